@@ -44,7 +44,8 @@ def as_floats(values, name):
         with np.errstate(over="ignore"):
             return np.array(array, dtype=np.float64, order="C")
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{name} must hold numbers, got {told(values, array)}") from None
+        what = f"{name} must hold numbers, got {told(values, array)}"
+        raise ValueError(f"{what}{no_number(array, name)}") from None
 
 
 def as_array(values, name):
@@ -73,6 +74,48 @@ def as_array(values, name):
         raise ValueError(f"{name} is no array: its items have different shapes") from None
     except OverflowError:
         raise ValueError(f"{name} holds a number that is too large") from None
+
+
+def no_number(values, name, strings=False):
+    """Return what error messages say of the first entry that no float holds.
+
+    Parameters
+    ----------
+    values : array-like
+        Objects.
+    name : str
+        What error messages call them.
+    strings : bool, default=False
+        Whether strings of digits are numbers.
+
+    Returns
+    -------
+    told : str
+        As in ": X[0][1, 2] is None"; nothing if all entries are numbers, or rows are uneven.
+    """
+    refused = NO_NUMBERS if not strings else type(None)
+    try:
+        array = np.array(values, dtype=object)
+    except ValueError:
+        return ""
+    for place, value in np.ndenumerate(array):
+        try:
+            if isinstance(value, refused):
+                raise TypeError
+            float(value)
+        except (TypeError, ValueError, OverflowError):
+            if place and not isinstance(value, (list, tuple, np.ndarray)):
+                return f": {name}{list(place)} is {shown(value)}"
+            break
+    return ""
+
+
+def shown(value):
+    """Return what error messages show of a value, at most 80 characters."""
+    try:
+        return f"{value!r:.80}"
+    except ValueError:  # Python writes no integers of so many digits
+        return f"an integer of {value.bit_length()} bits"
 
 
 def told(values, array):

@@ -112,25 +112,59 @@ def check_scheme(scheme, name="scheme"):
         raise ValueError(f"{name} must be one of {list(SCHEMES)}, got {scheme!r}")
 
 
+def read_tags(tags, scheme):
+    """Return what some tags mean.
+
+    Parameters
+    ----------
+    tags : list of length K
+        Labels; those of a scheme are "O", and the other prefixes alone or with a type, as in
+        "B-NP".
+    scheme : str
+        A key of `SCHEMES`.
+
+    Returns
+    -------
+    codes : ndarray of shape (K,)
+        Codes of the prefixes, -1 of what is no tag of the scheme.
+    kinds : list of K str
+        The types, "" where there is none.
+    """
+    letters = SCHEMES[scheme]
+    codes, kinds = np.full(len(tags), -1, dtype=np.intp), [""] * len(tags)
+    for k, tag in enumerate(tags):
+        if not isinstance(tag, str):
+            continue
+        prefix, dash, kind = tag.partition("-")
+        if prefix in list(letters) and not (dash and (prefix == "O" or not kind)):
+            codes[k], kinds[k] = letters.index(prefix), kind
+    return codes, kinds
+
+
+def tags_of(scheme):
+    """Return what error messages say of the tags of a scheme."""
+    prefixes = ", ".join(f"{letter}-TYPE" for letter in SCHEMES[scheme][1:])
+    return f"O, {prefixes}"
+
+
 def parse_tags(flat, scheme, label):
     """Return codes of the prefix and type of every label, and the types; -1 is no type."""
     check_scheme(scheme)
-    if flat.dtype.kind != "U" and flat.size:
-        row = next(row for row, value in enumerate(flat) if not isinstance(value, str))
-        raise TypeError(f"{label(row)} is {flat.tolist()[row]!r}, but labels of spans are strings")
+    if flat.dtype.kind != "U":
+        wrong = [row for row, value in enumerate(flat.tolist()) if not isinstance(value, str)][:1]
+        if wrong:
+            value = flat.tolist()[wrong[0]]
+            raise TypeError(f"{label(wrong[0])} is {value!r:.80}, but labels of spans are strings")
     names, codes = np.unique(flat, return_inverse=True)
-    parts = [name.partition("-") for name in names.tolist()]
-    wrong = [
-        prefix not in list(SCHEMES[scheme]) or (dash and (prefix == "O" or not kind))
-        for prefix, dash, kind in parts
-    ]
-    if any(wrong):
-        row = np.flatnonzero(np.array(wrong, dtype=bool)[codes])[0]
-        allowed = ", ".join(f"{prefix}-TYPE" for prefix in SCHEMES[scheme][1:])
-        raise ValueError(f"{label(row)} is {str(flat[row])!r}, but labels are O, {allowed}")
-    types = sorted({kind for prefix, _, kind in parts if prefix != "O"})
-    prefix = np.array([SCHEMES[scheme].index(part[0]) for part in parts], dtype=np.intp)
-    kind = np.array([-1 if p == "O" else types.index(k) for p, _, k in parts], dtype=np.intp)
+    prefix, kinds = read_tags(names.tolist(), scheme)
+    wrong = np.flatnonzero((prefix < 0)[codes])
+    if len(wrong):
+        name = names.tolist()[codes[wrong[0]]]
+        raise ValueError(f"{label(wrong[0])} is {name!r:.80}, but labels are {tags_of(scheme)}")
+    outside = prefix == OUTSIDE
+    types = sorted({kind for kind, out in zip(kinds, outside.tolist(), strict=True) if not out})
+    kind = np.array([types.index(k) if k in types else -1 for k in kinds], dtype=np.intp)
+    kind[outside] = -1
     return prefix[codes], kind[codes], types
 
 
@@ -167,7 +201,7 @@ def write_tags(prefix, kind, types, offsets, scheme):
 
     Returns
     -------
-    tags : ndarray of shape (n_tokens,) of str
+    tags : list of n_tokens str
         As in "B-NP".
     """
     start, stop, _ = find_spans(prefix, kind, offsets)
@@ -187,5 +221,5 @@ def write_tags(prefix, kind, types, offsets, scheme):
         for letter in letters
     ]
     # without a type there are no spans
-    names = np.array(names) if types else np.array([["O"]])
-    return names[codes, np.maximum(kind, 0)]
+    names = np.array(names if types else [["O"]], dtype=object)
+    return names[codes, np.maximum(kind, 0)].tolist()

@@ -21,8 +21,8 @@ except ModuleNotFoundError:  # Python 3.10
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "sskit"
 
-# Modules that any room may use; they use none.
-GROUND = {"_numbers", "_public", "_ready", "_tag_schemes"}
+# Modules that any room may use; they use none, and each other in one place.
+GROUND = {"_labels", "_numbers", "_public", "_ready", "_tag_schemes"}
 # The rooms, and which others each may import, cimport or include from, itself aside. The pillars
 # solvers and oracles with models do not know each other: they meet in core and in estimators.
 # A folder's __init__.py is its door: it may show what stands in the folder and its rooms.
@@ -78,7 +78,7 @@ ROOMS = {
     ),
     "estimators/completion": "inputs models/chain solvers solvers/common",
     "estimators/reasons": "estimators/base inputs",
-    "estimators/online": "core estimators/base",
+    "estimators/online": "core estimators/base inputs",
     "estimators/structured": "estimators/base estimators/completion inputs models/structured",
     "estimators/multiclass": (
         "estimators/base estimators/completion estimators/online estimators/reasons "
@@ -173,7 +173,7 @@ def arrows(package):
         here = room_of_file(package, path)
         if there is None or there == here or name == f"{package.name}.__version__":
             continue
-        if there in GROUND and here not in GROUND:
+        if there in GROUND and (here not in GROUND or (here, there) == ("_labels", "_numbers")):
             continue
         if path.name == "__init__.py" and (here == "__init__" or there.startswith(f"{here}/")):
             continue

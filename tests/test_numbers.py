@@ -32,14 +32,18 @@ def test_numbers_beyond_float64_are_infinite():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        (["a"], "^values must hold numbers, got dtype <U1$"),
+        (["a"], r"^values must hold numbers, got dtype <U1: values\[0\] is 'a'$"),
         ([b"1"], "^values must hold numbers, got dtype"),
-        (np.array(["1"], dtype=object), "^values must hold numbers, got dtype object$"),
+        (
+            np.array(["1"], dtype=object),
+            r"^values must hold numbers, got dtype object: values\[0\] is '1'$",
+        ),
         (None, "^values must hold numbers, got NoneType$"),
         ({1: 2}, "^values must hold numbers, got dict$"),
         ([1j], "^Complex data not supported: values has dtype complex128$"),
+        ([[1, 2], [1, 10**5000]], r": values\[1, 1\] is an integer of 16610 bits$"),
         ([[1], [1, 2]], "^values is no array: its items have different shapes$"),
-        ([10**400], "^values must hold numbers, got dtype object$"),
+        ([1, 10**400], r"^values must hold numbers, got dtype object: values\[1\] is 10{79}$"),
         (np.array(["2020"], dtype="datetime64[D]"), "^values must hold numbers, got dtype"),
     ],
 )

@@ -4,6 +4,7 @@ import dask
 import numpy as np
 from sklearn.utils import get_tags
 
+from sskit._labels import is_ignored
 from sskit.dask._parts import collect, is_lazy, lengths, n_samples, parts_of
 from sskit.estimators.base.weights import weight_argument
 
@@ -99,11 +100,18 @@ def score_part(model, X, y, sample_weight):
     weight = np.ones(n_samples(X)) if sample_weight is None else np.asarray(sample_weight, float)
     if get_tags(model).estimator_type in COUNTS_LABELS:
         ignored = getattr(model, "ignore_label", None)
-        weight = weight * [np.size(labels) - np.sum(labels == ignored) for labels in y]
+        weight = weight * [n_known(labels, ignored) for labels in y]
     total = float(weight.sum())
     if not total:
         return 0.0, 0.0
     return model.score(X, y, **weight_argument(sample_weight)), total
+
+
+def n_known(labels, ignored):
+    """Return how many labels of a sample are not the one that says that there is none."""
+    if not isinstance(labels, np.ndarray):
+        labels = np.array(labels, dtype=object)
+    return labels.size - np.count_nonzero(is_ignored(labels, ignored))
 
 
 def mean_score(terms):

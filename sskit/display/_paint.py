@@ -2,7 +2,9 @@
 
 import numpy as np
 
+from sskit._labels import is_ignored
 from sskit.inputs.images import as_rgb
+from sskit.inputs.masks import check_mask
 
 _GREY = np.array([0.2125, 0.7154, 0.0721], dtype=np.float32)
 
@@ -173,7 +175,7 @@ def segments_of(items, images, name="segments"):
     return segments
 
 
-def masks_of(items, images, segments, name):
+def masks_of(items, images, segments, name, ignore_label=None):
     """Return the label of every pixel of every image.
 
     Parameters
@@ -186,6 +188,8 @@ def masks_of(items, images, segments, name):
         The superpixels.
     name : str
         What errors call `items`.
+    ignore_label : object or None, default=None
+        The label of pixels without one.
 
     Returns
     -------
@@ -194,13 +198,15 @@ def masks_of(items, images, segments, name):
 
     Raises
     ------
-    ValueError
-        If there is not one mask per image, or one is not of the size of its image.
+    TypeError, ValueError
+        If there is not one mask per image, or one is not of the size of its image; or naming the
+        first pixel that is wrong.
     """
     _check_number(items, images, name)
     masks = []
     for i, (item, image) in enumerate(zip(items, images, strict=True)):
-        mask, label = np.asarray(item), f"{name}[{i}]"
+        label = f"{name}[{i}]"
+        mask = item if isinstance(item, np.ndarray) else np.array(item, dtype=object)
         if mask.ndim == 1 and segments is not None:
             n_nodes = int(segments[i].max()) + 1
             if len(mask) != n_nodes:
@@ -209,7 +215,8 @@ def masks_of(items, images, segments, name):
                 )
             mask = mask[segments[i]]
         _check_shape(mask, image, label, i)
-        masks.append(mask)
+        mask = item if np.ndim(item) == 2 else mask
+        masks.append(check_mask(mask, label, ignore_label))
     return masks
 
 
@@ -228,9 +235,8 @@ def labels_in(panels, ignore_label):
     labels : ndarray of shape (K,)
         The others.
     """
-    found = [np.unique(mask) for masks in panels for mask in masks]
-    labels = np.unique(np.concatenate(found)) if found else np.empty(0, dtype=np.int64)
-    return labels if ignore_label is None else labels[labels != ignore_label]
+    found = [np.unique(mask[~is_ignored(mask, ignore_label)]) for masks in panels for mask in masks]
+    return np.unique(np.concatenate(found)) if found else np.empty(0, dtype=np.int64)
 
 
 def agreement(truth, masks, ignore_label):
@@ -250,7 +256,7 @@ def agreement(truth, masks, ignore_label):
     """
     right = total = 0
     for true, mask in zip(truth, masks, strict=True):
-        counts = np.ones(true.shape, dtype=bool) if ignore_label is None else true != ignore_label
+        counts = ~is_ignored(true, ignore_label)
         right += np.sum((true == mask) & counts)
         total += np.sum(counts)
     return float(right / total) if total else float("nan")

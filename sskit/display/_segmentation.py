@@ -14,6 +14,7 @@ from sskit.display._paint import (
     segments_of,
 )
 from sskit.inputs.images import as_rgb, check_images
+from sskit.inputs.rows import check_classes
 
 
 class SegmentationDisplay:
@@ -90,7 +91,7 @@ class SegmentationDisplay:
         self.images = check_images(images, "images")
         self.segments = None if segments is None else segments_of(segments, self.images)
         self.panels = {
-            name: masks_of(masks, self.images, self.segments, name)
+            name: masks_of(masks, self.images, self.segments, name, ignore_label)
             for name, masks in panels.items()
         }
         if truth is not None and truth not in self.panels:
@@ -98,7 +99,7 @@ class SegmentationDisplay:
         self.truth = truth
         self.ignore_label = ignore_label
         found = labels_in(self.panels.values(), ignore_label) if labels is None else labels
-        self.labels = np.asarray(found)
+        self.labels = np.asarray(check_classes(found, "labels"))
         names = self.labels if display_labels is None else display_labels
         if len(names) != len(self.labels):
             raise ValueError(

@@ -1,12 +1,11 @@
 """Labels of nodes from labels of pixels, and back."""
 
-from functools import partial
-
 import numpy as np
 import scipy.sparse as sp
 
+from sskit._labels import check_label, is_ignored, is_string, label_array, shown
 from sskit._numbers import as_array
-from sskit.inputs.ragged import _check_sortable, _items, stack_labels
+from sskit.inputs.ragged import _items, stack_known_labels
 from sskit.inputs.ragged_array import RaggedArray, object_array, split
 
 _TARGETS = "one array of labels, of nodes or of pixels, per graph"
@@ -51,18 +50,18 @@ def node_targets(y, graphs, ignore_label=None):
             f"{np.shape(items[0])}"
         )
     if np.ndim(items[0]) != 2:
-        labels = stack_labels(items, graphs.n_nodes)
-        return labels, ~is_ignored(labels, ignore_label), None
-    masks = check_masks(items, graphs)
+        labels, ignored = stack_known_labels(items, graphs.n_nodes, ignore_label)
+        return labels, ~ignored, None
+    masks = check_masks(items, graphs, ignore_label)
     labels = [
         majority_labels(segments, mask, int(n), ignore_label)
         for segments, mask, n in zip(graphs.segments, masks, graphs.n_nodes, strict=True)
     ]
-    labels = stack_labels(labels, graphs.n_nodes)
-    return labels, ~is_ignored(labels, ignore_label), masks
+    labels, ignored = stack_known_labels(labels, graphs.n_nodes, ignore_label)
+    return labels, ~ignored, masks
 
 
-def check_masks(items, graphs):
+def check_masks(items, graphs, ignore_label=None):
     """Return labels of pixels as arrays, checked against the segments of graphs.
 
     Parameters
@@ -71,24 +70,24 @@ def check_masks(items, graphs):
         Labels of the pixels.
     graphs : GraphBatch
         The graphs.
+    ignore_label : object, default=None
+        A label that says that there is none; None means that all are labels.
 
     Returns
     -------
     masks : list of n ndarray
-        As given.
+        From `check_mask`.
 
     Raises
     ------
-    ValueError
-        Naming the item that is wrong.
+    TypeError, ValueError
+        Naming the item that is wrong, and its pixel.
     """
     items = _target_items(items)
     if len(items) != len(graphs):
         raise ValueError(f"X has {len(graphs)} graphs but y has {len(items)}")
-    masks = [as_array(item, f"y[{i}]") for i, item in enumerate(items)]
+    masks = [check_mask(item, f"y[{i}]", ignore_label) for i, item in enumerate(items)]
     for i, mask in enumerate(masks):
-        if mask.ndim != 2:
-            raise ValueError(f"y[{i}] must be a two-dimensional array, got shape {mask.shape}")
         if graphs.segments is None:
             raise ValueError(
                 f"y[{i}] has labels of pixels, but X[{i}] does not say by an attribute 'segments' "
@@ -100,39 +99,74 @@ def check_masks(items, graphs):
                 f"X[{i}] has segments of shape {graphs.segments[i].shape} but y[{i}] has labels "
                 f"of shape {mask.shape}"
             )
-        if mask.dtype == object:
-            _check_sortable(mask.ravel(), partial(_pixel_name, i, mask.shape[1]))
     return masks
 
 
-def _pixel_name(i, width, t):
-    """Return what messages call a pixel of a mask, by its place in the flat mask."""
-    return f"y[{i}][{t // width}, {t % width}]"
+def check_mask(mask, name, ignore_label=None):
+    """Return labels of pixels as an array.
+
+    Parameters
+    ----------
+    mask : array-like of shape (H, W)
+        Labels, of any type that can be sorted.
+    name : str
+        What error messages call it.
+    ignore_label : object, default=None
+        The label of pixels without one, which must be a string if labels are strings, and a
+        number if they are numbers; None means that all are labels. Only NaN stands for NaN.
+
+    Returns
+    -------
+    mask : ndarray of shape (H, W)
+        As given if it is an array of numbers or strings.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it has not two dimensions; else naming the first pixel that is wrong.
+    """
+    given = mask
+    mask = as_array(given, name)
+    if mask.ndim != 2:
+        raise ValueError(f"{name} must be a two-dimensional array, got shape {mask.shape}")
+    if not isinstance(given, np.ndarray) and mask.dtype.kind in "US":
+        mask = np.array(given, dtype=object)  # else numbers among strings were strings
+
+    def name_of(t):
+        return f"{name}[{t // mask.shape[1]}, {t % mask.shape[1]}]"
+
+    ignored = is_ignored(mask, ignore_label).ravel()
+    known = np.flatnonzero(~ignored)
+    labels = mask.ravel() if len(known) == mask.size else mask.ravel()[known]
+    if mask.dtype.kind == "O":
+        labels = label_array(labels.tolist(), lambda t: name_of(known[t]))
+    if labels.dtype.kind == "f":
+        wrong = np.flatnonzero(~np.isfinite(labels))
+        if len(wrong):
+            raise ValueError(
+                f"{name_of(known[wrong[0]])} is {labels[wrong[0]]}: pixels without a label must "
+                f"have ignore_label, which is {shown(ignore_label)}"
+            )
+    known_kind = ignore_label is not None and mask.dtype.kind in "biufUS" and mask.size
+    if known_kind and is_string(ignore_label) != is_string(mask.dtype):
+        kinds = ("a string", "a number") if is_string(mask.dtype) else ("a number", "a string")
+        raise ValueError(
+            f"{name_of(0)} is {shown(mask[0, 0].item())}, {kinds[0]}, but ignore_label is "
+            f"{shown(ignore_label)}, {kinds[1]}, which no pixel can be equal to"
+        )
+    if mask.dtype.kind != "O":
+        return mask
+    if not ignored.any():
+        return labels.reshape(mask.shape)
+    mask = mask.copy()
+    mask[~ignored.reshape(mask.shape)] = labels
+    return mask
 
 
 def _target_items(y):
     """Return the labels of the graphs as a list."""
     plain = isinstance(y, RaggedArray) or (isinstance(y, np.ndarray) and y.ndim in (2, 3))
     return list(y) if plain else _items(y, "y", _TARGETS)
-
-
-def check_label(ignore_label):
-    """Raise ValueError unless the label that says that there is none can be compared with one."""
-    one = isinstance(ignore_label, (str, bytes)) or not np.iterable(ignore_label)
-    try:
-        if isinstance(ignore_label, type) or not one:
-            raise TypeError
-        bool(ignore_label == ignore_label)  # noqa: PLR0124 (a missing value is not even itself)
-    except TypeError:
-        raise ValueError(f"ignore_label must be one label, got {ignore_label!r:.80}") from None
-
-
-def is_ignored(labels, ignore_label):
-    """Return where an array of labels has the label that says that there is none."""
-    if ignore_label is None:
-        return np.zeros(labels.shape, dtype=bool)
-    check_label(ignore_label)
-    return equal_to(labels, ignore_label)
 
 
 def paint(labels, graphs):
@@ -154,15 +188,6 @@ def paint(labels, graphs):
     return object_array([y[at] for y, at in zip(pieces, graphs.segments, strict=True)])
 
 
-def equal_to(labels, label):
-    """Return where an array of labels is equal to a label, which may be of any kind."""
-    try:
-        same = labels == label
-    except (TypeError, ValueError, OverflowError):  # of another kind, which equals no label
-        same = False
-    return np.broadcast_to(np.asarray(same, dtype=bool), labels.shape)
-
-
 def majority_labels(segments, mask, n_nodes, ignore_label=None):
     """Return the label that most pixels of every superpixel have.
 
@@ -180,21 +205,24 @@ def majority_labels(segments, mask, n_nodes, ignore_label=None):
     Returns
     -------
     labels : ndarray of shape (V,)
-        Of the dtype of the mask. Of equally frequent labels, the smallest.
+        Of the dtype of the mask, which `check_mask` has returned. Of equally frequent labels, the
+        smallest.
 
     Raises
     ------
     ValueError
         If a superpixel holds no pixel at all.
     """
-    classes, codes = np.unique(mask, return_inverse=True)
-    codes, nodes = codes.ravel(), segments.ravel()
+    flat, nodes = mask.ravel(), segments.ravel()
+    ignored = is_ignored(flat, ignore_label)
+    known = flat if ignore_label is None else flat[~ignored]
     empty = np.flatnonzero(np.bincount(nodes, minlength=n_nodes)[:n_nodes] == 0)
     if empty.size:
         raise ValueError(f"superpixel {empty[0]} holds no pixel")
-    votes = np.ones(codes.size, dtype=np.int64)
-    if ignore_label is not None:
-        votes[equal_to(classes, ignore_label)[codes]] = 0
+    if not len(known):
+        return np.full(n_nodes, ignore_label, dtype=mask.dtype)
+    codes, votes = np.zeros(len(flat), dtype=np.intp), (~ignored).astype(np.int64)
+    classes, codes[~ignored] = np.unique(known, return_inverse=True)
     # Superpixels see few of the labels: no table of all pairs, which thousands of
     # instances would make large.
     table = sp.coo_array((votes, (nodes, codes)), shape=(n_nodes, len(classes))).tocsr()
@@ -204,8 +232,7 @@ def majority_labels(segments, mask, n_nodes, ignore_label=None):
     order = np.lexsort((table.indices, -table.data, rows))
     winners = table.indices[order[table.indptr[:-1]]]
     labels = classes[winners]
-    if ignore_label is not None:
-        unlabelled = table.data[order[table.indptr[:-1]]] == 0
-        if unlabelled.any():  # else the label may be of a kind that this array cannot hold
-            labels[unlabelled] = ignore_label
+    unlabelled = table.data[order[table.indptr[:-1]]] == 0
+    if unlabelled.any():  # else the label may be of a kind that this array cannot hold
+        labels[unlabelled] = ignore_label
     return labels

@@ -1,12 +1,13 @@
 """The gates of the ragged estimators: check sequences and labels once and stack them."""
 
 from collections.abc import Mapping
-from itertools import chain, combinations
+from itertools import chain
 
 import numpy as np
 import scipy.sparse as sp
 
-from sskit._numbers import as_array
+from sskit._labels import SETS, is_ignored, is_string, join_arrays, label_array, plain
+from sskit._numbers import as_array, no_number, shown
 from sskit.inputs.ragged_array import RaggedArray, locate, make_offsets, one_sequence, split
 from sskit.inputs.stacking import (
     as_floats_in_place,
@@ -18,13 +19,11 @@ from sskit.inputs.stacking import (
     stack_dense,
 )
 
-__all__ = ["RaggedArray", "split", "stack_labels", "stack_sequences"]
+__all__ = ["RaggedArray", "split", "stack_known_labels", "stack_labels", "stack_sequences"]
 
 _MATRICES = "one matrix of shape (T_i, p) per sequence"
 _LABELS = "one sequence of labels per sequence"
 PREDICTS = "y has labels of dtype {}, but the model predicts {}"
-SETS = (set, frozenset)
-_MISSING = ("NoneType", "NAType", "NaTType")
 
 
 def stack_sequences(
@@ -173,7 +172,9 @@ def stack_labels(y, lengths, *, name="y", x_name="X", what="sequences"):
     Returns
     -------
     flat : ndarray of shape (N,)
-        The labels of all sequences, of an integer, boolean, float, string or object dtype.
+        The labels of all sequences, of an integer, boolean, float or string dtype; of objects
+        where they are of other types, or strings of more than 64 characters. Members of
+        enumerations of strings or numbers are what they are equal to.
 
     Raises
     ------
@@ -192,6 +193,45 @@ def stack_labels(y, lengths, *, name="y", x_name="X", what="sequences"):
         ...
     ValueError: X[1] has 2 rows but y[1] has 1 labels
     """
+    return stack_known_labels(y, lengths, name=name, x_name=x_name, what=what)[0]
+
+
+def stack_known_labels(y, lengths, ignore_label=None, *, name="y", x_name="X", what="sequences"):
+    """Check a list of label sequences, of which some tokens have none, and stack it.
+
+    Parameters
+    ----------
+    y : sequence of n sequences (T_i,), ndarray (n, T) or RaggedArray of 1-D values
+        As for `stack_labels`.
+    lengths : array-like of int of shape (n,)
+        The number of labels that every sequence must have.
+    ignore_label : object, default=None
+        The label of tokens without one, which may be of another type than the labels; None means
+        that there is no such label.
+    name, x_name, what : str
+        As for `stack_labels`.
+
+    Returns
+    -------
+    flat : ndarray of shape (N,)
+        As `stack_labels` returns them; where a token has none, any label that is in y, and
+        `ignore_label` if none is.
+    ignored : ndarray of shape (N,), bool
+        Which tokens have `ignore_label`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `stack_labels`; or if strings are written as `ignore_label`, which is a number, or the
+        other way round.
+
+    Examples
+    --------
+    >>> from sskit.inputs.ragged import stack_known_labels
+    >>> flat, ignored = stack_known_labels([["N", -100], ["V"]], [2, 1], -100)
+    >>> flat[~ignored]
+    array(['N', 'V'], dtype='<U1')
+    """
     if y is None:
         raise ValueError(f"{name} is None, but labels are needed: {_LABELS}")
     if isinstance(y, RaggedArray) or (isinstance(y, np.ndarray) and y.ndim == 2):
@@ -206,20 +246,75 @@ def stack_labels(y, lengths, *, name="y", x_name="X", what="sequences"):
         raise ValueError(
             f"{x_name}[{i}] has {lengths[i]} rows but {name}[{i}] has {found[i]} labels"
         )
+    offsets = make_offsets(lengths)
 
-    def label(t):
-        i, t = locate(make_offsets(lengths), t)
+    def name_of(t):
+        i, t = locate(offsets, t)
         return f"{name}[{i}][{t}]"
 
-    flat = _flat_labels(items, label)
+    flat = join_arrays(items)
+    if flat is None:
+        lists = (item.tolist() if isinstance(item, np.ndarray) else item for item in items)
+        flat = list(chain.from_iterable(lists))
+    ignored = is_ignored(flat, ignore_label)
+    if not ignored.any():
+        flat = _checked_labels(flat, name_of)
+        refuse_lookalikes(flat, ignore_label, name_of)
+        return flat, ignored
+    known = np.flatnonzero(~ignored)
+    if not len(known):
+        return np.full(len(flat), plain(ignore_label)), ignored
+    some = flat[known] if isinstance(flat, np.ndarray) else [flat[t] for t in known.tolist()]
+    some = _checked_labels(some, lambda t: name_of(known[t]))
+    flat = np.full(len(flat), some[0], dtype=some.dtype)
+    flat[known] = some
+    return flat, ignored
+
+
+def _checked_labels(flat, name_of):
+    """Return labels, in an array or a list, as an array of whole numbers or of other labels."""
+    if not isinstance(flat, np.ndarray):
+        flat = label_array(flat, name_of)
     if flat.dtype.kind == "f":
         bad = np.flatnonzero(~np.isfinite(flat))
         if bad.size:
-            raise ValueError(f"{label(bad[0])} is {flat[bad[0]]}: labels must not be missing")
+            raise ValueError(f"{name_of(bad[0])} is {flat[bad[0]]}: labels must not be missing")
         bad = np.flatnonzero(flat != np.floor(flat))
         if bad.size:
-            raise ValueError(f"Unknown label type: continuous; {label(bad[0])} is {flat[bad[0]]}")
+            raise ValueError(f"Unknown label type: continuous; {name_of(bad[0])} is {flat[bad[0]]}")
     return flat
+
+
+def refuse_lookalikes(labels, ignore_label, name_of):
+    """Raise ValueError if strings are written as a number that says that there is no label.
+
+    NumPy makes an array of strings of strings with that number among them. The other way round
+    too.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n,)
+        None of which is `ignore_label`.
+    ignore_label : object
+        The label.
+    name_of : callable
+        Returns what error messages call a label, by its place.
+    """
+    if ignore_label is None or labels.dtype.kind not in "USbiuf":
+        return
+    if is_string(labels.dtype) == is_string(ignore_label):
+        return
+    written = str(plain(ignore_label))
+    alike = np.flatnonzero(labels.astype(str) == written)
+    if len(alike):
+        t = alike[0]
+        value = labels[[t]].tolist()[0]
+        kinds = [type(each).__name__ for each in (value, ignore_label)]
+        raise ValueError(
+            f"{name_of(t)} is {shown(value)}, of type {kinds[0]}, but ignore_label is "
+            f"{ignore_label!r}, of type {kinds[1]}, to which it is not equal; arrays of strings "
+            "turn numbers among them into strings, lists do not"
+        )
 
 
 def find_sets(y, name="y"):
@@ -277,60 +372,6 @@ def _label_item(item, label):
     elif not isinstance(item, (list, tuple)):
         raise TypeError(f"{label} must be a sequence of labels, got {_type_name(item)}")
     return item
-
-
-def _flat_labels(items, label):
-    """Concatenate label sequences into the narrowest dtype that keeps them what they are."""
-    kinds = {item.dtype.kind if isinstance(item, np.ndarray) else "O" for item in items}
-    if kinds and (kinds <= set("biu") or kinds in ({"f"}, {"U"}, {"S"})):
-        flat = np.concatenate(items)
-        if "f" in kinds or flat.dtype.kind != "f":  # int64 with uint64 would make floats
-            return flat
-    lists = (item.tolist() if isinstance(item, np.ndarray) else item for item in items)
-    flat = list(chain.from_iterable(lists))
-    types = set(map(type, flat))
-    if all(issubclass(kind, (str, bytes)) for kind in types) and len(types) <= 1:
-        return np.array(flat)
-    if all(issubclass(kind, str) for kind in types):
-        return np.array(flat, dtype=str)
-    if all(issubclass(kind, (int, float, np.bool_, np.number)) for kind in types):
-        numbers = np.array(flat)
-        whole = not any(issubclass(kind, (float, np.floating)) for kind in types)
-        if numbers.dtype.kind != "f" or not whole:
-            return numbers
-    _check_sortable(flat, label)
-    array = np.empty(len(flat), dtype=object)
-    array[:] = flat
-    return array
-
-
-def _check_sortable(flat, label):
-    """Raise unless all labels are present, hashable and comparable with each other."""
-    first = {}
-    for t, value in enumerate(flat):
-        number = isinstance(value, (float, np.floating))
-        if type(value).__name__ in _MISSING or (number and np.isnan(value)):
-            raise ValueError(f"{label(t)} is {value!r}: labels must not be missing")
-        if isinstance(value, (complex, np.complexfloating)):  # equal to a real one, it hides
-            raise TypeError(f"{label(t)} is {value!r}: complex numbers are no labels")
-        if isinstance(value, SETS):  # frozen ones compare, and would be labels of their own
-            raise TypeError(f"{label(t)} is {value!r:.80}: one label is expected here, not a set")
-        try:
-            first.setdefault(value, t)
-        except TypeError:
-            raise TypeError(f"{label(t)} is of type {_type_name(value)}, not a label") from None
-    try:
-        sorted(first)
-    except TypeError:
-        for a, b in combinations(first, 2):
-            try:
-                sorted((a, b))
-            except TypeError:
-                raise TypeError(
-                    f"{label(first[a])} is {a!r} but {label(first[b])} is {b!r}: "
-                    "labels must be of types that sort among themselves"
-                ) from None
-        raise
 
 
 def _items(data, name, what):
@@ -405,17 +446,19 @@ def _as_matrix(item, label, allow_empty=False):
                 raise TypeError
             array = array.astype(np.float64)
         except (TypeError, ValueError, OverflowError):
-            raise ValueError(f"{label} holds values that are not numbers") from None
-    _check_kind(array.dtype, label)
+            found = no_number(item, label)
+            raise ValueError(f"{label} holds values that are not numbers{found}") from None
+    _check_kind(array.dtype, label, item)
     return array
 
 
-def _check_kind(dtype, label):
-    """Raise unless the dtype is one of real numbers."""
+def _check_kind(dtype, label, values=()):
+    """Raise unless the dtype, of some values, is one of real numbers."""
     if dtype.kind == "c":
         raise ValueError(f"Complex data not supported: {label} has dtype {dtype}")
     if dtype.kind not in "biuf":
-        raise ValueError(f"{label} holds values that are not numbers: dtype {dtype}")
+        found = no_number(values, label) or f": dtype {dtype}"
+        raise ValueError(f"{label} holds values that are not numbers{found}")
 
 
 def _type_name(value):

@@ -6,10 +6,11 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_array, validate_data
 
-from sskit.inputs.ragged import _check_sortable
+from sskit._labels import join_arrays, label_array
+from sskit._numbers import no_number, shown
 from sskit.inputs.stacking import FLOATS, check_structure, first_not_finite, is_ready
 
-__all__ = ["check_classes", "check_rows"]
+__all__ = ["check_classes", "check_rows", "refuse_large_integers"]
 
 # How messages begin that say what is wrong; scikit-learn's own checks of estimators look for some.
 KNOWN = re.compile(
@@ -108,7 +109,8 @@ def named(error, X, options):
     else:
         culprit = "y"
     kind = TypeError if isinstance(error, TypeError) else ValueError
-    return kind(f"{culprit} cannot be an array of numbers or labels: {error}")
+    found = no_number(X, "X", strings=True) if culprit == "X" and not sp.issparse(X) else ""
+    return kind(f"{culprit} cannot be an array of numbers or labels: {error}{found}")
 
 
 def check_finite_rows(X):
@@ -119,8 +121,8 @@ def check_finite_rows(X):
         raise ValueError(f"X[{row}] contains {what} in column {column}")
 
 
-def check_classes(y):
-    """Raise an error that names the first class that is missing, or of a type of its own.
+def check_classes(y, name="y"):
+    """Return classes as an array that keeps them what they are, or raise an error that names one.
 
     For what users give, before it is converted. What is not one-dimensional passes.
 
@@ -128,6 +130,15 @@ def check_classes(y):
     ----------
     y : object
         Classes.
+    name : str, default="y"
+        What error messages call them.
+
+    Returns
+    -------
+    y : object
+        What was given, but an array instead of a list, a tuple or what holds objects: members
+        of enumerations of strings or numbers are what they are equal to, and strings of more than
+        64 characters are objects.
 
     Raises
     ------
@@ -137,16 +148,47 @@ def check_classes(y):
         If two classes cannot be sorted, or one is no label at all.
     """
     if y is None or sp.issparse(y):
-        return
-    try:
-        classes = np.asarray(y)
-    except ValueError:  # rows of different lengths
-        return
-    if classes.ndim != 1:
-        return
+        return y
+    if isinstance(y, (list, tuple)) and y and all(map(_is_single, set(map(type, y)))):
+        classes = given = label_array(list(y), lambda i: f"{name}[{i}]")
+    else:
+        try:
+            classes = np.asarray(y)
+        except ValueError:  # rows of different lengths
+            return y
+        if classes.ndim != 1:
+            return y
+        long = classes.dtype.kind in "US" and join_arrays([classes]) is None
+        if classes.dtype.kind == "O" or long:
+            classes = given = label_array(classes.tolist(), lambda i: f"{name}[{i}]")
+        else:
+            given = y
     if classes.dtype.kind == "f":
         missing = np.flatnonzero(np.isnan(classes))
         if missing.size:
-            raise ValueError(f"y[{missing[0]}] is nan: labels must not be missing")
-    elif classes.dtype.kind == "O":
-        _check_sortable(classes, lambda i: f"y[{i}]")
+            raise ValueError(f"{name}[{missing[0]}] is nan: labels must not be missing")
+    return given
+
+
+def _is_single(kind):
+    """Return whether objects of a type are no sequences of others."""
+    return issubclass(kind, (str, bytes)) or not hasattr(kind, "__len__")
+
+
+def refuse_large_integers(y):
+    """Raise ValueError for the first class that is an integer of more than 64 bits.
+
+    Parameters
+    ----------
+    y : object
+        From `check_classes`.
+
+    Raises
+    ------
+    ValueError
+        Naming it.
+    """
+    if isinstance(y, np.ndarray) and y.dtype.kind == "O" and y.ndim == 1:
+        for i, value in enumerate(y.tolist()):
+            if isinstance(value, int) and value.bit_length() > 63:
+                raise ValueError(f"y[{i}] is {shown(value)}, an integer of more than 64 bits")

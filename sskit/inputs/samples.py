@@ -3,6 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 
+from sskit._labels import plain, string_array
 from sskit.inputs.ragged_array import object_array
 from sskit.inputs.stacking import check_structure
 
@@ -59,8 +60,8 @@ def check_pairs(X, y):
 
 def plain_labels(labels):
     """Return labels as an array of numbers or strings where they are that, else of objects."""
-    if all(isinstance(y, (str, np.str_)) for y in labels) or all(
-        isinstance(y, (bool, int, float, np.bool_, np.integer, np.floating)) for y in labels
-    ):
+    if all(isinstance(y, str) for y in labels):
+        return string_array([plain(y) for y in labels])
+    if all(isinstance(y, (bool, int, float, np.bool_, np.integer, np.floating)) for y in labels):
         return np.array(labels)
     return object_array(labels)

@@ -1,9 +1,9 @@
 """The gate of weights of samples and of classes."""
 
 import numpy as np
-from sklearn.utils import compute_class_weight
 
-from sskit._numbers import as_floats, shortened
+from sskit._labels import by_label
+from sskit._numbers import as_floats
 
 # Sums of weights have reciprocals and products with other numbers.
 SMALLEST = 1e-150
@@ -153,7 +153,7 @@ def check_each_weight(weight, n, name, noun, owner):
 
 
 def class_factors(class_weight, classes, counts):
-    """Return the weight of each class.
+    """Return the weight of each class; those that are named and do not occur have none.
 
     Parameters
     ----------
@@ -173,17 +173,10 @@ def class_factors(class_weight, classes, counts):
     Raises
     ------
     ValueError
-        Naming the first key that is no label, or a weight that is negative or not finite.
+        Naming the first weight that is negative or not finite.
     """
     if isinstance(class_weight, dict):
-        known = set(classes.tolist())
-        unknown = [key for key in class_weight if key not in known]
-        if unknown:
-            raise ValueError(
-                f"class_weight has the key {unknown[0]!r}, which is none of the labels in y: "
-                f"{shortened(classes.tolist())}"
-            )
-        factors = compute_class_weight(class_weight, classes=classes, y=classes)
+        factors = as_floats(by_label(class_weight, classes, 1.0), "class_weight")
     elif not counts.all():
         raise ValueError("classes should have valid labels that are in y")
     else:

@@ -3,8 +3,9 @@
 import numpy as np
 
 from sskit._numbers import as_array
-from sskit.inputs.masks import is_ignored
+from sskit.inputs.masks import check_mask
 from sskit.inputs.ragged import check_kinds
+from sskit.inputs.rows import check_classes
 from sskit.metrics._pairs import check_weights, stack_pair
 from sskit.metrics._tokens import RegionScorer
 
@@ -104,7 +105,7 @@ def _chosen(labels, classes, counts):
         if labels not in ("either", "true"):
             raise ValueError(f"labels must be 'either', 'true' or a list, got {labels!r}")
         return (counts.sum(axis=1) > 0) | (labels == "either")
-    wanted = as_array(labels, "labels")
+    wanted = as_array(check_classes(labels, "labels"), "labels")
     if wanted.ndim != 1:
         raise ValueError(f"labels must be a list of labels, got shape {wanted.shape}")
     check_kinds(wanted, classes, "labels has labels of dtype {} but y_true of {}")
@@ -155,17 +156,15 @@ class_accuracy_scorer = RegionScorer(class_accuracy_score)
 
 def _confusion(y_true, y_pred, ignore_label, sample_weight):
     """Return how much has each true class (row) and predicted class, and the classes."""
-    flat = [_flattened(y, name) for y, name in ((y_true, "y_true"), (y_pred, "y_pred"))]
+    flat = _flattened(y_true, "y_true", ignore_label), _flattened(y_pred, "y_pred")
     for i, (a, b) in enumerate(zip(y_true, y_pred, strict=False)):
         if np.shape(a) != np.shape(b):
             raise ValueError(
                 f"y_true[{i}] has the shape {np.shape(a)} but y_pred[{i}] has {np.shape(b)}"
             )
-    true, pred, offsets = stack_pair(*flat)
+    true, pred, counted, offsets = stack_pair(*flat, ignore_label)
     weight = np.repeat(check_weights(sample_weight, len(offsets) - 1), np.diff(offsets))
-    if ignore_label is not None:
-        counted = ~is_ignored(true, ignore_label)
-        true, pred, weight = true[counted], pred[counted], weight[counted]
+    true, pred, weight = (values[counted] for values in (true, pred, weight))
     if not weight.sum() > 0:
         raise ValueError("y_true has no labels that count: all are ignored or have the weight 0")
     true, pred, weight = (values[weight > 0] for values in (true, pred, weight))
@@ -181,14 +180,17 @@ def _confusion(y_true, y_pred, ignore_label, sample_weight):
     return np.bincount(place, weight, n * n).reshape(n, n), classes
 
 
-def _flattened(y, name):
+def _flattened(y, name, ignore_label=None):
     """Return arrays of labels as sequences."""
     if not np.iterable(y) or isinstance(y, (str, bytes)):
         raise TypeError(f"{name} must be a list with one array of labels per graph")
     flat = []
     for i, item in enumerate(y):
         try:
-            flat.append(np.ravel(item) if np.ndim(item) > 1 else item)
+            n_dimensions = np.ndim(item)
         except ValueError:
             raise ValueError(f"{name}[{i}] has rows of different lengths") from None
+        if n_dimensions == 2:
+            item = check_mask(item, f"{name}[{i}]", ignore_label)
+        flat.append(np.ravel(item) if n_dimensions > 1 else item)
     return flat

@@ -217,7 +217,7 @@ def find_pairs(y_true, y_pred, scheme):
     true, pred : tuple of ndarray
         First token, one after the last, and number of the type of each span, in reading order.
     """
-    true, pred, offsets = stack_pair(y_true, y_pred)
+    true, pred, _, offsets = stack_pair(y_true, y_pred)
     n_tokens = true.size
 
     def label(row):

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sskit._labels import string_array
 from sskit._tag_schemes import (
     check_scheme,
     find_violations,
@@ -64,7 +65,7 @@ def convert_tags(y, source, target, *, strict=True):
     )
     if strict:
         _refuse(prefix, kind, flat, offsets, source)
-    return split(write_tags(prefix, kind, types, offsets, target), offsets)
+    return split(string_array(write_tags(prefix, kind, types, offsets, target)), offsets)
 
 
 def _refuse(prefix, kind, flat, offsets, scheme):

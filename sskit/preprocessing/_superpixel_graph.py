@@ -5,7 +5,7 @@ import numpy as np
 from sskit._numbers import as_array
 from sskit.inputs.edges import check_edges
 from sskit.inputs.graphs import check_segments
-from sskit.inputs.masks import majority_labels
+from sskit.inputs.masks import check_mask, majority_labels
 
 
 class SuperpixelGraph:
@@ -109,10 +109,11 @@ class SuperpixelGraph:
 
         Raises
         ------
-        ValueError
-            If the mask is not of the size of the image.
+        TypeError, ValueError
+            If the mask is not of the size of the image; or naming the first pixel that is wrong,
+            as one that is NaN where `ignore_label` is not.
         """
-        mask = np.asarray(mask)
+        mask = check_mask(mask, "mask", ignore_label)
         if mask.shape != self.shape:
             raise ValueError(f"mask has shape {mask.shape} but the image has {self.shape}")
         return majority_labels(self.segments, mask, len(self.features), ignore_label)

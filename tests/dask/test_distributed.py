@@ -4,6 +4,7 @@ import gc
 import pickle
 import warnings
 import weakref
+from enum import Enum
 
 import numpy as np
 import pytest
@@ -218,6 +219,42 @@ def test_collections():
             rows.estimator_.score(ROWS, CLASSES, WEIGHT)
         )
     np.testing.assert_array_equal(rows.predict(ROWS), rows.estimator_.predict(ROWS))
+
+
+class Kind(str, Enum):
+    BX, BYY, IX, IYY, O = "B-x", "B-yy", "I-x", "I-yy", "O"  # noqa: E741
+
+
+def test_labels_of_unusual_kinds_in_parts():
+    X, y, _ = columns((TOKENS, TAGS, WEIGHT), 3)
+    strings = [[[str(tag) for tag in tags] for tags in part] for part in y]
+    members = [[[Kind(tag) for tag in tags] for tags in part] for part in strings]
+    fits = [Distributed(clone(WHOLE)).fit(X, given) for given in (strings, members)]
+    np.testing.assert_array_equal(fits[1].estimator_.coef_, fits[0].estimator_.coef_)
+    assert fits[1].classes_.tolist() == ["B-x", "B-yy", "I-x", "I-yy", "O"]
+    # one part has labels that are kept as objects
+    long = [["x" * 100 if tag == "O" else tag for tag in tags] for tags in strings[0]]
+    mixed = Distributed(clone(WHOLE)).fit(X, [long, *strings[1:]])
+    assert mixed.classes_.dtype == object and mixed.classes_[-1] == "x" * 100
+
+    with dask.config.set(scheduler="synchronous"):
+        whole = clone(WHOLE).set_params(ignore_label=-100).fit(TOKENS, sum(strings, []))
+        model = Distributed(clone(WHOLE))
+        model.estimator_, model.classes_ = whole, whole.classes_
+        hidden = [[[-100, *labels[1:]] for labels in part] for part in members]
+        hidden[0] = [["O"] * len(labels) for labels in hidden[0]]
+        score = model.score(X, hidden).compute()
+        assert score == pytest.approx(whole.score(TOKENS, sum(hidden, [])), rel=1e-12)
+
+
+def test_names_that_no_part_has_are_told_once():
+    X, y, _ = columns((TOKENS, TAGS, WEIGHT), 3)
+    named = clone(WHOLE).set_params(class_weight={"O": 2.0, "B": 3.0})
+    with pytest.warns(UserWarning, match="no labels in y, 'B', and none for the") as caught:
+        Distributed(named).fit(X, y)
+    assert len(caught) == 1
+    weights = dict.fromkeys(["B-x", "B-yy", "I-x", "I-yy", "O", "B-z"], 2.0)
+    Distributed(named.set_params(class_weight=weights)).fit(X, y)
 
 
 def test_data_frames():

@@ -1,5 +1,7 @@
 """A SegmentationDisplay shows the pixels that it was given, and counts those that are right."""
 
+from enum import Enum
+
 import matplotlib
 import numpy as np
 import pytest
@@ -256,3 +258,27 @@ def test_bad_input(changes, message):
 def test_unknown_truth():
     with pytest.raises(ValueError, match=r"truth must be one of the panels \['a'\], got 'b'"):
         SegmentationDisplay(IMAGES, {"a": TRUTH}, truth="b")
+
+
+class Ground(str, Enum):
+    SAND, WATER = "sand, dry", "water"
+
+
+def test_masks_of_members_and_with_void():
+    members = np.array([[Ground.SAND] * 4 + [Ground.WATER] * 4] * 6, dtype=object)
+    other = np.full((6, 8), "sand, dry")
+    for mask in (members, members.tolist()):
+        display = SegmentationDisplay.from_predictions(IMAGES[:1], [mask], [other])
+        assert display.labels.tolist() == ["sand, dry", "water"]
+        assert display.scores["prediction"] == 0.5
+    display = SegmentationDisplay(IMAGES[:1], {"truth": [members]}, labels=list(Ground))
+    assert display.display_labels == ["sand, dry", "water"]
+
+    void = np.full((6, 8), 1.0)
+    void[0, :4] = np.nan
+    display = SegmentationDisplay.from_predictions(
+        IMAGES[:1], [void], [np.ones((6, 8))], ignore_label=np.nan
+    )
+    assert display.labels.tolist() == [1.0] and display.scores["prediction"] == 1.0
+    with pytest.raises(ValueError, match=r"\[0\]\[0, 0\] is nan: pixels without a label must"):
+        SegmentationDisplay.from_predictions(IMAGES[:1], [void], [np.ones((6, 8))])

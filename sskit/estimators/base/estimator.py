@@ -14,6 +14,7 @@ from sklearn.utils._param_validation import (
     validate_parameter_constraints,
 )
 
+from sskit._labels import plain, warn_of_unmatched
 from sskit._public import PublicMixin
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.core.stop import Stop
@@ -97,6 +98,10 @@ class TrainingTask(NamedTuple):
         return (self.problem if self.unscaled is None else self.unscaled()).fingerprint()
 
 
+# Parameters that may be dicts by label.
+BY_LABEL = ("class_weight", "max_length", "n_components", "n_states_per_label")
+
+
 class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
     """Base of all estimators.
 
@@ -166,6 +171,7 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         """Bind the model to training data; return a `TrainingTask`."""
         checked = self._gate(X, y, sample_weight, **further)
         facts = self._survey(checked)
+        self._warn_of_labels(facts, stacklevel=6 + FRAMES_AROUND_FIT)
         if facts.columns is None and getattr(facts, "scale", None) is not None:
             names = getattr(checked, "names", None)
             features = self._features(checked)
@@ -221,6 +227,7 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         facts.check()
         facts = self._complete(facts)
         self._check_facts(facts)
+        self._warn_of_labels(facts, stacklevel=5 + FRAMES_AROUND_FIT)
         return facts
 
     def _look_again(self, facts, count):
@@ -246,6 +253,17 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
 
     def _check_facts(self, facts):
         """Raise ValueError if all parts together lack what the gate asks of data in one piece."""
+
+    def _warn_of_labels(self, facts, stacklevel):
+        """Warn of parameters by label whose keys seem to be written otherwise than labels are."""
+        labels = getattr(facts, "labels", None)
+        if labels is None:
+            return
+        optional = (plain(getattr(self, "outside", None)),)
+        for name in BY_LABEL:
+            given = getattr(self, name, None)
+            if isinstance(given, dict):
+                warn_of_unmatched(given, labels.values.tolist(), name, optional, stacklevel)
 
     def _refuse_parts(self):
         """Return why an estimator cannot be fitted to data in parts.

@@ -2,13 +2,13 @@
 
 import numpy as np
 
+from sskit._labels import SETS, plain, shown
 from sskit.inputs.ragged import _items
 
-SETS = (set, frozenset)
 _FORM = "one item per sample: None, or for each {} None, a label or a set of labels"
 
 
-def check_known(known, sizes, classes, noun="node", things="graphs"):
+def check_known(known, sizes, classes, noun="node", things="graphs", name="known"):
     """Return which labels are possible.
 
     Parameters
@@ -23,6 +23,8 @@ def check_known(known, sizes, classes, noun="node", things="graphs"):
         The labels.
     noun, things : str
         What error messages call a token or node, and the samples.
+    name : str, default="known"
+        What error messages call `known`.
 
     Returns
     -------
@@ -38,9 +40,9 @@ def check_known(known, sizes, classes, noun="node", things="graphs"):
     """
     if known is None:
         return None
-    items = list(_items(known, "known", _FORM.format(noun)))
+    items = list(_items(known, name, _FORM.format(noun)))
     if len(items) != len(sizes):
-        raise ValueError(f"X has {len(sizes)} {things} but known has {len(items)} items")
+        raise ValueError(f"X has {len(sizes)} {things} but {name} has {len(items)} items")
     if all(item is None for item in items):
         return None
     place = {label: k for k, label in enumerate(classes.tolist())}
@@ -48,7 +50,7 @@ def check_known(known, sizes, classes, noun="node", things="graphs"):
     start = 0
     for i, (item, size) in enumerate(zip(items, np.asarray(sizes).tolist(), strict=True)):
         if item is not None:
-            allowed[start : start + size] = _possible(item, size, place, f"known[{i}]", noun)
+            allowed[start : start + size] = _possible(item, size, place, f"{name}[{i}]", noun)
         start += size
     return allowed
 
@@ -83,13 +85,14 @@ def _possible(item, size, place, label, noun):
 
 def _places(entry, place, label):
     """Return the numbers of the labels of one entry."""
-    labels = list(entry) if isinstance(entry, SETS) else [entry]
+    labels = [plain(value) for value in (entry if isinstance(entry, SETS) else [entry])]
     try:
         return [place[value] for value in labels]
     except (KeyError, TypeError):
         unknown = next(value for value in labels if not _is_in(value, place))
         raise ValueError(
-            f"{label} is {unknown!r}, which is no label that the model was fitted to"
+            f"{label} {'has' if isinstance(entry, SETS) else 'is'} {shown(unknown)}, which is no "
+            "label that the model was fitted to"
         ) from None
 
 

@@ -1,9 +1,14 @@
 """Weights that a fit is regularised towards, read and aligned."""
 
+import warnings
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from sskit._labels import plain
+from sskit._numbers import shortened
 from sskit._ready import all_within
+from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT
 from sskit.estimators.base.fitted_state import LARGEST
 
 # What the dimensions of fitted weights are of, by the attribute that names the entries.
@@ -148,8 +153,11 @@ def blocks_to_flat(blocks, task, name, strict=True):
             f"{', '.join(map(repr, shapes))}, and {', '.join(map(repr, NAMES))} may say what "
             "their entries are of"
         )
+    if isinstance(blocks.get("classes_"), (list, tuple)):
+        blocks = blocks | {"classes_": [plain(label) for label in blocks["classes_"]]}
     if strict:
         _check_names(blocks, name)
+        _warn_of_other_labels(blocks, known, name)
     weights = {key: np.zeros(shape) for key, shape in shapes.items() if key not in blocks}
     for key in shapes.keys() & blocks.keys():
         block = _numbers(blocks[key], f"{name}[{key!r}]")
@@ -186,6 +194,21 @@ def _check_names(blocks, name):
             raise ValueError(f"{name}[{by!r}] must be a list of {what}, got {blocks[by]!r:.80}")
         if len(known) < len(entries):
             raise ValueError(f"{name}[{by!r}] has an entry twice: {blocks[by]!r:.80}")
+
+
+def _warn_of_other_labels(blocks, known, name):
+    """Warn if not one label of a prior is a label of the data: none of its weights counts then."""
+    mine, theirs = blocks.get("classes_"), known.get("classes_")
+    if mine is None or theirs is None:
+        return
+    mine, theirs = (np.asarray(labels).tolist() for labels in (mine, theirs))
+    if mine and theirs and not set(mine) & set(theirs):
+        warnings.warn(
+            f"{name}['classes_'] has labels none of which is in y, {shortened(mine)}, where y has "
+            f"{shortened(theirs)}",
+            UserWarning,
+            stacklevel=8 + FRAMES_AROUND_FIT,
+        )
 
 
 def _check_lengths(block, dimensions, blocks, name):

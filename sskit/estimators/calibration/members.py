@@ -3,6 +3,7 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from sskit._labels import SETS, is_ignored, plain
 from sskit.estimators.base.fitted_state import raise_damaged
 from sskit.estimators.base.known import check_known
 from sskit.estimators.base.meta import MetaEstimator
@@ -228,16 +229,16 @@ def possible_labels(y, scores, classes, ignored, name="y"):
     lengths = np.diff(scores.offsets)
 
     def entry(label):
-        if isinstance(label, (set, frozenset)):
-            label = frozenset(label) & place
-            return label or None
-        return label if label is not None and label != ignored and label in place else None
+        if isinstance(label, SETS):
+            return place.intersection(map(plain, label)) or None
+        return label if label is not None and plain(label) in place else None
 
     known = []
     for i, (labels, length) in enumerate(zip(y, lengths, strict=True)):
         labels = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
         if len(labels) != length:
             raise ValueError(f"X[{i}] has {length} tokens but {name}[{i}] has {len(labels)} labels")
-        known.append([entry(label) for label in labels])
+        pairs = zip(labels, is_ignored(labels, ignored), strict=True)
+        known.append([None if nothing else entry(label) for label, nothing in pairs])
     allowed = check_known(known, lengths, classes)
     return np.ones((lengths.sum(), len(classes)), dtype=bool) if allowed is None else allowed

@@ -3,8 +3,7 @@
 import numpy as np
 from scipy.special import logsumexp, softmax
 
-from sskit._tag_schemes import SCHEMES
-from sskit.metrics import spans as spans_of
+from sskit._tag_schemes import find_spans, parse_tags
 from sskit.models.calibration.scores import Calibration
 from sskit.models.calibration.spans import (
     SpanLabels,
@@ -161,7 +160,7 @@ class Mixture:
                     ],
                 )
 
-    def spans(self, scheme, classes, labels):
+    def spans(self, scheme, classes, labels, name_of):
         """Return the spans of labellings, with their probabilities, as a list of lists.
 
         Parameters
@@ -172,12 +171,20 @@ class Mixture:
             The labels.
         labels : ndarray of shape (N,)
             Some of them.
+        name_of : callable
+            Returns what error messages call one of `labels`, by its place.
         """
         _, _, types, meaning = parse_labels(classes, scheme)
         numbers = {name: k for k, name in enumerate(types)}
         out = [[] for _ in self.offsets[1:]]
+        prefix, kind, names = parse_tags(labels, scheme, name_of)
+        start, stop, kind = find_spans(prefix, kind, self.offsets)
+        first = np.searchsorted(start, self.offsets)
         for i, members in self._chains():
-            for name, a, b in spans_of(labels[self.offsets[i] : self.offsets[i + 1]], scheme):
+            own = slice(first[i], first[i + 1])
+            places = np.stack([start[own], stop[own]]) - self.offsets[i]
+            for a, b, j in zip(*places.tolist(), kind[own].tolist(), strict=True):
+                name = names[j]
                 k = numbers.get(name, len(types))  # no model knows others
                 p = sum(w * span_probability(*given, meaning, k, a, b) for w, *given in members)
                 out[i].append((name, a, b, float(min(p, 1.0))))
@@ -255,11 +262,7 @@ def parse_labels(classes, scheme):
     TypeError, ValueError
         If a label is not a string of the scheme.
     """
-    spans_of(classes, scheme)
-    parts = [label.partition("-") for label in classes.tolist()]
-    types = sorted({kind for prefix, _, kind in parts if prefix != "O"})
-    prefix = np.array([SCHEMES[scheme].index(p) for p, _, _ in parts], dtype=np.intp)
-    kind = np.array([-1 if p == "O" else types.index(k) for p, _, k in parts], dtype=np.intp)
+    prefix, kind, types = parse_tags(classes, scheme, lambda k: f"classes_[{k}]")
     # the rules of conlleval, as `sskit.metrics.spans` has them
     goes_on = np.isin(prefix, (1, 2))[:, None] & np.isin(prefix, (2, 3))
     return prefix, kind, types, SpanLabels(kind, goes_on & (kind[:, None] == kind))

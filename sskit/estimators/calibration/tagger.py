@@ -29,7 +29,7 @@ from sskit.estimators.calibration.members import (
 )
 from sskit.estimators.calibration.mixture import Mixture
 from sskit.inputs.ragged import split, stack_labels
-from sskit.inputs.ragged_array import object_array
+from sskit.inputs.ragged_array import locate, object_array
 from sskit.inputs.weights import check_sample_weight
 from sskit.metrics import token_accuracy_score
 from sskit.models.calibration.likelihood import METHODS, HeldOut, fit_calibration
@@ -384,7 +384,8 @@ class CalibratedTagger(MetaEstimator):
             The probability of all labellings that agree with it.
         """
         mixture = self._mixture(X)
-        possible = check_known(y, np.diff(mixture.offsets), self.classes_, "token", "sequences")
+        words = "token", "sequences", "y"
+        possible = check_known(y, np.diff(mixture.offsets), self.classes_, *words)
         return mixture.probability_of(possible)
 
     def span_confidence(self, X, y=None, known=None):
@@ -409,7 +410,11 @@ class CalibratedTagger(MetaEstimator):
         if y is None:
             y = self.predict(X, known)
         stacked = stack_labels(y, np.diff(mixture.offsets))
-        return object_array(mixture.spans(self._scheme(), self.classes_, stacked))
+
+        def name_of(t):
+            return "y[{}][{}]".format(*locate(mixture.offsets, t))
+
+        return object_array(mixture.spans(self._scheme(), self.classes_, stacked, name_of))
 
     def sample(self, X, n_samples=1, random_state=None, known=None):
         """Draw labellings by their probability.

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
+from sskit._labels import by_label
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.estimator import TrainingTask
 from sskit.estimators.base.tagging import states_of_labels
@@ -190,23 +191,21 @@ def resolve_states(given, classes, n_tokens):
     Raises
     ------
     ValueError
-        If a label is none of the data, its number not a positive integer, or above that of tokens.
+        If the number of a label is not a positive integer, or above that of tokens.
     """
     if not isinstance(given, dict):
         _check_most("n_states_per_label", given, n_tokens)
         counts = np.full(len(classes), given, dtype=np.intp)
     else:
-        counts = np.ones(len(classes), dtype=np.intp)
-        place = {label: k for k, label in enumerate(classes.tolist())}
         for label, n in given.items():
-            if label not in place:
-                raise ValueError(f"n_states_per_label has {label!r}, which is no label in y")
             if not isinstance(n, Integral) or isinstance(n, bool) or n < 1:
                 raise ValueError(
                     f"n_states_per_label[{label!r}] must be a positive integer, got {n!r}"
                 )
+        counts = np.array(by_label(given, classes, 1), dtype=object)
+        for label, n in zip(classes.tolist(), counts.tolist(), strict=True):
             _check_most(f"n_states_per_label[{label!r}]", n, n_tokens)
-            counts[place[label]] = n
+        counts = counts.astype(np.intp)
     return None if (counts == 1).all() else LabelStates(counts)
 
 

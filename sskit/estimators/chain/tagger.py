@@ -108,13 +108,13 @@ class SequenceTagger(
     loss : {"hamming", "hamming_sum"}, default="hamming_sum"
         Task loss of a sequence: the share of wrong tokens, or their number.
     class_weight : dict or "balanced", default=None
-        Factors of the loss of a token by its true label; "balanced" makes all labels weigh the
-        same.
+        Factors of the loss of a token by its true label, 1 for those that a dict does not name, and
+        it may name others; "balanced" makes all labels weigh the same.
     ignore_label : object, default=None
         A label in y that says that the token has none: it does not count in the loss and in
         `score`. Training completes such labels, and those of which one of a set is right, by the
         best that the model of the moment can find; so the transitions beside them learn too.
-        None means that there is no such label.
+        It may be of another type than the labels; None means that there is no such label.
     allowed_transitions : str or array-like of shape (n_classes, n_classes), default=None
         Which transitions, from row to column of the sorted labels, may occur, as booleans; None
         allows all. Or a scheme of tags, which allows what it does, also for the first and the
@@ -418,7 +418,9 @@ class SequenceTagger(
         classes, labels, possible, _ = partial
         rules = scale = None
         if not part:
-            rules = resolve_transitions(self.allowed_transitions, classes)
+            rules = resolve_transitions(
+                self.allowed_transitions, classes, partial.place_in(stacked.offsets)
+            )
             if possible is None:
                 labels = legal_labels(self, labels, stacked.offsets, classes, rules)
             elif rules[0] is not None and self.on_violation != "ignore":

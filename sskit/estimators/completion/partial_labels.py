@@ -4,8 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sskit.inputs.masks import is_ignored
-from sskit.inputs.ragged import find_sets, stack_labels
+from sskit.inputs.ragged import find_sets, stack_known_labels
 from sskit.inputs.ragged_array import locate, make_offsets
 
 
@@ -34,6 +33,18 @@ class PartialLabels(NamedTuple):
         """How many labels each token may have, shape (N,)."""
         return self.possible.sum(axis=1)
 
+    def place_in(self, offsets):
+        """Return a function from the number of a label to what messages call its first token."""
+
+        def place(k):
+            """Return the name of the first token that has label k, or may have it among others."""
+            has = self.labels == k
+            if self.possible is not None:
+                has = self.possible[:, k] & ~self.ignored
+            return "y[{}][{}]".format(*locate(offsets, np.argmax(has)))
+
+        return place
+
 
 def check_partial_labels(y, lengths, ignore_label=None, what="sequences"):
     """Check labels of which only a part may be known.
@@ -41,7 +52,7 @@ def check_partial_labels(y, lengths, ignore_label=None, what="sequences"):
     Parameters
     ----------
     y : sequence of n sequences (T_i,)
-        Labels as :func:`sskit.inputs.ragged.stack_labels` takes them, and sets of labels.
+        Labels as :func:`sskit.inputs.ragged.stack_known_labels` takes them, and sets of labels.
     lengths : array-like of int of shape (n,)
         The number of labels that every sequence must have.
     ignore_label : object, default=None
@@ -59,7 +70,7 @@ def check_partial_labels(y, lengths, ignore_label=None, what="sequences"):
     TypeError
         If y or an item is of a wholly wrong type, or two labels cannot be sorted.
     ValueError
-        Naming the first token that is wrong: as `stack_labels`, or if a set is empty or has
+        Naming the first token that is wrong: as `stack_known_labels`, or if a set is empty or has
         `ignore_label` in it.
 
     Examples
@@ -73,8 +84,7 @@ def check_partial_labels(y, lengths, ignore_label=None, what="sequences"):
     """
     found = find_sets(y)
     if found is None:
-        flat = stack_labels(y, lengths, what=what)
-        ignored = is_ignored(flat, ignore_label)
+        flat, ignored = stack_known_labels(y, lengths, ignore_label, what=what)
         if not ignored.any():
             return PartialLabels(*np.unique(flat, return_inverse=True))
         classes, codes = np.unique(flat[~ignored], return_inverse=True)
@@ -148,19 +158,19 @@ def _members(items, places, lengths, ignore_label, what):
                 members += several[1:]
                 owners += [(i, t)] * (len(several) - 1)
         singles.append(labels)
-    stack_labels(singles, lengths, what=what)  # has complaints of its own
+    stack_known_labels(singles, lengths, ignore_label, what=what)  # has complaints of its own
     offsets = make_offsets(np.asarray(lengths))
     try:
         both = [*singles, members]
-        flat = stack_labels(both, [*np.asarray(lengths).tolist(), len(members)], what=what)
+        sizes = [*np.asarray(lengths).tolist(), len(members)]
+        flat, missing = stack_known_labels(both, sizes, ignore_label, what=what)
     except (TypeError, ValueError) as error:
-        i, t = _culprit(singles, members, owners)
+        i, t = _culprit(singles, members, owners, ignore_label)
         raise type(error)(
             f"y[{i}][{t}] is a set with a label that is missing, or does not sort with the others"
         ) from None
     n = int(offsets[-1])
     tokens = np.concatenate([np.arange(n), [offsets[i] + t for i, t in owners]]).astype(np.intp)
-    missing = is_ignored(flat, ignore_label)
     in_sets = np.zeros(n, dtype=bool)
     in_sets[[offsets[i] + t for i, found in enumerate(places) for t in found]] = True
     wrong = np.flatnonzero(missing & in_sets[tokens])
@@ -173,12 +183,12 @@ def _members(items, places, lengths, ignore_label, what):
     return flat[~missing], tokens[~missing], missing[:n]
 
 
-def _culprit(singles, members, owners):
+def _culprit(singles, members, owners, ignore_label):
     """Return the sample and token of the first set whose labels do not go with the others."""
     known = [label for labels in singles for label in labels]
     for label, owner in zip(members, owners, strict=True):
         try:
-            stack_labels([[*known, label]], [len(known) + 1])
+            stack_known_labels([[*known, label]], [len(known) + 1], ignore_label)
         except (TypeError, ValueError):
             return owner
     return owners[0]

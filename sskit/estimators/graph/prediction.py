@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sskit._labels import is_ignored
 from sskit.estimators.base.fitted_state import (
     check_choice,
     check_count,
@@ -11,7 +12,7 @@ from sskit.estimators.base.fitted_state import (
     check_numbers,
     raise_damaged,
 )
-from sskit.inputs.masks import check_masks, is_ignored, node_targets, paint
+from sskit.inputs.masks import check_masks, node_targets, paint
 from sskit.inputs.ragged import PREDICTS, check_kinds, split
 from sskit.inputs.weights import check_sample_weight
 from sskit.models.graph.cuts import allows_cuts
@@ -186,7 +187,8 @@ class SegmenterMixin:
         weight = np.ones(len(graphs)) if weight is None else weight
         found = self.classes_[decoder.best()]
         if self.predicts_pixels_:
-            return self._pixel_score(paint(found, graphs), check_masks(y, graphs), weight)
+            masks = check_masks(y, graphs, self.ignore_label)
+            return self._pixel_score(paint(found, graphs), masks, weight)
         truth, labelled, masks = node_targets(y, graphs, self.ignore_label)
         if masks is not None:
             raise ValueError("y has labels of pixels, but the model was fitted to those of nodes")

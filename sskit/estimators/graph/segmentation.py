@@ -71,8 +71,8 @@ class SegmentationModel(GraphEstimator):
         "hamming_sum" the areas are scaled to have the mean one.
     ignore_label : object, default=None
         A label in y that says that a node or pixel has none: it does not count in the loss and
-        in `score`, and its node is left out of the graph in training. None means that there is
-        no such label.
+        in `score`, and its node is left out of the graph in training. Where pixels are numbers it
+        is one too, such as NaN. None means that there is no such label.
     pairwise_form : {"potts", "full"}, default="potts"
         Whether an edge scores by agreement of its two labels alone, or by a symmetric table of
         all pairs of labels.

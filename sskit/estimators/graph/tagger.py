@@ -88,8 +88,8 @@ class GraphTagger(GraphEstimator):
         all but "hamming" and "balanced" the areas are scaled to have the mean one.
     ignore_label : object, default=None
         A label in y that says that a node or pixel has none: it does not count in the loss and
-        in `score`, and its node is left out of the graph in training. None means that there is
-        no such label.
+        in `score`, and its node is left out of the graph in training. Where pixels are numbers it
+        is one too, such as NaN. None means that there is no such label.
     pairwise_form : {"directed", "symmetric", "potts"}, default="directed"
         Whether an edge scores by a table of all pairs of labels, that of its first node by row;
         by a symmetric table; or by agreement of its two labels alone.

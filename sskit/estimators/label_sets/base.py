@@ -20,7 +20,7 @@ from sskit.estimators.base.fitted_state import check_fitted, check_labels, check
 from sskit.estimators.base.linear import linear_scores, row_scale
 from sskit.estimators.reasons.weights import WeightsFrameMixin
 from sskit.inputs.label_sets import check_entries, check_sets, check_two_classes, target_form
-from sskit.inputs.rows import check_rows
+from sskit.inputs.rows import check_classes, check_rows
 from sskit.inputs.stacking import FeatureScale
 from sskit.inputs.weights import check_sample_weight, check_weights
 
@@ -122,6 +122,7 @@ class LabelSetClassifier(
     def _gate(self, X, y, sample_weight, part=False):
         """Return training data, or a part of them, checked."""
         check_entries(y)
+        y = check_classes(y)
         probe = copy.copy(self)
         data, target = check_rows(probe, X, y, multi_output=True)
         given, classes = check_sets(target, part)
@@ -278,6 +279,7 @@ class LabelSetClassifier(
             As `predict`, and if y or the weights are wrong.
         """
         check_entries(y)
+        y = check_classes(y)
         predicted = self.predict(X)
         sample_weight = check_sample_weight(sample_weight, predicted.shape[0])
         if isinstance(y, np.ndarray) and y.dtype.kind in "fiu":

@@ -80,7 +80,8 @@ class StructSVMClassifier(
         kernel, a model object and in `partial_fit` columns stay as they are. The fit works on a
         scaled copy, which for a memory-mapped array is a temporary file.
     class_weight : dict or "balanced", default=None
-        Factors of the sample weights by class; "balanced" makes all classes weigh the same.
+        Factors of the sample weights by class, 1 for those that a dict does not name, and it may
+        name others; "balanced" makes all classes weigh the same.
     n_components : int or dict, default=1
         How many components, prototypes with weights of their own, each class has; a dict has
         numbers by class, 1 for those that it does not name. The score of a class is that of its

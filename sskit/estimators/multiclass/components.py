@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils import check_random_state
 
-from sskit._numbers import shortened
+from sskit._labels import by_label
 from sskit.estimators.base.fitted_state import check_labels, check_numbers, raise_damaged
 from sskit.estimators.base.linear import linear_scores
 from sskit.estimators.completion.clusters import cluster_states
@@ -66,23 +66,16 @@ def numbers_of_components(estimator, classes, n_rows):
     Raises
     ------
     ValueError
-        If a key is none of the classes, or a number is too large.
+        If a number is too large.
     """
     given, known = estimator.n_components, classes.tolist()
-    if not isinstance(given, dict):
-        given = dict.fromkeys(known, given)
-    for label in given:
-        if label not in known:
+    wanted = by_label(given, classes, 1) if isinstance(given, dict) else [given] * len(known)
+    for label, n in zip(known, wanted, strict=True):
+        if n > n_rows:
             raise ValueError(
-                f"n_components has the key {label!r}, which is none of the labels in y: "
-                f"{shortened(known)}"
+                f"n_components asks for {n} components of {label!r}, but X has {n_rows} rows only"
             )
-        if given[label] > n_rows:
-            raise ValueError(
-                f"n_components asks for {given[label]} components of {label!r}, but X has {n_rows} "
-                "rows only"
-            )
-    return np.array([given.get(label, 1) for label in known])
+    return np.array(wanted)
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from sskit.estimators.multiclass.components import (
     is_mixture,
     numbers_of_components,
 )
-from sskit.inputs.rows import check_classes, check_rows
+from sskit.inputs.rows import check_classes, check_rows, refuse_large_integers
 from sskit.inputs.weights import check_sample_weight, class_factors
 from sskit.models.multiclass.kernel_model import KernelMulticlassModel
 from sskit.models.multiclass.model import MulticlassModel
@@ -98,7 +98,8 @@ def gate(estimator, X, y, sample_weight, part=False):
     if is_kernel(estimator):
         refuse_standardize(estimator, f"has no meaning with kernel={estimator.kernel!r}")
     probe = copy.copy(estimator)
-    check_classes(y)
+    y = check_classes(y)
+    refuse_large_integers(y)
     data, target = check_rows(probe, X, y)
     check_classification_targets(target)
     weight = bare_weight = check_sample_weight(sample_weight, data.shape[0], part=part)
@@ -233,7 +234,7 @@ def score_rows(estimator, X, y, sample_weight):
     score : float
         Between 0 and 1.
     """
-    check_classes(y)
+    y = check_classes(y)
     predicted = estimator.predict(X)
     weight = check_sample_weight(sample_weight, len(predicted))
     return accuracy_score(y, predicted, sample_weight=weight)

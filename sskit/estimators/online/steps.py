@@ -7,7 +7,8 @@ import scipy.sparse as sp
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names
 
-from sskit._numbers import shortened
+from sskit._labels import SETS, is_ignored, is_same, label_array, shown
+from sskit._numbers import as_array, shortened
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.columns import Columns, refuse_standardize
 from sskit.estimators.base.facts import Labels
@@ -15,6 +16,7 @@ from sskit.estimators.base.fitted_state import raise_damaged
 from sskit.estimators.base.kernels import is_kernel
 from sskit.estimators.base.prior import blocks_to_flat, fitted_blocks, flat_prior
 from sskit.estimators.base.weights import resolved_lam
+from sskit.inputs.rows import check_classes
 
 
 def takes_steps(estimator):
@@ -229,13 +231,13 @@ def with_all_labels(survey, classes, last, y):
         return survey
     known = labels.values if last is None else last["classes_"]
     if classes is not None:
-        given = np.asarray(classes)
+        if isinstance(classes, (list, tuple)):  # of labels that may be tuples
+            given = label_array(list(classes), lambda k: f"classes[{k}]")
+        else:
+            given = as_array(check_classes(classes, "classes"), "classes")
         if given.ndim != 1 or not len(given):
             raise ValueError(f"classes must be a list of labels, got an array of {given.shape}")
-        try:
-            given = np.unique(given)
-        except TypeError:
-            raise ValueError("classes has labels that do not sort with each other") from None
+        given = np.unique(given)
         if last is not None and given.tolist() != known.tolist():
             raise ValueError(
                 f"classes={given.tolist()!r:.80} is not the same as in the first call of "
@@ -246,7 +248,7 @@ def with_all_labels(survey, classes, last, y):
     for label in labels.values.tolist():
         if label not in expected:
             raise ValueError(
-                f"y[{where(label, y)}] has the label {label!r}, which is not among the classes "
+                f"{where(label, y)} {shown(label)}, which is not among the classes "
                 f"{known.tolist()!r:.80}: the first call of partial_fit must name all of them"
             )
     none = np.zeros(len(known), dtype=np.int64)
@@ -272,11 +274,37 @@ def with_all_kinds(survey, kinds):
 
 
 def where(label, y):
-    """Return the number of the first sample that has a label."""
-    for i, labels in enumerate(y):
-        if label in np.ravel(np.asarray(labels)).tolist():
-            return i
-    return "?"
+    """Return what error messages call the first place in y that has a label.
+
+    Parameters
+    ----------
+    label : object
+        In y, checked.
+    y : object
+        As it was given: classes of rows, sequences of labels, sets of labels and segments, or
+        masks.
+
+    Returns
+    -------
+    place : str
+        As in "y[2][1] is".
+    """
+    for i, item in enumerate(y.toarray() if sp.issparse(y) else y):
+        if is_same(item, label):
+            return f"y[{i}] is"
+        if isinstance(item, np.ndarray) and item.ndim == 2:
+            found = np.argwhere(is_ignored(item, label))
+            if len(found):
+                return f"y[{i}]{found[0].tolist()} is"
+        elif not isinstance(item, (str, bytes)) and np.iterable(item):
+            for t, entry in enumerate(item):
+                if is_same(entry, label):
+                    return f"y[{i}][{t}] is"
+                if isinstance(entry, SETS) and any(is_same(one, label) for one in entry):
+                    return f"y[{i}][{t}] has"
+                if isinstance(entry, (tuple, list)) and entry and is_same(entry[-1], label):
+                    return f"y[{i}][{t}] is a segment of"
+    return "y has"
 
 
 def counts_before(estimator, last, features):

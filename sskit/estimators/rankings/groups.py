@@ -59,11 +59,10 @@ def check_groups(groups, n_rows):
             f"groups.shape == {values.shape}, expected ({n_rows},): one group for each row of X"
         )
     try:
-        check_classes(values)
+        values = np.asarray(check_classes(groups, "groups"))
     except (TypeError, ValueError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
-        message = str(error).replace("y[", "groups[").replace("labels", "groups")
-        raise kind(message) from None
+        raise kind(str(error).replace("labels", "groups")) from None
     _, first, codes = np.unique(values, return_index=True, return_inverse=True)
     rank = np.empty(len(first), dtype=np.intp)
     rank[np.argsort(first)] = np.arange(len(first))

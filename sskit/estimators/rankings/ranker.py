@@ -16,7 +16,7 @@ from sskit.estimators.base.fitted_state import check_fitted, check_numbers
 from sskit.estimators.base.linear import linear_scores, row_sqnorms
 from sskit.estimators.rankings.groups import Groups, check_group_weight, check_groups
 from sskit.estimators.reasons.weights import WeightsFrameMixin
-from sskit.inputs.rows import check_classes, check_rows
+from sskit.inputs.rows import check_classes, check_rows, refuse_large_integers
 from sskit.inputs.stacking import FeatureScale, refuse_large
 from sskit.inputs.weights import check_sample_weight
 from sskit.models.rankings.problem import RankingModel
@@ -259,7 +259,8 @@ class RankingSVM(RegressorMixin, WeightsFrameMixin, StandardizeMixin, Structured
         Raises
         ------
         ValueError
-            If a parameter or the data are wrong; then the estimator stays as it was.
+            If a parameter or the data are wrong, or no group with a weight has two rows of
+            different grades; then the estimator stays as it was.
         """
         self._set_fitted(self._fit(X, y, sample_weight, groups=groups))
         return self
@@ -277,6 +278,10 @@ class RankingSVM(RegressorMixin, WeightsFrameMixin, StandardizeMixin, Structured
             refuse_large(sqnorm)
         lowest, highest = (f.reduceat(grades, found.offsets[:-1]) for f in (np.minimum, np.maximum))
         each = np.ones(len(sizes)) if weight is None else weight
+        if not ((lowest < highest) & (each > 0)).any():
+            what = "y has" if groups is None else "no group with a weight has"
+            same = "only rows of the same grade" if groups is None else "rows of different grades"
+            raise ValueError(f"there is no pair of rows to order: {what} {same}")
         of_rows = np.repeat(each, sizes)
         with np.errstate(over="ignore", invalid="ignore"):
             squares = np.multiply(sqnorm, of_rows).sum()
@@ -435,7 +440,8 @@ def check_grades(estimator, X, y, **options):
     ValueError
         If X or y is wrong.
     """
-    check_classes(y)
+    y = check_classes(y)
+    refuse_large_integers(y)
     data, grades = check_rows(estimator, X, y, y_numeric=True, **options)
     if grades.dtype.kind not in "biuf":
         raise ValueError(f"y must hold numbers, got dtype {grades.dtype}")

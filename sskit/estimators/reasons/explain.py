@@ -168,7 +168,7 @@ class ExplainMixin(WeightsFrameMixin):
             if others[pair[1]] == -np.inf:
                 raise ValueError(
                     f"{where} has no rival: no labelling is allowed that has another label there "
-                    f"than {self.classes_[pair[0]].item()!r}"
+                    f"than {self.classes_.tolist()[pair[0]]!r}"
                 )
         else:
             pair.append(_code(self.classes_, rival, "rival"))
@@ -178,7 +178,7 @@ class ExplainMixin(WeightsFrameMixin):
         labellings = []
         for k in pair:
             if margins[k] == -np.inf:
-                name = self.classes_[k].item()
+                name = self.classes_.tolist()[k]
                 raise ValueError(f"{where} cannot be {name!r}: no labelling is allowed that has it")
             rows = np.ones((n, len(margins)), dtype=bool) if possible is None else possible.copy()
             rows[t] = np.arange(len(margins)) == k

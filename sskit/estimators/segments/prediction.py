@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sskit._labels import string_array
 from sskit._numbers import check_k
 from sskit._tag_schemes import BEGIN, INSIDE, OUTSIDE, write_tags
 from sskit.estimators.base.estimator import check_constraints
@@ -163,7 +164,7 @@ class SegmentPredictionMixin:
         kinds[kinds == self.outside_] = -1
         prefix = np.where(kinds < 0, OUTSIDE, np.where(codes & 1, BEGIN, INSIDE))
         given = prefix, kinds, self.classes_.tolist(), offsets, self.scheme
-        return split(write_tags(*given), offsets)
+        return split(string_array(write_tags(*given)), offsets)
 
     def _decoder(self, X):
         """Return the decoder of checked sequences that are not empty, and where all begin."""
@@ -289,7 +290,7 @@ def check_segments(estimator, n_features):
         raise_damaged(estimator, f"outside_ must be a label's number or -1, got {outside!r:.80}")
     check_choice(estimator, "form_", getattr(estimator, "form_", None), ("tags", "segments"))
     kind = estimator.classes_.dtype.kind
-    if estimator.form_ == "tags" and kind != "U":
+    if estimator.form_ == "tags" and kind not in "UO":
         raise_damaged(estimator, f"classes_ must be strings where y has tags, got {kind!r}")
     coefs = [getattr(estimator, name) for name in names]
     return n_classes, coefs, lengths, _check_whole(estimator, n_classes)

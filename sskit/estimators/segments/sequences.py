@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sskit._labels import by_label, plain
 from sskit.estimators.base.facts import RowFacts, same
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.inputs.stacking import FeatureScale
@@ -69,23 +70,16 @@ def limits_of(max_length, outside, facts):
     -------
     limits : ndarray of shape (K,), int64
         At least 1, and at most the length of the longest sequence.
-
-    Raises
-    ------
-    ValueError
-        If a label is named that does not occur.
     """
     labels = facts.labels.values.tolist()
     limits = dict(facts.max_lengths)
     if isinstance(max_length, dict):
-        unknown = [label for label in max_length if label not in limits]
-        if unknown:
-            raise ValueError(f"max_length has the key {unknown[0]!r}, which is no label in y")
-        limits |= max_length
+        given = by_label(max_length, facts.labels.values, None)
+        limits |= {k: n for k, n in zip(labels, given, strict=True) if n is not None}
     elif max_length is not None:
         limits = dict.fromkeys(labels, max_length)
-    if outside in limits:
-        limits[outside] = 1
+    if plain(outside) in limits:
+        limits[plain(outside)] = 1
     return np.array([min(limits[label], facts.longest) for label in labels], dtype=np.int64)
 
 

@@ -116,13 +116,13 @@ class TreeTagger(ExplainTreeMixin, PartialFitMixin, TaggerMixin, StructuredEstim
     loss : {"hamming", "hamming_sum"}, default="hamming_sum"
         Task loss of a tree: the share of wrong nodes, or their number.
     class_weight : dict or "balanced", default=None
-        Factors of the loss of a node by its true label; "balanced" makes all labels weigh the
-        same.
+        Factors of the loss of a node by its true label, 1 for those that a dict does not name, and
+        it may name others; "balanced" makes all labels weigh the same.
     ignore_label : object, default=None
         A label in y that says that the node has none: it does not count in the loss and in
         `score`. Training completes such labels, and those of which one of a set is right, by the
         best that the model of the moment can find; so the transitions beside them learn too.
-        None means that there is no such label.
+        It may be of another type than the labels; None means that there is no such label.
     bounds : tuple (lower, upper) or dict of such tuples, default=None
         Box on the weights. A bound is a number, None, or an array over the flat weight vector
         (``coef_`` by columns, ``root_``, ``leaf_``, ``transitions_`` by rows); in a dict by the

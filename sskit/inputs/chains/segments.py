@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sskit._labels import by_label, label_array, plain
 from sskit._tag_schemes import find_spans, parse_tags
 from sskit.inputs.ragged import _items, stack_labels
 from sskit.inputs.ragged_array import RaggedArray, locate, make_offsets
@@ -62,6 +63,7 @@ def check_segmentations(y, lengths, scheme, outside, max_length=None, name="y"):
     if y is None:
         raise ValueError(f"{name} is None, but segmentations are needed: {_FORM}")
     _check_outside(outside)
+    outside = plain(outside)
     tags = isinstance(y, RaggedArray) or (isinstance(y, np.ndarray) and y.ndim == 2)
     items = list(y) if tags else list(_items(y, name, _FORM))
     offsets = make_offsets(lengths)
@@ -110,17 +112,15 @@ def _is_list(item):
 def _read_tags(items, lengths, offsets, scheme, name):
     """Return first tokens, those after the last, labels and places of the spans of tags."""
     flat = stack_labels(items, lengths, name=name)
-    if flat.size and flat.dtype.kind != "U":
-        t = next(t for t, value in enumerate(flat.tolist()) if not isinstance(value, str))
-        i, t = locate(offsets, t)
-        raise TypeError(f"{name}[{i}][{t}] is {flat.tolist()[offsets[i] + t]!r}, expected a tag")
 
     def label(row):
         return "{}[{}][{}]".format(name, *locate(offsets, row))
 
     prefix, kind, types = parse_tags(flat, scheme, label)
     starts, stops, kinds = find_spans(prefix, kind, offsets)
-    labels = np.array(types)[kinds] if len(types) else np.empty(0, dtype=str)
+    labels = np.empty(0, dtype=str)
+    if types:
+        labels = label_array([types[k] for k in kinds.tolist()], label)
     return starts, stops, labels, [locate(offsets, t) for t in starts.tolist()], "tags"
 
 
@@ -176,7 +176,7 @@ def _refuse_long(starts, stops, labels, places, max_length, name):
     if max_length is None or not len(starts):
         return
     if isinstance(max_length, dict):
-        most = np.array([max_length.get(label, np.inf) for label in labels.tolist()])
+        most = np.array(by_label(max_length, labels, np.inf))
     else:
         most = np.full(len(starts), float(max_length))
     wrong = np.flatnonzero(stops - starts > most)
@@ -228,8 +228,4 @@ def _with_outside(classes, outside, place, name):
             f"{outside!r} does not sort with labels such as {classes.tolist()[0]!r}; set outside "
             "to a label of their type"
         )
-    if classes.dtype.kind == "O":
-        array = np.empty(len(both), dtype=object)
-        array[:] = both
-        return array
-    return np.array(both)
+    return label_array(both, str)

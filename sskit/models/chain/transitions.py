@@ -4,7 +4,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from sskit._tag_schemes import SCHEMES, find_violations, scheme_rules, tell_violation
+from sskit._tag_schemes import (
+    find_violations,
+    read_tags,
+    scheme_rules,
+    tags_of,
+    tell_violation,
+)
 from sskit.inputs.ragged_array import locate
 from sskit.oracles.chain.viterbi import viterbi
 
@@ -22,7 +28,7 @@ __all__ = [
 MOST_TOLD = 10
 
 
-def scheme_transitions(scheme, classes):
+def scheme_transitions(scheme, classes, place=None):
     """Return which transitions, first labels and last labels a scheme of tags allows.
 
     Parameters
@@ -30,7 +36,10 @@ def scheme_transitions(scheme, classes):
     scheme : {"bio", "iob2", "iob1", "bioes", "iobes", "bilou"}
         The scheme.
     classes : ndarray of shape (K,)
-        Labels: "O", and for kinds X "B-X", "I-X" and what else the scheme has.
+        Labels: "O", and for types X "B-X", "I-X" and what else the scheme has; or prefixes alone,
+        of spans without a type.
+    place : callable, default=None
+        Returns what error messages call the first token with a label, by its number.
 
     Returns
     -------
@@ -44,27 +53,29 @@ def scheme_transitions(scheme, classes):
     ValueError
         If a label is not of the scheme.
     """
-    return tuple(map(np.copy, _scheme_transitions(scheme, tuple(classes.tolist()))))
+    rules, wrong = _scheme_transitions(scheme, tuple(classes.tolist()))
+    if wrong is not None:
+        name = None if place is None else place(wrong)
+        raise ValueError(
+            f"allowed_transitions={scheme!r} needs the labels {tags_of(scheme)}, but "
+            f"{'a label' if name is None else name} is {classes.tolist()[wrong]!r:.80}"
+        )
+    return tuple(map(np.copy, rules))
 
 
 @lru_cache(maxsize=32)
 def _scheme_transitions(scheme, classes):
-    """Return what a scheme allows; every request asks, so that it is remembered."""
-    letters, codes, kinds = SCHEMES[scheme], [], []
-    for label in classes:
-        prefix, dash, kind = str(label).partition("-")
-        if not (label == "O" or (prefix in list(letters[1:]) and dash and kind)):
-            *names, last = [f"'{letter}-X'" for letter in letters[1:]]
-            raise ValueError(
-                f"allowed_transitions={scheme!r} needs the labels 'O', {', '.join(names)} and "
-                f"{last}, got {label!r}"
-            )
-        codes.append(letters.index(prefix))
-        kinds.append(kind)
-    return scheme_rules(scheme, np.array(codes), np.array(kinds))
+    """Return what a scheme allows, or the first label that is not of it.
+
+    Every request asks, so that it is remembered.
+    """
+    codes, kinds = read_tags(classes, scheme)
+    if codes.min() < 0:
+        return None, int(codes.argmin())
+    return scheme_rules(scheme, codes, np.array(kinds)), None
 
 
-def resolve_transitions(given, classes):
+def resolve_transitions(given, classes, place=None):
     """Return which transitions, first labels and last labels are allowed.
 
     Parameters
@@ -73,6 +84,8 @@ def resolve_transitions(given, classes):
         As users give it.
     classes : ndarray of shape (K,)
         Labels.
+    place : callable, default=None
+        Returns what error messages call the first token with a label, by its number.
 
     Returns
     -------
@@ -89,7 +102,7 @@ def resolve_transitions(given, classes):
     if given is None:
         return None, None, None
     if isinstance(given, str):
-        return scheme_transitions(given, classes)
+        return scheme_transitions(given, classes, place)
     n_states = len(classes)
     try:
         allowed = np.array(given)
@@ -174,7 +187,8 @@ def repair(tokens, labels, offsets, allowed, allowed_start, allowed_end, kinds=N
 
 def kinds_of(classes):
     """Return numbers of the kinds X of labels such as "B-X"; "O" is one of its own."""
-    kinds = [str(label).partition("-")[2] for label in classes.tolist()]
+    tags = classes.tolist()
+    kinds = ["O" if tag == "O" else f"-{tag.partition('-')[2]}" for tag in tags]
     return np.unique(kinds, return_inverse=True)[1]
 
 

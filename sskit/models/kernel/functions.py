@@ -171,6 +171,10 @@ def checked_matrix(matrix, shape):
 def check_precomputed(matrix):
     """Raise ValueError, naming the entry, unless a matrix may be a kernel matrix.
 
+    Two entries are taken for equal if they differ by no more than what rounding makes of sums in
+    the type of the matrix: 16 units in the last place of the largest entry, as which in double
+    precision 1e-7 of it counts.
+
     Parameters
     ----------
     matrix : ndarray of shape (n, m)
@@ -192,7 +196,8 @@ def check_precomputed(matrix):
     if len(wrong):
         j = wrong[0]
         raise ValueError(f"the kernel matrix has the entry {diagonal[j]} at [{j}, {j}], below 0")
-    tolerance = 1e-7 * np.abs(diagonal).max(initial=0.0)
+    unit = np.finfo(matrix.dtype).eps if matrix.dtype.kind == "f" else 0.0
+    tolerance = max(1e-7, 16 * float(unit)) * float(np.abs(diagonal).max(initial=0.0))
     for part in gen_batches(n, max(1, BLOCK_ENTRIES // max(n, 1))):
         wrong = np.argwhere(np.abs(matrix[part] - matrix[:, part].T) > tolerance)
         if len(wrong):

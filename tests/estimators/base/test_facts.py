@@ -211,16 +211,6 @@ MASKED = SimpleNamespace(
             "y must have at least 2 classes, got 1 class: a",
         ),
         (
-            StructSVMClassifier(class_weight={"c": 2.0}),
-            [(ROWS[:2], ["a", "b"])] * 2,
-            "class_weight has the key 'c', which is none of the labels in y: 'a', 'b'",
-        ),
-        (
-            SequenceTagger(class_weight={"c": 2.0}),
-            [([[[1.0]]], [["a"]])] * 2,
-            "class_weight has the key 'c'",
-        ),
-        (
             SequenceTagger(allowed_transitions=np.ones((3, 3), dtype=bool)),
             [([[[1.0]]], [["a"]]), ([[[1.0]]], [["b"]])],
             r"allowed_transitions must be a boolean array of shape \(2, 2\)",

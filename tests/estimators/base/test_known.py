@@ -38,7 +38,7 @@ def test_numbers_are_labels_by_value():
     [
         (["d", None], ValueError, r"known\[1\]\[0\] is 'd', which is no label"),
         ([["a"], None], ValueError, r"known\[1\]\[0\] is \['a'\], which is no label"),
-        ([{"a", "d"}, None], ValueError, r"known\[1\]\[0\] is 'd', which is no label"),
+        ([{"a", "d"}, None], ValueError, r"known\[1\]\[0\] has 'd', which is no label"),
         ([None, set()], ValueError, r"known\[1\]\[1\] leaves no label"),
         (["a"], ValueError, r"X has 2 tokens there, but known\[1\] has 1 entries"),
         (np.ones((2, 2), bool), ValueError, r"known\[1\] must have shape \(2, 3\)"),

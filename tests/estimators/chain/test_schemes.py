@@ -147,10 +147,14 @@ SOME = [np.array(["O", "O", "O"]), np.array(["B-x", "E-x", "S-x"]), np.array(["B
         (
             "bioes",
             ["O", "L-x", "O"],
-            "needs the labels 'O', 'B-X', 'I-X', 'E-X' and 'S-X', got 'L-x",
+            "needs the labels O, B-TYPE, I-TYPE, E-TYPE, S-TYPE, but y.3..1. is 'L-x",
         ),
-        ("bilou", ["O", "O", "O"], "needs the labels 'O', 'B-X', 'I-X', 'L-X' and 'U-X', got 'E-x"),
-        ("bio", ["O", "O", "O"], "needs the labels 'O', 'B-X' and 'I-X', got 'E-x'"),
+        (
+            "bilou",
+            ["O", "O", "O"],
+            "L-TYPE, U-TYPE, but y.1..1. is 'E-x",
+        ),
+        ("bio", ["O", "O", "O"], "needs the labels O, B-TYPE, I-TYPE, but y.1..1. is 'E-x'"),
         ("conll", ["O", "O", "O"], "The 'allowed_transitions' parameter of SequenceTagger must"),
     ],
 )

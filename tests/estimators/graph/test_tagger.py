@@ -187,7 +187,7 @@ def test_two_labels_that_are_known_are_cut_around():
         ([None], ValueError, "X has 3 graphs but known has 1 items"),
         ([None, [0, 1], None], ValueError, r"known\[1\] has 2 entries"),
         ([[0, 1, 2, 7, 0], None, None], ValueError, r"known\[0\]\[3\] is 7, which is no label"),
-        ([[0, 1, {1, "a"}, 0, 0], None, None], ValueError, r"known\[0\]\[2\] is 'a', which"),
+        ([[0, 1, {1, "a"}, 0, 0], None, None], ValueError, r"known\[0\]\[2\] has 'a', which"),
         ([[0, 1, set(), 0, 0], None, None], ValueError, r"known\[0\]\[2\] leaves no label"),
         ([None, None, np.ones((4, 3), bool)], ValueError, r"known\[2\] must have shape \(5, 3\)"),
         ([None, np.zeros((5, 3), bool), None], ValueError, r"known\[1\]\[0\] leaves no label"),

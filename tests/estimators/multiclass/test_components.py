@@ -168,7 +168,6 @@ REFUSED = {
     "warm": ({"warm_start": True}, "warm_start=True needs labellings"),
     "count": ({"n_components": {"a": 0}}, "n_components['a'] is 0, expected a whole number"),
     "bool": ({"n_components": {"a": True}}, "n_components['a'] is True, expected a whole"),
-    "label": ({"n_components": {"d": 2}}, "n_components has the key 'd', which is none of"),
     "many": ({"n_components": 61}, "n_components asks for 61 components of 'a', but X has 60"),
     "prior": (
         {"prior": StructSVMClassifier(random_state=0).fit(X, Y)},

@@ -37,11 +37,20 @@ def test_bio_kinds_with_dashes_and_without_a_beginning():
     assert end.all()
 
 
-@pytest.mark.parametrize("label", ["X", "B-", "I", "B", "O-X", "b-X", 3, "E-X"])
+def test_prefixes_alone_are_spans_without_a_type():
+    allowed, start, end = scheme_transitions("bio", np.array(["B", "I", "I-a", "O"]))
+    assert allowed[:, 1].tolist() == [True, True, False, False]
+    assert start.tolist() == [True, False, False, True]
+    assert end.all()
+
+
+@pytest.mark.parametrize("label", ["X", "B-", "", "-X", "O-X", "b-X", 3, "E-X"])
 def test_labels_outside_the_scheme(label):
     classes = np.array(["O", label], dtype=object)
-    with pytest.raises(ValueError, match=f"'B-X' and 'I-X', got {label!r}"):
+    with pytest.raises(ValueError, match=f"needs .* but a label is {label!r}$"):
         scheme_transitions("bio", classes)
+    with pytest.raises(ValueError, match=f"needs .* but y.7. is {label!r}$"):
+        scheme_transitions("bio", classes, lambda k: f"y[{7 * k}]")
 
 
 def test_resolve():

@@ -1,0 +1,321 @@
+"""Labels as users give them: made arrays, compared, and looked up in dicts."""
+
+import warnings
+from enum import Enum
+from itertools import combinations
+
+import numpy as np
+
+from sskit._numbers import shortened, shown
+
+SETS = (set, frozenset)
+# Strings of more characters are kept as objects: NumPy's would all be as wide as the longest.
+LONGEST = 64
+_MISSING = ("NoneType", "NAType", "NaTType")
+_SIMPLE = {str, int, float, bool}  # of which two can be compared, whatever they are
+_NUMBERS = (int, float, np.bool_, np.number)
+
+
+def plain(label):
+    """Return a label as the string, bytes or number that it is equal to.
+
+    A member of an enumeration of strings, ``class Tag(str, Enum)``, is equal to its value, but has
+    another hash, and NumPy writes its name where it makes it an item of an array. Labels are the
+    values; those of other types stay what they are.
+
+    Parameters
+    ----------
+    label : object
+        Anything.
+
+    Returns
+    -------
+    label : object
+        A str for all of its subclasses; an int, float or bytes for members of enumerations.
+    """
+    kind = type(label)
+    if kind is str:
+        return label
+    if issubclass(kind, str):
+        return str.__str__(label)
+    if issubclass(kind, Enum):
+        for base in (bytes, int, float):
+            if issubclass(kind, base):
+                return b"".join([label]) if base is bytes else base.__add__(label, base(0))
+    return label
+
+
+def _is_plain(kind):
+    """Return whether labels of a type are what NumPy makes items of arrays of."""
+    if issubclass(kind, str):
+        return kind in (str, np.str_)
+    return not issubclass(kind, Enum)
+
+
+def label_array(labels, name_of):
+    """Return labels as an array of the narrowest dtype that keeps them what they are.
+
+    Parameters
+    ----------
+    labels : list of length n
+        Labels.
+    name_of : callable
+        Returns what error messages call a label, by its place in the list.
+
+    Returns
+    -------
+    array : ndarray of shape (n,)
+        Of an integer, boolean, float or string dtype; of objects where there is none that keeps
+        all of them, or where strings are longer than `LONGEST`.
+
+    Raises
+    ------
+    ValueError
+        Naming the first that is missing.
+    TypeError
+        Naming the first that is no label, or does not sort with another one.
+    """
+    kinds = set(map(type, labels))
+    if not all(map(_is_plain, kinds)):
+        labels = [plain(label) for label in labels]
+        kinds = set(map(type, labels))
+    for base in (str, bytes):
+        if kinds and all(issubclass(kind, base) for kind in kinds):
+            return string_array(labels, base)
+    if all(issubclass(kind, _NUMBERS) for kind in kinds):
+        numbers = np.array(labels)
+        whole = not any(issubclass(kind, (float, np.floating)) for kind in kinds)
+        # int64 with uint64 would make floats
+        if numbers.dtype.kind != "f" or not whole or not labels:
+            return numbers
+    check_sortable(labels, name_of)
+    return _object_array(labels)
+
+
+def string_array(labels, base=str):
+    """Return strings as an array.
+
+    Parameters
+    ----------
+    labels : list of length n
+        Strings.
+    base : type, default=str
+        What they are, or bytes.
+
+    Returns
+    -------
+    array : ndarray of shape (n,)
+        Of strings; of objects, each of which is there once, if one is longer than `LONGEST`.
+    """
+    distinct = set(labels)
+    if max(map(len, distinct), default=0) <= LONGEST:
+        return np.array(labels, dtype=base)
+    one = {label: base(label) for label in distinct}
+    return _object_array([one[label] for label in labels])
+
+
+def _object_array(labels):
+    """Return a list as an array of objects, whose items may be sequences."""
+    return np.fromiter(labels, dtype=object, count=len(labels))
+
+
+def join_arrays(arrays):
+    """Return several arrays of labels as one, or None if that takes a look at each label.
+
+    Parameters
+    ----------
+    arrays : list
+        Arrays, lists and tuples.
+
+    Returns
+    -------
+    array : ndarray or None
+        Of numbers, or strings that are not long.
+    """
+    kinds = {item.dtype.kind if isinstance(item, np.ndarray) else "O" for item in arrays}
+    if not kinds or not (kinds <= set("biu") or kinds in ({"f"}, {"U"}, {"S"})):
+        return None
+    if not kinds.isdisjoint("US") and any(_width(item.dtype) > LONGEST for item in arrays):
+        return None
+    array = np.concatenate(arrays)
+    # int64 with uint64 would make floats
+    return array if "f" in kinds or array.dtype.kind != "f" else None
+
+
+def _width(dtype):
+    """Return how many characters the items of an array of strings have."""
+    return dtype.itemsize // (4 if dtype.kind == "U" else 1)
+
+
+def check_sortable(labels, name_of):
+    """Raise unless all labels are present, hashable and comparable with each other.
+
+    Parameters
+    ----------
+    labels : list of length n
+        Labels.
+    name_of : callable
+        Returns what error messages call a label, by its place in the list.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `label_array`.
+    """
+    first = {}
+    for t, value in enumerate(labels):
+        number = isinstance(value, (float, np.floating))
+        if type(value).__name__ in _MISSING or (number and np.isnan(value)):
+            raise ValueError(f"{name_of(t)} is {value!r}: labels must not be missing")
+        if isinstance(value, (complex, np.complexfloating)):  # equal to a real one, it hides
+            raise TypeError(f"{name_of(t)} is {value!r}: complex numbers are no labels")
+        if isinstance(value, SETS):  # frozen ones compare, and would be labels of their own
+            raise TypeError(
+                f"{name_of(t)} is {shown(value)}: one label is expected here, not a set"
+            )
+        try:
+            first.setdefault(value, t)
+        except TypeError:
+            kind = type(value).__name__
+            raise TypeError(f"{name_of(t)} is of type {kind}, not a label") from None
+    try:
+        sorted(first)
+    except TypeError:
+        for a, b in combinations(first, 2):
+            try:
+                sorted((a, b))
+            except TypeError:
+                raise TypeError(
+                    f"{name_of(first[a])} is {shown(a)} but {name_of(first[b])} is {shown(b)}: "
+                    "labels must be of types that sort among themselves"
+                ) from None
+        raise
+
+
+def check_label(ignore_label):
+    """Raise ValueError unless the label that says that there is none can be compared with one."""
+    one = isinstance(ignore_label, (str, bytes)) or not np.iterable(ignore_label)
+    try:
+        if isinstance(ignore_label, type) or not one:
+            raise TypeError
+        bool(ignore_label == ignore_label)  # noqa: PLR0124 (a missing value is not even itself)
+    except TypeError:
+        raise ValueError(f"ignore_label must be one label, got {shown(ignore_label)}") from None
+
+
+def is_ignored(labels, ignore_label):
+    """Return where labels are the one that says that there is none.
+
+    Parameters
+    ----------
+    labels : ndarray, list or tuple
+        Labels, of any types; not checked.
+    ignore_label : object
+        A label; None if there is no such. NaN stands for all NaN.
+
+    Returns
+    -------
+    ignored : ndarray of bool
+        Of the shape of the labels.
+
+    Raises
+    ------
+    ValueError
+        If `ignore_label` is no label.
+    """
+    shape = labels.shape if isinstance(labels, np.ndarray) else (len(labels),)
+    if ignore_label is None:
+        return np.zeros(shape, dtype=bool)
+    check_label(ignore_label)
+    ignore_label = plain(ignore_label)
+    if not isinstance(labels, np.ndarray):
+        simple = {*map(type, labels), type(ignore_label)} <= _SIMPLE
+        if simple and not _is_nan(ignore_label):
+            return np.array([label == ignore_label for label in labels], dtype=bool)
+        labels = _object_array(labels)
+    if labels.dtype.kind == "O":
+        items = (is_same(label, ignore_label) for label in labels.ravel().tolist())
+        return np.fromiter(items, dtype=bool, count=labels.size).reshape(shape)
+    if _is_nan(ignore_label):
+        return np.isnan(labels) if labels.dtype.kind == "f" else np.zeros(shape, dtype=bool)
+    try:
+        same = labels == ignore_label
+    except (TypeError, ValueError, OverflowError):  # of another kind, which equals no label
+        same = False
+    return np.broadcast_to(np.asarray(same, dtype=bool), shape)
+
+
+def is_same(label, other):
+    """Return whether something is a certain label: equal to it, or both are NaN."""
+    if label is other:
+        return True
+    try:
+        return bool(label == other) or (_is_nan(label) and _is_nan(other))
+    except Exception:  # arrays, and what cannot be compared
+        return False
+
+
+def _is_nan(label):
+    """Return whether a label is the number NaN."""
+    return isinstance(label, (float, np.floating)) and bool(np.isnan(label))
+
+
+def is_string(label):
+    """Return whether a label is a string rather than a number, by what it or its dtype is."""
+    if isinstance(label, np.dtype):
+        return label.kind in "US"
+    return isinstance(label, (str, bytes))
+
+
+def by_label(given, labels, default):
+    """Return what a dict by label says of labels.
+
+    Parameters
+    ----------
+    given : dict
+        By label; keys that are none of the labels say nothing.
+    labels : ndarray of shape (K,)
+        Labels.
+    default : object
+        For labels that are no keys.
+
+    Returns
+    -------
+    values : list of length K
+        The values.
+    """
+    given = {plain(label): value for label, value in given.items()}
+    return [given.get(label, default) for label in labels.tolist()]
+
+
+def warn_of_unmatched(given, labels, name, optional, stacklevel):
+    """Warn if keys of a dict by label match no label while labels match no key.
+
+    Keys alone may be labels that a part of the data lacks, such as a fold, and labels alone may
+    be left at the default; both together are more likely written otherwise in the one than in the
+    other. scikit-learn's classifiers raise an error then.
+
+    Parameters
+    ----------
+    given : dict
+        A parameter by label.
+    labels : list
+        All labels of the data.
+    name : str
+        The parameter.
+    optional : tuple
+        Labels that need not be named.
+    stacklevel : int
+        As in `warnings.warn`, were it called in place of this.
+    """
+    keys = [plain(label) for label in given]
+    values, known = set(labels), set(keys)
+    unmatched = [key for key in keys if key not in values]
+    left = [label for label in labels if label not in known and label not in optional]
+    if unmatched and left:
+        warnings.warn(
+            f"{name} has keys that are no labels in y, {shortened(unmatched)}, and none for the "
+            f"labels {shortened(left)}",
+            UserWarning,
+            stacklevel=stacklevel + 1,
+        )

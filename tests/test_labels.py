@@ -1,0 +1,179 @@
+"""Labels as users give them: made arrays, compared, and looked up in dicts."""
+
+import warnings
+from enum import Enum, IntEnum
+
+import numpy as np
+import pytest
+
+from sskit._labels import (
+    LONGEST,
+    by_label,
+    is_ignored,
+    is_same,
+    join_arrays,
+    label_array,
+    plain,
+    string_array,
+    warn_of_unmatched,
+)
+
+
+class Tag(str, Enum):
+    O = "O"  # noqa: E741
+    PERSON = "B-PER"
+    REST = "I-PER"
+
+
+class Grade(IntEnum):
+    LOW = 0
+    HIGH = 7
+
+
+class Share(float, Enum):
+    HALF = 0.5
+
+
+class Raw(bytes, Enum):
+    A = b"A1"
+
+
+class Loud(str):
+    """A string that is shown otherwise than it is."""
+
+    def __str__(self):
+        return "loud"
+
+
+@pytest.mark.parametrize(
+    ("given", "kind", "value"),
+    [
+        (Tag.PERSON, str, "B-PER"),
+        (Loud("a"), str, "a"),
+        (np.str_("a"), str, "a"),
+        (Grade.HIGH, int, 7),
+        (Share.HALF, float, 0.5),
+        (Raw.A, bytes, b"A1"),
+    ],
+)
+def test_labels_are_what_they_are_equal_to(given, kind, value):
+    assert plain(given) == value == given and type(plain(given)) is kind
+    assert hash(plain(given)) == hash(value)
+
+
+@pytest.mark.parametrize(
+    "label", ["a", 1, True, None, (1, 2), np.int64(3), Enum("Other", "A")["A"]]
+)
+def test_other_labels_stay_as_they_are(label):
+    assert plain(label) is label
+
+
+@pytest.mark.parametrize(
+    ("given", "dtype", "values"),
+    [
+        ([Tag.O, "B-PER", Tag.REST], "<U5", ["O", "B-PER", "I-PER"]),
+        ([Grade.LOW, 7], "i8", [0, 7]),
+        ([Raw.A, b"B"], "S2", [b"A1", b"B"]),
+        ([True, False], "?", [True, False]),
+        ([1.0, 2], "f8", [1.0, 2.0]),
+        ([2**63, -1], "O", [2**63, -1]),
+        ([("a", 1), ("b", 2)], "O", [("a", 1), ("b", 2)]),
+        (["a" * LONGEST, "b"], f"<U{LONGEST}", ["a" * LONGEST, "b"]),
+        (["a" * (LONGEST + 1), Tag.O], "O", ["a" * (LONGEST + 1), "O"]),
+        ([b"a" * (LONGEST + 1), b"b"], "O", [b"a" * (LONGEST + 1), b"b"]),
+    ],
+)
+def test_arrays_keep_labels_what_they_are(given, dtype, values):
+    before = list(given)
+    array = label_array(given, str)
+    assert array.dtype == dtype and array.tolist() == values and array.shape == (len(values),)
+    assert given == before and all(type(value) in {type(v) for v in values} for value in values)
+
+
+def test_long_strings_are_there_once():
+    long = ["".join(["x"] * 100) for _ in range(3)]
+    array = string_array([*long, "y"])
+    assert array[0] is array[1] is array[2]
+    assert string_array([]).dtype.kind == "U"
+
+
+@pytest.mark.parametrize(
+    ("labels", "error", "message"),
+    [
+        (["a", None], ValueError, "^item 1 is None: labels must not be missing"),
+        (["a", float("nan")], ValueError, "^item 1 is nan: labels must not be missing"),
+        (["a", 1], TypeError, "^item 0 is 'a' but item 1 is 1: labels must be of types that sort"),
+        (["a", 10**5000], TypeError, "but item 1 is an integer of 16610 bits: labels must"),
+        (["a", {"b"}], TypeError, "^item 1 is .'b'.: one label is expected here, not a set"),
+        (["a", ["b"]], TypeError, "^item 1 is of type list, not a label"),
+        ([1, 1j, "a"], TypeError, "^item 1 is 1j: complex numbers are no labels"),
+    ],
+)
+def test_what_is_no_label_is_named(labels, error, message):
+    with pytest.raises(error, match=message):
+        label_array(labels, lambda k: f"item {k}")
+
+
+def test_arrays_that_are_joined_without_a_look():
+    assert join_arrays([np.array(["a"]), np.array(["bc"])]).tolist() == ["a", "bc"]
+    assert join_arrays([np.array([1]), np.array([True])]).tolist() == [1, 1]
+    wide = np.array(["a", "b"], dtype=f"U{LONGEST + 1}")
+    for arrays in ([], [["a"]], [np.array(["a"]), wide], [np.array(["a"]), np.array([1])]):
+        assert join_arrays(arrays) is None
+    assert join_arrays([np.array([1]), np.array([2**63], dtype=np.uint64)]) is None
+
+
+@pytest.mark.parametrize(
+    ("labels", "ignore_label", "expected"),
+    [
+        (["a", -100, None, {"b"}], -100, [False, True, False, False]),
+        (["a", "O"], Tag.O, [False, True]),
+        ([Tag.O, Tag.REST], "O", [True, False]),
+        (np.array(["a", "O"]), Tag.O, [False, True]),
+        (np.array(["a", "b"]), -100, [False, False]),
+        (np.array([1, -1]), "x", [False, False]),
+        (np.array([1.0, np.nan]), np.nan, [False, True]),
+        (np.array([1, 2]), np.nan, [False, False]),
+        (["a", np.nan, np.float32("nan")], float("nan"), [False, True, True]),
+        ([["a"], np.ones(2)], "a", [False, False]),
+        (["a", "b"], None, [False, False]),
+        (np.array([[1, 2], [2, 2]]), 1, [[True, False], [False, False]]),
+    ],
+)
+def test_what_is_ignored(labels, ignore_label, expected):
+    assert is_ignored(labels, ignore_label).tolist() == expected
+
+
+def test_an_ignored_label_is_one_label():
+    for wrong in (["a"], int, np.zeros(2)):
+        with pytest.raises(ValueError, match="^ignore_label must be one label, got"):
+            is_ignored(["a"], wrong)
+    assert not is_same(np.zeros(2), 0.0) and is_same(None, None)
+
+
+def test_dicts_by_label():
+    labels = np.array(["B-PER", "O"])
+    assert by_label({Tag.PERSON: 3, "X": 9}, labels, 1) == [3, 1]
+    assert by_label({np.int64(2): "b", Grade.HIGH: "c"}, np.array([2, 7]), None) == ["b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("given", "warns"),
+    [
+        ({}, False),
+        ({"a": 1}, False),
+        ({"a": 1, "b": 1, "c": 1}, False),
+        ({"c": 1}, True),
+        ({"a": 1, "c": 1}, True),
+        ({"b": 1, "a": 1, "O": 2}, False),
+    ],
+)
+def test_keys_without_labels_and_labels_without_keys_together_are_told(given, warns):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warn_of_unmatched(given, ["O", "a", "b"], "weights", ("O",), 1)
+    assert bool(caught) == warns
+    if warns:
+        told = str(caught[0].message)
+        assert told.startswith("weights has keys that are no labels in y, 'c', and none for")
+        assert "'O'" not in told and told.endswith("'b'") and caught[0].filename == __file__

@@ -18,12 +18,16 @@ from sskit.estimators.base.meta import checked_score
 from sskit.estimators.base.outcome import refuse_overflow
 from sskit.estimators.base.weights import resolved_lam
 from sskit.estimators.path.tracing import fitted_model
+from sskit.solvers.common.continuation import Continuation
 from sskit.solvers.common.solution import Status
+from sskit.solvers.common.tolerance import Tolerance
 
 # What is tried, times the lam that is to be beaten; falling.
 FACTORS = (4.0, 2.0, 1.0, 0.5, 0.25)
 # Of these, what is tried where no fit can begin where another one ended.
 FEW = (4.0, 1.0, 0.25)
+# How likely it has to be that a difference is none of chance: 1.9 standard errors with three folds.
+LIKELY = 0.9
 
 
 class FallingFits:
@@ -51,8 +55,6 @@ class FallingFits:
     goes_on : bool
         Whether a fit begins where the last one ended: the solver keeps a dual point, and all
         labels are known.
-    n_oracle_calls : int
-        Calls of the oracle so far.
     complete : bool
         Whether all fits so far reached their tolerance.
     """
@@ -62,10 +64,12 @@ class FallingFits:
         self.estimator.set_params(warm_start=False, tol=max(tol, self.estimator.tol))
         solver = self.estimator._check_parameters()
         self._task = self.estimator._make_rescaled_task(X, y, sample_weight, **further)
-        self._solver = self.estimator._solver_for(self._task.problem, solver)
+        solver = self.estimator._solver_for(self._task.problem, solver)
+        bounded = self._task.layout.bounds(self.estimator.bounds) is not None
+        self._solver = solver.resolved(self._task.problem, bounded)
         self.default_lam = self._task.default_lam
         self.goes_on = self._solver.keeps_dual_point and self._task.completion is None
-        self._point, self.n_oracle_calls, self.complete = None, 0, True
+        self._run, self.complete = None, True
 
     def fit(self, lam):
         """Return the fitted estimator of one lam.
@@ -80,23 +84,38 @@ class FallingFits:
         model : StructuredEstimator
             A clone with fitted attributes.
         """
-        make_regularizer = partial(self.estimator._make_regularizer, self._solver, self._task, lam)
-        regularizer, problem = make_regularizer(), self._task.problem
-        solver = self._solver.resolved(problem, regularizer.bounded)
-        solve = partial(solver.solve, problem, regularizer, start=self._point)
-        if self._task.completion is not None:
-            solve = partial(self._task.completion.solve, solver, problem, make_regularizer)
         with np.errstate(**QUIET):
-            # a stop that is not entered leaves Ctrl-C to others
-            stop = Stop(solver.max_time)
-            solution = solve(**self.estimator._limits(), on_pass=lambda *_: False, stop=stop)
+            solution = self._go_on(lam) if self.goes_on else self._begin(lam)
         refuse_overflow(solution.w, [])
-        if self.goes_on:
-            self._point = solution.continuation.save()
-        self.n_oracle_calls += solution.n_oracle_calls
         self.complete &= solution.status is Status.CONVERGED
         to_attributes = self._task.to_attributes
-        return fitted_model(self.estimator, to_attributes, solver, solution.w, lam)
+        return fitted_model(self.estimator, to_attributes, self._solver, solution.w, lam)
+
+    def _begin(self, lam):
+        """Return the `Solution` of a fit from scratch."""
+        problem, completion = self._task.problem, self._task.completion
+        make_regularizer = partial(self.estimator._make_regularizer, self._solver, self._task, lam)
+        if completion is None:
+            solve = partial(self._solver.solve, problem, make_regularizer())
+        else:
+            solve = partial(completion.solve, self._solver, problem, make_regularizer)
+        # a stop that is not entered leaves Ctrl-C to others
+        stop = Stop(self._solver.max_time)
+        return solve(**self.estimator._limits(), on_pass=lambda *_: False, stop=stop)
+
+    def _go_on(self, lam):
+        """Return the `Solution` of a fit from where the last one ended."""
+        limits = self.estimator._limits()
+        tol, max_iter = limits.pop("tol"), limits.pop("max_iter")
+        if self._run is None:
+            regularizer = self.estimator._make_regularizer(self._solver, self._task, lam)
+            stop = Stop(self._solver.max_time)
+            problem = self._task.problem
+            self._run = Continuation(self._solver, problem, regularizer, stop=stop, **limits)
+        else:
+            self._run.change_lam(lam)
+        status = self._run.reach(Tolerance(tol, self._run.unit), max_iter=max_iter)
+        return self._run.solution(status)
 
 
 @dataclass
@@ -109,8 +128,6 @@ class FoldScores:
         Test score at each factor, as many as were tried.
     fit_times, score_times : list of float
         Seconds that the fit took, and its score.
-    n_oracle_calls : int
-        In all.
     complete : bool
         Whether all fits reached their tolerance.
     """
@@ -118,7 +135,6 @@ class FoldScores:
     scores: list = field(default_factory=list)
     fit_times: list = field(default_factory=list)
     score_times: list = field(default_factory=list)
-    n_oracle_calls: int = 0
     complete: bool = True
 
     def falls(self, factors):
@@ -222,7 +238,7 @@ class Choice:
             fold.score_times.append(time.perf_counter() - fitted)
             if fold.falls(factors):
                 break
-        fold.n_oracle_calls, fold.complete = fits.n_oracle_calls, fits.complete
+        fold.complete = fits.complete
         return fold
 
 
@@ -271,8 +287,8 @@ def choose(results, default, refit):
     default : int
         Index of the lam that is to be beaten.
     refit : bool or callable
-        What the function makes of the results; else that of the lams whose mean scores are within
-        one standard error of the best which is nearest to the default.
+        What the function makes of the results; else that of the lams whose mean scores may be as
+        good as the best, see `margins`, which is nearest to the default.
 
     Returns
     -------
@@ -297,14 +313,14 @@ def choose(results, default, refit):
     best = int(np.nanargmax(scores.mean(axis=0)))
     # of the same folds: what makes one fold harder than others is no error of a difference
     lost = scores[:, [best]] - scores
-    good = lost.mean(axis=0) <= standard_errors(lost)
+    good = lost.mean(axis=0) <= margins(lost)
     good[best] = True
     lams = np.log([params["lam"] for params in results["params"]])
     return int(np.argmin(np.where(good, np.abs(lams - lams[default]), np.inf)))
 
 
-def standard_errors(lost):
-    """Return the standard errors of mean differences of scores.
+def margins(lost):
+    """Return by how much mean scores may differ without being different.
 
     Parameters
     ----------
@@ -313,10 +329,11 @@ def standard_errors(lost):
 
     Returns
     -------
-    errors : ndarray of shape (n_lams,)
-        0 for a single fold, nan for a lam that lacks a score.
+    margins : ndarray of shape (n_lams,)
+        Standard errors of the mean times the quantile of Student's t; 0 for a single fold, nan
+        for a lam that lacks a score.
     """
-    from scipy.stats import norm, t  # not at import: megabytes that few need
+    from scipy.special import stdtrit  # not at import: megabytes that few need
 
     n_folds = len(lost)
     if n_folds == 1:
@@ -325,6 +342,5 @@ def standard_errors(lost):
     # few differences may agree by chance: those of all lam say how much they vary
     known = variances[~np.isnan(variances)]
     typical = known.sum() / max(len(known) - 1, 1)  # that of the best is 0
-    # and what is as likely as one standard error of a normal variable is 1.3 of three values
-    likely = t.ppf(norm.cdf(1.0), n_folds - 1)
-    return likely * np.sqrt(np.maximum(variances, typical) / n_folds)
+    quantile = stdtrit(n_folds - 1, LIKELY)
+    return quantile * np.sqrt(np.maximum(variances, typical) / n_folds)

@@ -147,6 +147,7 @@ OPTIONS = {
     "plain": {"steps": "fw", "sampling": "gap"},
     "slack": {"rescaling": "slack"},
     "fw": {"solver": "fw"},
+    "planes": {"solver": "multi_plane"},
     "averaged": {"solver": BCFW(averaging=True)},
     "cutting planes": {"solver": "cutting_plane"},
     "ssg": {"solver": "ssg"},
@@ -178,7 +179,6 @@ def test_each_fit_goes_on_to_its_tolerance(case, options, weighted):
             assert gap <= 0.05 * (primal + 0.01) + exact.dual_gap_ + 1e-9
         assert model.lam_ == model.lam == lam
     assert fits.complete
-    assert fits.n_oracle_calls > 3 * len(X)
 
 
 def primal_at(estimator, X, y, weight, model):
@@ -198,23 +198,45 @@ def primal_at(estimator, X, y, weight, model):
     return 0.5 * estimator.lam * float(w @ w) + float(problem.block_weight @ hinges)
 
 
+@pytest.mark.parametrize("case", ["rows", "strings"])
+def test_with_a_prior_each_fit_is_what_it_is_from_scratch(case):
+    estimator, data = CASES[case]
+    X, y = data()
+    prior = clone(estimator).fit(X, y)
+    estimator = clone(estimator).set_params(prior=prior, tol=1e-4, max_iter=5000)
+    fits = FallingFits(estimator, X, y, None)
+    for factor in (4.0, 1.0):
+        lam = factor * fits.default_lam
+        model, expected = fits.fit(lam), clone(estimator).set_params(lam=lam).fit(X, y)
+        np.testing.assert_allclose(model.coef_, expected.coef_, atol=0.02)
+    assert np.abs(expected.coef_ - prior.coef_).max() > 0.1
+
+
+def calls_of_all_fits(fits, factors):
+    """How often a problem's oracle is asked by fits at falling lam."""
+    calls = []
+    for factor in factors:
+        model = fits.fit(factor * fits.default_lam)
+        calls.append(fits._run.n_oracle_calls)
+        assert model.lam_ == factor * fits.default_lam
+    return calls[-1]
+
+
 def test_to_go_on_takes_fewer_calls_than_to_begin_anew():
     X, y = strings(100)
     tagger = SequenceTagger(random_state=0, tol=1e-3)
     fits = FallingFits(tagger, X, y, None)
     lams = fits.default_lam * np.array(FACTORS)
-    for lam in lams:
-        fits.fit(lam)
     anew = sum(clone(tagger).set_params(lam=lam).fit(X, y).n_oracle_calls_ for lam in lams)
-    assert fits.n_oracle_calls < 0.9 * anew
+    assert calls_of_all_fits(fits, FACTORS) < 0.9 * anew
 
 
 def test_the_tolerance_of_the_folds_is_eps_if_that_of_the_estimator_is_smaller():
     X, y = strings()
     calls = [
-        RegularizationPath(SequenceTagger(tol=tol, random_state=0), cv=FOLDS, eps=eps, refit=False)
-        .fit(X, y)
-        .cv_n_oracle_calls_
+        calls_of_all_fits(
+            FallingFits(SequenceTagger(tol=tol, random_state=0), X, y, None, eps), (1, 0.5)
+        )
         for tol, eps in [(1e-2, 1e-2), (1e-2, 0.3), (0.3, 1e-2)]
     ]
     assert calls[0] > calls[1] == calls[2]
@@ -422,6 +444,8 @@ def scored(*folds):
         (([0.6, 0.5, 0.4, 0.3, 0.2], [0.62, 0.5, 0.4, 0.3, 0.2], [0.61, 0.5, 0.4, 0.3, 0.2]), 0),
         # better on average, by less than what folds differ in
         (([0.5, 0.5, 0.5, 0.56, 0.5], [0.5, 0.5, 0.5, 0.45, 0.5], [0.5, 0.5, 0.5, 0.51, 0.5]), 2),
+        # better in each fold, by more than a standard error, but not by two
+        (([0.5, 0.5, 0.5, 0.51, 0.5], [0.5, 0.5, 0.5, 0.57, 0.5], [0.5, 0.5, 0.5, 0.51, 0.5]), 2),
         # two that are as good: the one nearer to the default
         (([0.2, 0.3, 0.4, 0.60, 0.61], [0.2, 0.3, 0.4, 0.62, 0.61], [0.2, 0.3, 0.4, 0.59, 0.6]), 3),
         # all the same
@@ -438,7 +462,7 @@ def scored(*folds):
         (([0.1, 0.2, 0.5, 0.51, 0.3],), 3),
     ],
 )
-def test_the_nearest_lam_within_a_standard_error_of_the_best(folds, expected):
+def test_the_nearest_lam_that_may_be_as_good_as_the_best(folds, expected):
     assert choose(scored(*folds), 2, True) == choose(scored(*folds), 2, False) == expected
 
 

@@ -1,14 +1,15 @@
 """
-All models for all lam
-======================
+Choosing lam, and all models for all lam
+========================================
 
-How strongly to regularise is usually found by fitting a grid of values. A regularisation path has
-a model for *every* value, and a proof that none is further than ``eps`` from its optimum; with
-folds it also says which one to take.
+How strongly to regularise is found by comparing a few values of ``lam`` on data that was held
+out. A regularisation path has a model for *every* value, and a proof that none is further than
+``eps`` from its optimum.
 """
 
 # %%
-# Trace the path of a tagger, and of each of five folds.
+# With ``cv`` five values around the default are compared in each fold. The default stays unless
+# another one is better by more than a standard error.
 
 import matplotlib.pyplot as plt
 
@@ -17,21 +18,26 @@ from sskit.datasets import make_digit_strings
 from sskit.display import RegularizationPathDisplay
 
 X, y = make_digit_strings(500, random_state=0)
-path = RegularizationPath(SequenceTagger(random_state=0), eps=0.05, cv=5)
-path.fit(X[:200], y[:200])
-print(f"{len(path.lams_)} models serve all lam; chosen: {path.best_lam_:.3g}")
-print(f"error on new strings: {1 - path.score(X[200:], y[200:]):.4f}")
+choice = RegularizationPath(SequenceTagger(random_state=0), cv=5).fit(X[:200], y[:200])
+print(f"chosen: {choice.best_lam_ / choice.default_lam_:g} times the default")
+print(f"error on new strings: {1 - choice.score(X[200:], y[200:]):.4f}")
 
-# %%
-# From the left to the right lam falls: the weights grow, more planes carry them, and the score
-# rises and stays. Within a piece the bound of the gap rises from the breakpoint, where the model
-# was found, to ``eps``, where the next one begins.
-
-RegularizationPathDisplay.from_estimator(path, panels=["score", "gap", "norm"])
+RegularizationPathDisplay.from_estimator(choice)
 plt.show()
 
 # %%
-# Any other lam is there too, without another fit.
+# Without ``cv`` a path is traced. From the left to the right lam falls: the weights grow, and more
+# planes carry them. Within a piece the bound of the gap rises from the breakpoint, where the model
+# was found, to ``eps``, where the next one begins.
+
+path = RegularizationPath(SequenceTagger(random_state=0), eps=0.05).fit(X[:200], y[:200])
+print(f"{len(path.lams_)} models serve all lam")
+
+RegularizationPathDisplay.from_estimator(path, panels=["gap", "norm", "planes"])
+plt.show()
+
+# %%
+# Any lam is there, without another fit.
 
 for lam in (1.0, 0.1, 0.01):
     model = path.estimator_at(lam)

@@ -26,13 +26,15 @@ def is_pipeline(estimator):
     return hasattr(estimator, "named_steps")
 
 
-def last_step(estimator):
+def last_step(estimator, attribute=None):
     """Return the estimator at the end of a pipeline, or of the one that a search chose.
 
     Parameters
     ----------
     estimator : estimator
         Any.
+    attribute : str, default=None
+        A search that has it is the end.
 
     Returns
     -------
@@ -40,6 +42,8 @@ def last_step(estimator):
         That is neither a pipeline nor a search.
     """
     while True:
+        if attribute is not None and hasattr(estimator, attribute):
+            return estimator
         inner = chosen_estimator(estimator)
         inner = inner[-1] if is_pipeline(inner) else inner
         if inner is estimator:

@@ -14,29 +14,28 @@ PANELS = {
 
 
 class RegularizationPathDisplay:
-    """What a regularisation path looks like against lam.
+    """What a regularisation path looks like against lam, or a choice of lam by folds.
 
-    Draw it with `from_estimator`.
+    Draw it with `from_estimator`. A path has no scores, and a choice has nothing but them.
 
     Parameters
     ----------
-    lams : ndarray of shape (J,)
+    lams : ndarray of shape (J,), default=None
         Breakpoints, falling.
-    lam_end : float
+    lam_end : float, default=None
         The smallest lam that is drawn.
-    gap_lams, gaps : ndarray of shape (N,)
+    gap_lams, gaps : ndarray of shape (N,), default=None
         Bounds of the gap, as a share of the objective, at as many lam as make a smooth curve.
-    max_gap : float
+    max_gap : float, default=None
         The largest share that the path allows.
-    norms : ndarray of shape (J,)
+    norms : ndarray of shape (J,), default=None
         Norms of the weights of the pieces.
-    n_support_planes : ndarray of shape (J,)
+    n_support_planes : ndarray of shape (J,), default=None
         Numbers of planes with dual weight.
     score_lams, scores, score_stds : ndarray of shape (M,), default=None
-        Mean and standard deviation over the folds of the test score, from this lam down to the
-        next one; None if there was no cross-validation.
-    chosen : float, default=None
-        The chosen lam, to be marked.
+        What was tried, and mean and standard deviation over the folds of the test score.
+    chosen, default : float, default=None
+        The chosen lam and the one that it was to beat, to be marked.
     certified : bool, default=True
         Whether the gaps are proofs; else the picture says that the path is heuristic.
 
@@ -57,26 +56,31 @@ class RegularizationPathDisplay:
     >>> from sskit import RegularizationPath, StructSVMClassifier
     >>> from sskit.display import RegularizationPathDisplay
     >>> X, y = load_iris(return_X_y=True)
-    >>> path = RegularizationPath(StructSVMClassifier(random_state=0), lam_min=0.01, cv=3)
+    >>> path = RegularizationPath(StructSVMClassifier(random_state=0), lam_min=0.01)
     >>> display = RegularizationPathDisplay.from_estimator(path.fit(X, y))
     >>> sorted(display.axes_)
-    ['gap', 'norm', 'planes', 'score']
+    ['gap', 'norm', 'planes']
+    >>> choice = RegularizationPath(StructSVMClassifier(random_state=0), cv=3)
+    >>> display = RegularizationPathDisplay.from_estimator(choice.fit(X, y))
+    >>> sorted(display.axes_)
+    ['score']
     """
 
     def __init__(
         self,
         *,
-        lams,
-        lam_end,
-        gap_lams,
-        gaps,
-        max_gap,
-        norms,
-        n_support_planes,
+        lams=None,
+        lam_end=None,
+        gap_lams=None,
+        gaps=None,
+        max_gap=None,
+        norms=None,
+        n_support_planes=None,
         score_lams=None,
         scores=None,
         score_stds=None,
         chosen=None,
+        default=None,
         certified=True,
     ):
         self.lams = lams
@@ -90,6 +94,7 @@ class RegularizationPathDisplay:
         self.scores = scores
         self.score_stds = score_stds
         self.chosen = chosen
+        self.default = default
         self.certified = certified
 
     @classmethod
@@ -115,34 +120,45 @@ class RegularizationPathDisplay:
         NotFittedError
             If the path is not fitted.
         """
-        path = last_step(path)
+        path = last_step(path, "default_lam_")
         check_is_fitted(path)
-        if not hasattr(path, "lams_"):
+        if hasattr(path, "lams_"):
+            numbers = cls._of_path(path)
+        elif hasattr(path, "default_lam_"):
+            numbers = cls._of_choice(path)
+        else:
             raise TypeError(f"path must be a RegularizationPath, got {type(path).__name__}")
-        results = getattr(path, "cv_results_", None)
-        scores = {}
-        if results is not None:
-            scores = {
-                "score_lams": np.asarray(results["param_lam"]),
-                "scores": results["mean_test_score"],
-                "score_stds": results["std_test_score"],
-                "chosen": path.best_lam_,
-            }
+        return cls(**numbers).plot(panels=panels, axes=axes, **line_options)
+
+    @staticmethod
+    def _of_path(path):
+        """Return what is drawn of a path."""
         # a last piece that serves all lam is drawn down to a tenth of its breakpoint
         lam_end = max(path.lam_end_, 0.1 * path.lams_[-1])
         gap_lams = within_pieces(path.lams_, lam_end)
-        display = cls(
-            lams=path.lams_,
-            lam_end=lam_end,
-            gap_lams=gap_lams,
-            gaps=np.array([path.relative_gap_at(lam) for lam in gap_lams]),
-            max_gap=path.max_gap_,
-            norms=np.sqrt(np.maximum(path.sqnorms_, 0.0)),
-            n_support_planes=path.n_support_planes_,
-            certified=path.certified_,
-            **scores,
-        )
-        return display.plot(panels=panels, axes=axes, **line_options)
+        return {
+            "lams": path.lams_,
+            "lam_end": lam_end,
+            "gap_lams": gap_lams,
+            "gaps": np.array([path.relative_gap_at(lam) for lam in gap_lams]),
+            "max_gap": path.max_gap_,
+            "norms": np.sqrt(np.maximum(path.sqnorms_, 0.0)),
+            "n_support_planes": path.n_support_planes_,
+            "certified": path.certified_,
+        }
+
+    @staticmethod
+    def _of_choice(path):
+        """Return what is drawn of a choice."""
+        results = path.cv_results_
+        known = ~np.isnan(results["mean_test_score"])
+        return {
+            "score_lams": np.asarray(results["param_lam"])[known],
+            "scores": results["mean_test_score"][known],
+            "score_stds": results["std_test_score"][known],
+            "chosen": path.best_lam_,
+            "default": path.default_lam_,
+        }
 
     def plot(self, *, panels=None, axes=None, **line_options):
         """Draw the panels side by side.
@@ -166,7 +182,8 @@ class RegularizationPathDisplay:
         ValueError
             If a panel is unknown or has no numbers, or if there are not as many axes.
         """
-        available = [name for name in PANELS if name != "score" or self.scores is not None]
+        values = self.scores, self.gaps, self.norms, self.n_support_planes
+        available = [n for n, found in zip(PANELS, values, strict=True) if found is not None]
         panels = check_panels(panels, available)
         self.axes_ = dict(zip(panels, row_of_axes(len(panels), axes), strict=True))
         self.figure_ = next(iter(self.axes_.values())).figure
@@ -177,14 +194,20 @@ class RegularizationPathDisplay:
             ax.set(xscale="log", xlabel="lam", ylabel=PANELS[panel])
             if not ax.xaxis_inverted():
                 ax.invert_xaxis()
-            if self.chosen is not None:
-                ax.axvline(self.chosen, color="tab:orange", linestyle="--", zorder=1)
         if "score" in self.axes_:
-            x, low = steps(self.score_lams, self.scores - self.score_stds, self._lowest())
-            _, high = steps(self.score_lams, self.scores + self.score_stds, self._lowest())
-            self.band_ = self.axes_["score"].fill_between(
-                x, low, high, color=self.lines_["score"].get_color(), alpha=0.2, linewidth=0
+            ax, line = self.axes_["score"], self.lines_["score"]
+            line.set_marker("o")
+            self.band_ = ax.fill_between(
+                self.score_lams,
+                self.scores - self.score_stds,
+                self.scores + self.score_stds,
+                color=line.get_color(),
+                alpha=0.2,
+                linewidth=0,
             )
+            for lam, color in ((self.default, "gray"), (self.chosen, "tab:orange")):
+                if lam is not None:
+                    ax.axvline(lam, color=color, linestyle="--", zorder=1)
         if "gap" in self.axes_:
             self.axes_["gap"].axhline(self.max_gap, color="gray", linestyle=":", zorder=1)
             self.axes_["gap"].set_ylim(0.0, None)
@@ -194,12 +217,8 @@ class RegularizationPathDisplay:
             self.axes_["norm"].set_yscale("log")
         return self
 
-    def _lowest(self):
-        """Return the lam at which steps of scores end."""
-        return min(self.lam_end, self.score_lams[-1])
-
     def _score(self):
-        return steps(self.score_lams, self.scores, self._lowest())
+        return self.score_lams, self.scores
 
     def _gap(self):
         return self.gap_lams, self.gaps

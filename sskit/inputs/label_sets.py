@@ -152,8 +152,48 @@ def check_two_classes(classes):
         raise ValueError(f"y must have 2 classes, got 1 class: {classes[0]}")
 
 
-def target_form(y):
-    """Return the form of y, in which predictions are given: "classes", "sparse" or "dense"."""
+def label_names(y):
+    """Return the names of the columns of a data frame of labels, or None of what is none.
+
+    Parameters
+    ----------
+    y : object
+        Target of fit, as users give it.
+
+    Returns
+    -------
+    names : ndarray of shape (n_labels,) or None
+        Of any types.
+
+    Raises
+    ------
+    ValueError
+        Naming the first of them that is there twice.
+    """
+    if not hasattr(y, "iloc") or getattr(y, "ndim", 0) != 2:
+        return None
+    twice = y.columns.duplicated()
+    if twice.any():
+        raise ValueError(f"y has two columns named {y.columns[twice][0]!r}")
+    return y.columns.to_numpy()
+
+
+def target_form(y, names=None):
+    """Return the form of y, in which predictions are given.
+
+    Parameters
+    ----------
+    y : ndarray or sparse matrix
+        Target, converted.
+    names : ndarray of shape (n_labels,), default=None
+        Names of the labels, if it was a data frame.
+
+    Returns
+    -------
+    form : {"classes", "frame", "sparse", "dense"}
+    """
     if y.ndim == 1:
         return "classes"
+    if names is not None:
+        return "frame"
     return "sparse" if sp.issparse(y) else "dense"

@@ -5,6 +5,7 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.pipeline import make_pipeline
 
 from sskit import RegularizationPath, StructSVMClassifier
 from sskit.display import RegularizationPathDisplay
@@ -24,18 +25,14 @@ def close():
 def fit(estimator=None, **options):
     X, y = load_iris(return_X_y=True)
     estimator = estimator or StructSVMClassifier(random_state=0)
-    return RegularizationPath(estimator, lam_min=0.01, **options).fit(X / 8, y)
+    return RegularizationPath(estimator, **(options or {"lam_min": 0.01})).fit(X / 8, y)
 
 
 def test_panels_show_the_path():
-    path = fit(cv=3)
+    path = fit()
     display = RegularizationPathDisplay.from_estimator(path)
-    assert list(display.axes_) == ["score", "gap", "norm", "planes"]
-    assert len(display.figure_.axes) == 4
-    x, y = display.lines_["score"].get_data()
-    np.testing.assert_array_equal(x[::2], path.cv_results_["param_lam"])
-    np.testing.assert_array_equal(y[::2], path.cv_results_["mean_test_score"])
-    np.testing.assert_array_equal(y[1::2], y[::2])  # steps
+    assert list(display.axes_) == ["gap", "norm", "planes"]
+    assert len(display.figure_.axes) == 3
     x, y = display.lines_["gap"].get_data()
     np.testing.assert_allclose(x[::20], path.lams_)
     primal = np.array([path.primal_objective_at(lam) for lam in path.lams_])
@@ -49,11 +46,34 @@ def test_panels_show_the_path():
     for ax in display.axes_.values():
         assert ax.xaxis_inverted()
         assert ax.get_xscale() == "log"
-        assert any(np.all(np.asarray(line.get_xdata()) == path.best_lam_) for line in ax.lines)
-    low, high = display.band_.get_paths()[0].get_extents().intervaly
+
+
+def test_scores_of_a_choice():
+    path = fit(cv=3)
+    display = RegularizationPathDisplay.from_estimator(make_pipeline(path))
+    assert list(display.axes_) == ["score"]
     results = path.cv_results_
-    assert low == pytest.approx((results["mean_test_score"] - results["std_test_score"]).min())
-    assert high == pytest.approx((results["mean_test_score"] + results["std_test_score"]).max())
+    known = ~np.isnan(results["mean_test_score"])
+    x, y = display.lines_["score"].get_data()
+    np.testing.assert_array_equal(x, np.asarray(results["param_lam"])[known])
+    np.testing.assert_array_equal(y, results["mean_test_score"][known])
+    ax = display.axes_["score"]
+    assert ax.xaxis_inverted()
+    for lam in (path.best_lam_, path.default_lam_):
+        assert any(np.all(np.asarray(line.get_xdata()) == lam) for line in ax.lines)
+    low, high = display.band_.get_paths()[0].get_extents().intervaly
+    means, stds = results["mean_test_score"][known], results["std_test_score"][known]
+    assert low == pytest.approx((means - stds).min())
+    assert high == pytest.approx((means + stds).max())
+    with pytest.raises(ValueError, match="got .'norm'"):
+        display.plot(panels=["norm"])
+
+
+def test_lam_that_a_fold_left_out_has_no_mean():
+    path = fit(cv=3)
+    path.cv_results_["mean_test_score"][-1] = np.nan
+    x, _ = RegularizationPathDisplay.from_estimator(path).lines_["score"].get_data()
+    assert len(x) == 4
 
 
 def test_the_norm_of_functions_is_that_of_their_space():

@@ -22,6 +22,7 @@ from sskit import (
 )
 from sskit.datasets import make_chains, make_digit_strings
 from sskit.estimators.base import estimator as _base
+from sskit.estimators.path import choosing as _choosing
 from sskit.estimators.path import tracing as _path_tracing
 
 pytestmark = pytest.mark.usefixtures("own_handler")
@@ -224,7 +225,7 @@ def test_before_its_first_model_a_path_is_as_it_was(monkeypatch):
     unchanged(model, before)
 
 
-@pytest.mark.parametrize("n_calls", [1, 5])
+@pytest.mark.parametrize("n_calls", [1, 6])
 def test_a_choice_between_lam_takes_all_folds(n_calls):
     X, y = rows()
     calls = []
@@ -235,17 +236,23 @@ def test_a_choice_between_lam_takes_all_folds(n_calls):
             signal.raise_signal(signal.SIGINT)
         return estimator.score(X, y)
 
-    model = path(cv=3, scoring=scorer)
+    model = RegularizationPath(StructSVMClassifier(random_state=0), cv=3, scoring=scorer)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
     assert attributes(model) == {}
     assert len(calls) == n_calls
 
 
-def test_with_folds_the_path_of_all_data_raises_too(pressed):
+def test_a_fit_of_a_fold_does_not_end_early(monkeypatch):
     X, y = rows()
-    pressed((40,))
-    model = path(cv=3)
+
+    def make_stop(max_time=None):
+        stop = PressedStop(40)
+        stop.begun = True  # looks count from the beginning
+        return stop
+
+    monkeypatch.setattr(_choosing, "Stop", make_stop)
+    model = RegularizationPath(StructSVMClassifier(random_state=0), cv=3)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
     assert attributes(model) == {}

@@ -301,7 +301,8 @@ SOLVERS = {
 }
 
 PATHS = {
-    "path": (RegularizationPath(StructSVMClassifier(random_state=0), cv=2, lam_min=0.05), rows),
+    "path": (RegularizationPath(StructSVMClassifier(random_state=0), lam_min=0.05), rows),
+    "choice": (RegularizationPath(StructSVMClassifier(random_state=0), cv=2), rows),
     "path, box": (
         RegularizationPath(StructSVMClassifier(bounds=(-1.0, 2.0)), eps=0.3, lam_min=0.05),
         rows,
@@ -319,13 +320,12 @@ PATHS = {
         matchings,
     ),
     "path, tagger": (
+        RegularizationPath(SequenceTagger(random_state=0), eps=0.3, lam_min=0.1),
+        chains,
+    ),
+    "choice, tagger": (
         RegularizationPath(
-            SequenceTagger(random_state=0),
-            eps=0.3,
-            lam_min=0.1,
-            cv=2,
-            scoring=sequence_accuracy_scorer,
-            refit="one_standard_error",
+            SequenceTagger(random_state=0), eps=0.3, cv=2, scoring=sequence_accuracy_scorer
         ),
         chains,
     ),

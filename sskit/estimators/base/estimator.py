@@ -432,15 +432,7 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
             solve = partial(solver.solve, problem, regularizer, start=start)
             if task.completion is not None:
                 solve = partial(task.completion.solve, solver, problem, make_regularizer)
-            solution = solve(
-                tol=self.tol,
-                max_iter=self.max_iter,
-                n_jobs=self.n_jobs,
-                random_state=self.random_state,
-                verbose=self.verbose,
-                on_pass=reporter.on_pass,
-                stop=stop,
-            )
+            solution = solve(**self._limits(), on_pass=reporter.on_pass, stop=stop)
             fitted = fitted_attributes(solution, solver, task, regularizer.lam)
             if self.warm_start:
                 point = solution.continuation.save()
@@ -448,6 +440,11 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
             reporter.end(fitted)
         warn_of_end(type(self).__name__, solution, self.tol, stacklevel=5 + FRAMES_AROUND_FIT)
         return fitted
+
+    def _limits(self):
+        """Return what a solver is told beside the problem, by the names of its arguments."""
+        names = "tol", "max_iter", "n_jobs", "random_state", "verbose"
+        return {name: getattr(self, name) for name in names}
 
     def _last_fit(self, task):
         """Return the fingerprint of a problem, and where the last fit of it ended, if kept."""

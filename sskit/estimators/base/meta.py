@@ -48,6 +48,19 @@ class MetaEstimator(PublicMixin, MetaEstimatorMixin, BaseEstimator):
                 f"estimator must be one of this package, such as SequenceTagger(), got {got}"
             )
 
+    def _fit_takes(self, name):
+        """Return whether the fit of the estimator has an argument of a name."""
+        return name in inspect.signature(self.estimator.fit).parameters
+
+    def _further(self, token_weight):
+        """Return what the fit of the estimator takes beside the weights of samples."""
+        if token_weight is None:
+            return {}
+        if not self._fit_takes("token_weight"):
+            name = type(self.estimator).__name__
+            raise TypeError(f"{name}.fit takes no weights of tokens; leave token_weight at None")
+        return {"token_weight": token_weight}
+
     def _score_of(self, model, X, y, sample_weight):
         """Return the score of a fitted estimator, by `scoring` or its own."""
         scorer = check_scoring(self.estimator, self.scoring)

@@ -146,6 +146,9 @@ def blocks_to_flat(blocks, task, name, strict=True):
         Flat weights.
     """
     known, shapes = task.to_attributes.names(), task.to_attributes.weight_shapes()
+    if "_form" in blocks and (blocks["_form"] == "frame") != (known["_form"] == "frame"):
+        # only one of them names its sets of labels, the other numbers them
+        blocks = blocks | {"classes_": None}
     unknown = [key for key in blocks if key not in shapes and key not in NAMES]
     if strict and unknown:
         raise ValueError(
@@ -170,9 +173,9 @@ def blocks_to_flat(blocks, task, name, strict=True):
             _check_lengths(block, dimensions, blocks, f"{name}[{key!r}]")
         weights[key] = _aligned(
             block,
-            [_entries(blocks, by, n) for by, n in zip(dimensions, block.shape, strict=True)],
+            [_entries(blocks, by, n, known) for by, n in zip(dimensions, block.shape, strict=True)],
             shapes[key],
-            [_entries(known, by, n) for by, n in zip(dimensions, shapes[key], strict=False)],
+            [_entries(known, by, n, known) for by, n in zip(dimensions, shapes[key], strict=False)],
             f"{name}[{key!r}]",
         )
     return task.to_attributes.flat(weights)
@@ -242,14 +245,18 @@ def _dimensions(key, n_dimensions, known):
     return found if len(found) == n_dimensions else (None,) * n_dimensions
 
 
-def _entries(attributes, by, n):
+def _entries(attributes, by, n, known):
     """Return what the n entries of a dimension are of, or None where nobody says."""
     names = None if by is None else attributes.get(by)
     if names is None or np.ndim(names) == 0 or len(names) != n:
         return None
-    if by == "edges_":
-        return [tuple(sorted(pair)) for pair in np.asarray(names).tolist()]
-    return np.asarray(names).tolist()
+    if by != "edges_":
+        return np.asarray(names).tolist()
+    classes = attributes.get("classes_")
+    classes = known.get("classes_", ()) if classes is None else classes
+    place = dict(enumerate(np.asarray(classes).tolist()))
+    # numbers of labels, which other data may number otherwise
+    return [frozenset(place.get(k, k) for k in pair) for pair in np.asarray(names).tolist()]
 
 
 def _aligned(block, sources, shape, targets, name):

@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils._param_validation import StrOptions
 
-from sskit._numbers import as_floats
+from sskit._numbers import as_floats, shortened
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.columns import StandardizeMixin
@@ -19,7 +19,14 @@ from sskit.estimators.base.facts import Labels, RowFacts, WeightSums, averaged, 
 from sskit.estimators.base.fitted_state import check_fitted, check_labels, check_numbers
 from sskit.estimators.base.linear import linear_scores, row_scale
 from sskit.estimators.reasons.weights import WeightsFrameMixin
-from sskit.inputs.label_sets import check_entries, check_sets, check_two_classes, target_form
+from sskit.inputs.label_sets import (
+    check_entries,
+    check_indicator,
+    check_sets,
+    check_two_classes,
+    label_names,
+    target_form,
+)
 from sskit.inputs.rows import check_classes, check_rows
 from sskit.inputs.stacking import FeatureScale
 from sskit.inputs.weights import check_sample_weight, check_weights
@@ -39,8 +46,8 @@ class LabelledRows(NamedTuple):
     sets : ndarray of shape (n_samples, n_labels), uint8
         0 or 1.
     classes : ndarray of shape (n_labels,), or (1,) or (2,) for classes
-        Numbers of the labels, or the classes that there are.
-    form : {"classes", "sparse", "dense"}
+        Names or numbers of the labels, or the classes that there are.
+    form : {"classes", "frame", "sparse", "dense"}
         What y was.
     cost : ndarray of shape (n_labels,)
         Loss of a wrong label.
@@ -68,6 +75,7 @@ class LabelSetFacts(RowFacts):
 
     form: str = same("y has the form {!r}, but that of part {} has the form {!r}")
     n_labels: int = same("y has {} labels, but that of part {} has {}")
+    label_names: tuple | None = same("the columns of y are {}, but those of part {} are {}")
     # of rows that have a pair of labels, where the model depends on it
     shares: np.ndarray | None = averaged()
 
@@ -101,8 +109,9 @@ class LabelSetClassifier(
             also memory-mapped; other numbers become float64.
         y : {array-like, sparse matrix} of shape (n_samples, n_labels) or array-like (n_samples,)
             Label indicator: 1 or True where a row has a label, 0 or False elsewhere. If it is
-            sparse, predictions are too. Two classes of any type make one label, which the rows
-            of the second class have.
+            sparse, predictions are too, and if it is a data frame, they are one with its columns,
+            which name the labels. Two classes of any type make one label, which the rows of the
+            second class have.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of the rows.
 
@@ -122,16 +131,18 @@ class LabelSetClassifier(
     def _gate(self, X, y, sample_weight, part=False):
         """Return training data, or a part of them, checked."""
         check_entries(y)
+        columns = label_names(y)
         y = check_classes(y)
         probe = copy.copy(self)
         data, target = check_rows(probe, X, y, multi_output=True)
         given, classes = check_sets(target, part)
+        classes, form = (classes if columns is None else columns), target_form(target, columns)
         cost = label_costs(self.loss, self.label_weight, given.shape[1])
         weight = check_sample_weight(sample_weight, len(given), part=part)
         # refuses features that are too large, whatever lam
         scale = row_scale(data, weight, part)
         names = getattr(probe, "feature_names_in_", None)
-        return LabelledRows(data, given, classes, target_form(target), cost, weight, scale, names)
+        return LabelledRows(data, given, classes, form, cost, weight, scale, names)
 
     def _survey(self, checked):
         """Return the `LabelSetFacts` of checked data."""
@@ -149,6 +160,7 @@ class LabelSetClassifier(
             feature_names=None if names is None else tuple(names),
             form=form,
             n_labels=sets.shape[1],
+            label_names=tuple(classes.tolist()) if form == "frame" else None,
             shares=shares,
         )
 
@@ -189,9 +201,12 @@ class LabelSetClassifier(
         return TrainingTask(problem, model.layout, lam, to_attributes, classes)
 
     def _scores(self, X):
-        """Return the scores of the labels alone, of checked X, shape (n, L)."""
+        """Return the scores of the labels alone, shape (n, L)."""
         check_fitted(self)
-        X = check_rows(self, X, reset=False)
+        return self._scores_of_rows(check_rows(self, X, reset=False))
+
+    def _scores_of_rows(self, X):
+        """Return the scores of the labels alone, of checked X, shape (n, L)."""
         n_labels = check_labels(self)
         n_labels = 1 if self._form == "classes" and n_labels == 2 else n_labels
         # scores that are not finite are found below
@@ -216,8 +231,10 @@ class LabelSetClassifier(
 
         Returns
         -------
-        y : {ndarray, CSR matrix} of shape (n_samples, n_labels), int, or ndarray (n_samples,)
-            Label indicator; sparse if that of `fit` was. Classes if `fit` was given such.
+        y : {ndarray, CSR matrix, DataFrame} of shape (n_samples, n_labels), int, or (n_samples,)
+            Label indicator; sparse if that of `fit` was, and a data frame if that was one, with
+            its columns, and with the index of X if this is one too. Classes if `fit` was given
+            such.
 
         Raises
         ------
@@ -228,6 +245,8 @@ class LabelSetClassifier(
         sets = self._model().best_sets(scores, self._pairs()).astype(int)
         if self._form == "classes":
             return self.classes_[sets.ravel()]
+        if self._form == "frame":
+            return as_frame(sets, self.classes_, X)
         return sp.csr_matrix(sets) if self._form == "sparse" else sets
 
     def decision_function(self, X):
@@ -264,7 +283,7 @@ class LabelSetClassifier(
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Features.
         y : {array-like, sparse matrix} of shape (n_samples, n_labels) or array-like (n_samples,)
-            True labels, as in `fit`.
+            True labels, as in `fit`: what fit adds to them is added here too.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of the rows.
 
@@ -278,14 +297,28 @@ class LabelSetClassifier(
         ValueError
             As `predict`, and if y or the weights are wrong.
         """
+        check_fitted(self)
         check_entries(y)
+        self._check_columns(y)
         y = check_classes(y)
-        predicted = self.predict(X)
-        sample_weight = check_sample_weight(sample_weight, predicted.shape[0])
-        if isinstance(y, np.ndarray) and y.dtype.kind in "fiu":
-            # SciPy does not know all sizes and orders of bytes
-            y = y.astype(np.float64 if y.dtype.kind == "f" else np.int64)
-        return accuracy_score(y, predicted, sample_weight=sample_weight)
+        data, target = check_rows(self, X, y, reset=False, multi_output=True)
+        weight = check_sample_weight(sample_weight, data.shape[0])
+        model = self._model()
+        found = model.best_sets(self._scores_of_rows(data), self._pairs())
+        if self._form == "classes":
+            return accuracy_score(target, self.classes_[found.ravel()], sample_weight=weight)
+        given = check_indicator(target[:, None] if target.ndim == 1 else target)
+        if given.shape[1] != found.shape[1]:
+            raise ValueError(f"y has {given.shape[1]} labels, but that of fit {found.shape[1]}")
+        right = (self._truths(model, given) == found).all(axis=1)
+        return float(np.average(right, weights=weight))
+
+    def _check_columns(self, y):
+        """Raise ValueError unless the columns of a data frame are those of fit, if it had names."""
+        columns = label_names(y) if self._form == "frame" else None
+        if columns is not None and columns.tolist() != self.classes_.tolist():
+            told = shortened(columns.tolist()), shortened(self.classes_.tolist())
+            raise ValueError("the columns of y are {}, but those of fit are {}".format(*told))
 
     def _pairs(self):
         """Return the scores of pairs of labels."""
@@ -298,6 +331,28 @@ class LabelSetClassifier(
         tags.classifier_tags.multi_class = False
         tags.classifier_tags.multi_label = True
         return tags
+
+
+def as_frame(sets, names, X):
+    """Return sets of labels as a data frame.
+
+    Parameters
+    ----------
+    sets : ndarray of shape (n, L)
+        0 or 1.
+    names : ndarray of shape (L,)
+        Of the labels.
+    X : object
+        The rows of features; if they are a data frame, their index is taken.
+
+    Returns
+    -------
+    frame : DataFrame of shape (n, L)
+    """
+    import pandas as pd  # there is a frame, so it is installed
+
+    index = X.index if hasattr(X, "iloc") else None
+    return pd.DataFrame(sets, index=index, columns=names)
 
 
 def label_costs(loss, label_weight, n_labels):

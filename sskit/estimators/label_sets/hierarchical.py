@@ -105,7 +105,8 @@ class HierarchicalMultilabel(LabelSetClassifier):
     hierarchy_ : ndarray of shape (n_edges, 2), int32
         The hierarchy as edges (child, parent).
     classes_ : ndarray of shape (n_labels,)
-        The labels, 0 to n_labels - 1; the two classes if `fit` was given such.
+        The labels: names of the columns if y was a data frame, else 0 to n_labels - 1; the two
+        classes if `fit` was given such.
     lam_ : float
         The regularisation strength that was used.
     dual_gap_ : float

@@ -123,7 +123,8 @@ class MultilabelPairwise(LabelSetClassifier):
     inference_ : str
         The inference that was used; "independent" if there are no edges.
     classes_ : ndarray of shape (n_labels,)
-        The labels, 0 to n_labels - 1; the two classes if `fit` was given such.
+        The labels: names of the columns if y was a data frame, else 0 to n_labels - 1; the two
+        classes if `fit` was given such.
     lam_ : float
         The regularisation strength that was used.
     dual_gap_ : float

@@ -4,6 +4,7 @@ import numbers
 from functools import partial
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from sskit.core.regularizer import BoxRegularizer
@@ -241,11 +242,20 @@ class PathModels:
         check_is_fitted(self)
         if lam is None and hasattr(self, "best_estimator_"):
             return self.best_estimator_
+        if lam is None and not hasattr(self, "lams_"):
+            raise NotFittedError(
+                "with refit=False lam is chosen, but no model of all data is fitted; set refit=True"
+            )
         return self.estimator_at(self.lam_ if lam is None else lam)
 
     def _check_lam(self, lam):
         """Return a lam that the path serves, as a float."""
         check_is_fitted(self)
+        if not hasattr(self, "lams_"):
+            raise ValueError(
+                "there is a path only without cv: with it models of a few lam are compared in the "
+                "folds, and best_estimator_ is what is kept; fit with cv=None"
+            )
         number = isinstance(lam, numbers.Real) and not isinstance(lam, bool)
         # a float16 cannot be compared with a limit beyond its own
         value = float(lam) if isinstance(lam, np.floating) else lam

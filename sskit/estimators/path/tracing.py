@@ -43,6 +43,8 @@ class TracedPath:
         Weights of the samples.
     options : dict
         Of `RegularizationPath`: eps, kappa, lam_min and max_breakpoints.
+    **further : object
+        What else the fit of the estimator takes.
 
     Attributes
     ----------
@@ -59,7 +61,7 @@ class TracedPath:
         There once the path has begun.
     """
 
-    def __init__(self, estimator, X, y, sample_weight, options):
+    def __init__(self, estimator, X, y, sample_weight, options, **further):
         self.estimator = clone(estimator).set_params(lam=None, warm_start=False)
         solver = self.estimator._check_parameters()
         if self.estimator.prior is not None:
@@ -74,7 +76,7 @@ class TracedPath:
             )
         if "averaging" in solver.get_params():
             solver.set_params(averaging=False)  # the next model starts from the last iterate
-        task = self.estimator._make_rescaled_task(X, y, sample_weight)
+        task = self.estimator._make_rescaled_task(X, y, sample_weight, **further)
         if task.completion is not None:
             raise ValueError(
                 "a path cannot be traced where labels are not known, nor with hidden states, "
@@ -95,14 +97,8 @@ class TracedPath:
         if regularizer.bounded:
             self.bounds = tuple(bound.copy() for bound in regularizer.box())
 
-    def begin(self, lam_min=0.0):
-        """Get ready for the pieces; the time of the solver runs from here.
-
-        Parameters
-        ----------
-        lam_min : float, default=0.0
-            Where to end, if that is before the end of the options.
-        """
+    def begin(self):
+        """Get ready for the pieces; the time of the solver runs from here."""
         self.stop = Stop(self.solver.max_time)
         continuation = Continuation(
             self.solver,
@@ -114,8 +110,7 @@ class TracedPath:
             stop=self.stop,
         )
         self.unit = continuation.unit
-        options = self._options | {"lam_min": max(lam_min, self._options["lam_min"])}
-        self._tracer = PathTracer(continuation, max_iter=self.estimator.max_iter, **options)
+        self._tracer = PathTracer(continuation, max_iter=self.estimator.max_iter, **self._options)
 
     def __iter__(self):
         """Yield the pieces, from the largest lam on."""
@@ -154,25 +149,6 @@ class TracedPath:
         if isinstance(self.to_attributes, ScaledAttributes):
             return self.to_attributes.to_attributes, self.to_attributes.to_user
         return self.to_attributes, lambda w: w
-
-    def model(self, w, lam, **certificate):
-        """Return a fitted estimator.
-
-        Parameters
-        ----------
-        w : ndarray of shape (n_weights,)
-            Its weights.
-        lam : float
-            Its regularisation strength.
-        **certificate : object
-            Further fitted attributes.
-
-        Returns
-        -------
-        estimator : StructuredEstimator
-            A clone with fitted attributes.
-        """
-        return fitted_model(self.estimator, self.to_attributes, self.solver, w, lam, **certificate)
 
 
 def fitted_model(estimator, to_attributes, solver, w, lam, **certificate):

@@ -1,7 +1,6 @@
 """Stopping by the score on held-out data."""
 
 import copy
-import inspect
 import numbers
 
 import numpy as np
@@ -190,15 +189,6 @@ class EarlyStopping(MetaEstimator):
         }
         replace_fitted(self, fitted)
         return self
-
-    def _further(self, token_weight):
-        """Return what the fit of the estimator takes beside the weights of samples."""
-        if token_weight is None:
-            return {}
-        if "token_weight" not in inspect.signature(self.estimator.fit).parameters:
-            name = type(self.estimator).__name__
-            raise TypeError(f"{name}.fit takes no weights of tokens; leave token_weight at None")
-        return {"token_weight": token_weight}
 
     def _shares(self, X, y, sample_weight, further, X_val, y_val):
         """Return arguments of the fit, what is held out of them, and which samples these are."""

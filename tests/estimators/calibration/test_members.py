@@ -149,13 +149,6 @@ def test_estimators_around_taggers(estimator):
         assert all(row[-1] == "O" for row in predicted)
 
 
-def test_a_path_refuses_hidden_labels():
-    X, y = tagged()
-    path = RegularizationPath(SequenceTagger(ignore_label="?"), cv=2)
-    with pytest.raises(ValueError, match="a path cannot be traced where labels are not known"):
-        CalibratedTagger(path, cv=2).fit(X, with_hidden(y, "?"))
-
-
 def test_prior():
     X, y = tagged()
     first = SequenceTagger(random_state=0).fit(*tagged(60, seed=1))

@@ -277,7 +277,7 @@ def test_tools(data):
 
 def test_regularization_path(data):
     X, Y = data
-    path = RegularizationPath(MultilabelPairwise(edges="tree", random_state=0), lam_min=0.01, cv=3)
+    path = RegularizationPath(MultilabelPairwise(edges="tree", random_state=0), lam_min=0.01)
     path.fit(X, Y)
     assert path.certified_ and len(path.lams_) > 2
     assert path.estimator_at(0.05).pairwise_.shape == (3,)

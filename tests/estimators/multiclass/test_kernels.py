@@ -297,7 +297,7 @@ def test_warm_start(moons):
 
 def test_paths(moons):
     X, y = moons
-    path = RegularizationPath(classifier(lam=None), eps=0.2, cv=3, lam_min=0.02).fit(X, y)
+    path = RegularizationPath(classifier(lam=None), eps=0.2, lam_min=0.02).fit(X, y)
     model = path.estimator_at(0.05)
     direct = classifier(lam=0.05).fit(X, y)
     f = model.decision_function(X)

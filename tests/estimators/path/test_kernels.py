@@ -10,6 +10,7 @@ from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 from sklearn.model_selection import KFold
 
 from sskit import RegularizationPath, SequenceTagger, SlackRescaling, StructSVMClassifier
+from sskit.estimators.path.choosing import FACTORS, FallingFits
 
 LOWEST = 2e-3
 
@@ -189,29 +190,36 @@ def test_200_lams(name, kernel, option):
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "precomputed"])
-def test_folds_are_scored_by_paths_of_their_own(kernel):
+def test_a_choice_by_folds(kernel):
     data = Rows(seed=5, n=45)
     K = rbf(data.X, data.X)
     X = K if kernel == "precomputed" else data.X
     folds = KFold(3, shuffle=True, random_state=0)
     weight = np.random.default_rng(6).uniform(0.2, 3.0, size=45)
-    estimator = StructSVMClassifier(**KERNELS[kernel][1], warm_start=True, random_state=0)
-    path = RegularizationPath(estimator, cv=folds, lam_min=LOWEST)
-    path.fit(X, data.y, sample_weight=weight)
+    estimator = StructSVMClassifier(**KERNELS[kernel][1], random_state=0)
+    path = RegularizationPath(estimator, cv=folds).fit(X, data.y, sample_weight=weight)
     results = path.cv_results_
     for k, (train, test) in enumerate(folds.split(X)):
         columns = train if kernel == "precomputed" else slice(None)
-        fold = RegularizationPath(estimator, lam_min=LOWEST)
-        fold.fit(X[train][:, columns], data.y[train], sample_weight=weight[train])
-        for lam, score in zip(results["param_lam"], results[f"split{k}_test_score"], strict=True):
-            assert score == fold.score(X[test][:, columns], data.y[test], lam=lam)
-    assert path.best_lam_ == results["param_lam"][np.argmax(results["mean_test_score"])]
+        fits = FallingFits(estimator, X[train][:, columns], data.y[train], weight[train], 0.1)
+        for factor, score in zip(FACTORS, results[f"split{k}_test_score"], strict=True):
+            if not np.isnan(score):
+                model = fits.fit(factor * fits.default_lam)
+                assert score == model.score(X[test][:, columns], data.y[test])
     best = path.best_estimator_
     assert best.dual_gap_ <= best.tol * (best.primal_objective_ + 1e-3)
-    # the path and a fit that goes on from the chosen model agree at other lam
-    model = clone(path.best_estimator_).fit(X, data.y, sample_weight=weight)
-    for lam in (path.best_lam_, 3.0 * path.best_lam_):
-        model.set_params(lam=lam, tol=1e-3).fit(X, data.y, sample_weight=weight)
+    assert best.lam_ == path.best_lam_
+
+
+def test_a_path_and_a_fit_that_goes_on_agree():
+    data = Rows(seed=5, n=45)
+    K = rbf(data.X, data.X)
+    weight = np.random.default_rng(6).uniform(0.2, 3.0, size=45)
+    estimator = StructSVMClassifier(**KERNELS["rbf"][1], warm_start=True, random_state=0)
+    path = RegularizationPath(estimator, lam_min=LOWEST).fit(data.X, data.y, sample_weight=weight)
+    model = clone(estimator).fit(data.X, data.y, sample_weight=weight)
+    for lam in (path.lam_, 3.0 * path.lam_):
+        model.set_params(lam=lam, tol=1e-3).fit(data.X, data.y, sample_weight=weight)
         assert path.dual_objective_at(lam) <= model.primal_objective_ + 1e-9
         primal = data.primal(path.coef_at(lam), K, lam, weight, False)
         assert model.dual_objective_ <= primal + 1e-9

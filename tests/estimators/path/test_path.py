@@ -1,4 +1,4 @@
-"""RegularizationPath: all lam at once, the choice of one, and the tools of scikit-learn."""
+"""RegularizationPath: all lam at once, and the tools of scikit-learn."""
 
 import copy
 import pickle
@@ -9,20 +9,17 @@ import pytest
 import scipy.sparse as sp
 from helpers.pairwise import every_pair
 from helpers.structures import Matching, Numbers
-from joblib import parallel_config
 from sklearn.base import clone, is_classifier
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sskit import RegularizationPath, SequenceTagger, StructSVMClassifier
-from sskit.datasets import make_chains, make_digit_strings
-from sskit.estimators.path.selection import FoldPath, choose, merge_folds
-from sskit.metrics import sequence_accuracy_scorer
+from sskit.datasets import make_digit_strings
 from sskit.solvers import BCFW, FrankWolfe
 
 
@@ -186,92 +183,6 @@ def test_methods_of_the_estimator_are_those_of_the_path():
     assert not hasattr(RegularizationPath(StructSVMClassifier()), "predict_topk")
 
 
-def test_cross_validation():
-    X, y = rows()
-    path = RegularizationPath(StructSVMClassifier(random_state=0), cv=4).fit(X, y)
-    results, n = path.cv_results_, len(path.cv_results_["params"])
-    grid = GridSearchCV(StructSVMClassifier(random_state=0), {"lam": [0.1, 0.01]}, cv=4).fit(X, y)
-    assert set(results) == set(grid.cv_results_)
-    for name, column in results.items():
-        assert len(column) == n
-        assert name == "params" or column.dtype == grid.cv_results_[name].dtype
-    lams = np.asarray(results["param_lam"])
-    assert (np.diff(lams) < 0).all()
-    assert results["params"][3] == {"lam": lams[3]}
-    # scores are those of the folds' own paths
-    splits = list(StratifiedKFold(4).split(X, y))
-    for k, (train, test) in enumerate(splits):
-        fold = RegularizationPath(StructSVMClassifier(random_state=0)).fit(X[train], y[train])
-        assert set(fold.lams_) <= set(lams) | {lam for lam in fold.lams_ if lam < lams[-1]}
-        for i in range(0, n, 7):
-            score = fold.estimator_at(lams[i]).score(X[test], y[test])
-            assert results[f"split{k}_test_score"][i] == pytest.approx(score)
-    assert path.best_score_ == results["mean_test_score"].max()
-    assert path.best_lam_ == lams[np.argmax(results["mean_test_score"])]
-    assert path.best_params_ == {"lam": path.best_lam_}
-    assert path.lam_ == path.best_lam_
-    assert path.best_estimator_.lam_ == path.best_lam_
-    assert path.best_estimator_.dual_gap_ <= 1e-2
-    np.testing.assert_array_equal(path.predict(X), path.best_estimator_.predict(X))
-    assert path.cv_n_oracle_calls_ > path.n_oracle_calls_[-1]
-    assert path.best_score_ > grid.best_score_ - 0.03
-
-
-def test_folds_in_parallel_change_nothing():
-    X, y = strings()
-    options = {"cv": KFold(3), "scoring": sequence_accuracy_scorer, "refit": False}
-    with parallel_config("threading", n_jobs=2):
-        path = RegularizationPath(SequenceTagger(random_state=0), **options).fit(X, y)
-    other = RegularizationPath(SequenceTagger(random_state=0), **options).fit(X, y)
-    for name in ("param_lam", "split2_test_score"):
-        np.testing.assert_array_equal(path.cv_results_[name], other.cv_results_[name])
-    assert path.best_lam_ == other.best_lam_
-    assert not hasattr(path, "best_estimator_")
-    truth = [np.array_equal(a, b) for a, b in zip(path.predict(X), y, strict=True)]
-    assert path.score(X, y) == np.mean(truth)
-
-
-def test_sample_weights_reach_the_folds():
-    X, y = rows()
-    weight = np.where(y == "setosa", 1e-9, 1.0)
-    path = RegularizationPath(StructSVMClassifier(random_state=0), cv=3, eps=0.02, lam_min=1e-3)
-    path.fit(X, y, sample_weight=weight)
-    assert path.best_score_ < 0.75  # nobody cares for setosa
-    assert path.fit(X, y).best_score_ > 0.75
-
-
-def fold(lams, scores, lam_end=0.0):
-    ones = np.ones(len(lams))
-    return FoldPath(np.array(lams), lam_end, np.array(scores), ones, ones, 1, True, False)
-
-
-def test_scores_are_merged_by_the_model_that_serves():
-    results = merge_folds(
-        [fold([8.0, 2.0, 0.5], [0.1, 0.2, 0.6], 0.3), fold([4.0, 2.0, 0.4], [0.3, 0.4, 0.5], 0.1)]
-    )
-    np.testing.assert_array_equal(results["param_lam"], [8.0, 4.0, 2.0, 0.5, 0.4])
-    np.testing.assert_array_equal(results["split0_test_score"], [0.1, 0.1, 0.2, 0.6, 0.6])
-    np.testing.assert_array_equal(results["split1_test_score"], [0.3, 0.3, 0.4, 0.4, 0.5])
-    np.testing.assert_array_equal(results["rank_test_score"], [4, 4, 3, 2, 1])
-    assert choose(results, True) == choose(results, False) == 4
-    # one standard error of the best, 0.05: 0.5 is enough
-    assert choose(results, "one_standard_error") == 3
-    assert choose(results, lambda results: 1) == 1
-    with pytest.raises(ValueError, match="refit must return an index from 0 to 4, got 5"):
-        choose(results, lambda results: 5)
-    # lam that a fold does not serve has no score
-    results = merge_folds([fold([8.0, 2.0], [0.1, 0.2], 1.0), fold([4.0, 0.5], [0.3, 0.4])])
-    np.testing.assert_array_equal(results["param_lam"], [8.0, 4.0, 2.0])
-
-
-def test_of_several_best_scores_the_largest_lam():
-    results = merge_folds([fold([4.0, 2.0, 1.0], [0.1, 0.9, 0.9])])
-    assert choose(results, True) == 1
-    results["mean_test_score"][:] = np.nan
-    with pytest.raises(ValueError, match="scores of all lam are NaN"):
-        choose(results, True)
-
-
 def test_inexact_oracles_give_heuristic_paths():
     class Signs(Numbers):
         def joint_feature(self, x, y):
@@ -300,21 +211,21 @@ def test_sparse_rows_and_ragged_samples():
     X, y = rows()
     dense, sparse = (
         RegularizationPath(
-            StructSVMClassifier(random_state=0, standardize=False), cv=3, lam_min=1e-2
+            StructSVMClassifier(random_state=0, standardize=False), lam_min=1e-2
         ).fit(data, y)
         for data in (X, sp.csr_array(X))
     )
     np.testing.assert_allclose(dense.lams_, sparse.lams_)
     X, y = strings()
-    as_lists = RegularizationPath(SequenceTagger(random_state=0), cv=3, lam_min=1e-2)
+    as_lists = RegularizationPath(SequenceTagger(random_state=0), lam_min=1e-2)
     as_lists.fit(list(X), list(y))
     as_arrays = clone(as_lists).fit(np.array(X, dtype=object), np.array(y, dtype=object))
-    assert as_lists.best_lam_ == as_arrays.best_lam_
+    np.testing.assert_array_equal(as_lists.lams_, as_arrays.lams_)
 
 
 def test_pickle_clone_and_tools():
     X, y = rows()
-    path = RegularizationPath(StructSVMClassifier(random_state=0), cv=3, lam_min=1e-2).fit(X, y)
+    path = RegularizationPath(StructSVMClassifier(random_state=0), lam_min=1e-2).fit(X, y)
     other = pickle.loads(pickle.dumps(path))
     np.testing.assert_array_equal(other.predict(X), path.predict(X))
     np.testing.assert_array_equal(other.coef_at(0.07), path.coef_at(0.07))
@@ -341,16 +252,12 @@ def test_pickle_clone_and_tools():
         ({"kappa": 1.0}, "'kappa' parameter"),
         ({"lam_min": -1.0}, "'lam_min' parameter"),
         ({"max_breakpoints": 0}, "'max_breakpoints' parameter"),
-        ({"cv": "many"}, "'cv' parameter"),
-        ({"scoring": "nice"}, "'scoring' parameter"),
-        ({"refit": "twice"}, "'refit' parameter"),
-        ({"refit": "one_standard_error"}, "^refit='one_standard_error' .* of folds; set cv"),
+        ({"refit": lambda results: 0}, "^refit=.* chooses lam by the scores of folds; set cv"),
         (
             {"estimator": StructSVMClassifier(solver="ssg")},
             "Subgradient, which keeps no dual point",
         ),
         ({"estimator": StructSVMClassifier(tol=-1.0)}, "'tol' parameter"),
-        ({"cv": 3, "refit": lambda results: -1}, "refit must return an index"),
     ],
 )
 def test_wrong_parameters(params, message):
@@ -372,17 +279,6 @@ def test_wrong_estimators_and_data():
         RegularizationPath(make_pipeline(StructSVMClassifier())).fit(X, y)
     with pytest.raises(ValueError, match="NaN"):
         RegularizationPath(StructSVMClassifier()).fit(np.full_like(X, np.nan), y)
-    with pytest.raises(ValueError, match=r"sample_weight\[3\] is -1.0"):
-        weight = np.where(np.arange(150) == 3, -1.0, 1.0)
-        RegularizationPath(StructSVMClassifier(), cv=3).fit(X, y, sample_weight=weight)
-
-
-def test_score_of_scikit_learn_for_sequences():
-    X, y = make_chains(6, random_state=0)
-    path = RegularizationPath(SequenceTagger(), scoring="accuracy", cv=2)
-    with pytest.raises(ValueError, match=r"^scoring='accuracy' .* one label .* sskit.metrics"):
-        path.fit(X, y)
-    assert not hasattr(path, "lams_")
 
 
 @pytest.mark.parametrize("lam", [0.0, -1.0, np.nan, np.inf, "0.1", True, None])
@@ -392,18 +288,6 @@ def test_wrong_lam(lam):
     for method in (path.coef_at, path.gap_at, path.estimator_at):
         with pytest.raises(ValueError, match="lam must be a positive finite number"):
             method(lam)
-
-
-def test_numbers_of_folds_and_of_jobs():
-    X, y = rows()
-    path = RegularizationPath(StructSVMClassifier(random_state=0), lam_min=0.1, cv=[])
-    with pytest.raises(ValueError, match="^cv makes no folds"):
-        path.fit(X, y)
-    with pytest.raises(TypeError, match="^cv must make pairs of indices, got bytearray"):
-        path.set_params(cv=bytearray(b"ab")).fit(X, y)
-    with parallel_config("threading"):  # more than joblib can count
-        scores = [path.set_params(cv=2, n_jobs=n).fit(X, y).best_score_ for n in (1, 10**30)]
-    assert scores[0] == scores[1]
 
 
 def test_a_target_of_ragged_items():
@@ -449,12 +333,6 @@ def test_paths_cut_short_warn():
     short = clone(estimator).set_params(solver=BCFW(max_time=1e-9), max_iter=1000)
     with pytest.warns(ConvergenceWarning, match="max_time of the estimator's solver or eps"):
         clone(path).set_params(estimator=short).fit(X, y)
-    with (
-        pytest.warns(ConvergenceWarning, match="the path ends at lam="),
-        pytest.warns(ConvergenceWarning, match=r"the paths of folds \[0, 1, 2\] end early"),
-    ):
-        path.set_params(cv=3, refit=False).fit(X, y)
-    assert len(path.cv_results_["params"]) >= 1
 
 
 # As for the estimator itself, see test_common.
@@ -477,10 +355,10 @@ def test_scikit_learn_checks(estimator, check):
 
 def test_what_is_known_of_some_labels():
     X, y = strings()
-    path = RegularizationPath(SequenceTagger(random_state=0), cv=2).fit(X, y)
+    path = RegularizationPath(SequenceTagger(random_state=0), lam_min=0.05).fit(X, y)
     known = [np.where(np.arange(len(labels)) == 1, labels[1], None) for labels in y]
     for lam in (None, path.lams_[1]):
-        model = path.best_estimator_ if lam is None else path.estimator_at(lam)
+        model = path.estimator_at(path.lam_ if lam is None else lam)
         for found, expected in zip(
             path.predict(X, lam, known=known), model.predict(X, known), strict=True
         ):

@@ -1,0 +1,597 @@
+"""The choice of lam by folds: what is fitted, which lam is taken, and by whom it can be asked."""
+
+import pickle
+
+import numpy as np
+import pytest
+from helpers.pairwise import every_pair
+from helpers.structures import Matching
+from joblib import parallel_config
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    ShuffleSplit,
+    StratifiedKFold,
+    cross_val_score,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+
+from sskit import (
+    CalibratedTagger,
+    GraphTagger,
+    HierarchicalMultilabel,
+    MultilabelPairwise,
+    PartsModel,
+    RankingSVM,
+    RegularizationPath,
+    SegmentationModel,
+    SegmentTagger,
+    SequenceTagger,
+    SlackRescaling,
+    StructSVMClassifier,
+    TreeTagger,
+)
+from sskit.datasets import make_digit_strings
+from sskit.estimators.path.choosing import FACTORS, FEW, FallingFits, FoldScores, choose, table
+from sskit.metrics import sequence_accuracy_scorer
+from sskit.preprocessing import TokenTransformer
+from sskit.solvers import BCFW, GDMM
+
+FOLDS = KFold(3, shuffle=True, random_state=0)
+
+
+def rows():
+    X, y = load_iris(return_X_y=True)
+    order = np.random.default_rng(0).permutation(150)
+    return X[order] / 8.0, np.array(["setosa", "versicolor", "virginica"])[y[order]]
+
+
+def strings(n=40):
+    return make_digit_strings(n, random_state=0)
+
+
+def sets():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    return X, (X @ rng.normal(size=(4, 3)) + 0.5 * rng.normal(size=(60, 3)) > 0).astype(int)
+
+
+def matchings(n=15):
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(3, 3, 4)) for _ in range(n)]
+    return X, [Matching().argmax(x + rng.normal(size=x.shape), np.ones(4)) for x in X]
+
+
+def graphs():
+    rng = np.random.default_rng(0)
+    edges = np.array([[0, 1], [1, 2], [2, 3], [3, 0]])
+    y = [rng.integers(2, size=4) for _ in range(15)]
+    return [(np.eye(2)[t] + 0.5 * rng.normal(size=(4, 2)), edges) for t in y], y
+
+
+def trees():
+    X, y = graphs()
+    return [(x, np.array([-1, 0, 0, 1])) for x, _ in X], y
+
+
+def segments():
+    X, y = strings(20)
+    return X, [np.array(["B-X", "I-X", "O", "O"])[labels % 4] for labels in y]
+
+
+def poses():
+    from sskit.datasets import make_poses
+
+    found = make_poses(6, shape=(8, 8), random_state=0)
+    return found.data, found.target
+
+
+# ---- what is fitted --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_folds_are_fitted_at_multiples_of_their_own_default(weighted):
+    X, y = rows()
+    weight = np.random.default_rng(1).uniform(0.2, 3.0, size=len(X)) if weighted else None
+    seen = []
+
+    def score(model, X_test, y_test):
+        seen.append((len(X_test), model.lam_))
+        return model.score(X_test, y_test)
+
+    classifier = StructSVMClassifier(random_state=0)
+    path = RegularizationPath(classifier, cv=FOLDS, scoring=score).fit(X, y, weight)
+    default = clone(classifier).fit(X, y, weight).lam_
+    assert path.default_lam_ == default
+    np.testing.assert_allclose(path.cv_results_["param_lam"], default * np.array(FACTORS))
+    mass = np.ones(150) if weight is None else weight
+    expected = [
+        (50, factor * default * mass.sum() / mass[train].sum())
+        for train, _ in FOLDS.split(X)
+        for factor in FACTORS
+    ]
+    n = 0
+    for fold in range(3):
+        tried = path.cv_results_[f"split{fold}_test_score"]
+        for k in np.flatnonzero(~np.isnan(tried)):
+            assert seen[n] == pytest.approx(expected[5 * fold + k])
+            n += 1
+    assert n == len(seen)
+    assert path.best_estimator_.lam == path.best_estimator_.lam_ == path.best_lam_ == path.lam_
+
+
+def test_a_lam_of_the_estimator_is_what_is_to_be_beaten():
+    X, y = rows()
+    lams = []
+
+    def score(model, X, y):
+        lams.append(model.lam_)
+        return 0.5
+
+    path = RegularizationPath(StructSVMClassifier(lam=0.2, random_state=0), cv=FOLDS, scoring=score)
+    path.fit(X, y)
+    assert path.best_lam_ == path.default_lam_ == 0.2
+    np.testing.assert_allclose(lams[:5], 0.3 * np.array(FACTORS))  # of two thirds of the data
+    assert path.best_estimator_.lam_ == 0.2
+
+
+OPTIONS = {
+    "default": {},
+    "box": {"bounds": (-1.0, 2.0)},
+    "plain": {"steps": "fw", "sampling": "gap"},
+    "slack": {"rescaling": "slack"},
+    "fw": {"solver": "fw"},
+    "planes": {"solver": "multi_plane"},
+    "averaged": {"solver": BCFW(averaging=True)},
+    "cutting planes": {"solver": "cutting_plane"},
+    "ssg": {"solver": "ssg"},
+    "two threads": {"n_jobs": 2},
+}
+CASES = {
+    "rows": (StructSVMClassifier(random_state=0), rows),
+    "strings": (SequenceTagger(random_state=0), strings),
+    "matchings": (StructSVMClassifier(Matching(), random_state=0), lambda: matchings(8)),
+}
+
+
+@every_pair(case=CASES, options=OPTIONS, weighted=[False, True])
+def test_each_fit_goes_on_to_its_tolerance(case, options, weighted):
+    estimator, data = CASES[case]
+    X, y = data()
+    estimator = clone(estimator).set_params(**OPTIONS[options], tol=0.05, max_iter=5000)
+    weight = np.random.default_rng(1).uniform(0.2, 3.0, size=len(X)) if weighted else None
+    fits = FallingFits(estimator, X, y, weight)
+    assert fits.goes_on == (options not in ("cutting planes", "ssg"))
+    for factor in (4.0, 1.0, 0.5):
+        lam = factor * fits.default_lam
+        model = fits.fit(lam)
+        exact = clone(estimator).set_params(lam=lam, tol=1e-3, solver="auto", steps="auto")
+        exact.set_params(sampling="auto").fit(X, y, sample_weight=weight)
+        primal = primal_at(exact, X, y, weight, model)
+        gap = primal - exact.dual_objective_
+        if options != "ssg":
+            assert gap <= 0.05 * (primal + 0.01) + exact.dual_gap_ + 1e-9
+        assert model.lam_ == model.lam == lam
+    assert fits.complete
+
+
+def primal_at(estimator, X, y, weight, model):
+    """P(w) of another model by the problem of an estimator."""
+    from sskit.core.regularizer import Regularizer
+    from sskit.solvers.oracle_calls.exact_pass import Evaluator
+
+    problem = estimator._make_rescaled_task(X, y, weight).problem
+    if hasattr(model, "transitions_"):
+        parts = (model.coef_.T, model.transitions_, model.start_, model.end_)
+    elif hasattr(model, "intercept_"):
+        parts = (model.coef_.T, model.intercept_)
+    else:
+        parts = (model.coef_,)
+    w = np.concatenate([np.ravel(part) for part in parts])
+    hinges = Evaluator(problem).hinges(Regularizer(1.0, len(w)).padded(w))
+    return 0.5 * estimator.lam * float(w @ w) + float(problem.block_weight @ hinges)
+
+
+@pytest.mark.parametrize("case", ["rows", "strings"])
+def test_with_a_prior_each_fit_is_what_it_is_from_scratch(case):
+    estimator, data = CASES[case]
+    X, y = data()
+    prior = clone(estimator).fit(X, y)
+    estimator = clone(estimator).set_params(prior=prior, tol=1e-4, max_iter=5000)
+    fits = FallingFits(estimator, X, y, None)
+    for factor in (4.0, 1.0):
+        lam = factor * fits.default_lam
+        model, expected = fits.fit(lam), clone(estimator).set_params(lam=lam).fit(X, y)
+        np.testing.assert_allclose(model.coef_, expected.coef_, atol=0.02)
+    assert np.abs(expected.coef_ - prior.coef_).max() > 0.1
+
+
+def calls_of_all_fits(fits, factors):
+    """How often a problem's oracle is asked by fits at falling lam."""
+    calls = []
+    for factor in factors:
+        model = fits.fit(factor * fits.default_lam)
+        calls.append(fits._run.n_oracle_calls)
+        assert model.lam_ == factor * fits.default_lam
+    return calls[-1]
+
+
+def test_to_go_on_takes_fewer_calls_than_to_begin_anew():
+    X, y = strings(100)
+    tagger = SequenceTagger(random_state=0, tol=1e-3)
+    fits = FallingFits(tagger, X, y, None)
+    lams = fits.default_lam * np.array(FACTORS)
+    anew = sum(clone(tagger).set_params(lam=lam).fit(X, y).n_oracle_calls_ for lam in lams)
+    assert calls_of_all_fits(fits, FACTORS) < 0.9 * anew
+
+
+def test_the_tolerance_of_the_folds_is_eps_if_that_of_the_estimator_is_smaller():
+    X, y = strings()
+    calls = [
+        calls_of_all_fits(
+            FallingFits(SequenceTagger(tol=tol, random_state=0), X, y, None, eps), (1, 0.5)
+        )
+        for tol, eps in [(1e-2, 1e-2), (1e-2, 0.3), (0.3, 1e-2)]
+    ]
+    assert calls[0] > calls[1] == calls[2]
+
+
+# ---- who can be asked ------------------------------------------------------------------------
+
+
+ALL = {
+    "rows": (StructSVMClassifier(random_state=0), rows),
+    "rbf": (StructSVMClassifier(kernel="rbf", random_state=0), rows),
+    "structure": (StructSVMClassifier(Matching(), random_state=0), matchings),
+    "strings": (SequenceTagger(random_state=0), strings),
+    "second order": (SequenceTagger(order=2, random_state=0), strings),
+    "segments": (SegmentTagger(random_state=0), segments),
+    "trees": (TreeTagger(random_state=0), trees),
+    "graphs": (GraphTagger(random_state=0), graphs),
+    "nodes": (SegmentationModel(random_state=0), graphs),
+    "pairs of labels": (MultilabelPairwise(random_state=0), sets),
+    "hierarchy": (HierarchicalMultilabel([-1, 0, 0], random_state=0), sets),
+    "ranking": (RankingSVM(random_state=0), lambda: (sets()[0], sets()[1][:, 0])),
+    "hidden labels": (
+        SequenceTagger(ignore_label=9, random_state=0),
+        lambda: (strings()[0], [np.where(np.arange(len(t)) == 1, 9, t) for t in strings()[1]]),
+    ),
+    "gdmm": (SequenceTagger(solver="gdmm", random_state=0), strings),
+    "few pairs": (SequenceTagger(random_state=0), lambda: strings(5)),
+    "slack": (SequenceTagger(rescaling=SlackRescaling("bisecting"), random_state=0), strings),
+    "prior": (
+        StructSVMClassifier(prior=StructSVMClassifier(random_state=0).fit(*rows())),
+        rows,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", ALL)
+def test_any_estimator(case):
+    estimator, data = ALL[case]
+    X, y = data()
+    path = RegularizationPath(estimator, cv=FOLDS).fit(X, y)
+    n = len(path.cv_results_["params"])
+    assert n == (3 if case in ("gdmm", "hidden labels", "few pairs", "ranking") else 5)
+    assert np.isfinite(path.cv_results_["mean_test_score"]).sum() >= n - 1
+    assert 0.0 <= path.best_score_ <= 1.0
+    assert path.score(X, y) == path.best_estimator_.score(X, y)
+    assert len(path.predict(X)) == len(X)
+    other = pickle.loads(pickle.dumps(path))
+    for one, same in zip(path.predict(X), other.predict(X), strict=True):
+        np.testing.assert_array_equal(one, same)
+    assert not hasattr(clone(path), "best_lam_")
+
+
+def test_poses():
+    X, y = poses()
+    parents = [-1, *range(y[0].shape[0] - 1)]
+    path = RegularizationPath(PartsModel(parents, random_state=0), cv=KFold(2), eps=0.5).fit(X, y)
+    assert len(path.cv_results_["params"]) == 5
+
+
+def test_the_columns_of_a_search_of_scikit_learn():
+    X, y = rows()
+    path = RegularizationPath(StructSVMClassifier(random_state=0), cv=4).fit(X, y)
+    grid = GridSearchCV(StructSVMClassifier(random_state=0), {"lam": [0.1, 0.01]}, cv=4).fit(X, y)
+    results = path.cv_results_
+    assert set(results) == set(grid.cv_results_)
+    for name, column in results.items():
+        assert len(column) == 5
+        assert name == "params" or column.dtype == grid.cv_results_[name].dtype
+    lams = np.asarray(results["param_lam"])
+    assert results["params"][3] == {"lam": lams[3]}
+    assert path.best_params_ == {"lam": lams[path.best_index_]}
+    assert path.best_score_ == results["mean_test_score"][path.best_index_]
+    # strata, as for any classifier
+    splits = list(StratifiedKFold(4).split(X, y))
+    for k, (train, test) in enumerate(splits):
+        fits = FallingFits(StructSVMClassifier(random_state=0), X[train], y[train], None, 0.1)
+        for factor, score in zip(FACTORS, results[f"split{k}_test_score"], strict=True):
+            if not np.isnan(score):
+                assert fits.fit(factor * fits.default_lam).score(X[test], y[test]) == score
+
+
+def test_folds_in_parallel_change_nothing():
+    X, y = strings()
+    options = {"cv": KFold(3), "scoring": sequence_accuracy_scorer, "refit": False}
+    with parallel_config("threading"):
+        path = RegularizationPath(SequenceTagger(random_state=0), n_jobs=2, **options).fit(X, y)
+    other = RegularizationPath(SequenceTagger(random_state=0), **options).fit(X, y)
+    for name in ("param_lam", "split2_test_score"):
+        np.testing.assert_array_equal(path.cv_results_[name], other.cv_results_[name])
+    assert path.best_lam_ == other.best_lam_
+    with pytest.raises(NotFittedError, match="no model of all data is fitted; set refit=True"):
+        path.predict(X)
+    with pytest.raises(ValueError, match="there is a path only without cv"):
+        path.predict(X, lam=0.1)
+
+
+def test_sample_weights_reach_the_folds_and_the_last_fit():
+    X, y = rows()
+    weight = np.where(y == "setosa", 1e-9, 1.0)
+    path = RegularizationPath(StructSVMClassifier(random_state=0), cv=FOLDS)
+    path.fit(X, y, sample_weight=weight)
+    assert path.best_score_ < 0.75  # nobody cares for setosa
+    assert path.score(X, y) < 0.75
+    assert path.fit(X, y).best_score_ > 0.75
+
+
+def test_weights_of_tokens_reach_the_folds_and_the_last_fit():
+    X, y = strings()
+    weight = [np.where(labels == labels[0], 1.0, 1e-9) for labels in y]
+    path = RegularizationPath(SequenceTagger(random_state=0), cv=FOLDS)
+    weighted = path.fit(X, y, token_weight=weight).best_estimator_
+    expected = SequenceTagger(lam=path.best_lam_, random_state=0).fit(X, y, token_weight=weight)
+    np.testing.assert_array_equal(weighted.coef_, expected.coef_)
+    score = path.best_score_
+    assert path.fit(X, y).best_score_ > score + 0.01
+    with pytest.raises(TypeError, match="StructSVMClassifier.fit takes no weights of tokens"):
+        RegularizationPath(StructSVMClassifier(), cv=3).fit(*rows(), token_weight=[])
+
+
+def test_groups_are_for_the_folds_and_for_rankings():
+    X, y = rows()
+    groups = np.repeat(np.arange(10), 15)
+    path = RegularizationPath(StructSVMClassifier(random_state=0), cv=GroupKFold(5))
+    results = path.fit(X, y, groups=groups).cv_results_
+    splits = GroupKFold(5).split(X, y, groups)
+    same = RegularizationPath(StructSVMClassifier(random_state=0), cv=list(splits)).fit(X, y)
+    np.testing.assert_array_equal(results["mean_test_score"], same.cv_results_["mean_test_score"])
+    with pytest.raises(ValueError, match="groups say how folds are made; set cv"):
+        RegularizationPath(StructSVMClassifier()).fit(X, y, groups=groups)
+    grades = (y == "virginica").astype(int)
+    path = RegularizationPath(RankingSVM(random_state=0), cv=GroupKFold(3))
+    path.fit(X, grades, groups=groups)
+    expected = RankingSVM(lam=path.best_lam_, random_state=0).fit(X, grades, groups)
+    np.testing.assert_array_equal(path.best_estimator_.coef_, expected.coef_)
+    train, test = next(iter(GroupKFold(3).split(X, grades, groups)))
+    fits = FallingFits(
+        RankingSVM(random_state=0), X[train], grades[train], None, 0.1, groups=groups[train]
+    )
+    score = fits.fit(4.0 * fits.default_lam).score(X[test], grades[test], groups=groups[test])
+    assert path.cv_results_["split0_test_score"][0] == score
+    traced = RegularizationPath(RankingSVM(), eps=0.5, lam_min=0.1).fit(X, grades, groups=groups)
+    assert hasattr(traced, "lams_")
+
+
+def test_metadata_is_routed():
+    X, y = rows()
+    weight = np.linspace(0.5, 2.0, 150)
+    with config_context(enable_metadata_routing=True):
+        path = RegularizationPath(StructSVMClassifier(random_state=0), cv=FOLDS)
+        path.set_fit_request(sample_weight=True)
+        scaler = StandardScaler().set_fit_request(sample_weight=False)
+        pipeline = make_pipeline(scaler, path).fit(X, y, sample_weight=weight)
+    scaled = StandardScaler().fit_transform(X)
+    same = clone(path).fit(scaled, y, sample_weight=weight)
+    assert pipeline[-1].best_lam_ == same.best_lam_
+    np.testing.assert_array_equal(pipeline.predict(X), same.predict(scaled))
+
+
+def test_tools_of_scikit_learn():
+    X, y = rows()
+    path = RegularizationPath(StructSVMClassifier(random_state=0), cv=3)
+    assert cross_val_score(make_pipeline(StandardScaler(), path), X, y).mean() > 0.9
+    search = GridSearchCV(path, {"estimator__fit_intercept": [True, False]}, cv=2).fit(X, y)
+    assert search.best_estimator_.best_lam_ > 0
+    X, y = strings()
+    pipeline = make_pipeline(
+        TokenTransformer(MinMaxScaler()), RegularizationPath(SequenceTagger(), cv=2)
+    )
+    assert pipeline.fit(X, y).score(X, y) > 0.9
+
+
+def test_a_calibration_of_taggers_that_are_chosen():
+    X, y = strings()
+    hidden = [np.where(np.arange(len(labels)) == 1, 9, labels) for labels in y]
+    for tagger, labels in [(SequenceTagger(), y), (SequenceTagger(ignore_label=9), hidden)]:
+        path = RegularizationPath(tagger, cv=2)
+        model = CalibratedTagger(path, cv=2, method="temperature").fit(X, labels)
+        assert len(model.predict_proba(X)) == len(X)
+
+
+def test_what_is_known_of_some_labels():
+    X, y = strings()
+    path = RegularizationPath(SequenceTagger(random_state=0), cv=2).fit(X, y)
+    known = [np.where(np.arange(len(labels)) == 1, labels[1], None) for labels in y]
+    expected = path.best_estimator_.predict(X, known)
+    for found, labels in zip(path.predict(X, known=known), expected, strict=True):
+        np.testing.assert_array_equal(found, labels)
+    for found, labels in zip(path.predict_topk(X, 2, known=known), y, strict=True):
+        assert (found[:, 1] == labels[1]).all()
+
+
+# ---- which lam is taken ----------------------------------------------------------------------
+
+
+def scored(*folds):
+    """The table of folds with these scores, at four times to a quarter of lam = 1."""
+    return table(np.array(FACTORS), [FoldScores(*[list(scores)] * 3) for scores in folds])
+
+
+@pytest.mark.parametrize(
+    ("folds", "expected"),
+    [
+        # better in each fold, by about the same
+        (([0.1, 0.2, 0.5, 0.62, 0.5], [0.1, 0.2, 0.4, 0.50, 0.4], [0.1, 0.2, 0.6, 0.71, 0.6]), 3),
+        (([0.6, 0.5, 0.4, 0.3, 0.2], [0.62, 0.5, 0.4, 0.3, 0.2], [0.61, 0.5, 0.4, 0.3, 0.2]), 0),
+        # better on average, by less than what folds differ in
+        (([0.5, 0.5, 0.5, 0.56, 0.5], [0.5, 0.5, 0.5, 0.45, 0.5], [0.5, 0.5, 0.5, 0.51, 0.5]), 2),
+        # better in each fold, by more than a standard error, but not by two
+        (([0.5, 0.5, 0.5, 0.51, 0.5], [0.5, 0.5, 0.5, 0.57, 0.5], [0.5, 0.5, 0.5, 0.51, 0.5]), 2),
+        # two that are as good: the one nearer to the default
+        (([0.2, 0.3, 0.4, 0.60, 0.61], [0.2, 0.3, 0.4, 0.62, 0.61], [0.2, 0.3, 0.4, 0.59, 0.6]), 3),
+        # all the same
+        (([0.5] * 5, [0.4] * 5, [0.3] * 5), 2),
+        # differences that agree by chance, where those of other lam do not
+        (([0.4, 0.7, 0.5, 0.51, 0.5], [0.7, 0.4, 0.5, 0.51, 0.5], [0.5, 0.5, 0.5, 0.51, 0.5]), 2),
+        # a fold left the smallest out
+        (([0.1, 0.1, 0.5, 0.6, 0.9], [0.1, 0.1, 0.5, 0.4], [0.1, 0.1, 0.5, 0.6, 0.9]), 2),
+        # a fold without a score of the default says nothing
+        (([0.1, 0.1, 0.5, 0.6, 0.5], [np.nan] * 5, [0.1, 0.1, 0.5, 0.6, 0.5]), 3),
+        # nor does a lam that lacks a score
+        (([0.1, 0.1, 0.5, 0.4], [0.1, 0.9, 0.5, 0.4], [0.1, np.nan, 0.5, 0.4]), 2),
+        # of one fold there is no standard error
+        (([0.1, 0.2, 0.5, 0.51, 0.3],), 3),
+    ],
+)
+def test_the_nearest_lam_that_may_be_as_good_as_the_best(folds, expected):
+    assert choose(scored(*folds), 2, True) == choose(scored(*folds), 2, False) == expected
+
+
+def test_no_score_of_the_default():
+    results = scored(*[[0.5, 0.5, np.nan, 0.5, 0.5]] * 3)
+    with pytest.raises(ValueError, match="scores of the default lam are NaN in all folds"):
+        choose(results, 2, True)
+
+
+def test_a_function_chooses():
+    results = scored(*[[0.5] * 5] * 3)
+    assert choose(results, 2, lambda results: 4) == 4
+    with pytest.raises(ValueError, match="refit must return an index from 0 to 4, got 5"):
+        choose(results, 2, lambda results: 5)
+    X, y = rows()
+    path = RegularizationPath(
+        StructSVMClassifier(random_state=0), cv=FOLDS, refit=lambda results: 4
+    ).fit(X, y)
+    assert path.best_lam_ == 0.25 * path.default_lam_ == path.best_estimator_.lam_
+
+
+def test_the_table_of_folds():
+    results = scored([0.1, 0.2, 0.3, 0.1], [0.1, 0.4, 0.5, 0.6, 0.7])
+    np.testing.assert_array_equal(results["param_lam"], FACTORS)
+    np.testing.assert_array_equal(results["split0_test_score"], [0.1, 0.2, 0.3, 0.1, np.nan])
+    np.testing.assert_allclose(results["mean_test_score"], [0.1, 0.3, 0.4, 0.35, np.nan])
+    np.testing.assert_array_equal(results["rank_test_score"], [4, 3, 1, 2, 5])
+
+
+@pytest.mark.parametrize(("direction", "factor"), [(1.0, 4.0), (-1.0, 0.25)])
+def test_a_score_that_rises_all_the_way(direction, factor):
+    X, y = strings()
+    seen = []
+
+    def score(model, X, y):
+        seen.append(model.lam_)
+        return direction * np.log(model.lam_)
+
+    path = RegularizationPath(SequenceTagger(random_state=0), cv=FOLDS, scoring=score).fit(X, y)
+    assert path.best_lam_ == factor * path.default_lam_
+    # the smallest lam, which takes the most passes, is not looked at where the score falls
+    assert len(seen) == (12 if direction > 0 else 15)
+
+
+def test_where_no_fit_goes_on_fewer_lam_are_tried():
+    X, y = strings()
+    path = RegularizationPath(SequenceTagger(solver=GDMM(), random_state=0), cv=FOLDS).fit(X, y)
+    np.testing.assert_allclose(path.cv_results_["param_lam"], path.default_lam_ * np.array(FEW))
+
+
+def test_rare_labels():
+    """A fold may lack a label; what is scored there then counts nothing for it."""
+    X, y = strings(30)
+    y = [np.where(np.arange(len(labels)) == 0, "first", labels.astype(str)) for labels in y]
+    y = [np.where(labels == "first", "7", labels) for labels in y]
+    y[4][0] = "rare"
+    path = RegularizationPath(SequenceTagger(random_state=0), cv=KFold(3)).fit(X, y)
+    assert "rare" in path.classes_
+    assert np.isfinite(path.best_score_)
+
+
+# ---- what is refused, and what is warned of ---------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"scoring": "nice"}, "'scoring' parameter"),
+        ({"refit": "one_standard_error"}, "'refit' parameter"),
+        ({"cv": "many"}, "'cv' parameter"),
+        ({"cv": []}, "^cv makes no folds"),
+        ({"kappa": 0.5}, "^kappa=0.5 is of paths, and with cv none is traced"),
+        ({"lam_min": 0.5}, "^lam_min=0.5 is of paths"),
+        ({"max_breakpoints": 5}, "^max_breakpoints=5 is of paths"),
+        ({"refit": lambda results: -1}, "refit must return an index"),
+        ({"estimator": StructSVMClassifier(lam=-1.0)}, "'lam' parameter of StructSVMClassifier"),
+        ({"estimator": StructSVMClassifier(tol=-1.0)}, "'tol' parameter of StructSVMClassifier"),
+        ({"scoring": lambda *args: "1"}, "^scoring must return a number, got '1'"),
+    ],
+)
+def test_wrong_parameters_change_nothing(params, message):
+    X, y = rows()
+    path = RegularizationPath(StructSVMClassifier(random_state=0), cv=2).fit(X, y)
+    before = path.best_estimator_
+    with pytest.raises(ValueError, match=message):
+        path.set_params(**params).fit(X, y)
+    assert path.best_estimator_ is before
+
+
+def test_bad_data_are_named_before_any_fold():
+    X, y = strings()
+    X = [x.copy() for x in X]
+    X[17][1, 0] = np.nan
+    calls = []
+    path = RegularizationPath(SequenceTagger(), cv=2, scoring=lambda *args: calls.append(1))
+    with pytest.raises(ValueError, match=r"X\[17\]"):
+        path.fit(X, y)
+    with pytest.raises(ValueError, match=r"sample_weight\[3\] is -1.0"):
+        path.fit(*strings(), sample_weight=np.where(np.arange(40) == 3, -1.0, 1.0))
+    assert calls == []
+    with pytest.raises(TypeError, match="^cv must make pairs of indices, got bytearray"):
+        path.set_params(cv=bytearray(b"ab")).fit(*strings())
+
+
+def test_a_score_of_scikit_learn_for_sequences():
+    path = RegularizationPath(SequenceTagger(), scoring="accuracy", cv=2)
+    with pytest.raises(ValueError, match=r"^scoring='accuracy' .* one label .* sskit.metrics"):
+        path.fit(*strings())
+
+
+def test_fits_cut_short_are_told_of_once():
+    X, y = rows()
+    estimator = StructSVMClassifier(max_iter=1, tol=1e-6, random_state=0)
+    path = RegularizationPath(estimator, cv=3, eps=1e-6, refit=False)
+    with pytest.warns(ConvergenceWarning, match=r"fits of the folds \[0, 1, 2\]") as caught:
+        path.fit(X, y)
+    assert len(caught) == 1
+
+
+def test_more_jobs_than_joblib_can_count():
+    X, y = rows()
+    path = RegularizationPath(StructSVMClassifier(random_state=0), cv=2)
+    with parallel_config("threading"):
+        scores = [path.set_params(n_jobs=n).fit(X, y).best_score_ for n in (1, 10**30)]
+    assert scores[0] == scores[1]
+
+
+def test_one_fold():
+    X, y = rows()
+    split = ShuffleSplit(1, test_size=0.3, random_state=0)
+    path = RegularizationPath(StructSVMClassifier(random_state=0), cv=split).fit(X, y)
+    assert path.best_score_ == np.nanmax(path.cv_results_["split0_test_score"])

@@ -1,42 +1,38 @@
 """Files with a token a line and an empty line between sentences."""
 
-import bz2
-import gzip
-import io
-import lzma
-import re
 from collections.abc import Mapping
 from itertools import chain
 from numbers import Integral
-from os import PathLike, fspath
-from pathlib import Path
 
 import numpy as np
 
 from sskit._tag_schemes import check_scheme, parse_tags, refuse_violations
+from sskit.datasets._lines import (
+    CONLLU,
+    MARK,
+    LineForm,
+    check_columns,
+    columns_in_file,
+    form_of,
+    read_lines,
+    read_tokens,
+    write_lines,
+)
 from sskit.inputs.ragged import stack_labels
 from sskit.inputs.ragged_array import make_offsets
 
-CONLLU = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
-_OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-_BOM = "\ufeff"
-_DOCUMENT = "-DOCSTART-"
-_HEADER = re.compile(r"# *global\.columns *= *(.*)")
-# As in "# newdoc id = 17", which may have as many columns as a token.
-_PAIR = re.compile(r"# *\S+(?: \S+)? *= ")
-# Of CoNLL-U: tokens that were several words, "3-4", and words that are not in the text, "5.1".
-_NO_TOKEN = re.compile(r"\d+[-.]\d+")
 
-
-def load_conll(path, *, columns=None, tags=-1, separator=None, scheme=None, encoding="utf-8"):
+def load_conll(
+    path, *, columns=None, tags=-1, separator=None, comments=None, scheme=None, encoding="utf-8"
+):
     """Read sentences from a file with a token a line, as of the CoNLL shared tasks.
 
     A line holds the columns of a token; empty lines part sentences. No tokens are
 
     - lines that begin with "-DOCSTART-";
-    - comments: lines before the first token of a sentence that begin with "#", unless they have
-      as many columns as tokens have (a sentence may begin with "#"); those as in "# name = value"
-      are comments also then. The comment "# global.columns = ..." names the columns;
+    - comments: lines before the first token of a sentence that begin with "#". A sentence may begin
+      with "#" too, and then the line has as many columns as tokens have; but with blanks between
+      columns so may a comment, for which `comments` decides;
     - where the first column is called "ID", as in CoNLL-U: ranges ("3-4") and empty nodes ("5.1").
 
     Lines end with a line feed, a carriage return or both, and nothing else; a byte order mark is
@@ -57,6 +53,10 @@ def load_conll(path, *, columns=None, tags=-1, separator=None, scheme=None, enco
     separator : str or None, default=None
         What parts columns; " " is any number of spaces and tabs. None is a tab if the first token
         has one, else " ".
+    comments : bool or None, default=None
+        Whether there are comments besides "# global.columns = ...". None takes for comments lines
+        without the columns of a token, and such as "# name = value", and asks for a decision where
+        a line may be either.
     scheme : {"bio", "iob1", "iob2", "bioes", "iobes", "bilou"} or None, default=None
         The scheme that the tags must keep to, see `sskit.metrics.convert_tags`; None for any tags.
     encoding : str, default="utf-8"
@@ -100,17 +100,19 @@ def load_conll(path, *, columns=None, tags=-1, separator=None, scheme=None, enco
         if tags is None:
             raise ValueError(f"scheme={scheme!r} is checked for tags, but tags is None")
     _check_separator(separator, optional=True)
-    names = None if columns is None else _check_columns(columns)
-    file, lines = _read(path, encoding)
+    if comments is not None and not isinstance(comments, (bool, np.bool_)):
+        raise TypeError(f"comments must be True, False or None, got {comments!r}")
+    names = None if columns is None else check_columns(columns)
+    file, lines = read_lines(path, encoding)
     if names is None:
-        names = _named_in_file(file, lines)
-    form, expected = _form_of(file, lines, names, separator)
+        names = columns_in_file(file, lines)
+    form, expected = form_of(file, lines, names, separator, comments)
     names = names or [str(k) for k in range(form.n_columns)]
     k = None if tags is None else _tag_column(tags, names, f"{file}: ")
     if k is not None and len(names) == 1:
         raise ValueError(f"{file} has one column, that of the tags; tags=None reads it as tokens")
     form.has_ids = names[0] == CONLLU[0]
-    sentences, numbers = _read_tokens(file, lines, form, expected)
+    sentences, numbers = read_tokens(file, lines, form, expected)
     y = None
     if k is not None:
         y = [[token.pop(k) for token in tokens] for tokens in sentences]
@@ -133,7 +135,7 @@ def save_conll(
 
     `load_conll` with the same `columns`, `tags` and `encoding` returns what was written, and so it
     does without the first two where the file has a header, but for tags that are not in the last
-    column.
+    column. Where blanks part columns and a sentence begins with "#" it asks for ``comments=False``.
 
     Parameters
     ----------
@@ -191,7 +193,7 @@ def save_conll(
             if name.split() != [name]:
                 raise ValueError(f"a header cannot name the column {name!r}, for its blanks")
     # A file of one column has no separator that could be seen.
-    form = _Form(separator if len(names) > 1 else " ", len(names), names[0] == CONLLU[0])
+    form = LineForm(separator if len(names) > 1 else " ", len(names), names[0] == CONLLU[0], None)
     lines = [f"# global.columns = {' '.join(names)}"] if header else []
     for i, tokens in enumerate(sentences):
         for t, token in enumerate(tokens):
@@ -200,7 +202,7 @@ def save_conll(
             if labels is not None:
                 values.insert(k, labels[i][t])
             line = separator.join(values)
-            if "\n" in line or "\r" in line or line[:1] == _BOM or form.read(line, not t) != values:
+            if "\n" in line or "\r" in line or line[:1] == MARK or form.read(line, not t) != values:
                 raise ValueError(
                     f"{place} could not be read back: its line would be {line!r:.100}. Values must "
                     "be free of the separator and of line breaks, in one column of blanks too, and "
@@ -208,100 +210,7 @@ def save_conll(
                 )
             lines.append(line)
         lines.append("")
-    _write(path, lines, encoding)
-
-
-class _Form:
-    """What lines look like.
-
-    Parameters
-    ----------
-    separator : str
-        What parts columns; " " is any number of spaces and tabs.
-    n_columns : int
-        How many there are.
-    has_ids : bool
-        Whether the first is that of CoNLL-U.
-    """
-
-    def __init__(self, separator, n_columns, has_ids):
-        self.separator = separator
-        self.n_columns = n_columns
-        self.has_ids = has_ids
-
-    def split(self, line):
-        """Return the columns of a line."""
-        if self.separator != " ":
-            return line.rstrip(" ").split(self.separator)
-        values = line.replace("\t", " ").split(" ")
-        return [value for value in values if value] if "" in values else values
-
-    def read(self, line, begins):
-        """Return the columns of a token, how many there are; [] of what ends a sentence; or None.
-
-        None is for lines to be passed over. `begins` tells whether a token would be the first one.
-        """
-        if not line.strip(" \t") or line.startswith(_DOCUMENT):
-            return []
-        values = self.split(line)
-        if begins and line[0] == "#":
-            alike = len(values) == self.n_columns and not _PAIR.match(line)
-            if not alike or self.n_columns == 1 and line[1:2] == " ":
-                return None
-        if self.has_ids and len(values) == self.n_columns and _NO_TOKEN.fullmatch(values[0]):
-            return None
-        return values
-
-
-def _form_of(file, lines, names, separator):
-    """Return the form of the lines of a file, and in words how many columns are expected.
-
-    The first line that is a token, whatever the rest, shows it.
-    """
-    marked = None
-    for number, line in enumerate(lines, 1):
-        if not line.strip(" \t") or line.startswith(_DOCUMENT):
-            continue
-        if line[0] != "#":
-            break
-        # Where no line is free of the mark one with a tab is no comment.
-        if marked is None or "\t" in line and "\t" not in marked[1]:
-            marked = number, line
-    else:
-        if marked is None or names is None and "\t" not in marked[1]:
-            raise ValueError(f"{file} holds no tokens")
-        number, line = marked
-    if separator is None:
-        separator = "\t" if "\t" in line else " "
-    form = _Form(separator, 0 if names is None else len(names), False)
-    if names is None:
-        form.n_columns = len(form.split(line))
-        return form, f"{form.n_columns} as in line {number}"
-    return form, f"{len(names)}: {', '.join(names)}"
-
-
-def _read_tokens(file, lines, form, expected):
-    """Return sentences of lists of columns, and the numbers of the lines of all tokens."""
-    sentences, numbers, tokens = [], [], []
-    for number, line in enumerate(lines, 1):
-        values = form.read(line, not tokens)
-        if values is None:
-            continue
-        if not values:
-            if tokens:
-                sentences.append(tokens)
-            tokens = []
-            continue
-        if len(values) != form.n_columns:
-            found = f"{len(values)} column" + "s" * (len(values) > 1)
-            raise ValueError(f"{file}, line {number}: {found}, expected {expected}: {line!r:.100}")
-        tokens.append(values)
-        numbers.append(number)
-    if tokens:
-        sentences.append(tokens)
-    if not sentences:
-        raise ValueError(f"{file} holds no tokens")
-    return sentences, numbers
+    write_lines(path, lines, encoding)
 
 
 def _check_tags(y, scheme, label):
@@ -321,24 +230,6 @@ def _check_separator(separator, optional=False):
         raise ValueError(f"separator must not be empty or a line break, got {separator!r}")
 
 
-def _check_columns(columns):
-    """Return the names of columns as a list."""
-    if isinstance(columns, str) and columns == "conllu":
-        return [*CONLLU]
-    if isinstance(columns, (str, bytes, Mapping)) or not np.iterable(columns):
-        raise TypeError(f"columns must be a list of names, 'conllu' or None, got {columns!r}")
-    names = [*columns]
-    for name in names:
-        if not isinstance(name, str):
-            raise TypeError(f"columns must be strings, got {name!r}")
-    if not names:
-        raise ValueError("columns must hold one name or more")
-    for k, name in enumerate(names):
-        if name in names[:k]:
-            raise ValueError(f"columns must differ, but {name!r} is there twice")
-    return names
-
-
 def _tag_column(tags, names, place=""):
     """Return the number of the column of the tags."""
     told = f"the columns are {', '.join(names)}"
@@ -351,21 +242,6 @@ def _tag_column(tags, names, place=""):
     if not -len(names) <= tags < len(names):
         raise ValueError(f"{place}there is no column of number tags={tags}; {told}")
     return int(tags) % len(names)
-
-
-def _named_in_file(file, lines):
-    """Return the names that a comment before the first token or the file's name tells, or None."""
-    for number, line in enumerate(lines, 1):
-        if not line.startswith("#"):
-            break
-        if match := _HEADER.fullmatch(line):
-            try:
-                return _check_columns(match[1].split())
-            except ValueError as error:
-                raise ValueError(f"{file}, line {number}: {error}") from None
-    path = Path(file)
-    stem = path.stem if path.suffix in _OPENERS else path.name
-    return [*CONLLU] if stem.endswith(".conllu") else None
 
 
 def _check_sentences(X):
@@ -402,7 +278,7 @@ def _check_labels(y, sentences):
 def _columns_of(sentences, columns, tags, tagged):
     """Return the columns to write, those of tokens, and the number of that of the tags or None."""
     if columns is not None:
-        names = _check_columns(columns)
+        names = check_columns(columns)
         k = _tag_column(tags, names) if tagged else None
     else:
         names = [*sentences[0][0]]
@@ -415,7 +291,7 @@ def _columns_of(sentences, columns, tags, tagged):
             k = _tag_column(tags, [*names, last])
             if last in names:
                 raise ValueError(
-                    f"X[0][0] has an attribute {last!r}, which is the name of the tags"
+                    f"X[0][0] has an attribute {last!r}, as the column of tags is called"
                 )
             names.insert(k, last)
     attributes = names if k is None else names[:k] + names[k + 1 :]
@@ -437,49 +313,3 @@ def _values_of(token, attributes, all_of_them, place):
         if not isinstance(value, str):
             raise TypeError(f"{place}[{name!r}] is {value!r:.100}, but files hold strings")
     return values
-
-
-def _open(path, mode):
-    """Open a file by its name, with what its ending tells."""
-    if not isinstance(path, (str, PathLike)):
-        raise TypeError(f"path must be a path or an open file, got {type(path).__name__}")
-    return _OPENERS.get(Path(path).suffix, open)(path, mode)
-
-
-def _read(path, encoding):
-    """Return what a file is called and its lines."""
-    if hasattr(path, "read"):
-        file, data = str(getattr(path, "name", "the file")), path.read()
-    else:
-        with _open(path, "rb") as opened:
-            file, data = fspath(path), opened.read()
-    if not isinstance(data, str):
-        try:
-            data = data.decode(encoding)
-        except UnicodeDecodeError as error:
-            number = 1 + data.count(b"\n", 0, error.start)
-            raise ValueError(
-                f"{file}, line {number}: the byte {data[error.start]:#x} is not {encoding}; "
-                "encoding= names another"
-            ) from None
-    # str.splitlines takes a dozen other characters for ends of lines.
-    return file, data.removeprefix(_BOM).replace("\r\n", "\n").replace("\r", "\n").split("\n")
-
-
-def _write(path, lines, encoding):
-    """Write lines to a file."""
-    text = "\n".join([*lines, ""])
-    try:
-        data = text.encode(encoding)
-    except UnicodeEncodeError as error:
-        number = text.count("\n", 0, error.start)
-        raise ValueError(
-            f"{lines[number]!r:.100} cannot be written as {encoding}: {error}"
-        ) from None
-    if isinstance(path, io.TextIOBase):
-        path.write(text)
-    elif hasattr(path, "write"):
-        path.write(data)
-    else:
-        with _open(path, "wb") as opened:
-            opened.write(data)

@@ -138,8 +138,8 @@ def _sequences(frame, sequence):
         _check_present(
             frame,
             name,
-            f"{name!r} does not tell its sequence. Where only first rows of sequences do, as in "
-            "files of tables that people read, frame[column].ffill() fills the others",
+            f"{name!r} does not tell its sequence; where it is told in first rows only, "
+            "frame[column].ffill() fills the others",
         )
     told = [*zip(*(frame[name].tolist() for name in keys), strict=True)]
     begins = [row for row, key in enumerate(told) if row == 0 or key != told[row - 1]]
@@ -176,7 +176,7 @@ def _check_present(frame, name, message):
 
 def _row(frame, row):
     """Return what messages call a row."""
-    return f"row {row} of frame, of index {frame.index[row]!r}"
+    return f"row {row} of frame, of index {frame.index[[row]].tolist()[0]!r}"
 
 
 def _split(items, offsets):

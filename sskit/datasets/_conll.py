@@ -15,7 +15,7 @@ from sskit.datasets._lines import (
     columns_in_file,
     form_of,
     read_lines,
-    read_tokens,
+    read_sentences,
     write_lines,
 )
 from sskit.inputs.ragged import stack_labels
@@ -112,20 +112,20 @@ def load_conll(
     if k is not None and len(names) == 1:
         raise ValueError(f"{file} has one column, that of the tags; tags=None reads it as tokens")
     form.has_ids = names[0] == CONLLU[0]
-    sentences, numbers = read_tokens(file, lines, form, expected)
-    y = None
-    if k is not None:
-        y = [[token.pop(k) for token in tokens] for tokens in sentences]
-        names = names[:k] + names[k + 1 :]
-    if scheme is not None:
-        _check_tags(y, scheme, lambda t: f"{file}, line {numbers[t]}: the tag")
+    attributes = [name for i, name in enumerate(names) if i != k]
+    X, y, numbers = [], [], []
     # One object for equal values: of some hundred thousand tokens few are different.
     share = {}.setdefault
-    X = [
-        [{name: share(v, v) for name, v in zip(names, token, strict=True)} for token in tokens]
-        for tokens in sentences
-    ]
-    return X, y
+    for tokens, lines_of_tokens in read_sentences(file, lines, form, expected):
+        if k is not None:
+            y.append([token.pop(k) for token in tokens])
+        X.append([dict(zip(attributes, map(share, token, token), strict=True)) for token in tokens])
+        numbers += lines_of_tokens
+    if not X:
+        raise ValueError(f"{file} holds no tokens")
+    if scheme is not None:
+        _check_tags(y, scheme, lambda t: f"{file}, line {numbers[t]}: the tag")
+    return X, None if k is None else y
 
 
 def save_conll(

@@ -48,7 +48,7 @@ class LineForm:
         if self.separator != " ":
             return line.rstrip(" ").split(self.separator)
         values = line.replace("\t", " ").split(" ")
-        return [value for value in values if value] if "" in values else values
+        return [*filter(None, values)] if "" in values else values
 
     def read(self, line, begins):
         """Return the columns of a token, how many there are; [] of what ends a sentence; or None.
@@ -105,18 +105,21 @@ def form_of(file, lines, names, separator, comments):
     return form, f"{len(names)}: {', '.join(names)}"
 
 
-def read_tokens(file, lines, form, expected):
-    """Return sentences of lists of columns, and the numbers of the lines of all tokens."""
-    sentences, numbers, tokens = [], [], []
-    for number, line in enumerate(lines, 1):
-        values = form.read(line, not tokens)
-        if values is None:
-            continue
-        if not values:
-            if tokens:
-                sentences.append(tokens)
-            tokens = []
-            continue
+def read_sentences(file, lines, form, expected):
+    """Yield the tokens of each sentence, lists of columns, and the numbers of their lines."""
+    tokens, numbers = [], []
+    for number, line in enumerate([*lines, ""], 1):
+        values = form.split(line)
+        # No need to look closer at most tokens.
+        if line[:1] in "#- \t" or form.has_ids or len(values) != form.n_columns:
+            values = form.read(line, not tokens)
+            if values is None:
+                continue
+            if not values:
+                if tokens:
+                    yield tokens, numbers
+                    tokens, numbers = [], []
+                continue
         if len(values) != form.n_columns:
             found = f"{len(values)} column" + "s" * (len(values) > 1)
             raise ValueError(f"{file}, line {number}: {found}, expected {expected}: {line!r:.100}")
@@ -127,11 +130,6 @@ def read_tokens(file, lines, form, expected):
             )
         tokens.append(values)
         numbers.append(number)
-    if tokens:
-        sentences.append(tokens)
-    if not sentences:
-        raise ValueError(f"{file} holds no tokens")
-    return sentences, numbers
 
 
 def check_columns(columns):

@@ -14,14 +14,12 @@ Needs covtype, rcv1_topics and usps in the folder SSKIT_DATA. ::
 """
 
 import argparse
-import os
 import warnings
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 from _common import processor_time
-from _data import load_rcv1_topics, load_usps
+from _data import HOME, load_rcv1_topics, load_usps
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -36,20 +34,24 @@ from sskit.oracles import worst_ranking
 LAMS = 10.0 ** np.arange(-4, 2)  # times R^2 over the number of positive rows
 
 
-def covtype(label, n=20_000):
-    """Return X, y, X_test, y_test of one type against the others."""
+def forest(n):
+    """Return X, y, X_test, y_test of cover types 1 to 7, of n training rows drawn at random."""
     out = []
     for subset in ("train", "test"):
-        path = Path(os.environ["SSKIT_DATA"]) / "covtype" / f"covtype_{subset}.npz"
-        with np.load(path) as file:
+        with np.load(HOME / "covtype" / f"covtype_{subset}.npz") as file:
             parts = file["numeric"], np.eye(4)[file["wilderness"]], np.eye(40)[file["soil"]]
-            out += [np.hstack(parts), (file["y"] == label).astype(int)]
+            out += [np.hstack(parts), file["y"]]
     some = np.random.default_rng(0).permutation(len(out[1]))[:n]
-    out[:2] = out[0][some], out[1][some]
-    scaler = StandardScaler().fit(out[0][:, :10])
-    for X in out[::2]:
-        X[:, :10] = scaler.transform(X[:, :10])
-    return out
+    return [out[0][some], out[1][some], *out[2:]]
+
+
+def covtype(label, n=20_000):
+    """Return X, y, X_test, y_test of one type against the others."""
+    X, y, X_test, y_test = forest(n)
+    scaler = StandardScaler().fit(X[:, :10])
+    for rows in (X, X_test):
+        rows[:, :10] = scaler.transform(rows[:, :10])
+    return X, (y == label).astype(int), X_test, (y_test == label).astype(int)
 
 
 def rcv1(topic):

@@ -124,13 +124,8 @@ def queries(seed, n_queries=100, size=20, p=20):
     return (documents + query).reshape(-1, p), y.ravel(), np.repeat(np.arange(n_queries), size)
 
 
-def ranking_score(model, data):
-    """Return the mean share of pairs in order, within queries, of the scores of a linear model."""
-    X, y, query = data
-    if isinstance(model, LogisticRegression):
-        scores = model.predict_proba(X) @ model.classes_  # the expected grade
-    else:
-        scores = model.predict(X)
+def pairs_in_order(y, query, scores):
+    """Return the mean share of pairs in order, within queries."""
     shares = []
     for q in np.unique(query):
         s, g = scores[query == q], y[query == q]
@@ -138,6 +133,18 @@ def ranking_score(model, data):
         if above.any():
             shares.append(np.mean((np.sign(s[:, None] - s)[above] + 1) / 2))
     return np.mean(shares)
+
+
+def expected_grade(model, X):
+    """Return the grades that a classifier expects."""
+    return model.predict_proba(X) @ model.classes_
+
+
+def ranking_score(model, data):
+    """Return the mean share of pairs in order, within queries, of the scores of a linear model."""
+    X, y, query = data
+    classifies = isinstance(model, LogisticRegression)
+    return pairs_in_order(y, query, expected_grade(model, X) if classifies else model.predict(X))
 
 
 def groups():

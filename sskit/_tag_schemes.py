@@ -168,6 +168,36 @@ def parse_tags(flat, scheme, label):
     return prefix[codes], kind[codes], types
 
 
+def refuse_violations(prefix, kind, flat, offsets, scheme, label, hint=""):
+    """Raise ValueError if a tag may not stand where it does.
+
+    Parameters
+    ----------
+    prefix, kind : ndarray of shape (n_tokens,)
+        From `parse_tags`.
+    flat : ndarray of shape (n_tokens,)
+        The tags.
+    offsets : ndarray of shape (n + 1,)
+        Where sequences begin.
+    scheme : str
+        A key of `SCHEMES`.
+    label : callable
+        Takes the number of a token and returns what the message calls its tag.
+    hint : str, default=""
+        What the message ends with.
+    """
+    names, first, labels = np.unique(flat, return_index=True, return_inverse=True)
+    rules = scheme_rules(scheme, prefix[first], kind[first])
+    tokens = find_violations(labels, offsets, *rules)
+    if len(tokens):
+        begin = offsets[np.searchsorted(offsets, tokens[0], side="right") - 1]
+        which = tell_violation(tokens[0], tokens[0] - begin, labels, names, *rules[:2])
+        more = f"; there are {len(tokens)} such tags" if len(tokens) > 1 else ""
+        raise ValueError(
+            f"{label(tokens[0])} is {which}, which the scheme {scheme!r} does not allow{more}{hint}"
+        )
+
+
 def find_spans(prefix, kind, offsets):
     """Return first token, one after the last, and type of all spans, each as an array.
 

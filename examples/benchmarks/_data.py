@@ -12,6 +12,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.utils import Bunch, check_random_state
 
+from sskit.datasets import load_conll
 from sskit.datasets._poses import into_grid, skeleton
 from sskit.utils import RaggedArray
 
@@ -53,6 +54,15 @@ def load_wsj_pos(subset="train"):
     """Words of newspaper text and one of 45 tags for each (Marcus et al. 1993, by way of NLTK)."""
     tokens, target = _read_columns("wsj_pos", subset, "\t")
     return Bunch(data=[[word for (word,) in sentence] for sentence in tokens], target=target)
+
+
+def load_usaddress(subset="train"):
+    """Addresses and the parts that their words are of (datamade, the parser usaddress).
+
+    Of "train", "test_labeled" or "test_osm".
+    """
+    X, y = load_conll(HOME / "usaddress" / f"{subset}.txt.gz", columns=["word", "part"])
+    return Bunch(data=[[token["word"] for token in tokens] for tokens in X], target=y)
 
 
 def load_usps(subset="train"):

@@ -14,14 +14,12 @@ Needs covtype, rcv1_topics and usps in the folder SSKIT_DATA. ::
 """
 
 import argparse
-import os
 import warnings
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 from _common import processor_time
-from _data import load_rcv1_topics, load_usps
+from _data import HOME, load_rcv1_topics, load_usps
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -36,20 +34,24 @@ from sskit.oracles import worst_ranking
 LAMS = 10.0 ** np.arange(-4, 2)  # times R^2 over the number of positive rows
 
 
-def covtype(label, n=20_000):
-    """Return X, y, X_test, y_test of one type against the others."""
+def forest(n):
+    """Return X, y, X_test, y_test of cover types 1 to 7, of n training rows drawn at random."""
     out = []
     for subset in ("train", "test"):
-        path = Path(os.environ["SSKIT_DATA"]) / "covtype" / f"covtype_{subset}.npz"
-        with np.load(path) as file:
+        with np.load(HOME / "covtype" / f"covtype_{subset}.npz") as file:
             parts = file["numeric"], np.eye(4)[file["wilderness"]], np.eye(40)[file["soil"]]
-            out += [np.hstack(parts), (file["y"] == label).astype(int)]
+            out += [np.hstack(parts), file["y"]]
     some = np.random.default_rng(0).permutation(len(out[1]))[:n]
-    out[:2] = out[0][some], out[1][some]
-    scaler = StandardScaler().fit(out[0][:, :10])
-    for X in out[::2]:
-        X[:, :10] = scaler.transform(X[:, :10])
-    return out
+    return [out[0][some], out[1][some], *out[2:]]
+
+
+def covtype(label, n=20_000):
+    """Return X, y, X_test, y_test of one type against the others."""
+    X, y, X_test, y_test = forest(n)
+    scaler = StandardScaler().fit(X[:, :10])
+    for rows in (X, X_test):
+        rows[:, :10] = scaler.transform(rows[:, :10])
+    return X, (y == label).astype(int), X_test, (y_test == label).astype(int)
 
 
 def rcv1(topic):
@@ -122,13 +124,8 @@ def queries(seed, n_queries=100, size=20, p=20):
     return (documents + query).reshape(-1, p), y.ravel(), np.repeat(np.arange(n_queries), size)
 
 
-def ranking_score(model, data):
-    """Return the mean share of pairs in order, within queries, of the scores of a linear model."""
-    X, y, query = data
-    if isinstance(model, LogisticRegression):
-        scores = model.predict_proba(X) @ model.classes_  # the expected grade
-    else:
-        scores = model.predict(X)
+def pairs_in_order(y, query, scores):
+    """Return the mean share of pairs in order, within queries."""
     shares = []
     for q in np.unique(query):
         s, g = scores[query == q], y[query == q]
@@ -136,6 +133,18 @@ def ranking_score(model, data):
         if above.any():
             shares.append(np.mean((np.sign(s[:, None] - s)[above] + 1) / 2))
     return np.mean(shares)
+
+
+def expected_grade(model, X):
+    """Return the grades that a classifier expects."""
+    return model.predict_proba(X) @ model.classes_
+
+
+def ranking_score(model, data):
+    """Return the mean share of pairs in order, within queries, of the scores of a linear model."""
+    X, y, query = data
+    classifies = isinstance(model, LogisticRegression)
+    return pairs_in_order(y, query, expected_grade(model, X) if classifies else model.predict(X))
 
 
 def groups():

@@ -1,11 +1,15 @@
-"""Data to try the estimators on, made on the spot."""
+"""Sequences from files and data frames, and data to try the estimators on, made on the spot."""
 
+from sskit.datasets._conll import load_conll, save_conll
+from sskit.datasets._frames import column_from_sequences, sequences_from_frame
 from sskit.datasets._makers import make_chains, make_digit_strings, make_multiclass
 from sskit.datasets._poses import make_poses, make_score_maps
 from sskit.datasets._snakes import make_snakes
 from sskit.datasets._views import make_segmentation_images
 
 __all__ = [
+    "column_from_sequences",
+    "load_conll",
     "make_chains",
     "make_digit_strings",
     "make_multiclass",
@@ -13,4 +17,6 @@ __all__ = [
     "make_score_maps",
     "make_segmentation_images",
     "make_snakes",
+    "save_conll",
+    "sequences_from_frame",
 ]

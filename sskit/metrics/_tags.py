@@ -3,14 +3,7 @@
 import numpy as np
 
 from sskit._labels import string_array
-from sskit._tag_schemes import (
-    check_scheme,
-    find_violations,
-    parse_tags,
-    scheme_rules,
-    tell_violation,
-    write_tags,
-)
+from sskit._tag_schemes import check_scheme, parse_tags, refuse_violations, write_tags
 from sskit.inputs.ragged_array import locate, split
 from sskit.metrics._pairs import stack
 
@@ -60,24 +53,12 @@ def convert_tags(y, source, target, *, strict=True):
     if not isinstance(strict, (bool, np.bool_)):
         raise TypeError(f"strict must be True or False, got {strict!r}")
     flat, offsets = stack(y, "y")
-    prefix, kind, types = parse_tags(
-        flat, source, lambda t: "y[{}][{}]".format(*locate(offsets, t))
-    )
+
+    def label(t):
+        return "y[{}][{}]".format(*locate(offsets, t))
+
+    prefix, kind, types = parse_tags(flat, source, label)
     if strict:
-        _refuse(prefix, kind, flat, offsets, source)
+        hint = ". strict=False reads such tags as spans() does"
+        refuse_violations(prefix, kind, flat, offsets, source, label, hint)
     return split(string_array(write_tags(prefix, kind, types, offsets, target)), offsets)
-
-
-def _refuse(prefix, kind, flat, offsets, scheme):
-    """Raise ValueError if a tag may not stand where it does."""
-    names, first, labels = np.unique(flat, return_index=True, return_inverse=True)
-    rules = scheme_rules(scheme, prefix[first], kind[first])
-    tokens = find_violations(labels, offsets, *rules)
-    if len(tokens):
-        i, t = locate(offsets, tokens[0])
-        which = tell_violation(tokens[0], t, labels, names, *rules[:2])
-        more = f"; there are {len(tokens)} such tags" if len(tokens) > 1 else ""
-        raise ValueError(
-            f"y[{i}][{t}] is {which}, which the scheme {scheme!r} does not allow{more}. "
-            "strict=False reads such tags as spans() does"
-        )

@@ -1,0 +1,504 @@
+"""Files with a token a line are read as what they are, and written so that they can be."""
+
+import bz2
+import copy
+import enum
+import gzip
+import io
+import lzma
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.feature_extraction import DictVectorizer
+from sklearn.pipeline import make_pipeline
+
+from sskit import SequenceTagger
+from sskit.datasets import load_conll, save_conll
+from sskit.preprocessing import TokenTransformer
+
+NAMES = ["word", "pos", "tag"]
+PLAIN = "The DT B-NP\ncat NN I-NP\n\nStop VB B-VP\n"
+X = [[{"word": "The", "pos": "DT"}, {"word": "cat", "pos": "NN"}], [{"word": "Stop", "pos": "VB"}]]
+Y = [["B-NP", "I-NP"], ["B-VP"]]
+UNIVERSAL = """\
+# sent_id = 1
+# text = vámonos al mar
+1-2\tvámonos\t_\t_\t_\t_\t_\t_\t_\t_
+1\tvamos\tir\tVERB\t_\t_\t0\troot\t_\t_
+2\tnos\tnosotros\tPRON\t_\t_\t1\tobj\t_\t_
+3-4\tal\t_\t_\t_\t_\t_\t_\t_\t_
+3\ta\ta\tADP\t_\t_\t5\tcase\t_\t_
+4\tel\tel\tDET\t_\t_\t5\tdet\t_\t_
+4.1\tnada\tnada\tNOUN\t_\t_\t_\t_\t_\t_
+5\tmar\tmar\tNOUN\t_\t_\t1\tobl\t_\tNew York
+
+# newpar id = 2
+1\t#\t#\tSYM\t_\t_\t0\troot\t_\t_
+
+"""
+
+
+def read(text, **options):
+    return load_conll(io.StringIO(text), **options)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        PLAIN,
+        PLAIN.rstrip("\n"),
+        PLAIN + "\n\n",
+        "\n \n" + PLAIN.replace("\n\n", "\n\n  \t\n\n"),
+        PLAIN.replace("\n", "\r\n"),
+        PLAIN.replace("\n", "\r"),
+        PLAIN.replace(" ", "\t"),
+        PLAIN.replace(" ", "   "),
+        PLAIN.replace(" ", " \t").replace("The \t", "The "),
+        PLAIN.replace("\n", " \n"),
+        PLAIN.replace(" ", "\t").replace("\n", "  \n"),
+        "\ufeff" + PLAIN,
+        "-DOCSTART- -X- O\n\n" + PLAIN,
+        "-DOCSTART- -X- -X- O\n" + PLAIN.replace("\n\n", "\n-DOCSTART-\n"),
+        "# one more comment\n" + PLAIN.replace("\n\n", "\n\n# sent_id = 17\n#\n"),
+        "#the end\n" + PLAIN + "\n# of a file",
+        "# x = 1\n#newdoc id = 2\n" + PLAIN,
+        "# pos = tag\n" + PLAIN,
+    ],
+)
+def test_what_is_not_a_token_is_passed_over(text):
+    options = {"separator": " "} if " \t" in text else {}
+    assert read(text, columns=NAMES, **options) == (X, Y)
+
+
+def test_names_of_columns():
+    assert read(PLAIN)[0][0][0] == {"0": "The", "1": "DT"}
+    assert read("#global.columns=word pos tag\n" + PLAIN) == (X, Y)
+    assert read("# id\n# global.columns = word  pos tag \n# ?\n" + PLAIN) == (X, Y)
+    assert read("# global.columns = a b c\n" + PLAIN, columns=NAMES) == (X, Y)
+    assert read(PLAIN, columns=tuple(NAMES)) == (X, Y) == read(PLAIN, columns=np.array(NAMES))
+
+
+def test_column_of_tags():
+    for tags in (2, -1, "tag", np.int64(2)):
+        assert read(PLAIN, columns=NAMES, tags=tags) == (X, Y)
+    tokens, tags = read(PLAIN, columns=NAMES, tags="word")
+    assert tags == [["The", "cat"], ["Stop"]]
+    assert tokens[1] == [{"pos": "VB", "tag": "B-VP"}]
+    tokens, tags = read(PLAIN, columns=NAMES, tags=None)
+    assert tags is None
+    assert tokens[1] == [{"word": "Stop", "pos": "VB", "tag": "B-VP"}]
+    assert read(PLAIN, tags="0")[1] == [["The", "cat"], ["Stop"]]
+
+
+def test_lines_of_one_column():
+    assert read("The\ncat\n\nStop\n", tags=None, columns=["word"])[0] == [
+        [{"word": "The"}, {"word": "cat"}],
+        [{"word": "Stop"}],
+    ]
+    words = [token["0"] for token in read("a\n#tag\n#\n", tags=None)[0][0]]
+    assert words == ["a", "#tag", "#"]
+    message = "the file has one column, that of the tags; tags=None reads it as tokens"
+    with pytest.raises(ValueError, match=message):
+        read("The\ncat\n")
+
+
+def test_a_sentence_may_begin_with_the_mark_of_comments():
+    text = "# # O\nmoney NN O\n# # O\n\n# comment\n# # B-NP\n"
+    message = "the file, line 1 may be a comment or a token: '# # O'. comments=True takes"
+    with pytest.raises(ValueError, match=message):
+        read(text)
+    tokens, tags = read(text.replace("# comment\n", ""), columns=NAMES, comments=False)
+    assert tags == [["O", "O", "O"], ["B-NP"]]
+    assert tokens[0][2] == {"word": "#", "pos": "#"} == tokens[1][0]
+    assert read(text, comments=True)[1] == [["O", "O"]]
+    # in one column
+    assert read("#a\n# b\nc\n", tags=None, comments=True)[0] == [[{"0": "c"}]]
+    assert read("#a\nc\n", tags=None, comments=False)[0] == [[{"0": "#a"}, {"0": "c"}]]
+    for start, number in (("#a\n", 1), ("# b\n#a\n", 2)):
+        with pytest.raises(ValueError, match=f"line {number} may be a comment or a token: '#a'"):
+            read(start + "c\n", tags=None)
+
+
+def test_tabs_tell_tokens_from_comments():
+    tabs = "# x\n#hash\tO\n\n# # O\n#\tO\n"
+    assert read(tabs)[1] == [["O"], ["O"]]
+    assert read("# x\ty z\n#\tO\n\nA\tB\n")[1] == [["y z", "O"], ["B"]]
+    assert read(tabs, columns=["word", "tag"])[0][0] == [{"word": "#hash"}]
+    assert read("#\tO\n")[1] == [["O"]]
+    assert read("#\tO\n", comments=False)[1] == [["O"]]
+    with pytest.raises(ValueError, match="holds no tokens"):
+        read("#\tO\n", comments=True)
+
+
+def test_comments_stand_between_sentences_only():
+    with pytest.raises(ValueError, match="line 2: 2 columns, expected 3 as in line 1: '# comment'"):
+        read("The DT O\n# comment\n")
+    for comments in (None, True, False):
+        assert read("The O\n# O\n", comments=comments)[1] == [["O", "O"]]
+
+
+def test_the_comment_that_names_columns_is_always_one():
+    for comments in (None, True, False):
+        tokens, _ = read("#global.columns=word tag\nThe O\n", comments=comments)
+        assert tokens == [[{"word": "The"}]]
+
+
+def test_conllu(tmp_path):
+    tokens, tags = read(UNIVERSAL, columns="conllu", tags="UPOS")
+    assert tags == [["VERB", "PRON", "ADP", "DET", "NOUN"], ["SYM"]]
+    assert [token["FORM"] for token in tokens[0]] == ["vamos", "nos", "a", "el", "mar"]
+    assert tokens[0][-1]["MISC"] == "New York"
+    assert len(tokens[0][0]) == 9
+    for name, opened in [("a.conllu", open), ("a.conllu.gz", gzip.open)]:
+        with opened(tmp_path / name, "wb") as file:
+            file.write(UNIVERSAL.encode())
+        assert load_conll(tmp_path / name, tags="UPOS") == (tokens, tags)
+    plus = "# global.columns = ID UPOS\n1-2\t_\n1\tX\n2\tY\n2.1\tZ\n"
+    assert read(plus)[1] == [["X", "Y"]]
+    # ranges are of CoNLL-U only
+    assert len(read(plus, columns=["word", "tag"])[1][0]) == 4
+
+
+def test_only_line_breaks_end_lines_and_only_separators_part_columns():
+    strange = "a\x85b c\u2028d\x0b \xa0\u3000 \x1cO\n"
+    assert read(strange, columns=["a", "b", "c", "tag"]) == (
+        [[{"a": "a\x85b", "b": "c\u2028d\x0b", "c": "\xa0\u3000"}]],
+        [["\x1cO"]],
+    )
+    assert read("New York\tB-LOC\n") == ([[{"0": "New York"}]], [["B-LOC"]])
+    assert read("a\t\tO\n\tb\tO\n")[0] == [[{"0": "a", "1": ""}, {"0": "", "1": "b"}]]
+    assert read("a,b ,O\n", separator=",")[0] == [[{"0": "a", "1": "b "}]]
+    assert read("a ||| O\n", separator=" ||| ") == ([[{"0": "a"}]], [["O"]])
+
+
+def test_files_of_all_kinds(tmp_path):
+    data = PLAIN.encode()
+    paths = {"a.txt": data, "a.gz": gzip.compress(data), "a.bz2": bz2.compress(data)}
+    for name, content in (paths | {"a.xz": lzma.compress(data)}).items():
+        (tmp_path / name).write_bytes(content)
+        assert load_conll(tmp_path / name, columns=NAMES) == (X, Y)
+        assert load_conll(str(tmp_path / name), columns=NAMES) == (X, Y)
+        save_conll(tmp_path / f"b{name}", X, Y)
+        assert load_conll(tmp_path / f"b{name}", columns=NAMES) == (X, Y)
+        assert ((tmp_path / f"b{name}").read_bytes()[:2] == b"Th") == (name == "a.txt")
+    with open(tmp_path / "a.txt", "rb") as file:
+        assert load_conll(file, columns=NAMES) == (X, Y)
+    with open(tmp_path / "a.txt", encoding="utf8") as file:
+        assert load_conll(file, columns=NAMES) == (X, Y)
+    assert load_conll(io.BytesIO(b"\xef\xbb\xbf" + data), columns=NAMES) == (X, Y)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "latin-1", "utf-8-sig"])
+def test_encodings(encoding):
+    file = io.BytesIO()
+    save_conll(file, [[{"word": "Öl"}]], [["O"]], encoding=encoding)
+    assert file.getvalue().decode(encoding) == "Öl\tO\n\n"
+    file.seek(0)
+    assert load_conll(file, encoding=encoding) == ([[{"0": "Öl"}]], [["O"]])
+
+
+def test_equal_values_are_one_object():
+    tokens, _ = read("The cat O\ncat The O\n")
+    assert tokens[0][0]["0"] is tokens[0][1]["1"]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "error", "message"),
+    [
+        ("", {}, ValueError, "the file holds no tokens"),
+        ("\n# comment\n\n-DOCSTART- O\n", {}, ValueError, "the file holds no tokens"),
+        ("# comment\n", {"columns": NAMES}, ValueError, "the file holds no tokens"),
+        (
+            "a b c\n\na b\n",
+            {},
+            ValueError,
+            "the file, line 3: 2 columns, expected 3 as in line 1: 'a b'",
+        ),
+        ("a b c\na\n", {}, ValueError, "the file, line 2: 1 column, expected 3 as in line 1: 'a'"),
+        (
+            "# c\n\na\tb\n",
+            {"columns": NAMES},
+            ValueError,
+            "the file, line 3: 2 columns, expected 3: word, pos, tag: 'a\\\\tb'",
+        ),
+        ("a b c\n", {"separator": "\t"}, ValueError, "one column, that of the tags"),
+        (
+            "# global.columns = a b a\n",
+            {},
+            ValueError,
+            "the file, line 1: columns must differ, but 'a' is there twice",
+        ),
+        (
+            "a b\n",
+            {"tags": "upos"},
+            ValueError,
+            "the file: no column is called tags='upos'; the columns are 0, 1",
+        ),
+        ("a b\n", {"tags": 2}, ValueError, "the file: there is no column of number tags=2"),
+        ("a b\n", {"tags": -3}, ValueError, "the file: there is no column of number tags=-3"),
+        ("a b\n", {"tags": True}, TypeError, "tags must be the name or the number .* got True"),
+        ("a b\n", {"tags": 1.0}, TypeError, "tags must be the name or the number .* got 1.0"),
+        ("a b\n", {"columns": "word"}, TypeError, "columns must be a list .* got 'word'"),
+        ("a b\n", {"columns": 2}, TypeError, "columns must be a list .* got 2"),
+        ("a b\n", {"columns": ["word", 1]}, TypeError, "columns must be strings, got 1"),
+        ("a b\n", {"columns": []}, ValueError, "columns must hold one name or more"),
+        ("a b\n", {"columns": ["a", "a"]}, ValueError, "but 'a' is there twice"),
+        ("a b\n", {"separator": ""}, ValueError, "separator must not be empty"),
+        ("a b\n", {"separator": "\n"}, ValueError, "separator must not be empty or a line break"),
+        ("a b\n", {"comments": "#"}, TypeError, "comments must be True, False or None, got '#'"),
+        ("a b\n", {"separator": 1}, TypeError, "separator must be a string, got 1"),
+        ("a b\n", {"scheme": "bieo"}, ValueError, "scheme must be one of .* got 'bieo'"),
+        ("a b\n", {"scheme": "bio", "tags": None}, ValueError, "scheme='bio' .* tags is None"),
+    ],
+)
+def test_errors_of_reading(text, options, error, message):
+    with pytest.raises(error, match=message):
+        read(text, **options)
+
+
+@pytest.mark.parametrize(
+    ("text", "scheme", "message"),
+    [
+        (
+            "# a b\na B-X\nb I-Y\n\n\nc I-X\n",
+            "bio",
+            "line 3: the tag is I-Y after B-X, which the scheme 'bio' does not allow; "
+            "there are 2 such tags",
+        ),
+        ("a O\n\n\nc I-X\n", "bio", "line 4: the tag is I-X at the start, which"),
+        ("a O\nb I-X\nc B-Y\n", "iob1", "line 3: the tag is B-Y after I-X"),
+        ("a O\nb B-X\n", "bioes", "line 2: the tag is B-X at the end"),
+        ("a O\nb B_X\n", "bio", "line 2: the tag is 'B_X', but labels are O, B-TYPE, I-TYPE"),
+        ("a O\nb E-X\n", "bilou", "line 2: the tag is 'E-X', but"),
+    ],
+)
+def test_tags_that_break_a_scheme_are_named_by_line(tmp_path, text, scheme, message):
+    path = tmp_path / "train.txt"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=re.escape(f"{path}, {message}")):
+        load_conll(path, scheme=scheme)
+    assert len(load_conll(path)[1][0]) >= 1
+
+
+def test_tags_that_keep_to_a_scheme():
+    for scheme in ("bio", "iob2"):
+        assert read(PLAIN, columns=NAMES, scheme=scheme) == (X, Y)
+    assert read("a I\nb B\n\nc I-X\n", scheme="iob1")[1] == [["I", "B"], ["I-X"]]
+
+
+def test_errors_of_files(tmp_path):
+    path = tmp_path / "latin.txt"
+    path.write_bytes(b"a O\n\xd6l O\n")
+    with pytest.raises(
+        ValueError, match="latin.txt, line 2: the byte 0xd6 is not utf-8; encoding="
+    ):
+        load_conll(path)
+    with pytest.raises(FileNotFoundError):
+        load_conll(tmp_path / "missing.txt")
+    with pytest.raises(TypeError, match="path must be a path or an open file, got int"):
+        load_conll(3)
+    with pytest.raises(TypeError, match="path must be a path or an open file, got NoneType"):
+        save_conll(None, X, Y)
+    with pytest.raises(LookupError, match="unknown encoding"):
+        load_conll(path, encoding="utf-9")
+
+
+def written(*args, **options):
+    file = io.StringIO()
+    save_conll(file, *args, **options)
+    return file.getvalue()
+
+
+def test_writing():
+    before = copy.deepcopy((X, Y))
+    assert written(X, Y, separator=" ") == PLAIN + "\n"
+    assert written(X, Y) == PLAIN.replace(" ", "\t") + "\n"
+    assert written(X) == "The\tDT\ncat\tNN\n\nStop\tVB\n\n"
+    assert written(X, Y, header=True).startswith("# global.columns = word pos tag\nThe\tDT\tB-NP\n")
+    assert written(X, Y, header=True, tags="chunk").startswith("# global.columns = word pos chunk")
+    assert written(X, Y, tags=0).startswith("B-NP\tThe\tDT\n")
+    assert written(X, Y, columns=["pos", "tag"]) == "DT\tB-NP\nNN\tI-NP\n\nVB\tB-VP\n\n"
+    assert written(X, Y, columns=["tag", "pos"], tags="tag").startswith("B-NP\tDT\n")
+    assert written(X, columns=["pos"]) == "DT\nNN\n\nVB\n\n"
+    assert before == (X, Y)
+
+
+def test_containers_and_strings_of_other_kinds():
+    class Tag(str, enum.Enum):
+        NOUN = "B-NP"
+
+    tokens = pd.Series([X[0], X[1]], index=[7, 9])
+    tags = np.array([pd.Series(Y[0], index=[3, 4]), np.array(Y[1])], dtype=object)
+    assert written(tokens, tags, separator=" ") == PLAIN + "\n"
+    assert written([[{"word": np.str_("cat")}]], [[Tag.NOUN]]) == "cat\tB-NP\n\n"
+    assert written([({"word": "cat"},)], (("O",),)) == "cat\tO\n\n"
+
+
+ONE = [[{"word": "a"}]]
+
+
+@pytest.mark.parametrize(
+    ("args", "options", "error", "message"),
+    [
+        (([],), {}, ValueError, "X holds no sentences"),
+        (("ab",), {}, TypeError, "X must be a list of sentences of dicts, got str"),
+        ((5,), {}, TypeError, "X must be a list of sentences of dicts, got int"),
+        ((ONE[0],), {}, TypeError, r"X\[0\] must be a list of dicts, got dict"),
+        (([["a"]],), {}, TypeError, r"X\[0\]\[0\] must be a dict, got str"),
+        (([*ONE, []],), {}, ValueError, r"X\[1\] is empty"),
+        (([[{}]],), {}, ValueError, "tokens have no columns but that of the tags"),
+        (([[{3: "a"}]],), {}, TypeError, r"X\[0\]\[0\] has the attribute 3, but names are strings"),
+        (([[{"a": 3}]],), {}, TypeError, r"X\[0\]\[0\]\['a'\] is 3, but files hold strings"),
+        (
+            ([[{"a": "b"}, {"c": "b"}]],),
+            {},
+            ValueError,
+            r"X\[0\]\[1\] has no 'a'; the columns are a$",
+        ),
+        (
+            ([[{"a": "b"}, {"a": "b", "c": "b"}]],),
+            {},
+            ValueError,
+            r"X\[0\]\[1\] has a further attribute 'c'",
+        ),
+        ((ONE, [["O", "O"]]), {}, ValueError, r"X\[0\] has 1 rows but y\[0\] has 2 labels"),
+        ((ONE, [["O"], ["O"]]), {}, ValueError, "X has 1 sequences but y has 2"),
+        ((ONE, [[None]]), {}, ValueError, r"y\[0\]\[0\] is None: labels must not be missing"),
+        ((ONE, [[1]]), {}, TypeError, r"y\[0\]\[0\] is 1, but files hold strings"),
+        ((ONE, [["O"]]), {"tags": "word"}, ValueError, "has an attribute 'word', as the column of"),
+        ((ONE, [["O"]]), {"tags": 2}, ValueError, "there is no column of number tags=2"),
+        ((ONE, [["O"]]), {"columns": ["word", "x"], "tags": "y"}, ValueError, "called tags='y'"),
+        ((ONE, [["O"]]), {"columns": ["word"]}, ValueError, "no columns but that of the tags"),
+        ((ONE, [["O"]]), {"columns": ["a", "y"]}, ValueError, r"X\[0\]\[0\] has no 'a'"),
+        ((ONE,), {"header": 1}, TypeError, "header must be True or False, got 1"),
+        ((ONE,), {"separator": None}, TypeError, "separator must be a string, got None"),
+        (([[{"a b": "c"}]],), {"header": True}, ValueError, "cannot name the column 'a b'"),
+        ((ONE, [["\ud800"]]), {}, ValueError, r"the line 'a\\t\\ud800' cannot be written as utf-8"),
+        (([[{"a": "Ö"}]],), {"encoding": "ascii"}, ValueError, "cannot be written as ascii"),
+    ],
+)
+def test_errors_of_writing(tmp_path, args, options, error, message):
+    path = tmp_path / "a.txt"
+    with pytest.raises(error, match=message):
+        save_conll(path, *args, **options)
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "options"),
+    [
+        (["a\tb"], {}),
+        (["a\nb"], {}),
+        (["a\r"], {}),
+        (["a b"], {"separator": " "}),
+        ([""], {"separator": " "}),
+        (["a,"], {"separator": ","}),
+        (["-DOCSTART-"], {}),
+        (["# a = b"], {}),
+        (["\ufeffa"], {}),
+        (["a", "-DOCSTART- "], {}),
+    ],
+)
+def test_what_could_not_be_read_back_is_not_written(words, options):
+    tokens = [[{"word": "first"}], [{"word": word} for word in words]]
+    tags = [["O"], ["O"] * len(words)]
+    with pytest.raises(ValueError, match=rf"X\[1\]\[{len(words) - 1}\] could not be read back"):
+        written(tokens, tags, **options)
+
+
+@pytest.mark.parametrize("word", ["", " ", "a b", "# a"])
+def test_one_column_has_no_separator(word):
+    with pytest.raises(ValueError, match=r"X\[0\]\[0\] could not be read back"):
+        written([[{"word": word}]])
+
+
+def test_ids_that_are_no_tokens_are_not_written():
+    token = dict.fromkeys(("ID", "FORM"), "3-4")
+    with pytest.raises(ValueError, match=r"X\[0\]\[0\] could not be read back"):
+        written([[token]])
+    assert written([[token]], columns=["FORM"]) == "3-4\n\n"
+
+
+# Strings of what the format gives a meaning, and of what only looks so.
+VALUES = st.one_of(
+    st.sampled_from(
+        ["#", "# ", "#a", "-DOCSTART-", "-", "=", "a = b", "1", "1-2", "1.1", "", "\ufeff"]
+    ),
+    st.text("ab #=\t,\x85\u2028\xa0\x1c\0", max_size=4),
+    st.text(max_size=3),
+)
+
+
+@st.composite
+def files(draw):
+    names = draw(
+        st.lists(st.sampled_from(["ID", "word", "pos", "x"]), min_size=1, max_size=3, unique=True)
+    )
+    lengths = draw(st.lists(st.integers(1, 3), min_size=1, max_size=3))
+    tokens = [[{name: draw(VALUES) for name in names} for _ in range(n)] for n in lengths]
+    tags = None
+    if draw(st.booleans()):
+        tags = [[draw(VALUES) for _ in range(n)] for n in lengths]
+        names.insert(draw(st.integers(0, len(names))), "tag")
+    return tokens, tags, names
+
+
+@given(files(), st.sampled_from(["\t", " ", ",", " | "]), st.booleans(), st.booleans())
+def test_what_is_written_is_what_is_read(file, separator, header, given_separator):
+    tokens, tags, names = file
+    column = None if tags is None else "tag"
+    try:
+        text = written(tokens, tags, columns=names, tags="tag", separator=separator, header=header)
+    except ValueError as error:
+        assert re.search(r"could not be read back|cannot be written as", str(error))
+        return
+    options = {"separator": separator} if given_separator or separator in (",", " | ") else {}
+    if separator == " " or len(names) == 1:
+        options["comments"] = False
+    for columns in (names, None) if header else (names,):
+        assert read(text, columns=columns, tags=column, **options) == (tokens, tags)
+
+
+@given(files())
+def test_simple_values_are_always_written(file):
+    tokens, tags, names = file
+    tokens = [[dict.fromkeys(token, "x") for token in sentence] for sentence in tokens]
+    tags = tags and [["O" for _ in sentence] for sentence in tags]
+    text = written(tokens, tags, columns=names, tags="tag")
+    assert read(text, columns=names, tags=tags and "tag") == (tokens, tags)
+
+
+def test_from_a_file_to_a_tagger_and_into_a_file():
+    tokens, tags = read(PLAIN, columns=NAMES, scheme="bio")
+    tagger = make_pipeline(
+        TokenTransformer(DictVectorizer()), SequenceTagger(random_state=0, lam=0.01)
+    )
+    predicted = tagger.fit(tokens, tags).predict(tokens)
+    assert read(written(tokens, predicted), columns=NAMES) == (tokens, tags)
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize(
+    ("name", "scheme", "n_sentences", "n_tokens"),
+    [
+        ("conll2000/train", "bio", 8936, 211727),
+        ("conll2000/test", "bio", 2012, 47377),
+        ("wsj_pos/train", None, 3253, None),
+        ("usaddress/train", None, 34610, 179494),
+        ("chinese_chars/peoples_daily_test", "bio", 4636, 219197),
+    ],
+)
+def test_real_files(name, scheme, n_sentences, n_tokens):
+    from helpers.real_data import HOME
+
+    tokens, tags = load_conll(HOME / f"{name}.txt.gz", scheme=scheme, comments=False)
+    assert len(tokens) == n_sentences
+    assert n_tokens is None or sum(map(len, tags)) == n_tokens
+    file = io.BytesIO()
+    save_conll(file, tokens, tags)
+    file.seek(0)
+    assert load_conll(file) == (tokens, tags)

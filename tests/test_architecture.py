@@ -77,7 +77,7 @@ ROOMS = {
         "core inputs metrics models models/kernel models/slack solvers solvers/common"
     ),
     "estimators/completion": "inputs models/chain solvers solvers/common",
-    "estimators/reasons": "estimators/base inputs",
+    "estimators/reasons": "estimators/base inputs preprocessing",
     "estimators/online": "core estimators/base",
     "estimators/structured": "estimators/base estimators/completion inputs models/structured",
     "estimators/multiclass": (

@@ -236,17 +236,18 @@ def _attributes(sentence):
 
 
 # How directions and kinds of streets are written most, in lower case and without full stops.
-_DIRECTIONS = frozenset(
-    "n s e w ne nw se sw north south east west northeast northwest southeast southwest".split()
-)
-_STREETS = frozenset(
-    "alley aly ave avenue av bend blvd boulevard bridge brg broadway bypass byp canyon cir circle "
-    "court ct cove cv creek crescent cres crossing xing drive dr expressway expy fort ft freeway "
-    "fwy garden gdn glen grove grv heights hts highway hwy hill hills hollow island isle junction "
-    "jct lake landing lndg lane ln loop manor meadow mill mount mountain mtn park parkway pkwy pass "
-    "path pike pine place pl plaza plz point pt ridge rdg river road rd route rte row run spring "
-    "square sq street st station sta terrace ter trace trail trl turnpike tpke valley view village "
-    "vista walk way".split()
+_DIRECTIONS, _STREETS = (
+    frozenset(words.split())
+    for words in (
+        "n s e w ne nw se sw north south east west northeast northwest southeast southwest",
+        "alley aly ave avenue av bend blvd boulevard bridge brg broadway bypass byp canyon cir "
+        "circle court ct cove cv creek crescent cres crossing xing drive dr expressway expy fort "
+        "ft freeway fwy garden gdn glen grove grv heights hts highway hwy hill hills hollow island "
+        "isle junction jct lake landing lndg lane ln loop manor meadow mill mount mountain mtn "
+        "park parkway pkwy pass path pike pine place pl plaza plz point pt ridge rdg river road rd "
+        "route rte row run spring square sq street st station sta terrace ter trace trail trl turnpike "
+        "tpke valley view village vista walk way",
+    )
 )
 
 

@@ -392,8 +392,8 @@ def _as_matrix(item, label, allow_empty=False):
     if array.ndim == 1 and isinstance(array[0], (str, bytes, Mapping)):
         kind = _type_name(array.tolist()[0])  # str, where the array holds NumPy's
         raise TypeError(
-            f"{label}[0] is a {kind}; turn tokens into rows of numbers with "
-            "sskit.preprocessing.TokenTransformer, e.g. TokenTransformer(DictVectorizer())"
+            f"{label}[0] is a {kind}; turn tokens into rows of numbers, dicts and lists of "
+            "strings with sskit.preprocessing.TokenVectorizer, others with TokenTransformer"
         )
     if array.ndim != 2:
         raise ValueError(

@@ -39,7 +39,7 @@ from sskit.estimators.completion.convex_concave import complete
 from sskit.estimators.completion.gate import gate_labels, training_costs
 from sskit.estimators.completion.partial_labels import known_share
 from sskit.estimators.online.steps import PartialFitMixin
-from sskit.estimators.reasons.column_names import column_names
+from sskit.estimators.reasons.columns import read_columns
 from sskit.estimators.reasons.explain import ExplainChainMixin
 from sskit.inputs.chains.gate import stack_pairs
 from sskit.inputs.ragged_array import RaggedArray
@@ -408,7 +408,7 @@ class SequenceTagger(
 
     def _gate(self, X, y, sample_weight, part=False, token_weight=None):
         """Return training data, or a part of them, checked."""
-        names = column_names(X)
+        X, columns = read_columns(self, X, part)
         stacked, edges = stack_pairs(X)
         refuse_second_order(self, edges)
         refuse_states(self, part, edges)
@@ -431,7 +431,7 @@ class SequenceTagger(
         hidden = partial if possible is not None else None
         if hidden is not None:
             refuse_edges(edges, "labels that are not known")
-        given = stacked, labels, classes, weight, rules, scale, names
+        given = stacked, labels, classes, weight, rules, scale, columns
         return Sequences(*given, hidden, token_weight, edges, names_of_edges(X, edges))
 
     def _survey(self, checked):
@@ -442,7 +442,7 @@ class SequenceTagger(
         edges = checked.edges
         return ChainFacts(
             n_samples=len(stacked),
-            feature_names=None if checked.names is None else tuple(checked.names),
+            feature_names=checked.columns.listed(),
             weights=WeightSums.of(len(stacked), checked.weight),
             n_features=stacked.values.shape[1],
             labels=labels,
@@ -470,16 +470,14 @@ class SequenceTagger(
 
     def _bind(self, checked, facts):
         """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
-        stacked, labels, own, weight, rules, _, names, partial, token_weight, edges, _ = checked
+        stacked, labels, own, weight, rules, _, columns, partial, token_weight, edges, _ = checked
         classes = facts.labels.values
         if rules is None:
             rules = resolve_transitions(self.allowed_transitions, classes)
             labels = facts.labels.renumber(own, labels)
             labels = legal_labels(self, labels, stacked.offsets, classes, rules)
         allowed = (None, None, None) if self.on_violation == "ignore" else rules
-        shared = chain_attributes(classes, facts.n_features, rules)
-        if names is not None:
-            shared["feature_names_in_"] = names
+        shared = chain_attributes(classes, facts.n_features, rules) | columns.attributes()
         costs = training_costs(self, labels, stacked.lengths, facts.labels, partial, token_weight)
         given = stacked, labels, costs, facts.weights.block_weights(len(stacked), weight)
         if is_kernel(self):

@@ -175,7 +175,7 @@ class PartialFitMixin:
         fitted = self._solve(solver, task, make_regularizer, X, y, sample_weight)
         now = self._seen(task.problem.n_blocks, sample_weight)["n_samples_seen_"]
         counts = before + counts_of(features, task.problem.n_blocks)
-        for names in ("feature_names_in_", "edge_feature_names_in_"):
+        for names in ("feature_names_in_", "vectorizer_", "edge_feature_names_in_"):
             if last is not None and names in last:  # this part may have come without
                 fitted[names] = last[names]
         return fitted | {"n_samples_seen_": seen + now, "_feature_counts_": counts}

@@ -245,8 +245,8 @@ _DIRECTIONS, _STREETS = (
         "ft freeway fwy garden gdn glen grove grv heights hts highway hwy hill hills hollow island "
         "isle junction jct lake landing lndg lane ln loop manor meadow mill mount mountain mtn "
         "park parkway pkwy pass path pike pine place pl plaza plz point pt ridge rdg river road rd "
-        "route rte row run spring square sq street st station sta terrace ter trace trail trl turnpike "
-        "tpke valley view village vista walk way",
+        "route rte row run spring square sq street st station sta terrace ter trace trail trl "
+        "turnpike tpke valley view village vista walk way",
     )
 )
 

@@ -7,7 +7,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from sskit._numbers import as_array
-from sskit.inputs.ragged_array import RaggedArray, locate, make_offsets, one_sequence, split
+from sskit.inputs.ragged_array import (
+    RaggedArray,
+    SoundArray,
+    locate,
+    make_offsets,
+    one_sequence,
+    split,
+)
 from sskit.inputs.stacking import (
     as_floats_in_place,
     canonical_csr,
@@ -131,6 +138,8 @@ def _ready(X, n_features):
     """
     if n_features is None:
         return None
+    if type(X) is SoundArray and X.values.shape[1] == n_features:
+        return X
     if type(X) is RaggedArray and len(X) == 1:
         values = X.values
     elif type(X) is list and len(X) == 1:

@@ -10,7 +10,8 @@ from itertools import compress
 from numbers import Number
 
 import numpy as np
-import scipy.sparse as sp
+
+from sskit.inputs.ragged_array import make_csr
 
 from cpython.dict cimport PyDict_GetItemWithError
 from cpython.object cimport PyObject, PyObject_Hash
@@ -564,11 +565,13 @@ cdef class TokenReader:
             pointers[row + 1] = n
         if n < len(data):
             data, indices = data[:n].copy(), indices[:n].copy()
-        if n <= LARGEST:
+        if dtype is not np.float64:
+            data = data.astype(dtype)
+        if n > LARGEST:
+            indices = indices.astype(np.int64)
+        else:
             indptr = indptr.astype(np.int32)
-        return sp.csr_array(
-            (data.astype(dtype, copy=False), indices, indptr), shape=(n_rows, n_columns)
-        )
+        return make_csr(data, indices, indptr, (n_rows, n_columns))
 
 
 cdef inline int fetch(token) except -1:

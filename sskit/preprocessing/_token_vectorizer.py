@@ -12,6 +12,7 @@ from sskit.inputs.ragged_array import RaggedArray, make_offsets, one_sequence
 from sskit.inputs.tokens import as_sentences
 from sskit.preprocessing._token_rows import DEEPEST, TokenColumns, fit_rows, read_rows
 
+_LARGEST = float(np.finfo(np.float64).max)
 _DTYPES = {np.dtype(np.float64), np.dtype(np.float32)}
 
 
@@ -140,10 +141,7 @@ class TokenVectorizer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_ou
             If called before ``fit``; or if a sequence, a token or an attribute is wrong, which is
             named.
         """
-        columns = self._known_columns()
-        sentences = as_sentences(X, allow_empty=True)
-        dtype, largest = self._numbers()
-        return _ragged(read_rows(columns, sentences, largest, dtype, DEEPEST), sentences)
+        return self._transform(X, RaggedArray)
 
     def get_feature_names_out(self, input_features=None):
         """Return the names of the features.
@@ -194,6 +192,13 @@ class TokenVectorizer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_ou
         vars(self).pop("_columns", None)
         return _ragged(found, sentences) if rows else None
 
+    def _transform(self, X, kind):
+        """Return the rows of tokens as a RaggedArray of a kind."""
+        columns = self._known_columns()
+        sentences = as_sentences(X, allow_empty=True)
+        dtype, largest = self._numbers()
+        return _ragged(read_rows(columns, sentences, largest, dtype, DEEPEST), sentences, kind)
+
     def _known_columns(self):
         """Return the columns of the features, which are found by attribute too once they occur."""
         columns = vars(self).get("_columns")
@@ -205,17 +210,19 @@ class TokenVectorizer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_ou
 
     def _numbers(self):
         """Return the dtype of the rows and its largest number."""
+        if self.dtype is np.float64:
+            return np.float64, _LARGEST
         try:
             dtype = np.dtype(self.dtype)
         except TypeError:
             dtype = None
         if dtype not in _DTYPES:
             raise ValueError(f"dtype must be float64 or float32, got {self.dtype!r:.80}")
-        return dtype, float(np.finfo(dtype).max)
+        return dtype.type, float(np.finfo(dtype).max)
 
 
-def _ragged(rows, sentences):
+def _ragged(rows, sentences, kind=RaggedArray):
     """Return the rows of all sentences as those of each."""
     if len(sentences) == 1:
-        return one_sequence(rows)
-    return RaggedArray(rows, make_offsets(list(map(len, sentences))))
+        return one_sequence(rows, kind)
+    return kind(rows, make_offsets(list(map(len, sentences))))

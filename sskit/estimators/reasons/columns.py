@@ -6,6 +6,7 @@ import numpy as np
 
 from sskit._numbers import shortened
 from sskit.estimators.reasons.column_names import check_column_names, column_names
+from sskit.inputs.ragged_array import SoundArray
 from sskit.inputs.tokens import holds_objects
 
 # What fitted attributes of theirs are called.
@@ -120,6 +121,6 @@ def as_fitted(estimator, X):
     fitted = vars(estimator)
     if holds_objects(X):
         _check_has_vectorizer(estimator)
-        return fitted["vectorizer_"].transform(X)
+        return fitted["vectorizer_"]._transform(X, SoundArray)
     check_column_names(X, fitted.get("feature_names_in_"), type(estimator).__name__)
     return X

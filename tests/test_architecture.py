@@ -103,7 +103,8 @@ ROOMS = {
     ),
     "estimators/path": "core estimators/base inputs solvers/common solvers/path",
     "estimators/calibration": (
-        "estimators/base estimators/chain estimators/tree inputs metrics models/calibration oracles"
+        "estimators/base estimators/chain estimators/reasons estimators/tree inputs metrics "
+        "models/calibration oracles"
     ),
     "estimators/stopping": "estimators/base inputs",
     "dask": "core estimators/base solvers/common solvers/distributed",

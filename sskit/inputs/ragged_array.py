@@ -204,7 +204,7 @@ def make_csr(data, indices, indptr, shape, kind=sp.csr_array):
     attributes = _ATTRIBUTES.get(kind)
     if attributes is None:
         empty = vars(kind((0, 0)))
-        attributes = empty.copy() if _ARRAYS <= empty.keys() else {}
+        attributes = empty.copy() if empty.keys() >= _ARRAYS else {}
         _ATTRIBUTES[kind] = attributes
     if not attributes:
         return kind((data, indices, indptr), shape=shape)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from contextlib import contextmanager
 from itertools import chain, islice
+from numbers import Number
 
 import numpy as np
 import scipy.sparse as sp
@@ -157,7 +158,7 @@ class TokenTransformer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
                 rows = _dict_rows(inner, X)
                 if rows is None:
                     rows = _transform(inner, self._tokens(X)[0], offsets)
-        rows = self._ragged(rows, offsets, inner)
+        rows = self._ragged(rows, offsets, inner, X)
         self._finish(inner, self._fit_edges(X))
         return self._with_edges(rows, X)
 
@@ -189,7 +190,7 @@ class TokenTransformer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
             return self._with_edges(RaggedArray(np.empty((0, 0)), offsets), X)
         with config_context(transform_output="default"), _explaining(inner, X):
             rows = _transform(inner, tokens, offsets)
-        return self._with_edges(self._ragged(rows, offsets, inner), X)
+        return self._with_edges(self._ragged(rows, offsets, inner, X), X)
 
     @available_if(_inner_has("inverse_transform"))
     def inverse_transform(self, X):
@@ -210,7 +211,7 @@ class TokenTransformer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
         stacked = stack_sequences(X if pairs is None else pairs[0])
         tokens = self.transformer_.inverse_transform(stacked.values)
         if hasattr(tokens, "shape"):
-            return self._ragged(tokens, stacked.offsets, None)
+            return self._ragged(tokens, stacked.offsets)
         return split(tokens, stacked.offsets)
 
     @available_if(_inner_has("get_feature_names_out"))
@@ -312,7 +313,7 @@ class TokenTransformer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
             tokens = list(tokens)
         return tokens, offsets
 
-    def _ragged(self, rows, offsets, inner):
+    def _ragged(self, rows, offsets, inner=None, X=None):
         """Return transformed rows as the sequences that they belong to."""
         if hasattr(rows, "to_numpy"):
             rows = rows.to_numpy()
@@ -322,8 +323,8 @@ class TokenTransformer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
             raise ValueError(f"{name} returned shape {shape} for {offsets[-1]} tokens")
         if sp.issparse(rows):
             rows = canonical_csr(sp.csr_array(rows), owned=False)
-        if isinstance(inner, DictVectorizer):
-            _check_attributes(rows, offsets, inner.feature_names_)
+        if isinstance(inner, _TAKE_ITERATORS):
+            _check_attributes(rows, offsets, X)
         return RaggedArray(rows, offsets)
 
 
@@ -371,17 +372,23 @@ def _dict_rows(vectorizer, X):
     return rows if rows.shape[0] else None
 
 
-def _check_attributes(rows, offsets, names):
+def _check_attributes(rows, offsets, X):
     """Raise ValueError that names the attribute of a token that is no finite number."""
     found = first_not_finite(rows)
-    if found is not None:
-        row, column, what = found
-        i, t = locate(offsets, row)
-        raise ValueError(
-            f"the attribute {names[column]!r} of X[{i}][{t}] is None or NaN: leave it out"
-            if what == "NaN"
-            else f"the attribute {names[column]!r} of X[{i}][{t}] is infinite"
-        )
+    if found is None:
+        return
+    row, _, what = found
+    i, t = locate(offsets, row)
+    token = as_sentences(X, allow_empty=True)[i][t]
+    names = [key for key in token if _is_wrong(token[key])] if isinstance(token, Mapping) else []
+    place = f"the attribute {names[0]!r} of X[{i}][{t}]" if names else f"X[{i}][{t}]"
+    why = "is None or NaN: leave it out" if what == "NaN" else "is infinite"
+    raise ValueError(f"{place} {why}")
+
+
+def _is_wrong(value):
+    """Return whether the value of an attribute is None, NaN or infinite."""
+    return value is None or (isinstance(value, Number) and not np.isfinite(float(value)))
 
 
 @contextmanager
@@ -397,7 +404,7 @@ def _explaining(inner, X, refused=None):
             raise refused from error
         if isinstance(inner, _TAKE_ITERATORS):
             for place, reason in _refusals(inner, X):
-                kind = TypeError if isinstance(error, TypeError) else ValueError
+                kind = TypeError if isinstance(error, (TypeError, AttributeError)) else ValueError
                 raise kind(f"X{place}: {reason}") from error
         raise
 

@@ -201,7 +201,8 @@ def check_features(estimator, X, survey):
     name = type(estimator).__name__
     if n_features is not None:
         if hasattr(survey, "feature_names"):
-            if not isinstance(X, (list, tuple)):  # lists of data frames have names too
+            # lists of data frames have names too, and so have tokens of any container
+            if not isinstance(X, (list, tuple)) and "vectorizer_" not in vars(estimator):
                 _check_feature_names(estimator, X, reset=False)
             check_names(vars(estimator).get("feature_names_in_"), survey.feature_names)
         edge_names = getattr(survey, "edge_feature_names", None)

@@ -239,7 +239,7 @@ class ExplainTreeMixin(ExplainMixin):
 
     def _terms(self, sample):
         """Return the `Terms` of a tree."""
-        trees = check_trees(sample, n_features=self.n_features_in_)
+        trees = check_trees(as_fitted(self, sample, trees=True), n_features=self.n_features_in_)
         marks, codes = trees.marks[0], trees.codes(self.edge_kinds_)
         tables = self.transitions_
         if codes is None:

@@ -2,7 +2,8 @@
 Finding phrases: words as dicts
 ===============================
 
-A tagger of BIO labels takes words that are described by dicts. What is counted are whole phrases: one with a wrong end is a wrong phrase.
+A tagger of BIO labels takes words that are described by dicts. What is counted are whole phrases:
+one with a wrong end is a wrong phrase.
 """
 
 # %%

@@ -252,7 +252,10 @@ class SequenceTagger(
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, if the sequences were data frames whose columns have strings as names.
+        Their names, if the sequences were data frames whose columns have strings as names, or
+        tokens of which `vectorizer_` has made features.
+    vectorizer_ : TokenVectorizer
+        What makes rows of tokens, if these were dicts of attributes or lists of strings.
     n_samples_seen_ : int or float
         Number of samples of the fit, or of all steps of `partial_fit` so far; the sum of their
         weights if they have some.
@@ -370,7 +373,9 @@ class SequenceTagger(
         X : list of n_samples matrices (T_i, n_features), or array (n_samples, T, n_features)
             Features of the tokens, dense or sparse; also a RaggedArray. float64, float32 or, if
             dense, float16 are read as they are, in a RaggedArray or an array without a copy, also
-            memory-mapped; other numbers become float64. All sequences may be pairs
+            memory-mapped; other numbers become float64. Tokens may be
+            dicts of attributes or lists of strings, as
+            :class:`~sskit.preprocessing.TokenVectorizer` takes them. All sequences may be pairs
             (features, edge_features) instead, with features (T_i - 1, n_edge_features) of the
             edges from each token to the next one.
         y : list of n_samples sequences (T_i,)

@@ -105,7 +105,7 @@ class RegularizationPath(PathModels, MetaEstimator):
         model was found. Only with `cv`.
     cv_n_oracle_calls_ : int
         Oracle calls of the paths of all folds; only with `cv`.
-    classes_, n_features_in_, feature_names_in_ : object
+    classes_, n_features_in_, feature_names_in_, vectorizer_ : object
         As of the estimator, if it has them.
 
     Raises

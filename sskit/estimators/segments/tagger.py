@@ -190,7 +190,10 @@ class SegmentTagger(SegmentPredictionMixin, StructuredEstimator):
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, if the sequences were data frames whose columns have strings as names.
+        Their names, if the sequences were data frames whose columns have strings as names, or
+        tokens of which `vectorizer_` has made features.
+    vectorizer_ : TokenVectorizer
+        What makes rows of tokens, if these were dicts of attributes or lists of strings.
 
     Raises
     ------
@@ -300,7 +303,8 @@ class SegmentTagger(SegmentPredictionMixin, StructuredEstimator):
         X : list of n_samples matrices (T_i, n_features), or array (n_samples, T, n_features)
             Features of the tokens, dense or sparse; also a RaggedArray. float64, float32 or, if
             dense, float16 are read as they are, in a RaggedArray or an array without a copy, also
-            memory-mapped; other numbers become float64.
+            memory-mapped; other numbers become float64. Tokens may be dicts of attributes or lists
+            of strings, as :class:`~sskit.preprocessing.TokenVectorizer` takes them.
         y : list of n_samples items
             For each sequence its tags (T_i,), strings of `scheme`, or its segments: a list of
             tuples (start, end, label) of the first token, the one after the last, and a label of

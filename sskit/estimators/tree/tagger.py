@@ -196,7 +196,10 @@ class TreeTagger(ExplainTreeMixin, PartialFitMixin, TaggerMixin, StructuredEstim
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, if the features were data frames whose columns have strings as names.
+        Their names, if the features were data frames whose columns have strings as names, or
+        nodes of which `vectorizer_` has made features.
+    vectorizer_ : TokenVectorizer
+        What makes rows of nodes, if the nodes were dicts of attributes or lists of strings.
     n_samples_seen_ : int or float
         Number of samples of the fit, or of all steps of `partial_fit` so far; the sum of their
         weights if they have some.

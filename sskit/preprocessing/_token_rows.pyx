@@ -125,7 +125,7 @@ cdef class Attribute:
     column : int
         That of its numbers; -1 if it is not known, or there is none.
     strings : list of str
-        Those that have a column, as they came, and these.
+        Those that have a column, as they came; beside them their columns and hashes.
     inner : dict of str to Attribute
         Those within.
     first, after : Attribute or None
@@ -136,6 +136,7 @@ cdef class Attribute:
     cdef Py_ssize_t column
     cdef list strings
     cdef vector[int32_t] columns
+    cdef vector[Py_hash_t] hashes
     cdef vector[Slot] slots
     cdef dict inner
     cdef PyObject* first
@@ -147,6 +148,10 @@ cdef class Attribute:
         self.strings, self.inner = [], {}
         self.first = self.after = NULL
         self.slots.resize(8, Slot(NULL, 0, 0))
+
+    cdef inline bint is_called(self, key) noexcept:
+        """Return whether this is what a key of a dict calls it, mostly by the same object."""
+        return self.key is key or (PyUnicode_CheckExact(key) and are_same(self.key, <str>key))
 
     cdef inline Slot* likely(self, Py_hash_t hashed) noexcept:
         """Return where a string is looked for first."""
@@ -164,25 +169,28 @@ cdef class Attribute:
                 return slot
             j = (j + 1) & last
             slot = &self.slots[j]
-        slot.tag = tag
         return slot
 
-    cdef int keep(self, str value, Py_ssize_t column) except -1:
+    cdef int keep(self, str value, Py_hash_t hashed, Py_ssize_t column) except -1:
         """Put a new string in the table."""
-        cdef Slot* slot
-        cdef Py_ssize_t k
-        if 3 * self.columns.size() >= 2 * self.slots.size():
-            k = 2 * self.slots.size()
+        cdef Py_ssize_t k, size = self.slots.size()
+        if 3 * <Py_ssize_t>self.columns.size() >= 2 * size:
             self.slots.clear()
-            self.slots.resize(k, Slot(NULL, 0, 0))
+            self.slots.resize(2 * size, Slot(NULL, 0, 0))
             for k in range(<Py_ssize_t>self.columns.size()):
-                slot = self.slot(<str>self.strings[k], PyObject_Hash(<str>self.strings[k]))
-                slot.string, slot.column = <PyObject*>self.strings[k], self.columns[k]
+                self.fill(<PyObject*>self.strings[k], self.hashes[k], self.columns[k])
         self.strings.append(value)
+        self.hashes.push_back(hashed)
         self.columns.push_back(<int32_t>column)
-        slot = self.slot(value, PyObject_Hash(value))
-        slot.string, slot.column = <PyObject*>value, <int32_t>column
+        self.fill(<PyObject*>value, hashed, <int32_t>column)
         return 0
+
+    cdef void fill(self, PyObject* string, Py_hash_t hashed, int32_t column) noexcept:
+        """Fill the first free slot for a string that is not in the table."""
+        cdef size_t last = self.slots.size() - 1, j = <size_t>hashed & last
+        while self.slots[j].string is not NULL:
+            j = (j + 1) & last
+        self.slots[j] = Slot(string, <uint32_t>(<uint64_t>hashed >> 32), column)
 
 
 cdef class TokenColumns:
@@ -233,7 +241,7 @@ cdef class TokenColumns:
         cdef Py_ssize_t column = self.find(None if self.grows else attribute.prefix + value)
         # what is not in the vocabulary would be kept without end
         if column >= 0:
-            attribute.keep(value, column)
+            attribute.keep(value, hashed, column)
         return column
 
     cdef Py_ssize_t of_number(self, Attribute attribute) except -2:
@@ -392,7 +400,7 @@ cdef class TokenReader:
             self.refuse(ValueError, f"has dicts in dicts more than {self.deepest} deep")
         while PyDict_Next(token, &place, &key, &value):
             known = next[0]
-            if known is NULL or <PyObject*>(<Attribute>known).key is not key:
+            if known is NULL or not (<Attribute>known).is_called(<object>key):
                 known = PyDict_GetItemWithError(outer.inner, <object>key)
                 if known is NULL:
                     attribute = self.new_attribute(outer, <object>key)

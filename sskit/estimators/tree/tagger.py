@@ -302,7 +302,9 @@ class TreeTagger(ExplainTreeMixin, PartialFitMixin, TaggerMixin, StructuredEstim
             each node's edge to its parent: integers or strings. Those of roots do not matter.
             Nodes come in any order. Where all samples have the same tree, ``np.arange(V)`` as
             kinds gives each edge a table of its own. Features of dtype float64, float32 or, if
-            dense, float16, memory-mapped ones too, are not copied.
+            dense, float16, memory-mapped ones too, are not copied. Nodes may be dicts of
+            attributes or lists of strings, as :class:`~sskit.preprocessing.TokenVectorizer` takes
+            tokens.
         y : list of n_samples sequences (V_i,)
             Labels of the nodes, of any sortable type. A node of which nothing is known has
             `ignore_label`, one of which it is known that one of several labels is right a set or

@@ -189,7 +189,7 @@ def test_errors_name_the_attribute(case):
 def test_matrices_and_tokens_are_not_mixed():
     rows = TokenVectorizer().fit_transform(X)
     plain = make().fit(rows, Y)
-    message = "X has tokens that are dicts or strings, but this SequenceTagger was fitted to matric"
+    message = "X has tokens that are dicts or strings, but this SequenceTagger was fitted to"
     for call in (plain.predict, partial(plain.explain, i=0, t=0), partial(plain.partial_fit, y=Y)):
         with pytest.raises(TypeError, match=message):
             call(X)

@@ -84,9 +84,7 @@ def crfsuite(X, y):
 def main():
     """Print a line for each way, as soon as it is known."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument(
-        "--ours", action="store_true", help="leave CRFsuite out, as where it is not installed"
-    )
+    parser.add_argument("--ours", action="store_true", help="leave out CRFsuite")
     options = parser.parse_args()
     train, tests = load_usaddress(), [load_usaddress(name) for name in TESTS]
     print(

@@ -85,7 +85,8 @@ def _first_that_tells(X):
             if len(sequence):
                 return i, "frames"
         elif not isinstance(sequence, (list, tuple)) and not _is_object_array(sequence):
-            if getattr(sequence, "shape", (1,))[0]:
+            shape = getattr(sequence, "shape", None)
+            if not (isinstance(shape, tuple) and shape[:1] == (0,)):
                 return i, "rows"
         else:
             tells = next((t for t in map(_tells, sequence) if t is not None), None)

@@ -186,6 +186,14 @@ def test_errors_name_the_attribute(case):
         clone(model).predict(data)
 
 
+def test_what_has_an_odd_shape_is_named():
+    fitted = make().fit(X, Y)
+    for junk in (np.ndarray, 3, object()):
+        for call in (fitted.predict, partial(make().fit, y=Y[:2])):
+            with pytest.raises(TypeError, match=r"^X\[0\] must be a matrix of numbers, got"):
+                call([junk, X[0]])
+
+
 def test_matrices_and_tokens_are_not_mixed():
     rows = TokenVectorizer().fit_transform(X)
     plain = make().fit(rows, Y)

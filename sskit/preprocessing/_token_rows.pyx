@@ -198,23 +198,35 @@ cdef class TokenColumns:
 
     Parameters
     ----------
-    vocabulary : dict of str to int, or None
-        Columns 0 to n - 1 by name; not copied. None gives all that is new the next column.
+    names : list of str, dict of str to int, or None
+        Names in the order of their columns, or columns 0 to n - 1 by name; not copied. None gives
+        all that is new the next column.
     separator : str
         Between an attribute and its string.
     """
 
-    cdef readonly dict vocabulary
+    cdef readonly object names
     cdef readonly str separator
+    cdef dict columns
     cdef bint grows
     cdef Py_ssize_t n
     cdef Attribute root
 
-    def __cinit__(self, vocabulary, str separator):
-        self.grows = vocabulary is None
-        self.vocabulary, self.separator = {} if self.grows else vocabulary, separator
-        self.n = len(self.vocabulary)
+    def __cinit__(self, names, str separator):
+        self.names, self.separator, self.grows = names, separator, names is None
+        self.n = 0 if self.grows else len(names)
         self.root = Attribute("", "", "")
+
+    @property
+    def vocabulary(self):
+        """Columns by name; made the first time that they are needed."""
+        if self.columns is None:
+            if type(self.names) is dict:
+                self.columns = self.names
+            else:
+                names = self.names or ()
+                self.columns = {name: column for column, name in enumerate(names)}
+        return self.columns
 
     cdef Py_ssize_t find(self, str name) except -2:
         """Return the column of a name, the next one if all get one, or -1."""
@@ -225,7 +237,9 @@ cdef class TokenColumns:
                 raise ValueError(f"there are more than {LARGEST} features")
             self.n += 1
             return self.n - 1
-        found = PyDict_GetItemWithError(self.vocabulary, name)
+        if self.columns is None:
+            self.vocabulary
+        found = PyDict_GetItemWithError(self.columns, name)
         if found is NULL:
             return -1
         column = <object>found

@@ -177,19 +177,25 @@ class TokenVectorizer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_ou
         state = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_columns"}
 
+    def __setstate__(self, state):
+        """Take what was pickled."""
+        super().__setstate__(state)
+        if "feature_names_" in vars(self):
+            self._columns = TokenColumns(self.feature_names_, "=")
+
     @_fit_context(prefer_skip_nested_validation=True)
     def _fit(self, X, rows):
         """Find the features of tokens; return their rows if they are wanted."""
         sentences = as_sentences(X)
         dtype, largest = self._numbers()
-        names, found = fit_rows(sentences, "=", self.min_count, largest, dtype, rows)
+        least = min(self.min_count, np.iinfo(np.intp).max)
+        names, found = fit_rows(sentences, "=", least, largest, dtype, rows)
         if not names:
             raise ValueError(
                 "the tokens of X have no features"
                 + (f" that are in {self.min_count} of them" if self.min_count > 1 else "")
             )
-        self.feature_names_ = names
-        vars(self).pop("_columns", None)
+        self.feature_names_, self._columns = names, TokenColumns(names, "=")
         return _ragged(found, sentences) if rows else None
 
     def _transform(self, X, kind):
@@ -202,10 +208,9 @@ class TokenVectorizer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_ou
     def _known_columns(self):
         """Return the columns of the features, which are found by attribute too once they occur."""
         columns = vars(self).get("_columns")
-        if columns is None:
+        if columns is None or columns.names is not self.feature_names_:
             check_is_fitted(self, "feature_names_")
-            vocabulary = {name: column for column, name in enumerate(self.feature_names_)}
-            columns = self._columns = TokenColumns(vocabulary, "=")
+            columns = self._columns = TokenColumns(self.feature_names_, "=")
         return columns
 
     def _numbers(self):

@@ -268,8 +268,9 @@ def test_min_count_counts_tokens():
         assert vectorizer.feature_names_ == [name for name, n in counts.items() if n >= least]
         check_same(rows.values, vectorizer.transform(tokens).values)
         assert vectorizer.fit(tokens).feature_names_ == list(vectorizer.vocabulary_)
-    with pytest.raises(ValueError, match="have no features that are in 4 of them"):
-        TokenVectorizer(min_count=4).fit(tokens)
+    for least in (4, 10**30):
+        with pytest.raises(ValueError, match=f"have no features that are in {least} of them"):
+            TokenVectorizer(min_count=least).fit(tokens)
 
 
 def test_a_name_that_is_made_in_two_ways():
@@ -326,7 +327,14 @@ def test_is_an_estimator():
     again = pickle.loads(pickle.dumps(vectorizer))
     check_same(again.transform(X).values, vectorizer.transform(X).values)
     assert again.vocabulary_ == vectorizer.vocabulary_
-    assert "_columns" not in pickle.loads(pickle.dumps(vectorizer)).__dict__
+    assert "_columns" not in vectorizer.__getstate__()
+    for fitted in (vectorizer, again):  # a call that fails changes nothing
+        before = dict(vars(fitted))
+        with pytest.raises(ValueError, match="is None"):
+            fitted.transform([[{"a": None}]])
+        assert vars(fitted) == before
+    again.feature_names_ = again.feature_names_[::-1]  # seen, as another object is in its place
+    check_same(again.transform(X).values, vectorizer.transform(X).values[:, ::-1])
     other = [[{"other": 1}]]
     assert vectorizer.fit(other).transform(other).values.shape == (1, 1)
     assert vectorizer.vocabulary_ == {"other": 0}

@@ -153,16 +153,23 @@ def _stack_objects(sentences, start):
 
 def _checked_offsets(frames, allow_empty):
     """Return where data frames begin; raise for a sequence without tokens, naming it."""
-    lengths = [len(_as_tokens(frame, i)) for i, frame in enumerate(frames)]
+    lengths = [
+        len(frame if _is_frame(frame) else _as_tokens(frame, i)) for i, frame in enumerate(frames)
+    ]
     if not all(lengths) and not allow_empty:
         raise ValueError(f"X[{lengths.index(0)}] is empty: a sequence needs one token or more")
     return make_offsets(lengths)
 
 
 def _as_tokens(sequence, i):
-    """Return the tokens of a sequence as a list; of a data frame they are its rows."""
-    if isinstance(sequence, list) or _is_frame(sequence):
+    """Return the tokens of a sequence as a list."""
+    if isinstance(sequence, list):
         return sequence
+    if _is_frame(sequence):
+        raise TypeError(
+            f"X[{i}] is a data frame, expected a list of tokens: its to_dict('records') has a dict "
+            "of each row"
+        )
     if isinstance(sequence, (str, bytes)):
         raise TypeError(
             f"X[{i}] is a {type(sequence).__name__}, expected a sequence of tokens: raw text "

@@ -221,6 +221,11 @@ def test_bad_tokens_are_named(token, error, message):
         ([[{"a": 1}], {"a"}], TypeError, r"X\[1\] must be a sequence of tokens, got set"),
         ([[{"a": 1}], iter([])], TypeError, r"X\[1\] must be a sequence of tokens, got list_it"),
         ([[{"a": 1}], []], ValueError, r"X\[1\] is empty"),
+        (
+            [[{"a": 1}], pd.DataFrame({"a": ["x"]})],
+            TypeError,
+            r"X\[1\] is a data frame, expected a list of tokens: its to_dict\('records'\)",
+        ),
         ([[{}, {}], [[]]], ValueError, "the tokens of X have no features$"),
     ],
 )

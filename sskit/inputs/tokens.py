@@ -190,5 +190,7 @@ def _is_frame(sequence):
 
 
 def _is_object_array(array):
-    """Tell whether something is an array of objects or strings."""
+    """Tell whether something is an array of objects or strings that has items."""
+    if not isinstance(getattr(array, "ndim", None), int) or not array.ndim:
+        return False
     return getattr(getattr(array, "dtype", None), "kind", "") in ("O", "S", "U")

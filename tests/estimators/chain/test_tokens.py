@@ -192,6 +192,9 @@ def test_what_has_an_odd_shape_is_named():
         for call in (fitted.predict, partial(make().fit, y=Y[:2])):
             with pytest.raises(TypeError, match=r"^X\[0\] must be a matrix of numbers, got"):
                 call([junk, X[0]])
+    for call in (fitted.predict, partial(make().fit, y=Y[:2])):
+        with pytest.raises(TypeError, match="^X must be a list"):
+            call(np.array(object()))
 
 
 def test_matrices_and_tokens_are_not_mixed():

@@ -1,9 +1,9 @@
 """
-Finding phrases: dicts through a pipeline
-=========================================
+Finding phrases: words as dicts
+===============================
 
-Words described by dicts go through :class:`~sskit.preprocessing.TokenTransformer` into a tagger of
-BIO labels. What is counted are whole phrases: one with a wrong end is a wrong phrase.
+A tagger of BIO labels takes words that are described by dicts. What is counted are whole phrases:
+one with a wrong end is a wrong phrase.
 """
 
 # %%
@@ -19,7 +19,6 @@ from sklearn.pipeline import make_pipeline
 
 from sskit import SequenceTagger, StructSVMClassifier
 from sskit.metrics import span_f1_score
-from sskit.preprocessing import TokenTransformer
 
 WORDS = {
     "determiner": ["the", "a", "this", "every"],
@@ -65,19 +64,16 @@ y = [labels for _, labels in sentences]
 X_train, X_test, y_train, y_test = train_test_split(X, y, train_size=0.4, random_state=0)
 
 # %%
-# The tagger gets rows of numbers, which ``DictVectorizer`` makes of the dicts of all words.
+# The tagger takes the dicts, and makes rows of numbers of them.
 # ``allowed_transitions="bio"`` rules out labellings that are no phrases.
 
-pipeline = make_pipeline(
-    TokenTransformer(DictVectorizer()), SequenceTagger(allowed_transitions="bio", random_state=0)
-)
-pipeline.fit(X_train, y_train)
+tagger = SequenceTagger(allowed_transitions="bio", random_state=0).fit(X_train, y_train)
 
 # %%
 # A sentence that it has not seen. Words it knows in several classes are told apart by what stands
 # around them.
 
-predicted = pipeline.predict(X_test)
+predicted = tagger.predict(X_test)
 longest = max(range(len(X_test)), key=lambda i: len(X_test[i]))
 for word, label, truth in zip(X_test[longest], predicted[longest], y_test[longest], strict=True):
     print(f"{word['word']:8s} {label:6s}", "" if label == truth else f"(it is {truth})")
@@ -92,7 +88,7 @@ def words_only(sentences):
     return [[{"word": token["word"]} for token in sentence] for sentence in sentences]
 
 
-alone = clone(pipeline).fit(words_only(X_train), y_train)
+alone = clone(tagger).fit(words_only(X_train), y_train)
 classifier = make_pipeline(DictVectorizer(), StructSVMClassifier(random_state=0))
 classifier.fit(sum(words_only(X_train), []), sum(y_train, []))
 found = {

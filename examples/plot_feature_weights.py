@@ -13,12 +13,9 @@ which label, and an explanation shows what decided about one word.
 
 import matplotlib.pyplot as plt
 import numpy as np
-from sklearn.feature_extraction import DictVectorizer
-from sklearn.pipeline import make_pipeline
 
 from sskit import SequenceTagger
 from sskit.display import FeatureWeightsDisplay, TransitionDisplay, explain, weights_frame
-from sskit.preprocessing import TokenTransformer
 
 WORDS = {
     "DET": ["the", "a", "this", "every"],
@@ -45,12 +42,11 @@ def describe(words):
 
 sentences, y = zip(*(sentence() for _ in range(300)), strict=True)
 X = [describe(words) for words in sentences]
-tagger = make_pipeline(TokenTransformer(DictVectorizer()), SequenceTagger(random_state=0))
-tagger.fit(X[:200], y[:200])
+tagger = SequenceTagger(random_state=0).fit(X[:200], y[:200])
 print(f"{tagger.score(X[200:], y[200:]):.3f} of the words right")
 
 # %%
-# The strongest weights as a table. The names come from the vectorizer, through the pipeline.
+# The strongest weights as a table. The names come with the dicts.
 
 frame = weights_frame(tagger, top=2)
 print(frame[frame["kind"] == "node"].drop(columns=["kind", "to_label"]).to_string(index=False))

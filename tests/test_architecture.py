@@ -77,8 +77,8 @@ ROOMS = {
         "core inputs metrics models models/kernel models/slack solvers solvers/common"
     ),
     "estimators/completion": "inputs models/chain solvers solvers/common",
-    "estimators/reasons": "estimators/base inputs",
-    "estimators/online": "core estimators/base inputs",
+    "estimators/reasons": "estimators/base inputs preprocessing",
+    "estimators/online": "estimators/base inputs",
     "estimators/structured": "estimators/base estimators/completion inputs models/structured",
     "estimators/multiclass": (
         "estimators/base estimators/completion estimators/online estimators/reasons "
@@ -103,7 +103,8 @@ ROOMS = {
     ),
     "estimators/path": "core estimators/base inputs solvers/common solvers/path",
     "estimators/calibration": (
-        "estimators/base estimators/chain estimators/tree inputs metrics models/calibration oracles"
+        "estimators/base estimators/chain estimators/reasons estimators/tree inputs metrics "
+        "models/calibration oracles"
     ),
     "estimators/stopping": "estimators/base inputs",
     "dask": "core estimators/base solvers/common solvers/distributed",

@@ -6,6 +6,7 @@ Nothing is downloaded: the files must be there. Each loader returns a Bunch with
 
 import gzip
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -57,12 +58,15 @@ def load_wsj_pos(subset="train"):
 
 
 def load_usaddress(subset="train"):
-    """Addresses and the parts that their words are of (datamade, the parser usaddress).
+    """American addresses: dicts of attributes of their tokens, and the parts (datamade, usaddress).
 
-    Of "train", "test_labeled" or "test_osm".
+    Of "train", "test_labeled" (hard) or "test_osm" (easy). The attributes are those of the parser
+    `usaddress`, which trains CRFsuite on them: of the token itself, and of both neighbours in dicts
+    called "previous" and "next".
     """
-    X, y = load_conll(HOME / "usaddress" / f"{subset}.txt.gz", columns=["word", "part"])
-    return Bunch(data=[[token["word"] for token in tokens] for tokens in X], target=y)
+    X, target = load_conll(HOME / "usaddress" / f"{subset}.txt.gz", columns=["word", "part"])
+    addresses = ([token["word"] for token in tokens] for tokens in X)
+    return Bunch(data=[*map(_address_attributes, addresses)], target=target)
 
 
 def load_usps(subset="train"):
@@ -230,6 +234,50 @@ def _attributes(sentence):
                 tokens[t][name] = "|".join(gram)
     tokens[0]["__BOS__"] = tokens[-1]["__EOS__"] = 1
     return tokens
+
+
+# How directions and kinds of streets are written most, in lower case and without full stops.
+_DIRECTIONS, _STREETS = (
+    frozenset(words.split())
+    for words in (
+        "n s e w ne nw se sw north south east west northeast northwest southeast southwest",
+        "alley aly ave avenue av bend blvd boulevard bridge brg broadway bypass byp canyon cir "
+        "circle court ct cove cv creek crescent cres crossing xing drive dr expressway expy fort "
+        "ft freeway fwy garden gdn glen grove grv heights hts highway hwy hill hills hollow island "
+        "isle junction jct lake landing lndg lane ln loop manor meadow mill mount mountain mtn "
+        "park parkway pkwy pass path pike pine place pl plaza plz point pt ridge rdg river road rd "
+        "route rte row run spring square sq street st station sta terrace ter trace trail trl "
+        "turnpike tpke valley view village vista walk way",
+    )
+)
+
+
+def _address_attributes(address):
+    """Return one dict of attributes per token of an address, with those of its neighbours."""
+    alone = [_token_attributes(token) for token in address]
+    alone[0]["address.start"] = alone[-1]["address.end"] = True
+    tokens = [dict(token) for token in alone]
+    for t in range(1, len(tokens)):
+        tokens[t]["previous"], tokens[t - 1]["next"] = alone[t - 1], alone[t]
+    return tokens
+
+
+def _token_attributes(token):
+    """Return the attributes of a token of an address, whatever is around it."""
+    clean = token if token in ("&", "#", "\u00bd") else re.sub(r"^\W+|[^.\w]+$", "", token)
+    word = clean.lower().replace(".", "")
+    number, some = word.isdigit(), any(letter.isdigit() for letter in clean)
+    return {
+        "abbrev": clean.endswith("."),
+        "digits": "all_digits" if clean.isdigit() else "some_digits" if some else "no_digits",
+        "word": False if number else word,
+        "trailing.zeros": word[len(word.rstrip("0")) :] if number else False,
+        "length": f"{'d' if number else 'w'}:{len(word)}",
+        "endsinpunc": token[-1] if re.match(r".+[^.\w]", token) else False,
+        "directional": word in _DIRECTIONS,
+        "street_name": word in _STREETS,
+        "has.vowels": bool(set(word[1:]) & set("aeiou")),
+    }
 
 
 def _sets(archive, subset):

@@ -24,14 +24,13 @@ from _common import alternate
 from _data import HOME, load_conll2000
 from sklearn.datasets import load_digits, make_multilabel_classification
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.feature_extraction import DictVectorizer
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
 import sskit
 from sskit.datasets import make_digit_strings, make_poses
 from sskit.oracles import graphcut, viterbi
-from sskit.preprocessing import TokenTransformer
+from sskit.preprocessing import TokenVectorizer
 
 ONCE = {"max_iter": 1, "tol": 1e-12, "random_state": 0}
 N_REQUESTS = 100
@@ -103,7 +102,7 @@ def matrices_of(pipeline, X):
 
 def tagging(name, X, y):
     """Print the rows of taggers of sentences of dicts; return the pipeline."""
-    pipeline = make_pipeline(TokenTransformer(DictVectorizer()), sskit.SequenceTagger(**ONCE))
+    pipeline = make_pipeline(TokenVectorizer(), sskit.SequenceTagger(**ONCE))
     tagger, rules = pipeline.fit(X, y)[-1], {"on_violation": "ignore", "allowed_transitions": "bio"}
     ruled = sskit.SequenceTagger(**ONCE, **rules).fit(pipeline[0].transform(X), y)
     table = tagger.transitions_
@@ -119,7 +118,8 @@ def tagging(name, X, y):
     functions.append(("predict_topk(5)", lambda matrix: tagger.predict_topk([matrix], 5)))
     title = f"SequenceTagger, {name}, {tagger.coef_.size}"
     print_rows(title, functions, matrices_of(pipeline, X))
-    functions = [("predict, pipeline", lambda x: pipeline.predict([x]))]
+    of_dicts = sskit.SequenceTagger(**ONCE).fit(X, y)
+    functions = [("predict", lambda x: of_dicts.predict([x]))]
     print_rows("    from dicts", functions + crfsuite(X, y), X)
     return pipeline
 
@@ -255,7 +255,7 @@ def main(only_threads=False):
     warnings.simplefilter("ignore", ConvergenceWarning)
     X, y = made_sentences(4000, 17_000)
     if only_threads:
-        pipeline = make_pipeline(TokenTransformer(DictVectorizer()), sskit.SequenceTagger(**ONCE))
+        pipeline = make_pipeline(TokenVectorizer(), sskit.SequenceTagger(**ONCE))
         threads(pipeline.fit(X, y), X)
         return
     pipeline = tagging("made", X, y)

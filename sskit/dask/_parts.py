@@ -43,7 +43,10 @@ class Part:
         X, y, sample_weight = self.call(self.load)
         if n_samples(X) == 0 and n_samples(y) == 0:
             return None
-        return self.call(self.estimator._gate, X, y, sample_weight, part=True)
+        checked = self.call(self.estimator._gate, X, y, sample_weight, part=True)
+        if getattr(getattr(checked, "columns", None), "vectorizer", None) is not None:
+            self.call(refuse_tokens)
+        return checked
 
     def survey(self):
         """Return the `Facts` of the part; None if it has no samples."""
@@ -95,6 +98,14 @@ def error_of(number, error):
         kind = TypeError if isinstance(error, TypeError) else ValueError
         return kind(f"part {number}: {error}")
     return RuntimeError(f"part {number}: {type(error).__name__}: {error}")
+
+
+def refuse_tokens():
+    """Raise ValueError because each part would have features of its own."""
+    raise ValueError(
+        "X has tokens that are dicts or strings, of which each part would make other features: fit "
+        "a sskit.preprocessing.TokenVectorizer to all names, and give what it makes of the parts"
+    )
 
 
 def n_samples(data):

@@ -8,7 +8,14 @@ import scipy.sparse as sp
 
 from sskit._labels import SETS, is_ignored, is_string, join_arrays, label_array, plain
 from sskit._numbers import as_array, no_number, shown
-from sskit.inputs.ragged_array import RaggedArray, locate, make_offsets, one_sequence, split
+from sskit.inputs.ragged_array import (
+    RaggedArray,
+    SoundArray,
+    locate,
+    make_offsets,
+    one_sequence,
+    split,
+)
 from sskit.inputs.stacking import (
     as_floats_in_place,
     canonical_csr,
@@ -130,6 +137,8 @@ def _ready(X, n_features):
     """
     if n_features is None:
         return None
+    if type(X) is SoundArray and X.values.shape[1] == n_features:
+        return X
     if type(X) is RaggedArray and len(X) == 1:
         values = X.values
     elif type(X) is list and len(X) == 1:
@@ -433,8 +442,8 @@ def _as_matrix(item, label, allow_empty=False):
     if array.ndim == 1 and isinstance(array[0], (str, bytes, Mapping)):
         kind = _type_name(array.tolist()[0])  # str, where the array holds NumPy's
         raise TypeError(
-            f"{label}[0] is a {kind}; turn tokens into rows of numbers with "
-            "sskit.preprocessing.TokenTransformer, e.g. TokenTransformer(DictVectorizer())"
+            f"{label}[0] is a {kind}; turn tokens into rows of numbers, dicts and lists of "
+            "strings with sskit.preprocessing.TokenVectorizer, others with TokenTransformer"
         )
     if array.ndim != 2:
         raise ValueError(

@@ -6,6 +6,9 @@ from numbers import Integral
 import numpy as np
 import scipy.sparse as sp
 
+_ARRAYS = {"data", "indices", "indptr", "_shape"}
+_ATTRIBUTES = {}  # of empty CSR matrices, by their type
+
 
 class RaggedArray:
     """Hold a list of sequences as one stacked matrix.
@@ -161,12 +164,12 @@ class RaggedArray:
         if not sp.issparse(values):
             return values[a:b]
         first, last = values.indptr[a], values.indptr[b]
-        triple = (
+        arrays = (
             values.data[first:last],
             values.indices[first:last],
             values.indptr[a : b + 1] - first,
         )
-        return type(values)(triple, shape=(b - a, values.shape[1]))
+        return make_csr(*arrays, (b - a, values.shape[1]), type(values))
 
     def _take(self, positions):
         lengths = self.lengths[positions]
@@ -176,13 +179,38 @@ class RaggedArray:
         return type(self)(self._values[rows], offsets)
 
 
-def one_sequence(values):
+class SoundArray(RaggedArray):
+    """A RaggedArray of finite floats, in canonical format if they are sparse, that nobody checks.
+
+    Only for what was just made so, and is not handed to users, who might change it.
+    """
+
+
+def one_sequence(values, kind=RaggedArray):
     """Return an ndarray or CSR matrix with rows as a RaggedArray of one, which is not checked."""
-    ragged = object.__new__(RaggedArray)
+    ragged = object.__new__(kind)
     offsets = np.array([0, values.shape[0]], dtype=np.int64)
     offsets.flags.writeable = False
     ragged._values, ragged._offsets = values, offsets
     return ragged
+
+
+def make_csr(data, indices, indptr, shape, kind=sp.csr_array):
+    """Return the CSR matrix of sound arrays, which SciPy does not look at again.
+
+    Its constructor takes longer than a sentence to label. Where an empty matrix has other
+    attributes than those known, the constructor is called after all.
+    """
+    attributes = _ATTRIBUTES.get(kind)
+    if attributes is None:
+        empty = vars(kind((0, 0)))
+        attributes = empty.copy() if empty.keys() >= _ARRAYS else {}
+        _ATTRIBUTES[kind] = attributes
+    if not attributes:
+        return kind((data, indices, indptr), shape=shape)
+    matrix = kind.__new__(kind)
+    vars(matrix).update(attributes, data=data, indices=indices, indptr=indptr, _shape=shape)
+    return matrix
 
 
 def split(flat, offsets):

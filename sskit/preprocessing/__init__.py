@@ -6,14 +6,23 @@ from sskit.preprocessing._pixels import node_features_from_pixels, region_adjace
 from sskit.preprocessing._superpixel_graph import SuperpixelGraph
 from sskit.preprocessing._superpixel_graphs import SuperpixelGraphs
 from sskit.preprocessing._token_transformer import TokenTransformer
+from sskit.preprocessing._token_vectorizer import TokenVectorizer
 
 __all__ = [
     "NodeProbabilities",
     "SuperpixelGraph",
     "SuperpixelGraphs",
     "TokenTransformer",
+    "TokenVectorizer",
     "node_features_from_pixels",
     "region_adjacency",
 ]
 
-export_from(__name__, NodeProbabilities, SuperpixelGraph, SuperpixelGraphs, TokenTransformer)
+export_from(
+    __name__,
+    NodeProbabilities,
+    SuperpixelGraph,
+    SuperpixelGraphs,
+    TokenTransformer,
+    TokenVectorizer,
+)

@@ -5,10 +5,9 @@ from collections.abc import Mapping
 from numbers import Real
 
 import numpy as np
-from sklearn.feature_extraction import DictVectorizer
 
 from sskit.inputs.ragged_array import RaggedArray, make_offsets
-from sskit.preprocessing._dict_rows import dict_rows
+from sskit.preprocessing._token_vectorizer import TokenVectorizer
 
 _TERM = re.compile(r"(.*)\[([+-]?\d{1,9})\]")
 # Names of features of edges begin with it.
@@ -91,7 +90,7 @@ def edge_dicts(sequences, templates):
                     if isinstance(value, str):
                         strings.append(value)
                     elif isinstance(value, (Real, np.bool_)):
-                        number *= float(value)
+                        number *= finite(value, f"X[{i}][{place}][{attribute!r}]")
                     else:
                         break
                 else:
@@ -99,6 +98,17 @@ def edge_dicts(sequences, templates):
                     edge[key] = number
             features.append(edge)
         yield features
+
+
+def finite(value, name):
+    """Return a number as a float, or raise ValueError if it is none that is finite."""
+    try:
+        number = float(value)
+    except OverflowError:
+        number = np.inf
+    if not np.isfinite(number):
+        raise ValueError(f"{name} is {number}, expected a finite number")
+    return number
 
 
 def attributes(token, name):
@@ -123,33 +133,27 @@ class EdgeVectorizer:
     ----------
     templates : list of tuple
         From `parse_templates`.
-    vectorizer : DictVectorizer, default=None
+    vectorizer : TokenVectorizer, default=None
         Fitted; None is a new one.
     """
 
     def __init__(self, templates, vectorizer=None):
         self.templates = templates
-        self.vectorizer = DictVectorizer() if vectorizer is None else vectorizer
+        self.vectorizer = TokenVectorizer() if vectorizer is None else vectorizer
 
     def fit(self, sequences):
-        """Learn which features there are; return the fitted DictVectorizer."""
-        flat = (edge for edges in edge_dicts(sequences, self.templates) for edge in edges)
-        self.vectorizer.fit(flat)
-        if not self.vectorizer.vocabulary_:
+        """Learn which features there are; return the fitted TokenVectorizer."""
+        flat = [edge for edges in edge_dicts(sequences, self.templates) for edge in edges]
+        if not any(flat):
             names = ", ".join(repr(name) for name, _ in self.templates)
             raise ValueError(
                 f"edges={names} make no features: no two tokens of X side by side have these "
                 "attributes"
             )
-        return self.vectorizer
+        return self.vectorizer.fit([flat])
 
     def transform(self, sequences):
         """Return the rows as a RaggedArray, a matrix (T - 1, q) for each sequence."""
         edges = list(edge_dicts(sequences, self.templates))
         offsets = make_offsets([len(features) for features in edges])
-        rows = dict_rows(self.vectorizer, edges) if offsets[-1] else None
-        if rows is None and offsets[-1]:
-            rows = self.vectorizer.transform([edge for features in edges for edge in features])
-        if rows is None:
-            rows = np.empty((0, len(self.vectorizer.vocabulary_)))
-        return RaggedArray(rows, offsets)
+        return RaggedArray(self.vectorizer.transform(edges).values, offsets)

@@ -1,6 +1,9 @@
 """TokenTransformer: what scikit-learn does to rows, done to the rows of sequences."""
 
+from collections.abc import Mapping
+from contextlib import contextmanager
 from itertools import chain, islice
+from numbers import Number
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,19 +15,19 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sskit._public import PublicMixin
-from sskit._ready import all_within
 from sskit.inputs.chains.gate import split_pairs
 from sskit.inputs.ragged import find_sets, split, stack_labels, stack_sequences
-from sskit.inputs.ragged_array import RaggedArray, locate, make_offsets, one_sequence
+from sskit.inputs.ragged_array import RaggedArray, locate, make_offsets
 from sskit.inputs.stacking import canonical_csr, first_not_finite, stack_csr, stack_dense
-from sskit.inputs.tokens import stack_tokens
-from sskit.preprocessing._dict_rows import dict_rows
+from sskit.inputs.tokens import as_sentences, stack_tokens
 from sskit.preprocessing._edge_templates import EdgeVectorizer, parse_templates
+from sskit.preprocessing._token_rows import TokenColumns, read_rows
 
 # These take an iterator and transform each token by itself, so that a piece at a time will do:
 # DictVectorizer holds 40 bytes per value while it works, the result only 12.
 _TAKE_ITERATORS = (DictVectorizer, FeatureHasher)
 _TOKENS_AT_ONCE = 20_000
+_LARGEST = float(np.finfo(np.float64).max)
 
 
 def _inner_has(name):
@@ -62,7 +65,7 @@ class TokenTransformer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
     ----------
     transformer_ : estimator
         The fitted inner transformer.
-    edge_vectorizer_ : DictVectorizer or None
+    edge_vectorizer_ : TokenVectorizer or None
         What makes rows of the features of edges; None without `edges`.
     n_features_in_ : int
         The number of columns of the tokens, if the inner transformer counts them.
@@ -107,8 +110,9 @@ class TokenTransformer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
         ----------
         X : sequence of n sequences of tokens
             See the notes of the class.
-        y : sequence of n label sequences or None, default=None
-            Stacked and given to the inner transformer where it is not None.
+        y : object, default=None
+            Stacked and given to the inner transformer, if it has a label for each token; else left
+            to the last step of a pipeline, unless the inner transformer cannot do without.
 
         Returns
         -------
@@ -119,8 +123,8 @@ class TokenTransformer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
         TypeError, ValueError
             If `transformer` is not a transformer, or `X` holds no or bad sequences, or not `y`'s.
         """
-        inner, tokens, _, labels = self._start(X, y)
-        with config_context(transform_output="default"):
+        inner, tokens, _, labels, refused = self._start(X, y)
+        with config_context(transform_output="default"), _explaining(inner, X, refused):
             inner.fit(tokens, *labels)
         return self._finish(inner, self._fit_edges(X))
 
@@ -145,15 +149,18 @@ class TokenTransformer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
         TypeError, ValueError
             As ``fit``; also if the inner transformer changes the number of rows.
         """
-        inner, tokens, offsets, labels = self._start(X, y)
-        with config_context(transform_output="default"):
+        inner, tokens, offsets, labels, refused = self._start(X, y)
+        with config_context(transform_output="default"), _explaining(inner, X, refused):
             if hasattr(inner, "fit_transform") and not isinstance(inner, _TAKE_ITERATORS):
                 rows = inner.fit_transform(tokens, *labels)
             else:
                 inner.fit(tokens, *labels)
-                rows = _transform(inner, self._tokens(X)[0], offsets)
+                rows = _dict_rows(inner, X)
+                if rows is None:
+                    rows = _transform(inner, self._tokens(X)[0], offsets)
+        rows = self._ragged(rows, offsets, inner, X)
         self._finish(inner, self._fit_edges(X))
-        return self._with_edges(self._ragged(rows, offsets), X)
+        return self._with_edges(rows, X)
 
     def transform(self, X):
         """Transform the tokens.
@@ -174,16 +181,16 @@ class TokenTransformer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
             If called before ``fit`` where the inner transformer needs one; else as
             ``fit_transform``.
         """
-        rows = self._dict_rows(X)
-        if rows is not None:
-            return self._with_edges(rows, X)
         inner = self._ready()
+        rows = _dict_rows(inner, X)
+        if rows is not None:
+            return self._with_edges(RaggedArray(rows, make_offsets(list(map(len, X)))), X)
         tokens, offsets = self._tokens(X, allow_empty=True)
         if offsets[-1] == 0:
             return self._with_edges(RaggedArray(np.empty((0, 0)), offsets), X)
-        with config_context(transform_output="default"):
+        with config_context(transform_output="default"), _explaining(inner, X):
             rows = _transform(inner, tokens, offsets)
-        return self._with_edges(self._ragged(rows, offsets), X)
+        return self._with_edges(self._ragged(rows, offsets, inner, X), X)
 
     @available_if(_inner_has("inverse_transform"))
     def inverse_transform(self, X):
@@ -203,8 +210,9 @@ class TokenTransformer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
         pairs = split_pairs(X)
         stacked = stack_sequences(X if pairs is None else pairs[0])
         tokens = self.transformer_.inverse_transform(stacked.values)
-        cut = self._ragged if hasattr(tokens, "shape") else split
-        return cut(tokens, stacked.offsets)
+        if hasattr(tokens, "shape"):
+            return self._ragged(tokens, stacked.offsets)
+        return split(tokens, stacked.offsets)
 
     @available_if(_inner_has("get_feature_names_out"))
     def get_feature_names_out(self, input_features=None):
@@ -266,17 +274,14 @@ class TokenTransformer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
         return self.transformer_
 
     def _start(self, X, y):
-        """Check everything; return a fresh inner transformer, tokens, offsets and labels."""
+        """Check everything; return a fresh inner transformer, tokens, offsets, `_labels_for`."""
         inner = self.transformer
         if isinstance(inner, type) or not (hasattr(inner, "fit") and hasattr(inner, "transform")):
             raise TypeError(f"transformer must be an object with fit and transform, got {inner!r}")
         tokens, offsets = self._tokens(X)
         if self.edges is not None:
             parse_templates(self.edges)
-        # labels that are not all known teach no transformer, but most need none
-        hidden = find_sets(y) is not None and not get_tags(inner).target_tags.required
-        labels = () if y is None or hidden else (stack_labels(y, np.diff(offsets)),)
-        return clone(inner), tokens, offsets, labels
+        return clone(inner), tokens, offsets, *_labels_for(inner, y, offsets)
 
     def _fit_edges(self, X):
         """Return a DictVectorizer fitted to the features of edges, or None if there are none."""
@@ -308,18 +313,7 @@ class TokenTransformer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
             tokens = list(tokens)
         return tokens, offsets
 
-    def _dict_rows(self, X):
-        """Return lists of plain dicts transformed, or None if something is unusual or wrong."""
-        if type(X) is not list or "transformer_" not in vars(self):
-            return None
-        rows = dict_rows(self.transformer_, X)
-        if rows is None or not all_within(rows.data):
-            return None
-        if len(X) == 1:
-            return one_sequence(rows)
-        return RaggedArray(rows, make_offsets(list(map(len, X))))
-
-    def _ragged(self, rows, offsets):
+    def _ragged(self, rows, offsets, inner=None, X=None):
         """Return transformed rows as the sequences that they belong to."""
         if hasattr(rows, "to_numpy"):
             rows = rows.to_numpy()
@@ -329,22 +323,114 @@ class TokenTransformer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
             raise ValueError(f"{name} returned shape {shape} for {offsets[-1]} tokens")
         if sp.issparse(rows):
             rows = canonical_csr(sp.csr_array(rows), owned=False)
-        if isinstance(self._ready(), DictVectorizer):
-            self._check_attributes(rows, offsets)
+        if isinstance(inner, _TAKE_ITERATORS):
+            _check_attributes(rows, offsets, X)
         return RaggedArray(rows, offsets)
 
-    def _check_attributes(self, rows, offsets):
-        """Raise ValueError that names the attribute of a token that is no finite number."""
-        found = first_not_finite(rows)
-        if found is not None:
-            row, column, what = found
-            i, t = locate(offsets, row)
-            name = self.transformer_.feature_names_[column]
-            raise ValueError(
-                f"the attribute {name!r} of X[{i}][{t}] is None or NaN: leave it out"
-                if what == "NaN"
-                else f"the attribute {name!r} of X[{i}][{t}] is infinite"
-            )
+
+def _labels_for(inner, y, offsets):
+    """Return the labels of all tokens for an inner transformer, and why there are none.
+
+    Segments, hidden labels and whatever else the last step of a pipeline takes teach no
+    transformer of rows, but most do without.
+
+    Returns
+    -------
+    labels : tuple
+        The labels, or nothing.
+    refused : Exception or None
+        What is wrong with them, if the transformer cannot do without.
+    """
+    if y is None or isinstance(inner, _TAKE_ITERATORS):
+        return (), None
+    needed = get_tags(inner).target_tags.required
+    if not needed and find_sets(y) is not None:
+        return (), None
+    try:
+        return (stack_labels(y, np.diff(offsets)),), None
+    except (TypeError, ValueError) as error:
+        if needed:
+            raise
+        return (), error
+
+
+def _dict_rows(vectorizer, X):
+    """Return lists of plain dicts as a DictVectorizer transforms them, or None.
+
+    None if something is unusual or wrong: the vectorizer itself then says what comes of it.
+    """
+    plain = type(vectorizer) is DictVectorizer and vectorizer.sparse
+    if not plain or vectorizer.dtype is not np.float64 or type(X) is not list or not X:
+        return None
+    vocabulary, separator = vectorizer.vocabulary_, vectorizer.separator
+    if type(vocabulary) is not dict or type(separator) is not str or not vocabulary:
+        return None
+    try:
+        rows = read_rows(TokenColumns(vocabulary, separator), X, _LARGEST, np.float64, deepest=0)
+    except (TypeError, ValueError):
+        return None
+    return rows if rows.shape[0] else None
+
+
+def _check_attributes(rows, offsets, X):
+    """Raise ValueError that names the attribute of a token that is no finite number."""
+    found = first_not_finite(rows)
+    if found is None:
+        return
+    row, _, what = found
+    i, t = locate(offsets, row)
+    token = as_sentences(X, allow_empty=True)[i][t]
+    names = [key for key in token if _is_wrong(token[key])] if isinstance(token, Mapping) else []
+    place = f"the attribute {names[0]!r} of X[{i}][{t}]" if names else f"X[{i}][{t}]"
+    why = "is None or NaN: leave it out" if what == "NaN" else "is infinite"
+    raise ValueError(f"{place} {why}")
+
+
+def _is_wrong(value):
+    """Return whether the value of an attribute is None, NaN or infinite."""
+    return value is None or (isinstance(value, Number) and not np.isfinite(float(value)))
+
+
+@contextmanager
+def _explaining(inner, X, refused=None):
+    """Let errors of inner transformers say what is wrong with the labels, or with which token.
+
+    Those that take tokens one by one name the first that they refuse, and its attribute.
+    """
+    try:
+        yield
+    except Exception as error:
+        if refused is not None:
+            raise refused from error
+        if isinstance(inner, _TAKE_ITERATORS):
+            for place, reason in _refusals(inner, X):
+                kind = TypeError if isinstance(error, (TypeError, AttributeError)) else ValueError
+                raise kind(f"X{place}: {reason}") from error
+        raise
+
+
+def _refusals(inner, X):
+    """Yield the place and the reason of each token that a transformer does not take."""
+    for i, sentence in enumerate(as_sentences(X, allow_empty=True)):
+        for t, token in enumerate(sentence):
+            reason, place = _refusal(inner, token), f"[{i}][{t}]"
+            if reason is None:
+                continue
+            for key in token if isinstance(token, Mapping) else ():
+                alone = _refusal(inner, {key: token[key]})
+                if alone is not None:
+                    reason, place = alone, f"{place}[{key!r:.80}]"
+                    break
+            yield place, reason
+
+
+def _refusal(inner, token):
+    """Return why a transformer does not take a token, or None if it does."""
+    try:
+        clone(inner).fit([token]).transform([token])
+    except Exception as error:
+        return str(error) or type(error).__name__
+    return None
 
 
 def _transform(inner, tokens, offsets):

@@ -18,6 +18,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from sskit import SequenceTagger, SlackRescaling, StructSVMClassifier
+from sskit.preprocessing import TokenVectorizer
 from sskit.solvers import BCFW, GDMM, FrankWolfe, MultiPlane
 
 dask = pytest.importorskip("dask")
@@ -182,6 +183,15 @@ def test_empty_parts():
     assert_same_optimum(model.estimator_, clone(WHOLE).fit(TOKENS, TAGS))
     found = model.predict([lazy([]), lazy(X[0])])
     assert found[0].compute() == [] and len(found[1].compute()) == 10
+
+
+def test_tokens_are_to_be_made_rows_before():
+    tokens, tags = [[{"w": "a"}, {"w": "b"}]] * 4, [["x", "y"]] * 4
+    with pytest.raises(ValueError, match="^part 0: X has tokens .*preprocessing.TokenVectorizer"):
+        Distributed(clone(WHOLE)).fit([tokens, tokens], [tags, tags])
+    rows = TokenVectorizer().fit_transform(tokens)
+    model = Distributed(clone(WHOLE)).fit([rows, rows], [tags, tags])
+    assert model.estimator_.predict(rows)[0].tolist() == ["x", "y"]
 
 
 def test_collections():

@@ -14,6 +14,7 @@ from sskit.preprocessing import (
     SuperpixelGraph,
     SuperpixelGraphs,
     TokenTransformer,
+    TokenVectorizer,
 )
 
 CHAIN = [
@@ -187,6 +188,16 @@ def token_transformer(rng):
     return Subject(TokenTransformer(StandardScaler()), {"X": X, "y": None})
 
 
+def token_vectorizer(rng):
+    """A vectorizer of tokens."""
+    values = ["x", "y", 2.5, True, ["x", "z"], {"a": "x", "b": 1}]
+    X = [
+        [{key: values[rng.integers(len(values))] for key in "abc"} for _ in range(3)]
+        for _ in range(4)
+    ]
+    return Subject(TokenVectorizer(min_count=int(rng.integers(1, 3))), {"X": X, "y": None})
+
+
 def node_probabilities(rng):
     """Probabilities of nodes."""
     edges = np.array([[0, 1], [1, 2]])
@@ -222,6 +233,7 @@ FUNCTIONS = {
     "span_metric": span_metric,
     "pose_metric": pose_metric,
     "token_transformer": token_transformer,
+    "token_vectorizer": token_vectorizer,
     "node_probabilities": node_probabilities,
     "superpixel_graph": superpixel_graph,
     "superpixel_graphs": superpixel_graphs,

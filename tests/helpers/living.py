@@ -67,6 +67,7 @@ from sskit.oracles.parts.max_sum import GridPotentials
 from sskit.oracles.rankings.swapped_pairs import SwappedPairs
 from sskit.oracles.segments.semi_markov import PackedSegments, SegmentKBest, SegmentMaxSum
 from sskit.parallel.crew import Crew
+from sskit.preprocessing._token_rows import TokenColumns, TokenReader
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
 from sskit.solvers.block_coordinate.eviction import PlaneKeeper
 from sskit.solvers.block_coordinate.plain_pass import MixVisitor
@@ -117,6 +118,8 @@ def living_objects(types):
 
 def make():
     """Yield what keeps objects alive: runs of all solvers, problems, and what looks into them."""
+    yield TokenColumns(None, "=")
+    yield TokenReader(TokenColumns({"a": 0}, "="), 1.0, 1, True)
     runs = []
     with recorded(runs), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -29,7 +29,7 @@ from sskit import (
 )
 from sskit.datasets import make_chains, make_score_maps
 from sskit.metrics import sequence_accuracy_scorer
-from sskit.preprocessing import NodeProbabilities, TokenTransformer
+from sskit.preprocessing import NodeProbabilities, TokenTransformer, TokenVectorizer
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
 
 FAST = {"tol": 0.3, "random_state": 0}
@@ -251,6 +251,11 @@ MODELS = {
     "pipeline, tokens": (
         make_pipeline(TokenTransformer(MinMaxScaler()), SequenceTagger(**FAST)),
         chains,
+    ),
+    "tokens": (SequenceTagger(**FAST), sentences),
+    "pipeline, vectorizer": (
+        make_pipeline(TokenVectorizer(min_count=2), SequenceTagger(**FAST)),
+        sentences,
     ),
     "pipeline, edges": (
         make_pipeline(

@@ -400,7 +400,11 @@ INF = sp.csr_array(np.array([[0, 0, 0, 0, 1], [0, 0, 2, 0, -np.inf]]))
         ([OK, OK * 1j], ValueError, r"Complex data not supported: X\[1\]"),
         ([OK, sp.csr_array(OK * 1j)], ValueError, r"Complex data not supported: X\[1\]"),
         ([OK, [[1, 2], [3]]], ValueError, r"X\[1\] is no array: its items have different"),
-        ([[{"w": "a"}]], TypeError, r"X\[0\]\[0\] is a dict; .*TokenTransformer.*DictVectorizer"),
+        (
+            [[{"w": "a"}]],
+            TypeError,
+            r"X\[0\]\[0\] is a dict; .*TokenVectorizer, .*Transformer",
+        ),
         ([["a", "b"]], TypeError, r"X\[0\]\[0\] is a str; .*TokenTransformer"),
         ([{"w": 1}], TypeError, r"X\[0\] must be a matrix of numbers, got dict"),
         (["abc"], TypeError, r"X\[0\] is a str, expected a sequence of tokens: raw text"),

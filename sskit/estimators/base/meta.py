@@ -103,7 +103,7 @@ def known_argument(method, known):
 
 def common_attributes(fitted):
     """Return those fitted attributes that all kinds of estimators may have."""
-    names = ("classes_", "n_features_in_", "feature_names_in_")
+    names = ("classes_", "n_features_in_", "feature_names_in_", "vectorizer_")
     return {name: fitted[name] for name in names if name in fitted}
 
 

@@ -272,5 +272,5 @@ class TaggerMixin:
         tags.target_tags.required = True
         tags.input_tags.two_d_array = False
         tags.input_tags.three_d_array = True
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = tags.input_tags.dict = tags.input_tags.string = True
         return tags

@@ -10,6 +10,7 @@ from sskit.estimators.base.meta import MetaEstimator
 from sskit.estimators.chain.edges import fitted_pairs
 from sskit.estimators.chain.states import has_states
 from sskit.estimators.chain.tagger import SequenceTagger
+from sskit.estimators.reasons.columns import as_fitted
 from sskit.estimators.tree.tagger import TreeTagger
 from sskit.inputs.trees import check_trees
 from sskit.models.calibration.scores import Calibration, EdgeScores, Scores
@@ -132,6 +133,7 @@ def scores_of(estimator, X, classes):
     scores : Scores
     """
     tagger, X = transformed(estimator, X)
+    X = as_fitted(tagger, X, trees=isinstance(tagger, TreeTagger))
     refuse_hidden_states(tagger)  # a search may have set them
     if "triples_" in vars(tagger):  # a search has chosen it
         raise ValueError(SECOND_ORDER)

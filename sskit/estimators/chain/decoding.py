@@ -11,7 +11,7 @@ from sskit.estimators.base.tagging import NothingToLabel, check_chain, check_mod
 from sskit.estimators.chain.edges import edge_decoder, fitted_pairs
 from sskit.estimators.chain.second import second_decoder
 from sskit.estimators.chain.states import StateDecoder, fitted_states
-from sskit.estimators.reasons.column_names import check_column_names
+from sskit.estimators.reasons.columns import as_fitted
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.models.chain.model import check_lengths, make_request
 from sskit.models.chain.request import ChainDecoder
@@ -52,7 +52,7 @@ def fitted_decoder(tagger, X, known=None):
     given = [name for name in USED_BY_PREDICT if getattr(tagger, name) is not None]
     if given:
         check_constraints(tagger, *given)
-    check_column_names(X, vars(tagger).get("feature_names_in_"), type(tagger).__name__)
+    X = as_fitted(tagger, X)
     stacked, edges = fitted_pairs(tagger, X)
     n_classes = check_chain(tagger)
     offsets, possible = stacked.offsets, None

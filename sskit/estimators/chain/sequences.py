@@ -7,6 +7,7 @@ import numpy as np
 
 from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT
 from sskit.estimators.completion.partial_labels import PartialLabels
+from sskit.estimators.reasons.columns import Columns
 from sskit.inputs.ragged_array import RaggedArray, locate
 from sskit.inputs.stacking import FeatureScale
 from sskit.models.chain.transitions import find_violations, kinds_of, refuse_violations, repair
@@ -29,8 +30,8 @@ class Sequences(NamedTuple):
         Allowed transitions, first and last labels; None if these are a part of the data.
     scale : FeatureScale or None
         How large features are; None in a kernel space, where it depends on the kernel.
-    names : ndarray of shape (n_features,) or None
-        Names of the features; None unless sequences are data frames.
+    columns : Columns
+        What the features are.
     partial : PartialLabels or None
         What is known of the labels, if that is not all.
     token_weight : ndarray of shape (n_tokens,) or None
@@ -47,7 +48,7 @@ class Sequences(NamedTuple):
     weight: np.ndarray | None
     rules: tuple | None
     scale: FeatureScale | None
-    names: np.ndarray | None = None
+    columns: Columns = Columns()
     partial: PartialLabels | None = None
     token_weight: np.ndarray | None = None
     edges: object = None

@@ -39,7 +39,7 @@ from sskit.estimators.completion.convex_concave import complete
 from sskit.estimators.completion.gate import gate_labels, training_costs
 from sskit.estimators.completion.partial_labels import known_share
 from sskit.estimators.online.steps import PartialFitMixin
-from sskit.estimators.reasons.column_names import column_names
+from sskit.estimators.reasons.columns import read_columns
 from sskit.estimators.reasons.explain import ExplainChainMixin
 from sskit.inputs.chains.gate import stack_pairs
 from sskit.inputs.ragged_array import RaggedArray
@@ -252,7 +252,10 @@ class SequenceTagger(
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, if the sequences were data frames whose columns have strings as names.
+        Their names, if the sequences were data frames whose columns have strings as names, or
+        tokens of which `vectorizer_` has made features.
+    vectorizer_ : TokenVectorizer
+        What makes rows of tokens, if these were dicts of attributes or lists of strings.
     n_samples_seen_ : int or float
         Number of samples of the fit, or of all steps of `partial_fit` so far; the sum of their
         weights if they have some.
@@ -370,7 +373,9 @@ class SequenceTagger(
         X : list of n_samples matrices (T_i, n_features), or array (n_samples, T, n_features)
             Features of the tokens, dense or sparse; also a RaggedArray. float64, float32 or, if
             dense, float16 are read as they are, in a RaggedArray or an array without a copy, also
-            memory-mapped; other numbers become float64. All sequences may be pairs
+            memory-mapped; other numbers become float64. Tokens may be
+            dicts of attributes or lists of strings, as
+            :class:`~sskit.preprocessing.TokenVectorizer` takes them. All sequences may be pairs
             (features, edge_features) instead, with features (T_i - 1, n_edge_features) of the
             edges from each token to the next one.
         y : list of n_samples sequences (T_i,)
@@ -408,7 +413,7 @@ class SequenceTagger(
 
     def _gate(self, X, y, sample_weight, part=False, token_weight=None):
         """Return training data, or a part of them, checked."""
-        names = column_names(X)
+        X, columns = read_columns(self, X, part)
         stacked, edges = stack_pairs(X)
         refuse_second_order(self, edges)
         refuse_states(self, part, edges)
@@ -433,7 +438,7 @@ class SequenceTagger(
         hidden = partial if possible is not None else None
         if hidden is not None:
             refuse_edges(edges, "labels that are not known")
-        given = stacked, labels, classes, weight, rules, scale, names
+        given = stacked, labels, classes, weight, rules, scale, columns
         return Sequences(*given, hidden, token_weight, edges, names_of_edges(X, edges))
 
     def _survey(self, checked):
@@ -444,7 +449,7 @@ class SequenceTagger(
         edges = checked.edges
         return ChainFacts(
             n_samples=len(stacked),
-            feature_names=None if checked.names is None else tuple(checked.names),
+            feature_names=checked.columns.listed(),
             weights=WeightSums.of(len(stacked), checked.weight),
             n_features=stacked.values.shape[1],
             labels=labels,
@@ -472,16 +477,14 @@ class SequenceTagger(
 
     def _bind(self, checked, facts):
         """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
-        stacked, labels, own, weight, rules, _, names, partial, token_weight, edges, _ = checked
+        stacked, labels, own, weight, rules, _, columns, partial, token_weight, edges, _ = checked
         classes = facts.labels.values
         if rules is None:
             rules = resolve_transitions(self.allowed_transitions, classes)
             labels = facts.labels.renumber(own, labels)
             labels = legal_labels(self, labels, stacked.offsets, classes, rules)
         allowed = (None, None, None) if self.on_violation == "ignore" else rules
-        shared = chain_attributes(classes, facts.n_features, rules)
-        if names is not None:
-            shared["feature_names_in_"] = names
+        shared = chain_attributes(classes, facts.n_features, rules) | columns.attributes()
         costs = training_costs(self, labels, stacked.lengths, facts.labels, partial, token_weight)
         given = stacked, labels, costs, facts.weights.block_weights(len(stacked), weight)
         if is_kernel(self):

@@ -141,7 +141,7 @@ class PartialFitMixin:
         fitted = self._solve(solver, task, make_regularizer, X, y, sample_weight)
         now = self._seen(task.problem.n_blocks, sample_weight)["n_samples_seen_"]
         counts = before + counts_of(features, task.problem.n_blocks)
-        for names in ("feature_names_in_", "edge_feature_names_in_"):
+        for names in ("feature_names_in_", "vectorizer_", "edge_feature_names_in_"):
             if last is not None and names in last:  # this part may have come without
                 fitted[names] = last[names]
         return fitted | {"n_samples_seen_": seen + now, "_feature_counts_": counts}
@@ -168,7 +168,8 @@ def check_features(estimator, X, survey):
     name = type(estimator).__name__
     if n_features is not None:
         if hasattr(survey, "feature_names"):
-            if not isinstance(X, (list, tuple)):  # lists of data frames have names too
+            # lists of data frames have names too, and so have tokens of any container
+            if not isinstance(X, (list, tuple)) and "vectorizer_" not in vars(estimator):
                 _check_feature_names(estimator, X, reset=False)
             check_names(vars(estimator).get("feature_names_in_"), survey.feature_names)
         edge_names = getattr(survey, "edge_feature_names", None)

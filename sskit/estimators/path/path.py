@@ -112,7 +112,7 @@ class RegularizationPath(PathModels, MetaEstimator):
         :class:`sklearn.model_selection.GridSearchCV`; only with `cv`. lam is that for all data:
         the folds were fitted at as many times their own default. nan where a fold left out the
         smallest lam, as the one before had scored below the default.
-    classes_, n_features_in_, feature_names_in_ : object
+    classes_, n_features_in_, feature_names_in_, vectorizer_ : object
         As of the estimator, if it has them and a model of all data was fitted.
 
     Raises

@@ -10,6 +10,7 @@ from scipy.sparse.csgraph import connected_components
 from sskit.estimators.base.fitted_state import check_fitted
 from sskit.estimators.base.known import check_known
 from sskit.estimators.reasons.column_names import check_names, named
+from sskit.estimators.reasons.columns import as_fitted
 from sskit.estimators.reasons.weights import WeightsFrameMixin, check_edge_names, linear_coef
 from sskit.inputs.ragged import stack_sequences
 from sskit.inputs.trees import check_trees
@@ -205,6 +206,7 @@ class ExplainChainMixin(ExplainMixin):
 
     def _terms(self, sample):
         """Return the `Terms` of a sequence."""
+        sample = as_fitted(self, sample)
         edge_features = None
         if getattr(self, "edge_coef_", None) is not None:
             features, edge_features = sample[0]
@@ -237,7 +239,7 @@ class ExplainTreeMixin(ExplainMixin):
 
     def _terms(self, sample):
         """Return the `Terms` of a tree."""
-        trees = check_trees(sample, n_features=self.n_features_in_)
+        trees = check_trees(as_fitted(self, sample, trees=True), n_features=self.n_features_in_)
         marks, codes = trees.marks[0], trees.codes(self.edge_kinds_)
         tables = self.transitions_
         if codes is None:

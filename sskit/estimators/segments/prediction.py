@@ -15,7 +15,7 @@ from sskit.estimators.base.fitted_state import (
     raise_damaged,
 )
 from sskit.estimators.base.tagging import NothingToLabel, check_modest
-from sskit.estimators.reasons.column_names import check_column_names
+from sskit.estimators.reasons.columns import as_fitted
 from sskit.estimators.segments.whole import whole_features
 from sskit.inputs.chains.segments import check_segmentations
 from sskit.inputs.ragged import split, stack_sequences
@@ -171,7 +171,7 @@ class SegmentPredictionMixin:
         check_fitted(self)
         check_constraints(self, "scheme")
         name = type(self).__name__
-        check_column_names(X, vars(self).get("feature_names_in_"), name)
+        X = as_fitted(self, X)
         n_features = check_count(self, "n_features_in_")
         stacked = stack_sequences(X, n_features=n_features, estimator_name=name, allow_empty=True)
         n_classes, coefs, lengths, segment_coef = check_segments(self, n_features)
@@ -201,7 +201,7 @@ class SegmentPredictionMixin:
         tags.target_tags.required = True
         tags.input_tags.two_d_array = False
         tags.input_tags.three_d_array = True
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = tags.input_tags.dict = tags.input_tags.string = True
         return tags
 
 

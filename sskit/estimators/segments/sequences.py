@@ -7,6 +7,7 @@ import numpy as np
 
 from sskit._labels import by_label, plain
 from sskit.estimators.base.facts import RowFacts, same
+from sskit.estimators.reasons.columns import Columns
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.inputs.stacking import FeatureScale
 from sskit.inputs.weights import class_factors
@@ -29,8 +30,8 @@ class SegmentedSequences(NamedTuple):
         Weights of the sequences.
     scale : FeatureScale
         How large features are.
-    names : ndarray of shape (n_features,) or None
-        Names of the features; None unless sequences are data frames.
+    columns : Columns
+        What the features are.
     n_whole : int
         Number of features of a whole segment.
     """
@@ -41,7 +42,7 @@ class SegmentedSequences(NamedTuple):
     form: str
     weight: np.ndarray | None
     scale: FeatureScale
-    names: np.ndarray | None = None
+    columns: Columns = Columns()
     n_whole: int = 0
 
 

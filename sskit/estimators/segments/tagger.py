@@ -9,7 +9,7 @@ from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
 from sskit.estimators.base.facts import Labels, WeightSums
-from sskit.estimators.reasons.column_names import column_names
+from sskit.estimators.reasons.columns import read_columns
 from sskit.estimators.segments.prediction import SegmentPredictionMixin
 from sskit.estimators.segments.sequences import (
     SegmentedSequences,
@@ -190,7 +190,10 @@ class SegmentTagger(SegmentPredictionMixin, StructuredEstimator):
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, if the sequences were data frames whose columns have strings as names.
+        Their names, if the sequences were data frames whose columns have strings as names, or
+        tokens of which `vectorizer_` has made features.
+    vectorizer_ : TokenVectorizer
+        What makes rows of tokens, if these were dicts of attributes or lists of strings.
 
     Raises
     ------
@@ -300,7 +303,8 @@ class SegmentTagger(SegmentPredictionMixin, StructuredEstimator):
         X : list of n_samples matrices (T_i, n_features), or array (n_samples, T, n_features)
             Features of the tokens, dense or sparse; also a RaggedArray. float64, float32 or, if
             dense, float16 are read as they are, in a RaggedArray or an array without a copy, also
-            memory-mapped; other numbers become float64.
+            memory-mapped; other numbers become float64. Tokens may be dicts of attributes or lists
+            of strings, as :class:`~sskit.preprocessing.TokenVectorizer` takes them.
         y : list of n_samples items
             For each sequence its tags (T_i,), strings of `scheme`, or its segments: a list of
             tuples (start, end, label) of the first token, the one after the last, and a label of
@@ -333,7 +337,7 @@ class SegmentTagger(SegmentPredictionMixin, StructuredEstimator):
 
     def _gate(self, X, y, sample_weight, part=False):
         """Return training data, or a part of them, checked."""
-        names = column_names(X)
+        X, columns = read_columns(self, X, part)
         stacked = stack_sequences(X)
         given = self.scheme, self.outside, self.max_length
         classes, codes, form = check_segmentations(y, stacked.lengths, *given)
@@ -341,7 +345,7 @@ class SegmentTagger(SegmentPredictionMixin, StructuredEstimator):
         # refuses features that are too large, whatever lam
         scale = token_scale(stacked, weight, n_jobs=self.n_jobs)
         n_whole = count_features(self.segment_features, stacked)
-        return SegmentedSequences(stacked, codes, classes, form, weight, scale, names, n_whole)
+        return SegmentedSequences(stacked, codes, classes, form, weight, scale, columns, n_whole)
 
     def _features(self, checked):
         """Return the matrices of features in checked data."""
@@ -352,7 +356,7 @@ class SegmentTagger(SegmentPredictionMixin, StructuredEstimator):
         stacked = checked.stacked
         return SegmentFacts(
             n_samples=len(stacked),
-            feature_names=None if checked.names is None else tuple(checked.names),
+            feature_names=checked.columns.listed(),
             weights=WeightSums.of(len(stacked), checked.weight),
             n_features=stacked.values.shape[1],
             labels=Labels.of(checked.classes, checked.codes >> 1),
@@ -372,7 +376,7 @@ class SegmentTagger(SegmentPredictionMixin, StructuredEstimator):
 
     def _bind(self, checked, facts):
         """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
-        stacked, codes, own, form, weight, _, names, n_whole = checked
+        stacked, codes, own, form, weight, _, columns, n_whole = checked
         classes = facts.labels.values
         codes = 2 * facts.labels.renumber(own, codes >> 1) + (codes & 1)
         limits = limits_of(self.max_length, self.outside, facts)
@@ -396,7 +400,6 @@ class SegmentTagger(SegmentPredictionMixin, StructuredEstimator):
         }
         if n_whole:
             shared["segment_features_"] = self.segment_features
-        if names is not None:
-            shared["feature_names_in_"] = names
+        shared |= columns.attributes()
         to_attributes = BlockAttributes(model.layout, shared)
         return TrainingTask(problem, model.layout, default_lam(facts.scale), to_attributes, classes)

@@ -75,7 +75,7 @@ class EarlyStopping(MetaEstimator):
         Arrays of equal length, an entry for each score: n_passes and score.
     validation_indices_ : ndarray of int
         Which training pairs were held out, rising; empty if fit was given validation data.
-    classes_, n_features_in_, feature_names_in_ : object
+    classes_, n_features_in_, feature_names_in_, vectorizer_ : object
         As of the estimator, if it has them.
 
     Raises

@@ -17,11 +17,7 @@ from sskit.estimators.completion.convex_concave import complete
 from sskit.estimators.completion.gate import gate_labels, training_costs
 from sskit.estimators.completion.partial_labels import PartialLabels, known_share
 from sskit.estimators.online.steps import PartialFitMixin
-from sskit.estimators.reasons.column_names import (
-    check_column_names,
-    column_names,
-    features_of_trees,
-)
+from sskit.estimators.reasons.columns import Columns, as_fitted, read_columns
 from sskit.estimators.reasons.explain import ExplainTreeMixin
 from sskit.estimators.tree.hidden import HiddenTrees
 from sskit.inputs.stacking import FeatureScale
@@ -46,8 +42,8 @@ class Trees(NamedTuple):
         Weights of the trees.
     scale : FeatureScale
         How large features are.
-    names : ndarray of shape (n_features,) or None
-        Names of the features; None unless they are data frames.
+    columns : Columns
+        What the features are.
     partial : PartialLabels or None
         What is known of the labels, if that is not all.
     token_weight : ndarray of shape (n_nodes,) or None
@@ -59,7 +55,7 @@ class Trees(NamedTuple):
     classes: np.ndarray
     weight: np.ndarray | None
     scale: FeatureScale
-    names: np.ndarray | None = None
+    columns: Columns = Columns()
     partial: PartialLabels | None = None
     token_weight: np.ndarray | None = None
 
@@ -200,7 +196,10 @@ class TreeTagger(ExplainTreeMixin, PartialFitMixin, TaggerMixin, StructuredEstim
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, if the features were data frames whose columns have strings as names.
+        Their names, if the features were data frames whose columns have strings as names, or
+        nodes of which `vectorizer_` has made features.
+    vectorizer_ : TokenVectorizer
+        What makes rows of nodes, if the nodes were dicts of attributes or lists of strings.
     n_samples_seen_ : int or float
         Number of samples of the fit, or of all steps of `partial_fit` so far; the sum of their
         weights if they have some.
@@ -303,7 +302,9 @@ class TreeTagger(ExplainTreeMixin, PartialFitMixin, TaggerMixin, StructuredEstim
             each node's edge to its parent: integers or strings. Those of roots do not matter.
             Nodes come in any order. Where all samples have the same tree, ``np.arange(V)`` as
             kinds gives each edge a table of its own. Features of dtype float64, float32 or, if
-            dense, float16, memory-mapped ones too, are not copied.
+            dense, float16, memory-mapped ones too, are not copied. Nodes may be dicts of
+            attributes or lists of strings, as :class:`~sskit.preprocessing.TokenVectorizer` takes
+            tokens.
         y : list of n_samples sequences (V_i,)
             Labels of the nodes, of any sortable type. A node of which nothing is known has
             `ignore_label`, one of which it is known that one of several labels is right a set or
@@ -340,14 +341,14 @@ class TreeTagger(ExplainTreeMixin, PartialFitMixin, TaggerMixin, StructuredEstim
 
     def _gate(self, X, y, sample_weight, part=False, token_weight=None):
         """Return training data, or a part of them, checked."""
-        names = column_names(features_of_trees(X))
+        X, columns = read_columns(self, X, part, trees=True)
         trees = check_trees(X)
         partial = gate_labels(self, y, trees.n_nodes, part, "trees")
         weight = check_sample_weight(sample_weight, len(trees), part=part)
         token_weight = check_token_weight(token_weight, trees.n_nodes, "node")
         classes, labels, possible, _ = partial
         # refuses features that are too large, whatever lam
-        given = trees, labels, classes, weight, feature_scale(trees, weight), names
+        given = trees, labels, classes, weight, feature_scale(trees, weight), columns
         return Trees(*given, None if possible is None else partial, token_weight)
 
     def _survey(self, checked):
@@ -360,7 +361,7 @@ class TreeTagger(ExplainTreeMixin, PartialFitMixin, TaggerMixin, StructuredEstim
             kinds = Labels(*np.unique(kinds, return_counts=True))
         return TreeFacts(
             n_samples=len(trees),
-            feature_names=None if checked.names is None else tuple(checked.names),
+            feature_names=checked.columns.listed(),
             weights=WeightSums.of(len(trees), checked.weight),
             n_features=trees.n_features,
             labels=labels,
@@ -381,8 +382,7 @@ class TreeTagger(ExplainTreeMixin, PartialFitMixin, TaggerMixin, StructuredEstim
         given = costs, facts.weights.block_weights(len(trees), checked.weight)
         problem = model.bind(trees, codes, labels, *given, partial=partial is not None)
         shared = {"classes_": classes, "edge_kinds_": kinds, "n_features_in_": facts.n_features}
-        if checked.names is not None:
-            shared["feature_names_in_"] = checked.names
+        shared |= checked.columns.attributes()
         to_attributes = BlockAttributes(model.layout, shared)
         task = problem, model.layout, default_lam(facts.scale), to_attributes, classes
         if partial is None:
@@ -394,9 +394,7 @@ class TreeTagger(ExplainTreeMixin, PartialFitMixin, TaggerMixin, StructuredEstim
         """Return the decoder of checked trees, and where they begin."""
         check_fitted(self)
         name, (_, n_kinds) = type(self).__name__, check_tree(self)
-        expected = vars(self).get("feature_names_in_")
-        if expected is not None:
-            check_column_names(features_of_trees(X), expected, name)
+        X = as_fitted(self, X, trees=True)
         trees = check_trees(X, n_features=self.n_features_in_, estimator_name=name)
         codes = trees.codes(self.edge_kinds_, name)
         weights = self.coef_, self.root_, self.leaf_, self.transitions_

@@ -1,0 +1,693 @@
+"""Rows of tokens as users of CRFsuite have them: dicts of attributes, or lists of strings.
+
+One pass over the objects. A string is looked up in the table of its attribute, and the attribute,
+as keys of dicts mostly come one after the other as they did before, in that before it. The two are
+joined to a name only once.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import compress
+from numbers import Number
+
+import numpy as np
+
+from sskit.inputs.ragged_array import make_csr
+
+from cpython.dict cimport PyDict_GetItemWithError
+from cpython.object cimport PyObject, PyObject_Hash
+from cpython.ref cimport Py_INCREF, Py_XDECREF
+from cpython.unicode cimport PyUnicode_Compare
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.string cimport memcmp
+from libcpp cimport bool as cbool
+from libcpp.algorithm cimport sort
+from libcpp.utility cimport pair
+from libcpp.vector cimport vector
+
+cdef extern from "Python.h":
+    bint PyUnicode_CheckExact(object)
+    Py_ssize_t PyUnicode_GET_LENGTH(object)
+    int PyUnicode_KIND(object)
+    const void* PyUnicode_DATA(object)
+    Py_UCS4 PyUnicode_READ(int kind, const void* data, Py_ssize_t place)
+    int PyDict_Next(object token, Py_ssize_t* place, PyObject** key, PyObject** value)
+
+cdef extern from *:
+    """
+    #if defined(__GNUC__)
+    #define SSKIT_PREFETCH(place) __builtin_prefetch(place)
+    #else
+    #define SSKIT_PREFETCH(place)
+    #endif
+    """
+    void SSKIT_PREFETCH(const void* place) noexcept
+
+cdef Py_ssize_t LARGEST = 2**31 - 1
+DEEPEST = 32
+cdef str LEVELS = ":"
+ctypedef pair[int32_t, double] entry_t
+
+
+cdef struct Slot:
+    PyObject* string  # which the attribute keeps
+    uint32_t tag  # of its hash
+    int32_t column
+
+
+cdef struct Waiting:
+    PyObject* attribute
+    PyObject* string  # kept as long as it waits
+    Py_hash_t hashed
+
+
+cdef struct Start:
+    uint64_t first, second  # how a string begins
+    PyObject* string
+    int32_t column
+
+
+cdef inline bint are_same(str a, str b) noexcept:
+    """Return whether strings are equal."""
+    cdef Py_ssize_t n = PyUnicode_GET_LENGTH(a)
+    cdef int kind = PyUnicode_KIND(a)
+    if PyUnicode_GET_LENGTH(b) != n or PyUnicode_KIND(b) != kind:
+        return False
+    return memcmp(PyUnicode_DATA(a), PyUnicode_DATA(b), n * kind) == 0
+
+
+cdef int order_of(str a, str b) noexcept:
+    """Return a negative number if a string comes before another one, 0 if they are equal."""
+    cdef Py_ssize_t n = PyUnicode_GET_LENGTH(a) - PyUnicode_GET_LENGTH(b)
+    cdef int order
+    if PyUnicode_KIND(a) != 1 or PyUnicode_KIND(b) != 1:
+        return PyUnicode_Compare(a, b)
+    order = memcmp(
+        PyUnicode_DATA(a), PyUnicode_DATA(b), min(PyUnicode_GET_LENGTH(a), PyUnicode_GET_LENGTH(b))
+    )
+    return order if order or not n else (-1 if n < 0 else 1)
+
+
+cdef cbool comes_before(const Start& a, const Start& b) noexcept:
+    """Return whether a string comes before another one."""
+    if a.first != b.first:
+        return a.first < b.first
+    if a.second != b.second:
+        return a.second < b.second
+    return order_of(<str>a.string, <str>b.string) < 0
+
+
+cdef Start start_of(str text, int32_t column) noexcept:
+    """Return the first characters of a string as two numbers: these never fall as strings rise."""
+    cdef Py_ssize_t j, n = PyUnicode_GET_LENGTH(text)
+    cdef int kind = PyUnicode_KIND(text)
+    cdef const void* data = PyUnicode_DATA(text)
+    cdef uint64_t[2] keys = [0, 0]
+    cdef Py_UCS4 letter
+    for j in range(min(n, 16)):
+        letter = min(PyUnicode_READ(kind, data, j), <Py_UCS4>255)
+        keys[j >> 3] |= <uint64_t>letter << (56 - 8 * (j & 7))
+        if letter == 255:  # what follows such a one is not looked at
+            break
+    return Start(keys[0], keys[1], <PyObject*>text, column)
+
+
+cdef class Attribute:
+    """What is known of an attribute, at its place among those around it.
+
+    Attributes
+    ----------
+    key : str
+        What it is called in dicts.
+    name : str
+        With the names of those around it.
+    prefix : str
+        What its strings are written after.
+    column : int
+        That of its numbers; -1 if it is not known, or there is none.
+    strings : list of str
+        Those that have a column, as they came; beside them their columns and hashes.
+    inner : dict of str to Attribute
+        Those within.
+    first, after : Attribute or None
+        The first of those within, and the one after this one, in the dict that was read last.
+    """
+
+    cdef str key, name, prefix
+    cdef Py_ssize_t column
+    cdef list strings
+    cdef vector[int32_t] columns
+    cdef vector[Py_hash_t] hashes
+    cdef vector[Slot] slots
+    cdef dict inner
+    cdef PyObject* first
+    cdef PyObject* after
+
+    def __cinit__(self, str key, str name, str prefix):
+        self.key, self.name, self.prefix = key, name, prefix
+        self.column = -1
+        self.strings, self.inner = [], {}
+        self.first = self.after = NULL
+        self.slots.resize(8, Slot(NULL, 0, 0))
+
+    cdef inline bint is_called(self, key) noexcept:
+        """Return whether this is what a key of a dict calls it, mostly by the same object."""
+        return self.key is key or (PyUnicode_CheckExact(key) and are_same(self.key, <str>key))
+
+    cdef inline Slot* likely(self, Py_hash_t hashed) noexcept:
+        """Return where a string is looked for first."""
+        return &self.slots[<size_t>hashed & (self.slots.size() - 1)]
+
+    cdef Slot* slot(self, str value, Py_hash_t hashed) except NULL:
+        """Return where a string is in the table, or would be."""
+        cdef size_t last = self.slots.size() - 1, j = <size_t>hashed & last
+        cdef uint32_t tag = <uint32_t>(<uint64_t>hashed >> 32)
+        cdef Slot* slot = &self.slots[j]
+        while slot.string is not NULL:
+            if slot.string is <PyObject*>value:
+                return slot
+            if slot.tag == tag and are_same(<str>slot.string, value):
+                return slot
+            j = (j + 1) & last
+            slot = &self.slots[j]
+        return slot
+
+    cdef int keep(self, str value, Py_hash_t hashed, Py_ssize_t column) except -1:
+        """Put a new string in the table."""
+        cdef Py_ssize_t k, size = self.slots.size()
+        if 3 * <Py_ssize_t>self.columns.size() >= 2 * size:
+            self.slots.clear()
+            self.slots.resize(2 * size, Slot(NULL, 0, 0))
+            for k in range(<Py_ssize_t>self.columns.size()):
+                self.fill(<PyObject*>self.strings[k], self.hashes[k], self.columns[k])
+        self.strings.append(value)
+        self.hashes.push_back(hashed)
+        self.columns.push_back(<int32_t>column)
+        self.fill(<PyObject*>value, hashed, <int32_t>column)
+        return 0
+
+    cdef void fill(self, PyObject* string, Py_hash_t hashed, int32_t column) noexcept:
+        """Fill the first free slot for a string that is not in the table."""
+        cdef size_t last = self.slots.size() - 1, j = <size_t>hashed & last
+        while self.slots[j].string is not NULL:
+            j = (j + 1) & last
+        self.slots[j] = Slot(string, <uint32_t>(<uint64_t>hashed >> 32), column)
+
+
+cdef class TokenColumns:
+    """Columns of features by the attributes and strings that name them.
+
+    Parameters
+    ----------
+    names : list of str, dict of str to int, or None
+        Names in the order of their columns, or columns 0 to n - 1 by name; not copied. None gives
+        all that is new the next column.
+    separator : str
+        Between an attribute and its string.
+    """
+
+    cdef readonly object names
+    cdef readonly str separator
+    cdef dict columns
+    cdef bint grows
+    cdef Py_ssize_t n
+    cdef Attribute root
+
+    def __cinit__(self, names, str separator):
+        self.names, self.separator, self.grows = names, separator, names is None
+        self.n = 0 if self.grows else len(names)
+        self.root = Attribute("", "", "")
+
+    @property
+    def vocabulary(self):
+        """Columns by name; made the first time that they are needed."""
+        if self.columns is None:
+            if type(self.names) is dict:
+                self.columns = self.names
+            else:
+                names = self.names or ()
+                self.columns = {name: column for column, name in enumerate(names)}
+        return self.columns
+
+    cdef Py_ssize_t find(self, str name) except -2:
+        """Return the column of a name, the next one if all get one, or -1."""
+        cdef PyObject* found
+        cdef Py_ssize_t column
+        if self.grows:
+            if self.n == LARGEST:
+                raise ValueError(f"there are more than {LARGEST} features")
+            self.n += 1
+            return self.n - 1
+        if self.columns is None:
+            self.vocabulary
+        found = PyDict_GetItemWithError(self.columns, name)
+        if found is NULL:
+            return -1
+        column = <object>found
+        if not 0 <= column < self.n:
+            raise ValueError(f"vocabulary_ has the column {column} for {name!r}, of {self.n}")
+        return column
+
+    cdef Py_ssize_t of_string(self, Attribute attribute, str value, Py_hash_t hashed) except -2:
+        """Return the column of a string of an attribute, or -1."""
+        cdef Slot* slot = attribute.slot(value, hashed)
+        if slot.string is not NULL:
+            return slot.column
+        cdef Py_ssize_t column = self.find(None if self.grows else attribute.prefix + value)
+        # what is not in the vocabulary would be kept without end
+        if column >= 0:
+            attribute.keep(value, hashed, column)
+        return column
+
+    cdef Py_ssize_t of_number(self, Attribute attribute) except -2:
+        """Return the column of the numbers of an attribute, or -1."""
+        if attribute.column < 0:
+            attribute.column = self.find(attribute.name)
+        return attribute.column
+
+    cdef sorted_names(self):
+        """Return the names of all features, sorted, and the place of each column among them."""
+        cdef list waiting = [self.root], groups = [], names = []
+        cdef Attribute attribute
+        cdef vector[Start] starts
+        cdef vector[int32_t] order
+        cdef Py_ssize_t j, k
+        cdef bint rise = True
+        order.reserve(self.n)
+        while waiting:
+            attribute = waiting.pop()
+            waiting.extend(attribute.inner.values())
+            groups.append((attribute.prefix, False, attribute))
+            if attribute.column >= 0:
+                groups.append((attribute.name, True, attribute))
+        groups.sort(key=lambda group: group[:2])
+        for prefix, is_number, attribute in groups:
+            if is_number:
+                names.append(attribute.name)
+                order.push_back(<int32_t>attribute.column)
+                continue
+            starts.clear()
+            for j in range(len(attribute.strings)):
+                text = attribute.strings[j]
+                starts.push_back(start_of(text, attribute.columns[j]))
+            sort(starts.begin(), starts.end(), comes_before)
+            for j in range(<Py_ssize_t>starts.size()):
+                names.append(<str>prefix + <str>starts[j].string)
+                order.push_back(starts[j].column)
+        for j in range(1, len(names)):
+            if order_of(<str>names[j - 1], <str>names[j]) >= 0:
+                rise = False
+                break
+        places = np.empty(self.n, dtype=np.int32)
+        cdef int32_t[::1] place = places
+        if rise:
+            for j in range(self.n):
+                place[order[j]] = <int32_t>j
+            return names, places
+        # a name may begin like an attribute, and be made in two ways
+        kept = sorted(set(names))
+        known = {name: k for k, name in enumerate(kept)}
+        for j in range(self.n):
+            place[order[j]] = known[names[j]]
+        return kept, places
+
+
+cdef class TokenReader:
+    """The entries of tokens, read one after the other.
+
+    Parameters
+    ----------
+    columns : TokenColumns
+        Where they are.
+    limit : float
+        How large numbers may be.
+    deepest : int
+        How deep dicts in dicts may be; 0 takes dicts without such only, and no lists of strings.
+    zeros : bool
+        Whether numbers that are zero are kept, to be counted.
+    """
+
+    cdef TokenColumns columns
+    cdef double limit
+    cdef int deepest
+    cdef vector[int32_t] entries  # columns; ~column where it has another value than one
+    cdef vector[double] numbers  # these values
+    cdef vector[int64_t] ends
+    cdef vector[Waiting] waiting  # strings of the token
+    cdef bint zeros
+    cdef Py_ssize_t i, t
+    cdef list path
+
+    def __cinit__(self, TokenColumns columns, double limit, int deepest, bint zeros):
+        self.columns, self.limit, self.deepest, self.zeros = columns, limit, deepest, zeros
+        self.path = []
+        self.ends.push_back(0)
+
+    def __dealloc__(self):
+        for waits in self.waiting:
+            Py_XDECREF(waits.string)
+
+    cdef int read(self, list sentences) except -1:
+        """Read the tokens of all sentences."""
+        cdef list sentence
+        cdef Py_ssize_t t
+        for self.i, sentence in enumerate(sentences):
+            for t in range(len(sentence)):
+                self.t = t
+                if t + 1 < len(sentence):
+                    fetch(sentence[t + 1])
+                self.read_token(sentence[t])
+                self.find_waiting()
+                self.ends.push_back(<int64_t>self.entries.size())
+        return 0
+
+    cdef int read_token(self, token) except -1:
+        """Read a token."""
+        if isinstance(token, dict):
+            self.read_dict(self.columns.root, <dict>token)
+        elif self.deepest and isinstance(token, (list, tuple, set, frozenset)):
+            for name in token:
+                if not isinstance(name, str):
+                    self.refuse(TypeError, f"has {told(name)}, expected strings")
+                self.add_string(self.columns.root, name)
+        elif isinstance(token, Mapping):
+            self.read_dict(self.columns.root, dict(token))
+        else:
+            self.refuse(
+                TypeError, f"is {told(token)}: a token is a dict of attributes or a list of strings"
+            )
+        return 0
+
+    cdef inline int wait(self, Attribute attribute, str value) except -1:
+        """Let a string wait, while its place in the table comes from memory."""
+        cdef Py_hash_t hashed = PyObject_Hash(value)
+        SSKIT_PREFETCH(attribute.likely(hashed))
+        Py_INCREF(value)
+        self.waiting.push_back(Waiting(<PyObject*>attribute, <PyObject*>value, hashed))
+        return 0
+
+    cdef int find_waiting(self) except -1:
+        """Add the strings that wait."""
+        cdef Waiting waits
+        for waits in self.waiting:
+            SSKIT_PREFETCH((<Attribute>waits.attribute).likely(waits.hashed).string)
+        for waits in self.waiting:
+            self.add(
+                self.columns.of_string(
+                    <Attribute>waits.attribute, <str>waits.string, waits.hashed
+                )
+            )
+        for waits in self.waiting:
+            Py_XDECREF(waits.string)
+        self.waiting.clear()
+        return 0
+
+    cdef bint read_dict(self, Attribute outer, dict token) except -1:
+        """Read attributes; return whether one of them has a column."""
+        cdef Attribute attribute
+        cdef PyObject* known
+        cdef PyObject* key
+        cdef PyObject* value
+        cdef PyObject** next = &outer.first  # the attribute that should come now
+        cdef Py_ssize_t place = 0, n = len(token)
+        cdef bint some = False
+        if len(self.path) > self.deepest:
+            self.refuse(ValueError, f"has dicts in dicts more than {self.deepest} deep")
+        while PyDict_Next(token, &place, &key, &value):
+            known = next[0]
+            if known is NULL or not (<Attribute>known).is_called(<object>key):
+                known = PyDict_GetItemWithError(outer.inner, <object>key)
+                if known is NULL:
+                    attribute = self.new_attribute(outer, <object>key)
+                    if self.read_value(attribute, <object>value) or self.columns.grows:
+                        outer.inner[attribute.key] = attribute
+                        some = True
+                    if len(token) != n:
+                        raise RuntimeError("a dict of X has changed while it was read")
+                    continue
+                next[0] = known
+            next = &(<Attribute>known).after
+            some = True
+            if PyUnicode_CheckExact(<object>value):
+                self.wait(<Attribute>known, <str>value)
+                continue
+            self.read_value(<Attribute>known, <object>value)
+            if len(token) != n:
+                raise RuntimeError("a dict of X has changed while it was read")
+        return some
+
+    cdef Attribute new_attribute(self, Attribute outer, key):
+        """Return an attribute that was not met before."""
+        if not isinstance(key, str):
+            self.refuse(TypeError, f"has the attribute {told(key)}: names must be strings")
+        name = key = plain(key)
+        if outer is not self.columns.root:
+            name = outer.name + LEVELS + name
+        return Attribute(key, name, name + self.columns.separator)
+
+    cdef bint read_value(self, Attribute attribute, value) except -1:
+        """Read what an attribute is; return whether it has a column, or one within."""
+        cdef bint some = False
+        if PyUnicode_CheckExact(value):
+            return self.add_string(attribute, value)
+        if value is True:
+            return self.add(self.columns.of_number(attribute))
+        if value is False:
+            return self.add_number(attribute, 0.0)
+        kind = type(value)
+        if kind is float or kind is int:
+            return self.read_number(attribute, value)
+        if isinstance(value, dict):
+            self.path.append(attribute.key)
+            some = self.read_dict(attribute, <dict>value)
+            self.path.pop()
+            return some
+        if isinstance(value, str):
+            return self.add_string(attribute, value)
+        if isinstance(value, (Number, np.bool_)):
+            return self.read_number(attribute, value)
+        if isinstance(value, Mapping):
+            return self.read_value(attribute, dict(value))
+        self.path.append(attribute.key)
+        if value is None:
+            self.refuse(ValueError, "is None: leave out what is missing")
+        if isinstance(value, (bytes, bytearray, memoryview, Iterator)) or (
+            not isinstance(value, Iterable)
+        ):
+            self.refuse(
+                TypeError,
+                f"is {told(value)}, expected a string, a number, a boolean, or a list or a dict of "
+                "such",
+            )
+        for item in value:
+            if not isinstance(item, str):
+                self.refuse(TypeError, f"has {told(item)}, expected strings in it")
+            some |= self.add_string(attribute, item)
+        self.path.pop()
+        return some
+
+    cdef bint read_number(self, Attribute attribute, value) except -1:
+        """Read a number; return whether it has a column."""
+        cdef double number = 0.0
+        try:
+            number = value
+        except OverflowError:
+            number = np.inf
+        except (TypeError, ValueError):
+            self.path.append(attribute.key)
+            self.refuse(TypeError, f"is {told(value)}, which is no real number")
+        if not -self.limit <= number <= self.limit:
+            self.path.append(attribute.key)
+            why = "leave out what is missing" if number != number else "it is too large"
+            self.refuse(ValueError, f"is {told(value)}: {why}")
+        return self.add_number(attribute, number)
+
+    cdef bint add_string(self, Attribute attribute, value) except -1:
+        """Add a string; return whether it has a column."""
+        cdef str text = plain(value)
+        return self.add(self.columns.of_string(attribute, text, PyObject_Hash(text)))
+
+    cdef bint add_number(self, Attribute attribute, double number) except -1:
+        """Add a number; return whether it has a column."""
+        cdef Py_ssize_t column = self.columns.of_number(attribute)
+        if column < 0:
+            return False
+        if number != 0.0 or self.zeros:
+            self.entries.push_back(~<int32_t>column)
+            self.numbers.push_back(number)
+        return True
+
+    cdef inline bint add(self, Py_ssize_t column) except -1:
+        """Add a one, if it has a column; return whether it has."""
+        if column < 0:
+            return False
+        self.entries.push_back(<int32_t>column)
+        return True
+
+    cdef refuse(self, kind, why):
+        """Raise an error about the place that was come to."""
+        place = "".join(f"[{key!r:.80}]" for key in self.path)
+        raise kind(f"X[{self.i}][{self.t}]{place} {why}")
+
+    cdef counts(self, const int32_t[::1] places, Py_ssize_t n_columns):
+        """Return in how many tokens the feature at each place is, whatever its value."""
+        found = np.zeros(n_columns, dtype=np.int64)
+        cdef int64_t[::1] count = found, last = np.full(n_columns, -1)
+        cdef Py_ssize_t row, j
+        cdef int32_t column
+        for row in range(<Py_ssize_t>self.ends.size() - 1):
+            for j in range(self.ends[row], self.ends[row + 1]):
+                column = self.entries[j]
+                column = places[column if column >= 0 else ~column]
+                count[column] += last[column] != row
+                last[column] = row
+        return found
+
+    cdef rows(self, places, Py_ssize_t n_columns, dtype):
+        """Return a CSR array in canonical format, without entries that are zero.
+
+        Parameters
+        ----------
+        places : ndarray of shape (n,), int32, or None
+            Another column for each, -1 for none; None leaves all where they are.
+        n_columns : int
+            How many there are then.
+        dtype : dtype
+            Of the numbers.
+        """
+        cdef Py_ssize_t row, j, n = 0, k = 0, n_rows = self.ends.size() - 1
+        cdef bint moves = places is not None
+        cdef const int32_t[::1] place = places if moves else np.empty(0, dtype=np.int32)
+        cdef vector[entry_t] found
+        cdef int32_t column
+        cdef double number
+        data, indices = np.empty(self.entries.size()), np.empty(self.entries.size(), dtype=np.int32)
+        indptr = np.empty(n_rows + 1, dtype=np.int64)
+        cdef double[::1] values = data
+        cdef int32_t[::1] columns = indices
+        cdef int64_t[::1] pointers = indptr
+        pointers[0] = 0
+        for row in range(n_rows):
+            found.clear()
+            for j in range(self.ends[row], self.ends[row + 1]):
+                column, number = self.entries[j], 1.0
+                if column < 0:
+                    column, number = ~column, self.numbers[k]
+                    k += 1
+                if moves:
+                    column = place[column]
+                if column >= 0 and number != 0.0:
+                    found.push_back(entry_t(column, number))
+            sort(found.begin(), found.end())
+            for j in range(<Py_ssize_t>found.size()):
+                if n > pointers[row] and columns[n - 1] == found[j].first:
+                    values[n - 1] += found[j].second
+                else:
+                    columns[n], values[n] = found[j].first, found[j].second
+                    n += 1
+            pointers[row + 1] = n
+        if n < len(data):
+            data, indices = data[:n].copy(), indices[:n].copy()
+        if dtype is not np.float64:
+            data = data.astype(dtype)
+        if n > LARGEST:
+            indices = indices.astype(np.int64)
+        else:
+            indptr = indptr.astype(np.int32)
+        return make_csr(data, indices, indptr, (n_rows, n_columns))
+
+
+cdef inline int fetch(token) except -1:
+    """Ask for the values of a token from memory, before it is read."""
+    cdef PyObject* value
+    cdef Py_ssize_t place = 0
+    if type(token) is dict:
+        while PyDict_Next(token, &place, NULL, &value):
+            SSKIT_PREFETCH(value)
+    return 0
+
+
+cdef str plain(text):
+    """Return a string of any class as one of Python's own."""
+    return <str>text if type(text) is str else str.__str__(str(text))
+
+
+cdef str told(value):
+    """Return what error messages say of a value."""
+    if value is None or isinstance(value, (Number, np.bool_)):
+        try:
+            return f"{value!r:.80}"
+        except ValueError:  # of more digits than Python writes
+            return "an integer of very many digits"
+    return f"{value!r:.80} of the type {type(value).__name__}"
+
+
+def fit_rows(list sentences, str separator, Py_ssize_t min_count, double limit, dtype, bint both):
+    """Find the features of tokens, and read them.
+
+    Parameters
+    ----------
+    sentences : list of list
+        Of tokens.
+    separator : str
+        Between an attribute and its string.
+    min_count : int
+        In how many tokens a feature must be.
+    limit : float
+        How large numbers may be.
+    dtype : dtype
+        Of the numbers.
+    both : bool
+        Whether rows are wanted too.
+
+    Returns
+    -------
+    names : list of str
+        The features, sorted.
+    rows : CSR array of shape (n_tokens, n_features), or None
+        In canonical format; None if they are not wanted.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Naming the first attribute that is not as it should be, or all, if none are frequent enough.
+    """
+    cdef TokenColumns columns = TokenColumns(None, separator)
+    cdef TokenReader reader = TokenReader(columns, limit, DEEPEST, min_count > 1)
+    reader.read(sentences)
+    names, places = columns.sorted_names()
+    if min_count > 1:
+        frequent = reader.counts(places, len(names)) >= min_count
+        moved = np.where(frequent, np.cumsum(frequent) - 1, -1).astype(np.int32)
+        names, places = list(compress(names, frequent.tolist())), moved[places]
+    return names, reader.rows(places, len(names), dtype) if both else None
+
+
+def read_rows(TokenColumns columns, list sentences, double limit, dtype, int deepest):
+    """Read tokens by features that are known.
+
+    Parameters
+    ----------
+    columns : TokenColumns
+        Of the features.
+    sentences : list of list
+        Of tokens.
+    limit : float
+        How large numbers may be.
+    dtype : dtype
+        Of the numbers.
+    deepest : int
+        As of `TokenReader`.
+
+    Returns
+    -------
+    rows : CSR array of shape (n_tokens, n_features)
+        In canonical format.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Naming the first attribute that is not as it should be.
+    """
+    cdef TokenReader reader = TokenReader(columns, limit, deepest, False)
+    reader.read(sentences)
+    return reader.rows(None, columns.n, dtype)

@@ -1,0 +1,233 @@
+"""TokenVectorizer: dicts of attributes, as users of CRFsuite have them, to rows of features."""
+
+from numbers import Integral
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
+
+from sskit._public import PublicMixin
+from sskit.inputs.ragged_array import RaggedArray, make_offsets, one_sequence
+from sskit.inputs.tokens import as_sentences
+from sskit.preprocessing._token_rows import DEEPEST, TokenColumns, fit_rows, read_rows
+
+_LARGEST = float(np.finfo(np.float64).max)
+_DTYPES = {np.dtype(np.float64), np.dtype(np.float32)}
+
+
+# No set_output: a RaggedArray is not a data frame.
+class TokenVectorizer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
+    """Turn tokens that are dicts of attributes, or lists of strings, into rows of features.
+
+    What is handed to CRFsuite is taken as it is. The names, the order and the values of the
+    features are those of :class:`sklearn.feature_extraction.DictVectorizer`, wherever it takes the
+    tokens too; taggers make a vectorizer by themselves if they are fitted to tokens.
+
+    Parameters
+    ----------
+    min_count : int, default=1
+        In how many tokens of the training data a feature must be, whatever its value; others are
+        left out.
+    dtype : {float64, float32}, default=float64
+        Type of the numbers. With float32 rows take a third less memory.
+
+    Attributes
+    ----------
+    feature_names_ : list of str
+        The names of the features, sorted.
+    vocabulary_ : dict of str to int
+        The columns of the features by name.
+
+    See Also
+    --------
+    TokenTransformer : Any transformer of scikit-learn, done to the tokens of sequences.
+
+    Notes
+    -----
+    A token is a dict, of which
+
+    - a string "the" of the attribute "word" is the feature "word=the" with the value 1;
+    - a number or boolean of "size" is the feature "size" with this value;
+    - each string of a list, tuple or set of strings of "suffix" is a feature "suffix=ed";
+    - a dict of "previous" has features that begin with it: "previous:word=the", "previous:size";
+
+    or a list, tuple or set of strings, each of which names a feature with the value 1. If two are
+    the same feature of a token they are added. Features with the value 0 are not stored. Features
+    that the training data do not have are left out.
+
+    Examples
+    --------
+    >>> from sskit.preprocessing import TokenVectorizer
+    >>> X = [[{"word": "the"}, {"word": "dog", "previous": {"word": "the"}}], [["word=dog", "end"]]]
+    >>> vectorizer = TokenVectorizer()
+    >>> vectorizer.fit_transform(X)[0].toarray()
+    array([[0., 0., 0., 1.],
+           [0., 1., 1., 0.]])
+    >>> vectorizer.get_feature_names_out()
+    array(['end', 'previous:word=the', 'word=dog', 'word=the'], dtype=object)
+    """
+
+    _parameter_constraints = {
+        "min_count": [Interval(Integral, 1, None, closed="left")],
+        "dtype": "no_validation",
+    }
+
+    def __init__(self, *, min_count=1, dtype=np.float64):
+        self.min_count = min_count
+        self.dtype = dtype
+
+    def fit(self, X, y=None):
+        """Find the features of tokens.
+
+        Parameters
+        ----------
+        X : sequence of n sequences of tokens
+            See the notes of the class.
+        y : object, default=None
+            Ignored.
+
+        Returns
+        -------
+        self : TokenVectorizer
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a parameter is wrong, or a sequence, a token or an attribute, which is named; or if
+            there are no features.
+        """
+        self._fit(X, rows=False)
+        return self
+
+    def fit_transform(self, X, y=None):
+        """Find the features of tokens and return their rows, in one pass over the tokens.
+
+        Parameters
+        ----------
+        X : sequence of n sequences of tokens
+            See the notes of the class.
+        y : object, default=None
+            Ignored.
+
+        Returns
+        -------
+        rows : RaggedArray
+            As of ``fit`` and ``transform``.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As ``fit``.
+        """
+        return self._fit(X, rows=True)
+
+    def transform(self, X):
+        """Return the rows of tokens.
+
+        Parameters
+        ----------
+        X : sequence of n sequences of tokens
+            See the notes of the class; here sequences may be empty.
+
+        Returns
+        -------
+        rows : RaggedArray
+            CSR matrices in canonical format, of shape (T_i, n_features).
+
+        Raises
+        ------
+        NotFittedError, TypeError, ValueError
+            If called before ``fit``; or if a sequence, a token or an attribute is wrong, which is
+            named.
+        """
+        return self._transform(X, RaggedArray)
+
+    def get_feature_names_out(self, input_features=None):
+        """Return the names of the features.
+
+        Parameters
+        ----------
+        input_features : object, default=None
+            Ignored.
+
+        Returns
+        -------
+        names : ndarray of str of shape (n_features,), object
+            One name per column.
+        """
+        check_is_fitted(self, "feature_names_")
+        return np.array(self.feature_names_, dtype=object)
+
+    @property
+    def vocabulary_(self):
+        """The columns of the features by name."""
+        if "feature_names_" not in vars(self):
+            raise AttributeError("this TokenVectorizer is not fitted, and has no 'vocabulary_'")
+        return self._known_columns().vocabulary
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.dict = tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        return tags
+
+    def __getstate__(self):
+        """Return what is pickled: columns are found by attribute again."""
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_columns"}
+
+    def __setstate__(self, state):
+        """Take what was pickled."""
+        super().__setstate__(state)
+        if "feature_names_" in vars(self):
+            self._columns = TokenColumns(self.feature_names_, "=")
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def _fit(self, X, rows):
+        """Find the features of tokens; return their rows if they are wanted."""
+        sentences = as_sentences(X)
+        dtype, largest = self._numbers()
+        least = min(self.min_count, np.iinfo(np.intp).max)
+        names, found = fit_rows(sentences, "=", least, largest, dtype, rows)
+        if not names:
+            raise ValueError(
+                "the tokens of X have no features"
+                + (f" that are in {self.min_count} of them" if self.min_count > 1 else "")
+            )
+        self.feature_names_, self._columns = names, TokenColumns(names, "=")
+        return _ragged(found, sentences) if rows else None
+
+    def _transform(self, X, kind):
+        """Return the rows of tokens as a RaggedArray of a kind."""
+        columns = self._known_columns()
+        sentences = as_sentences(X, allow_empty=True)
+        dtype, largest = self._numbers()
+        return _ragged(read_rows(columns, sentences, largest, dtype, DEEPEST), sentences, kind)
+
+    def _known_columns(self):
+        """Return the columns of the features, which are found by attribute too once they occur."""
+        columns = vars(self).get("_columns")
+        if columns is None or columns.names is not self.feature_names_:
+            check_is_fitted(self, "feature_names_")
+            columns = self._columns = TokenColumns(self.feature_names_, "=")
+        return columns
+
+    def _numbers(self):
+        """Return the dtype of the rows and its largest number."""
+        if self.dtype is np.float64:
+            return np.float64, _LARGEST
+        try:
+            dtype = np.dtype(self.dtype)
+        except TypeError:
+            dtype = None
+        if dtype not in _DTYPES:
+            raise ValueError(f"dtype must be float64 or float32, got {self.dtype!r:.80}")
+        return dtype.type, float(np.finfo(dtype).max)
+
+
+def _ragged(rows, sentences, kind=RaggedArray):
+    """Return the rows of all sentences as those of each."""
+    if len(sentences) == 1:
+        return one_sequence(rows, kind)
+    return kind(rows, make_offsets(list(map(len, sentences))))

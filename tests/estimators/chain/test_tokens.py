@@ -1,0 +1,319 @@
+"""Taggers that are fitted to tokens as they are: dicts of attributes, or lists of strings."""
+
+import pickle
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction import DictVectorizer, FeatureHasher
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.feature_selection import SelectFromModel, SelectKBest
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import LinearSVC
+
+from sskit import (
+    CalibratedTagger,
+    EarlyStopping,
+    RegularizationPath,
+    SegmentTagger,
+    SequenceTagger,
+    TreeTagger,
+)
+from sskit.preprocessing import TokenTransformer, TokenVectorizer
+
+WORDS = [["the", "dog", "barks"], ["stop"], ["a", "dog", "is", "it"], ["the", "end"]] * 5
+X = [
+    [
+        {"w": word, "n": len(word), "previous": {"w": sentence[t - 1]} if t else {}}
+        for t, word in enumerate(sentence)
+    ]
+    for sentence in WORDS
+]
+LISTS = [[["w=" + word, "c=" + word[0]] for word in sentence] for sentence in WORDS]
+TAGS = {"the": "D", "a": "D", "dog": "N", "end": "N", "it": "P"}
+Y = [[TAGS.get(word, "V") for word in sentence] for sentence in WORDS]
+SEGMENTS = [[(0, len(sentence), "S")] for sentence in WORDS]
+TREES = [(tokens, np.arange(-1, len(tokens) - 1)) for tokens in X]
+EDGES = [(tokens, np.ones((len(tokens) - 1, 1))) for tokens in X]
+make = partial(SequenceTagger, random_state=0)
+CASES = {
+    "sequences": (make(), X, Y),
+    "lists": (make(), LISTS, Y),
+    "kernel": (make(kernel="rbf"), X, Y),
+    "states": (make(n_states_per_label=2), X, Y),
+    "second order": (make(order=2), X, Y),
+    "slack": (make(rescaling="slack"), X, Y),
+    "edges": (make(), EDGES, Y),
+    "segments": (SegmentTagger(random_state=0), X, SEGMENTS),
+    "tags": (SegmentTagger(random_state=0), X, [["B-S", *["I-S"] * (len(x) - 1)] for x in X]),
+    "trees": (TreeTagger(random_state=0), TREES, Y),
+}
+
+
+def flat(labellings):
+    """Return labellings that compare."""
+    return [list(labels) for labels in labellings]
+
+
+def rows_of(vectorizer, data):
+    """Return what a tagger of tokens makes of them itself."""
+    if isinstance(data[0], tuple):
+        rows = vectorizer.transform([tokens for tokens, _ in data])
+        return [(row, part) for row, (_, part) in zip(rows, data, strict=True)]
+    return vectorizer.transform(data)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_it_is_the_model_of_the_vectorizer(case):
+    model, data, labels = CASES[case]
+    copied = pickle.dumps((data, labels))
+    fitted = clone(model).fit(data, labels)
+    assert pickle.dumps((data, labels)) == copied
+    vectorizer = fitted.vectorizer_
+    assert fitted.feature_names_in_.tolist() == vectorizer.feature_names_
+    assert fitted.n_features_in_ == len(vectorizer.feature_names_)
+    rows = rows_of(vectorizer, data)
+    plain = clone(model).fit(rows, labels)
+    assert not hasattr(plain, "vectorizer_")
+    for name in ("coef_", "transitions_", "dual_coef_", "dual_gap_"):
+        if hasattr(plain, name):
+            np.testing.assert_array_equal(getattr(fitted, name), getattr(plain, name))
+    expected = flat(plain.predict(rows))
+    assert flat(fitted.predict(data)) == flat(fitted.predict(rows)) == expected
+    assert fitted.score(data, labels) == plain.score(rows, labels) > 0.9
+    assert flat(pickle.loads(pickle.dumps(fitted)).predict(data)) == expected
+    for method in ("decision_function", "predict_topk"):
+        if case == "kernel" or (case == "states" and method == "predict_topk"):
+            continue
+        further = (2,) if method == "predict_topk" else ()
+        for one, other in zip(
+            getattr(fitted, method)(data, *further), getattr(plain, method)(rows, *further),
+            strict=True,
+        ):  # fmt: skip
+            np.testing.assert_array_equal(one, other)
+        for i in range(4):  # one by one, to the last bit
+            np.testing.assert_array_equal(
+                getattr(fitted, method)(data[i : i + 1], *further)[0],
+                getattr(plain, method)(rows, *further)[i],
+            )
+
+
+@pytest.mark.parametrize("case", ["sequences", "lists", "edges", "trees"])
+def test_names_of_features_come_with_them(case):
+    model, data, labels = CASES[case]
+    fitted = clone(model).fit(data, labels)
+    names = set(fitted.vectorizer_.feature_names_)
+    frame = fitted.weights_frame()
+    assert {"w=dog", "w=the"} <= set(frame["feature"].dropna()) & names
+    frame = fitted.explain(data, 2, 1)
+    assert set(frame.loc[frame["kind"] == "feature", "feature"]) <= names
+    assert frame["contribution"].sum() == pytest.approx(frame.attrs["margin"])
+
+
+def test_sentences_of_any_kind():
+    expected = make().fit(X, Y)
+    for given in (
+        tuple(map(tuple, X)),
+        [pd.Series(s, index=range(2, 2 + len(s))) for s in X],
+        pd.Series(X, index=np.arange(len(X))[::-1]),
+        np.array(X, dtype=object),
+    ):
+        fitted = make().fit(given, Y)
+        np.testing.assert_array_equal(fitted.coef_, expected.coef_)
+        assert flat(fitted.predict(given)) == flat(expected.predict(X))
+        pipeline = make_pipeline(TokenVectorizer(), make()).fit(given, Y)
+        np.testing.assert_array_equal(pipeline[-1].coef_, expected.coef_)
+        # what cannot have nested dicts: the words alone
+        words = [[{"w": token["w"]} for token in s] for s in X]
+        series = [pd.Series(s, index=range(2, 2 + len(s))) for s in words]
+        wrapped = make_pipeline(TokenTransformer(DictVectorizer()), make())
+        wrapped.fit(series, Y)
+        assert flat(wrapped.predict(series)) == flat(wrapped.predict(words))
+        assert flat(fitted.predict(given[:1])) == flat(expected.predict(X[:1]))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        make(),
+        make_pipeline(TokenVectorizer(), make()),
+        make_pipeline(TokenTransformer(FeatureHasher(64, input_type="string")), make()),
+    ],
+)
+def test_tokens_without_features_tell_nothing(model):
+    # whether they come first or not
+    data, labels = [[[], []], *LISTS], [["V", "V"], *Y]
+    first = flat(clone(model).fit(data, labels).predict(data))
+    last = flat(clone(model).fit(data[::-1], labels[::-1]).predict(data[::-1]))
+    assert first == last[::-1]
+    fitted = clone(model).fit(data, labels)
+    assert [len(labels) for labels in fitted.predict([[], *LISTS[:1]])] == [0, 3]
+
+
+def test_new_features_and_empty_sentences_are_taken():
+    fitted = make().fit(X, Y)
+    new = [[], [{"other": "z"}], [{}], [{"w": "dog", "previous": {"w": "the"}, "n": 3}]]
+    assert [len(labels) for labels in fitted.predict(new)] == [0, 1, 1, 1]
+    assert fitted.predict(new)[3].tolist() == ["N"]
+    assert [len(labels) for labels in fitted.predict([[]])] == [0]
+
+
+@pytest.mark.parametrize("case", ["sequences", "segments", "trees"])
+def test_errors_name_the_attribute(case):
+    model, data, labels = CASES[case]
+    tokens = [{"w": "the"}, {"w": "dog", "n": float("nan")}]
+    bad = (tokens, np.array([-1, 0])) if case == "trees" else tokens
+    bad = [*data[:3], bad]
+    match = r"^X\[3\]\[1\]\['n'\] is nan: leave out what is missing"
+    fresh = clone(model)
+    with pytest.raises(ValueError, match=match):
+        fresh.fit(bad, labels[:4])
+    assert not hasattr(fresh, "vectorizer_")
+    fitted = clone(model).fit(data, labels)
+    for call in (fitted.predict, fitted.decision_function):
+        with pytest.raises(ValueError, match=match):
+            call(bad)
+    if case != "segments":
+        with pytest.raises(ValueError, match=match):
+            fitted.explain(bad, 3, 0)
+        with pytest.raises(ValueError, match=match):
+            fitted.partial_fit(bad, labels[:4])
+    with pytest.raises(NotFittedError):
+        clone(model).predict(data)
+
+
+def test_what_has_an_odd_shape_is_named():
+    fitted = make().fit(X, Y)
+    for junk in (np.ndarray, 3, object()):
+        for call in (fitted.predict, partial(make().fit, y=Y[:2])):
+            with pytest.raises(TypeError, match=r"^X\[0\] must be a matrix of numbers, got"):
+                call([junk, X[0]])
+    for call in (fitted.predict, partial(make().fit, y=Y[:2])):
+        with pytest.raises(TypeError, match="^X must be a list"):
+            call(np.array(object()))
+
+
+def test_matrices_and_tokens_are_not_mixed():
+    rows = TokenVectorizer().fit_transform(X)
+    plain = make().fit(rows, Y)
+    message = "X has tokens that are dicts or strings, but this SequenceTagger was fitted to"
+    for call in (plain.predict, partial(plain.explain, i=0, t=0), partial(plain.partial_fit, y=Y)):
+        with pytest.raises(TypeError, match=message):
+            call(X)
+    fitted = make().fit(X, Y)
+    with pytest.raises(ValueError, match="X has 2 features, but SequenceTagger is expecting"):
+        fitted.predict([np.ones((2, 2))])
+    with pytest.raises(TypeError, match=r"X\[0\]\[0\] is 'the' of the type str: a token is a dict"):
+        make().fit(WORDS, Y)
+    refitted = fitted.fit(rows, Y)
+    assert not hasattr(refitted, "vectorizer_")
+    assert not hasattr(refitted, "feature_names_in_")
+
+
+def test_steps_keep_the_first_vectorizer():
+    classes = sorted(set(TAGS.values()) | {"V"})
+    model = make().partial_fit(X[:2], Y[:2], classes=classes)
+    vectorizer, names = model.vectorizer_, model.feature_names_in_
+    assert "w=it" not in vectorizer.vocabulary_
+    for data in (X[2:4], vectorizer.transform(X[2:4])):
+        model.partial_fit(data, Y[2:4])
+        assert model.vectorizer_ is vectorizer
+        assert model.feature_names_in_ is names
+    rows = vectorizer.transform(X[2:4])
+    peer = make().partial_fit(vectorizer.transform(X[:2]), Y[:2], classes=classes)
+    peer.partial_fit(rows, Y[2:4]).partial_fit(rows, Y[2:4])
+    np.testing.assert_array_equal(model.coef_, peer.coef_)
+    # a fit starts anew
+    assert "w=it" in model.fit(X, Y).vectorizer_.vocabulary_
+
+
+def test_warm_start_goes_on_with_the_same_features():
+    model = make(warm_start=True, tol=0.5).fit(X[:4], Y[:4])
+    model.set_params(tol=0.01).fit(X[:4], Y[:4])
+    np.testing.assert_allclose(model.coef_, make(tol=0.01).fit(X[:4], Y[:4]).coef_, atol=0.1)
+    # samples appended, no new features
+    model.fit(X[:8], Y[:8])
+    before = model.coef_
+    more, message = (
+        [*X[:8], [{"w": "new"}]],
+        "warm_start=True cannot continue the last fit, because ",
+    )
+    with pytest.raises(ValueError, match=message + ".* new features 'w=new'; set prior= to that"):
+        model.fit(more, [*Y[:8], ["N"]])
+    with pytest.raises(ValueError, match=message + ".* no features 'previous:w=.*; set prior="):
+        model.fit(X[:1], Y[:1])
+    assert model.coef_ is before
+    model.set_params(warm_start=False, prior=model).fit(more, [*Y[:8], ["N"]])
+    assert model.n_features_in_ == 14
+
+
+def test_a_prior_is_aligned_by_names():
+    prior = make().fit(X[:2], Y[:2])
+    fitted = make(prior=prior, lam=1e6).fit(X, Y)
+    old, new = prior.feature_names_in_.tolist(), fitted.feature_names_in_.tolist()
+    rows = [fitted.classes_.tolist().index(label) for label in prior.classes_]
+    columns = [new.index(name) for name in old]
+    np.testing.assert_allclose(fitted.coef_[np.ix_(rows, columns)], prior.coef_, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        CalibratedTagger(make(), cv=2),
+        EarlyStopping(make(), validation_fraction=0.3, random_state=0),
+        RegularizationPath(make(), cv=2),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_estimators_of_taggers(model):
+    fitted = clone(model).fit(X, Y)
+    assert flat(fitted.predict(X)) == Y
+    if not isinstance(model, CalibratedTagger):  # each of its members has its own
+        assert fitted.vectorizer_.feature_names_ == fitted.feature_names_in_.tolist()
+    assert flat(pickle.loads(pickle.dumps(fitted)).predict(X[:2])) == Y[:2]
+
+
+def test_searches_and_folds():
+    assert cross_val_score(make(), X, Y, cv=2).min() > 0.9
+    search = GridSearchCV(make(), {"lam": [0.01, 0.1]}, cv=2, error_score="raise").fit(X, Y)
+    assert flat(search.predict(X)) == Y
+    pipeline = make_pipeline(TokenVectorizer(), make())
+    grid = {"tokenvectorizer__min_count": [1, 2]}
+    assert GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(X, Y).best_score_ > 0.9
+
+
+def test_labels_of_other_forms_are_the_last_steps_business():
+    words = [[{"w": token["w"]} for token in s] for s in X]
+    for step in (TokenTransformer(DictVectorizer()), TokenVectorizer()):
+        fitted = make_pipeline(step, SegmentTagger(random_state=0)).fit(words, SEGMENTS)
+        assert flat(fitted.predict(words)) == SEGMENTS
+    rows = [np.array([[len(token["w"]), 1.0] for token in s]) for s in X]
+    for inner in (SelectKBest(k="all"), SelectFromModel(LinearSVC())):
+        with pytest.raises(ValueError, match=r"X\[0\] has 3 rows but y\[0\] has 1 labels"):
+            make_pipeline(TokenTransformer(inner), SegmentTagger()).fit(rows, SEGMENTS)
+    counts = TokenTransformer(CountVectorizer(analyzer="char"))
+    make_pipeline(counts, SegmentTagger(random_state=0)).fit(WORDS, SEGMENTS)
+
+
+@pytest.mark.parametrize("value", [None, 10**400, b"b", 1j, [1], float("nan"), float("inf")])
+@pytest.mark.parametrize("inner", [DictVectorizer(), FeatureHasher(64)])
+def test_wrapped_transformers_name_the_token_too(inner, value):
+    bad = [[{"w": "a", "n": 1}], [{"w": "b"}], [{"w": "a"}, {"w": "c", "n": value}]]
+    fitted = TokenTransformer(inner).fit([[{"n": 1}]])
+    for call in (TokenTransformer(inner).fit_transform, fitted.transform):
+        with pytest.raises((TypeError, ValueError), match=r"X\[2\]\[1\]") as caught:
+            call(bad)
+        assert "'n'" in str(caught.value)
+        assert isinstance(caught.value, TypeError) == (
+            value in (b"b", 1j, [1]) or (value is None and isinstance(inner, FeatureHasher))
+        )
+
+
+def test_edges_name_the_number_that_is_not_finite():
+    bad = [[{"w": "a"}, {"w": "b", "n": 10**400}]]
+    with pytest.raises(ValueError, match=r"X\[0\]\[1\]\['n'\] is inf, expected a finite number"):
+        TokenTransformer(DictVectorizer(), edges="w[-1]|n[0]").fit(bad)

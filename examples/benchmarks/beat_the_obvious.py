@@ -20,7 +20,7 @@ import _cases
 import numpy as np
 import ranking
 from _common import processor_time
-from _data import load_conll2000, load_usaddress, load_wsj_pos
+from _data import HOME, load_conll2000, load_wsj_pos
 from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
@@ -46,7 +46,7 @@ from sskit import (
     StructSVMClassifier,
     TreeTagger,
 )
-from sskit.datasets import make_snakes
+from sskit.datasets import load_conll, make_snakes
 from sskit.inputs.ragged_array import make_offsets, split
 from sskit.metrics import iou_scores, pdj_score, span_f1_score
 from sskit.metrics import sequence_accuracy_score as whole_score
@@ -195,10 +195,10 @@ def texts():
     )
     train, test = load_wsj_pos("train"), load_wsj_pos("test")
     yield "parts of speech", "accuracy", token_score, *described(train, test)
-    data = load_usaddress()
-    order = np.random.RandomState(0).permutation(len(data.data))[: N_ADDRESSES + 4000]
+    X, y = load_conll(HOME / "usaddress" / "train.txt.gz", columns=["word", "part"])
+    order = np.random.RandomState(0).permutation(len(X))[: N_ADDRESSES + 4000]
     parts = [
-        Bunch(data=[data.data[i] for i in some], target=[data.target[i] for i in some])
+        Bunch(data=[[t["word"] for t in X[i]] for i in some], target=[y[i] for i in some])
         for some in (order[:N_ADDRESSES], order[N_ADDRESSES:])
     ]
     yield f"addresses, {N_ADDRESSES:,}", "all right", whole_score, *described(*parts)

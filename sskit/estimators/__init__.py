@@ -2,6 +2,7 @@
 
 from sskit._public import export_from
 from sskit.estimators.base.attributes import BlockAttributes
+from sskit.estimators.base.columns import Columns
 from sskit.estimators.base.outcome import WarmStart
 from sskit.estimators.calibration.tagger import CalibratedTagger
 from sskit.estimators.chain.tagger import SequenceTagger
@@ -35,4 +36,4 @@ __all__ = [
 ]
 
 # of the state of fitted estimators
-export_from(__name__, AnyGraphWeights, BlockAttributes, GraphWeights, WarmStart)
+export_from(__name__, AnyGraphWeights, BlockAttributes, Columns, GraphWeights, WarmStart)

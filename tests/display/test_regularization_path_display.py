@@ -40,7 +40,7 @@ def test_panels_show_the_path():
     np.testing.assert_allclose(y[19:-1:20], path.max_gap_, rtol=1e-6)
     np.testing.assert_array_equal(y, [path.relative_gap_at(lam) for lam in x])
     _, y = display.lines_["norm"].get_data()
-    np.testing.assert_allclose(y[::2], np.linalg.norm(path.coefs_, axis=1))
+    np.testing.assert_allclose(y[::2], np.sqrt(path.sqnorms_))
     _, y = display.lines_["planes"].get_data()
     np.testing.assert_array_equal(y[::2], path.n_support_planes_)
     for ax in display.axes_.values():

@@ -319,17 +319,13 @@ class RankingSVM(RegressorMixin, WeightsFrameMixin, StandardizeMixin, Structured
         lam = (LAM_FACTOR * facts.scale.mean or 1.0) / max(facts.n_counted, facts.weights.total)
         return TrainingTask(problem, model.layout, lam, BlockAttributes(model.layout, shared))
 
-    def _solver_for(self, problem, solver):
-        """Return the solver for a problem: of few sets "auto" is cutting planes.
+    def _solver_for(self, task, solver):
+        """Return the solver for a task: of few sets "auto" is cutting planes.
 
         With one block there are no steps block by block, however many weights it has.
         """
-        few = problem.n_blocks <= FEW_PAIRS and not self.warm_start
-        auto = all(
-            isinstance(getattr(self, name), str) and getattr(self, name) == "auto"
-            for name in ("solver", "steps", "sampling", "cache")
-        )
-        return CuttingPlane() if few and auto else solver
+        few = task.problem.n_blocks <= FEW_PAIRS and not self.warm_start
+        return CuttingPlane() if few and self._has_auto_solver() else solver
 
     def _refuse_parts(self):
         """Return why an estimator cannot be fitted to data in parts."""

@@ -213,8 +213,9 @@ def test_classifiers_of_rows(kind, as_list):
 
 def test_multiclass_is_what_the_compiled_one_is():
     y = TARGETS[MultiClassClf]
-    ours = StructSVMClassifier(lam=0.1, fit_intercept=False, tol=1e-4, random_state=0).fit(ROWS, y)
-    theirs = StructSVMClassifier(MultiClassClf(), lam=0.1, tol=1e-4, random_state=0).fit(ROWS, y)
+    given = {"lam": 0.1, "tol": 1e-4, "random_state": 0}
+    ours = StructSVMClassifier(fit_intercept=False, standardize=False, **given).fit(ROWS, y)
+    theirs = StructSVMClassifier(MultiClassClf(), **given).fit(ROWS, y)
     np.testing.assert_allclose(theirs.coef_.reshape(3, -1), ours.coef_, atol=0.02)
     assert max(ours.dual_objective_, theirs.dual_objective_) <= (
         min(ours.primal_objective_, theirs.primal_objective_) + 1e-9

@@ -42,6 +42,9 @@ class StructSVMClassifier(
     Classes may have several components, or labellings hidden parts: then F(x, y) is the score of
     the best of them, and the convex-concave procedure completes the truth and trains, in rounds.
 
+    Rows alone have no structure to gain from: on some tables logistic regression is a little
+    better; see the user guide, "Benchmarks".
+
     Parameters
     ----------
     model : "multiclass" or model object, default="multiclass"

@@ -78,6 +78,9 @@ class RankingSVM(RegressorMixin, WeightsFrameMixin, StandardizeMixin, Structured
     in time O(n log n) a pass, whatever the number of pairs, and proves how close it came. There is
     no intercept, to which the order is indifferent.
 
+    Within groups it is ahead of models of single rows; of one group of all rows, such as a rare
+    class of text, logistic regression often ranks as well or better: see the user guide, "Ranking".
+
     Parameters
     ----------
     lam : float, default=None

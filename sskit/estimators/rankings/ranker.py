@@ -300,12 +300,8 @@ class RankingSVM(RegressorMixin, WeightsFrameMixin, StructuredEstimator):
 
         With one block there are no steps block by block, however many weights it has.
         """
-        few = problem.n_blocks <= FEW_PAIRS and not self.warm_start
-        auto = all(
-            isinstance(getattr(self, name), str) and getattr(self, name) == "auto"
-            for name in ("solver", "steps", "sampling", "cache")
-        )
-        return CuttingPlane() if few and auto else solver
+        few = problem.n_blocks <= FEW_PAIRS
+        return CuttingPlane() if few and self._asks_for_no_solver() else solver
 
     def _refuse_parts(self):
         """Return why an estimator cannot be fitted to data in parts."""

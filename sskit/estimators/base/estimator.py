@@ -345,16 +345,16 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         at most twice the calls of the oracle and far less time, unless there are so many weights
         that the cuts, which are dense, cost more than the oracle.
         """
-        problem = task.problem
-        if (
-            problem.n_blocks <= FEW_PAIRS
-            and problem.n_weights <= FEW_WEIGHTS
-            and self._has_auto_solver()
-            and not self.warm_start
-            and not problem.space.is_kernel_space
-        ):
+        few = problem.n_blocks <= FEW_PAIRS and problem.n_weights <= FEW_WEIGHTS
+        if few and self._asks_for_no_solver() and not problem.space.is_kernel_space:
             return CuttingPlane()
         return solver
+
+    def _asks_for_no_solver(self):
+        """Return whether no parameter asks for a solver, or for what only some of them do."""
+        asked = (getattr(self, name) for name in ("solver", "steps", "sampling", "cache"))
+        auto = all(isinstance(value, str) and value == "auto" for value in asked)
+        return auto and not self.warm_start
 
     def _make_regularizer(self, solver, task, lam):
         """Return lam / 2 ||w - prior||^2 on the box of the parameters."""

@@ -327,8 +327,8 @@ class RankingSVM(RegressorMixin, WeightsFrameMixin, StandardizeMixin, Structured
 
         With one block there are no steps block by block, however many weights it has.
         """
-        few = task.problem.n_blocks <= FEW_PAIRS and not self.warm_start
-        return CuttingPlane() if few and self._has_auto_solver() else solver
+        few = problem.n_blocks <= FEW_PAIRS
+        return CuttingPlane() if few and self._asks_for_no_solver() else solver
 
     def _refuse_parts(self):
         """Return why an estimator cannot be fitted to data in parts."""

@@ -21,7 +21,7 @@ cdef class MultilabelProblem(Problem):
     """
 
     cdef FeatureRows features
-    cdef LabelSetOracle oracle
+    cdef readonly LabelSetOracle oracle
     cdef SlackSets slack                   # or None
     cdef readonly Py_ssize_t n_labels
     cdef readonly Py_ssize_t n_edges

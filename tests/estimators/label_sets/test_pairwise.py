@@ -18,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from sskit import MultilabelPairwise, RegularizationPath, SlackRescaling
+from sskit.solvers import BCFW, GDMM
 from sskit.estimators.label_sets.base import default_lam, row_scale
 from sskit.solvers import GDMM
 
@@ -286,6 +287,46 @@ def test_regularization_path(data):
     assert path.predict(X).shape == Y.shape
     assert path.relative_gap_at(0.05) <= path.max_gap_
     assert path.gap_at(0.05) <= path.max_gap_ * (path.primal_objective_at(0.05) + 4e-3)
+
+
+def many_labels(L=16, n=40):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 6))
+    return X, (X @ rng.normal(size=(6, L)) + rng.normal(size=(n, L)) > 0.8).astype(int)
+
+
+def test_auto_of_relaxed_problems_is_dual_decomposed_training():
+    X, Y = many_labels()
+    auto = MultilabelPairwise(random_state=0, tol=1e-3).fit(X, Y)
+    assert auto.inference_ == "lp" and isinstance(auto.solver_, GDMM)
+    assert auto.certified_ and 0 <= auto.dual_gap_ <= 1.1e-3 * auto.primal_objective_
+    steps = MultilabelPairwise(random_state=0, tol=1e-3, solver="bcfw").fit(X, Y)
+    assert auto.dual_objective_ <= steps.primal_objective_ + 1e-9
+    assert steps.dual_objective_ <= auto.primal_objective_ + 1e-9
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"edges": "tree"},
+        {"edges": None},
+        {"inference": "graphcut"},
+        {"bounds": (-1.0, 1.0)},
+        {"prior": np.zeros(7 * 16 + 120)},
+        {"warm_start": True},
+        {"rescaling": "slack"},
+        {"steps": "fw"},
+        {"cache": False},
+        {"solver": BCFW()},
+    ],
+    ids=lambda params: next(iter(params)),
+)
+def test_what_dual_decomposed_training_cannot_do_is_left_to_steps(params):
+    X, Y = many_labels()
+    model = MultilabelPairwise(random_state=0, tol=0.2, **params).fit(X, Y)
+    assert isinstance(model.solver_, BCFW)
+    few = MultilabelPairwise(random_state=0, tol=0.2).fit(X, Y[:, :14])
+    assert few.inference_ == "exhaustive" and isinstance(few.solver_, BCFW)
 
 
 def test_threads_change_nothing(data):

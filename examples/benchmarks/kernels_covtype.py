@@ -54,9 +54,7 @@ def models(n_rows, options):
     found = {
         "svc": SVC(C=options.C, gamma=options.gamma, cache_size=options.cache),
         "bcfw": StructSVMClassifier(**params, **space),
-        "nystroem": make_pipeline(
-            features, StructSVMClassifier(standardize=False, **params)
-        ),
+        "nystroem": make_pipeline(features, StructSVMClassifier(standardize=False, **params)),
     }
     return {name: model for name, model in found.items() if name not in options.without}
 

@@ -92,7 +92,9 @@ def folds(make, X, y):
         model = make(X[train])
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
-            model, took = processor_time(lambda train=train, model=model: model.fit(X[train], y[train]))
+            model, took = processor_time(
+                lambda train=train, model=model: model.fit(X[train], y[train])
+            )
         converged &= not any(issubclass(w.category, ConvergenceWarning) for w in told)
         right.append(model.score(X[test], y[test]))
         seconds.append(took)

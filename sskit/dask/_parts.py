@@ -67,7 +67,9 @@ class Part:
         checked, self.checked = self.checked, None
         if checked is None:
             checked = self.check()
-        return self.call(lambda: self.estimator._rescaled(self.estimator._bind_scaled(checked, facts)))
+        return self.call(
+            lambda: self.estimator._rescaled(self.estimator._bind_scaled(checked, facts))
+        )
 
     def problem(self, facts):
         """Return the problem of the part, given the facts of all parts; check where it starts."""

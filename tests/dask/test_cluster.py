@@ -31,9 +31,7 @@ distributed = pytest.importorskip("distributed")
 from sskit.dask import Distributed, _share  # noqa: E402
 from sskit.dask._cluster import find_client  # noqa: E402
 
-MODEL = StructSVMClassifier(
-    lam=0.05, tol=0.03, standardize=False, random_state=0, max_iter=5000
-)
+MODEL = StructSVMClassifier(lam=0.05, tol=0.03, standardize=False, random_state=0, max_iter=5000)
 N_PARTS = 5
 LOST = pytest.mark.filterwarnings("ignore:lost .* parts of the data:UserWarning")
 

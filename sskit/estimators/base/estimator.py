@@ -333,13 +333,8 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
             )
         return solver
 
-    def _has_auto_solver(self):
-        """Return whether solver, steps, sampling and cache are all "auto"."""
-        auto = (getattr(self, name) for name in ("solver", "steps", "sampling", "cache"))
-        return all(isinstance(value, str) and value == "auto" for value in auto)
-
-    def _solver_for(self, task, solver):
-        """Return the solver for a task: of few training pairs "auto" is cutting planes.
+    def _solver_for(self, problem, solver):
+        """Return the solver for a problem: of few training pairs "auto" is cutting planes.
 
         With so few blocks one program over all cuts is as good as steps block by block, and takes
         at most twice the calls of the oracle and far less time, unless there are so many weights
@@ -429,7 +424,7 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         """
         problem, classes, regularizer = task.problem, task.classes, make_regularizer()
         metadata = {"sample_weight": sample_weight}
-        solver = self._solver_for(task, solver).resolved(problem, regularizer.bounded)
+        solver = self._solver_for(problem, solver).resolved(problem, regularizer.bounded)
         fingerprint, start = self._last_fit(task)
         reporter = PassReporter(self, self.max_iter, X, y, metadata, task.to_attributes)
         # to the end, so that a Ctrl-C that comes too late to stop a pass loses nothing

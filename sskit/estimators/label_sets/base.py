@@ -80,9 +80,7 @@ class LabelSetFacts(RowFacts):
     shares: np.ndarray | None = averaged()
 
 
-class LabelSetClassifier(
-    WeightsFrameMixin, ClassifierMixin, StandardizeMixin, StructuredEstimator
-):
+class LabelSetClassifier(WeightsFrameMixin, ClassifierMixin, StandardizeMixin, StructuredEstimator):
     """Base of the estimators of sets of labels.
 
     A subclass implements ``_make_model(facts)``, the model for training data; ``_model()``, that

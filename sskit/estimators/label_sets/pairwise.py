@@ -10,7 +10,6 @@ from sskit.estimators.base.fitted_state import check_choice, check_numbers, rais
 from sskit.estimators.label_sets.base import LabelSetClassifier
 from sskit.models.label_sets.label_graph import label_edges, label_shares
 from sskit.models.label_sets.model import ORACLES, PairwiseModel
-from sskit.solvers import GDMM
 
 
 class MultilabelPairwise(LabelSetClassifier):
@@ -235,17 +234,6 @@ class MultilabelPairwise(LabelSetClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-
-    def _solver_for(self, task, solver):
-        """Return the solver for a task: of a relaxed problem "auto" is dual decomposition.
-
-        It takes a half to an eighth of the time for 15 to 60 labels, all pairs, and the answers are
-        as good.
-        """
-        relaxed = task.to_attributes.names()["inference_"] == "lp" and self._rescaling() is None
-        if relaxed and self._has_auto_solver() and self.bounds is None and not self.warm_start:
-            return GDMM()
-        return super()._solver_for(task, solver)
 
     def _shares(self, sets, weight):
         """Return the shares of pairs of labels, if the edges are made of them."""

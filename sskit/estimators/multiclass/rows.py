@@ -10,8 +10,8 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from sskit._ready import all_within
 from sskit.estimators.base.attributes import BlockAttributes
-from sskit.estimators.base.estimator import TrainingTask
 from sskit.estimators.base.columns import refuse_standardize
+from sskit.estimators.base.estimator import TrainingTask
 from sskit.estimators.base.facts import Labels, RowFacts, WeightSums
 from sskit.estimators.base.fitted_state import check_labels, check_numbers
 from sskit.estimators.base.kernels import (

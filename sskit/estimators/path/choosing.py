@@ -64,7 +64,7 @@ class FallingFits:
         self.estimator.set_params(warm_start=False, tol=max(tol, self.estimator.tol))
         solver = self.estimator._check_parameters()
         self._task = self.estimator._make_rescaled_task(X, y, sample_weight, **further)
-        solver = self.estimator._solver_for(self._task, solver)
+        solver = self.estimator._solver_for(self._task.problem, solver)
         bounded = self._task.layout.bounds(self.estimator.bounds) is not None
         self._solver = solver.resolved(self._task.problem, bounded)
         self.default_lam = self._task.default_lam

@@ -322,8 +322,8 @@ class RankingSVM(RegressorMixin, WeightsFrameMixin, StandardizeMixin, Structured
         lam = (LAM_FACTOR * facts.scale.mean or 1.0) / max(facts.n_counted, facts.weights.total)
         return TrainingTask(problem, model.layout, lam, BlockAttributes(model.layout, shared))
 
-    def _solver_for(self, task, solver):
-        """Return the solver for a task: of few sets "auto" is cutting planes.
+    def _solver_for(self, problem, solver):
+        """Return the solver for a problem: of few sets "auto" is cutting planes.
 
         With one block there are no steps block by block, however many weights it has.
         """

@@ -10,8 +10,8 @@ from sklearn.utils import check_random_state
 
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT
-from sskit.estimators.base.estimator import TrainingTask
 from sskit.estimators.base.columns import refuse_standardize
+from sskit.estimators.base.estimator import TrainingTask
 from sskit.estimators.base.facts import Facts, WeightSums, same, summed
 from sskit.estimators.base.fitted_state import check_numbers, raise_damaged
 from sskit.estimators.base.kernels import require_defaults

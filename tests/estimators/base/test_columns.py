@@ -2,11 +2,11 @@
 
 import warnings
 
+import hypothesis
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from helpers.pairwise import every_pair
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
@@ -98,14 +98,16 @@ def test_units_and_offsets_do_not_matter(name, solver, rescaling, n_jobs, weight
     assert moved.lam_ == pytest.approx(plain.lam_)
 
 
-@settings(max_examples=40, deadline=None)
-@given(
+@hypothesis.settings(max_examples=40, deadline=None)
+@hypothesis.given(
     unit=st.lists(st.floats(1e-6, 1e6), min_size=P, max_size=P),
     shift=st.lists(st.floats(-1e3, 1e3), min_size=P, max_size=P),
 )
 def test_law_of_units(unit, shift):
     moved = np.array(unit) * (X + np.array(shift))
-    models = [StructSVMClassifier(tol=1e-3, random_state=0).fit(rows, LABELS) for rows in (X, moved)]
+    models = [
+        StructSVMClassifier(tol=1e-3, random_state=0).fit(rows, LABELS) for rows in (X, moved)
+    ]
     found = [model.decision_function(rows) for model, rows in zip(models, (X, moved), strict=True)]
     # the gap bounds how far apart scores of both optima may be
     np.testing.assert_allclose(found[0], found[1], atol=0.1)
@@ -165,7 +167,9 @@ def test_sparse_rows_are_scaled_if_asked_for(form):
     assert asked.lam_ == pytest.approx(P / 4 / N)
     # without an intercept dense ones are scaled the same way
     both = [
-        StructSVMClassifier(random_state=0, standardize=True, fit_intercept=False).fit(given, LABELS)
+        StructSVMClassifier(random_state=0, standardize=True, fit_intercept=False).fit(
+            given, LABELS
+        )
         for given in (rows, rows.toarray())
     ]
     bracket(*both)
@@ -215,7 +219,7 @@ def test_bounds_are_in_the_units_of_the_rows(name, bounds, solver):
     rows = UNIT * X + OFFSET
     options = {"bounds": bounds, "solver": solver, "random_state": 0, "max_iter": 30}
     model = fit(clone(estimator).set_params(**options), rows, y)
-    lower, upper = (bounds["coef"] if isinstance(bounds, dict) else bounds)
+    lower, upper = bounds["coef"] if isinstance(bounds, dict) else bounds
     lower, upper = -np.inf if lower is None else lower, np.inf if upper is None else upper
     for block in ("coef_",) if isinstance(bounds, dict) else ("coef_", "intercept_"):
         if hasattr(model, block):
@@ -268,7 +272,9 @@ def test_sums_of_parts_are_those_of_all():
     weight[:5] = 0.0
     rows = UNIT * X + OFFSET
     whole = ColumnSums.of(rows, weight, True)
-    parts = [ColumnSums.of(rows[c], weight[c], True) for c in (slice(0, 5), slice(5, 9), slice(9, N))]
+    parts = [
+        ColumnSums.of(rows[c], weight[c], True) for c in (slice(0, 5), slice(5, 9), slice(9, N))
+    ]
     merged = parts[0] + parts[1] + parts[2]
     np.testing.assert_allclose(merged.mean, whole.mean, rtol=1e-12)
     np.testing.assert_allclose(merged.squares, whole.squares, rtol=1e-10)
@@ -299,10 +305,9 @@ def test_paths_and_searches_and_early_stopping():
     model = StructSVMClassifier(random_state=0)
     path, plain = (RegularizationPath(model, lam_min=0.05).fit(r, LABELS) for r in (rows, X))
     np.testing.assert_allclose(path.lams_, plain.lams_, rtol=1e-6)
-    np.testing.assert_allclose(
-        path.estimator_at(0.1).decision_function(rows), plain.estimator_at(0.1).decision_function(X),
-        atol=1e-4,
-    )  # fmt: skip
+    found, expected = path.estimator_at(0.1), plain.estimator_at(0.1)
+    near = found.decision_function(rows), expected.decision_function(X)
+    np.testing.assert_allclose(*near, atol=1e-4)
     np.testing.assert_array_equal(
         path.coef_at(0.1)[: 3 * P].reshape(P, 3).T, path.estimator_at(0.1).coef_
     )
@@ -367,7 +372,9 @@ def chains(stamp):
 def test_a_column_with_nearly_all_of_the_norm_is_named(form):
     sequences, y = chains(1e9)
     sequences = [form(x) for x in sequences]
-    tags = [[f"{'BI'[t > 0]}-{'xyz'[k]}" if t == 0 else "O" for t, k in enumerate(row)] for row in y]
+    tags = [
+        [f"{'BI'[t > 0]}-{'xyz'[k]}" if t == 0 else "O" for t, k in enumerate(row)] for row in y
+    ]
     edges = np.stack([np.arange(5), np.arange(1, 6)], axis=1)
     parents = np.arange(-1, 5)
     for model, data, target in (
@@ -399,7 +406,9 @@ def test_the_column_has_its_name_and_the_warning_its_place():
         StructSVMClassifier().fit(rows.toarray(), LABELS[:60])
 
 
-@pytest.mark.parametrize("solver", ["frank_wolfe", "subgradient", BCFW(steps="fw", averaging=False)])
+@pytest.mark.parametrize(
+    "solver", ["frank_wolfe", "subgradient", BCFW(steps="fw", averaging=False)]
+)
 def test_the_best_weights_seen_are_kept(solver):
     """Where passes run out the primal is the lowest of the history, not the last."""
     options = {"lam": 1e-3, "standardize": False, "tol": 1e-9, "random_state": 0}

@@ -1,7 +1,6 @@
 """MultilabelPairwise: what it minimises and predicts, forms of Y, fitted attributes."""
 
 import pickle
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -18,9 +17,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from sskit import MultilabelPairwise, RegularizationPath, SlackRescaling
-from sskit.solvers import BCFW, GDMM
 from sskit.estimators.label_sets.base import default_lam, row_scale
-from sskit.solvers import GDMM
+from sskit.solvers import BCFW, GDMM
 
 
 @pytest.fixture(scope="module")
@@ -429,26 +427,3 @@ def test_exhaustive_inference_has_a_limit():
     Y = np.eye(30, 21, dtype=int)
     with pytest.raises(ValueError, match="^inference='exhaustive' .* y has 21; use 'lp'"):
         MultilabelPairwise(inference="exhaustive").fit(X, Y)
-
-
-@pytest.mark.parametrize("prior", [None, {"intercept_": np.ones(16)}])
-def test_relaxed_problems_are_solved_by_dual_decomposition(prior):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(50, 4))
-    Y = (X @ rng.normal(size=(4, 16)) + rng.normal(size=(50, 16)) > 0.8).astype(int)
-    model = MultilabelPairwise(prior=prior, random_state=0).fit(X, Y)
-    assert isinstance(model.solver_, GDMM) and model.inference_ == "lp" and model.certified_
-    blocks = MultilabelPairwise(solver="bcfw", prior=prior, random_state=0).fit(X, Y)
-    assert model.dual_objective_ <= blocks.primal_objective_ + 1e-9
-    assert blocks.dual_objective_ <= model.primal_objective_ + 1e-9
-    for other in (
-        {"bounds": (-1.0, 1.0)},
-        {"warm_start": True},
-        {"rescaling": "slack", "max_iter": 1},
-        {"steps": "fw"},
-        {"edges": "tree"},
-    ):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            found = MultilabelPairwise(**other, random_state=0).fit(X, Y)
-        assert not isinstance(found.solver_, GDMM)

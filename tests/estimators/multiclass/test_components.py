@@ -26,7 +26,9 @@ Y = np.array(["a", "b", "c"])[CODES]
 
 
 def make(**given):
-    return StructSVMClassifier(**{"lam": 0.05, "n_components": 2, "random_state": 0, "standardize": False} | given)
+    return StructSVMClassifier(
+        **{"lam": 0.05, "n_components": 2, "random_state": 0, "standardize": False} | given
+    )
 
 
 def objective(model, X, y, weight=None):

@@ -232,7 +232,7 @@ def with_all_labels(survey, classes, last, y):
         return survey
     known = labels.values if last is None else last["classes_"]
     if classes is not None:
-        if isinstance(classes, (list, tuple)):  # of labels that may be tuples
+        if isinstance(classes, (list, tuple)) and all(isinstance(k, tuple) for k in classes):
             given = label_array(list(classes), lambda k: f"classes[{k}]")
         else:
             given = as_array(check_classes(classes, "classes"), "classes")

@@ -319,7 +319,7 @@ def test_ignored_labels_of_another_kind():
         SegmentationModel(ignore_label="none").fit(graphs, codes)
     void = [np.zeros(mask.shape, dtype=[("a", float)]) for mask in masks]
     with pytest.raises(TypeError, match=r"^y\[0\]\[0\] is .*labels must be of types that sort"):
-        SegmentationModel(ignore_label="none").fit(graphs, [void[0], *codes[1:]])
+        SegmentationModel(ignore_label=-1).fit(graphs, [void[0], *codes[1:]])
     with pytest.raises(ValueError, match="^ignore_label must be one label, got <class 'int'>"):
         SegmentationModel(ignore_label=int).fit(graphs, masks)
     with pytest.raises(TypeError, match=r"^y has labels of dtype \[.*but the model predicts"):

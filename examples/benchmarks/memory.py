@@ -33,7 +33,11 @@ CHAIN = {
         solver=CuttingPlane(), max_iter=30, random_state=0
     ),
 }
-ROWS = {"StructSVMClassifier()": StructSVMClassifier(lam=1e-3, random_state=0)}
+ROWS = {
+    "StructSVMClassifier(standardize=False)": StructSVMClassifier(
+        lam=1e-3, standardize=False, random_state=0
+    )
+}
 KERNEL = {
     f'StructSVMClassifier(kernel="rbf", kernel_cache={size})': StructSVMClassifier(
         lam=1e-3, kernel="rbf", kernel_cache=size, tol=0.05, random_state=0

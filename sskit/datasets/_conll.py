@@ -6,6 +6,7 @@ from numbers import Integral
 
 import numpy as np
 
+from sskit._labels import string_array
 from sskit._tag_schemes import check_scheme, parse_tags, refuse_violations
 from sskit.datasets._lines import (
     CONLLU,
@@ -215,7 +216,7 @@ def save_conll(
 
 def _check_tags(y, scheme, label):
     """Raise ValueError, by name, for a tag that breaks a scheme."""
-    flat, offsets = np.array([*chain.from_iterable(y)]), make_offsets([*map(len, y)])
+    flat, offsets = string_array([*chain.from_iterable(y)]), make_offsets([*map(len, y)])
     prefix, kind, _ = parse_tags(flat, scheme, label)
     refuse_violations(prefix, kind, flat, offsets, scheme, label)
 

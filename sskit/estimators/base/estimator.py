@@ -173,7 +173,7 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         facts = self._survey(checked)
         self._warn_of_labels(facts, stacklevel=6 + FRAMES_AROUND_FIT)
         if facts.columns is None and getattr(facts, "scale", None) is not None:
-            names = getattr(checked, "names", None)
+            names = getattr(facts, "feature_names", None)
             features = self._features(checked)
             warn_of_column(self, features, names, stacklevel=5 + FRAMES_AROUND_FIT)
         return self._bind_scaled(checked, self._with_columns(facts))

@@ -104,7 +104,8 @@ class LabelSetClassifier(WeightsFrameMixin, ClassifierMixin, StandardizeMixin, S
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Features. float64, float32 or, if dense, float16 in C order are read where they lie,
-            also memory-mapped; other numbers become float64.
+            also memory-mapped, unless columns are scaled (`standardize`); other numbers become
+            float64.
         y : {array-like, sparse matrix} of shape (n_samples, n_labels) or array-like (n_samples,)
             Label indicator: 1 or True where a row has a label, 0 or False elsewhere. If it is
             sparse, predictions are too, and if it is a data frame, they are one with its columns,

@@ -297,7 +297,7 @@ class StructSVMClassifier(
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Features. For a model object a sequence of inputs; an array or matrix is one of rows.
             float64, float32 or, if dense, float16 in C order are read where they lie, also
-            memory-mapped; other numbers become float64.
+            memory-mapped, unless columns are scaled (`standardize`); other numbers become float64.
         y : array-like of shape (n_samples,)
             Classes, of any sortable type. For a model object a sequence of labellings.
         sample_weight : array-like of shape (n_samples,), default=None

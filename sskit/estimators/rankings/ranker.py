@@ -284,6 +284,8 @@ class RankingSVM(RegressorMixin, WeightsFrameMixin, StandardizeMixin, Structured
         if not ((lowest < highest) & (each > 0)).any():
             what = "y has" if groups is None else "no group with a weight has"
             same = "only rows of the same grade" if groups is None else "rows of different grades"
+            if len(grades) == 1:
+                same = "one sample"
             raise ValueError(f"there is no pair of rows to order: {what} {same}")
         of_rows = np.repeat(each, sizes)
         with np.errstate(over="ignore", invalid="ignore"):

@@ -140,7 +140,7 @@ def test_auto_is_cutting_planes_for_few_pairs(fit):
     one_set = fit.startswith("ranking")  # all rows are one block
     for n, few in ((5, True), (6, one_set)):
         model = clone(FITS[fit].estimator).set_params(**options).fit(X[:n], y[:n])
-        many = GDMM if fit == "sets" else BCFW  # of the linear relaxation
+        many = GDMM if fit in ("sets", "sets, scaled") else BCFW  # of the linear relaxation
         assert type(model.solver_) is (CuttingPlane if few and not kernel else many)
     for option in ({"steps": "fw"}, {"cache": False}, {"warm_start": True}, {"solver": "bcfw"}):
         model = clone(FITS[fit].estimator).set_params(**options, **option, max_iter=2)

@@ -186,7 +186,8 @@ def primal_at(estimator, X, y, weight, model):
     from sskit.core.regularizer import Regularizer
     from sskit.solvers.oracle_calls.exact_pass import Evaluator
 
-    problem = estimator._make_rescaled_task(X, y, weight).problem
+    task = estimator._make_rescaled_task(X, y, weight)
+    problem = task.problem
     if hasattr(model, "transitions_"):
         parts = (model.coef_.T, model.transitions_, model.start_, model.end_)
     elif hasattr(model, "intercept_"):
@@ -194,6 +195,8 @@ def primal_at(estimator, X, y, weight, model):
     else:
         parts = (model.coef_,)
     w = np.concatenate([np.ravel(part) for part in parts])
+    if task.columns is not None:
+        w = task.columns.from_user(task.layout, w)
     hinges = Evaluator(problem).hinges(Regularizer(1.0, len(w)).padded(w))
     return 0.5 * estimator.lam * float(w @ w) + float(problem.block_weight @ hinges)
 

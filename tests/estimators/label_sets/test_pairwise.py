@@ -17,8 +17,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from sskit import MultilabelPairwise, RegularizationPath, SlackRescaling
-from sskit.solvers import BCFW, GDMM
 from sskit.estimators.label_sets.base import default_lam, row_scale
+from sskit.solvers import BCFW, GDMM
 
 
 @pytest.fixture(scope="module")

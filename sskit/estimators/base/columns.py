@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import StrOptions
 
 from sskit.models.features import float64_blocks, is_mapped
@@ -246,7 +245,8 @@ def warn_of_column(estimator, features, names, stacklevel):
     with np.errstate(over="ignore"):
         for X in features:
             if sp.issparse(X):
-                for part in gen_batches(len(X.data), ENTRIES_AT_ONCE):
+                for first in range(0, len(X.data), ENTRIES_AT_ONCE):
+                    part = slice(first, first + ENTRIES_AT_ONCE)
                     entries = np.square(X.data[part], dtype=np.float64)
                     squares += np.bincount(X.indices[part], entries, minlength=len(squares))
             else:

@@ -190,11 +190,12 @@ class ColumnSums:
             mean, squares = share @ X, share @ squared
             squares = np.maximum(squares - np.square(mean), 0.0)
         else:
+            # not by BLAS, which crashes where memory ends
             mean, squares = np.zeros(p), np.zeros(p)
             for part in float64_blocks(X):
-                mean += share[part] @ X[part].astype(np.float64, copy=False)
+                mean += np.einsum("i,ij->j", share[part], X[part], dtype=np.float64)
             for part in float64_blocks(X):
-                squares += share[part] @ np.square(X[part] - mean)
+                squares += np.einsum("i,ij->j", share[part], np.square(X[part] - mean))
         return cls(total, n, np.asarray(mean).ravel(), total * np.asarray(squares).ravel(), centred)
 
     def __add__(self, other):

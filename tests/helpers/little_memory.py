@@ -73,12 +73,21 @@ def fit_within(estimator, X, y, headroom):
     return outcome, same
 
 
+def grow_stack():
+    """Make the stack of this process as large as it will be: where memory ends it cannot grow."""
+    nested = []
+    for _ in range(900):
+        nested = [nested]
+    repr(nested)
+
+
 def in_a_process(estimator, X, y, headroom):
     """Do so in a fork; what ends it is an outcome too."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
         signal.alarm(SECONDS)
+        grow_stack()
         outcome = fit_within(estimator, X, y, headroom)
         os.write(write, json.dumps(outcome).encode())
         os._exit(0)

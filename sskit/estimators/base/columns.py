@@ -190,7 +190,6 @@ class ColumnSums:
             mean, squares = share @ X, share @ squared
             squares = np.maximum(squares - np.square(mean), 0.0)
         else:
-            # not by BLAS, which crashes where memory ends
             mean, squares = np.zeros(p), np.zeros(p)
             for part in float64_blocks(X):
                 mean += np.einsum("i,ij->j", share[part], X[part], dtype=np.float64)

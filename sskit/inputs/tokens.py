@@ -101,7 +101,7 @@ def _tells(token):
         return "objects"
     if isinstance(token, (set, frozenset)):
         return "objects"
-    if not isinstance(token, (list, tuple, np.ndarray)):
+    if not isinstance(token, (list, tuple)) and not (isinstance(token, np.ndarray) and token.ndim):
         return "rows"
     if not len(token):
         return None

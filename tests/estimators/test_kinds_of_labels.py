@@ -543,7 +543,7 @@ def test_long_labels_are_objects_and_others_strings(family):
 )
 def test_rankings_without_a_pair(y, groups, sample_weight):
     model = RankingSVM()
-    with pytest.raises(ValueError, match="^there is no pair of rows to order: "):
+    with pytest.raises(ValueError, match="^y has no two rows of different grades"):
         model.fit(np.eye(4), y, groups, sample_weight)
     assert "coef_" not in vars(model)
 

@@ -42,12 +42,16 @@ QUERIES = [
 ]  # fmt: skip
 HARMLESS = (
     r".*(stopped after|path ends|end early|column-vector y|feature names|found no labelling"
-    r"|least populated class|training graphs score more than|converting a masked element)"
+    r"|least populated class|training graphs score more than|converting a masked element"
+    r"|none of which is in y|keys that are no labels|of the squared norm|stopped before)"
 )
 # scikit-learn casts targets and multiplies weights before it looks at them
 THEIRS = r"sklearn\.(utils\.(multiclass|sparsefuncs|extmath)|preprocessing|externals)"
 # What the baseline refuses on purpose: models whose weights have bounds or a prior.
-UNABLE = re.compile(r"'subgradient' cannot keep|cannot solve problems with (bounds|a prior)")
+UNABLE = re.compile(
+    r"'subgradient' cannot keep|cannot solve problems with (bounds|a prior)"
+    r"|y has no two rows of different grades"
+)
 # numbers that say how much work to do: the largest would do it
 EFFORT = {"max_iter", "n_init", "stored_passes", "cut_size"}
 LARGEST_EFFORT = 1000

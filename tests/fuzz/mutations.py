@@ -272,7 +272,7 @@ def in_container(rng, value):
         lambda: pd.DataFrame(value) if value.ndim < 3 else value[0],
         lambda: pd.DataFrame(value).rename(columns=str) if value.ndim == 2 else pd.Index([1, 2]),
         lambda: pd.DataFrame(value).astype(object) if value.ndim == 2 else pd.Series(["a"]),
-        lambda: pd.Series(value.ravel(), dtype="category"),
+        lambda: pd.Series(np.asarray(value).ravel(), dtype="category"),
         lambda: pd.array(np.ravel(value).tolist()),
         lambda: ragged(value),
         lambda: (

@@ -102,6 +102,7 @@ def classifier(rng, chosen):
     X = rng.normal(size=(n, 3))
     y = np.concatenate([np.arange(n_classes), rng.integers(n_classes, size=n - n_classes)])
     own = {name: chosen[name] for name in ("fit_intercept", "class_weight", "kernel", "gamma")}
+    own["standardize"] = False  # objectives are of columns as they are
     balanced = own["class_weight"] is not None
     problem = finished(rng, chosen, StructSVMClassifier, X, y, own=own, unit=1.0, depends=balanced)
     if problem.estimator.bounds is None:
@@ -231,7 +232,7 @@ def multilabel(rng, chosen):
     """Sets of labels in pairs."""
     X, Y = label_sets(rng)
     names = ("loss", "label_weight", "edges", "inference", "fit_intercept")
-    own = {name: chosen[name] for name in names}
+    own = {name: chosen[name] for name in names} | {"standardize": False}
     # edges that are made of the labels and weights would change with copies and beginnings
     depends = isinstance(own["edges"], str) and own["edges"] == "tree"
     unit = 1.0 if own["loss"] == "hamming" else 3.0
@@ -250,6 +251,7 @@ def hierarchical(rng, chosen):
     """Sets of labels in a hierarchy."""
     X, Y = label_sets(rng)
     own = {name: chosen[name] for name in ("loss", "label_weight", "hierarchy", "fit_intercept")}
+    own["standardize"] = False
     unit = 1.0 if own["loss"] == "hamming" else 3.0
     return finished(rng, chosen, HierarchicalMultilabel, X, Y, own=own, unit=unit)
 

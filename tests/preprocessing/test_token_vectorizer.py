@@ -1,7 +1,6 @@
 """Rows of dicts of attributes and of lists of strings: those of a DictVectorizer, where it can."""
 
 import pickle
-import time
 from collections import Counter, OrderedDict, UserDict, deque
 from enum import Enum
 from fractions import Fraction
@@ -422,20 +421,3 @@ def test_a_dict_vectorizer_in_a_transformer_takes_what_it_takes_alone():
         transformer.transform([[{"a": "x"}, {"a": {"b": 1}}]])
     with pytest.raises(TypeError, match=r"^X\[0\]\[0\]: 'list' object has no attribute"):
         transformer.transform([[["a=x"]]])
-
-
-def test_it_takes_a_share_of_the_time():
-    rng = np.random.default_rng(0)
-    words = [f"word{k}" for k in rng.integers(500, size=3000)]
-    tokens = [{f"{d}:w": words[t + d] for d in range(-9, 9)} for t in range(9, 2990)]
-
-    def seconds(function):
-        times = []
-        for _ in range(3):
-            start = time.process_time()
-            function()
-            times.append(time.process_time() - start)
-        return min(times)
-
-    ours = seconds(lambda: TokenVectorizer().fit_transform([tokens]))
-    assert ours < 0.4 * seconds(lambda: DictVectorizer().fit_transform(tokens))

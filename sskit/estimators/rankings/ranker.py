@@ -282,11 +282,11 @@ class RankingSVM(RegressorMixin, WeightsFrameMixin, StandardizeMixin, Structured
         lowest, highest = (f.reduceat(grades, found.offsets[:-1]) for f in (np.minimum, np.maximum))
         each = np.ones(len(sizes)) if weight is None else weight
         if not ((lowest < highest) & (each > 0)).any():
-            what = "y has" if groups is None else "no group with a weight has"
-            same = "only rows of the same grade" if groups is None else "rows of different grades"
-            if len(grades) == 1:
-                same = "one sample"
-            raise ValueError(f"there is no pair of rows to order: {what} {same}")
+            where = "" if groups is None else " in a group with a weight"
+            found = " (n_samples = 1)" if len(grades) == 1 else ""
+            raise ValueError(
+                f"y has no two rows of different grades{where}, of which to learn the order{found}"
+            )
         of_rows = np.repeat(each, sizes)
         with np.errstate(over="ignore", invalid="ignore"):
             squares = np.multiply(sqnorm, of_rows).sum()

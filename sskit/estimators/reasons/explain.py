@@ -1,5 +1,6 @@
 """What speaks for a label: the scores of two labellings, taken apart around a token."""
 
+from collections.abc import Mapping
 from operator import index
 from typing import NamedTuple
 
@@ -275,9 +276,11 @@ def _one_sample(X, i, known):
 def _count(samples, name):
     """Return the number of samples, or raise TypeError if they are not several."""
     shape = getattr(samples, "shape", None)
-    if shape == () or not hasattr(samples, "__len__" if shape is None else "shape"):
+    shaped = isinstance(shape, tuple) and len(shape) > 0
+    listed = hasattr(samples, "__len__") and not isinstance(samples, Mapping) and shape != ()
+    if not shaped and not listed:
         raise TypeError(f"{name} must be a list of samples, got {type(samples).__name__}")
-    return len(samples) if shape is None else shape[0]
+    return shape[0] if shaped else len(samples)
 
 
 def _place(given, name, n, why):

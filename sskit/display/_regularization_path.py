@@ -197,6 +197,9 @@ class RegularizationPathDisplay:
         if "score" in self.axes_:
             ax, line = self.axes_["score"], self.lines_["score"]
             line.set_marker("o")
+            # the few that were tried; those of a log scale overlap within one power of ten
+            ax.set_xticks(self.score_lams, [f"{lam:.2g}" for lam in self.score_lams])
+            ax.minorticks_off()
             self.band_ = ax.fill_between(
                 self.score_lams,
                 self.scores - self.score_stds,

@@ -44,7 +44,7 @@ def sets(n, n_labels=8):
 # An estimator, what makes data of a size, and the size at which memory is to end
 CASES = {
     "rows": (sskit.StructSVMClassifier(**SHORT), rows, 1_000_000),
-    "few rows": (sskit.StructSVMClassifier(**SHORT), rows, 3_000),
+    "fewer rows": (sskit.StructSVMClassifier(**SHORT), rows, 60_000),
     "kernel": (sskit.StructSVMClassifier(kernel="rbf", **SHORT), rows, 4_000),
     "sequences": (sskit.SequenceTagger(**SHORT), sequences, 20_000),
     "sets": (sskit.MultilabelPairwise(**SHORT), sets, 50_000),

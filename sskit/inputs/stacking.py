@@ -283,6 +283,13 @@ class FeatureScale:
         with np.errstate(over="ignore", invalid="ignore"):
             return self.squares / self.rows
 
+    def times(self, factor):
+        """Return factor R^2, with R^2 the mean squared norm of a row; 1 if all features are zero.
+
+        A lam in proportion to it lets the scale of the features cancel.
+        """
+        return float(factor * self.mean or 1.0)
+
     def checked(self, sqnorm):
         """Return the sums, or raise ValueError if squares of the features overflow.
 

@@ -35,7 +35,7 @@ def scaled_lam(facts, factor=0.25):
     lam : float
         As if factor R^2 were one if all features are zero.
     """
-    return float(factor * facts.scale.mean or 1.0) / facts.weights.total
+    return facts.scale.times(factor) / facts.weights.total
 
 
 def resolved_lam(estimator, default):

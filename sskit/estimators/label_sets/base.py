@@ -402,4 +402,4 @@ def default_lam(scale, cost):
         As if R^2 were one if all features are zero.
     """
     # one after the other: their product may overflow
-    return float((LAM_FACTOR * scale.mean or 1.0) / cost.mean() / scale.weight)
+    return float(scale.times(LAM_FACTOR) / cost.mean() / scale.weight)

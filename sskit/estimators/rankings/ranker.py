@@ -321,7 +321,7 @@ class RankingSVM(RegressorMixin, WeightsFrameMixin, StandardizeMixin, Structured
         if names is not None:
             shared["feature_names_in_"] = names
         # one after the other: their product may overflow
-        lam = (LAM_FACTOR * facts.scale.mean or 1.0) / max(facts.n_counted, facts.weights.total)
+        lam = facts.scale.times(LAM_FACTOR) / max(facts.n_counted, facts.weights.total)
         return TrainingTask(problem, model.layout, lam, BlockAttributes(model.layout, shared))
 
     def _solver_for(self, problem, solver):

@@ -295,4 +295,4 @@ def default_lam(scale):
     lam : float
         1 / n if all features are zero.
     """
-    return float(scale.mean / 4.0 or 1.0) / scale.weight
+    return scale.times(0.25) / scale.weight

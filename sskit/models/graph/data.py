@@ -288,7 +288,7 @@ def default_lam(scale, loss):
         As if R^2 were one if all features are zero.
     """
     n_nodes = 1.0 if loss == "hamming_sum" else scale.rows / scale.weight
-    return float((4.0 * scale.mean or 1.0) * n_nodes / scale.weight)
+    return float(scale.times(4.0) * n_nodes / scale.weight)
 
 
 def check_edge_features(edge_features):

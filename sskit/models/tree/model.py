@@ -229,4 +229,4 @@ def default_lam(scale):
     lam : float
         As if R^2 were four if all features are zero.
     """
-    return float(scale.mean / 4.0 or 1.0) / scale.weight
+    return scale.times(0.25) / scale.weight

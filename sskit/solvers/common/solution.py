@@ -14,7 +14,7 @@ class Status(Enum):
     CONVERGED = "The duality gap is within the tolerance."
     MAX_ITER = "The maximum number of passes was reached; increase max_iter, tol or lam."
     MAX_TIME = "The maximum time was reached; increase max_time of the solver, tol or lam."
-    INTERRUPTED = "The fit was interrupted; the model is that of the last step."
+    INTERRUPTED = "The fit was interrupted; the model is the best that was seen."
     UNCERTIFIED = (
         "The fit was interrupted twice, so that the exact pass was left out: the model is that of "
         "the last step, and it is not certified."

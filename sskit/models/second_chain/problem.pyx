@@ -24,10 +24,11 @@ MOST_STATISTICS = 2**31 - 1
 cdef class SecondChainProblem(ChainProblem):
     """Chains of the second order: statistics, potentials and weights.
 
-    Behind the statistics of `ChainProblem`, those of the longest sequence, statistic
-    triple_statistics + (a * n_states + b) * stride + c counts where label c follows b and that
-    follows a. Potentials likewise: behind them stand the least and the largest of each row, which
-    are no statistics (see oracles/chain/second_order.pxd).
+    Behind the statistics that a sequence has in `ChainProblem`, which end with those of its last
+    node, statistic triples_of(i) + (a * n_states + b) * stride + c counts where label c follows b
+    and that follows a: places that do not depend on other sequences, so that a dual point holds
+    when longer ones come. Potentials likewise: behind them stand the least and the largest of each
+    row, which are no statistics (see oracles/chain/second_order.pxd).
 
     Weights, flat: those of `ChainProblem`, and triples (n_states, n_states, n_states).
 
@@ -39,14 +40,13 @@ cdef class SecondChainProblem(ChainProblem):
         Likewise: three labels in a row are allowed if both of their transitions are.
     """
 
-    cdef Py_ssize_t triple_statistics        # where they begin; likewise the next
-    cdef Py_ssize_t triple_weights
+    cdef Py_ssize_t triple_weights           # where they begin
     # scratch
     cdef Scratch[int32_t] others             # statistics that are those of ChainProblem
 
     def __cinit__(self, features, offsets, Py_ssize_t n_states, *args):
         longest = self.max_code_length
-        self.triple_statistics, self.triple_weights = self.max_statistics, self.n_weights
+        self.triple_weights = self.n_weights
         self.max_statistics += triple_room(n_states)
         if self.max_statistics > MOST_STATISTICS:
             raise ValueError(
@@ -57,29 +57,32 @@ cdef class SecondChainProblem(ChainProblem):
         self.max_support += 2 * longest
         self.value = np.empty(second_order_room(longest, n_states))
 
-    # the weight of a statistic of triples
+    # where the statistics of triples of a sequence begin
+    cdef Py_ssize_t triples_of(self, Py_ssize_t i) noexcept nogil:
+        return (self.n_states + self.length(i)) * self.stride
+
+    # the weight of such a statistic, counted from there
     cdef Py_ssize_t triple_weight(self, Py_ssize_t j) noexcept nogil:
-        j -= self.triple_statistics
         return self.triple_weights + j // self.stride * self.n_states + j % self.stride
 
     cdef int scores(self, Py_ssize_t i, const double* w, double* theta) except -1 nogil:
         ChainProblem.scores(self, i, w, theta)
         if self.length(i) > 2:
-            triple_table(w + self.triple_weights, self.n_states, theta + self.triple_statistics)
+            triple_table(w + self.triple_weights, self.n_states, theta + self.triples_of(i))
         return 0
 
     cdef int scores_at(
         self, Py_ssize_t i, const double* w, const int32_t* index, Py_ssize_t count,
         double* theta
     ) except -1 nogil:
-        cdef Py_ssize_t entry, n = 0
+        cdef Py_ssize_t entry, n = 0, first = self.triples_of(i)
         self.others.resize(count)
         for entry in range(count):
-            if index[entry] < self.triple_statistics:
+            if index[entry] < first:
                 self.others[n] = index[entry]
                 n += 1
             else:
-                theta[index[entry]] = w[self.triple_weight(index[entry])]
+                theta[index[entry]] = w[self.triple_weight(index[entry] - first)]
         return ChainProblem.scores_at(self, i, w, self.others.data(), n, theta)
 
     cdef double decode(
@@ -87,7 +90,7 @@ cdef class SecondChainProblem(ChainProblem):
         const double* cost, double loss_weight, int32_t* code
     ) noexcept nogil:
         return second_order_labels(
-            node, theta, theta + self.triple_statistics, self.length(i), self.n_states, labels,
+            node, theta, theta + self.triples_of(i), self.length(i), self.n_states, labels,
             cost, loss_weight, &self.value[0], code
         )
 
@@ -96,7 +99,7 @@ cdef class SecondChainProblem(ChainProblem):
     ) except -1 nogil:
         cdef const int32_t* labels = &self.labels[self.offsets[i]]
         cdef int32_t stride = <int32_t>self.stride, n_states = <int32_t>self.n_states
-        cdef int32_t first = <int32_t>self.triple_statistics
+        cdef int32_t first = <int32_t>self.triples_of(i)
         cdef Py_ssize_t t, n = ChainProblem.plane(self, i, code, index, value)
         for t in range(2, self.length(i)):
             if (
@@ -114,31 +117,31 @@ cdef class SecondChainProblem(ChainProblem):
         self, Py_ssize_t i, Direction delta, double step, double* v
     ) noexcept nogil:
         cdef double growth = ChainProblem.scatter_rest(self, i, delta, step, v)
-        cdef Py_ssize_t entry, j
+        cdef Py_ssize_t entry, j, first = self.triples_of(i)
         for entry in range(delta.n):
             j = delta.index[entry]
-            if j >= self.triple_statistics:
-                growth += grow(&v[self.triple_weight(j)], step * delta.value[j])
+            if j >= first:
+                growth += grow(&v[self.triple_weight(j - first)], step * delta.value[j])
         return growth
 
     cdef int clip(
         self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
         const double* upper, double* w
     ) except -1 nogil:
-        cdef Py_ssize_t entry, j
+        cdef Py_ssize_t entry, j, first = self.triples_of(i)
         ChainProblem.clip(self, i, delta, v, lower, upper, w)
         for entry in range(delta.n):
-            if delta.index[entry] >= self.triple_statistics:
-                j = self.triple_weight(delta.index[entry])
+            if delta.index[entry] >= first:
+                j = self.triple_weight(delta.index[entry] - first)
                 w[j] = min(max(v[j], lower[j]), upper[j])
         return 0
 
     cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
-        cdef Py_ssize_t entry, j
+        cdef Py_ssize_t entry, j, first = self.triples_of(i)
         cdef double total = 0.0
         for entry in range(delta.n):
             j = delta.index[entry]
-            if j >= self.triple_statistics:
+            if j >= first:
                 total += delta.value[j] * delta.value[j]
         return total + ChainProblem.sqnorm(self, i, delta)
 

@@ -14,6 +14,7 @@ from helpers.toys import TOYS, rebind
 from scipy.optimize import nnls
 from sskit_probes.core_probe import DualProbe
 
+import sskit.solvers
 from sskit.solvers import BCFW, FrankWolfe, MultiPlane
 from sskit.testing.probe import ProblemProbe
 
@@ -133,6 +134,11 @@ def test_samples_appended_at_the_same_n_lam_leave_the_weights_as_they_are(name, 
     assert second.history["n_passes"][0] == 0
     value = toy.dual(first.dual_state, lam)
     assert second.history["dual"][0] == pytest.approx(0.8 * value, abs=1e-11)
+
+
+def test_all_solvers_that_keep_a_dual_point_are_here():
+    kinds = {getattr(sskit.solvers, name) for name in sskit.solvers.__all__}
+    assert {kind for kind in kinds if kind.keeps_dual_point} == {type(s) for s in SOLVERS.values()}
 
 
 def test_fewer_samples_are_refused():

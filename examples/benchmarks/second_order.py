@@ -22,12 +22,11 @@ from sskit.core.regularizer import Regularizer
 from sskit.inputs.ragged import stack_labels, stack_sequences
 from sskit.metrics import span_f1_score
 from sskit.models.chain.model import ChainModel
-from sskit.models.second_chain.model import SecondChainModel
 from sskit.preprocessing import TokenTransformer
 from sskit.solvers import BCFW
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
 
-MODELS = {1: ChainModel, 2: SecondChainModel}
+ORDERS = (1, 2)
 
 
 def journal():
@@ -46,8 +45,8 @@ def pass_seconds(X, y, lam, n_passes=5):
     stacked = stack_sequences(X)
     classes, labels = np.unique(stack_labels(y, stacked.lengths), return_inverse=True)
     runs = []
-    for model in MODELS.values():
-        bound = model(stacked.values.shape[1], len(classes))
+    for order in ORDERS:
+        bound = ChainModel(stacked.values.shape[1], len(classes), order=order)
         c = block_weights(len(stacked))
         problem = bound.bind(stacked, labels, np.ones(len(labels)), c)
         regularizer = Regularizer(lam, problem.n_weights)
@@ -71,7 +70,7 @@ def compare(name, X, y, X_test, y_test, factors):
     lam = fitted(1, X[:100], y[:100], None)[0].lam_ * 100 / len(X)
     n_labels = len(np.unique(np.concatenate(y)))
     print(f"{name}: {len(X)} sentences, {n_labels} labels", flush=True)
-    for order in MODELS:
+    for order in ORDERS:
         for factor in factors:
             model, seconds = fitted(order, X, y, lam * factor)
             found, took = processor_time(lambda model=model: model.predict(X_test))

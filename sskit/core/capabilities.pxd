@@ -28,6 +28,18 @@ cdef class FeatureSpace:
     # in place of end_sum where something failed since begin_sum, or in them: v becomes zero
     cdef void abort_sum(self, double* v, Py_ssize_t d) noexcept nogil
 
+    # where it is a kernel space, with functions f_k of the states:
+    # scores[t * stride + k] += f_k(x_{first + t}) for t < count
+    cdef void add_values(
+        self, Py_ssize_t first, Py_ssize_t count, const double* w, double* scores,
+        Py_ssize_t stride
+    ) noexcept nogil
+    # f_k += step * direction[t * stride + k] * kernel(x_{first + t}, .) for the active rows t
+    cdef int add_rows(
+        self, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active, double step,
+        const double* direction, Py_ssize_t stride, double* v
+    ) except -1 nogil
+
     # hint: block i will soon take a step towards this plane
     cdef void prefetch_step(self, Py_ssize_t i, const int32_t* code) noexcept nogil
 

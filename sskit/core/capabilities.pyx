@@ -19,6 +19,26 @@ cdef class FeatureSpace:
     cdef void abort_sum(self, double* v, Py_ssize_t d) noexcept nogil:
         clear_numbers(v, d)
 
+    cdef void add_values(
+        self, Py_ssize_t first, Py_ssize_t count, const double* w, double* scores,
+        Py_ssize_t stride
+    ) noexcept nogil:
+        pass
+
+    cdef int add_rows(
+        self, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active, double step,
+        const double* direction, Py_ssize_t stride, double* v
+    ) except -1 nogil:
+        return 0
+
+    def fork(self):
+        """Return the same space for another thread."""
+        return self
+
+    def digests(self):
+        """Return what tells spaces apart, of the whole and of each block."""
+        return {}, {}
+
     cdef void prefetch_step(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
         pass
 

@@ -83,6 +83,8 @@ cdef Py_ssize_t PORTIONS = 16
 MOST_WORKERS = 64
 # Products of a table of scores from which on they are.
 LEAST_PRODUCTS = 10_000_000
+# Spare numbers behind weights.
+SPARE = LANES
 # Portions of rows for each thread, in whole groups.
 cdef Py_ssize_t ROW_PORTIONS = 8
 cdef Py_ssize_t GROUP = 64
@@ -182,9 +184,11 @@ cdef class FeatureRows:
         Whether a dense matrix with few non-zeros becomes CSR; float16 stays dense, and so does
         float32 that is memory-mapped.
     marks : ndarray of shape (n_rows,), uint8, default=None
-        Two further columns of zeros and ones, which are the two lowest bits.
+        Further columns of zeros and ones, which are the lowest bits.
     n_jobs : int, default=None
         Number of threads for what is computed of all rows at once.
+    n_marks : int, default=2
+        Number of these columns.
 
     Raises
     ------
@@ -192,7 +196,7 @@ cdef class FeatureRows:
         If the arrays of a CSR matrix do not describe one.
     """
 
-    def __cinit__(self, X, bint sparsify=True, marks=None, n_jobs=None):
+    def __cinit__(self, X, bint sparsify=True, marks=None, n_jobs=None, int n_marks=2):
         self.n_jobs = n_jobs
         if sparsify and not sp.issparse(X) and has_few_entries(X):
             X = compressed(X)
@@ -216,11 +220,9 @@ cdef class FeatureRows:
         if marks is not None:
             check_equal(len(marks), self.n_rows, "the number of marks")
             self.marks = marks
-            if np.max(marks, initial=0) >= 4:
-                raise ValueError("marks must be two bits")
             self.rows.marks = &self.marks[0] if self.n_rows else NULL
-            self.rows.n_further = 2
-            self.n_features += 2
+            self.rows.n_further = n_marks
+            self.n_features += n_marks
 
     cdef int set_entries(self, entries) except -1:
         """Set the numbers, which lie one after the other."""
@@ -251,6 +253,11 @@ cdef class FeatureRows:
             self.rows.indices = &self.indices[0]
         return 0
 
+    @property
+    def given_marks(self):
+        """The marks of the rows, shape (n_rows,), uint8, or None."""
+        return None if self.rows.marks == NULL else np.asarray(self.marks)
+
     def count_columns(self):
         """Return how often the columns occur, in a sample of the rows of a CSR matrix.
 
@@ -266,6 +273,45 @@ cdef class FeatureRows:
                 for e in range(self.rows.indptr[t], self.rows.indptr[t + 1]):
                     counts[self.rows.indices[e << self.rows.shift]] += 1.0
         return np.asarray(counts)
+
+    def take_weights(self, const double[:, :] coef, Py_ssize_t room=0):
+        """Return the weights of the features that occur, and read these from now on.
+
+        Sparse rows then have a column for each entry, unless there are more of those than
+        features: no more weights are read than products are made of them, however many the model
+        has.
+
+        Parameters
+        ----------
+        coef : ndarray of shape (n_columns, n_features)
+            The weights, of any strides; fastest if those of a feature are neighbours.
+        room : int, default=0
+            So many numbers are left behind them.
+
+        Returns
+        -------
+        weights : ndarray of shape (n_used * n_columns + room,)
+            Feature after feature.
+        """
+        cdef int32_t[::1] columns
+        cdef Py_ssize_t n = self.rows.width, j
+        # weights are attributes that users may set
+        check_equal(coef.shape[1], n, "the number of columns")
+        if self.rows.indptr == NULL or self.n_entries >= n:
+            out = np.empty(n * coef.shape[0] + room)
+            write_columns(coef, NULL, n, out)
+            return out
+        n = self.n_entries
+        out, columns = np.empty(n * coef.shape[0] + room), np.empty(n, dtype=np.int32)
+        for j in range(n):
+            columns[j] = self.rows.indices[j << self.rows.shift]
+        if n:
+            write_columns(coef, &columns[0], n, out)
+        self.indices = np.arange(n + 1, dtype=np.int32)
+        self.rows.indices, self.rows.shift = &self.indices[0], 0
+        self.n_features += n - self.rows.width
+        self.rows.width = self.rows.further = n
+        return out
 
     cdef Py_ssize_t entries(self, Py_ssize_t first, Py_ssize_t count) noexcept nogil:
         if self.rows.indptr == NULL:
@@ -349,9 +395,25 @@ def has_few_entries(X):
     return found < limit
 
 
-def no_features(n_rows):
-    """Return rows without features, of which all that counts is their number."""
-    return FeatureRows(np.empty((n_rows, 0)))
+def no_features(n_rows, marks=None, n_marks=2):
+    """Return rows without features but for their marks."""
+    return FeatureRows(np.empty((n_rows, 0)), marks=marks, n_marks=n_marks)
+
+
+def ones(n_rows):
+    """Return the marks of rows that have the first further column."""
+    return np.ones(n_rows, dtype=np.uint8)
+
+
+def end_marks(const int64_t[::1] offsets):
+    """Return the marks of rows that are the first or the last of their block."""
+    cdef Py_ssize_t i, n = offsets.shape[0] - 1
+    marks = np.zeros(offsets[n], dtype=np.uint8)
+    cdef uint8_t[::1] out = marks
+    for i in range(n):
+        out[offsets[i]] |= 1
+        out[offsets[i + 1] - 1] |= 2
+    return marks
 
 
 def with_spare(w):
@@ -419,22 +481,19 @@ cdef class RowGrams(Task):
         Where the matrix of a run is written; -1 if none is wanted.
     out : ndarray
         Where they are written.
-    ends : float, default=0.0
-        What is added to the squared norms of the first and of the last row of a run.
     """
 
     cdef FeatureRows features
     cdef const int64_t[::1] offsets
     cdef const int64_t[::1] place
     cdef double[::1] out
-    cdef double ends
     cdef Py_ssize_t n_workers
     cdef double[:, ::1] scratch      # (n_workers, n_features + LANES), zero between runs
 
     def __cinit__(self, FeatureRows features, const int64_t[::1] offsets,
-                  const int64_t[::1] place, double[::1] out, double ends=0.0):
+                  const int64_t[::1] place, double[::1] out):
         self.features, self.offsets, self.place = features, offsets, place
-        self.out, self.ends = out, ends
+        self.out = out
         self.n_workers = 1
         if features.n_entries >= LEAST_ENTRIES:
             self.n_workers = min(effective_n_jobs(features.n_jobs), MOST_WORKERS)
@@ -469,8 +528,6 @@ cdef class RowGrams(Task):
             gram_rows(
                 &self.features.rows, self.offsets[i], count, &self.scratch[worker, 0], gram
             )
-            gram[0] += self.ends
-            gram[count * (count + 1) // 2 - 1] += self.ends
         return False
 
 
@@ -548,7 +605,7 @@ def no_grams(n_sequences):
     return SequenceGrams(np.full(n_sequences, -1, dtype=np.int64), np.empty(1))
 
 
-def make_grams(FeatureRows features, const int64_t[::1] offsets, double ends=1.0):
+def make_grams(FeatureRows features, const int64_t[::1] offsets):
     """Return the Gram matrices of all short enough sequences.
 
     A Gram matrix of T rows costs T^2 / 2 products a step, going through the features 3 times the
@@ -561,8 +618,6 @@ def make_grams(FeatureRows features, const int64_t[::1] offsets, double ends=1.0
         Of all tokens; the threads that it allows share the work.
     offsets : ndarray of shape (n_sequences + 1,), int64
         Where the sequences begin and end.
-    ends : float, default=1.0
-        What is added to the squared norms of the first and of the last token of a sequence.
 
     Returns
     -------
@@ -578,7 +633,7 @@ def make_grams(FeatureRows features, const int64_t[::1] offsets, double ends=1.0
             offset[i] = total
             total += count * (count + 1) // 2
     numbers = np.empty(max(total, 1))
-    RowGrams(features, offsets, offset, numbers, ends).compute()
+    RowGrams(features, offsets, offset, numbers).compute()
     return SequenceGrams(offset, numbers)
 
 
@@ -694,7 +749,7 @@ cdef class RowScores:
         self.weights[self.n_read :] = 0.0
         if self.gathers:
             columns = np.empty(self.n_columns + 1, dtype=np.int32)
-            write_columns(&features.rows, features.n_entries, columns)
+            list_columns(&features.rows, features.n_entries, columns)
             copy_columns(coef, further, &columns[0], self.n_columns, &self.weights[0])
             self.columns = np.arange(self.n_columns + 1, dtype=np.int32)
             self.rows.indices, self.rows.shift = &self.columns[0], 0
@@ -820,13 +875,21 @@ def row_scores(features, coef, further=None, possible=None):
     return scores
 
 
-cdef void write_columns(const Rows* rows, Py_ssize_t n, int32_t[::1] out) noexcept nogil:
+cdef void list_columns(const Rows* rows, Py_ssize_t n, int32_t[::1] out) noexcept nogil:
     """Write the column of each entry of sparse rows, then the further columns."""
     cdef Py_ssize_t j
     for j in range(n):
         out[j] = rows.indices[j << rows.shift]
     for j in range(rows.n_further):
         out[n + j] = <int32_t>(rows.further + j)
+
+
+cdef int write_columns(
+    const double[:, :] coef, const int32_t* columns, Py_ssize_t n, double[::1] out
+) except -1:
+    if out.shape[0]:
+        copy_columns(coef, None, columns, n, &out[0])
+    return 0
 
 
 cdef void copy_columns(

@@ -152,8 +152,8 @@ SSKIT_INLINE double add_squares_of(const Rows* rows, const V* values, ptrdiff_t 
     Columns f;
     const ptrdiff_t n = columns_of(*rows, t, f);
     const V* x = values_of(*rows, values, t);
-    for (ptrdiff_t j = 0; j < n; ++j) sum += number(x[j]) * number(x[j]);
     SSKIT_MARKED(rows, t, sum += 1.0)
+    for (ptrdiff_t j = 0; j < n; ++j) sum += number(x[j]) * number(x[j]);
     return sum;
 }
 

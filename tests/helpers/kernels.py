@@ -3,8 +3,8 @@
 import numpy as np
 import scipy.sparse as sp
 
-from sskit.models.chain.kernel_model import KernelChainModel
-from sskit.models.multiclass.kernel_model import KernelMulticlassModel
+from sskit.models.chain.model import KernelChainModel
+from sskit.models.multiclass.model import KernelMulticlassModel
 from sskit.utils import RaggedArray
 
 

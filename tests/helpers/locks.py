@@ -11,12 +11,11 @@ from sskit.core.problem import block_weights
 from sskit.inputs.graphs import check_graphs
 from sskit.inputs.poses import pose_scales
 from sskit.inputs.trees import check_trees
-from sskit.models.edge_chain.model import EdgeChainModel
+from sskit.models.chain.model import ChainModel
 from sskit.models.graph.model import GraphModel
 from sskit.models.kernel.functions import Kernel
 from sskit.models.label_sets.model import HierarchyModel, PairwiseModel
 from sskit.models.parts.model import PoseModel
-from sskit.models.second_chain.model import SecondChainModel
 from sskit.models.slack.model import SlackRescaling
 from sskit.models.tree.model import TreeModel
 from sskit.utils import RaggedArray
@@ -46,7 +45,7 @@ def edged_chains(n=N, seed=0):
     edges = rng.normal(size=(sizes.sum() - n, 4)) * (rng.random((sizes.sum() - n, 4)) < 0.3)
     stacked = RaggedArray(rng.normal(size=(sizes.sum(), 3)), np.concatenate([[0], sizes.cumsum()]))
     labels, cost = rng.integers(3, size=sizes.sum()), np.ones(sizes.sum())
-    model = EdgeChainModel(3, 4, 3)
+    model = ChainModel(3, 3, n_edge_features=4)
     return model.bind(stacked, labels, cost, block_weights(n), edges=sp.csr_array(edges))
 
 
@@ -56,7 +55,7 @@ def second_chains(n=N, seed=0):
     sizes = rng.integers(1, 7, size=n)
     stacked = RaggedArray(rng.normal(size=(sizes.sum(), 3)), np.concatenate([[0], sizes.cumsum()]))
     labels, cost = rng.integers(3, size=sizes.sum()), np.ones(sizes.sum())
-    return SecondChainModel(3, 3).bind(stacked, labels, cost, block_weights(n))
+    return ChainModel(3, 3, order=2).bind(stacked, labels, cost, block_weights(n))
 
 
 def poses(n=N):

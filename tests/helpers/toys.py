@@ -25,7 +25,6 @@ from sskit.models.graph.model import GraphModel
 from sskit.models.label_sets.model import PairwiseModel
 from sskit.models.multiclass.model import MulticlassModel
 from sskit.models.rankings.problem import RankingModel
-from sskit.models.second_chain.model import SecondChainModel
 from sskit.models.segments.model import SegmentModel
 from sskit.solvers import BCFW
 from sskit.utils import RaggedArray
@@ -146,7 +145,7 @@ def bind_second_chains(X, y, n_states, form="dense", weights=None):
     """Toy of given chains."""
     lengths = np.array([len(x) for x in X])
     c, values = block_weights(len(X), weights), np.concatenate(X)
-    model = SecondChainModel(X[0].shape[1], n_states)
+    model = ChainModel(X[0].shape[1], n_states, order=2)
     stacked = RaggedArray(
         sp.csr_array(values) if form == "csr" else values, np.concatenate([[0], lengths.cumsum()])
     )
@@ -166,11 +165,11 @@ def multiclass_toy(
     return bind_rows(X, rng.integers(n_states, size=n), n_states, form, weights, intercept)
 
 
-def bind_rows(X, y, n_classes, form="dense", weights=None, intercept=True):
+def bind_rows(X, y, n_classes, form="dense", weights=None, intercept=True, table=None):
     """Toy of given rows."""
     c = block_weights(len(X), weights)
     model = MulticlassModel(X.shape[1], n_classes, intercept)
-    problem = model.bind(sp.csr_array(X) if form == "csr" else X, np.asarray(y), c)
+    problem = model.bind(sp.csr_array(X) if form == "csr" else X, np.asarray(y), c, table)
     pairs = enumerate_classes(X, y, n_classes, c, intercept)
     return Toy(problem, model.layout, pairs, list(X), n_classes)
 
@@ -188,9 +187,9 @@ def component_toy(
 
 def bind_components(X, y, n_states, form="dense", weights=None, intercept=True):
     """Toy of given rows, the components of which all but the first are of one class."""
-    toy = bind_rows(X, y, n_states, form, weights, intercept)
     class_of = np.minimum(np.arange(n_states), 1)
-    toy.problem.accept(class_of)
+    table = (class_of[:, None] != class_of) * 1.0
+    toy = bind_rows(X, y, n_states, form, weights, intercept, table)
     toy.pairs.loss = [
         np.array([float(class_of[k] != class_of[found[0]]) for k in found])
         for found in toy.pairs.labels

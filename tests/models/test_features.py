@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from helpers.pairwise import every_pair
 
 from sskit.models.features import FeatureRows, RowScores, is_mapped, row_digests, squared_norms
-from sskit.models.multiclass.problem import MulticlassProblem
+from sskit.models.multiclass.model import MulticlassModel
 from sskit.testing.probe import ProblemProbe
 from sskit.testing.problem_checks import check_problem
 
@@ -15,7 +15,7 @@ def multiclass(X, n_classes=3):
     """A multiclass problem over any matrix, bound without the gate of an estimator."""
     n = X.shape[0]
     labels = np.arange(n, dtype=np.int32) % n_classes
-    return MulticlassProblem(FeatureRows(X), n_classes, labels, np.full(n, 1.0 / n), False)
+    return MulticlassModel(X.shape[1], n_classes, False).bind(X, labels, np.full(n, 1.0 / n))
 
 
 def answers(X, n_classes=3):
@@ -212,3 +212,16 @@ def test_which_matrices_become_sparse(tmp_path):
     assert is_mapped(mapped) and is_mapped(np.asarray(mapped)[1:]) and not is_mapped(X[1:])
     X[:3] = 1.0
     assert FeatureRows(X).n_entries == 100 and FeatureRows(X.astype(float)).n_entries == 30
+
+
+@pytest.mark.parametrize("dtype", [">f8", ">f4", ">f2", "longdouble", "i8", "?", "complex128"])
+def test_numbers_of_other_types_are_not_read_as_floats(dtype):
+    X = np.eye(3).astype(dtype)
+    for form in [X] if ">" in dtype else [X, sp.csr_array(X)]:
+        with pytest.raises(TypeError, match="must be float64, float32 or float16, got"):
+            FeatureRows(form, sparsify=False)
+
+
+def test_columns_beyond_what_an_index_holds():
+    with pytest.raises(ValueError, match="2147483647 features are possible"):
+        FeatureRows(sp.csr_array(([1.0], ([0], [2**31])), shape=(1, 2**40)))

@@ -100,7 +100,7 @@ def test_rows():
     other = bind_rows(X, [0, 1, 2, 1], 3).problem.fingerprint()
     assert other.difference(first) == "y[3] changed"
     other = bind_rows(X, y, 3, intercept=False).problem.fingerprint()
-    assert other.difference(first) == "fit_intercept changed from True to False"
+    assert other.difference(first) == "the weights changed"
     other = chains()
     assert other.difference(first) == "the model changed from multiclass to chain"
 

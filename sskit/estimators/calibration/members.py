@@ -7,7 +7,7 @@ from sskit._labels import SETS, is_ignored, plain
 from sskit.estimators.base.fitted_state import raise_damaged
 from sskit.estimators.base.known import check_known
 from sskit.estimators.base.meta import MetaEstimator
-from sskit.estimators.chain.edges import fitted_pairs
+from sskit.estimators.chain.decoding import score_tables
 from sskit.estimators.chain.states import has_states
 from sskit.estimators.chain.tagger import SequenceTagger
 from sskit.estimators.reasons.columns import as_fitted
@@ -159,8 +159,7 @@ def scores_of(estimator, X, classes):
         nodes, table = np.empty((0, n_states)), np.zeros((1, n_states, n_states))
         scores = Scores(nodes, offsets, table, zeros, zeros)
     else:
-        nodes, transitions, start, end = decoder.request.tables()
-        _, edges = fitted_pairs(tagger, X)
+        nodes, transitions, start, end, edges = score_tables(tagger, X)
         if edges is not None:
             edges = EdgeScores(edges, np.asarray(tagger._edge_tables_, dtype=np.float64))
         scores = Scores(nodes, offsets, transitions[None], start, end, edge_scores=edges)

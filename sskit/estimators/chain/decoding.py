@@ -8,16 +8,17 @@ from sskit.estimators.base.fitted_state import check_fitted, check_numbers
 from sskit.estimators.base.kernels import function_values
 from sskit.estimators.base.known import check_known
 from sskit.estimators.base.tagging import NothingToLabel, check_chain, check_modest
-from sskit.estimators.chain.edges import edge_decoder, fitted_pairs
-from sskit.estimators.chain.second import second_decoder
+from sskit.estimators.chain.edges import fitted_pairs
+from sskit.estimators.chain.second import refuse_beam
 from sskit.estimators.chain.states import StateDecoder, fitted_states
 from sskit.estimators.reasons.columns import as_fitted
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.models.chain.model import check_lengths, make_request
-from sskit.models.chain.request import ChainDecoder
 from sskit.models.chain.transitions import check_possible, resolve_transitions
+from sskit.models.features import FeatureRows, RowScores
+from sskit.models.request import Decoder
 
-__all__ = ["fitted_decoder"]
+__all__ = ["fitted_decoder", "score_tables"]
 
 # Parameters that may be set after the fit
 USED_BY_PREDICT = ("beam_size", "allowed_transitions")
@@ -71,17 +72,56 @@ def fitted_decoder(tagger, X, known=None):
         if possible is not None:
             check_possible(possible, offsets, *rules)
     stacked, coef = _linear(tagger, stacked, n_classes)
-    others = tagger.transitions_, tagger.start_, tagger.end_
+    weights = {"transitions": tagger.transitions_, "start": tagger.start_, "end": tagger.end_}
+    names, n_states = ["coef_"], len(coef)
     if edges is not None:
-        return edge_decoder(tagger, stacked, edges, coef, others, rules, possible), offsets
+        shape = tagger.n_edge_features_in_, n_states, n_states
+        check_numbers(tagger, {"_edge_tables_": shape}, finite=False)
+        weights |= {"edges": edges, "tables": tagger._edge_tables_}
+        names.append("_edge_tables_")
     if "triples_" in vars(tagger):
-        return second_decoder(tagger, stacked, coef, others, rules, possible), offsets
-    request = make_request(stacked, coef, *others, rules, possible)
-    check_modest(tagger, request)
-    decoder = ChainDecoder(request, tagger.n_jobs, tagger.beam_size)
+        refuse_beam(tagger)
+        check_numbers(tagger, {"triples_": (n_states,) * 3})
+        weights["triples"] = tagger.triples_
+    request = make_request(
+        stacked, coef, **weights, rules=rules, possible=possible, beam_size=tagger.beam_size
+    )
+    check_modest(tagger, request, names)
+    decoder = Decoder(request, tagger.n_jobs)
     if states is not None:
         decoder = StateDecoder(decoder, states)
     return decoder, offsets
+
+
+def score_tables(tagger, X):
+    """Return the scores of a fitted tagger by themselves, for sequences that have been checked.
+
+    Parameters
+    ----------
+    tagger : SequenceTagger
+        The estimator.
+    X : object
+        As `fitted_decoder` takes it.
+
+    Returns
+    -------
+    nodes : ndarray of shape (n_tokens, n_classes)
+        Those of the features of the tokens.
+    transitions : ndarray of shape (n_classes, n_classes)
+        Those of the transitions, -inf where forbidden.
+    start, end : ndarray of shape (n_classes,)
+        Those of the first and of the last label, likewise.
+    edges : matrix of shape (n_edges, q) or None
+        Features of the edges.
+    """
+    stacked, edges = fitted_pairs(tagger, X)
+    stacked, coef = _linear(tagger, stacked, len(tagger.classes_))
+    nodes = RowScores(FeatureRows(stacked.values), np.asarray(coef, dtype=np.float64)).table()
+    others = tagger.transitions_, tagger.start_, tagger.end_
+    rules = _rules(tagger, None)
+    if rules[0] is not None:
+        others = map(np.where, rules, others, (-np.inf,) * 3)
+    return nodes, *map(np.array, others), edges
 
 
 def _linear(tagger, stacked, n_classes):

@@ -4,26 +4,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sskit.estimators.base.attributes import BlockAttributes
-from sskit.estimators.base.estimator import TrainingTask
 from sskit.estimators.base.facts import RowFacts, same
-from sskit.estimators.base.fitted_state import check_count, check_numbers
+from sskit.estimators.base.fitted_state import check_count
 from sskit.estimators.base.kernels import is_kernel
-from sskit.estimators.base.tagging import check_modest
 from sskit.estimators.reasons.column_names import check_columns, edge_column_names
 from sskit.inputs.chains.gate import stack_pairs
-from sskit.models.chain.model import default_lam
-from sskit.models.chain.request import ChainDecoder
-from sskit.models.edge_chain.model import EdgeChainModel, edge_scale, make_edge_request
+from sskit.models.chain.model import edge_scale
 
 __all__ = [
     "ChainFacts",
     "EdgeWeightsMixin",
-    "bind_with_edges",
-    "edge_decoder",
+    "edge_attributes",
     "fitted_pairs",
     "names_of_edges",
-    "refuse_edges",
     "scale_with_edges",
 ]
 
@@ -97,43 +90,14 @@ def names_of_edges(X, edges):
     return None if names is None else tuple(names)
 
 
-def refuse_edges(edges, what):
-    """Raise ValueError if edges have features where they cannot have any."""
-    if edges is not None:
-        raise ValueError(f"features of edges cannot be used with {what}: give matrices, not pairs")
-
-
-def bind_with_edges(estimator, facts, given, edges, allowed, shared):
-    """Bind a chain model with features of edges to checked training data.
-
-    Parameters
-    ----------
-    estimator : SequenceTagger
-        Has the parameters; not changed.
-    facts : ChainFacts
-        Of all data.
-    given : tuple
-        Sequences, labels, costs of tokens and weights of blocks, as `ChainModel.bind` takes them.
-    edges : matrix of shape (n_edges, q)
-        Features of the edges.
-    allowed : tuple
-        Transitions, first labels and last labels that training allows.
-    shared : dict
-        Fitted attributes that do not depend on the weights.
-
-    Returns
-    -------
-    task : TrainingTask
-        What solvers take, and what their weights mean.
-    """
-    classes, n_edge_features = facts.labels.values, facts.n_edge_features
-    model = EdgeChainModel(facts.n_features, n_edge_features, len(classes), *allowed)
-    problem = model.bind(*given, n_jobs=estimator.n_jobs, edges=edges)
-    shared = shared | {"n_edge_features_in_": n_edge_features}
+def edge_attributes(facts):
+    """Return the fitted attributes of features of edges, none if there are no such features."""
+    if facts.n_edge_features is None:
+        return {}
+    attributes = {"n_edge_features_in_": facts.n_edge_features}
     if facts.edge_feature_names is not None:
-        shared["edge_feature_names_in_"] = np.array(facts.edge_feature_names, dtype=object)
-    to_attributes = BlockAttributes(model.layout, shared)
-    return TrainingTask(problem, model.layout, default_lam(facts.scale), to_attributes, classes)
+        attributes["edge_feature_names_in_"] = np.array(facts.edge_feature_names, dtype=object)
+    return attributes
 
 
 def fitted_pairs(estimator, X):
@@ -178,36 +142,3 @@ def fitted_pairs(estimator, X):
             f"{fitted} them"
         )
     return stacked, edges
-
-
-def edge_decoder(estimator, stacked, edges, coef, others, rules, possible):
-    """Return the decoder of checked sequences with features of edges.
-
-    Parameters
-    ----------
-    estimator : SequenceTagger
-        Fitted.
-    stacked, coef, rules, possible : object
-        As of `make_request`.
-    edges : matrix of shape (n_edges, q)
-        Features of the edges.
-    others : tuple
-        Weights of transitions, first and last labels.
-
-    Returns
-    -------
-    decoder : ChainDecoder
-        Gives labellings.
-
-    Raises
-    ------
-    ValueError
-        Naming an attribute that does not fit, or if scores may overflow.
-    """
-    n_classes = len(coef)
-    shape = {"_edge_tables_": (estimator.n_edge_features_in_, n_classes, n_classes)}
-    check_numbers(estimator, shape, finite=False)
-    tables = estimator._edge_tables_
-    request = make_edge_request(stacked, edges, tables, coef, *others, rules, possible)
-    check_modest(estimator, request, ("coef_", "_edge_tables_"))
-    return ChainDecoder(request, estimator.n_jobs, estimator.beam_size)

@@ -28,6 +28,8 @@ class HiddenChains:
         Weights of the sequences, summing to one.
     n_jobs : int or None
         Number of threads.
+    edges : matrix of shape (n_tokens - n, q) or None
+        Features of the edges.
     """
 
     model: ChainModel
@@ -36,23 +38,25 @@ class HiddenChains:
     cost: np.ndarray
     block_weight: np.ndarray
     n_jobs: int | None
+    edges: object = None
 
     def complete(self, w):
         """Return the best labels (n_tokens,) under flat weights that agree with what is known."""
-        return self._best(self.stacked, **self.model.layout.split(w))
-
-    def _best(self, stacked, **blocks):
-        return self.model.label(
-            stacked, self.n_jobs, possible=self.partial.possible, **blocks
+        return self.model.decoder(
+            self.stacked, w, self.n_jobs, edges=self.edges, possible=self.partial.possible
         ).best()
 
     def drawn(self, random_state):
         """Return labels that agree with what is known, drawn at random."""
         scores = check_random_state(random_state).uniform(size=self.partial.possible.shape)
-        shapes = self.model.layout.shapes.items()
-        none = {name: np.zeros(shape) for name, shape in shapes if name != "coef"}
-        drawn = RaggedArray(scores, self.stacked.offsets)
-        return self._best(drawn, coef=np.eye(self.model.n_states), **none)
+        K = scores.shape[1]
+        nothing = ChainModel(K, K, *self.model.rules)
+        w = np.zeros(nothing.layout.n_weights)
+        nothing.layout.split(w)["coef"][...] = np.eye(K)
+        stacked = RaggedArray(scores, self.stacked.offsets)
+        return nothing.decoder(
+            stacked, w, self.n_jobs, possible=self.partial.possible
+        ).best()
 
     def known_part(self):
         """Return the problem of all stretches of known tokens, and what makes use of its weights.
@@ -67,14 +71,17 @@ class HiddenChains:
         first = np.flatnonzero(
             (np.diff(known, prepend=-2) > 1) | (np.diff(sequence, prepend=-1) > 0)
         )
-        ends = None if model.allowed is None else np.ones(model.n_states, dtype=bool)
-        n_features = self.stacked.values.shape[1]
-        problem = type(model)(n_features, model.n_states, model.allowed, ends, ends).bind(
+        edges = None
+        if self.edges is not None:
+            later = np.delete(np.arange(len(known)), first)
+            edges = self.edges[known[later] - 1 - sequence[later]]
+        problem = model.without_ends().bind(
             RaggedArray(self.stacked.values[known], np.append(first, len(known))),
             self.partial.labels[known],
             np.ascontiguousarray(self.cost[known]),
             self.block_weight[sequence[first]],
             n_jobs=self.n_jobs,
+            edges=edges,
         )
         return problem, self._inner
 

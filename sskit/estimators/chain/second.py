@@ -2,14 +2,9 @@
 
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.estimator import TrainingTask
-from sskit.estimators.base.fitted_state import check_numbers
 from sskit.estimators.base.kernels import is_kernel, kernel_bytes, make_kernel
-from sskit.estimators.base.tagging import check_modest
-from sskit.models.chain.kernel_model import KernelChainModel
-from sskit.models.chain.model import ChainModel, default_lam, token_scale
+from sskit.models.chain.model import KernelChainModel, default_lam, token_scale
 from sskit.models.kernel.space import diagonal
-from sskit.models.second_chain.model import SecondChainModel, make_second_request
-from sskit.models.second_chain.problem import SecondChainDecoder
 
 
 class SecondOrderMixin:
@@ -18,11 +13,6 @@ class SecondOrderMixin:
     def _model_parameters(self):
         """Return the names of parameters that make a model what it is."""
         return ("order", *super()._model_parameters())
-
-
-def model_class(estimator):
-    """Return the class of the model that the parameters of a tagger ask for."""
-    return SecondChainModel if estimator.order == 2 else ChainModel
 
 
 def refuse_second_order(estimator, edges=None):
@@ -56,36 +46,6 @@ def refuse_beam(estimator):
             f"beam_size={estimator.beam_size!r} cannot be used with order=2, whose search keeps "
             "all labels; set beam_size=None"
         )
-
-
-def second_decoder(estimator, stacked, coef, others, rules, possible):
-    """Return the decoder of checked sequences under weights of three labels in a row.
-
-    Parameters
-    ----------
-    estimator : SequenceTagger
-        Fitted with order=2.
-    stacked, coef, rules, possible : object
-        As of `make_request`.
-    others : tuple
-        Weights of transitions, first and last labels.
-
-    Returns
-    -------
-    decoder : SecondChainDecoder
-        Gives labellings.
-
-    Raises
-    ------
-    ValueError
-        Naming an attribute that does not fit, or if scores may overflow.
-    """
-    refuse_beam(estimator)
-    check_numbers(estimator, {"triples_": (len(coef),) * 3})
-    others = *others, estimator.triples_
-    request = make_second_request(stacked, coef, *others, rules=rules, possible=possible)
-    check_modest(estimator, request)
-    return SecondChainDecoder(request, estimator.n_jobs)
 
 
 def bind_in_kernel_space(

@@ -249,8 +249,8 @@ def bind_with_states(estimator, facts, given, partial, allowed, shared, states):
     n_states = possible.shape[1]
     model = ChainModel(facts.n_features, n_states, *states.lifted(allowed))
     first = possible.argmax(axis=1)
-    problem = model.bind(stacked, first, costs, block_weight, n_jobs=estimator.n_jobs)
-    problem.accept(possible)
+    given = stacked, first, costs, block_weight
+    problem = model.bind(*given, n_jobs=estimator.n_jobs, right=possible)
     known = PartialLabels(np.arange(n_states), first, possible)
     hidden = HiddenChains(model, stacked, known, costs, block_weight, estimator.n_jobs)
 

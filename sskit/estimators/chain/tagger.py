@@ -15,16 +15,14 @@ from sskit.estimators.chain.decoding import fitted_decoder
 from sskit.estimators.chain.edges import (
     ChainFacts,
     EdgeWeightsMixin,
-    bind_with_edges,
+    edge_attributes,
     names_of_edges,
-    refuse_edges,
     scale_with_edges,
 )
 from sskit.estimators.chain.hidden import HiddenChains
 from sskit.estimators.chain.second import (
     SecondOrderMixin,
     bind_in_kernel_space,
-    model_class,
     refuse_second_order,
 )
 from sskit.estimators.chain.sequences import Sequences, legal_labels
@@ -44,7 +42,7 @@ from sskit.estimators.reasons.explain import ExplainChainMixin
 from sskit.inputs.chains.gate import stack_pairs
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.inputs.weights import check_sample_weight, check_token_weight
-from sskit.models.chain.model import default_lam, token_scale
+from sskit.models.chain.model import ChainModel, default_lam, token_scale
 from sskit.models.chain.transitions import check_possible, resolve_transitions
 
 
@@ -436,8 +434,6 @@ class SequenceTagger(
         if edges is not None:
             scale = scale_with_edges(self, stacked, edges, weight, scale)
         hidden = partial if possible is not None else None
-        if hidden is not None:
-            refuse_edges(edges, "labels that are not known")
         given = stacked, labels, classes, weight, rules, scale, columns
         return Sequences(*given, hidden, token_weight, edges, names_of_edges(X, edges))
 
@@ -489,18 +485,17 @@ class SequenceTagger(
         given = stacked, labels, costs, facts.weights.block_weights(len(stacked), weight)
         if is_kernel(self):
             return bind_in_kernel_space(self, *given, weight, allowed, shared)
-        if edges is not None:
-            return bind_with_edges(self, facts, given, edges, allowed, shared)
         states = resolve_states(self.n_states_per_label, classes, len(labels))
         if states is not None:
             return bind_with_states(self, facts, given, partial, allowed, shared, states)
-        model = model_class(self)(facts.n_features, len(classes), *allowed)
-        problem = model.bind(*given, n_jobs=self.n_jobs)
-        to_attributes = BlockAttributes(model.layout, shared)
+        sizes = {"order": self.order, "n_edge_features": facts.n_edge_features}
+        model = ChainModel(facts.n_features, len(classes), *allowed, **sizes)
+        problem = model.bind(*given, n_jobs=self.n_jobs, edges=edges)
+        to_attributes = BlockAttributes(model.layout, shared | edge_attributes(facts))
         task = problem, model.layout, default_lam(facts.scale), to_attributes, classes
         if partial is None:
             return TrainingTask(*task)
-        hidden = HiddenChains(model, stacked, partial, *given[2:], self.n_jobs)
+        hidden = HiddenChains(model, stacked, partial, *given[2:], self.n_jobs, edges)
         return TrainingTask(*task, completion=complete(hidden, problem, self.random_state))
 
     def _decoder(self, X, known=None):

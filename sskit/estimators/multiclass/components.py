@@ -156,8 +156,10 @@ def bind_mixture(estimator, X, labels, block_weight, classes):
     n_components = numbers_of_components(estimator, classes, X.shape[0])
     model = MulticlassModel(X.shape[1], int(n_components.sum()), estimator.fit_intercept)
     mixture = Mixture(model, X, labels, n_components, estimator.n_jobs)
-    problem = model.bind(X, (np.cumsum(n_components) - n_components)[labels], block_weight)
-    problem.accept(mixture.class_of)
+    first = np.cumsum(n_components) - n_components
+    # only the class counts
+    table = (mixture.class_of[:, None] != mixture.class_of) * 1.0
+    problem = model.bind(X, first[labels], block_weight, table)
     completion = mixture.completion(estimator.n_init, estimator.random_state)
     shared = {"component_labels_": np.repeat(classes, n_components)}
     if not estimator.fit_intercept:

@@ -31,8 +31,7 @@ from sskit.estimators.multiclass.components import (
 )
 from sskit.inputs.rows import check_classes, check_rows, refuse_large_integers
 from sskit.inputs.weights import check_sample_weight, class_factors
-from sskit.models.multiclass.kernel_model import KernelMulticlassModel
-from sskit.models.multiclass.model import MulticlassModel
+from sskit.models.multiclass.model import KernelMulticlassModel, MulticlassModel
 
 
 class Rows(NamedTuple):

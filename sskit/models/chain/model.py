@@ -1,20 +1,32 @@
 """The linear chain model."""
 
+from copy import copy
+
 import numpy as np
 
-from sskit.inputs.stacking import FeatureScale
+from sskit.inputs.stacking import FeatureScale, refuse_large
 from sskit.inputs.weights import class_factors
-from sskit.models.chain.problem import ChainProblem, CountedChainSlack
-from sskit.models.chain.request import ChainDecoder, ChainRequest
-from sskit.models.counts import are_counts
-from sskit.models.features import FeatureRows, PossibleScores, RowScores, squared_norms
+from sskit.models.chain.structure import ChainStructure
+from sskit.models.feature_map import FeatureMap, padded_columns
+from sskit.models.features import SPARE, FeatureRows, end_marks, no_features, squared_norms
+from sskit.models.kernel.restriction import KernelSupport, expand
+from sskit.models.kernel.rows import kernel_grams
+from sskit.models.kernel.space import kernel_rows, runs_within
 from sskit.models.layout import WeightLayout
+from sskit.models.request import Decoder, Request
+from sskit.models.structure import NodeLoss, StructuredProblem
+
+# Statistics are numbered by int32.
+MOST_STATISTICS = 2**31 - 1
 
 
 class ChainModel:
-    """A label for every token of a sequence, scored by tokens and pairs of neighbours.
+    r"""A label for every token of a sequence, scored by tokens and a few labels in a row.
 
     score(x, y) = sum_t <coef[y_t], x_t> + sum_t transitions[y_{t-1}, y_t] + start[y_1] + end[y_T]
+
+    and, where edges have features, + sum_t <edge_coef[y_{t-1}, y_t], z_t>; where the order is 2,
+    + sum_{t > 2} triples[y_{t-2}, y_{t-1}, y_t].
 
     Parameters
     ----------
@@ -26,21 +38,46 @@ class ChainModel:
         Allowed transitions, from row to column; None allows all.
     allowed_start, allowed_end : ndarray of shape (K,), bool, default=None
         Labels that a sequence may begin and end with; None allows all.
+    order : {1, 2}, default=1
+        2: three labels in a row have weights too.
+    n_edge_features : int, default=None
+        Number of features q of an edge, from a token to the next one; None: they have none.
     """
 
-    def __init__(self, n_features, n_states, allowed=None, allowed_start=None, allowed_end=None):
-        self.n_states = n_states
-        self.allowed = allowed
-        self.allowed_start = allowed_start
-        self.allowed_end = allowed_end
-        self.layout = WeightLayout(
-            coef=(n_states, n_features),
-            transitions=(n_states, n_states),
-            start=(n_states,),
-            end=(n_states,),
-        )
+    def __init__(
+        self,
+        n_features,
+        n_states,
+        allowed=None,
+        allowed_start=None,
+        allowed_end=None,
+        *,
+        order=1,
+        n_edge_features=None,
+    ):
+        self.n_states, self.order = n_states, order
+        self.rules = allowed, allowed_start, allowed_end
+        shapes = {
+            "coef": (n_states, n_features),
+            "transitions": (n_states, n_states),
+            "start": (n_states,),
+            "end": (n_states,),
+        }
+        if n_edge_features is not None:
+            shapes["edge_coef"] = (n_states, n_states, n_edge_features)
+        if order == 2:
+            shapes["triples"] = (n_states,) * 3
+        self.layout = WeightLayout(**shapes)
 
-    def bind(self, stacked, labels, cost, block_weight, n_jobs=None):
+    def without_ends(self):
+        """Return the same model for stretches of sequences, which may begin and end with any."""
+        other = copy(self)
+        allowed = self.rules[0]
+        ends = None if allowed is None else np.ones(self.n_states, dtype=bool)
+        other.rules = allowed, ends, ends
+        return other
+
+    def bind(self, stacked, labels, cost, block_weight, n_jobs=None, *, edges=None, **known):
         """Bind the model to training data.
 
         Parameters
@@ -55,19 +92,28 @@ class ChainModel:
             Weights of the sequences, summing to one.
         n_jobs : int, default=None
             Number of threads for what is computed of all features now.
+        edges : matrix of shape (n_tokens - n, q), default=None
+            Features of the edges of all sequences.
+        **known : ndarray
+            What else a `NodeLoss` takes: table, right.
 
         Returns
         -------
-        problem : ChainProblem
-            What solvers take; it has a slack oracle where the losses allow it.
+        problem : StructuredProblem
+            What solvers take.
         """
-        problem = self._problem(stacked, labels.astype(np.int32), cost, block_weight, n_jobs)
-        if are_counts(cost, stacked.offsets, self.n_states):
-            problem.slack_kind = CountedChainSlack
-        problem.prepare_steps()
-        return problem
+        offsets = np.ascontiguousarray(stacked.offsets, dtype=np.int64)
+        rows = FeatureRows(stacked.values, marks=end_marks(offsets), n_jobs=n_jobs)
+        edges = None if edges is None else edge_rows(edges, n_jobs)
+        map = chain_map(rows, offsets, self.n_states, self.rules, edges, self.order)
+        map.prepare()
+        return self._problem(map, labels, cost, block_weight, **known)
 
-    def decoder(self, stacked, w, n_jobs=None, beam_size=None):
+    def _problem(self, map, labels, cost, block_weight, **known):
+        loss = NodeLoss(labels.astype(np.int32), cost, self.n_states, **known)
+        return StructuredProblem(map, ChainStructure(map), loss, block_weight)
+
+    def decoder(self, stacked, w, n_jobs=None, beam_size=None, *, edges=None, possible=None):
         """Bind the model to sequences that are to be labelled.
 
         Parameters
@@ -80,47 +126,143 @@ class ChainModel:
             Number of threads.
         beam_size : int, default=None
             Number of labels that are kept at each token; None keeps all.
+        edges : matrix of shape (n_tokens - n, q), default=None
+            Features of the edges of all sequences.
+        possible : ndarray of shape (n_tokens, K), bool, default=None
+            Labels that are possible at each token; None means all.
 
         Returns
         -------
-        decoder : ChainDecoder
+        decoder : Decoder
             Gives labellings.
         """
-        return self.label(stacked, n_jobs, beam_size, **self.layout.split(w))
+        blocks = self.layout.split(w)
+        if "edge_coef" in blocks:
+            blocks["tables"] = np.moveaxis(blocks.pop("edge_coef"), -1, 0)
+        request = make_request(
+            stacked, **blocks, edges=edges, rules=self.rules, possible=possible, beam_size=beam_size
+        )
+        return Decoder(request, n_jobs)
 
-    def label(self, stacked, n_jobs=None, beam_size=None, possible=None, **blocks):
-        """Bind the model to sequences that are to be labelled with these blocks of weights.
+
+class KernelChainModel(ChainModel):
+    """A label for every token, scored by functions of a kernel space, and by pairs of neighbours.
+
+    score(x, y) = sum_t f_{y_t}(x_t) + sum_t transitions[y_{t-1}, y_t] + start[y_1] + end[y_T]
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel of two tokens.
+    n_rows : int
+        Number of training tokens.
+    n_states : int
+        Number of labels K.
+    allowed, allowed_start, allowed_end : ndarray or None
+        As of `ChainModel`.
+    """
+
+    def __init__(
+        self, kernel, n_rows, n_states, allowed=None, allowed_start=None, allowed_end=None
+    ):
+        self.kernel, self.n_states, self.order = kernel, n_states, 1
+        self.rules = allowed, allowed_start, allowed_end
+        self.layout = WeightLayout(
+            transitions=(n_states, n_states),
+            start=(n_states,),
+            end=(n_states,),
+            values=(n_states, n_rows),
+            dual_coef=(n_states, n_rows),
+        )
+
+    def bind(self, stacked, labels, cost, block_weight, n_bytes, **known):
+        """Bind the model to training data.
 
         Parameters
         ----------
-        stacked, n_jobs, beam_size : object
-            As of `decoder`.
-        possible : ndarray of shape (n_tokens, K), bool, default=None
-            Labels that are possible at each token; None means all.
-        **blocks : ndarray
-            Weights by the names of the layout.
+        stacked : RaggedArray
+            Features of the sequences, float64, or kernels with all training tokens.
+        labels, cost, block_weight, **known : object
+            As of `ChainModel.bind`.
+        n_bytes : float
+            Memory for kernel rows.
 
         Returns
         -------
-        decoder : ChainDecoder
-            Gives labellings.
+        problem : StructuredProblem
+            What solvers take.
         """
-        rules = self.allowed, self.allowed_start, self.allowed_end
-        request = make_request(stacked, **blocks, rules=rules, possible=possible)
-        return ChainDecoder(request, n_jobs, beam_size)
+        X, labels = stacked.values, labels.astype(np.int32)
+        offsets = np.ascontiguousarray(stacked.offsets, dtype=np.int64)
+        rows = no_features(len(labels), end_marks(offsets))
+        kernels = kernel_rows(self.kernel, X, n_bytes, int(np.diff(offsets).max()))
+        support = KernelSupport(self.kernel, X, self.n_states, self.n_states * (self.n_states + 2))
+        space = expand(kernels, offsets, support, labels)
+        map = chain_map(rows, offsets, self.n_states, self.rules, space=space)
+        map.prepare(kernel_grams(kernels, map, runs_within(self.kernel, X, offsets)))
+        return self._problem(map, labels, cost, block_weight, **known)
 
-    def _problem(self, stacked, labels, cost, block_weight, n_jobs):
-        return ChainProblem(
-            FeatureRows(stacked.values, n_jobs=n_jobs),
-            np.ascontiguousarray(stacked.offsets, dtype=np.int64),
-            self.n_states,
-            labels,
-            cost,
-            block_weight,
-            self.allowed,
-            self.allowed_start,
-            self.allowed_end,
+
+def chain_map(rows, offsets, n_states, rules=(None,) * 3, edges=None, order=1, space=None):
+    """Return the feature map of chains.
+
+    Parameters
+    ----------
+    rows : FeatureRows
+        Features of all tokens, with the marks of `end_marks`.
+    offsets : ndarray of shape (n + 1,), int64
+        Where the sequences begin.
+    n_states : int
+        Number of labels K.
+    rules : tuple
+        Allowed transitions, first labels and last labels, or None for each.
+    edges : FeatureRows, default=None
+        Features of the edges.
+    order : {1, 2}, default=1
+        Of the chain.
+    space : FeatureSpace, default=None
+        Functions that score tokens.
+
+    Returns
+    -------
+    map : FeatureMap
+
+    Raises
+    ------
+    ValueError
+        If there are too many statistics.
+    """
+    allowed, *ends = rules
+    first, last = (None if some is None else np.where(some, 0.0, -np.inf) for some in ends)
+    pairs = None
+    if allowed is not None:
+        pairs = np.zeros((n_states, padded_columns(n_states)))
+        pairs[:, :n_states][~allowed] = -np.inf
+    map = FeatureMap(
+        rows,
+        offsets,
+        n_states,
+        head=(n_states, n_states),
+        mask=pairs,
+        first_mask=first,
+        last_mask=last,
+        edges=edges,
+        edge_offsets=None if edges is None else offsets - np.arange(len(offsets)),
+        tail=(n_states**2, n_states) if order == 2 else (0, 0),
+        triples=order == 2,
+        space=space,
+    )
+    if map.max_statistics > MOST_STATISTICS:
+        if order == 2:
+            raise ValueError(
+                f"{n_states} labels are too many for a chain of the second order: it has a weight "
+                "for any three of them"
+            )
+        raise ValueError(
+            f"a sequence of {map.longest} tokens has too many tables of {n_states} labels: with "
+            f"features of edges {MOST_STATISTICS // map.node_base} tokens are possible"
         )
+    return map
 
 
 def check_lengths(lengths, allowed, allowed_start, allowed_end):
@@ -160,7 +302,20 @@ def check_lengths(lengths, allowed, allowed_start, allowed_end):
         raise ValueError(f"transitions allow no labelling of a sequence of length {wrong.min()}")
 
 
-def make_request(stacked, coef, transitions, start, end, rules=(None, None, None), possible=None):
+def make_request(
+    stacked,
+    coef,
+    transitions,
+    start,
+    end,
+    triples=None,
+    *,
+    edges=None,
+    tables=None,
+    rules=(None,) * 3,
+    possible=None,
+    beam_size=None,
+):
     """Return sequences with the weights that are to label them, which are not checked.
 
     Parameters
@@ -173,37 +328,41 @@ def make_request(stacked, coef, transitions, start, end, rules=(None, None, None
         Weights of the transitions, from row to column.
     start, end : ndarray of shape (K,)
         Weights of the first and of the last label.
+    triples : ndarray of shape (K, K, K), default=None
+        Weights of three labels in a row.
+    edges : matrix of shape (n_tokens - n, q), default=None
+        Features of the edges of all sequences.
+    tables : ndarray of shape (q, K, K), default=None
+        Weights of their features; those of features that do not occur are not read.
     rules : tuple
         Allowed transitions, first labels and last labels, or None for each.
     possible : ndarray of shape (n_tokens, K), bool, default=None
         Labels that are possible at each token; None means all.
+    beam_size : int, default=None
+        Number of labels that are kept at each token; None keeps all.
 
     Returns
     -------
-    request : ChainRequest
-        What decoders take.
+    request : Request
+        What a `Decoder` takes.
     """
-    weights = [np.asarray(array, dtype=np.float64) for array in (transitions, start, end)]
-    return ChainRequest(make_features(stacked, coef, possible), stacked.offsets, *weights, *rules)
-
-
-def make_features(stacked, coef, possible=None):
-    """Return the scores of the tokens of a request.
-
-    Parameters
-    ----------
-    stacked, coef, possible : object
-        As of `make_request`.
-
-    Returns
-    -------
-    features : RowScores
-        What requests take.
-    """
-    coef, rows = np.asarray(coef, dtype=np.float64), FeatureRows(stacked.values)
-    if possible is None:
-        return RowScores(rows, coef)
-    return PossibleScores(rows, coef, None, None, possible)
+    offsets, K = np.ascontiguousarray(stacked.offsets, dtype=np.int64), len(start)
+    rows = FeatureRows(stacked.values, marks=end_marks(offsets))
+    others = [transitions, start, end]
+    if edges is not None:
+        edges = edge_rows(edges)
+        tables = np.ascontiguousarray(tables, dtype=np.float64).reshape(len(tables), K * K)
+        others.append(edges.take_weights(tables.T))
+    if triples is not None:
+        others.append(triples)
+    others = [np.ravel(array) for array in others]
+    room = sum(map(len, others)) + SPARE
+    weights = rows.take_weights(np.asarray(coef, dtype=np.float64), room)
+    weights[len(weights) - SPARE :] = 0.0
+    np.concatenate(others, out=weights[len(weights) - room : len(weights) - SPARE])
+    order = 1 if triples is None else 2
+    feature_map = chain_map(rows, offsets, K, rules, edges, order)
+    return Request(feature_map, ChainStructure(feature_map, beam_size), weights, possible)
 
 
 def token_costs(loss, class_weight, classes, labels, lengths, counts=None):
@@ -296,3 +455,45 @@ def default_lam(scale):
         1 / n if all features are zero.
     """
     return scale.times(0.25) / scale.weight
+
+
+def edge_rows(edges, n_jobs=None):
+    """Return the `FeatureRows` of the features of edges, of which there may be none."""
+    return FeatureRows(edges, sparsify=edges.shape[0] > 0, n_jobs=n_jobs)
+
+
+def edge_scale(stacked, edges, weight, scale, n_jobs=None):
+    """Return how large the features of tokens and edges are together.
+
+    Parameters
+    ----------
+    stacked : RaggedArray
+        Features of the sequences.
+    edges : matrix of shape (n_tokens - n, q)
+        Features of the edges.
+    weight : ndarray of shape (n,) or None
+        Sample weights.
+    scale : FeatureScale
+        Of the tokens.
+    n_jobs : int, default=None
+        Number of threads.
+
+    Returns
+    -------
+    scale : FeatureScale
+        Squares of both, by token.
+
+    Raises
+    ------
+    ValueError
+        If squares of the features of edges overflow.
+    """
+    lengths = stacked.lengths - 1
+    sqnorm = squared_norms(edges, n_jobs)
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = np.add.reduceat(np.append(sqnorm, 0.0), np.append(0, np.cumsum(lengths[:-1])))
+        total[lengths == 0] = 0.0
+        squares = np.dot(np.ones(len(total)) if weight is None else weight, total)
+    if not np.isfinite(total).all():
+        refuse_large(total, what="the edge features in")
+    return scale + type(scale)(squares, 0.0, 0.0)

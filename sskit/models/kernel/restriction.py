@@ -5,10 +5,10 @@ from sklearn.utils import gen_batches
 
 from sskit.models.kernel.functions import BLOCK_ENTRIES
 from sskit.models.kernel.gaussian import GaussianRows
-from sskit.models.kernel.rows import KernelRows
+from sskit.models.kernel.rows import KernelExpansion, KernelRows, kernel_grams
 
 
-class RowsOfBlocks:
+class KernelSupport:
     """The training rows of a problem in a kernel space, or of some of its blocks.
 
     The weights of such a problem are `n_linear` weights that are not of the kernel space, the
@@ -119,11 +119,55 @@ class RowsOfBlocks:
         """
         values = np.zeros((self.n_states, len(numbers)))
         used = np.flatnonzero(coefficients.any(axis=0))
-        some = RowsOfBlocks(self.kernel, self.X, self.n_states, self.n_linear, self.numbers[used])
+        some = KernelSupport(self.kernel, self.X, self.n_states, self.n_linear, self.numbers[used])
         factors = np.ascontiguousarray(coefficients[:, used].T)
         for part, kernels in some.kernels_of(numbers):
             values[:, part] = (kernels @ factors).T
         return values
+
+
+    def restrict(self, problem, blocks, block_weight):
+        """Return the problem of some blocks of one with all rows; see `Problem.restrict`."""
+        everywhere = np.asarray(problem.map.offsets)
+        lengths = np.diff(everywhere)[blocks]
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        numbers = np.arange(offsets[-1]) + np.repeat(everywhere[blocks] - offsets[:-1], lengths)
+        part = KernelSupport(self.kernel, self.X, self.n_states, self.n_linear, numbers)
+        matrix = part.matrix()
+        rows = held_rows(matrix)
+        loss = problem.loss.at_nodes(numbers)
+        space = expand(rows, offsets, part, loss.labels if problem.space.has_labels else None)
+        map = problem.map.at_rows(numbers, offsets, space)
+        if map.is_single:
+            map.prepare(row_sqnorm=np.diagonal(matrix) + map.mark_sqnorms())
+        else:
+            map.prepare(grams=kernel_grams(rows, map, [(0, len(blocks), matrix)]))
+        structure = problem.structure.bound_to(map)
+        return type(problem)(map, structure, loss, block_weight)
+
+
+def expand(rows, offsets, support, labels=None):
+    """Return the functions of a kernel space that a support belongs to.
+
+    Parameters
+    ----------
+    rows : KernelRows
+        The kernel matrix.
+    offsets : ndarray of shape (n_blocks + 1,), int64
+        Where the rows of the blocks begin.
+    support : KernelSupport
+        What the rows are.
+    labels : ndarray of shape (n_rows,), int32, default=None
+        The true states, where the code of a plane is a state for each row.
+
+    Returns
+    -------
+    space : KernelExpansion
+        What a `FeatureMap` takes.
+    """
+    space = KernelExpansion(rows, support.n_states, support.n_linear, offsets, labels)
+    space.support = support
+    return space
 
 
 def held_rows(matrix):

@@ -115,18 +115,9 @@ cdef class KernelExpansion(FeatureSpace):
     cdef const int32_t[::1] labels           # (n_rows,) the true states, or None
     cdef public int64_t most_added           # rows that may be added before that is done again
     cdef int64_t fresh                       # rows.n_required when F was last worked out afresh
+    cdef object given                        # what it was made of
     cdef object before                       # beta that F belonged to when the sum began
 
-    # scores[t * stride + k] += f_k(x_{first + t}) for t < count
-    cdef void add_values(
-        self, Py_ssize_t first, Py_ssize_t count, const double* w, double* scores,
-        Py_ssize_t stride
-    ) noexcept nogil
-    # f_k += step * direction[t * stride + k] * kernel(x_{first + t}, .) for the active rows t
-    cdef int add_rows(
-        self, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active, double step,
-        const double* direction, Py_ssize_t stride, double* v
-    ) except -1 nogil
     cdef int add_working(
         self, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active, double step,
         const double* direction, Py_ssize_t stride, double* coefficients

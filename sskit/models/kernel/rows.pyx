@@ -3,12 +3,16 @@
 import numpy as np
 
 from sskit.core.stop import CutShort
+from sskit.models.features import row_digests
 
 from libc.stddef cimport size_t
+from libc.stdint cimport uint8_t
 from libc.string cimport memset
 
 from sskit.core.checks cimport check_indices, check_least
 from sskit.core.stop cimport Stop
+from sskit.models.feature_map cimport FeatureMap
+from sskit.models.features cimport FeatureRows, SequenceGrams
 
 cdef extern from "scaled_rows.hpp":
     # target += factor * row, n numbers; the row in double or in single precision
@@ -489,6 +493,7 @@ cdef class KernelExpansion(FeatureSpace):
     def __cinit__(self, KernelRows rows, Py_ssize_t n_states, Py_ssize_t place, offsets,
                   labels=None):
         self.rows = rows
+        self.given = rows, n_states, place, offsets, labels
         self.working = WorkingRows(rows, n_states)
         self.n_states = n_states
         self.n_rows = rows.n_rows
@@ -499,6 +504,23 @@ cdef class KernelExpansion(FeatureSpace):
         self.is_kernel_space = True
         self.batch_size = rows.batch_size(len(offsets) - 1)
         self.value_slice = slice(place, place + n_states * rows.n_rows)
+
+    def fork(self):
+        """Return the same functions for another thread."""
+        cdef KernelExpansion other = KernelExpansion(*self.given)
+        other.support = self.support
+        return other
+
+    @property
+    def has_labels(self):
+        """Whether it knows the true states of the rows."""
+        return self.labels is not None
+
+    def digests(self):
+        """Return what tells spaces apart, of the whole and of each block."""
+        X = self.support.X
+        whole = {"the kernel": self.support.kernel, "the number of features": X.shape[1]}
+        return whole, {"X": row_digests(FeatureRows(X, sparsify=False), self.offsets)}
 
     cdef void add_values(
         self, Py_ssize_t first, Py_ssize_t count, const double* w, double* scores,
@@ -666,3 +688,51 @@ cdef class KernelExpansion(FeatureSpace):
         out[: self.place] = w[: self.place]
         out[self.place + size :] = w[self.place :][:size]
         return out
+
+
+def kernel_grams(KernelRows rows, FeatureMap map, runs):
+    """Return the kernel matrices of the nodes of each block, which `sqnorm` needs.
+
+    Parameters
+    ----------
+    rows : KernelRows
+        Of all nodes.
+    map : FeatureMap
+        Of blocks of nodes without features but for marks, which count too.
+    runs : iterable of (first, last, ndarray)
+        Numbers of blocks, first to last - 1, and the kernel matrix of all of their nodes.
+
+    Returns
+    -------
+    grams : SequenceGrams
+        The matrices.
+    """
+    cdef Py_ssize_t i, s, t, origin, first, last, count
+    cdef const double[:, ::1] matrix
+    cdef double* gram
+    lengths = np.diff(map.offsets)
+    sizes = lengths * (lengths + 1) // 2
+    offset, numbers = np.cumsum(sizes) - sizes, np.empty(sizes.sum())
+    cdef const int64_t[::1] place = offset, nodes = map.offsets
+    cdef double[::1] packed = numbers
+    cdef const uint8_t* marks = map.rows_of(0).marks
+    for first, last, kernels in runs:
+        matrix = rows.rounded(kernels)
+        origin = nodes[first]
+        for i in range(first, last):
+            gram = &packed[place[i]]
+            for t in range(nodes[i + 1] - nodes[i]):
+                for s in range(t + 1):
+                    gram[0] = matrix[nodes[i] - origin + s, nodes[i] - origin + t]
+                    if marks != NULL:
+                        gram[0] += n_ones(marks[nodes[i] + s] & marks[nodes[i] + t])
+                    gram += 1
+    return SequenceGrams(offset, numbers)
+
+
+cdef Py_ssize_t n_ones(uint8_t bits) noexcept nogil:
+    cdef Py_ssize_t n = 0
+    while bits:
+        n += bits & 1
+        bits >>= 1
+    return n

@@ -238,7 +238,7 @@ cdef class SegmentProblem(Problem):
 
     def prepare_steps(self):
         """Compute what sqnorm needs: Gram matrices of all short enough blocks."""
-        self.grams = make_grams(self.features, self.offsets, 0.0)
+        self.grams = make_grams(self.features, self.offsets)
         if np.min(self.grams.offset) < 0:
             self.image = np.zeros(self.features.n_features * self.n_columns + LANES)
 

@@ -7,25 +7,20 @@ from helpers.qp import solve_primal
 from helpers.toys import bind_chains, chain_toy
 
 from sskit.models.chain.model import ChainModel, check_lengths
-from sskit.models.chain.problem import ChainProblem
-from sskit.models.features import FeatureRows
 from sskit.solvers import BCFW
 from sskit.testing.probe import ProblemProbe
 from sskit.testing.problem_checks import check_problem
 from sskit.utils import RaggedArray
 
 
-def chain(values, lengths, n_states=3, seed=0, prepare=True):
+def chain(values, lengths, n_states=3, seed=0):
     """A chain problem over any stacked matrix, with random labels."""
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     n = offsets[-1]
     labels = np.random.default_rng(seed).integers(n_states, size=n).astype(np.int32)
-    problem = ChainProblem(
-        FeatureRows(values), offsets, n_states, labels, np.ones(n), np.full(len(lengths), 1.0)
-    )
-    if prepare:
-        problem.prepare_steps()
-    return problem
+    stacked = RaggedArray(values, offsets)
+    model = ChainModel(values.shape[1], n_states)
+    return model.bind(stacked, labels, np.ones(n), np.full(len(lengths), 1.0))
 
 
 def random_delta(problem, i, seed):

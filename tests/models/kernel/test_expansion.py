@@ -68,7 +68,7 @@ def test_hints_drive_out_no_row_that_is_needed(seed):
     toy = chain_toy(0, n=8, lengths=(3, 3, 1))
     X = np.concatenate(toy.X)
     problem, layout = in_kernel_space("chain", toy, RBF, n_bytes=5 * 4 * len(X))
-    assert problem.functions.rows.n_slots == 5
+    assert problem.space.rows.n_slots == 5
     regularizer = Regularizer(0.1, problem.n_weights, problem.space.covector)
     solver = BCFW(batch_size=4, steps="fw", sampling="uniform")
     run = solver.start(problem, regularizer, np.random.RandomState(seed))
@@ -82,7 +82,7 @@ def test_hints_drive_out_no_row_that_is_needed(seed):
 @pytest.mark.parametrize("name", TOYS)
 def test_a_certificate_computes_no_kernels(name):
     work, _, _ = started(name, BCFW(), n_bytes=300)
-    rows = work.problem.functions.rows
+    rows = work.problem.space.rows
     assert not rows.complete
     before = rows.n_computed
     assert before > 0
@@ -94,7 +94,7 @@ def test_a_certificate_computes_no_kernels(name):
 @pytest.mark.parametrize("name", TOYS)
 def test_values_are_worked_out_afresh_in_time(name):
     work, layout, K = started(name, BCFW(), n=20)
-    functions, dual = work.problem.functions, work.run.dual
+    functions, dual = work.problem.space, work.run.dual
     values, coefficients = parts(work, layout)
     values += 1.0  # as if rounding had added up to that
     dual.rebuild(work.problem, work.regularizer)
@@ -116,7 +116,7 @@ def test_rows_of_blocks_without_gap_are_not_computed(monkeypatch):
     solution = BCFW().solve(problem, regularizer, tol=0.0, max_iter=1, random_state=0)
     # two far clusters: after the first of six batches the others have nothing to gain
     assert solution.gap < 0.1
-    assert 2 <= problem.functions.rows.n_computed <= 30
+    assert 2 <= problem.space.rows.n_computed <= 30
 
 
 # ---- sums that end early ---------------------------------------------------------------------

@@ -10,7 +10,7 @@ import sskit.models.kernel.restriction
 from sskit.core.dual import DualState
 from sskit.core.regularizer import Regularizer
 from sskit.models.kernel.functions import Kernel, PrecomputedKernel
-from sskit.models.kernel.restriction import RowsOfBlocks
+from sskit.models.kernel.restriction import KernelSupport
 from sskit.models.slack.model import SlackRescaling
 from sskit.solvers.oracle_calls.vertices import Vertices
 from sskit.testing.problem_checks import check_problem
@@ -96,7 +96,7 @@ def test_functions_are_sums_of_kernels(kernel, scale, monkeypatch):
     X = rng.normal(size=(12, 3))
     X[7] *= scale
     here, there = np.array([2, 3, 11]), np.array([0, 3, 4, 7, 9])
-    rows, kernels = RowsOfBlocks(kernel, X, 2, 0, here), kernel(X[here], X[there])
+    rows, kernels = KernelSupport(kernel, X, 2, 0, here), kernel(X[here], X[there])
     coefficients = rng.normal(size=(4, 5))
     np.testing.assert_allclose(
         rows.gather(there, coefficients), coefficients @ kernels.T, atol=1e-12
@@ -128,5 +128,5 @@ def test_there_are_no_parts_elsewhere():
     problem = multiclass_toy(0, n=4).problem
     assert problem.space.value_slice == slice(0, 0)
     assert problem.space.support is None
-    with pytest.raises(NotImplementedError, match="MulticlassProblem is in no kernel space"):
+    with pytest.raises(NotImplementedError, match="StructuredProblem is in no kernel space"):
         problem.restrict(SOME, np.ones(3))

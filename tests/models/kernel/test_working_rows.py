@@ -72,7 +72,7 @@ def test_rows_are_added_once_for_many_steps():
         options = {"batch_size": size}
         solver = BCFW(stored_passes=0, **options)
         work, _, _ = reached("multiclass", solver, n_bytes=1e9)
-        counted[size] = work.problem.functions.rows.n_required
+        counted[size] = work.problem.space.rows.n_required
     assert counted[14] < 0.5 * counted[1]
 
 

@@ -78,8 +78,5 @@ def test_moved_truths_are_feasible_and_keep_the_other_blocks():
     np.testing.assert_allclose(gains, scores[rows, new] - scores[rows, old], atol=1e-12)
 
 
-def test_what_there_is_not():
-    problem = component_toy(0).problem
-    assert problem.slack_oracle() is None
-    names = problem.fingerprint().whole
-    assert "the components" in names
+def test_components_are_part_of_the_fingerprint():
+    assert "the costs of pairs" in component_toy(0).problem.fingerprint().whole

@@ -52,10 +52,8 @@ def test_two_classes_and_thirty_three():
         assert optimum - 1e-9 <= solution.primal <= optimum + 1e-3
 
 
-def test_a_fork_needs_no_memory():
-    problem = multiclass_toy(0).problem
-    assert problem.fork() is problem
-    check_problem(problem, 0)
+def test_laws_of_problems():
+    check_problem(multiclass_toy(0).problem, 0)
 
 
 def test_extreme_weights_keep_the_oracle_exact():

@@ -9,12 +9,13 @@ from helpers.locks import EXACT_SLACK, LOCK_FREE, OTHER_SLACK
 from helpers.pairwise import every_pair
 
 from sskit.core.regularizer import Regularizer
-from sskit.models.chain.problem import ChainProblem
-from sskit.models.features import FeatureRows, cut_columns
-from sskit.models.multiclass.problem import MulticlassProblem
+from sskit.models.chain.model import ChainModel
+from sskit.models.features import cut_columns
+from sskit.models.multiclass.model import MulticlassModel
 from sskit.solvers import BCFW
 from sskit.solvers.oracle_calls.pool import make_pool
 from sskit.solvers.sharded import rounds
+from sskit.utils import RaggedArray
 
 N = 60
 
@@ -39,12 +40,13 @@ def features(form, n_rows, width):
     rng = np.random.default_rng(0)
     X = np.round(rng.normal(size=(n_rows, width)), 2)
     X[rng.random(X.shape) < 0.5] = 0.0
-    return FeatureRows(STORED[form](X))
+    return STORED[form](X)
 
 
 def rows(form, width, n_states, intercept):
     y = np.random.default_rng(1).integers(n_states, size=N).astype(np.int32)
-    return MulticlassProblem(features(form, N, width), n_states, y, np.full(N, 1 / N), intercept)
+    model = MulticlassModel(width, n_states, intercept)
+    return model.bind(features(form, N, width), y, np.full(N, 1 / N))
 
 
 def chains(form, width, n_states, intercept):
@@ -52,16 +54,9 @@ def chains(form, width, n_states, intercept):
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     n_rows = int(offsets[-1])
     labels = np.random.default_rng(2).integers(n_states, size=n_rows).astype(np.int32)
-    problem = ChainProblem(
-        features(form, n_rows, width),
-        offsets,
-        n_states,
-        labels,
-        np.ones(n_rows),
-        np.full(N, 1 / N),
-    )
-    problem.prepare_steps()
-    return problem
+    stacked = RaggedArray(features(form, n_rows, width), offsets)
+    model = ChainModel(width, n_states)
+    return model.bind(stacked, labels, np.ones(n_rows), np.full(N, 1 / N))
 
 
 @pytest.fixture(params=["followed", "shared"])

@@ -16,8 +16,7 @@ from sskit_probes.unreliable import UnreliableProblem
 from sskit import SequenceTagger, StructSVMClassifier
 from sskit.core.regularizer import Regularizer
 from sskit.datasets import make_chains
-from sskit.models.features import FeatureRows
-from sskit.models.multiclass.problem import MulticlassProblem
+from sskit.models.multiclass.model import MulticlassModel
 from sskit.parallel import crew
 from sskit.solvers import BCFW, MultiPlane
 from sskit.solvers.block_coordinate.options import shards_for
@@ -211,12 +210,8 @@ def test_few_blocks_and_bounds_on_many_weights_are_for_fewer_workers():
     assert shards(toy.problem, None) == shards(toy.problem, 1) == 1
     rows = TOYS["multiclass"](0, n=40)
     assert shards(rows.problem, 200) == 10
-    wide = MulticlassProblem(
-        FeatureRows(sp.csr_array((40, 20_000))),
-        3,
-        np.arange(40, dtype=np.int32) % 3,
-        np.full(40, 1 / 40),
-        False,
+    wide = MulticlassModel(20_000, 3, False).bind(
+        sp.csr_array((40, 20_000)), np.arange(40) % 3, np.full(40, 1 / 40)
     )
     pool = make_pool(wide, 4)
     assert shards_for(wide, pool, bounded=False) == 4
@@ -227,7 +222,7 @@ def test_blocks_that_are_alike_are_not_moved_too_far(weights):
     # forty of them in flight want the same move, of which a twentieth is enough for all
     n = 400
     X, y = sp.csr_array(np.tile([[1.0, 0.5]], (n, 1))), np.ones(n, dtype=np.int32)
-    problem = MulticlassProblem(FeatureRows(X), 2, y, np.full(n, 1 / n), False)
+    problem = MulticlassModel(2, 2, False).bind(X, y, np.full(n, 1 / n))
     regularizer = Regularizer(0.01, problem.n_weights)
     pool = make_pool(problem, 4)
     pool.worth = 0.0

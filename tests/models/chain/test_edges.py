@@ -9,9 +9,6 @@ from sskit_probes.factor_probe import FactorProbe
 
 from sskit.core.problem import block_weights
 from sskit.models.chain.model import ChainModel
-from sskit.models.edge_chain.model import EdgeChainModel
-from sskit.models.edge_chain.problem import EdgeChainProblem
-from sskit.models.features import FeatureRows
 from sskit.testing import check_problem
 from sskit.testing.probe import ProblemProbe
 from sskit.utils import RaggedArray
@@ -38,7 +35,7 @@ def rules(n_states):
 def bind(n_states=3, form=np.asarray, seed=0, allowed=(None, None, None), **options):
     X, edges = data(seed, **options)
     labels = np.random.default_rng(seed).integers(n_states, size=N) * (allowed[0] is None)
-    model = EdgeChainModel(P, Q, n_states, *allowed)
+    model = ChainModel(P, n_states, *allowed, n_edge_features=Q)
     stacked = RaggedArray(form(X), OFFSETS)
     c = block_weights(len(LENGTHS))
     problem = model.bind(stacked, labels, np.ones(N), c, edges=form(edges))
@@ -63,7 +60,7 @@ def potentials(model, w, i, seed=0, allowed=None, share=0.5):
 
 def bound_potentials(problem, w, i):
     """(unary, pairwise) as the problem has them."""
-    n, n_states, stride = LENGTHS[i], problem.n_states, -(-problem.n_states // 8) * 8
+    n, n_states, stride = LENGTHS[i], problem.map.n_columns, problem.map.stride
     rows = ProblemProbe(problem).scores(i, w).reshape(-1, stride)[:, :n_states]
     nodes = rows[n_states : n_states + n]
     tables = rows[n_states + n :][: (n - 1) * n_states].reshape(n - 1, n_states, n_states)
@@ -195,7 +192,7 @@ def test_one_constant_feature_is_the_table_of_transitions():
     labels = np.random.default_rng(0).integers(3, size=N)
     stacked, c = RaggedArray(X, OFFSETS), block_weights(len(LENGTHS))
     ones = np.ones((N - len(LENGTHS), 1))
-    plain, edged = ChainModel(P, 3), EdgeChainModel(P, 1, 3)
+    plain, edged = ChainModel(P, 3), ChainModel(P, 3, n_edge_features=1)
     problem = plain.bind(stacked, labels, np.ones(N), c)
     w = np.random.default_rng(1).normal(size=problem.n_weights)
     blocks = plain.layout.split(w)
@@ -210,7 +207,7 @@ def test_one_constant_feature_is_the_table_of_transitions():
 
 
 def test_weights_of_a_feature_are_neighbours():
-    layout = EdgeChainModel(P, Q, 3).layout
+    layout = ChainModel(P, 3, n_edge_features=Q).layout
     w = np.arange(layout.n_weights, dtype=float)
     coef = layout.split(w)["edge_coef"]
     assert coef.shape == (3, 3, Q)
@@ -224,16 +221,15 @@ def test_too_many_tables_are_refused():
     n = 2_000
     values = np.zeros((n, 1))
     with pytest.raises(ValueError, match=r"sequence of 2000 tokens .* 2037 tokens|too many tables"):
-        EdgeChainProblem(
-            FeatureRows(values), np.array([0, n]), 1_100, np.zeros(n, dtype=np.int32), np.ones(n),
-            np.ones(1), None, None, None, FeatureRows(np.zeros((n - 1, 1))),
-        )  # fmt: skip
+        ChainModel(1, 1_100, n_edge_features=1).bind(
+            RaggedArray(values, [0, n]), np.zeros(n), np.ones(n), np.ones(1), edges=values[1:]
+        )
 
 
 def test_fingerprint_sees_features_of_edges():
     same, other = bind()[1], bind()[1]
     assert other.fingerprint().difference(same.fingerprint()) is None
-    changed = EdgeChainModel(P, Q, 3)
+    changed = ChainModel(P, 3, n_edge_features=Q)
     X, edges = data()
     edges[-1, 0] += 1.0
     labels = np.random.default_rng(0).integers(3, size=N)
@@ -249,7 +245,7 @@ def test_fingerprint_sees_features_of_edges():
 def test_tables_may_end_where_memory_ends(n_states):
     """Of few labels several tables would be read behind the end of the weights."""
     X, edges = data(share=1.0)
-    model = EdgeChainModel(P, Q, n_states)
+    model = ChainModel(P, n_states, n_edge_features=Q)
     w = np.random.default_rng(0).normal(size=model.layout.n_weights)
     decoder = model.decoder(RaggedArray(X, OFFSETS), w, edges=edges)
     for i in range(len(LENGTHS)):

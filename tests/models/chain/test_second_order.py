@@ -8,9 +8,6 @@ import scipy.sparse as sp
 
 from sskit.core.problem import block_weights
 from sskit.models.chain.model import ChainModel
-from sskit.models.features import FeatureRows
-from sskit.models.second_chain.model import SecondChainModel
-from sskit.models.second_chain.problem import SecondChainProblem
 from sskit.testing import check_problem
 from sskit.testing.probe import ProblemProbe
 from sskit.utils import RaggedArray
@@ -31,7 +28,7 @@ def bind(n_states=3, form=np.asarray, seed=0, allowed=(None, None, None)):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(N, P))
     labels = rng.integers(n_states, size=N) * (allowed[0] is None)
-    model = SecondChainModel(P, n_states, *allowed)
+    model = ChainModel(P, n_states, *allowed, order=2)
     stacked = RaggedArray(form(X), OFFSETS)
     problem = model.bind(stacked, labels, np.ones(N), block_weights(len(LENGTHS)))
     w = np.random.default_rng(seed + 1).normal(size=problem.n_weights)
@@ -127,10 +124,9 @@ def test_what_it_has_not():
 
 def test_too_many_labels_are_refused():
     with pytest.raises(ValueError, match="1300 labels are too many for a chain of the second"):
-        SecondChainProblem(
-            FeatureRows(np.zeros((2, 1))), np.array([0, 2]), 1300, np.zeros(2, dtype=np.int32),
-            np.ones(2), np.ones(1),
-        )  # fmt: skip
+        ChainModel(1, 1300, order=2).bind(
+            RaggedArray(np.zeros((2, 1)), [0, 2]), np.zeros(2), np.ones(2), np.ones(1)
+        )
 
 
 def test_fingerprint_is_of_the_order():

@@ -1,0 +1,406 @@
+"""Linear chains: labellings of a sequence, with tables for edges and three labels in a row."""
+
+import numpy as np
+
+from sskit.models.counts import are_counts, in_units
+from sskit.oracles.chain.second_order import make_triple_table
+
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memcpy
+
+from sskit.core.checks cimport all_below
+from sskit.core.decomposition cimport Factors
+from sskit.core.lanes cimport padded
+from sskit.models.feature_map cimport FeatureMap
+from sskit.models.features cimport score_rows_apart
+from sskit.models.rows cimport Rows, add_row, dot_row, score_part
+from sskit.models.structure cimport Block, NodeLoss, Structure, StructuredProblem
+from sskit.oracles.chain.second_order cimport (
+    SecondOrderKBest, marginals_room, second_order_labels, second_order_max_marginals_of,
+    second_order_room
+)
+from sskit.oracles.chain.viterbi cimport (
+    Beam, KBest, LossIndexed, chain_score, find_max_marginals, transpose_padded, viterbi_labels
+)
+
+cdef extern from "edge_tables.hpp" namespace "sskit":
+    void add_edge_row(
+        const Rows* rows, Py_ssize_t t, const double* weights, Py_ssize_t stride,
+        Py_ssize_t n_states, double* out
+    ) noexcept nogil
+
+
+cdef class ChainStructure(Structure):
+    """Labellings of linear chains.
+
+    Potentials are those of a `FeatureMap` whose head is the table of transitions, whose edges, if
+    there are some, have tables of their own, and whose tail, if there is one, is a table of three
+    labels in a row.
+
+    Parameters
+    ----------
+    map : FeatureMap
+        Where the potentials are.
+    beam_size : int, default=None
+        Number of states that are kept at each node; None keeps all.
+    """
+
+    cdef FeatureMap map
+    cdef readonly Py_ssize_t n_states
+    cdef Py_ssize_t stride
+    cdef Py_ssize_t triples                  # where their potentials begin; 0: there are none
+    cdef bint has_tables
+    cdef object beam_size
+    # scratch
+    cdef Beam beam
+    cdef double[::1] value                   # of the best labelling's programme
+    cdef double[::1] nodes                   # potentials of nodes with losses
+    cdef size_t[::1] pointers                # (longest,) tables of the steps
+    cdef LossIndexed programme
+    cdef const int32_t[::1] levels           # (n_nodes,) cost of a wrong label, in units
+    cdef const double[::1] unit              # (n_blocks,)
+    cdef KBest lists
+    cdef SecondOrderKBest triple_lists
+    cdef double[::1] backward                # of max-marginals: a table of transitions, transposed
+    cdef double[::1] backward_triples        # likewise
+    cdef double[::1] marginals_scratch
+
+    def __cinit__(self, FeatureMap map, beam_size=None):
+        longest = max(map.longest, 1)
+        self.map, self.beam_size = map, beam_size
+        self.n_states, self.stride = map.n_columns, map.stride
+        self.has_tables = map.edge_pairs
+        self.triples = map.tail_base if map.tail_rows else 0
+        self.max_code_length = longest
+        self.max_support = (6 if self.triples else 4) * longest
+        if beam_size is not None and beam_size < self.n_states:
+            self.beam = Beam(longest, self.n_states, beam_size)
+        room = longest * self.stride
+        if self.triples:
+            room = second_order_room(longest, self.n_states)
+        self.value, self.nodes = np.empty(room), np.empty(longest * self.stride)
+        self.pointers = np.zeros(longest, dtype=np.uintp)
+
+    cdef const double** tables(self, const Block* b) noexcept nogil:
+        cdef Py_ssize_t e
+        cdef const double** out = <const double**>&self.pointers[0]
+        if not self.has_tables:
+            return NULL
+        for e in range(b.n - 1):
+            out[e] = b.theta + self.map.edge_table(b.i, e)
+        return out
+
+    cdef bint knows(self, const Block* b, const int32_t* code) noexcept nogil:
+        return all_below(code, b.n, self.n_states)
+
+    cdef int best(
+        self, const Block* b, NodeLoss loss, double weight, int32_t* code
+    ) except -1 nogil:
+        cdef const double* node = b.theta + self.map.node_base
+        if loss.is_bonus:
+            self.decode(
+                b, node, &loss.truth[b.first], &loss.cost[b.first], weight, code
+            )
+            return 0
+        if weight != 0.0 or loss.has_masks:
+            memcpy(&self.nodes[0], node, b.n * self.stride * sizeof(double))
+            loss.add(b.first, b.n, weight, &self.nodes[0], self.stride)
+            node = &self.nodes[0]
+        self.decode(b, node, NULL, NULL, 0.0, code)
+        return 0
+
+    cdef void decode(
+        self, const Block* b, const double* node, const int32_t* truth, const double* cost,
+        double weight, int32_t* code
+    ) noexcept nogil:
+        cdef double score = -INFINITY
+        if self.triples:
+            second_order_labels(
+                node, b.theta, b.theta + self.triples, b.n, self.n_states, truth, cost, weight,
+                &self.value[0], code
+            )
+            return
+        if self.beam is not None:
+            self.beam.tables = self.tables(b)
+            score = self.beam.decode(node, b.theta, self.stride, b.n, code)
+        # a beam may have lost all labellings that are allowed
+        if score == -INFINITY:
+            viterbi_labels(
+                node, b.theta, self.tables(b), b.n, self.n_states, truth, cost, weight,
+                &self.value[0], code
+            )
+
+    cdef Py_ssize_t plane(
+        self, const Block* b, const int32_t* truth, const int32_t* code, int32_t* index,
+        double* value
+    ) except -1 nogil:
+        cdef int32_t stride = <int32_t>self.stride, node = <int32_t>self.map.node_base, table = 0
+        cdef int32_t triples = <int32_t>self.triples, K = <int32_t>self.n_states
+        cdef Py_ssize_t t, n, differs, differed = code[0] != truth[0]
+        # Every entry is written and stays if the labels differ there: where they do is too
+        # irregular for branches.
+        index[0], index[1] = node + truth[0], node + code[0]
+        value[0], value[1] = 1.0, -1.0
+        n = 2 * differed
+        for t in range(1, b.n):
+            node += stride
+            differs = code[t] != truth[t]
+            index[n], index[n + 1] = node + truth[t], node + code[t]
+            value[n], value[n + 1] = 1.0, -1.0
+            n += 2 * differs
+            if self.has_tables:
+                table = <int32_t>self.map.edge_table(b.i, t - 1)
+            index[n] = table + truth[t - 1] * stride + truth[t]
+            index[n + 1] = table + code[t - 1] * stride + code[t]
+            value[n], value[n + 1] = 1.0, -1.0
+            n += 2 * (differs | differed)
+            differed = differs
+        for t in range(2, b.n if triples else 0):
+            if code[t] == truth[t] and code[t - 1] == truth[t - 1] and code[t - 2] == truth[t - 2]:
+                continue
+            index[n] = triples + (truth[t - 2] * K + truth[t - 1]) * stride + truth[t]
+            index[n + 1] = triples + (code[t - 2] * K + code[t - 1]) * stride + code[t]
+            value[n], value[n + 1] = 1.0, -1.0
+            n += 2
+        return n
+
+    cdef Py_ssize_t candidates(
+        self, const Block* b, NodeLoss loss, double* h, double* g
+    ) except -1 nogil:
+        cdef const double* node = b.theta + self.map.node_base
+        cdef const int32_t* truth = &loss.truth[b.first]
+        cdef Py_ssize_t e, n_units
+        cdef double right
+        self.programme.tables = self.tables(b)
+        n_units = self.programme.solve(node, b.theta, b.n, truth, &self.levels[b.first])
+        right = chain_score(node, b.theta, self.programme.tables, b.n, self.n_states, truth)
+        for e in range(n_units + 1):
+            h[e], g[e] = self.programme.best[e] - right, e * self.unit[b.i]
+        return n_units + 1
+
+    cdef int take(
+        self, const Block* b, NodeLoss loss, Py_ssize_t candidate, int32_t* code
+    ) except -1 nogil:
+        self.programme.labelling(
+            b.theta, b.n, &loss.truth[b.first], &self.levels[b.first], candidate, code
+        )
+        return 0
+
+    def n_candidates(self, NodeLoss loss):
+        """Return the largest number of units of a loss, and one more, if losses are counts."""
+        offsets, cost = np.asarray(self.map.nodes), np.asarray(loss.cost)
+        if self.triples or not loss.is_bonus or not are_counts(cost, offsets, self.n_states):
+            return 0
+        self.unit, levels, totals = in_units(cost, offsets)
+        self.levels = np.round(levels).astype(np.int32)
+        largest = int(np.round(totals.max()))
+        self.programme = LossIndexed(self.max_code_length, largest, self.n_states)
+        return largest + 1
+
+    def prepare_k_best(self, Py_ssize_t k):
+        """Make room for k labellings; fewer if the longest sequence has not as many."""
+        k = min(k, self.n_states ** min(self.max_code_length, int(k).bit_length()))
+        if self.triples:
+            self.triple_lists = SecondOrderKBest(self.max_code_length, self.n_states, k)
+        else:
+            self.lists = KBest(self.max_code_length, self.n_states, k)
+        return k
+
+    cdef Py_ssize_t k_best(
+        self, const Block* b, Py_ssize_t k, int32_t* codes, double* scores
+    ) except -1 nogil:
+        cdef const double* node = b.theta + self.map.node_base
+        if self.triples:
+            return self.triple_lists.decode(
+                node, b.theta, b.theta + self.triples, b.n, codes, scores
+            )
+        self.lists.tables = self.tables(b)
+        return self.lists.decode(node, b.theta, b.n, codes, scores)
+
+    def prepare_max_marginals(self, const double[::1] theta):
+        """Transpose the tables that all blocks share."""
+        K = self.n_states
+        table = np.zeros((K, self.stride))
+        table[:, :K] = np.asarray(theta)[: K * self.stride].reshape(K, -1)[:, :K].T
+        self.backward = table.ravel()
+        room = 3 * self.stride
+        if self.triples:
+            rows = np.asarray(theta)[self.triples :][: K * K * self.stride].reshape(K, K, -1)
+            self.backward_triples = make_triple_table(rows[..., :K].transpose(2, 1, 0))
+            room = marginals_room(self.max_code_length, K)
+        self.marginals_scratch = np.zeros(room)
+
+    cdef int max_marginals(self, const Block* b, double* out) except -1 nogil:
+        cdef const double* node = b.theta + self.map.node_base
+        cdef double* scratch = &self.marginals_scratch[0]
+        if self.triples:
+            second_order_max_marginals_of(
+                node, b.theta, b.theta + self.triples, &self.backward[0],
+                &self.backward_triples[0], b.n, self.n_states, scratch, out
+            )
+            return 0
+        # with tables of their own it is room to transpose them
+        find_max_marginals(
+            node, b.theta, self.tables(b), b.n, self.n_states, &self.backward[0], scratch, out
+        )
+        return 0
+
+    cpdef Structure fork(self):
+        cdef ChainStructure other = ChainStructure(self.map, self.beam_size)
+        if self.programme is not None:
+            other.unit, other.levels = self.unit, self.levels
+            other.programme = LossIndexed(
+                self.max_code_length, self.programme.max_loss, self.n_states
+            )
+        return other
+
+    def bound_to(self, map):
+        """Return the same structure for other sequences."""
+        return ChainStructure(map, self.beam_size)
+
+    def decomposition(self, StructuredProblem problem):
+        """Return the nodes and pairs of neighbours of all sequences, as `ChainFactors`.
+
+        None where nodes cost other than one number, in a kernel space, and where three labels in a
+        row score: they are no pair.
+        """
+        if self.triples or not problem.loss.is_bonus or problem.space.is_kernel_space:
+            return None
+        return ChainFactors(problem.map, problem.loss, problem.block_weight)
+
+
+cdef class ChainFactors(Factors):
+    """Nodes and pairs of neighbours of linear chains; weights as in the `FeatureMap`.
+
+    Edge e of sequence i leads from node e + i to the next one: sequences have an edge less than
+    nodes.
+
+    Parameters
+    ----------
+    map : FeatureMap
+        Of chains.
+    loss : NodeLoss
+        One cost at each node.
+    block_weight : ndarray of shape (n_blocks,), float64
+        Weights of the sequences, summing to one.
+    """
+
+    cdef FeatureMap map
+    cdef NodeLoss loss
+    cdef double[::1] row_sqnorm              # (n_nodes,) of the features of a node
+    cdef double[::1] edge_row_sqnorm         # (n_edges,) likewise
+    cdef bint free                           # is nothing forbidden?
+
+    def __cinit__(self, FeatureMap map, NodeLoss loss, double[::1] block_weight):
+        features = map.features
+        self.map, self.loss, self.block_weight = map, loss, block_weight
+        self.n_states, self.n_blocks, self.n_weights = map.n_columns, map.n_blocks, map.n_weights
+        self.n_nodes, self.n_edges = features.n_rows, features.n_rows - map.n_blocks
+        self.n_terms = features.n_entries / max(self.n_nodes, 1)
+        self.forest = True
+        self.free = map.parts["mask"] is None
+        self.pair_weights = map.head_weights if self.free and not map.edge_pairs else -1
+        self.row_sqnorm = features.sqnorms()
+        self.edge_row_sqnorm = map.edge_features.sqnorms() if map.edge_pairs else np.zeros(0)
+
+    cdef Py_ssize_t first_node(self, Py_ssize_t i) noexcept nogil:
+        return self.map.nodes[i]
+
+    cdef Py_ssize_t first_edge(self, Py_ssize_t i) noexcept nogil:
+        return self.map.nodes[i] - i
+
+    cdef void ends(
+        self, Py_ssize_t i, Py_ssize_t e, Py_ssize_t* first, Py_ssize_t* second
+    ) noexcept nogil:
+        first[0], second[0] = e + i, e + i + 1
+
+    cdef int32_t truth(self, Py_ssize_t j) noexcept nogil:
+        return self.loss.truth[j]
+
+    cdef double cost(self, Py_ssize_t j) noexcept nogil:
+        return self.loss.cost[j]
+
+    # 0 or -inf
+    cdef double mask(self, Py_ssize_t i, Py_ssize_t j, Py_ssize_t y) noexcept nogil:
+        cdef double total = 0.0
+        if j == self.map.nodes[i] and self.map.first_mask.shape[0]:
+            total += self.map.first_mask[y]
+        if j == self.map.nodes[i + 1] - 1 and self.map.last_mask.shape[0]:
+            total += self.map.last_mask[y]
+        return total
+
+    cdef int node_scores(
+        self, Py_ssize_t i, Py_ssize_t j, const double* w, Py_ssize_t start, Py_ssize_t stop,
+        double* out
+    ) except -1 nogil:
+        cdef Py_ssize_t y, n_states = self.n_states
+        cdef const Rows* rows = self.map.rows_of(0)
+        if stop - start == n_states:
+            score_rows_apart(rows, j, 1, w, n_states, out, padded(n_states))
+        else:
+            score_part(rows, j, w, n_states, start, stop, out)
+        if not self.free and (j == self.map.nodes[i] or j == self.map.nodes[i + 1] - 1):
+            for y in range(start, stop):
+                out[y] += self.mask(i, j, y)
+        return 0
+
+    cdef double node_score(
+        self, Py_ssize_t i, Py_ssize_t j, const double* w, int32_t y
+    ) noexcept nogil:
+        cdef double score = dot_row(self.map.rows_of(0), j, w + y, self.n_states)
+        return score if self.free else score + self.mask(i, j, y)
+
+    cdef double node_sqnorm(self, Py_ssize_t i, Py_ssize_t j, int32_t y) noexcept nogil:
+        return self.row_sqnorm[j]
+
+    cdef void move_node(
+        self, Py_ssize_t i, Py_ssize_t j, int32_t y, double step, double* w
+    ) noexcept nogil:
+        add_row(self.map.rows_of(0), j, step, w + y, self.n_states)
+
+    cdef const double* edge_row(
+        self, Py_ssize_t i, Py_ssize_t e, const double* w, int32_t a, double* scratch
+    ) noexcept nogil:
+        cdef const double* row = w + self.map.head_weights + a * self.n_states
+        cdef Py_ssize_t b
+        if self.pair_weights >= 0:
+            return row
+        memcpy(scratch, row, self.n_states * sizeof(double))
+        if self.map.edge_pairs:
+            add_edge_row(
+                self.map.edge_rows_of(0), e, w + self.map.edge_weights + a * self.n_states,
+                self.map.edge_columns, self.n_states, scratch
+            )
+        if not self.free:
+            for b in range(self.n_states):
+                scratch[b] += self.map.mask[a * self.map.stride + b]
+        return scratch
+
+    cdef double edge_score(
+        self, Py_ssize_t i, Py_ssize_t e, const double* w, int32_t pair
+    ) noexcept nogil:
+        cdef double score = w[self.map.head_weights + pair]
+        cdef Py_ssize_t a = pair // self.n_states
+        if self.map.edge_pairs:
+            score += dot_row(
+                self.map.edge_rows_of(0), e, w + self.map.edge_weights + pair,
+                self.map.edge_columns
+            )
+        # a pair that is forbidden is no truth and is never found, but may be asked for
+        if not self.free:
+            score += self.map.mask[a * self.map.stride + pair % self.n_states]
+        return score
+
+    cdef double edge_sqnorm(self, Py_ssize_t i, Py_ssize_t e, int32_t pair) noexcept nogil:
+        return 1.0 + (self.edge_row_sqnorm[e] if self.map.edge_pairs else 0.0)
+
+    cdef void move_edge(
+        self, Py_ssize_t i, Py_ssize_t e, int32_t pair, double step, double* w
+    ) noexcept nogil:
+        w[self.map.head_weights + pair] += step
+        if self.map.edge_pairs:
+            add_row(
+                self.map.edge_rows_of(0), e, step, w + self.map.edge_weights + pair,
+                self.map.edge_columns
+            )

@@ -1,1 +1,0 @@
-"""Chains whose transitions have features: model, problem, request and decoders."""

@@ -1,0 +1,148 @@
+from libc.stdint cimport int32_t, int64_t
+from libcpp.vector cimport vector
+
+from sskit.core.capabilities cimport FeatureSpace
+from sskit.core.direction cimport Direction
+from sskit.core.vectors cimport Scratch
+from sskit.models.features cimport FeatureRows, SequenceGrams, active_rows
+from sskit.models.rows cimport Rows
+
+
+cdef class FeatureMap:
+    """The operator B_i of a linear model: phi(x_i, y) = B_i m_i(y).
+
+    The statistics of block i, and its potentials theta = B_i^T w, lie in up to four parts. A row
+    of c columns takes as many places as whole vectors of them do; an edge of one column takes one.
+
+        head    a table of weights that belong to no feature: transitions, lengths
+        nodes   a row for each row of features that the block has, from `node_base` on
+        edges   a row for each row of edge features, from edge_base(i) on; or, if `edge_pairs`, a
+                table as large as the head, whose weights count in the head too
+        tail    another table, from `tail_base` on: triples of labels, pairs of labels
+
+    Weights, flat: nodes (n_features, n_columns), head, further features of the nodes (those that
+    `FeatureRows` keeps as marks), edges (n_edge_features, columns), tail; in a kernel space its
+    functions follow. A part that is not there has no rows.
+
+    Feature rows and numbers are shared by forks; scratch memory is not.
+    """
+
+    cdef readonly Py_ssize_t n_blocks
+    cdef readonly Py_ssize_t n_weights
+    cdef readonly Py_ssize_t max_statistics
+    cdef readonly Py_ssize_t longest         # rows of the longest block
+    cdef readonly FeatureSpace space         # kernel functions that add to the scores of nodes
+    cdef dict parts                          # what it was made of
+    # nodes
+    cdef readonly object features            # FeatureRows of all blocks, or a tuple of one each
+    cdef bint shared                         # is it one for all?
+    cdef bint has_rest                       # are there other parts than nodes?
+    cdef readonly bint is_single             # has every block one row?
+    cdef vector[Rows] node_rows
+    cdef const int64_t[::1] nodes            # (n_blocks + 1,) where the rows of a block begin
+    cdef readonly Py_ssize_t n_columns
+    cdef readonly Py_ssize_t stride
+    cdef readonly Py_ssize_t node_base
+    cdef const double[::1] first_mask        # (n_columns,) 0 or -inf for the first row of a block
+    cdef const double[::1] last_mask         # likewise for the last one; empty: nothing is added
+    # head
+    cdef readonly Py_ssize_t head_rows
+    cdef readonly Py_ssize_t head_columns
+    cdef readonly Py_ssize_t head_weights    # where they begin, likewise the next ones
+    cdef const double[::1] mask              # 0 or -inf, as the statistics; empty: nothing is added
+    cdef const int32_t[::1] head_place       # (node_base,) the weight of a statistic, from there on
+    # edges
+    cdef readonly object edge_features       # likewise; None: there are none
+    cdef vector[Rows] edge_rows
+    cdef const int64_t[::1] edges            # (n_blocks + 1,)
+    cdef readonly Py_ssize_t edge_columns
+    cdef readonly Py_ssize_t edge_stride     # places of an edge
+    cdef readonly Py_ssize_t edge_weights
+    cdef readonly bint edge_pairs
+    # tail
+    cdef readonly Py_ssize_t tail_rows
+    cdef readonly Py_ssize_t tail_columns
+    cdef readonly Py_ssize_t tail_stride
+    cdef readonly Py_ssize_t tail_base
+    cdef readonly Py_ssize_t tail_weights
+    cdef readonly Py_ssize_t tail_least      # blocks of fewer rows make no use of it
+    cdef bint tail_extremes                  # is it a table of `triple_table`?
+    # what sqnorm needs, once prepared
+    cdef double[::1] row_sqnorm              # (n_blocks,) if every block has one row
+    cdef readonly SequenceGrams grams        # of blocks where they cost less than features
+    cdef readonly SequenceGrams edge_grams
+    # scratch
+    cdef int32_t[::1] active                 # rows of a direction that are not zero
+    cdef int32_t[::1] fresh                  # (longest,) row of node scores made for request ..
+    cdef int32_t request
+    cdef double[::1] image                   # (n_weights of nodes and edges,) zero between calls
+    cdef double[::1] row_scores
+    cdef double[::1] pair_total              # (node_base,) zero between calls
+    cdef int32_t[::1] pair_head              # (node_base,) -1 between calls
+    cdef Scratch[int32_t] pair_next          # by place in a direction
+
+    cdef inline Py_ssize_t count(self, Py_ssize_t i) noexcept nogil:
+        return self.nodes[i + 1] - self.nodes[i]
+    cdef inline const Rows* rows_of(self, Py_ssize_t i) noexcept nogil:
+        return &self.node_rows[0 if self.shared else i]
+    cdef inline Py_ssize_t first_row(self, Py_ssize_t i) noexcept nogil:
+        return self.nodes[i] if self.shared else 0
+    cdef inline Py_ssize_t edge_base(self, Py_ssize_t i) noexcept nogil:
+        return self.node_base + self.count(i) * self.stride
+    cdef inline const Rows* edge_rows_of(self, Py_ssize_t i) noexcept nogil:
+        return &self.edge_rows[0 if self.shared else i]
+    cdef inline Py_ssize_t first_edge(self, Py_ssize_t i) noexcept nogil:
+        return self.edges[i] if self.shared else 0
+    # has edge e of block i no features?
+    cdef bint is_bare(self, Py_ssize_t i, Py_ssize_t e) noexcept nogil
+    # where the potentials of an edge of pairs begin: those without features have the head's
+    cdef Py_ssize_t edge_table(self, Py_ssize_t i, Py_ssize_t e) noexcept nogil
+
+    # the row of the edge, and the column, that a statistic is of
+    cdef inline Py_ssize_t edge_at(
+        self, Py_ssize_t i, Py_ssize_t j, Py_ssize_t* column
+    ) noexcept nogil:
+        j -= self.edge_base(i)
+        column[0] = j % self.edge_stride
+        if self.edge_pairs:
+            column[0] = self.head_place[column[0]]
+        return self.first_edge(i) + j // self.edge_stride
+    # the weight of a statistic of the tail
+    cdef inline Py_ssize_t tail_weight(self, Py_ssize_t j) noexcept nogil:
+        j -= self.tail_base
+        return self.tail_weights + j // self.tail_stride * self.tail_columns + j % self.tail_stride
+    # the rows of nodes at which a direction is not zero, into `active`; returns how many
+    cdef inline Py_ssize_t find_active(self, Py_ssize_t i, Direction delta) noexcept nogil:
+        return active_rows(
+            &delta.value[self.node_base], self.count(i), self.stride, &self.active[0]
+        )
+
+    # theta = B_i^T w, in two steps: what all blocks have in common, and the rest
+    cdef void common_scores(self, const double* w, double* theta) noexcept nogil
+    cdef int own_scores(self, Py_ssize_t i, const double* w, double* theta) except -1 nogil
+    # the following as of `Problem`
+    cdef int scores_at(
+        self, Py_ssize_t i, const double* w, const int32_t* index, Py_ssize_t count,
+        double* theta
+    ) except -1 nogil
+    cdef int scatter(
+        self, Py_ssize_t i, Direction delta, double step, double* v
+    ) except -1 nogil
+    cdef double scatter_part(
+        self, Py_ssize_t i, Direction delta, double step, const int64_t* part, double* v
+    ) noexcept nogil
+    # the weights of all parts but the nodes; returns by how much ||v||^2 grows
+    cdef double scatter_rest(
+        self, Py_ssize_t i, Direction delta, double step, double* v
+    ) noexcept nogil
+    cdef int clip(
+        self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
+        const double* upper, double* w
+    ) except -1 nogil
+    cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil
+    cdef double edge_sqnorm(self, Py_ssize_t i, Direction delta) noexcept nogil
+    cdef double pair_sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil
+    cdef double node_sqnorm(self, Py_ssize_t i, Direction delta) noexcept nogil
+    cdef double edge_inner(self, Py_ssize_t i, Py_ssize_t e, Py_ssize_t f) noexcept nogil
+    cdef void prefetch(self, Py_ssize_t i) noexcept nogil
+    cpdef FeatureMap fork(self)

@@ -1,0 +1,19 @@
+from libc.stdint cimport int32_t
+
+from sskit.models.feature_map cimport FeatureMap
+from sskit.models.structure cimport Block, NodeLoss, Structure
+
+
+cdef class Request:
+    """Blocks that are to be labelled under given weights."""
+
+    cdef readonly FeatureMap map
+    cdef readonly Structure structure
+    cdef readonly NodeLoss known             # its states that are not possible are never chosen
+    cdef double[::1] weights                 # (n_weights + LANES,)
+    cdef readonly Py_ssize_t n_blocks
+    cdef readonly Py_ssize_t n_nodes
+    cdef readonly Py_ssize_t n_states
+
+    # the potentials of a block, in theta, which `begin` has made
+    cdef int load(self, Py_ssize_t i, double* theta, Block* b) except -1 nogil

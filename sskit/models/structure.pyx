@@ -1,0 +1,592 @@
+"""The contract of structures, and the problem that is made of them (see the .pxd)."""
+
+import numpy as np
+
+from sskit.core.fingerprint import Fingerprint
+from sskit.models.features import value_digests
+
+from libc.math cimport INFINITY
+from libc.string cimport memcpy
+
+from sskit.core.capabilities cimport SlackOracle, StateBlocks
+from sskit.core.checks cimport all_below
+from sskit.core.direction cimport Direction
+from sskit.core.lanes cimport prefetch_memory
+
+
+# What tables of nodes are to users.
+MASKS = ("the right labels", "the labels allowed", "which nodes have a label in y")
+
+
+cdef class NodeLoss:
+    """What wrong states cost.
+
+    Parameters
+    ----------
+    truth : ndarray of shape (n_nodes,), int32
+        A right state of each node; 0 where it has no label. Empty, with the costs: nothing is known
+        but what is possible, and there is no loss.
+    cost : ndarray of shape (n_nodes,), float64
+        Loss of a wrong state at each node; 0 where it has no label.
+    n_states : int
+        Number of states K.
+    table : ndarray of shape (K, K), default=None
+        Factors of the costs, by true and predicted state; None: 1 for all wrong ones.
+    right, possible : ndarray of shape (n_nodes, K), bool, default=None
+        States that are right, and that are possible; None: the truth alone, and all.
+    labelled : ndarray of shape (n_nodes,), bool, default=None
+        Which nodes have a label; others keep the state 0. None: all.
+    """
+
+    def __cinit__(self, truth, cost, Py_ssize_t n_states, table=None, right=None, possible=None,
+                  labelled=None):
+        self.truth, self.cost, self.n_states = truth, cost, n_states
+        self.table = np.zeros((0, 1)) if table is None else table
+        self.right = self.possible = np.zeros((0, 1), dtype=np.uint8)
+        self.labelled = np.zeros(0, dtype=np.uint8)
+        if right is not None:
+            self.right = np.ascontiguousarray(right, dtype=bool).view(np.uint8)
+        if possible is not None:
+            self.possible = np.ascontiguousarray(possible, dtype=bool).view(np.uint8)
+        if labelled is not None:
+            self.labelled = np.ascontiguousarray(labelled, dtype=bool).view(np.uint8)
+        # without a truth nothing is added, and what is impossible has been forbidden before
+        if len(truth):
+            self.has_masks = possible is not None or labelled is not None
+            self.is_bonus = not self.has_masks and table is None and right is None
+
+    cdef double at(self, Py_ssize_t j, Py_ssize_t k) noexcept nogil:
+        cdef Py_ssize_t a
+        cdef double least = INFINITY
+        if not self.right.shape[0]:
+            if self.table.shape[0]:
+                return self.cost[j] * self.table[self.truth[j], k]
+            return self.cost[j] * (k != self.truth[j])
+        if self.right[j, k]:
+            return 0.0
+        if not self.table.shape[0]:
+            return self.cost[j]
+        for a in range(self.n_states):
+            if self.right[j, a]:
+                least = min(least, self.table[a, k])
+        return self.cost[j] * least
+
+    cdef void add(
+        self, Py_ssize_t first, Py_ssize_t n, double weight, double* node, Py_ssize_t stride
+    ) noexcept nogil:
+        cdef Py_ssize_t j, k
+        for j in range(first, first + n):
+            if self.labelled.shape[0] and not self.labelled[j]:
+                for k in range(self.n_states):
+                    node[k] = -(k != 0)
+            elif self.table.shape[0]:
+                for k in range(self.n_states):
+                    node[k] += weight * self.at(j, k)
+            elif self.right.shape[0]:
+                # a loss on all states but some is, up to a constant, a bonus taken from those
+                for k in range(self.n_states):
+                    node[k] -= weight * self.cost[j] * self.right[j, k]
+            else:
+                node[self.truth[j]] -= weight * self.cost[j]
+            node += stride
+        self.forbid(first, n, node - n * stride, stride)
+
+    cdef void forbid(
+        self, Py_ssize_t first, Py_ssize_t n, double* node, Py_ssize_t stride
+    ) noexcept nogil:
+        cdef Py_ssize_t j, k
+        for j in range(first, first + (n if self.possible.shape[0] else 0)):
+            for k in range(self.n_states):
+                if not self.possible[j, k]:
+                    node[k] = -INFINITY
+            node += stride
+
+    cdef double of(self, Py_ssize_t first, Py_ssize_t n, const int32_t* code) noexcept nogil:
+        cdef Py_ssize_t t
+        cdef double total = 0.0
+        if self.table.shape[0] or self.right.shape[0]:
+            for t in range(n):
+                total += self.at(first + t, code[t])
+            return total
+        for t in range(n):
+            if code[t] != self.truth[first + t]:
+                total += self.cost[first + t]
+        return total
+
+    cdef void prefetch(self, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
+        prefetch_memory(&self.truth[first], n * sizeof(int32_t))
+        prefetch_memory(&self.cost[first], n * sizeof(double))
+
+    def with_truth(self, truth):
+        """Return the same loss with other states as the truth."""
+        cdef NodeLoss other = NodeLoss(
+            np.ascontiguousarray(truth, dtype=np.int32), self.cost, self.n_states
+        )
+        other.table, other.right, other.possible = self.table, self.right, self.possible
+        other.labelled, other.has_masks = self.labelled, self.has_masks
+        other.is_bonus = self.is_bonus
+        return other
+
+    def accepting(self, right):
+        """Return the same loss with several right states, (n_nodes, K), the truth among them."""
+        cdef NodeLoss other = self.with_truth(self.truth)
+        other.right = np.ascontiguousarray(right, dtype=bool).view(np.uint8)
+        other.is_bonus = False
+        return other
+
+    def at_nodes(self, numbers):
+        """Return the loss of some nodes alone."""
+        cdef NodeLoss other = NodeLoss(
+            np.asarray(self.truth)[numbers], np.asarray(self.cost)[numbers], self.n_states
+        )
+        other.table, other.has_masks, other.is_bonus = self.table, self.has_masks, self.is_bonus
+        other.right, other.possible, other.labelled = (
+            table[numbers] if len(table) else table
+            for table in map(np.asarray, (self.right, self.possible, self.labelled))
+        )
+        return other
+
+    @property
+    def labels(self):
+        """A right state of each node, shape (n_nodes,), int32."""
+        return np.asarray(self.truth)
+
+    @property
+    def has_sets(self):
+        """Whether nodes may have several right states."""
+        return len(self.right) > 0
+
+    def digests(self, offsets):
+        """Return what tells losses apart, of the whole and of each block."""
+        whole = {"the costs of pairs": np.asarray(self.table).tobytes()} if len(self.table) else {}
+        blocks = {
+            "y": value_digests(self.truth, offsets),
+            "the loss of y": value_digests(self.cost, offsets),
+        }
+        tables = map(np.asarray, (self.right, self.possible, self.labelled))
+        for name, table in zip(MASKS, tables):
+            if len(table):
+                width = table.size // len(table)
+                blocks[name] = value_digests(table.ravel(), np.asarray(offsets) * width)
+        return whole, blocks
+
+
+cdef class Structure:
+    """Base of all structures; a subclass overrides best, plane and knows.
+
+    Parameters
+    ----------
+    max_code_length : int
+        Length of the longest code of a labelling.
+    max_support : int
+        Largest number of entries of a plane.
+    """
+
+    def __cinit__(self, *args, **kwargs):
+        self.exact = self.lock_free = True
+
+    cdef int lacks(self, str name) except -1 nogil:
+        with gil:
+            raise NotImplementedError(f"{type(self).__name__} must implement {name}")
+
+    cdef int best(
+        self, const Block* b, NodeLoss loss, double weight, int32_t* code
+    ) except -1 nogil:
+        return self.lacks("best")
+
+    cdef Py_ssize_t plane(
+        self, const Block* b, const int32_t* truth, const int32_t* code, int32_t* index,
+        double* value
+    ) except -1 nogil:
+        return self.lacks("plane")
+
+    cdef bint knows(self, const Block* b, const int32_t* code) noexcept nogil:
+        return False
+
+    cdef Py_ssize_t code_length(self, const Block* b) noexcept nogil:
+        return b.n
+
+    cdef void truth_code(
+        self, const Block* b, const int32_t* truth, int32_t* code
+    ) noexcept nogil:
+        memcpy(code, truth, b.n * sizeof(int32_t))
+
+    cdef double loss_of(self, const Block* b, NodeLoss loss, const int32_t* code) noexcept nogil:
+        return loss.of(b.first, b.n, code)
+
+    cdef Py_ssize_t candidates(
+        self, const Block* b, NodeLoss loss, double* h, double* g
+    ) except -1 nogil:
+        return self.lacks("candidates")
+
+    cdef int take(
+        self, const Block* b, NodeLoss loss, Py_ssize_t candidate, int32_t* code
+    ) except -1 nogil:
+        return self.lacks("take")
+
+    cdef Py_ssize_t k_best(
+        self, const Block* b, Py_ssize_t k, int32_t* codes, double* scores
+    ) except -1 nogil:
+        return self.lacks("k_best")
+
+    cdef int max_marginals(self, const Block* b, double* out) except -1 nogil:
+        return self.lacks("max_marginals")
+
+    cpdef Structure fork(self):
+        """Return the same structure with scratch memory of its own, for another thread."""
+        return self
+
+    def bound_to(self, map):
+        """Return the same structure for other blocks."""
+        return self.fork()
+
+    def digest(self):
+        """Return what tells structures apart, by the name that users know it by."""
+        return {"the model": type(self).__name__.removesuffix("Structure").lower()}
+
+    def n_candidates(self, loss):
+        """Return the largest number of candidates for slack rescaling; 0: there are none."""
+        return 0
+
+    def prepare_k_best(self, k):
+        """Make room for the k best labellings; return how many there can be at most."""
+        return k
+
+    def prepare_max_marginals(self, theta):
+        """Work out what max-marginals of all blocks have in common, with these potentials."""
+
+    def decomposition(self, problem):
+        """Return the `Decomposition` of a problem of this structure, or None."""
+        return None
+
+    def state_blocks(self, problem):
+        """Return the `StateBlocks` of a problem of this structure, or None."""
+        return None
+
+
+cdef class StructuredProblem(Problem):
+    """A structure bound to data.
+
+    Parameters
+    ----------
+    map : FeatureMap
+        From statistics to weights.
+    structure : Structure
+        The labellings.
+    loss : NodeLoss
+        What they lose.
+    block_weight : ndarray of shape (n_blocks,), float64
+        Weights of the blocks, summing to one.
+    """
+
+    def __cinit__(self, FeatureMap map, Structure structure, NodeLoss loss, block_weight):
+        self.map, self.structure, self.loss = map, structure, loss
+        self.block_weight, self.space = block_weight, map.space
+        self.n_blocks, self.n_weights = map.n_blocks, map.n_weights
+        self.max_statistics = map.max_statistics
+        self.max_code_length = structure.max_code_length
+        self.max_support = structure.max_support
+        self.exact, self.bounds = structure.exact, structure.bounds
+        self.costly, self.takes_turns = structure.costly, structure.takes_turns
+        # rows of kernels come from Python
+        self.lock_free = structure.lock_free and not self.space.is_kernel_space
+
+    cdef int scores(self, Py_ssize_t i, const double* w, double* theta) except -1 nogil:
+        self.map.common_scores(w, theta)
+        return self.map.own_scores(i, w, theta)
+
+    cdef int scores_at(
+        self, Py_ssize_t i, const double* w, const int32_t* index, Py_ssize_t count,
+        double* theta
+    ) except -1 nogil:
+        return self.map.scores_at(i, w, index, count, theta)
+
+    cdef int argmax(
+        self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* code, double* loss
+    ) except -1 nogil:
+        cdef Block b = self.block(i, theta)
+        self.structure.best(&b, self.loss, loss_weight, code)
+        loss[0] = self.structure.loss_of(&b, self.loss, code)
+        if self.bounds:
+            self.excess = self.structure.excess
+        return 0
+
+    cdef Py_ssize_t plane(
+        self, Py_ssize_t i, const int32_t* code, int32_t* index, double* value
+    ) except -1 nogil:
+        cdef Block b = self.block(i, NULL)
+        return self.structure.plane(&b, &self.loss.truth[b.first], code, index, value)
+
+    cdef Py_ssize_t code_length(self, Py_ssize_t i) noexcept nogil:
+        cdef Block b = self.block(i, NULL)
+        return self.structure.code_length(&b)
+
+    cdef int truth(self, Py_ssize_t i, int32_t* code) except -1 nogil:
+        cdef Block b = self.block(i, NULL)
+        self.structure.truth_code(&b, &self.loss.truth[b.first], code)
+        return 0
+
+    cdef bint knows(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
+        cdef Block b = self.block(i, NULL)
+        return self.structure.knows(&b, code)
+
+    cdef int scatter(
+        self, Py_ssize_t i, Direction delta, double step, double* v
+    ) except -1 nogil:
+        return self.map.scatter(i, delta, step, v)
+
+    cdef double scatter_part(
+        self, Py_ssize_t i, Direction delta, double step, const int64_t* part, double* v
+    ) noexcept nogil:
+        return self.map.scatter_part(i, delta, step, part, v)
+
+    def cut_weights(self, n_parts):
+        """Return the features with which parts of the weights begin."""
+        return self.map.cut_weights(n_parts)
+
+    cdef int clip(
+        self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
+        const double* upper, double* w
+    ) except -1 nogil:
+        return self.map.clip(i, delta, v, lower, upper, w)
+
+    cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
+        return self.map.sqnorm(i, delta)
+
+    cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
+        cdef Block b = self.block(i, NULL)
+        self.map.prefetch(i)
+        self.loss.prefetch(b.first, b.n)
+
+    cpdef Problem fork(self):
+        cdef StructuredProblem other = type(self)(
+            self.map.fork(), self.structure.fork(), self.loss, self.block_weight
+        )
+        other.space.support = self.space.support
+        return other
+
+    def with_truth(self, labels):
+        """Return the same problem with other labels as the truth.
+
+        Parameters
+        ----------
+        labels : ndarray of shape (n_nodes,)
+            True states; where nodes may have several right ones, one of these.
+
+        Returns
+        -------
+        problem : StructuredProblem
+            Shares all else with this one.
+        """
+        return self._with_loss(self.loss.with_truth(labels))
+
+    def accept(self, right):
+        """Let nodes have several right labels: none of them costs anything.
+
+        Parameters
+        ----------
+        right : ndarray of shape (n_nodes, n_states), bool
+            Which labels are right at each node, the true one among them.
+        """
+        self.loss = self.loss.accepting(right)
+
+    def _with_loss(self, loss):
+        cdef StructuredProblem other = self.fork()
+        other.loss = loss
+        return other
+
+    def restrict(self, blocks, block_weight):
+        """Return the same problem for some blocks alone, if it is in a kernel space."""
+        if self.space.support is None:
+            raise NotImplementedError(f"{type(self).__name__} is in no kernel space")
+        return self.space.support.restrict(self, blocks, block_weight)
+
+    def slack_oracle(self):
+        """Return an oracle for slack rescaling where the structure has candidates, or None."""
+        n = self.structure.n_candidates(self.loss)
+        return CandidateSlack(self, n) if n else None
+
+    def decomposition(self):
+        """Return the problem as a sum over factors, or None."""
+        return self.structure.decomposition(self)
+
+    def state_blocks(self):
+        """Return what problems have whose labellings are one state each, or None."""
+        return self.structure.state_blocks(self)
+
+    def fingerprint(self):
+        """Return by what the same model and data are known again."""
+        maps, blocks = self.map.digests()
+        losses, more = self.loss.digests(self.map.nodes)
+        space, rows = self.space.digests()
+        whole = self.structure.digest() | maps | losses | space
+        return Fingerprint(whole, blocks | more | rows)
+
+
+cdef class CandidateSlack(SlackOracle):
+    """Slack rescaling for structures that find the best labelling of each loss.
+
+    Of all labellings with one loss only the best can maximise what grows with the score, so that
+    a few candidates are enough.
+
+    Parameters
+    ----------
+    problem : StructuredProblem
+        Its structure gives the candidates.
+    n_candidates : int
+        Largest number of them.
+    """
+
+    cdef StructuredProblem problem
+    cdef double[::1] margin                  # h of the candidates
+    cdef double[::1] losses                  # g
+
+    def __cinit__(self, StructuredProblem problem not None, Py_ssize_t n_candidates):
+        self.problem = problem
+        self.margin, self.losses = np.empty((2, n_candidates))
+        self.has_product = self.has_cone = self.lock_free = True
+
+    # code and loss of a candidate; -1: the truth
+    cdef int answer(
+        self, const Block* b, Py_ssize_t best, int32_t* code, double* loss
+    ) except -1 nogil:
+        if best < 0:
+            self.problem.truth(b.i, code)
+        else:
+            self.problem.structure.take(b, self.problem.loss, best, code)
+        loss[0] = self.problem.structure.loss_of(b, self.problem.loss, code)
+        return best >= 0
+
+    cdef Py_ssize_t find(self, const Block* b) except -1 nogil:
+        return self.problem.structure.candidates(
+            b, self.problem.loss, &self.margin[0], &self.losses[0]
+        )
+
+    cdef int argmax_slack(
+        self, Py_ssize_t i, const double* theta, double offset, int32_t* code, double* loss
+    ) except -1 nogil:
+        cdef Block b = self.problem.block(i, theta)
+        cdef Py_ssize_t c, best = -1
+        cdef double most = 0.0, h
+        for c in range(self.find(&b)):
+            h = offset + self.margin[c]
+            if self.losses[c] > 0.0 and self.losses[c] * h > most:
+                best, most = c, self.losses[c] * h
+        self.answer(&b, best, code, loss)
+        return 0
+
+    cdef int argmax_within(
+        self, Py_ssize_t i, const double* theta, double offset, double loss_weight,
+        double lower, double upper, int32_t* code, double* loss
+    ) except -1 nogil:
+        cdef Block b = self.problem.block(i, theta)
+        cdef Py_ssize_t c, best = -1
+        cdef double most = -INFINITY, h, g
+        for c in range(self.find(&b)):
+            h, g = offset + self.margin[c], self.losses[c]
+            if (
+                h > 0.0 and g > 0.0 and lower * h <= g < upper * h
+                and h + loss_weight * g > most
+            ):
+                best, most = c, h + loss_weight * g
+        return self.answer(&b, best, code, loss)
+
+
+cdef class StateStructure(Structure):
+    """One state for each block, which is one node: classification.
+
+    Parameters
+    ----------
+    n_states : int
+        Number of states.
+    """
+
+    cdef readonly Py_ssize_t n_states
+
+    def __cinit__(self, Py_ssize_t n_states):
+        self.n_states = n_states
+        self.max_code_length, self.max_support = 1, 2
+
+    cdef bint knows(self, const Block* b, const int32_t* code) noexcept nogil:
+        return all_below(code, 1, self.n_states)
+
+    cdef int best(
+        self, const Block* b, NodeLoss loss, double weight, int32_t* code
+    ) except -1 nogil:
+        cdef Py_ssize_t k, truth = loss.truth[b.first], best = truth
+        cdef double value = b.theta[truth], more = weight * loss.cost[b.first], other
+        if loss.is_bonus:
+            for k in range(self.n_states):
+                if k != truth and b.theta[k] + more > value:
+                    value, best = b.theta[k] + more, k
+        else:
+            for k in range(self.n_states):
+                other = b.theta[k] + weight * loss.at(b.first, k)
+                if other > value:
+                    value, best = other, k
+        code[0] = <int32_t>best
+        return 0
+
+    cdef Py_ssize_t plane(
+        self, const Block* b, const int32_t* truth, const int32_t* code, int32_t* index,
+        double* value
+    ) except -1 nogil:
+        if code[0] == truth[0]:
+            return 0
+        index[0], index[1] = truth[0], code[0]
+        value[0], value[1] = 1.0, -1.0
+        return 2
+
+    cdef Py_ssize_t candidates(
+        self, const Block* b, NodeLoss loss, double* h, double* g
+    ) except -1 nogil:
+        cdef Py_ssize_t k
+        for k in range(self.n_states):
+            h[k] = b.theta[k] - b.theta[loss.truth[b.first]]
+            g[k] = loss.at(b.first, k)
+        return self.n_states
+
+    cdef int take(
+        self, const Block* b, NodeLoss loss, Py_ssize_t candidate, int32_t* code
+    ) except -1 nogil:
+        code[0] = <int32_t>candidate
+        return 0
+
+    def n_candidates(self, loss):
+        """Return the number of states."""
+        return self.n_states
+
+    def digest(self):
+        """Return what tells structures apart."""
+        return {"the model": "multiclass"}
+
+    def state_blocks(self, problem):
+        """Return what says that a label is one state; None where several may be right."""
+        return None if problem.loss.has_sets else SingleStates(problem)
+
+
+cdef class SingleStates(StateBlocks):
+    """One state a block, of which all wrong ones cost the same.
+
+    Parameters
+    ----------
+    problem : StructuredProblem
+        Of a `StateStructure`.
+    """
+
+    cdef StructuredProblem problem
+
+    def __cinit__(self, StructuredProblem problem not None):
+        self.problem = problem
+        self.n_states = problem.loss.n_states
+
+    cdef Py_ssize_t truth(self, Py_ssize_t i) noexcept nogil:
+        return self.problem.loss.truth[i]
+
+    cdef double curvature(self, Py_ssize_t i) noexcept nogil:
+        return self.problem.map.row_sqnorm[i]
+
+    cdef void losses(self, Py_ssize_t i, double* out) noexcept nogil:
+        cdef Py_ssize_t k
+        for k in range(self.n_states):
+            out[k] = self.problem.loss.at(i, k)

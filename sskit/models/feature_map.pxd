@@ -15,10 +15,12 @@ cdef class FeatureMap:
     of c columns takes as many places as whole vectors of them do; an edge of one column takes one.
 
         head    a table of weights that belong to no feature: transitions, lengths
+        tail    another table, from `tail_base` on, where the head ends: triples of labels, pairs
         nodes   a row for each row of features that the block has, from `node_base` on
         edges   a row for each row of edge features, from edge_base(i) on; or, if `edge_pairs`, a
                 table as large as the head, whose weights count in the head too
-        tail    another table, from `tail_base` on: triples of labels, pairs of labels
+
+    So no place in block i depends on other blocks: a dual point holds when longer ones come.
 
     Weights, flat: nodes (n_features, n_columns), head, further features of the nodes (those that
     `FeatureRows` keeps as marks), edges (n_edge_features, columns), tail; in a kernel space its

@@ -97,7 +97,15 @@ cdef class FeatureMap:
         self.head_rows, self.head_columns = head
         one = self.features if self.shared else self.features[0]
         head_stride = padded(self.head_columns)
-        self.node_base = self.head_rows * head_stride
+        self.tail_base = self.head_rows * head_stride
+        self.tail_rows, self.tail_columns = tail
+        self.tail_stride, self.tail_extremes = padded(self.tail_columns), triples
+        if self.tail_rows == 1:
+            self.tail_stride = self.tail_columns
+        self.tail_least = 3 if triples else 1
+        self.node_base = self.tail_base + padded(
+            triple_room(n_columns) if triples else self.tail_rows * self.tail_stride
+        )
         self.head_weights = one.rows.width * n_columns
         further = self.head_weights + self.head_rows * self.head_columns
         for one in (self.features,) if self.shared else self.features:
@@ -110,7 +118,7 @@ cdef class FeatureMap:
         self.head_place = place.ravel()
         # a square table is copied and masked at once
         square = self.head_rows == self.head_columns
-        self.mask = np.zeros(self.node_base * square) if mask is None else np.ravel(mask)
+        self.mask = np.zeros(self.tail_base * square) if mask is None else np.ravel(mask)
         self.first_mask = np.zeros(0) if first_mask is None else first_mask
         self.last_mask = np.zeros(0) if last_mask is None else last_mask
         self.edge_weights = further + one.rows.n_further * n_columns
@@ -126,19 +134,11 @@ cdef class FeatureMap:
             self.edge_columns = (
                 self.head_rows * self.head_columns if self.edge_pairs else edge_columns
             )
-            self.edge_stride = self.node_base if self.edge_pairs else stride_of(edge_columns)
+            self.edge_stride = self.tail_base if self.edge_pairs else stride_of(edge_columns)
             base += np.diff(edge_offsets) * self.edge_stride
             n_edge_weights = one.n_features * self.edge_columns
-        self.tail_rows, self.tail_columns = tail
-        self.tail_stride, self.tail_extremes = padded(self.tail_columns), triples
-        if self.tail_rows == 1:
-            self.tail_stride = self.tail_columns
-        self.tail_least = 3 if triples else 1
-        self.tail_base = int(base.max(initial=0))
+        self.max_statistics = int(base.max(initial=0))
         self.tail_weights = self.edge_weights + n_edge_weights
-        self.max_statistics = self.tail_base + (
-            triple_room(n_columns) if triples else self.tail_rows * self.tail_stride
-        )
         self.has_rest = self.head_rows > 0 or self.tail_rows > 0 or edges is not None
         self.space = FeatureSpace() if space is None else space
         self.n_weights = self.tail_weights + self.tail_rows * self.tail_columns
@@ -149,8 +149,8 @@ cdef class FeatureMap:
         self.active = np.empty(self.longest + 1, dtype=np.int32)
         self.fresh = np.zeros(self.longest + 1, dtype=np.int32)
         self.image = self.row_scores = np.zeros(1)
-        self.pair_total = np.zeros(self.node_base if self.edge_pairs else 0)
-        self.pair_head = np.full(self.node_base if self.edge_pairs else 0, -1, dtype=np.int32)
+        self.pair_total = np.zeros(self.tail_base if self.edge_pairs else 0)
+        self.pair_head = np.full(self.tail_base if self.edge_pairs else 0, -1, dtype=np.int32)
 
     def prepare(self, grams=None, row_sqnorm=None):
         """Compute what sqnorm needs.
@@ -249,8 +249,10 @@ cdef class FeatureMap:
         self.request += 1
         for entry in range(count):
             j = <unsigned int>index[entry]
-            if j < nodes:
+            if j < tail:
                 theta[j] = w[self.head_weights + self.head_place[j]]
+            elif j < nodes:
+                theta[j] = w[self.tail_weight(j)]
             elif j < edges:
                 t = (j - nodes) // <unsigned int>self.stride
                 if self.fresh[t] == self.request:
@@ -264,8 +266,6 @@ cdef class FeatureMap:
                     self.space.add_values(
                         self.nodes[i] + t, 1, w, theta + nodes + t * self.stride, self.stride
                     )
-            elif j >= tail:
-                theta[j] = w[self.tail_weight(j)]
             else:
                 t = self.edge_at(i, j, &c)
                 theta[j] = dot_row(
@@ -315,9 +315,9 @@ cdef class FeatureMap:
         for entry in range(delta.n):
             j = delta.index[entry]
             change = step * delta.value[j]
-            if j < self.node_base:
+            if j < self.tail_base:
                 growth += grow(&v[self.head_weights + self.head_place[j]], change)
-            elif j >= self.tail_base:
+            elif j < self.node_base:
                 growth += grow(&v[self.tail_weight(j)], change)
             elif j >= edges and change != 0.0:
                 t = self.edge_at(i, j, &c)
@@ -340,9 +340,9 @@ cdef class FeatureMap:
         )
         for entry in range(delta.n if self.has_rest else 0):
             j = delta.index[entry]
-            if j < self.node_base:
+            if j < self.tail_base:
                 c = self.head_weights + self.head_place[j]
-            elif j >= self.tail_base:
+            elif j < self.node_base:
                 c = self.tail_weight(j)
             elif j < edges:
                 continue
@@ -360,7 +360,7 @@ cdef class FeatureMap:
         return 0
 
     cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
-        cdef Py_ssize_t entry, j, base = self.node_base
+        cdef Py_ssize_t entry, j, base = self.tail_base
         cdef double total = 0.0, tail = 0.0, value
         if self.edge_pairs:
             total = self.pair_sqnorm(i, delta)
@@ -373,7 +373,7 @@ cdef class FeatureMap:
                 total += self.edge_sqnorm(i, delta)
         for entry in range(delta.n if self.tail_rows else 0):
             j = delta.index[entry]
-            if j >= self.tail_base:
+            if base <= j < self.node_base:
                 tail += delta.value[j] * delta.value[j]
         return tail + (total + self.node_sqnorm(i, delta))
 
@@ -411,7 +411,7 @@ cdef class FeatureMap:
         cdef double* image = &self.image[self.edge_weights]
         for entry in range(delta.n):
             j = delta.index[entry]
-            if edges <= j < self.tail_base and delta.value[j] != 0.0:
+            if j >= edges and delta.value[j] != 0.0:
                 t = self.edge_at(i, j, &c)
                 add_row(self.edge_rows_of(i), t, delta.value[j], image + c, self.edge_columns)
         return taken_squares(image, self.tail_weights - self.edge_weights)
@@ -420,14 +420,14 @@ cdef class FeatureMap:
     cdef double pair_sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
         # Entries of the same pair of labels form a list, and only those share weights: with
         # numbers x_e, || sum_e d_e outer(x_e, pair) ||^2 is a sum over the pairs of entries.
-        cdef Py_ssize_t base = self.node_base, first = self.edge_base(i), entry, j, e, cell
+        cdef Py_ssize_t base = self.tail_base, first = self.edge_base(i), entry, j, e, cell
         cdef int32_t other
         cdef double total = 0.0, value
         self.pair_next.resize(delta.n)
         for entry in range(delta.n):
             j = delta.index[entry]
             value = delta.value[j]
-            if base <= j < first or j >= self.tail_base or value == 0.0:
+            if base <= j < first or value == 0.0:
                 continue
             if j < base:
                 self.pair_total[j] += value
@@ -445,7 +445,7 @@ cdef class FeatureMap:
             self.pair_head[cell] = <int32_t>entry
         for entry in range(delta.n):
             j = delta.index[entry]
-            if base <= j < first or j >= self.tail_base:
+            if base <= j < first:
                 continue
             cell = j if j < base else (j - first) % base
             total += self.pair_total[cell] * self.pair_total[cell]

@@ -124,11 +124,12 @@ class SecondChainToy(Toy):
     """Toy of chains of the second order."""
 
     def assemble(self, q, i):
-        n_states, stride = self.n_states, -(-self.n_states // 8) * 8
-        first = n_states + len(self.X[i])
-        table = q.reshape(-1, stride)[:, :n_states]
-        pairs = super().assemble(q[: first * stride], i)
-        return np.concatenate([pairs, table[first : first + n_states**2].ravel()])
+        n_states = self.n_states
+        table = q.reshape(-1, -(-n_states // 8) * 8)
+        # behind the triples have the least and the largest of each their room
+        first, end = n_states + n_states**2, n_states + (n_states + 2) * n_states
+        pairs = super().assemble(np.concatenate([table[:n_states], table[end:]]).ravel(), i)
+        return np.concatenate([pairs, table[n_states:first, :n_states].ravel()])
 
 
 def second_chain_toy(

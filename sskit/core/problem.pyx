@@ -157,6 +157,11 @@ cdef class Problem:
         """
         return None
 
+    @property
+    def name(self):
+        """What error messages call the problem."""
+        return type(self).__name__
+
     def n_queries(self, n_calls):
         """Return how often the model's own oracle was asked.
 

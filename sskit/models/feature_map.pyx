@@ -507,6 +507,10 @@ cdef class FeatureMap:
         """Return what tells maps apart, of the whole and of each block."""
         whole = {
             "the number of features": self.head_weights // self.n_columns,
+            "the number of edge features": (
+                0 if self.edge_features is None
+                else (self.tail_weights - self.edge_weights) // self.edge_columns
+            ),
             "the number of labels": self.n_columns,
             "the weights": (self.head_rows, self.edge_weights, self.tail_weights, self.tail_rows),
             "transitions": tuple(

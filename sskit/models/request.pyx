@@ -71,7 +71,11 @@ cdef class Request:
     def is_modest(self):
         """Return whether features and weights are so small that no score can overflow."""
         cdef FeatureRows rows
-        cdef bint modest = are_modest(&self.weights[0], self.weights.shape[0])
+        cdef Py_ssize_t nodes = self.map.head_weights, edges = self.map.edge_weights
+        # others are below 1e154 in a fitted estimator: it takes too many to overflow
+        cdef bint modest = are_modest(&self.weights[0], nodes) and are_modest(
+            &self.weights[edges], self.map.tail_weights - edges
+        )
         for rows in self.map.all_rows():
             # all but doubles are of a type that has no larger numbers
             if rows.rows.values != NULL:

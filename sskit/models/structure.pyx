@@ -340,6 +340,11 @@ cdef class StructuredProblem(Problem):
     ) noexcept nogil:
         return self.map.scatter_part(i, delta, step, part, v)
 
+    @property
+    def name(self):
+        """What error messages call the problem."""
+        return type(self.structure).__name__
+
     def cut_weights(self, n_parts):
         """Return the features with which parts of the weights begin."""
         return self.map.cut_weights(n_parts)
@@ -419,7 +424,7 @@ cdef class StructuredProblem(Problem):
         maps, blocks = self.map.digests()
         losses, more = self.loss.digests(self.map.nodes)
         space, rows = self.space.digests()
-        whole = self.structure.digest() | maps | losses | space
+        whole = self.structure.digest() | space | maps | losses
         return Fingerprint(whole, blocks | more | rows)
 
 

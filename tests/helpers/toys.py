@@ -362,7 +362,7 @@ TOYS = {
 # what full products of options are tried on
 FIRST = ("chain", "multiclass", "graph", "multilabel")
 # what has other searches for slack rescaling than the bisecting one
-SEARCHABLE = sorted(TOYS.keys() - {"components", "graph", "ranking", "segments", "second chain"})
+SEARCHABLE = sorted(TOYS.keys() - {"graph", "ranking", "segments", "second chain"})
 
 
 def rebind(name, X, truths, n_states, form="dense", weights=None):

@@ -44,7 +44,7 @@ cdef class SlackProblem(Problem):
         if (sizes == sizes[0]).all():
             self.plane_store = ScaledPlaneStore(problem.plane_store, sizes[0])
         elif type(problem.plane_store) is not PlaneStore:
-            raise TypeError(f"slack rescaling cannot export planes of {type(problem).__name__}")
+            raise TypeError(f"slack rescaling cannot export planes of {problem.name}")
         places = np.concatenate([[0], sizes.cumsum()])
         self.places = places
         self.held = np.zeros(max(sizes.sum(), 1), dtype=np.int32)

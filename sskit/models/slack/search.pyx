@@ -51,7 +51,7 @@ cdef class SlackSearch:
     # an oracle that not every problem has
     cdef int need(self, bint able) except -1:
         if not able:
-            raise ValueError(f"{type(self.problem).__name__} has no oracle for this search")
+            raise ValueError(f"{self.problem.name} has no oracle for this search")
         self.lock_free = self.problem.lock_free and self.oracle.lock_free
         return 0
 

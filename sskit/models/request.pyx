@@ -11,6 +11,10 @@ from sskit.core.lanes cimport LANES, padded
 from sskit.models.features cimport FeatureRows, are_modest
 
 
+NO_LABELS = np.zeros(0, dtype=np.int32), np.zeros(0)
+NOTHING_KNOWN = NodeLoss(*NO_LABELS, 0)
+
+
 cdef class Request:
     """Blocks that are to be labelled under given weights.
 
@@ -30,8 +34,9 @@ cdef class Request:
         self.map, self.structure, self.weights = map, structure, weights
         self.n_blocks, self.n_states = map.n_blocks, map.n_columns
         self.n_nodes = map.nodes[map.n_blocks]
-        no_labels = np.zeros(0, dtype=np.int32)
-        self.known = NodeLoss(no_labels, np.zeros(0), map.n_columns, possible=possible)
+        self.known = NOTHING_KNOWN
+        if possible is not None:
+            self.known = NodeLoss(*NO_LABELS, map.n_columns, possible=possible)
 
     cdef int load(self, Py_ssize_t i, double* theta, Block* b) except -1 nogil:
         self.map.own_scores(i, &self.weights[0], theta)

@@ -101,6 +101,17 @@ cdef class NodeLoss:
                     node[k] = -INFINITY
             node += stride
 
+    cdef void write(self, Py_ssize_t j, double* out) noexcept nogil:
+        cdef Py_ssize_t k
+        cdef double cost = self.cost[j]
+        if self.table.shape[0] or self.right.shape[0]:
+            for k in range(self.n_states):
+                out[k] = self.at(j, k)
+            return
+        for k in range(self.n_states):
+            out[k] = cost
+        out[self.truth[j]] = 0.0
+
     cdef double of(self, Py_ssize_t first, Py_ssize_t n, const int32_t* code) noexcept nogil:
         cdef Py_ssize_t t
         cdef double total = 0.0
@@ -592,6 +603,4 @@ cdef class SingleStates(StateBlocks):
         return self.problem.map.row_sqnorm[i]
 
     cdef void losses(self, Py_ssize_t i, double* out) noexcept nogil:
-        cdef Py_ssize_t k
-        for k in range(self.n_states):
-            out[k] = self.problem.loss.at(i, k)
+        self.problem.loss.write(i, out)

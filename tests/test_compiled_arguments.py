@@ -91,7 +91,7 @@ def labels_of(n, top=2):
 def described(**changes):
     """Planes as a store describes them, but for what is given."""
     planes = {"key": ["a"], "loss": [1.0], "n_entries": np.array([2]), "index": labels_of(2)}
-    planes |= {"value": np.ones(2)} | changes
+    planes |= {"value": np.ones(2), "rest": np.zeros((1, 0), dtype=np.int32)} | changes
     return HandleStore(["t"], 9).import_planes(np.zeros(1, dtype=np.int64), planes)
 
 
@@ -238,7 +238,6 @@ CALLS = {
     "types of parts": (
         lambda: PartsMaxSum(labels_of(1, -1), labels_of(1, 3), 2, 4, 4), ValueError, "types_of",
     ),
-    "handles": (lambda: HandleStore(["t"], 9).export_planes(labels_of(1)), IndexError, "plane 2 "),
     "block of a plane": (
         lambda: HandleStore(["t"], 9).import_planes(np.array([1]), {}), IndexError, "block 1 ",
     ),
@@ -246,6 +245,9 @@ CALLS = {
         lambda: described(n_entries=np.array([3])), ValueError, "length of index is 2, expected 3",
     ),
     "values of a plane": (lambda: described(value=np.ones(1)), ValueError, "of value is 1"),
+    "what stands behind a plane": (
+        lambda: described(rest=np.zeros((2, 0))), ValueError, "length of rest is 2, expected 1",
+    ),
 }  # fmt: skip
 
 

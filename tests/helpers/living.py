@@ -56,7 +56,7 @@ from sskit.models.second_chain.problem import SecondChainRequest
 from sskit.models.segments.problem import SegmentLoss, SpanLoss, TokenLoss
 from sskit.models.segments.request import SegmentRequest, SegmentTables, WholeFeatures
 from sskit.models.slack.model import SEARCHES
-from sskit.models.slack.search import SlackSearch
+from sskit.models.slack.problem import SlackSearch
 from sskit.models.structured.problem import HandleStore
 from sskit.models.tree.probabilities import TreePotentials
 from sskit.oracles.chain.second_order import SecondOrderKBest

@@ -10,7 +10,6 @@ from sskit.models.structured.oracle_pool import OraclePool, uses_processes
 
 from libc.math cimport fabs
 from libc.stdint cimport int32_t, int64_t
-from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
 from sskit.core.capabilities cimport PlaneStore
@@ -176,6 +175,8 @@ cdef class HandleStore(PlaneStore):
 
     cdef int count_kept(self, Py_ssize_t i, int32_t handle, int times) except -1:
         cdef dict kept = self.kept[i]
+        if handle == TRUTH:
+            return 0
         if times > 0 and self.at(handle).n_held == 0:
             raise RuntimeError(f"plane {handle} cannot be kept, it is no longer known")
         if times > 0 or handle in kept:
@@ -185,20 +186,14 @@ cdef class HandleStore(PlaneStore):
             self.hold(handle, times)
         return 0
 
-    cdef int keep(self, Py_ssize_t i, const int32_t* code) except -1 nogil:
-        if code[0] != TRUTH:
-            with gil:
-                self.count_kept(i, code[0], 1)
-        return 0
+    cdef int keep(self, Py_ssize_t i, const int32_t* code) except -1 with gil:
+        return self.count_kept(i, code[0], 1)
 
-    cdef void forget(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
-        if code[0] != TRUTH:
-            with gil:
-                self.count_kept(i, code[0], -1)
+    cdef void forget(self, Py_ssize_t i, const int32_t* code) noexcept with gil:
+        self.count_kept(i, code[0], -1)
 
-    cdef Py_ssize_t plane_bytes(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
-        with gil:
-            return self.at(code[0]).n_bytes() + OVERHEAD
+    cdef Py_ssize_t plane_bytes(self, Py_ssize_t i, const int32_t* code) noexcept with gil:
+        return self.at(code[0]).n_bytes() + OVERHEAD
 
     def export_planes(self, code, n_planes):
         """Return what planes are, by their labellings, with psi and loss, without their handles.
@@ -321,14 +316,11 @@ cdef class PythonProblem(WeightSpaceProblem):
         for handle in self.pending if self.planes is not None else ():
             self.planes.hold(handle, -1)
 
-    cdef bint knows(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
-        if code[0] == TRUTH:
-            return True
-        with gil:
-            # one that somebody holds, or has held
-            return (
-                TRUTH < code[0] < len(self.planes.slots) and self.planes.at(code[0]).block == i
-            )
+    # is it the truth, or a plane that somebody holds, or has held?
+    cdef bint knows(self, Py_ssize_t i, const int32_t* code) noexcept with gil:
+        return code[0] == TRUTH or (
+            TRUTH < code[0] < len(self.planes.slots) and self.planes.at(code[0]).block == i
+        )
 
     cdef int truth(self, Py_ssize_t i, int32_t* code) except -1 nogil:
         code[0] = self.truth_of[i]
@@ -336,21 +328,14 @@ cdef class PythonProblem(WeightSpaceProblem):
 
     cdef int argmax(
         self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* code, double* loss
-    ) except -1 nogil:
-        with gil:
-            code[0] = self.ask(i, theta, loss_weight)
-            loss[0] = self.planes.at(code[0]).loss
-        return 0
-
-    cdef int32_t ask(self, Py_ssize_t i, const double* theta, double loss_weight) except? -1:
+    ) except -1 with gil:
+        cdef Py_ssize_t j
         cdef int32_t found, best
-        cdef list others
         weights = np.empty(self.n_weights)  # a copy: the structure may keep or change it
         cdef double[::1] w = weights
-        memcpy(&w[0], theta, self.n_weights * sizeof(double))
-        if loss_weight != 0.0 and loss_weight != 1.0:
+        for j in range(self.n_weights):
             # the same maximiser, and the structure knows whole losses only
-            weights /= loss_weight
+            w[j] = theta[j] / (loss_weight or 1.0)
         known = None
         if self.ahead is not None and loss_weight == 1.0:
             known = self.ahead.pop(i)
@@ -358,15 +343,14 @@ cdef class PythonProblem(WeightSpaceProblem):
         found = self.find(i, y, known)
         # An exact structure must not do worse than the truth and the planes that are known; the
         # answer of another is replaced by the best of them, as if it had found that one.
-        others = [*self.planes.kept[i], TRUTH, self.truth_of[i]]
-        if self.exact:
-            others.insert(len(others) - 2, self.pending[i])
+        others = [*self.planes.kept[i], *[self.pending[i]] * self.exact, TRUTH, self.truth_of[i]]
         best = self.best_of(i, found, others, theta, loss_weight, "argmax")
         self.planes.hold(best, 1)
         self.planes.hold(found, -1)
         self.planes.hold(self.pending[i], -1)
-        self.pending[i] = best
-        return best
+        self.pending[i] = code[0] = best
+        loss[0] = self.planes.at(best).loss
+        return 0
 
     cdef int32_t find(self, Py_ssize_t i, object y, object known) except? -1:
         """Return the handle of a labelling, held once more; known: it, its phi and its loss."""
@@ -376,17 +360,14 @@ cdef class PythonProblem(WeightSpaceProblem):
             return handle
         phi = self.answers.joint_feature(i, y) if known is None else known[1]
         loss = self.answers.loss(i, y) if known is None else known[2]
-        cdef Plane truth = self.truths[i], found = Plane(*phi), plane = Plane(loss=loss, block=i)
-        plane.index.resize(truth.index.size() + found.index.size())
-        plane.value.resize(plane.index.size())
-        cdef Py_ssize_t n = truth.minus(found, plane.index.data(), plane.value.data())
-        if n == 0 and plane.loss == 0.0:
+        cdef Plane truth = self.truths[i], found = Plane(*phi)
+        cdef Py_ssize_t n = truth.index.size() + found.index.size() + 1
+        cdef int32_t[::1] index = np.empty(n, dtype=np.int32)
+        cdef double[::1] value = np.empty(n)
+        n = truth.minus(found, &index[0], &value[0])
+        if n == 0 and loss == 0.0:
             return TRUTH  # written in another way
-        plane.index.resize(n)
-        plane.value.resize(n)
-        plane.index.shrink_to_fit()
-        plane.value.shrink_to_fit()
-        return self.planes.find(i, key, plane)
+        return self.planes.find(i, key, Plane(index[:n], value[:n], loss, i))
 
     cdef int32_t best_of(
         self, Py_ssize_t i, int32_t handle, list others, const double* theta, double loss_weight,
@@ -421,10 +402,9 @@ cdef class PythonProblem(WeightSpaceProblem):
 
     cdef Py_ssize_t plane(
         self, Py_ssize_t i, const int32_t* code, int32_t* index, double* value
-    ) except -1 nogil:
-        with gil:
-            # phi(truth) - phi(y) from what both differ by from the first truth
-            return self.planes.at(code[0]).minus(self.planes.at(self.truth_of[i]), index, value)
+    ) except -1 with gil:
+        # phi(truth) - phi(y) from what both differ by from the first truth
+        return self.planes.at(code[0]).minus(self.planes.at(self.truth_of[i]), index, value)
 
     cdef Py_ssize_t code_length(self, Py_ssize_t i) noexcept nogil:
         return 1

@@ -54,8 +54,8 @@ cdef class SlackSearch:
     ) except -1 nogil
 
     cdef int search(self) except -1 nogil
-    # h and g of the label in `code`, of this loss; it becomes the best if it is better
-    cdef int meet(self, double loss) except -1 nogil
+    # h of the label in `code`, with the loss g; it becomes the best if it is better
+    cdef int meet(self) except -1 nogil
     # has the search reached its tolerance or its last query?
     cdef bint done(self) noexcept nogil
     # h / g of the best, where a search that was right last time begins; else one

@@ -1,5 +1,7 @@
 """Problems under slack rescaling, and searches for the maximum of loss times margin."""
 
+import sys
+
 import numpy as np
 
 from sskit.core.fingerprint import Fingerprint
@@ -9,9 +11,6 @@ from libc.string cimport memcpy
 
 from sskit.core.direction cimport Direction
 from sskit.core.vectors cimport Scratch
-
-cdef extern from "Python.h":
-    const Py_ssize_t PY_SSIZE_T_MAX
 
 # Numbers that are closer than this, relatively, are equal: rounding.
 cdef double ROUNDING = 1e-12
@@ -67,7 +66,8 @@ cdef class SlackSearch:
         self.problem.plane_store.keep(i, &self.best_code[0])
         if known_loss > 0.0:
             memcpy(&self.code[0], known, self.problem.code_length(i) * sizeof(int32_t))
-            self.meet(known_loss)
+            self.g = known_loss
+            self.meet()
         self.search()
         self.n_queries[0] += self.n_asked
         return 0
@@ -76,11 +76,10 @@ cdef class SlackSearch:
         with gil:
             raise NotImplementedError(f"{type(self).__name__} must implement search")
 
-    cdef int meet(self, double loss) except -1 nogil:
+    cdef int meet(self) except -1 nogil:
         cdef Py_ssize_t e, n = self.problem.plane(
             self.i, &self.code[0], &self.index[0], &self.value[0]
         )
-        self.g = loss
         self.h = self.offset
         for e in range(n):
             self.h -= self.value[e] * self.theta[self.index[e]]
@@ -124,10 +123,9 @@ cdef class ExactSearch(SlackSearch):
         self.lock_free = problem.lock_free and self.oracle.lock_free
 
     cdef int search(self) except -1 nogil:
-        cdef double loss
         self.n_asked = 1
-        self.oracle.argmax_slack(self.i, self.theta, self.offset, &self.code[0], &loss)
-        self.meet(loss)
+        self.oracle.argmax_slack(self.i, self.theta, self.offset, &self.code[0], &self.g)
+        self.meet()
         self.bound = self.best
         return 0
 
@@ -163,13 +161,12 @@ cdef class AngularSearch(SlackSearch):
     def __cinit__(self, Problem problem, double tol, Py_ssize_t max_queries):
         self.lock_free = problem.lock_free and self.oracle.lock_free
         # the constrained oracle does not say how much it misses, so its cones bound nothing then
-        self.exact = problem.exact and tol == 0.0 and max_queries == PY_SSIZE_T_MAX
+        self.exact = problem.exact and tol == 0.0 and max_queries == sys.maxsize
         self.bounds = problem.exact and not self.exact
 
     cdef int search(self) except -1 nogil:
         cdef double lam = self.first_weight()
-        cdef Cone cone
-        cone.lower, cone.upper, cone.bound = 0.0, INFINITY, INFINITY
+        cdef Cone cone = Cone(0.0, INFINITY, INFINITY)
         self.cones.resize(0)
         while True:
             self.split(cone, lam)
@@ -184,13 +181,13 @@ cdef class AngularSearch(SlackSearch):
 
     # ask about a cone, and replace it by the parts of it where better labels may be
     cdef int split(self, Cone cone, double lam) except -1 nogil:
-        cdef double loss, value, root, bound, middle = 1.0 / lam, steep, flat
+        cdef double value, root, bound, middle = 1.0 / lam, steep, flat
         self.n_asked += 1
         if not self.oracle.argmax_within(
-            self.i, self.theta, self.offset, lam, cone.lower, cone.upper, &self.code[0], &loss
+            self.i, self.theta, self.offset, lam, cone.lower, cone.upper, &self.code[0], &self.g
         ):
             return 0
-        self.meet(loss)
+        self.meet()
         value = self.h + lam * self.g
         bound = min(cone.bound, value * value / (4.0 * lam))
         if not value * value > 4.0 * lam * self.best * (1.0 + ROUNDING):
@@ -208,10 +205,8 @@ cdef class AngularSearch(SlackSearch):
         return 0
 
     cdef int push(self, double lower, double upper, double bound) except -1 nogil:
-        cdef Cone cone
         if lower * (1.0 + EQUAL) < upper:
-            cone.lower, cone.upper, cone.bound = lower, upper, bound
-            self.cones.push(cone)
+            self.cones.push(Cone(lower, upper, bound))
         return 0
 
     # take out the cone with the largest bound: there are few
@@ -246,21 +241,20 @@ cdef class BisectingSearch(SlackSearch):
         As of `SlackSearch`.
     """
 
-    # that better labels can have
-    cdef double least_h
-    cdef double most_h
-    cdef double least_g
-    cdef double most_g
-
     cdef int search(self) except -1 nogil:
         cdef double low = 0.0, high = INFINITY, lam = self.first_weight()
         cdef double low_h = 0.0, low_g = -1.0, high_h = 0.0, high_g = -1.0
-        cdef double least, most
+        # that better labels can have
+        cdef double least_h = 0.0, least_g = 0.0, most_h = INFINITY, most_g = INFINITY
+        cdef double value, root, least, most
         cdef bint again, hull = False
-        self.least_h = self.least_g = 0.0
-        self.most_h = self.most_g = INFINITY
         while True:
-            self.ask(lam)
+            # the lambda-oracle, and its bound
+            self.n_asked += 1
+            self.problem.argmax(self.i, self.theta, lam, &self.code[0], &self.g)
+            self.meet()
+            value = max(self.h + lam * self.g + self.problem.excess, 0.0)
+            self.bound = max(min(self.bound, value * value / (4.0 * lam)), self.best)
             if self.done():
                 return 0
             again = (self.h == low_h and self.g == low_g) or (
@@ -274,8 +268,21 @@ cdef class BisectingSearch(SlackSearch):
                 high, high_h, high_g = lam, self.h, self.g
             if low_h == high_h and low_g == high_g:
                 return 0
-            least, most = low, high
-            if self.narrow(lam, &least, &most) or not least < most * (1.0 - EQUAL):
+            # fewer lam to go on from, by what this query told
+            value = self.h + lam * self.g
+            root = sqrt(max(value * value - 4.0 * lam * self.best, 0.0))
+            least_h = max(least_h, 0.5 * (value - root))
+            most_h = min(most_h, 0.5 * (value + root))
+            least_g = max(least_g, 0.5 * (value - root) / lam)
+            most_g = min(most_g, 0.5 * (value + root) / lam)
+            if least_h > most_h or least_g > most_g:
+                return 0
+            # U is least at h / g of the label that it bounds best: look there if it is possible
+            least = max(low, least_h / most_g)
+            most = min(high, most_h / least_g) if least_g > 0.0 else high
+            if not least < most * (1.0 - EQUAL):
+                least, most = low, high
+            if not least < most * (1.0 - EQUAL):
                 return 0
             hull = again and low_g >= 0.0 and high_g >= 0.0
             if hull:
@@ -292,34 +299,6 @@ cdef class BisectingSearch(SlackSearch):
                 lam = sqrt(least) * sqrt(most)
             if not LEAST < lam < MOST:
                 return 0
-
-    # ask the lambda-oracle, for lam > 0; sets h and g, bound, and best if it is better
-    cdef int ask(self, double lam) except -1 nogil:
-        cdef double loss, value
-        self.n_asked += 1
-        self.problem.argmax(self.i, self.theta, lam, &self.code[0], &loss)
-        self.meet(loss)
-        value = max(self.h + lam * self.g + self.problem.excess, 0.0)
-        self.bound = max(min(self.bound, value * value / (4.0 * lam)), self.best)
-        return 0
-
-    # fewer lam to go on from, from what the query at lam told; returns whether none is left
-    cdef bint narrow(self, double lam, double* low, double* high) noexcept nogil:
-        cdef double value = self.h + lam * self.g, root, least, most
-        root = sqrt(max(value * value - 4.0 * lam * self.best, 0.0))
-        self.least_h = max(self.least_h, 0.5 * (value - root))
-        self.most_h = min(self.most_h, 0.5 * (value + root))
-        self.least_g = max(self.least_g, 0.5 * (value - root) / lam)
-        self.most_g = min(self.most_g, 0.5 * (value + root) / lam)
-        if self.least_h > self.most_h or self.least_g > self.most_g:
-            return True
-        # U is least at h / g of the label that it bounds best: look there if that is possible
-        least, most = self.least_h / self.most_g, INFINITY
-        if self.least_g > 0.0:
-            most = self.most_h / self.least_g
-        if max(least, low[0]) < min(most, high[0]) * (1.0 - EQUAL):
-            low[0], high[0] = max(least, low[0]), min(most, high[0])
-        return False
 
 
 cdef class SlackProblem(Problem):

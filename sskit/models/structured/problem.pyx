@@ -63,9 +63,6 @@ cdef class Plane:
             self.index.assign(&index[0], &index[0] + index.shape[0])
             self.value.assign(&value[0], &value[0] + index.shape[0])
 
-    cdef Py_ssize_t n_bytes(self) noexcept:
-        return self.index.size() * (sizeof(int32_t) + sizeof(double))
-
     # loss_weight * loss - <vector, theta>, and in `size` the sum of the terms' sizes
     cdef double bound(self, const double* theta, double loss_weight, double* size) noexcept:
         cdef double total = loss_weight * self.loss, term
@@ -118,7 +115,6 @@ cdef class HandleStore(PlaneStore):
     cdef list known              # (n_blocks,) dict
     cdef list kept               # (n_blocks,) dict: handle to how often, as they first were kept
     cdef object lock
-    cdef readonly Py_ssize_t n_bytes     # of all psi
     cdef Py_ssize_t n_weights
 
     def __cinit__(self, list truth_keys, Py_ssize_t n_weights):
@@ -141,7 +137,6 @@ cdef class HandleStore(PlaneStore):
     # UNKNOWN
     cdef int32_t find(self, Py_ssize_t i, object key, Plane plane=None) except? -1:
         cdef int32_t handle = UNKNOWN
-        cdef Plane held
         with self.lock:
             handle = self.known[i].get(key, UNKNOWN)
             if handle == UNKNOWN and plane is not None:
@@ -150,11 +145,10 @@ cdef class HandleStore(PlaneStore):
                     self.slots.append(None)
                 handle = self.spare.pop()
                 self.slots[handle], plane.key = plane, key
-                self.n_bytes += plane.n_bytes()
                 self.known[i][key] = handle
             if handle > TRUTH:
-                held = self.at(handle)
-                held.n_held += 1
+                plane = self.at(handle)
+                plane.n_held += 1
         return handle
 
     # hold a plane more often; let it go once nobody holds it
@@ -165,11 +159,8 @@ cdef class HandleStore(PlaneStore):
         with self.lock:
             plane.n_held += times
             if plane.n_held == 0:
-                self.n_bytes -= plane.n_bytes()
-                plane.index.clear()
-                plane.value.clear()
                 del self.known[plane.block][plane.key]
-                plane.key = None
+                self.slots[handle] = Plane(block=plane.block)
                 self.spare.append(handle)
         return 0
 
@@ -193,7 +184,7 @@ cdef class HandleStore(PlaneStore):
         self.count_kept(i, code[0], -1)
 
     cdef Py_ssize_t plane_bytes(self, Py_ssize_t i, const int32_t* code) noexcept with gil:
-        return self.at(code[0]).n_bytes() + OVERHEAD
+        return OVERHEAD + self.at(code[0]).index.size() * (sizeof(int32_t) + sizeof(double))
 
     def export_planes(self, code, n_planes):
         """Return what planes are, by their labellings, with psi and loss, without their handles.
@@ -477,13 +468,8 @@ cdef class PythonProblem(WeightSpaceProblem):
 
     def fingerprint(self):
         """Return by what the same structure, inputs and labellings are known again."""
+        model, samples = self.answers.model, {"X": self.answers.X, "y": self.answers.Y}
         return Fingerprint(
-            {
-                "the model object": model_digest(self.answers.model),
-                "the number of weights": self.n_weights,
-            },
-            {
-                "X": sample_digests(self.answers.X, "X"),
-                "y": sample_digests(self.answers.Y, "y"),
-            },
+            {"the model object": model_digest(model), "the number of weights": self.n_weights},
+            {name: sample_digests(items, name) for name, items in samples.items()},
         )

@@ -12,12 +12,10 @@ METHODS = ("joint_feature", "inference", "loss_augmented_inference", "loss")
 
 
 def _has(*names):
-    """Return the check of `available_if` that an adapted object has some methods."""
-
-    def check(adapter):
-        return all(callable(getattr(adapter.model, name, None)) for name in names)
-
-    return check
+    """Return the decorator of methods that are there if an adapted object has some methods."""
+    return available_if(
+        lambda adapter: all(callable(getattr(adapter.model, name, None)) for name in names)
+    )
 
 
 class PystructAdapter(StructuredModel):
@@ -183,7 +181,7 @@ class PystructAdapter(StructuredModel):
         taken = inspect.signature(inference).parameters
         return inference(*asked, **dict.fromkeys({"relaxed", "return_energy"} & {*taken}, False))
 
-    @available_if(_has("latent"))
+    @_has("latent")
     def complete(self, x, y, w):
         """Return the best labelling with the hidden parts, given what is known of it.
 
@@ -203,7 +201,7 @@ class PystructAdapter(StructuredModel):
         """
         return self.model.latent(x, y, w)
 
-    @available_if(_has("latent", "init_latent"))
+    @_has("latent", "init_latent")
     def start(self, X, Y, random_state):
         """Return labellings with hidden parts to begin with.
 
@@ -229,7 +227,7 @@ class PystructAdapter(StructuredModel):
         finally:
             np.random.set_state(before)
 
-    @available_if(_has("latent", "label_from_latent"))
+    @_has("latent", "label_from_latent")
     def observed(self, y):
         """Return a labelling without its hidden parts.
 

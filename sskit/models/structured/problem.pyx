@@ -24,14 +24,6 @@ cdef enum:
 
 # Share of the size of the numbers by which an exact oracle may miss its maximum: rounding.
 cdef double ROUNDING = 1e-9
-# What was wrong with an answer of a method of an exact structure.
-REASONS = {
-    "argmax": (
-        "loss and score are",
-        "Where y_true is given, argmax must add the loss to the scores; if it",
-    ),
-    "complete": ("score is", "If it"),
-}
 
 
 cdef class Plane:
@@ -380,8 +372,10 @@ cdef class PythonProblem(WeightSpaceProblem):
                 if other_value - value <= ROUNDING * (size + other_size + true_size):
                     continue
             if self.exact:
-                lower, advice = REASONS[method]
-                is_truth = method == "argmax" and other in (TRUTH, self.truth_of[i])
+                lower, advice, is_truth = "score is", "If it", False
+                if method == "argmax":
+                    lower, is_truth = "loss and score are", other in (TRUTH, self.truth_of[i])
+                    advice = "Where y_true is given, argmax must add the loss to the scores; if it"
                 raise ValueError(
                     f"{method} of sample {i} returned a labelling that is worse than "
                     + ("the truth" if is_truth else "one that it returned before")

@@ -66,7 +66,7 @@ def save(DualState dual):
         "loss": loss,
         "n_planes": n_planes,
         "code_length": code_length,
-        "planes": dual.problem.plane_store.export_planes(code),
+        "planes": dual.problem.plane_store.export_planes(code, len(weight)),
         "weight": weight,
         "plane_loss": plane_loss,
         "aggregate": aggregate,

@@ -20,8 +20,7 @@ from sskit.models.structured.problem import HandleStore
 from sskit.oracles.graph.cut import Cut
 from sskit.oracles.graph.potentials import PairForm, improve_labelling
 from sskit.oracles.graph.trws import TRWS
-from sskit.oracles.label_sets.exact import EnumeratedSets
-from sskit.oracles.label_sets.oracle import find_label_set
+from sskit.oracles.label_sets.sets import EnumeratedSets, find_label_set
 from sskit.oracles.parts.max_sum import PartsMaxSum
 from sskit.solvers.block_coordinate.eviction import PlaneKeeper
 from sskit.solvers.block_coordinate.plain_pass import PlainVisitor

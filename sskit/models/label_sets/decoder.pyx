@@ -5,7 +5,7 @@ import numpy as np
 from libc.stdint cimport int32_t
 
 from sskit.core.checks cimport check_equal, check_indices, check_least, check_offsets
-from sskit.oracles.label_sets.oracle cimport ONE, LabelSetOracle
+from sskit.oracles.label_sets.sets cimport ONE, LabelSetOracle
 
 
 def best_sets(LabelSetOracle oracle, const double[:, ::1] scores, const int32_t[:, ::1] ends,

@@ -12,18 +12,18 @@ from sskit.models.label_sets.hierarchy import Hierarchy
 from sskit.models.label_sets.label_graph import choose_inference
 from sskit.models.label_sets.problem import MultilabelProblem
 from sskit.models.layout import WeightLayout
-from sskit.oracles.label_sets.closure import DagClosure, TreeClosure
-from sskit.oracles.label_sets.exact import (
+from sskit.oracles.label_sets.sets import (
+    CountedSlack,
     CutSets,
+    DagClosure,
     EnumeratedSets,
-    IndependentSets,
+    EnumeratedSlack,
     RoofDuality,
     TreeSets,
 )
-from sskit.oracles.label_sets.slack import CountedClosure, CountedForest, EnumeratedSlack
 
 ORACLES = {
-    "independent": IndependentSets,
+    "independent": TreeSets,
     "tree": TreeSets,
     "exhaustive": EnumeratedSets,
     "graphcut": CutSets,
@@ -192,9 +192,9 @@ class PairwiseModel(LabelSetModel):
         """Return what finds sets for slack rescaling, unless they are relaxed, or too many."""
         slack = None
         if self.inference in ("independent", "tree"):
-            slack = counted_slack(CountedForest, cost)
+            slack = counted_slack(cost)
         few = self.inference == "exhaustive" or len(cost) <= MAX_ENUMERATED
-        return EnumeratedSlack() if slack is None and few and self.inference != "lp" else slack
+        return EnumeratedSlack(cost) if slack is None and few and self.inference != "lp" else slack
 
     def best_sets(self, scores, pairs):
         """Return the best sets, from which no single label can be taken or missed with gain.
@@ -284,13 +284,12 @@ class HierarchyModel(LabelSetModel):
         """Return a new oracle."""
         if self.hierarchy.parents is None:
             return DagClosure(self.hierarchy.edges, self.n_labels)
-        return TreeClosure(self.hierarchy.parents)
+        return TreeSets(self.hierarchy.parents)
 
     def make_slack(self, cost):
         """Return what finds sets for slack rescaling, if no label has several parents."""
-        if self.hierarchy.parents is None:
-            return None
-        return counted_slack(CountedClosure, cost, self.hierarchy.edges)
+        parents = self.hierarchy.parents
+        return None if parents is None else counted_slack(cost, parents)
 
     def bind(self, X, truths, cost, block_weight):
         """Bind the model to training data, see `LabelSetModel.bind`.
@@ -344,10 +343,10 @@ class HierarchyModel(LabelSetModel):
         return np.where(sets, (scores * sets) @ above, (scores * (1 - sets)) @ below)
 
 
-def counted_slack(kind, cost, *further):
-    """Return an oracle for slack rescaling of this kind if the losses are counts, else None."""
+def counted_slack(cost, parents=None):
+    """Return the best sets by loss, of a hierarchy or of a forest, if losses are counts."""
     offsets = np.array([0, len(cost)])
     if not are_counts(cost, offsets, STATES):
         return None
     unit, levels, _ = in_units(cost, offsets)
-    return kind(np.round(levels).astype(np.int32), unit[0], *further)
+    return CountedSlack(np.round(levels).astype(np.int32), unit[0], parents)

@@ -2,8 +2,7 @@ from libc.stdint cimport int32_t, int64_t
 
 from sskit.core.problem cimport Problem
 from sskit.models.features cimport FeatureRows
-from sskit.oracles.label_sets.oracle cimport LabelSetOracle
-from sskit.oracles.label_sets.slack cimport SetQuestion, SlackSets
+from sskit.oracles.label_sets.sets cimport LabelSetOracle, SlackSets
 
 
 cdef class MultilabelProblem(Problem):
@@ -42,5 +41,3 @@ cdef class MultilabelProblem(Problem):
     # z_e of the truth, 0 or 1
     cdef int32_t true_pair(self, Py_ssize_t i, Py_ssize_t e) noexcept nogil
     cdef double set_loss(self, Py_ssize_t i, const int32_t* code) noexcept nogil
-    # the sets of a block as points, for the oracle for slack rescaling
-    cdef SetQuestion question(self, Py_ssize_t i, const double* theta, double offset) noexcept nogil

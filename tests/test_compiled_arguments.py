@@ -15,7 +15,7 @@ from sskit.core.sampler import GapSampler, PermutationSampler, SumTree, UniformS
 from sskit.models.features import FeatureRows, RowScores
 from sskit.models.graph.decoder import decode_requested as decode_graphs
 from sskit.models.graph.request import GraphRequest
-from sskit.models.label_sets.decoder import best_sets, climb
+from sskit.models.label_sets.decoder import best_sets
 from sskit.models.structured.problem import HandleStore
 from sskit.oracles.graph.cut import Cut
 from sskit.oracles.graph.potentials import PairForm, improve_labelling
@@ -223,12 +223,12 @@ CALLS = {
         ),
         IndexError, "label 5 .* 0 to 1",
     ),
-    "neighbours": (
-        lambda: climb(
-            np.zeros((1, 2)), np.array([0, 1, 1], np.int32), labels_of(1), np.zeros(1), 3,
-            np.zeros((1, 2), np.uint8), np.zeros((1, 2)),
+    "known labels": (
+        lambda: best_sets(
+            EnumeratedSets(), np.zeros((1, 2)), np.zeros((1, 2), np.int32), np.zeros(1),
+            np.zeros((1, 2), np.uint8), np.zeros((2, 2), np.int8),
         ),
-        IndexError, "label 2 .* 0 to 1",
+        ValueError, "the number of known sets",
     ),
     "ends of pairs": (
         lambda: find_label_set(EnumeratedSets(), np.zeros(2), np.full((1, 2), 2, np.int32), [1.0]),

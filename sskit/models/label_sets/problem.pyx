@@ -16,7 +16,7 @@ from sskit.core.lanes cimport padded
 from sskit.models.features cimport add_rows, add_rows_between, grow, score_rows
 from sskit.models.rows cimport clip_rows
 from sskit.core.vectors cimport Scratch
-from sskit.oracles.label_sets.sets cimport ONE, SlackGoal, goal_value, write_pairs
+from sskit.oracles.label_sets.sets cimport ONE, SetScores, SlackGoal, goal_value, write_pairs
 
 
 cdef class MultilabelProblem(Problem):
@@ -72,6 +72,8 @@ cdef class MultilabelProblem(Problem):
         self.tight = tight
         self.slack = slack
         self.augmented = np.zeros(self.n_labels)
+        self.asked.n_labels, self.asked.n_edges = self.n_labels, self.n_edges
+        self.asked.ends = &self.ends[0, 0]
         self.row_sqnorm = features.sqnorms(intercept)
 
     cdef bint knows(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
@@ -123,9 +125,8 @@ cdef class MultilabelProblem(Problem):
         for j in range(self.n_labels):
             # the loss is cost |y - t| = cost (t + (1 - 2 t) y)
             label[j] = theta[j] + loss_weight * self.cost[j] * (1 - 2 * self.truths[i, j])
-        self.oracle.find(
-            self.n_labels, label, self.n_edges, &self.ends[0, 0], theta + self.stride, code
-        )
+        self.asked.label, self.asked.pair = label, theta + self.stride
+        self.oracle.find(&self.asked, code)
         loss[0] = self.set_loss(i, code)
         return 0
 
@@ -303,10 +304,10 @@ cdef class MultilabelSlack(SlackOracle):
     ) except -1 nogil:
         cdef Py_ssize_t c, n, place = -1
         cdef double best = 0.0, value
-        cdef const int32_t* ends = &self.problem.ends[0, 0]
+        cdef SetScores s = self.problem.asked
+        s.label, s.pair = theta, theta + self.problem.stride
         n = self.problem.slack.candidates(
-            self.problem.n_labels, theta, self.problem.n_edges, ends, theta + self.problem.stride,
-            &self.problem.truths[i, 0], offset, goal, &self.h[0], &self.g[0],
+            &s, &self.problem.truths[i, 0], offset, goal, &self.h[0], &self.g[0]
         )
         for c in range(n):
             value = goal_value(goal, self.h[c], self.g[c])
@@ -316,6 +317,6 @@ cdef class MultilabelSlack(SlackOracle):
             self.problem.truth(i, code)
         else:
             self.problem.slack.take(place, code)
-            write_pairs(self.problem.n_labels, self.problem.n_edges, ends, code)
+            write_pairs(&s, code)
         loss[0] = self.problem.set_loss(i, code)
         return place >= 0

@@ -23,10 +23,7 @@ cdef Py_ssize_t MOST_LABELS = MAX_ENUMERATED
 cdef class LabelSetOracle:
     """Base of all; a subclass sets `exact` and overrides every method."""
 
-    cdef int find(
-        self, Py_ssize_t n_labels, const double* label, Py_ssize_t n_edges, const int32_t* ends,
-        const double* pair, int32_t* code
-    ) except -1 nogil:
+    cdef int find(self, const SetScores* s, int32_t* code) except -1 nogil:
         with gil:
             raise NotImplementedError(f"{type(self).__name__} must implement find")
 
@@ -34,12 +31,11 @@ cdef class LabelSetOracle:
         return type(self)()
 
 
-cdef void write_pairs(Py_ssize_t n_labels, Py_ssize_t n_edges, const int32_t* ends,
-                      int32_t* code) noexcept nogil:
+cdef void write_pairs(const SetScores* s, int32_t* code) noexcept nogil:
     """Complete the code of the labels by that of the edges: products, as labels are integral."""
     cdef Py_ssize_t e
-    for e in range(n_edges):
-        code[n_labels + e] = code[ends[2 * e]] & code[ends[2 * e + 1]]
+    for e in range(s.n_edges):
+        code[s.n_labels + e] = code[s.ends[2 * e]] & code[s.ends[2 * e + 1]]
 
 
 cdef void write_labels(Py_ssize_t n_labels, unsigned int chosen, int32_t* code) noexcept nogil:
@@ -70,23 +66,18 @@ cdef class EnumeratedSets(LabelSetOracle):
         self.positive = np.empty(MAX_ENUMERATED)
         self.gain = np.empty((MAX_ENUMERATED + 1, MAX_ENUMERATED))
 
-    cdef int find(
-        self, Py_ssize_t n_labels, const double* label, Py_ssize_t n_edges, const int32_t* ends,
-        const double* pair, int32_t* code
-    ) except -1 nogil:
-        self.load(n_labels, label, n_edges, ends, pair)
+    cdef int find(self, const SetScores* s, int32_t* code) except -1 nogil:
+        self.load(s)
         self.best, self.best_set = 0.0, 0  # the empty set
-        self.search(n_labels, 0.0, 0)
-        write_labels(n_labels, self.best_set, code)
-        write_pairs(n_labels, n_edges, ends, code)
+        self.search(s.n_labels, 0.0, 0)
+        write_labels(s.n_labels, self.best_set, code)
+        write_pairs(s, code)
         return 0
 
     # scores of labels in gain[n_labels], and weights of pairs
-    cdef int load(
-        self, Py_ssize_t n_labels, const double* label, Py_ssize_t n_edges, const int32_t* ends,
-        const double* pair
-    ) except -1 nogil:
-        cdef Py_ssize_t e, k, j
+    cdef int load(self, const SetScores* s) except -1 nogil:
+        cdef Py_ssize_t e, k, j, n_labels = s.n_labels
+        cdef int32_t u, v
         if n_labels > MOST_LABELS:
             with gil:
                 raise ValueError(
@@ -94,11 +85,12 @@ cdef class EnumeratedSets(LabelSetOracle):
                     f"{MAX_ENUMERATED}"
                 )
         for k in range(n_labels):
-            self.gain[n_labels, k] = label[k]
+            self.gain[n_labels, k] = s.label[k]
             memset(&self.weights[k, 0], 0, n_labels * sizeof(double))
-        for e in range(n_edges):
-            self.weights[ends[2 * e], ends[2 * e + 1]] += pair[e]
-            self.weights[ends[2 * e + 1], ends[2 * e]] += pair[e]
+        for e in range(s.n_edges):
+            u, v = s.ends[2 * e], s.ends[2 * e + 1]
+            self.weights[u, v] += s.pair[e]
+            self.weights[v, u] += s.pair[e]
         for k in range(n_labels):
             self.positive[k] = 0.0
             for j in range(k):
@@ -158,21 +150,18 @@ cdef class CutSets(LabelSetOracle):
         self.potentials.width = 1
         self.potentials.column, self.potentials.factor = self.column.data(), self.factor.data()
 
-    cdef int find(
-        self, Py_ssize_t n_labels, const double* label, Py_ssize_t n_edges, const int32_t* ends,
-        const double* pair, int32_t* code
-    ) except -1 nogil:
+    cdef int find(self, const SetScores* s, int32_t* code) except -1 nogil:
         cdef Potentials* p = &self.potentials
         cdef Py_ssize_t k
-        self.node.refill(2 * n_labels, 0.0)
-        for k in range(n_labels):
-            self.node[2 * k + 1] = label[k]
-        p.n_nodes, p.n_edges, p.n_tables = n_labels, n_edges, n_edges
-        p.node, p.ends, p.pair = self.node.data(), ends, pair
+        self.node.refill(2 * s.n_labels, 0.0)
+        for k in range(s.n_labels):
+            self.node[2 * k + 1] = s.label[k]
+        p.n_nodes, p.n_edges, p.n_tables = s.n_labels, s.n_edges, s.n_edges
+        p.node, p.ends, p.pair = self.node.data(), s.ends, s.pair
         self.cut.improve(p, code)
-        for k in range(n_labels):
+        for k in range(s.n_labels):
             code[k] *= ONE
-        write_pairs(n_labels, n_edges, ends, code)
+        write_pairs(s, code)
         return 0
 
 
@@ -206,15 +195,12 @@ cdef class DagClosure(LabelSetOracle):
         self.gain, self.capacity = gain, capacity
         self.arrays = np.arange(n_labels, dtype=np.int32), gain, parent, child, capacity
 
-    cdef int find(
-        self, Py_ssize_t n_labels, const double* label, Py_ssize_t n_edges, const int32_t* ends,
-        const double* pair, int32_t* code
-    ) except -1 nogil:
+    cdef int find(self, const SetScores* s, int32_t* code) except -1 nogil:
         cdef double enough = 1.0
         cdef Py_ssize_t v
-        for v in range(n_labels):
-            self.gain[v] = -label[v]
-            enough += fabs(label[v])
+        for v in range(s.n_labels):
+            self.gain[v] = -s.label[v]
+            enough += fabs(s.label[v])
         for v in range(self.capacity.shape[0]):
             self.capacity[v] = enough
         with gil:
@@ -270,18 +256,16 @@ cdef class LabelTree:
             if len(parents):
                 self.order, self.parent = &self.places[0, 0], &self.places[1, 0]
 
-    cdef int arrange(
-        self, Py_ssize_t n_labels, Py_ssize_t n_edges, const int32_t* ends, const double* pair
-    ) except -1 nogil:
+    cdef int arrange(self, const SetScores* s) except -1 nogil:
         cdef Py_ssize_t k
         cdef int32_t e
         if self.low == 0.0:
-            self.forest.arrange(n_labels, n_edges, ends)
+            self.forest.arrange(s.n_labels, s.n_edges, s.ends)
             self.order, self.parent = self.forest.order.data(), self.forest.parent.data()
-            self.lift.resize(n_labels)
-            for k in range(n_labels):
+            self.lift.resize(s.n_labels)
+            for k in range(s.n_labels):
                 e = self.forest.edge[k]
-                self.lift[k] = pair[e] if e >= 0 else 0.0
+                self.lift[k] = s.pair[e] if e >= 0 else 0.0
         return 0
 
 
@@ -304,20 +288,17 @@ cdef class TreeSets(LabelSetOracle):
         self.exact = self.lock_free = True
         self.tree = LabelTree(parents)
 
-    cdef int find(
-        self, Py_ssize_t n_labels, const double* label, Py_ssize_t n_edges, const int32_t* ends,
-        const double* pair, int32_t* code
-    ) except -1 nogil:
-        cdef Py_ssize_t k
+    cdef int find(self, const SetScores* s, int32_t* code) except -1 nogil:
+        cdef Py_ssize_t k, n_labels = s.n_labels
         cdef int32_t parent
         cdef double low = self.tree.low
         cdef double* gain
         cdef double* lift
-        self.tree.arrange(n_labels, n_edges, ends, pair)
+        self.tree.arrange(s)
         self.gain.resize(n_labels)
         gain, lift = self.gain.data(), self.tree.lift.data()
         for k in range(n_labels):
-            gain[k] = label[self.tree.order[k]]
+            gain[k] = s.label[self.tree.order[k]]
         # a subtree scores max(0, gain + low) without the parent, max(0, gain + lift) with it
         for k in range(n_labels - 1, -1, -1):
             parent = self.tree.parent[k]
@@ -328,7 +309,7 @@ cdef class TreeSets(LabelSetOracle):
             if parent >= 0:
                 gain[k] += lift[k] if code[self.tree.order[parent]] else low
             code[self.tree.order[k]] = ONE if gain[k] > 0.0 else 0
-        write_pairs(n_labels, n_edges, ends, code)
+        write_pairs(s, code)
         return 0
 
     cpdef LabelSetOracle fork(self):
@@ -348,32 +329,28 @@ cdef class RoofDuality(LabelSetOracle):
         self.exact = True
         self.dual = RoofDual()
 
-    cdef int find(
-        self, Py_ssize_t n_labels, const double* label, Py_ssize_t n_edges, const int32_t* ends,
-        const double* pair, int32_t* code
-    ) except -1 nogil:
+    cdef int find(self, const SetScores* s, int32_t* code) except -1 nogil:
         cdef Py_ssize_t k, e
         cdef int32_t u, v
-        self.dual.solve(n_labels, label, n_edges, ends, pair, code)
-        for k in range(n_labels):
+        self.dual.solve(s.n_labels, s.label, s.n_edges, s.ends, s.pair, code)
+        for k in range(s.n_labels):
             code[k] *= ONE // 2
-        for e in range(n_edges):
+        for e in range(s.n_edges):
             # the best that an edge can be, given its ends
-            u, v = code[ends[2 * e]], code[ends[2 * e + 1]]
-            code[n_labels + e] = min(u, v) if pair[e] > 0.0 else max(u + (v - ONE), 0)
+            u, v = code[s.ends[2 * e]], code[s.ends[2 * e + 1]]
+            code[s.n_labels + e] = min(u, v) if s.pair[e] > 0.0 else max(u + (v - ONE), 0)
         return 0
 
 
 # margin of the empty set, with that of the truth
 cdef double empty_margin(
-    Py_ssize_t n_labels, const double* label, Py_ssize_t n_edges, const int32_t* ends,
-    const double* pair, const unsigned char* truth, double margin
+    const SetScores* s, const unsigned char* truth, double margin
 ) noexcept nogil:
     cdef Py_ssize_t k
-    for k in range(n_labels):
-        margin -= label[k] * truth[k]
-    for k in range(n_edges):
-        margin -= pair[k] * (truth[ends[2 * k]] & truth[ends[2 * k + 1]])
+    for k in range(s.n_labels):
+        margin -= s.label[k] * truth[k]
+    for k in range(s.n_edges):
+        margin -= s.pair[k] * (truth[s.ends[2 * k]] & truth[s.ends[2 * k + 1]])
     return margin
 
 
@@ -381,9 +358,8 @@ cdef class SlackSets:
     """Base of both; a subclass overrides every method."""
 
     cdef Py_ssize_t candidates(
-        self, Py_ssize_t n_labels, const double* label, Py_ssize_t n_edges, const int32_t* ends,
-        const double* pair, const unsigned char* truth, double offset, const SlackGoal* goal,
-        double* h, double* g
+        self, const SetScores* s, const unsigned char* truth, double offset,
+        const SlackGoal* goal, double* h, double* g
     ) except -1 nogil:
         with gil:
             raise NotImplementedError(f"{type(self).__name__} must implement candidates")
@@ -420,15 +396,13 @@ cdef class EnumeratedSlack(SlackSets):
         self.cost, self.n_candidates, self.sets = cost, 1, EnumeratedSets()
 
     cdef Py_ssize_t candidates(
-        self, Py_ssize_t n_labels, const double* label, Py_ssize_t n_edges, const int32_t* ends,
-        const double* pair, const unsigned char* truth, double offset, const SlackGoal* goal,
-        double* h, double* g
+        self, const SetScores* s, const unsigned char* truth, double offset,
+        const SlackGoal* goal, double* h, double* g
     ) except -1 nogil:
-        self.sets.load(n_labels, label, n_edges, ends, pair)
+        self.sets.load(s)
         self.truth, self.goal, self.slope = truth, goal[0], goal.loss_weight
         self.best = 0.0     # sets that count have more
-        offset = empty_margin(n_labels, label, n_edges, ends, pair, truth, offset)
-        self.search(n_labels, offset, 0.0, 0)
+        self.search(s.n_labels, empty_margin(s, truth, offset), 0.0, 0)
         h[0], g[0] = self.best_h, self.best_g
         return self.best > 0.0
 
@@ -526,33 +500,32 @@ cdef class CountedSlack(SlackSets):
         self.units.resize(n_labels + 1)
 
     cdef Py_ssize_t candidates(
-        self, Py_ssize_t n_labels, const double* label, Py_ssize_t n_edges, const int32_t* ends,
-        const double* pair, const unsigned char* truth, double offset, const SlackGoal* goal,
-        double* h, double* g
+        self, const SetScores* s, const unsigned char* truth, double offset,
+        const SlackGoal* goal, double* h, double* g
     ) except -1 nogil:
-        cdef Py_ssize_t k, s, e
+        cdef Py_ssize_t k, has, e, n_labels = s.n_labels
         cdef int32_t v, level, parent
         cdef double* row
-        self.tree.arrange(n_labels, n_edges, ends, pair)
+        self.tree.arrange(s)
         for k in range(n_labels + 1):
             v = self.tree.order[k] if k < n_labels else 0
             level = self.levels[v] if k < n_labels else 0
             self.reach[k] = level
-            for s in range(2):
-                row = &self.value[(2 * k + s) * self.stride]
+            for has in range(2):
+                row = &self.value[(2 * k + has) * self.stride]
                 for e in range(level + 1):
                     row[e] = -INFINITY
                 if k < n_labels:
-                    row[level if s != truth[v] else 0] = s * label[v]
-                elif s == 0:
+                    row[level if has != truth[v] else 0] = has * s.label[v]
+                elif not has:
                     row[0] = 0.0
         for k in range(n_labels - 1, -1, -1):
             parent = self.above(k)
             self.reached[k] = self.reach[parent]
             self.reach[parent] += self.reach[k]
-            for s in range(1 + (parent < n_labels)):
-                self.join(k, parent, s)
-        offset = empty_margin(n_labels, label, n_edges, ends, pair, truth, offset)
+            for has in range(1 + (parent < n_labels)):
+                self.join(k, parent, has)
+        offset = empty_margin(s, truth, offset)
         row = &self.value[2 * n_labels * self.stride]
         for e in range(self.stride):
             h[e], g[e] = offset + row[e], e * self.unit
@@ -635,18 +608,18 @@ def find_label_set(LabelSetOracle oracle, gains, edges, pairwise):
     pairs : ndarray of shape (n_edges,)
         Its z.
     """
-    cdef Py_ssize_t n_labels = len(gains), n_edges = len(edges)
-    check_indices(edges, n_labels, "label")
-    check_equal(len(pairwise), n_edges, "the number of pairs")
-    code = np.zeros(n_labels + n_edges, dtype=np.int32)
-    cdef int32_t[::1] code_out = code
-    cdef const double[::1] label = gains, pair = pairwise
-    cdef const int32_t[:, ::1] ends = edges
-    if n_labels:
+    cdef SetScores s
+    check_indices(edges, len(gains), "label")
+    check_equal(len(pairwise), len(edges), "the number of pairs")
+    # spare ones, so that each has a first
+    cdef const double[::1] label = np.append(gains, 0.0), pair = np.append(pairwise, 0.0)
+    cdef const int32_t[:, ::1] ends = np.concatenate([edges, np.zeros((1, 2), dtype=np.int32)])
+    s.n_labels, s.n_edges = len(gains), len(edges)
+    s.label, s.pair, s.ends = &label[0], &pair[0], &ends[0, 0]
+    code = np.zeros(s.n_labels + s.n_edges + 1, dtype=np.int32)
+    cdef int32_t[::1] out = code
+    if s.n_labels:
         with nogil:
-            oracle.find(
-                n_labels, &label[0], n_edges, &ends[0, 0] if n_edges else NULL,
-                &pair[0] if n_edges else NULL, &code_out[0]
-            )
-    values = code / float(ONE)
-    return values[:n_labels], values[n_labels:]
+            oracle.find(&s, &out[0])
+    values = code[:-1] / float(ONE)
+    return values[:s.n_labels], values[s.n_labels:]

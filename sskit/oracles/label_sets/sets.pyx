@@ -281,8 +281,8 @@ cdef class TreeSets(LabelSetOracle):
     """
 
     cdef LabelTree tree
-    cdef Scratch[double] gain       # (n_labels,) by place: of a label over its absence, with the
-                                    # subtree below
+    # (n_labels,) by place: of a label over its absence, with the subtree below
+    cdef Scratch[double] gain
 
     def __cinit__(self, parents=None):
         self.exact = self.lock_free = True
@@ -507,18 +507,16 @@ cdef class CountedSlack(SlackSets):
         cdef int32_t v, level, parent
         cdef double* row
         self.tree.arrange(s)
-        for k in range(n_labels + 1):
-            v = self.tree.order[k] if k < n_labels else 0
-            level = self.levels[v] if k < n_labels else 0
-            self.reach[k] = level
+        for k in range(n_labels):
+            v = self.tree.order[k]
+            self.reach[k] = level = self.levels[v]
             for has in range(2):
                 row = &self.value[(2 * k + has) * self.stride]
                 for e in range(level + 1):
                     row[e] = -INFINITY
-                if k < n_labels:
-                    row[level if has != truth[v] else 0] = has * s.label[v]
-                elif not has:
-                    row[0] = 0.0
+                row[level if has != truth[v] else 0] = has * s.label[v]
+        row = &self.value[2 * n_labels * self.stride]
+        self.reach[n_labels], row[0] = 0, 0.0
         for k in range(n_labels - 1, -1, -1):
             parent = self.above(k)
             self.reached[k] = self.reach[parent]
@@ -526,7 +524,6 @@ cdef class CountedSlack(SlackSets):
             for has in range(1 + (parent < n_labels)):
                 self.join(k, parent, has)
         offset = empty_margin(s, truth, offset)
-        row = &self.value[2 * n_labels * self.stride]
         for e in range(self.stride):
             h[e], g[e] = offset + row[e], e * self.unit
         return self.stride
@@ -543,17 +540,17 @@ cdef class CountedSlack(SlackSets):
             more = self.tree.lift[k] if s else self.tree.low
         return self.value[(2 * k + 1) * self.stride + e] + more
 
-    cdef double absent(self, Py_ssize_t k, Py_ssize_t e) noexcept nogil:
-        return self.value[2 * k * self.stride + e]
+    # whether the label is there or not
+    cdef double part(self, Py_ssize_t k, Py_ssize_t s, Py_ssize_t e) noexcept nogil:
+        return max(self.value[2 * k * self.stride + e], self.present(k, s, e))
 
     cdef void join(self, Py_ssize_t k, Py_ssize_t parent, Py_ssize_t s) noexcept nogil:
         cdef double* after = &self.value[(2 * parent + s) * self.stride]
         cdef double* before = &self.before[(2 * k + s) * self.stride]
         cdef Py_ssize_t e, rest
         for e in range(self.reach[k] + 1):
-            self.message[e] = max(self.absent(k, e), self.present(k, s, e))
-        for rest in range(self.reached[k] + 1):
-            before[rest] = after[rest]
+            self.message[e] = self.part(k, s, e)
+        memcpy(before, after, (self.reached[k] + 1) * sizeof(double))
         for e in range(self.reached[k] + self.reach[k] + 1):
             after[e] = -INFINITY
         for rest in range(self.reached[k] + 1):
@@ -575,12 +572,12 @@ cdef class CountedSlack(SlackSets):
                 rest = self.units[parent] - e
                 if rest > self.reached[k]:
                     continue
-                score = before[rest] + max(self.absent(k, e), self.present(k, s, e))
+                score = before[rest] + self.part(k, s, e)
                 if share < 0 or score > top:
                     top, share = score, e
             self.units[parent] -= <int32_t>share
             self.units[k] = <int32_t>share
-            self.state[k] = self.present(k, s, share) > self.absent(k, share)
+            self.state[k] = self.present(k, s, share) > self.value[2 * k * self.stride + share]
             code[self.tree.order[k]] = ONE * self.state[k]
 
     cpdef SlackSets fork(self):

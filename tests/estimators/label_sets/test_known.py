@@ -85,7 +85,9 @@ def test_hierarchies_keep_to_what_is_known(data):
     hidden = np.array([[k is None for k in row or [None] * 4] for row in known])
     assert (found != model.predict(X))[hidden].any()
     for method in (model.predict, model.decision_function):
-        with pytest.raises(ValueError, match=r"^known\[1\] has label 3, but not label 0, an anc"):
+        with pytest.raises(
+            ValueError, match=r"^known\[1\] has label 3, but not label 0, an ancestor"
+        ):
             method(X[:3], known=[None, [0, None, None, 1], None])
 
 

@@ -5,7 +5,6 @@ import numpy as np
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 
-from sskit.core.checks cimport check_equal, check_indices, check_least
 from sskit.oracles.label_sets.sets cimport ONE, LabelSetOracle, SetScores
 
 # Rounding may let single labels go back and forth between sets that are equally good.
@@ -39,16 +38,6 @@ def best_sets(LabelSetOracle oracle, const double[:, ::1] scores, const int32_t[
     cdef Py_ssize_t i, j, n_labels = scores.shape[1], n_edges = pairs.shape[0] - 1
     cdef int32_t[::1] code = np.zeros(n_labels + n_edges + 1, dtype=np.int32)
     cdef double[::1] label = np.zeros(n_labels), gain = np.zeros(n_labels), pair = pairs.copy()
-    check_least(n_edges, 0, "the number of pairs")
-    check_least(n_labels, 1, "the number of labels")
-    check_least(ends.shape[0], n_edges + 1, "the number of edges, with a spare one,")
-    check_equal(ends.shape[1], 2, "the number of ends")
-    check_indices(ends, n_labels, "label")
-    check_equal(sets.shape[0], scores.shape[0], "the number of sets")
-    check_equal(sets.shape[1], n_labels, "the number of labels")
-    if fixed is not None:
-        check_equal(fixed.shape[0], scores.shape[0], "the number of known sets")
-        check_equal(fixed.shape[1], n_labels, "the number of known labels")
     s.n_labels, s.n_edges = n_labels, n_edges
     s.label, s.pair, s.ends = &label[0], &pair[0], &ends[0, 0]
     with nogil:

@@ -8,7 +8,6 @@ from libc.math cimport INFINITY, fabs
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy, memset
 
-from sskit.core.checks cimport check_equal, check_indices
 from sskit.core.vectors cimport Scratch
 from sskit.oracles.graph.cut cimport Cut, flow_graph
 from sskit.oracles.graph.potentials cimport Potentials
@@ -606,8 +605,6 @@ def find_label_set(LabelSetOracle oracle, gains, edges, pairwise):
         Its z.
     """
     cdef SetScores s
-    check_indices(edges, len(gains), "label")
-    check_equal(len(pairwise), len(edges), "the number of pairs")
     # spare ones, so that each has a first
     cdef const double[::1] label = np.append(gains, 0.0), pair = np.append(pairwise, 0.0)
     cdef const int32_t[:, ::1] ends = np.concatenate([edges, np.zeros((1, 2), dtype=np.int32)])

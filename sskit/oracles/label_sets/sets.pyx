@@ -290,7 +290,7 @@ cdef class TreeSets(LabelSetOracle):
     cdef int find(self, const SetScores* s, int32_t* code) except -1 nogil:
         cdef Py_ssize_t k, n_labels = s.n_labels
         cdef int32_t parent
-        cdef double low = self.tree.low
+        cdef double alone, low = self.tree.low
         cdef double* gain
         cdef double* lift
         self.tree.arrange(s)
@@ -298,11 +298,13 @@ cdef class TreeSets(LabelSetOracle):
         gain, lift = self.gain.data(), self.tree.lift.data()
         for k in range(n_labels):
             gain[k] = s.label[self.tree.order[k]]
-        # a subtree scores max(0, gain + low) without the parent, max(0, gain + lift) with it
+        # a subtree scores max(0, gain + low) without the parent, max(0, gain + lift) with it; where
+        # low is -inf, gain may have overflown
         for k in range(n_labels - 1, -1, -1):
             parent = self.tree.parent[k]
             if parent >= 0:
-                gain[parent] += max(gain[k] + lift[k], 0.0) - max(gain[k] + low, 0.0)
+                alone = max(gain[k], 0.0) if low == 0.0 else 0.0
+                gain[parent] += max(gain[k] + lift[k], 0.0) - alone
         for k in range(n_labels):
             parent = self.tree.parent[k]
             if parent >= 0:

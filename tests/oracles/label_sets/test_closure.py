@@ -70,6 +70,12 @@ def test_gains_of_any_scale(scale):
     np.testing.assert_array_equal(closure(gains * scale, edges)[0], expected)
 
 
+def test_sums_that_overflow():
+    labels, value = closure([1e308, 1e308, 1e308, -1.0, 2.0, -3.0], [3, 3, 3, -1, 5, -1])
+    assert labels.tolist() == [1, 1, 1, 1, 0, 0]
+    assert value == np.inf
+
+
 def test_a_hierarchy_deeper_than_any_stack():
     n = 20_000
     gains = np.full(n, -1.0)

@@ -62,7 +62,7 @@ class RowsOfBlocks:
             return
         here = self.rows()
         # Gaussian kernels are worked out tile by tile, of these rows: they are the fewer
-        tiles = GaussianRows.of(self.kernel, here)
+        tiles = GaussianRows.of(self.kernel, here, False)
         vectors = None
         for part in gen_batches(len(numbers), max(1, BLOCK_ENTRIES // max(self.n_rows, 1))):
             others = self.X[numbers[part]]

@@ -7,28 +7,36 @@ from sskit.core.stop import CutShort
 from libc.stddef cimport size_t
 from libc.string cimport memset
 
+from cython cimport floating
+
 from sskit.core.checks cimport check_indices, check_least
 from sskit.core.stop cimport Stop
 
-cdef extern from "scaled_rows.hpp":
-    # target += factor * row, n numbers; the row in double or in single precision
+cdef extern from "kernel_loops.hpp":
+    const Py_ssize_t C_STRIP "sskit::STRIP"
+    # target += factor * row, n numbers, the row in single or in double precision
     void add_scaled "sskit::add_scaled"(
-        const double* row, Py_ssize_t n, double factor, double* target
-    ) noexcept nogil
-    void add_scaled_singles "sskit::add_scaled"(
-        const float* row, Py_ssize_t n, double factor, double* target
+        const char* row, bint single, Py_ssize_t n, double factor, double* target
     ) noexcept nogil
     # target += sum_a factor[a] * row slot[a] of a table, n numbers of each; rows of the table are
-    # `length` numbers long, in double or in single precision
-    void add_scaled_rows "sskit::add_scaled_rows"(
-        const double* table, Py_ssize_t length, const int32_t* slot, const double* factor,
-        Py_ssize_t count, Py_ssize_t n, double* target
+    # `length` numbers apart, in single or in double precision
+    void add_kernel_rows "sskit::add_kernel_rows"(
+        const char* table, bint single, Py_ssize_t length, const int32_t* slot,
+        const double* factor, Py_ssize_t count, Py_ssize_t n, double* target
     ) noexcept nogil
-    void add_scaled_rows_singles "sskit::add_scaled_rows"(
-        const float* table, Py_ssize_t length, const int32_t* slot, const double* factor,
-        Py_ssize_t count, Py_ssize_t n, double* target
+    # see take_exponentials
+    void gaussian_doubles "sskit::gaussian_doubles"(
+        double* block, Py_ssize_t n, Py_ssize_t stride, double gamma, const double* own,
+        const double* others, const int32_t* begin, const int32_t* index, const double* value,
+        const double* tile
+    ) noexcept nogil
+    void gaussian_singles "sskit::gaussian_singles"(
+        float* block, Py_ssize_t n, Py_ssize_t stride, float gamma, const float* own,
+        const float* others, const int32_t* begin, const int32_t* index, const float* value,
+        const float* tile
     ) noexcept nogil
 
+STRIP = C_STRIP
 # Rows that work together (see `WorkingRows`). Larger sets take fewer passes, but more steps.
 WORKING_ROWS = 512
 # Columns that are brought up to date at a time: so many numbers of all rows stay in the cache of
@@ -39,6 +47,43 @@ cdef Py_ssize_t MOST_ADDED = 2**21
 # Coefficients that are smaller than this share of the largest are what rounding has left.
 cdef double NOISE = 2.0**-40
 cdef int32_t HERE = 0  # a row by itself
+
+
+def take_exponentials(
+    floating[:, ::1] block, floating gamma, const floating[::1] own, const floating[::1] others,
+    const int32_t[::1] begin, const int32_t[::1] index, const floating[::1] value,
+    const floating[:, ::1] tile
+):
+    """Make Gaussian kernels of products, exp(2 gamma <x_r, y_c> - own[r] - others[c]), in place.
+
+    Parameters
+    ----------
+    block : ndarray of shape (m, stride)
+        The products, but for what the rows below add to them; the columns are a multiple of STRIP.
+    gamma : float
+        Of the kernel.
+    own, others : ndarray of shape (m,), (stride,)
+        gamma times the squared norms.
+    begin, index, value : ndarray of shape (m + 1,), (size,), (size,)
+        Numbers begin[r] to begin[r + 1] - 1 belong to row r: the features index[j], and what is
+        added to the products is value[j] times these features of the columns.
+    tile : ndarray of shape (p, stride)
+        The features of the columns.
+    """
+    if block.shape[0] == 0:
+        return
+    with nogil:
+        # called by name: the address of a function with several versions is no safe thing
+        if floating is double:
+            gaussian_doubles(
+                &block[0, 0], block.shape[0], block.shape[1], gamma, &own[0], &others[0],
+                &begin[0], &index[0], &value[0], &tile[0, 0]
+            )
+        else:
+            gaussian_singles(
+                &block[0, 0], block.shape[0], block.shape[1], gamma, &own[0], &others[0],
+                &begin[0], &index[0], &value[0], &tile[0, 0]
+            )
 
 
 cdef class KernelRows:
@@ -172,8 +217,9 @@ cdef class KernelRows:
             return
         self.n_required += len(rows)
         self.n_computed += len(rows)
-        for start, block in self.compute.stripes(rows, self.dtype):
-            yield start, block, np.arange(len(rows), dtype=np.int32)
+        for start, block in self.compute.stripes(rows):
+            # rounded, where they were worked out in double precision
+            yield start, block.astype(self.dtype, copy=False), np.arange(len(rows), dtype=np.int32)
 
     def held(self, rows):
         """Return which of the rows with these numbers are there, of the same shape, bool."""
@@ -319,37 +365,20 @@ cdef class KernelRows:
         rows = np.concatenate([needed[slot_of[needed] < 0], expected[~there][:room]])
         self.fill(np.argpartition(last_used, len(rows) - 1)[: len(rows)], rows)
 
-    cdef const char* row(self, Py_ssize_t t) noexcept nogil:
-        cdef Py_ssize_t width = sizeof(float) if self.single else sizeof(double)
-        return self.table + self.slot_of[t] * self.n_rows * width
-
     cdef void add(self, Py_ssize_t t, double factor, double* target) noexcept nogil:
-        if self.single:
-            add_scaled_singles(<const float*>self.row(t), self.n_rows, factor, target)
-        else:
-            add_scaled(<const double*>self.row(t), self.n_rows, factor, target)
-
-    cdef void add_all(
-        self, const char* table, Py_ssize_t length, const int32_t* slots, const double* factors,
-        Py_ssize_t count, Py_ssize_t n, double* target
-    ) noexcept nogil:
-        if self.single:
-            add_scaled_rows_singles(
-                <const float*>table, length, slots, factors, count, n, target
-            )
-        else:
-            add_scaled_rows(<const double*>table, length, slots, factors, count, n, target)
+        cdef Py_ssize_t width = sizeof(float) if self.single else sizeof(double)
+        cdef const char* row = self.table + self.slot_of[t] * self.n_rows * width
+        add_scaled(row, self.single, self.n_rows, factor, target)
 
     cdef void gather(
         self, Py_ssize_t t, const int32_t* columns, Py_ssize_t count, float* out
     ) noexcept nogil:
-        cdef const char* row = self.row(t)
-        cdef Py_ssize_t j
+        cdef Py_ssize_t j, first = self.slot_of[t] * self.n_rows
         for j in range(count):
             if self.single:
-                out[j] = (<const float*>row)[columns[j]]
+                out[j] = (<const float*>self.table)[first + columns[j]]
             else:
-                out[j] = <float>(<const double*>row)[columns[j]]
+                out[j] = <float>(<const double*>self.table)[first + columns[j]]
 
     def __getitem__(self, Py_ssize_t t):
         """Return a copy of row t."""
@@ -451,15 +480,15 @@ cdef class WorkingRows:
                 n = min(TILE, size - first)
                 for k in range(self.n_states):
                     e = begin[k]
-                    self.rows.add_all(
-                        kernels + first * width, length, &slot[e], &factor[e], begin[k + 1] - e,
-                        n, &target[k, place + first]
+                    add_kernel_rows(
+                        kernels + first * width, width == sizeof(float), length, &slot[e],
+                        &factor[e], begin[k + 1] - e, n, &target[k, place + first]
                     )
                 first += n
         return 0
 
     cdef void add(self, Py_ssize_t place, Py_ssize_t k, double factor) noexcept nogil:
-        add_scaled_singles(&self.gram[place, 0], self.n, factor, &self.value[k, 0])
+        add_scaled(<const char*>&self.gram[place, 0], True, self.n, factor, &self.value[k, 0])
         self.change[k, place] += factor
 
     cdef void learn(self, Py_ssize_t t) noexcept nogil:

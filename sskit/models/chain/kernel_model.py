@@ -6,7 +6,8 @@ import numpy as np
 
 from sskit.models.chain.problem import KernelChainProblem
 from sskit.models.features import no_features
-from sskit.models.kernel.restriction import RowsOfBlocks, held_rows
+from sskit.models.kernel.restriction import RowsOfBlocks
+from sskit.models.kernel.rows import KernelRows
 from sskit.models.kernel.space import identify, kernel_rows, runs_within
 from sskit.models.layout import WeightLayout
 
@@ -148,7 +149,7 @@ class ChainRows(RowsOfBlocks):
             self.cost[numbers],
             block_weight,
             *self.allowed,
-            held_rows(matrix),
+            KernelRows.of_matrix(matrix, len(matrix)),
             None,
         )
         problem.take_gram([(0, len(blocks), matrix)])

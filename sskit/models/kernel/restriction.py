@@ -5,7 +5,6 @@ from sklearn.utils import gen_batches
 
 from sskit.models.kernel.functions import BLOCK_ENTRIES
 from sskit.models.kernel.gaussian import GaussianRows
-from sskit.models.kernel.rows import KernelRows
 
 
 class RowsOfBlocks:
@@ -60,22 +59,18 @@ class RowsOfBlocks:
         """
         if len(numbers) == 0 or self.n_rows == 0:
             return
-        here = self.rows()
-        # Gaussian kernels are worked out tile by tile, of these rows: they are the fewer
-        tiles = GaussianRows.of(self.kernel, here, False)
+        here = self.X if self.numbers is None else self.X[self.numbers]
+        # Gaussian kernels are worked out with these rows as columns
+        gaussian = GaussianRows.of(self.kernel, here, False)
         vectors = None
-        for part in gen_batches(len(numbers), max(1, BLOCK_ENTRIES // max(self.n_rows, 1))):
+        for part in gen_batches(len(numbers), max(1, BLOCK_ENTRIES // self.n_rows)):
             others = self.X[numbers[part]]
-            kernels = None if tiles is None else tiles.against(others)
+            kernels = None if gaussian is None else gaussian.against(others)
             if kernels is None:
                 if vectors is None:
                     vectors = self.kernel.support_vectors(self.X, self.numbers)
                 kernels = self.kernel.against(others, self.numbers, vectors)
             yield part, kernels
-
-    def rows(self):
-        """Return the features of these rows."""
-        return self.X if self.numbers is None else self.X[self.numbers]
 
     def coefficients(self, w):
         """Return the coefficients of weights, shape (K, m), a view."""
@@ -117,16 +112,6 @@ class RowsOfBlocks:
         values : ndarray of shape (K, s)
             Takes a kernel with each of the others for each of these rows that has a coefficient.
         """
-        values = np.zeros((self.n_states, len(numbers)))
         used = np.flatnonzero(coefficients.any(axis=0))
-        some = RowsOfBlocks(self.kernel, self.X, self.n_states, self.n_linear, self.numbers[used])
-        factors = np.ascontiguousarray(coefficients[:, used].T)
-        for part, kernels in some.kernels_of(numbers):
-            values[:, part] = (kernels @ factors).T
-        return values
-
-
-def held_rows(matrix):
-    """Return the rows of a kernel matrix that there is already."""
-    # kernels of float32 rows may be float32
-    return KernelRows.of_matrix(np.ascontiguousarray(matrix, dtype=np.float64), len(matrix))
+        others = RowsOfBlocks(self.kernel, self.X, self.n_states, self.n_linear, numbers)
+        return others.gather(self.numbers[used], coefficients[:, used])

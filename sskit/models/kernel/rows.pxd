@@ -37,7 +37,6 @@ cdef class KernelRows:
     cdef int require(
         self, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active
     ) except -1 nogil
-    cdef int keep_in(self, memory) except -1
     # target += factor * row t, which is present since the last call of require()
     cdef void add(self, Py_ssize_t t, double factor, double* target) noexcept nogil
     # out[j] = entry columns[j] of row t, rounded; it is present likewise
@@ -118,10 +117,6 @@ cdef class KernelExpansion(FeatureSpace):
     cdef int add_rows(
         self, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active, double step,
         const double* direction, Py_ssize_t stride, double* v
-    ) except -1 nogil
-    cdef int add_working(
-        self, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active, double step,
-        const double* direction, Py_ssize_t stride, double* coefficients
     ) except -1 nogil
     # F and beta, as views of v
     cdef object split(self, double* v)

@@ -104,37 +104,34 @@ cdef class KernelRows:
     single : bool, default=False
         Whether they are rounded to single precision, as libsvm keeps them: twice as many in the
         same memory.
+    memory : ndarray of shape (n_rows, n_rows), float64, default=None
+        All rows, C-contiguous, if they are there already; kept.
     """
 
     def __cinit__(self, compute, Py_ssize_t n_rows, Py_ssize_t n_slots, Py_ssize_t block_size,
-                  bint single=False):
-        self.compute = compute
-        self.single, self.dtype = single, np.dtype(np.float32 if single else np.float64)
-        self.n_rows = n_rows
-        self.n_slots = min(n_slots, n_rows)
+                  bint single=False, memory=None):
+        self.compute, self.n_rows, self.n_slots = compute, n_rows, min(n_slots, n_rows)
         self.block_size = block_size
+        self.single, self.dtype = single, np.dtype(np.float32 if single else np.float64)
         self.direct = getattr(compute, "cheap", False)
-        self.keep_in(np.empty((self.n_slots, n_rows), dtype=self.dtype))
-        self.slot_of = np.full(n_rows, -1, dtype=np.int32)
-        self.row_in = np.full(self.n_slots, -1, dtype=np.int32)
+        there = memory is not None
+        self.memory = memory if there else np.empty((self.n_slots, n_rows), dtype=self.dtype)
+        cdef size_t address = self.memory.ctypes.data
+        self.table = <const char*>address
+        self.slot_of = np.arange(n_rows, dtype=np.int32) if there else np.full(n_rows, -1, "i4")
+        self.row_in = self.slot_of.copy() if there else np.full(self.n_slots, -1, dtype=np.int32)
         self.last_used = np.zeros(self.n_slots, dtype=np.int64)
-        self.seen = np.zeros(n_rows, dtype=np.uint8)
+        self.seen = np.full(n_rows, there, dtype=np.uint8)
         self.expected = np.empty(n_rows, dtype=np.int32)
-
-    # let the rows stand in an array (n_slots, n_rows)
-    cdef int keep_in(self, memory) except -1:
-        cdef size_t address = memory.ctypes.data
-        self.memory, self.table = memory, <const char*>address
-        return 0
 
     @staticmethod
     def of_matrix(matrix, Py_ssize_t block_size):
-        """Return the rows of a matrix that there is already; no copy is made.
+        """Return the rows of a matrix that there is already; no copy is made if it can be helped.
 
         Parameters
         ----------
-        matrix : ndarray of shape (n_rows, n_rows), float64
-            C-contiguous.
+        matrix : ndarray of shape (n_rows, n_rows)
+            The kernels.
         block_size : int
             Number of rows that are worked on at a time.
 
@@ -143,14 +140,8 @@ cdef class KernelRows:
         rows : KernelRows
             All of them.
         """
-        cdef KernelRows rows = KernelRows(None, 0, 0, block_size)
-        rows.n_rows = rows.n_slots = len(matrix)
-        rows.keep_in(matrix)
-        rows.slot_of = rows.row_in = np.arange(len(matrix), dtype=np.int32)
-        rows.last_used = np.zeros(len(matrix), dtype=np.int64)
-        rows.expected = np.empty(len(matrix), dtype=np.int32)
-        rows.seen = np.ones(len(matrix), dtype=np.uint8)
-        return rows
+        n, matrix = len(matrix), np.ascontiguousarray(matrix, dtype=np.float64)
+        return KernelRows(None, n, n, block_size, False, matrix)
 
     def rounded(self, kernels):
         """Return kernels, an array, as rows of this kind hold them."""
@@ -189,10 +180,6 @@ cdef class KernelRows:
         if hasattr(self.compute, "arrange"):
             return self.compute.arrange(rows, WORKING_ROWS, random_state)
         return random_state.permutation(rows)
-
-    def among(self, rows):
-        """Return the kernels of some rows with each other in single precision, shape (m, m)."""
-        return self.compute.among(rows)
 
     def stripes(self, rows):
         """Yield some rows, in one piece or some columns after the other.
@@ -429,7 +416,7 @@ cdef class WorkingRows:
         column = np.append(columns, 0).astype(np.int32)
         known = np.zeros(n + 1, dtype=np.uint8)
         if self.rows.direct:
-            gram = self.rows.among(np.asarray(column)[:n])
+            gram = self.rows.compute.among(columns)
             known[:] = 1
         elif len(gram) < n:
             gram = np.empty((n, n), dtype=np.float32)
@@ -550,41 +537,29 @@ cdef class KernelExpansion(FeatureSpace):
         self, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active, double step,
         const double* direction, Py_ssize_t stride, double* v
     ) except -1 nogil:
-        cdef Py_ssize_t a, k, t, n_rows = self.n_rows
+        cdef Py_ssize_t a, k, t, place = 0, n_rows = self.n_rows
         cdef double* values = v + self.place
         cdef double* coefficients = values + self.n_states * n_rows
         cdef double factor
-        if v == self.working.v:
-            return self.add_working(first, active, n_active, step, direction, stride, coefficients)
-        if not self.summing:
+        cdef bint within = v == self.working.v
+        if not (self.summing or within):
             self.rows.require(first, active, n_active)
         for a in range(n_active):
             t = first + active[a]
+            if within:
+                place = self.working.place_of[t]
+                if not self.working.known[place]:
+                    self.rows.require(t, &HERE, 1)
+                    self.working.learn(t)
             for k in range(self.n_states):
                 factor = step * direction[active[a] * stride + k]
-                if factor != 0.0:
-                    if not self.summing:
-                        self.rows.add(t, factor, values + k * n_rows)
-                    coefficients[k * n_rows + t] += factor
-        return 0
-
-    cdef int add_working(
-        self, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active, double step,
-        const double* direction, Py_ssize_t stride, double* coefficients
-    ) except -1 nogil:
-        cdef Py_ssize_t a, k, t, place
-        cdef double factor
-        for a in range(n_active):
-            t = first + active[a]
-            place = self.working.place_of[t]
-            if not self.working.known[place]:
-                self.rows.require(t, &HERE, 1)
-                self.working.learn(t)
-            for k in range(self.n_states):
-                factor = step * direction[active[a] * stride + k]
-                if factor != 0.0:
+                if factor == 0.0:
+                    continue
+                if within:
                     self.working.add(place, k, factor)
-                    coefficients[k * self.n_rows + t] += factor
+                elif not self.summing:
+                    self.rows.add(t, factor, values + k * n_rows)
+                coefficients[k * n_rows + t] += factor
         return 0
 
     def begin_steps(self, blocks, double[::1] v not None):

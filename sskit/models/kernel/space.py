@@ -37,7 +37,7 @@ def kernel_rows(kernel, X, n_bytes, longest):
     n = X.shape[0]
     block_size = max(1, BLOCK_ENTRIES // n)
     if isinstance(kernel, PrecomputedKernel):
-        return KernelRows.of_matrix(np.ascontiguousarray(X, dtype=np.float64), block_size)
+        return KernelRows.of_matrix(X, block_size)
     single = 8 * n * n > min(n_bytes, MOST_DOUBLES)
     n_slots = max(int(min(n_bytes / ((4 if single else 8) * n), n)), longest)
     # blocks of several rows have matrices of their own, which must be the same kernels

@@ -5,7 +5,8 @@ from functools import partial
 import numpy as np
 
 from sskit.models.features import no_features
-from sskit.models.kernel.restriction import RowsOfBlocks, held_rows
+from sskit.models.kernel.restriction import RowsOfBlocks
+from sskit.models.kernel.rows import KernelRows
 from sskit.models.kernel.space import diagonal, identify, kernel_rows
 from sskit.models.layout import WeightLayout
 from sskit.models.multiclass.problem import KernelMulticlassProblem
@@ -112,7 +113,7 @@ class MulticlassRows(RowsOfBlocks):
             self.labels[blocks],
             block_weight,
             self.intercept,
-            held_rows(matrix),
+            KernelRows.of_matrix(matrix, len(matrix)),
             np.array(np.diagonal(matrix)),
             None,
         )

@@ -171,16 +171,6 @@ cdef class KernelRows:
         """How many rows are best added to scores at once."""
         return WORKING_ROWS if self.direct else min(self.n_slots, self.block_size)
 
-    def arrange(self, rows, random_state):
-        """Return rows in random order, neighbours together where these are known.
-
-        Steps of neighbours depend on each other: taken in one working set they need not be taken
-        again and again.
-        """
-        if hasattr(self.compute, "arrange"):
-            return self.compute.arrange(rows, WORKING_ROWS, random_state)
-        return random_state.permutation(rows)
-
     def stripes(self, rows):
         """Yield some rows, in one piece or some columns after the other.
 
@@ -366,14 +356,6 @@ cdef class KernelRows:
                 out[j] = (<const float*>self.table)[first + columns[j]]
             else:
                 out[j] = <float>(<const double*>self.table)[first + columns[j]]
-
-    def __getitem__(self, Py_ssize_t t):
-        """Return a copy of row t."""
-        if not 0 <= t < self.n_rows:
-            raise IndexError(f"row {t} of a kernel matrix with {self.n_rows} rows")
-        cdef int32_t none = 0
-        self.require(t, &none, 1)
-        return np.array(self.memory[self.slot_of[t]])
 
 
 cdef class WorkingRows:
@@ -615,9 +597,13 @@ cdef class KernelExpansion(FeatureSpace):
         return blocks[self.rows.cached_blocks(offsets[blocks], offsets[blocks + 1])]
 
     def arrange(self, blocks, random_state):
-        """Return blocks in random order; those of one row each with their neighbours."""
-        if len(self.offsets) - 1 == self.n_rows:
-            return self.rows.arrange(blocks, random_state)
+        """Return blocks in random order, of one row each with neighbours where these are known.
+
+        Steps of neighbours depend on each other: taken in one working set they need not be taken
+        again and again.
+        """
+        if len(self.offsets) - 1 == self.n_rows and hasattr(self.rows.compute, "arrange"):
+            return self.rows.compute.arrange(blocks, WORKING_ROWS, random_state)
         return FeatureSpace.arrange(self, blocks, random_state)
 
     cdef object split(self, double* v):

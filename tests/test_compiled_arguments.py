@@ -18,8 +18,7 @@ from sskit.models.graph.request import GraphRequest
 from sskit.models.label_sets.decoder import best_sets, climb
 from sskit.models.structured.problem import HandleStore
 from sskit.oracles.graph.cut import Cut
-from sskit.oracles.graph.potentials import PairForm, improve_labelling
-from sskit.oracles.graph.trws import TRWS
+from sskit.oracles.graph.potentials import PairForm
 from sskit.oracles.label_sets.exact import EnumeratedSets
 from sskit.oracles.label_sets.oracle import find_label_set
 from sskit.oracles.parts.max_sum import PartsMaxSum
@@ -206,16 +205,6 @@ CALLS = {
     ),
     "room for labels of graphs": (
         lambda: decode_graphs(graph_request(), 0, 1, labels_of(3)), ValueError, "labels is 3",
-    ),
-    "labels of a graph": (
-        lambda: improve_labelling(TRWS(), np.eye(2), [[0, 1]], [1.0], [0, 2]),
-        ValueError, r"labels\[1\] is 2",
-    ),
-    "messages of a graph": (
-        lambda: improve_labelling(
-            TRWS(), np.eye(2), [[0, 1]], [1.0], [0, 1], np.zeros(1, np.float32)
-        ),
-        ValueError, "messages must have length 2, got 1",
     ),
     "ends of sets": (
         lambda: best_sets(

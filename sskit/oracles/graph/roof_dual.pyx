@@ -6,7 +6,7 @@ from libc.math cimport fabs
 from libc.string cimport memcpy
 
 from sskit.oracles.graph.potentials cimport (
-    ROUNDING, GraphPotentials, check_capacities, labelling_score, pair_score
+    ROUNDING, GraphPotentials, Topology, check_capacities, labelling_score, pair_score
 )
 
 
@@ -235,6 +235,9 @@ cdef class QPBO(GraphOracle):
 
     cpdef GraphOracle fork(self):
         return QPBO()
+
+    cdef int arrange(self, Topology* topology, Py_ssize_t n_states) except -1 nogil:
+        return self.rest.arrange(topology, n_states)
 
     cdef int improve(self, const Potentials* p, int32_t* labels) except -1 nogil:
         cdef double score = labelling_score(p, labels), value

@@ -7,13 +7,47 @@ import numpy as np
 
 from sskit.oracles.gate import check_count, check_truth
 
-from libc.math cimport INFINITY, fabs
+from libc.math cimport INFINITY, fabs, isfinite
+from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
 
-from sskit.oracles.graph.messages cimport Messages, Pass
 from sskit.oracles.graph.potentials cimport (
-    ROUNDING, GraphPotentials, check_capacities, labelling_score, pair_score
+    ROUNDING, GraphPotentials, check_capacities, labelling_score, pair_score, table_of
 )
+
+cdef extern from "lanes.hpp" namespace "sskit":
+    const Py_ssize_t HALF
+
+cdef extern from "messages.hpp" namespace "sskit" nogil:
+    struct MessageGraph:
+        Py_ssize_t n_nodes
+        Py_ssize_t n_states
+        Py_ssize_t stride
+        const double* node
+        const int32_t* first_later
+        const int32_t* first_earlier
+        const int32_t* earlier_edge
+        const int32_t* later
+        const int32_t* earlier
+        const double* tables
+        const int64_t* table_at
+        const double* potts
+        double* message
+        double* belief
+        double* value
+
+    struct PassSums:
+        double bound
+        double size
+        double score
+
+    PassSums pass_to_last(const MessageGraph& g, int32_t* labels) noexcept
+    PassSums pass_to_first(const MessageGraph& g) noexcept
+    double decode_to_last(const MessageGraph& g, int32_t* labels) noexcept
+    void move_forest(
+        const MessageGraph& g, uint64_t* random, bint to_last, int32_t* parent, double* value,
+        int32_t* labels
+    ) noexcept
 
 # A node is visited so often at most: where potentials differ by rounding there may be circles.
 cdef Py_ssize_t MOST_ROUNDS = 1000
@@ -36,11 +70,15 @@ cdef class NodeMoves(GraphOracle):
     cpdef GraphOracle fork(self):
         return NodeMoves()
 
+    cdef int arrange(self, Topology* topology, Py_ssize_t n_states) except -1 nogil:
+        topology.make_incidence()
+        return 0
+
     cdef int improve(self, const Potentials* p, int32_t* labels) except -1 nogil:
-        cdef Py_ssize_t v, i, e, n_changed = p.n_nodes, _round
+        cdef Py_ssize_t v, i, n_changed = p.n_nodes, _round
         if p.n_states == 1:
             return 0
-        self.arrange(p)
+        self.graph = self.topology_of(p)
         self.gain.resize(p.n_states)
         self.stale.refill(p.n_nodes, 1)
         for _round in range(MOST_ROUNDS):
@@ -53,26 +91,8 @@ cdef class NodeMoves(GraphOracle):
                 self.stale[v] = 0
                 if self.move(p, v, labels):
                     n_changed += 1
-                    for i in range(self.first[v], self.first[v + 1]):
-                        e = self.incident[i]
-                        self.stale[p.ends[2 * e] + p.ends[2 * e + 1] - v] = 1
-        return 0
-
-    cdef int arrange(self, const Potentials* p) except -1 nogil:
-        cdef Py_ssize_t v, i
-        self.first.refill(p.n_nodes + 1, 0)
-        self.incident.resize(2 * p.n_edges)
-        for i in range(2 * p.n_edges):
-            self.first[p.ends[i] + 1] += 1
-        for v in range(p.n_nodes):
-            self.first[v + 1] += self.first[v]
-        for i in range(2 * p.n_edges):
-            v = p.ends[i]
-            self.incident[self.first[v]] = <int32_t>(i // 2)
-            self.first[v] += 1  # moved to where the next node begins
-        for v in range(p.n_nodes, 0, -1):
-            self.first[v] = self.first[v - 1]
-        self.first[0] = 0
+                    for i in range(self.graph.first[v], self.graph.first[v + 1]):
+                        self.stale[self.graph.other_end(self.graph.incident[i], v)] = 1
         return 0
 
     cdef bint move(self, const Potentials* p, Py_ssize_t v, int32_t* labels) noexcept nogil:
@@ -82,8 +102,8 @@ cdef class NodeMoves(GraphOracle):
         cdef double size = fabs(p.node[v * p.stride + present])
         for k in range(n_states):
             gain[k] = p.node[v * p.stride + k]
-        for i in range(self.first[v], self.first[v + 1]):
-            e = self.incident[i]
+        for i in range(self.graph.first[v], self.graph.first[v + 1]):
+            e = self.graph.incident[i]
             if p.ends[2 * e] == v:
                 other = labels[p.ends[2 * e + 1]]
                 size += fabs(pair_score(p, e, present, other))
@@ -129,11 +149,15 @@ cdef class TRWS(GraphOracle):
     def __cinit__(self, Py_ssize_t max_sweeps=20, double tol=1e-2, Py_ssize_t n_moves=20):
         self.bounds = self.lock_free = True
         self.max_sweeps, self.tol, self.n_moves = max_sweeps, tol, n_moves
-        self.messages = Messages()
         self.node_moves = NodeMoves()
 
     cpdef GraphOracle fork(self):
         return TRWS(self.max_sweeps, self.tol, self.n_moves)
+
+    cdef int arrange(self, Topology* topology, Py_ssize_t n_states) except -1 nogil:
+        topology.make_sorted()
+        topology.make_incidence()
+        return 0
 
     cdef Py_ssize_t memory_size(self, const Potentials* p) noexcept nogil:
         return p.n_edges * p.n_states
@@ -142,49 +166,98 @@ cdef class TRWS(GraphOracle):
         return self.improve_from(p, labels, NULL)
 
     cdef int improve_from(
-        self, const Potentials* p, int32_t* labels, float* messages
+        self, const Potentials* given, int32_t* labels, float* messages
     ) except -1 nogil:
-        self.messages.load(p, messages)
+        cdef Potentials p = given[0]
+        cdef MessageGraph graph
+        cdef uint64_t random = 1  # the same question has the same answer
+        cdef Py_ssize_t m
+        p.topology = self.topology_of(given)
+        self.load(&p, messages)
+        point(self, &p, &graph)
         self.trial.resize(p.n_nodes)
-        self.score = labelling_score(p, labels)
-        if not self.sweep(p, labels):
+        self.score = labelling_score(&p, labels)
+        if not sweep(self, &p, &graph, labels):
             if self.bound == -INFINITY:
                 with gil:
                     raise ValueError(
                         f"no labelling of {p.n_nodes} nodes is allowed by the potentials"
                     )
-            self.take(p, self.messages.decode(self.trial.data()), labels)
+            self.take(&p, decode_to_last(graph, self.trial.data()), labels)
             memcpy(self.trial.data(), labels, p.n_nodes * sizeof(int32_t))
-            self.node_moves.improve(p, self.trial.data())
-            self.messages.move_forests(self.n_moves, self.trial.data())
-            self.take(p, INFINITY, labels)
+            self.node_moves.improve(&p, self.trial.data())
+            self.parent.resize(p.n_nodes)
+            self.value.resize(p.n_nodes * self.stride)
+            for m in range(self.n_moves if p.n_edges else 0):
+                move_forest(
+                    graph, &random, m % 2 == 0, self.parent.data(), self.value.data(),
+                    self.trial.data()
+                )
+            self.take(&p, INFINITY, labels)
         self.bound = max(self.bound, self.score)
         if messages != NULL:
-            self.messages.save(messages)
+            self.save(&p, messages)
         return 0
 
-    cdef bint sweep(self, const Potentials* p, int32_t* labels) noexcept nogil:
-        cdef Pass there, back
-        cdef double before, gap
-        self.bound, self.n_sweeps = INFINITY, 0
-        while self.n_sweeps < self.max_sweeps:
-            before = self.bound
-            there = self.messages.to_last(self.trial.data())
-            self.bound = min(self.bound, there.bound)
-            if there.bound == -INFINITY:
-                return False
-            self.take(p, there.score, labels)
-            back = self.messages.to_first()
-            self.bound = min(self.bound, back.bound)
-            self.n_sweeps += 1
-            if back.bound == -INFINITY:
-                return False
-            gap = self.bound - self.score
-            if gap <= ROUNDING * back.size:
-                return True
-            if before - self.bound <= max(self.tol * min(gap, back.size), ROUNDING * back.size):
-                return False
-        return False
+    cdef int load(self, const Potentials* p, const float* messages) except -1 nogil:
+        cdef Py_ssize_t v, e, k, n_states = p.n_states
+        cdef Py_ssize_t stride = (n_states + HALF - 1) // HALF * HALF
+        cdef double* row
+        self.stride = stride
+        self.row.refill(2 * stride, 0.0)
+        self.node.resize(p.n_nodes * stride)
+        for v in range(p.n_nodes):
+            row = &self.node[v * stride]
+            memcpy(row, p.node + v * p.stride, n_states * sizeof(double))
+            for k in range(n_states, stride):
+                row[k] = -INFINITY
+        self.load_tables(p)
+        self.message.refill(p.n_edges * stride, 0.0)
+        if messages == NULL:
+            return 0
+        for e in range(p.n_edges):
+            for k in range(n_states):
+                if isfinite(messages[e * n_states + k]):  # any number will do, as to the bound
+                    self.message[e * stride + k] = messages[e * n_states + k]
+        return 0
+
+    cdef int load_tables(self, const Potentials* p) except -1 nogil:
+        cdef Py_ssize_t k, e, t, stride = self.stride, size = p.n_states * stride
+        cdef bint shared = p.table != NULL and 2 * p.n_tables <= p.n_edges
+        cdef bint plain = True, turned
+        if p.potts:
+            self.potts.resize(p.n_edges)
+            for k in range(p.n_edges):
+                self.potts[k] = p.pair[p.topology.given[k] * p.width]
+            return 0
+        for k in range(p.n_states * p.n_states):
+            plain = plain and p.column[k] == k and p.factor[k] == 1.0
+        self.table_at.resize(p.n_edges)
+        self.tables.resize((2 * p.n_tables if shared else p.n_edges) * size)
+        if shared:
+            for t in range(p.n_tables):
+                pack(p, t, plain, False, &self.tables[2 * t * size], stride)
+                pack(p, t, plain, True, &self.tables[(2 * t + 1) * size], stride)
+        for k in range(p.n_edges):
+            e = p.topology.given[k]
+            turned = p.ends[2 * e] > p.ends[2 * e + 1]
+            if shared:
+                self.table_at[k] = (2 * table_of(p, e) + turned) * size
+            else:
+                self.table_at[k] = k * size
+                pack(p, table_of(p, e), plain, turned, &self.tables[k * size], stride)
+        return 0
+
+    cdef void save(self, const Potentials* p, float* messages) noexcept nogil:
+        cdef Py_ssize_t e, k
+        cdef double most
+        cdef double* row
+        for e in range(p.n_edges):
+            row, most = &self.message[e * self.stride], -INFINITY
+            for k in range(p.n_states):
+                most = max(most, row[k])
+            for k in range(p.n_states):
+                messages[e * p.n_states + k] = <float>(row[k] - most)
 
     cdef void take(self, const Potentials* p, double score, int32_t* labels) noexcept nogil:
         if score > self.score:
@@ -193,6 +266,65 @@ cdef class TRWS(GraphOracle):
             if score > self.score:
                 self.score = score
                 memcpy(labels, self.trial.data(), p.n_nodes * sizeof(int32_t))
+
+cdef void point(TRWS oracle, const Potentials* p, MessageGraph* graph) noexcept nogil:
+    """Fill in what passes over the loaded potentials read and write."""
+    cdef const Topology* t = p.topology
+    graph.n_nodes, graph.n_states, graph.stride = p.n_nodes, p.n_states, oracle.stride
+    graph.first_later = t.first_later.data()
+    graph.first_earlier = t.first_earlier.data()
+    graph.earlier_edge = t.earlier_edge.data()
+    graph.later = t.later.data()
+    graph.earlier = t.earlier.data()
+    graph.node, graph.message = oracle.node.data(), oracle.message.data()
+    graph.tables, graph.table_at = oracle.tables.data(), oracle.table_at.data()
+    graph.potts = oracle.potts.data() if p.potts else NULL
+    graph.belief, graph.value = oracle.row.data(), oracle.row.data() + oracle.stride
+
+
+cdef bint sweep(
+    TRWS oracle, const Potentials* p, const MessageGraph* graph, int32_t* labels
+) noexcept nogil:
+    """Sweep until there is nothing more to gain; is the labelling known to be the best?"""
+    cdef PassSums there, back
+    cdef double before, gap
+    oracle.bound, oracle.n_sweeps = INFINITY, 0
+    while oracle.n_sweeps < oracle.max_sweeps:
+        before = oracle.bound
+        there = pass_to_last(graph[0], oracle.trial.data())
+        oracle.bound = min(oracle.bound, there.bound)
+        if there.bound == -INFINITY:
+            return False
+        oracle.take(p, there.score, labels)
+        back = pass_to_first(graph[0])
+        oracle.bound = min(oracle.bound, back.bound)
+        oracle.n_sweeps += 1
+        if back.bound == -INFINITY:
+            return False
+        gap = oracle.bound - oracle.score
+        if gap <= ROUNDING * back.size:
+            return True
+        if before - oracle.bound <= max(oracle.tol * min(gap, back.size), ROUNDING * back.size):
+            return False
+    return False
+
+
+cdef void pack(
+    const Potentials* p, Py_ssize_t t, bint plain, bint turned, double* out, Py_ssize_t stride
+) noexcept nogil:
+    """Write a table, or turned, the transpose of it, in padded rows; plain: it stands as it is."""
+    cdef Py_ssize_t a, b, k, n_states = p.n_states
+    cdef const double* pair = p.pair + t * p.width
+    for a in range(n_states):
+        if plain and not turned:
+            memcpy(out, pair + a * n_states, n_states * sizeof(double))
+        else:
+            for b in range(n_states):
+                k = b * n_states + a if turned else a * n_states + b
+                out[b] = p.factor[k] * pair[p.column[k]]
+        for b in range(n_states, stride):
+            out[b] = -INFINITY
+        out += stride
 
 
 # Memory that is new takes as long as some sweeps: each thread leaves that of its last call, unless
@@ -290,7 +422,8 @@ default=None
     oracle.max_sweeps, oracle.tol, oracle.n_moves = max_sweeps, tol, n_moves
     with nogil:
         oracle.improve(p, &out[0])
-    if oracle.messages.tables.size() + oracle.messages.message.size() <= MOST_LEFT:
+    cdef Py_ssize_t n_left = oracle.tables.size() + oracle.message.size()
+    if n_left <= MOST_LEFT:
         _LEFT.oracle = oracle
     if oracle.score == -INFINITY:
         raise ValueError(

@@ -7,9 +7,8 @@ from libc.string cimport memcpy, memset
 
 from sskit.core.vectors cimport Scratch
 from sskit.oracles.graph.cut cimport Cut
-from sskit.oracles.tree.max_sum cimport Forest
 from sskit.oracles.label_sets.oracle cimport ONE, LabelSetOracle, write_pairs
-from sskit.oracles.graph.potentials cimport Potentials
+from sskit.oracles.graph.potentials cimport Potentials, Topology
 from sskit.oracles.graph.roof_dual cimport RoofDual
 
 MAX_ENUMERATED = 20
@@ -169,20 +168,20 @@ cdef class CutSets(LabelSetOracle):
 cdef class TreeSets(LabelSetOracle):
     """The best set where the edges form a forest, by max-sum."""
 
-    cdef Forest forest
+    cdef Topology forest
     cdef Scratch[double] gain       # (n_labels,) by place: of a label over its absence, with the
     cdef Scratch[double] lift       # subtree below; what its parent adds to that by being there
 
     def __cinit__(self):
         self.exact = self.lock_free = True
-        self.forest = Forest()
 
     cdef int find(
         self, Py_ssize_t n_labels, const double* label, Py_ssize_t n_edges, const int32_t* ends,
         const double* pair, int32_t* code
     ) except -1 nogil:
         cdef Py_ssize_t k
-        self.forest.arrange(n_labels, n_edges, ends)
+        self.forest.take(n_labels, n_edges, ends)
+        self.forest.make_forest()
         self.gain.resize(n_labels)
         self.lift.resize(n_labels)
         for k in range(n_labels):

@@ -8,9 +8,9 @@ from libc.string cimport memcpy
 
 from sskit.core.checks cimport check_equal, check_indices
 from sskit.core.vectors cimport Scratch
+from sskit.oracles.graph.potentials cimport Topology
 from sskit.oracles.label_sets.exact cimport EnumeratedSets
 from sskit.oracles.label_sets.oracle cimport ONE, write_pairs
-from sskit.oracles.tree.max_sum cimport Forest
 
 
 cdef class SlackSets:
@@ -141,7 +141,7 @@ cdef class CountedForest(SlackSets):
     cdef const int32_t[::1] levels
     cdef double unit
     cdef Py_ssize_t stride            # numbers of a row of the tables: E + 1
-    cdef Forest forest
+    cdef Topology forest
     cdef Scratch[double] joint         # (L, 2, 2) by place: scores by the parent's state, its own
     cdef Scratch[double] value         # (L + 1, 2, stride) V
     cdef Scratch[double] before        # (L, 2, stride) V of the parent before it was joined
@@ -157,7 +157,6 @@ cdef class CountedForest(SlackSets):
             raise ValueError(f"levels must not be negative, got {levels}")
         self.levels, self.unit = levels, unit
         self.stride = int(np.sum(levels)) + 1
-        self.forest = Forest()
         n_labels = len(levels)
         self.joint.resize(4 * n_labels)
         self.reach.resize(n_labels + 1)
@@ -170,7 +169,8 @@ cdef class CountedForest(SlackSets):
     # the edges as a forest, and `joint`
     cdef int load(self, const SetQuestion* q) except -1 nogil:
         cdef Py_ssize_t k
-        self.forest.arrange(q.n_labels, q.n_edges, q.ends)
+        self.forest.take(q.n_labels, q.n_edges, q.ends)
+        self.forest.make_forest()
         for k in range(q.n_labels):
             self.joint[4 * k] = self.joint[4 * k + 1] = self.joint[4 * k + 2] = 0.0
             self.joint[4 * k + 3] = (
@@ -307,7 +307,8 @@ cdef class CountedClosure(CountedForest):
 
     cdef int load(self, const SetQuestion* q) except -1 nogil:
         cdef Py_ssize_t k, edge
-        self.forest.arrange(q.n_labels, self.edges.shape[0] - 1, &self.edges[0, 0])
+        self.forest.take(q.n_labels, self.edges.shape[0] - 1, &self.edges[0, 0])
+        self.forest.make_forest()
         for k in range(q.n_labels):
             for edge in range(4):
                 self.joint[4 * k + edge] = 0.0

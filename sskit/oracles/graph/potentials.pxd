@@ -57,6 +57,9 @@ cdef extern from "topology.hpp" namespace "sskit" nogil:
         bint potts
         const Topology* topology
 
+    Py_ssize_t table_of(const Potentials* p, Py_ssize_t e) noexcept
+    double pair_score(const Potentials* p, Py_ssize_t e, int32_t a, int32_t b) noexcept
+
 
 cdef class Topologies:
     """What follows from the edges of graphs, made once; graphs with the same edges share it."""
@@ -77,20 +80,6 @@ cdef int choose_oracle(
     Topology* topology, Py_ssize_t n_states, bint attractive, bint potts, bint forbids,
     double max_entries, double max_labellings
 ) except -1 nogil
-
-
-cdef inline Py_ssize_t table_of(const Potentials* p, Py_ssize_t e) noexcept nogil:
-    return e if p.table == NULL else p.table[e]
-
-
-cdef inline double pair_score(
-    const Potentials* p, Py_ssize_t e, int32_t a, int32_t b
-) noexcept nogil:
-    cdef Py_ssize_t place
-    if p.potts:  # the same number, with nothing to look up
-        return p.pair[e * p.width] if a == b else 0.0
-    place = a * p.n_states + b
-    return p.factor[place] * p.pair[table_of(p, e) * p.width + p.column[place]]
 
 
 cdef double labelling_score(const Potentials* p, const int32_t* labels) noexcept nogil

@@ -3,7 +3,6 @@ from libc.stdint cimport int32_t
 from sskit.core.vectors cimport Scratch
 from sskit.oracles.graph.cut cimport Cut
 from sskit.oracles.graph.potentials cimport GraphOracle, Potentials
-from sskit.oracles.graph.trws cimport TRWS
 
 
 cdef class RoofDual:
@@ -75,7 +74,7 @@ cdef class QPBO(GraphOracle):
 
     cdef readonly Py_ssize_t n_undecided  # nodes, in the last call
     cdef RoofDual dual
-    cdef TRWS rest
+    cdef GraphOracle rest            # TRWS
     cdef Scratch[int32_t] halves     # (n_nodes,) twice the states of the relaxation's optimum
     cdef Scratch[int32_t] constant   # (2, n_nodes) zeros, ones
     cdef Scratch[int32_t] trial      # (n_nodes,) a labelling

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from sskit.oracles.graph.trws import TRWS
+
 from libc.math cimport fabs
 from libc.string cimport memcpy
 

@@ -100,26 +100,24 @@ struct Topology {
         make_incidence();
         parent.resize(n_nodes);
         edge.resize(n_nodes);
-        std::vector<int32_t> found;
-        found.reserve(n_nodes);
         std::vector<char> seen(n_nodes, 0);
+        order.reserve(n_nodes);
         const auto visit = [&](int32_t v, ptrdiff_t above, int32_t by) {
             if (seen[v]) return;
             seen[v] = 1;
-            parent[found.size()] = (int32_t)above;
-            edge[found.size()] = by;
-            found.push_back(v);
+            parent[order.size()] = (int32_t)above;
+            edge[order.size()] = by;
+            order.push_back(v);
         };
         size_t done = 0;
-        for (ptrdiff_t root = 0; root < n_nodes; ++root) {
-            visit((int32_t)root, -1, -1);
-            for (; done < found.size(); ++done) {
-                const int32_t v = found[done];
+        for (int32_t root = 0; root < n_nodes; ++root) {
+            visit(root, -1, -1);
+            for (; done < order.size(); ++done) {
+                const int32_t v = order[done];
                 for (int32_t k = first[v]; k < first[v + 1]; ++k)
                     visit(other_end(incident[k], v), done, incident[k]);
             }
         }
-        order.swap(found);
     }
 
     // For each place of `order` that of its first child and of the next child of its parent, -1:
@@ -171,16 +169,16 @@ private:
     static constexpr ptrdiff_t UNKNOWN = -2;
     ptrdiff_t closing = UNKNOWN;
 
-    // Counting sort of 0 .. n - 1 by nodes; those of node v begin at first[v].
+    // Counting sort of 0 .. n - 1 by nodes; those of node v begin at begin[v].
     template <class Key>
-    void sort_by(ptrdiff_t n, Key key, std::vector<int32_t>& first, std::vector<int32_t>& sorted) {
-        std::vector<int32_t> next(n_nodes + 1, 0);
+    void sort_by(ptrdiff_t n, Key key, std::vector<int32_t>& begin, std::vector<int32_t>& sorted) {
         sorted.resize(n);
-        for (ptrdiff_t k = 0; k < n; ++k) ++next[key(k) + 1];
-        for (ptrdiff_t v = 0; v < n_nodes; ++v) next[v + 1] += next[v];
-        std::vector<int32_t> begin = next;
-        for (ptrdiff_t k = 0; k < n; ++k) sorted[next[key(k)]++] = (int32_t)k;
-        first.swap(begin);
+        begin.assign(n_nodes + 1, 0);
+        for (ptrdiff_t k = 0; k < n; ++k) ++begin[key(k) + 1];
+        for (ptrdiff_t v = 0; v < n_nodes; ++v) begin[v + 1] += begin[v];
+        for (ptrdiff_t k = 0; k < n; ++k) sorted[begin[key(k)]++] = (int32_t)k;
+        std::copy_backward(begin.begin(), begin.end() - 1, begin.end());  // each was moved on by one
+        begin[0] = 0;
     }
 };
 
@@ -189,8 +187,12 @@ inline void Topology::make_elimination(ptrdiff_t limit) {
     most = -1;
     // the present neighbours of each node, by number
     std::vector<std::vector<int32_t>> near(n_nodes);
-    for (ptrdiff_t k = 0; k < 2 * n_edges; ++k) near[ends[k]].push_back(ends[k ^ 1]);
-    for (auto& list : near) {
+    make_incidence();
+    for (ptrdiff_t v = 0; v < n_nodes; ++v) {
+        auto& list = near[v];
+        list.reserve(2 * (first[v + 1] - first[v]) + 2);
+        for (int32_t k = first[v]; k < first[v + 1]; ++k)
+            list.push_back(other_end(incident[k], v));
         std::sort(list.begin(), list.end());
         list.erase(std::unique(list.begin(), list.end()), list.end());
     }
@@ -203,7 +205,9 @@ inline void Topology::make_elimination(ptrdiff_t limit) {
     };
     // Nodes by how many edges they miss, and then since when; the last entry of a node counts.
     typedef std::pair<int64_t, int32_t> Entry;
-    std::priority_queue<Entry, std::vector<Entry>, std::greater<Entry>> queue;
+    std::vector<Entry> room;
+    room.reserve(8 * n_nodes);
+    std::priority_queue<Entry, std::vector<Entry>, std::greater<Entry>> queue({}, std::move(room));
     constexpr int64_t EDGE = (int64_t)1 << 50;
     std::vector<int64_t> key(n_nodes, 0);
     const int32_t too_many = (int32_t)(limit * (limit - 1) / 2 + 1);  // neighbours
@@ -234,6 +238,7 @@ inline void Topology::make_elimination(ptrdiff_t limit) {
     place.resize(n_nodes);
     first_joined.assign(1, 0);
     joined.clear();
+    joined.reserve(4 * n_nodes);
     child.assign(n_nodes, -1);
     sibling.assign(n_nodes, -1);
     width = 0;
@@ -289,5 +294,13 @@ struct Potentials {
     // what the oracle that is asked reads of that; NULL: it makes it for the call
     const Topology* topology = nullptr;
 };
+
+inline ptrdiff_t table_of(const Potentials* p, ptrdiff_t e) { return p->table ? p->table[e] : e; }
+
+inline double pair_score(const Potentials* p, ptrdiff_t e, int32_t a, int32_t b) {
+    if (p->potts) return a == b ? p->pair[e * p->width] : 0.0;  // the same, with nothing to look up
+    const ptrdiff_t place = a * p->n_states + b;
+    return p->factor[place] * p->pair[table_of(p, e) * p->width + p->column[place]];
+}
 
 }  // namespace sskit

@@ -1,7 +1,24 @@
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t
 
 from sskit.core.vectors cimport Scratch
 from sskit.oracles.graph.potentials cimport GraphOracle, Potentials, Topology
+
+cdef extern from "messages.hpp" namespace "sskit" nogil:
+    struct PassSums:
+        double bound
+        double size
+        double score
+
+    cppclass Messages:
+        Scratch[double] packed
+        Scratch[double] messages
+        void load(const Potentials& p, const float* messages) except +
+        void move_forests(Py_ssize_t n_moves, int32_t* labels) except +
+        void save(float* messages)
+
+    PassSums pass_to_last(const Messages& g, int32_t* labels) noexcept
+    PassSums pass_to_first(const Messages& g) noexcept
+    double decode_to_last(const Messages& g, int32_t* labels) noexcept
 
 
 cdef class NodeMoves(GraphOracle):
@@ -16,35 +33,18 @@ cdef class NodeMoves(GraphOracle):
 
 
 cdef class TRWS(GraphOracle):
-    """Good labellings and an upper bound of their scores, by sequential message passing.
-
-    Nodes come in the order of their numbers. Tables are kept once for each edge, from the state
-    of its earlier node to that of the later one; tables that edges share are kept once for either
-    direction. Edges are sorted as those of a `Topology` are.
-    """
+    """Good labellings and an upper bound of their scores, by sequential message passing."""
 
     cdef readonly Py_ssize_t max_sweeps
     cdef readonly double tol
     cdef readonly Py_ssize_t n_moves     # of forests
     cdef readonly Py_ssize_t n_sweeps    # of the last call
+    cdef Messages messages
     cdef NodeMoves node_moves
     cdef Scratch[int32_t] trial          # (n_nodes,) a labelling
     cdef double score                    # of the best labelling so far
-    # the potentials as passes read them (see the header), and scratch memory of these
-    cdef Py_ssize_t stride
-    cdef Scratch[double] node            # (n_nodes, stride)
-    cdef Scratch[double] tables
-    cdef Scratch[int64_t] table_at       # (n_edges,)
-    cdef Scratch[double] potts           # (n_edges,)
-    cdef Scratch[double] message         # (n_edges, stride)
-    cdef Scratch[double] row             # (2, stride)
-    cdef Scratch[int32_t] parent         # (n_nodes,) of a forest
-    cdef Scratch[double] value           # (n_nodes, stride) likewise
 
-    # read potentials; messages (n_edges, n_states) to earlier nodes, or NULL: zeros
-    cdef int load(self, const Potentials* p, const float* messages) except -1 nogil
-    cdef int load_tables(self, const Potentials* p) except -1 nogil
-    # write the messages to earlier nodes out again, each less its largest
-    cdef void save(self, const Potentials* p, float* messages) noexcept nogil
     # take the labelling in `trial`, which is said to have this score, if it is better
     cdef void take(self, const Potentials* p, double score, int32_t* labels) noexcept nogil
+    # sweeps until there is nothing more to gain; is the labelling known to be the best?
+    cdef bint sweep(self, const Potentials* p, int32_t* labels) noexcept nogil

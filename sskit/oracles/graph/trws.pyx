@@ -7,47 +7,12 @@ import numpy as np
 
 from sskit.oracles.gate import check_count, check_truth
 
-from libc.math cimport INFINITY, fabs, isfinite
-from libc.stdint cimport uint64_t
+from libc.math cimport INFINITY, fabs
 from libc.string cimport memcpy
 
 from sskit.oracles.graph.potentials cimport (
-    ROUNDING, GraphPotentials, check_capacities, labelling_score, pair_score, table_of
+    ROUNDING, GraphPotentials, check_capacities, labelling_score, pair_score
 )
-
-cdef extern from "lanes.hpp" namespace "sskit":
-    const Py_ssize_t HALF
-
-cdef extern from "messages.hpp" namespace "sskit" nogil:
-    struct MessageGraph:
-        Py_ssize_t n_nodes
-        Py_ssize_t n_states
-        Py_ssize_t stride
-        const double* node
-        const int32_t* first_later
-        const int32_t* first_earlier
-        const int32_t* earlier_edge
-        const int32_t* later
-        const int32_t* earlier
-        const double* tables
-        const int64_t* table_at
-        const double* potts
-        double* message
-        double* belief
-        double* value
-
-    struct PassSums:
-        double bound
-        double size
-        double score
-
-    PassSums pass_to_last(const MessageGraph& g, int32_t* labels) noexcept
-    PassSums pass_to_first(const MessageGraph& g) noexcept
-    double decode_to_last(const MessageGraph& g, int32_t* labels) noexcept
-    void move_forest(
-        const MessageGraph& g, uint64_t* random, bint to_last, int32_t* parent, double* value,
-        int32_t* labels
-    ) noexcept
 
 # A node is visited so often at most: where potentials differ by rounding there may be circles.
 cdef Py_ssize_t MOST_ROUNDS = 1000
@@ -169,95 +134,48 @@ cdef class TRWS(GraphOracle):
         self, const Potentials* given, int32_t* labels, float* messages
     ) except -1 nogil:
         cdef Potentials p = given[0]
-        cdef MessageGraph graph
-        cdef uint64_t random = 1  # the same question has the same answer
-        cdef Py_ssize_t m
         p.topology = self.topology_of(given)
-        self.load(&p, messages)
-        point(self, &p, &graph)
+        self.messages.load(p, messages)
         self.trial.resize(p.n_nodes)
         self.score = labelling_score(&p, labels)
-        if not sweep(self, &p, &graph, labels):
+        if not self.sweep(&p, labels):
             if self.bound == -INFINITY:
                 with gil:
                     raise ValueError(
                         f"no labelling of {p.n_nodes} nodes is allowed by the potentials"
                     )
-            self.take(&p, decode_to_last(graph, self.trial.data()), labels)
+            self.take(&p, decode_to_last(self.messages, self.trial.data()), labels)
             memcpy(self.trial.data(), labels, p.n_nodes * sizeof(int32_t))
             self.node_moves.improve(&p, self.trial.data())
-            self.parent.resize(p.n_nodes)
-            self.value.resize(p.n_nodes * self.stride)
-            for m in range(self.n_moves if p.n_edges else 0):
-                move_forest(
-                    graph, &random, m % 2 == 0, self.parent.data(), self.value.data(),
-                    self.trial.data()
-                )
+            self.messages.move_forests(self.n_moves, self.trial.data())
             self.take(&p, INFINITY, labels)
         self.bound = max(self.bound, self.score)
         if messages != NULL:
-            self.save(&p, messages)
+            self.messages.save(messages)
         return 0
 
-    cdef int load(self, const Potentials* p, const float* messages) except -1 nogil:
-        cdef Py_ssize_t v, e, k, n_states = p.n_states
-        cdef Py_ssize_t stride = (n_states + HALF - 1) // HALF * HALF
-        cdef double* row
-        self.stride = stride
-        self.row.refill(2 * stride, 0.0)
-        self.node.resize(p.n_nodes * stride)
-        for v in range(p.n_nodes):
-            row = &self.node[v * stride]
-            memcpy(row, p.node + v * p.stride, n_states * sizeof(double))
-            for k in range(n_states, stride):
-                row[k] = -INFINITY
-        self.load_tables(p)
-        self.message.refill(p.n_edges * stride, 0.0)
-        if messages == NULL:
-            return 0
-        for e in range(p.n_edges):
-            for k in range(n_states):
-                if isfinite(messages[e * n_states + k]):  # any number will do, as to the bound
-                    self.message[e * stride + k] = messages[e * n_states + k]
-        return 0
-
-    cdef int load_tables(self, const Potentials* p) except -1 nogil:
-        cdef Py_ssize_t k, e, t, stride = self.stride, size = p.n_states * stride
-        cdef bint shared = p.table != NULL and 2 * p.n_tables <= p.n_edges
-        cdef bint plain = True, turned
-        if p.potts:
-            self.potts.resize(p.n_edges)
-            for k in range(p.n_edges):
-                self.potts[k] = p.pair[p.topology.given[k] * p.width]
-            return 0
-        for k in range(p.n_states * p.n_states):
-            plain = plain and p.column[k] == k and p.factor[k] == 1.0
-        self.table_at.resize(p.n_edges)
-        self.tables.resize((2 * p.n_tables if shared else p.n_edges) * size)
-        if shared:
-            for t in range(p.n_tables):
-                pack(p, t, plain, False, &self.tables[2 * t * size], stride)
-                pack(p, t, plain, True, &self.tables[(2 * t + 1) * size], stride)
-        for k in range(p.n_edges):
-            e = p.topology.given[k]
-            turned = p.ends[2 * e] > p.ends[2 * e + 1]
-            if shared:
-                self.table_at[k] = (2 * table_of(p, e) + turned) * size
-            else:
-                self.table_at[k] = k * size
-                pack(p, table_of(p, e), plain, turned, &self.tables[k * size], stride)
-        return 0
-
-    cdef void save(self, const Potentials* p, float* messages) noexcept nogil:
-        cdef Py_ssize_t e, k
-        cdef double most
-        cdef double* row
-        for e in range(p.n_edges):
-            row, most = &self.message[e * self.stride], -INFINITY
-            for k in range(p.n_states):
-                most = max(most, row[k])
-            for k in range(p.n_states):
-                messages[e * p.n_states + k] = <float>(row[k] - most)
+    cdef bint sweep(self, const Potentials* p, int32_t* labels) noexcept nogil:
+        cdef PassSums there, back
+        cdef double before, gap
+        self.bound, self.n_sweeps = INFINITY, 0
+        while self.n_sweeps < self.max_sweeps:
+            before = self.bound
+            there = pass_to_last(self.messages, self.trial.data())
+            self.bound = min(self.bound, there.bound)
+            if there.bound == -INFINITY:
+                return False
+            self.take(p, there.score, labels)
+            back = pass_to_first(self.messages)
+            self.bound = min(self.bound, back.bound)
+            self.n_sweeps += 1
+            if back.bound == -INFINITY:
+                return False
+            gap = self.bound - self.score
+            if gap <= ROUNDING * back.size:
+                return True
+            if before - self.bound <= max(self.tol * min(gap, back.size), ROUNDING * back.size):
+                return False
+        return False
 
     cdef void take(self, const Potentials* p, double score, int32_t* labels) noexcept nogil:
         if score > self.score:
@@ -266,65 +184,6 @@ cdef class TRWS(GraphOracle):
             if score > self.score:
                 self.score = score
                 memcpy(labels, self.trial.data(), p.n_nodes * sizeof(int32_t))
-
-cdef void point(TRWS oracle, const Potentials* p, MessageGraph* graph) noexcept nogil:
-    """Fill in what passes over the loaded potentials read and write."""
-    cdef const Topology* t = p.topology
-    graph.n_nodes, graph.n_states, graph.stride = p.n_nodes, p.n_states, oracle.stride
-    graph.first_later = t.first_later.data()
-    graph.first_earlier = t.first_earlier.data()
-    graph.earlier_edge = t.earlier_edge.data()
-    graph.later = t.later.data()
-    graph.earlier = t.earlier.data()
-    graph.node, graph.message = oracle.node.data(), oracle.message.data()
-    graph.tables, graph.table_at = oracle.tables.data(), oracle.table_at.data()
-    graph.potts = oracle.potts.data() if p.potts else NULL
-    graph.belief, graph.value = oracle.row.data(), oracle.row.data() + oracle.stride
-
-
-cdef bint sweep(
-    TRWS oracle, const Potentials* p, const MessageGraph* graph, int32_t* labels
-) noexcept nogil:
-    """Sweep until there is nothing more to gain; is the labelling known to be the best?"""
-    cdef PassSums there, back
-    cdef double before, gap
-    oracle.bound, oracle.n_sweeps = INFINITY, 0
-    while oracle.n_sweeps < oracle.max_sweeps:
-        before = oracle.bound
-        there = pass_to_last(graph[0], oracle.trial.data())
-        oracle.bound = min(oracle.bound, there.bound)
-        if there.bound == -INFINITY:
-            return False
-        oracle.take(p, there.score, labels)
-        back = pass_to_first(graph[0])
-        oracle.bound = min(oracle.bound, back.bound)
-        oracle.n_sweeps += 1
-        if back.bound == -INFINITY:
-            return False
-        gap = oracle.bound - oracle.score
-        if gap <= ROUNDING * back.size:
-            return True
-        if before - oracle.bound <= max(oracle.tol * min(gap, back.size), ROUNDING * back.size):
-            return False
-    return False
-
-
-cdef void pack(
-    const Potentials* p, Py_ssize_t t, bint plain, bint turned, double* out, Py_ssize_t stride
-) noexcept nogil:
-    """Write a table, or turned, the transpose of it, in padded rows; plain: it stands as it is."""
-    cdef Py_ssize_t a, b, k, n_states = p.n_states
-    cdef const double* pair = p.pair + t * p.width
-    for a in range(n_states):
-        if plain and not turned:
-            memcpy(out, pair + a * n_states, n_states * sizeof(double))
-        else:
-            for b in range(n_states):
-                k = b * n_states + a if turned else a * n_states + b
-                out[b] = p.factor[k] * pair[p.column[k]]
-        for b in range(n_states, stride):
-            out[b] = -INFINITY
-        out += stride
 
 
 # Memory that is new takes as long as some sweeps: each thread leaves that of its last call, unless
@@ -422,7 +281,7 @@ default=None
     oracle.max_sweeps, oracle.tol, oracle.n_moves = max_sweeps, tol, n_moves
     with nogil:
         oracle.improve(p, &out[0])
-    cdef Py_ssize_t n_left = oracle.tables.size() + oracle.message.size()
+    cdef Py_ssize_t n_left = oracle.messages.packed.size() + oracle.messages.messages.size()
     if n_left <= MOST_LEFT:
         _LEFT.oracle = oracle
     if oracle.score == -INFINITY:

@@ -37,7 +37,7 @@ ROOMS = {
     "oracles/graph": "core inputs oracles parallel",
     "oracles/tree": "core oracles oracles/chain oracles/graph",
     "oracles/parts": "inputs oracles",
-    "oracles/rankings": "core oracles",
+    "oracles/rankings": "oracles",
     "oracles/segments": "core oracles oracles/chain",
     "oracles/label_sets": "core inputs oracles oracles/graph",
     "models": "core parallel",

@@ -21,7 +21,6 @@ from sskit.oracles.graph.cut import Cut
 from sskit.oracles.graph.potentials import PairForm
 from sskit.oracles.label_sets.exact import EnumeratedSets
 from sskit.oracles.label_sets.oracle import find_label_set
-from sskit.oracles.parts.max_sum import PartsMaxSum
 from sskit.solvers.block_coordinate.eviction import PlaneKeeper
 from sskit.solvers.block_coordinate.plain_pass import PlainVisitor
 from sskit.solvers.common.averaging import Averager, TwoAverages, WeightedAverager
@@ -223,9 +222,6 @@ CALLS = {
     "ends of pairs": (
         lambda: find_label_set(EnumeratedSets(), np.zeros(2), np.full((1, 2), 2, np.int32), [1.0]),
         IndexError, "label 2 .* 0 to 1",
-    ),
-    "types of parts": (
-        lambda: PartsMaxSum(labels_of(1, -1), labels_of(1, 3), 2, 4, 4), ValueError, "types_of",
     ),
     "handles": (lambda: HandleStore(["t"], 9).export_planes(labels_of(1)), IndexError, "plane 2 "),
     "block of a plane": (

@@ -281,8 +281,8 @@ SSKIT_CLONES PassSums pass_to_first(const MessageGraph& g) {
 
 // Nodes such that each has at most one neighbour before it among them, and hence a forest; a share
 // of the nodes is left out, at random. Its best labelling, given the labels of all other nodes, is
-// found from the leaves to the roots. parent (n_nodes,): the edge to the neighbour before it, NO_PARENT,
-// or OUTSIDE; value (n_nodes, stride): best scores of the node with its children.
+// found from the leaves to the roots. parent (n_nodes,): the edge to the neighbour before it,
+// NO_PARENT, or OUTSIDE; value (n_nodes, stride): best scores of the node with its children.
 constexpr int32_t NO_PARENT = -1, OUTSIDE = -2;
 
 template <bool LATER>

@@ -9,27 +9,11 @@ cdef double ROUNDING
 # See the header for what they hold.
 cdef extern from "topology.hpp" namespace "sskit" nogil:
     cppclass Topology:
-        Py_ssize_t n_nodes
-        Py_ssize_t n_edges
-        Scratch[int32_t] first
-        Scratch[int32_t] incident
-        Scratch[int32_t] given
-        Scratch[int32_t] earlier
-        Scratch[int32_t] later
-        Scratch[int32_t] first_later
-        Scratch[int32_t] first_earlier
-        Scratch[int32_t] earlier_edge
-        Scratch[int32_t] order
-        Scratch[int32_t] parent
-        Scratch[int32_t] edge
-        Scratch[int32_t] eliminated
-        Scratch[int32_t] place
-        Scratch[int32_t] first_joined
-        Scratch[int32_t] joined
-        Scratch[int32_t] child
-        Scratch[int32_t] sibling
-        Py_ssize_t width
-        Py_ssize_t most
+        Py_ssize_t n_nodes, n_edges, width, most
+        Scratch[int32_t] first, incident
+        Scratch[int32_t] given, earlier, later, first_later, first_earlier, earlier_edge
+        Scratch[int32_t] order, parent, edge
+        Scratch[int32_t] eliminated, place, first_joined, joined, child, sibling
 
         void take(Py_ssize_t n_nodes, Py_ssize_t n_edges, const int32_t* ends) except +
         Py_ssize_t closing_edge() except +
@@ -42,18 +26,13 @@ cdef extern from "topology.hpp" namespace "sskit" nogil:
         int32_t other_end(Py_ssize_t e, Py_ssize_t v)
 
     struct Potentials:
-        Py_ssize_t n_nodes
-        Py_ssize_t n_edges
-        Py_ssize_t n_states
-        Py_ssize_t stride
-        Py_ssize_t width
+        Py_ssize_t n_nodes, n_edges, n_states, stride, width, n_tables
         const double* node
-        const int32_t* ends
-        Py_ssize_t n_tables
         const double* pair
+        const double* factor
+        const int32_t* ends
         const int32_t* table
         const int32_t* column
-        const double* factor
         bint potts
         const Topology* topology
 

@@ -177,7 +177,8 @@ private:
         for (ptrdiff_t k = 0; k < n; ++k) ++begin[key(k) + 1];
         for (ptrdiff_t v = 0; v < n_nodes; ++v) begin[v + 1] += begin[v];
         for (ptrdiff_t k = 0; k < n; ++k) sorted[begin[key(k)]++] = (int32_t)k;
-        std::copy_backward(begin.begin(), begin.end() - 1, begin.end());  // each was moved on by one
+        // each was moved on to where the next node begins
+        std::copy_backward(begin.begin(), begin.end() - 1, begin.end());
         begin[0] = 0;
     }
 };

@@ -5,13 +5,10 @@ from sskit.oracles.graph.potentials cimport GraphOracle, Potentials, Topology
 
 cdef extern from "messages.hpp" namespace "sskit" nogil:
     struct PassSums:
-        double bound
-        double size
-        double score
+        double bound, size, score
 
     cppclass Messages:
-        Scratch[double] packed
-        Scratch[double] messages
+        Scratch[double] packed, messages
         void load(const Potentials& p, const float* messages) except +
         void move_forests(Py_ssize_t n_moves, int32_t* labels) except +
         void save(float* messages)

@@ -12,7 +12,6 @@ from sskit.oracles.graph.potentials cimport (
     ELIMINATION, QPBO, ROUNDING, TREE, TRWS, GraphOracle, PairForm, Potentials, choose_oracle,
     labelling_score, pair_score
 )
-from sskit.oracles.tree.max_sum cimport TreeMaxSum
 
 # Elimination may look at so many numbers: some 3 ms.
 cdef Py_ssize_t MODEST_ENTRIES = 2**20

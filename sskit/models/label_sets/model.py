@@ -3,12 +3,11 @@
 import numpy as np
 import scipy.sparse as sp
 
-from sskit.inputs.edges import is_forest
 from sskit.models.counts import are_counts, in_units
 from sskit.models.features import FeatureRows
 from sskit.models.label_sets.decoder import best_sets
 from sskit.models.label_sets.hierarchy import Hierarchy
-from sskit.models.label_sets.label_graph import choose_inference
+from sskit.models.label_sets.label_graph import choose_inference, label_graph
 from sskit.models.label_sets.problem import MultilabelProblem
 from sskit.models.layout import WeightLayout
 from sskit.oracles.label_sets.sets import (
@@ -195,7 +194,8 @@ class PairwiseModel(LabelSetModel):
         self.domain = {"the planes": "relaxed" if self.inference == "lp" else "sets of labels"}
         self.costly = self.inference not in ("independent", "tree")
         # without cycles the local polytope has no vertices but sets of labels
-        self.tight = self.inference in ("independent", "tree", "lp") or is_forest(ends, n_labels)
+        forest = label_graph(ends, n_labels).is_forest(0)
+        self.tight = self.inference in ("independent", "tree", "lp") or forest
         if self.inference == "graphcut":
             self.layout.own_bounds = {"pairwise": (0.0, None)}
 

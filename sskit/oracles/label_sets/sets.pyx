@@ -10,9 +10,8 @@ from libc.string cimport memcpy, memset
 
 from sskit.core.vectors cimport Scratch
 from sskit.oracles.graph.cut cimport Cut, flow_graph
-from sskit.oracles.graph.potentials cimport Potentials
+from sskit.oracles.graph.potentials cimport Potentials, Topology
 from sskit.oracles.graph.roof_dual cimport RoofDual
-from sskit.oracles.tree.max_sum cimport Forest
 
 ONE = 1 << 30
 MAX_ENUMERATED = 20
@@ -238,14 +237,14 @@ cdef class LabelTree:
 
     cdef object parents
     cdef const int32_t[:, ::1] places   # (2, n_labels) order and parent of a hierarchy
-    cdef Forest forest
+    cdef Topology forest
     cdef const int32_t* order           # (n_labels,) label at a place
     cdef const int32_t* parent          # (n_labels,) earlier place of its parent; -1: a root
     cdef double low
     cdef Scratch[double] lift
 
     def __cinit__(self, parents=None):
-        self.parents, self.forest = parents, Forest()
+        self.parents = parents
         if parents is not None:
             order = parents_first(parents)
             place = np.append(np.argsort(order), -1)    # that of no parent is the last
@@ -259,7 +258,8 @@ cdef class LabelTree:
         cdef Py_ssize_t k
         cdef int32_t e
         if self.low == 0.0:
-            self.forest.arrange(s.n_labels, s.n_edges, s.ends)
+            self.forest.take(s.n_labels, s.n_edges, s.ends)
+            self.forest.make_forest()
             self.order, self.parent = self.forest.order.data(), self.forest.parent.data()
             self.lift.resize(s.n_labels)
             for k in range(s.n_labels):

@@ -276,7 +276,7 @@ def test_choice_of_inference():
     assert choose_inference("lp", NONE, 4) == "independent"
     assert choose_inference("auto", TREE, 4) == "tree"
     assert choose_inference("auto", FULL, 4) == "exhaustive"
-    many = np.stack(np.triu_indices(21, 1), axis=1)
+    many = np.stack(np.triu_indices(21, 1), axis=1).astype(np.int32)
     assert choose_inference("auto", many, 21) == "lp"
     with pytest.raises(ValueError, match="^inference='exhaustive' .* at most 20 .* y has 21"):
         choose_inference("exhaustive", many, 21)

@@ -3,75 +3,15 @@
 // Rows have padded(n_states) columns. The padding of rows of potentials is not read; that of all
 // rows that are written is zero (of logarithms: -infinity).
 #pragma once
-#include <cmath>
-
-#include "lanes.hpp"
+#include "chains.hpp"
+#include "exp_rows.hpp"
 
 namespace sskit {
 
-constexpr double NOTHING = -std::numeric_limits<double>::infinity();
-// exp is zero below it, so that no product of what follows is a denormal number
-constexpr double LEAST_EXPONENT = -500.0;
 // What messages and factors may fall to where some transitions have weight zero: products of all
 // that are above it are exact, so that what is zero has been zero from the start.
 constexpr double LEAST_NODE = -200.0;
 constexpr double LEAST_MESSAGE = 1e-87;
-
-#if defined(SSKIT_VECTORS)
-typedef long long integers __attribute__((vector_size(32), aligned(8), may_alias));
-
-// exp(x) for x <= 700, zero below LEAST_EXPONENT; within two units in the last place
-SSKIT_INLINE half_vec exp_half(const half_vec& x) {
-    const half_vec zero = {0.0, 0.0, 0.0, 0.0}, least = zero + LEAST_EXPONENT, y = larger(x, least);
-    const double magic = 0x1.8p52;  // adding it rounds to an integer, in the lowest bits
-    const half_vec shifted = y * 1.4426950408889634 + magic;
-    const half_vec n = shifted - magic;
-    const half_vec r = (y - n * 0x1.62e42fefa0000p-1) - n * 0x1.cf79abc9e3b3ap-40;
-    const half_vec r2 = r * r, r4 = r2 * r2, r8 = r4 * r4;
-    const half_vec p0 = (1.0 + r) + r2 * (0.5 + r * (1.0 / 6));
-    const half_vec p1 = (1.0 / 24 + r * (1.0 / 120)) + r2 * (1.0 / 720 + r * (1.0 / 5040));
-    const half_vec p2 =
-        (1.0 / 40320 + r * (1.0 / 362880)) + r2 * (1.0 / 3628800 + r * (1.0 / 39916800));
-    const half_vec p3 = 1.0 / 479001600 + r * (1.0 / 6227020800.0);
-    const half_vec p = p0 + r4 * p1 + r8 * (p2 + r4 * p3);
-    const integers power = ((integers)shifted + 1023) << 52;
-    return x < least ? zero : p * (half_vec)power;
-}
-SSKIT_INLINE vec exp_lanes(const vec& x) { return {exp_half(x.low), exp_half(x.high)}; }
-#else
-SSKIT_INLINE vec exp_lanes(const vec& x) {
-    vec out;
-    for (int l = 0; l < LANES; ++l) out.x[l] = x.x[l] < LEAST_EXPONENT ? 0.0 : std::exp(x.x[l]);
-    return out;
-}
-#endif
-
-SSKIT_INLINE double row_max(const double* x, ptrdiff_t n) {
-    double top = NOTHING;
-    ptrdiff_t k = 0;
-    if (n >= LANES) {
-        vec best = load(x);
-        for (k = LANES; k + LANES <= n; k += LANES) best = larger(load(x + k), best);
-        double p[LANES];
-        store(p, best);
-        for (int l = 0; l < LANES; ++l) top = p[l] > top ? p[l] : top;
-    }
-    for (; k < n; ++k) top = x[k] > top ? x[k] : top;
-    return top;
-}
-
-// out = exp(x - top), and zeros up to the stride
-SSKIT_INLINE void exp_row(const double* x, double top, ptrdiff_t n, double* out) {
-    const ptrdiff_t stride = padded(n);
-    for (ptrdiff_t c = 0; c < stride; c += LANES) store(out + c, exp_lanes(load(x + c) - top));
-    for (ptrdiff_t k = n; k < stride; ++k) out[k] = 0.0;
-}
-
-SSKIT_INLINE double row_sum(const double* x, ptrdiff_t n) {
-    vec sum = constant(0.0);
-    for (ptrdiff_t c = 0; c < n; c += LANES) sum += load(x + c);
-    return total(sum);
-}
 
 // out = sum over rows a of weight[a] * table[a]; two sums at a time, for products take their time
 template <int NV>
@@ -205,37 +145,39 @@ SSKIT_CLONES void scaled_pairs(const double* alpha, const double* table, const d
 }
 
 template <int NV>
-SSKIT_INLINE void log_sums(const double* value, const double* table, ptrdiff_t n,
-                           ptrdiff_t stride, double* tops, double* sums) {
+SSKIT_INLINE void log_sums(const double* value, const double* table, ptrdiff_t n_states,
+                           ptrdiff_t stride, const double* node, double* out) {
     vec top[NV], sum[NV];
     for (int v = 0; v < NV; ++v) top[v] = constant(NOTHING);
-    for (ptrdiff_t a = 0; a < n; ++a)
+    for (ptrdiff_t a = 0; a < n_states; ++a)
         for (int v = 0; v < NV; ++v)
             top[v] = larger(load(table + a * stride + v * LANES) + value[a], top[v]);
     for (int v = 0; v < NV; ++v) {
-        const vec zero = constant(0.0);
         // -infinity less itself would be no number
         top[v] = larger(top[v], constant(-std::numeric_limits<double>::max()));
-        sum[v] = zero;
+        sum[v] = constant(0.0);
     }
-    for (ptrdiff_t a = 0; a < n; ++a)
+    for (ptrdiff_t a = 0; a < n_states; ++a)
         for (int v = 0; v < NV; ++v)
             sum[v] += exp_lanes((load(table + a * stride + v * LANES) + value[a]) - top[v]);
     for (int v = 0; v < NV; ++v) {
-        store(tops + v * LANES, top[v]);
-        store(sums + v * LANES, sum[v]);
+        double sums[LANES], tops[LANES];
+        store(sums, sum[v]);
+        store(tops, top[v]);
+        for (ptrdiff_t l = 0, k = v * LANES; l < LANES; ++l, ++k)
+            out[k] = sums[l] > 0.0 ? tops[l] + std::log(sums[l]) + node[k] : NOTHING;
     }
 }
 
-// out[b] = log of the sum over a of exp(value[a] + table[a, b]); sums is scratch
-SSKIT_CLONES void log_step(const double* value, const double* table, ptrdiff_t n, double* sums,
-                           double* out) {
-    const ptrdiff_t stride = padded(n);
-#define SSKIT_ACT(NV) log_sums<NV>(value, table + c, n, stride, out + c, sums + c)
-    SSKIT_STRETCHES(n, SSKIT_ACT)
+// out[b] = node[b] + log of the sum over a of exp(value[a] + table[a, b]); the padding of out is
+// -infinity
+SSKIT_CLONES void log_step(const double* value, const double* table, ptrdiff_t n_states,
+                           const double* node, double* out) {
+    const ptrdiff_t stride = padded(n_states);
+#define SSKIT_ACT(NV) log_sums<NV>(value, table + c, n_states, stride, node + c, out + c)
+    SSKIT_STRETCHES(n_states, SSKIT_ACT)
 #undef SSKIT_ACT
-    for (ptrdiff_t k = 0; k < n; ++k) out[k] = sums[k] > 0.0 ? out[k] + std::log(sums[k]) : NOTHING;
-    for (ptrdiff_t k = n; k < stride; ++k) out[k] = NOTHING;
+    for (ptrdiff_t k = n_states; k < stride; ++k) out[k] = NOTHING;
 }
 
 // x -= its largest entry, which is returned; nothing happens if that is -infinity
@@ -256,7 +198,7 @@ SSKIT_CLONES double softmax(const double* x, ptrdiff_t n, double* out) {
     return top + std::log(sum);
 }
 
-// pairs += exp(value[a] + table[a, b] + ahead[b] - log_sum)
+// pairs += exp(value[a] + table[a, b] + ahead[b] - log_sum), all padded
 SSKIT_CLONES void log_pairs(const double* value, const double* table, const double* ahead,
                             ptrdiff_t n, double log_sum, double* pairs) {
     const ptrdiff_t stride = padded(n);
@@ -269,6 +211,39 @@ SSKIT_CLONES void log_pairs(const double* value, const double* table, const doub
             store(pairs + k, load(pairs + k) + exp_lanes(x));
         }
     }
+}
+
+struct LogSum {
+    static void step(const double* value, const double* table, ptrdiff_t n_states,
+                     const double* node, double* out) {
+        log_step(value, table, n_states, node, out);
+    }
+    static double settle(double* x, ptrdiff_t n_states) {
+        for (ptrdiff_t k = n_states; k < padded(n_states); ++k) x[k] = NOTHING;
+        return subtract_largest(x, n_states);
+    }
+};
+
+// log Z, or -infinity; value gets its logarithms, of each node less the largest
+static inline double log_forward(const Chain& c, double* value, double* row) {
+    const double total = chain_forward<LogSum>(c, nullptr, nullptr, 0.0, value);
+    if (!(total > NOTHING)) return NOTHING;
+    return total + softmax(value + (c.n_nodes - 1) * c.stride, c.n_states, row);
+}
+
+// Marginals and, unless pairs is null, the sums over pairs, as SumProduct.backward; turned is a
+// table of scratch, scratch has 4 rows.
+static inline void log_backward(const Chain& c, const double* value, double* turned,
+                                double* scratch, double* marginals, double* pairs, ptrdiff_t step) {
+    double* both = scratch + 3 * c.stride;
+    if (c.shared()) transpose_padded(c.table, c.n_states, turned);
+    chain_backward<LogSum>(c, turned, scratch, [&](ptrdiff_t t, double* ahead, double* suffix) {
+        const double* here = value + t * c.stride;
+        for (ptrdiff_t k = 0; k < c.n_states; ++k) both[k] = here[k] + ahead[k];
+        const double total = softmax(both, c.n_states, marginals + t * c.stride);
+        if (!pairs || t == c.n_nodes - 1) return;
+        log_pairs(here, c.at(t), suffix, c.n_states, total, pairs + t * step);
+    });
 }
 
 }  // namespace sskit

@@ -1,6 +1,11 @@
 from libc.stdint cimport int32_t
 
 from sskit.core.vectors cimport Scratch
+from sskit.oracles.chain.viterbi cimport Chain
+
+cdef extern from "exp_rows.hpp" namespace "sskit":
+    # a state drawn by its weight, by a number of [0, 1)
+    Py_ssize_t draw_state(const double* weight, Py_ssize_t n, double uniform) noexcept nogil
 
 
 cdef class SumProduct:
@@ -25,7 +30,8 @@ cdef class SumProduct:
     cdef bint forbids                # is one of them -inf?
     cdef bint logs                   # was the last chain looked at in logarithms?
     cdef Scratch[double] table       # (n_states, stride) exp(transitions - shift), of the moment
-    cdef Scratch[double] transposed  # the same or, in logarithms, the transitions turned
+    cdef Scratch[double] transposed  # the same turned, of shared ones
+    cdef Scratch[double] turned      # in logarithms: the transitions
     cdef Scratch[double] factor      # (n_nodes, stride) exp(potentials of nodes), scaled
     cdef Scratch[double] alpha       # (n_nodes, stride) probabilities of the nodes so far
     cdef Scratch[double] scale       # (n_nodes,) that makes alpha times beta sum to one
@@ -52,17 +58,13 @@ cdef class SumProduct:
     cdef const double* table_at(self, Py_ssize_t t) noexcept nogil
     # fill `table` with those of transition t, unless it serves all
     cdef void make_table(self, Py_ssize_t t) noexcept nogil
-    cdef double log_forward(self, const double* node, Py_ssize_t n_nodes) noexcept nogil
-    cdef void log_backward(
-        self, const double* node, Py_ssize_t n_nodes, double* marginals, double* pairs,
-        Py_ssize_t step
-    ) noexcept nogil
+    cdef Chain chain(self, const double* node, Py_ssize_t n_nodes) noexcept nogil
 
 
-# out[b] = log of the sum over a of exp(value[a] + table[a, b]); rows have padded(n_states)
-# columns, the padding of out is -inf, sums (one row) is scratch
+# out[b] = node[b] + log of the sum over a of exp(value[a] + table[a, b]); rows have
+# padded(n_states) columns, the padding of out is -inf
 cdef void log_sum_step(
-    const double* value, const double* table, Py_ssize_t n_states, double* sums, double* out
+    const double* value, const double* table, Py_ssize_t n_states, const double* node, double* out
 ) noexcept nogil
 # out = exp(x) scaled to sum to one, and the logarithm of that sum, which must not be -inf
 cdef double normalise(const double* x, Py_ssize_t n_states, double* out) noexcept nogil

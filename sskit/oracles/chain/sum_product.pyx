@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from sskit.oracles.gate import check_chain_tables, check_switch, padded_rows
+from sskit.oracles.gate import check_allowed, check_chain_tables, check_switch, padded_rows
 
 from libc.math cimport INFINITY, isnan
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 
 from sskit.core.lanes cimport padded
-from sskit.oracles.chain.viterbi cimport transpose_padded
+from sskit.oracles.chain.viterbi cimport Chain, chain_of, transpose_padded
 
 cdef extern from "sum_product.hpp" namespace "sskit":
     double exp_table(
@@ -30,13 +30,17 @@ cdef extern from "sum_product.hpp" namespace "sskit":
         double scale, double* pairs
     ) noexcept nogil
     void log_step(
-        const double* value, const double* table, Py_ssize_t n, double* sums, double* out
+        const double* value, const double* table, Py_ssize_t n, const double* node, double* out
     ) noexcept nogil
-    double subtract_largest(double* x, Py_ssize_t n) noexcept nogil
     double softmax(const double* x, Py_ssize_t n, double* out) noexcept nogil
     void log_pairs(
         const double* value, const double* table, const double* ahead, Py_ssize_t n,
         double log_sum, double* pairs
+    ) noexcept nogil
+    double log_forward(const Chain& chain, double* value, double* row) noexcept nogil
+    void log_backward(
+        const Chain& chain, const double* value, double* turned, double* scratch,
+        double* marginals, double* pairs, Py_ssize_t step
     ) noexcept nogil
 
 # How far transitions may differ before logarithms are taken.
@@ -44,9 +48,9 @@ cdef double WIDEST = -100.0
 
 
 cdef void log_sum_step(
-    const double* value, const double* table, Py_ssize_t n_states, double* sums, double* out
+    const double* value, const double* table, Py_ssize_t n_states, const double* node, double* out
 ) noexcept nogil:
-    log_step(value, table, n_states, sums, out)
+    log_step(value, table, n_states, node, out)
 
 
 cdef double normalise(const double* x, Py_ssize_t n_states, double* out) noexcept nogil:
@@ -114,29 +118,14 @@ cdef class SumProduct:
             total += scale + (self.shift if t > 0 else 0.0)
             previous = &self.alpha[t * stride]
         if self.logs:
-            return self.log_forward(node, n_nodes)
+            return log_forward(
+                self.chain(node, n_nodes), self.alpha.data(), self.row.data()
+            )
         return total
 
-    cdef double log_forward(self, const double* node, Py_ssize_t n_nodes) noexcept nogil:
-        cdef Py_ssize_t stride = self.stride, t, k
-        cdef double total = 0.0, top
-        cdef double* value
-        cdef double* sums = self.row.data()
-        for t in range(n_nodes):
-            value = &self.alpha[t * stride]
-            if t == 0:
-                for k in range(stride):
-                    value[k] = 0.0 if k < self.n_states else -INFINITY
-            else:
-                log_step(value - stride, self.table_at(t - 1), self.n_states, sums, value)
-            for k in range(self.n_states):
-                value[k] += node[t * stride + k]
-            top = subtract_largest(value, self.n_states)
-            if top == -INFINITY:
-                return top
-            total += top
-        value = &self.alpha[(n_nodes - 1) * stride]
-        return total + softmax(value, self.n_states, sums)
+    cdef Chain chain(self, const double* node, Py_ssize_t n_nodes) noexcept nogil:
+        cdef Py_ssize_t apart = 0 if self.shared else self.n_states * self.stride
+        return chain_of(node, self.pair, NULL, n_nodes, self.n_states, apart)
 
     cdef int backward(
         self, const double* node, Py_ssize_t n_nodes, double* marginals, double* pairs,
@@ -159,14 +148,18 @@ cdef class SumProduct:
                     self.n_states, careful, beta
                 )
                 if self.logs:
-                    self.log_forward(node, n_nodes)
+                    log_forward(self.chain(node, n_nodes), self.alpha.data(), self.row.data())
                     break
             self.scale[t] = scaled_marginals(
                 &self.alpha[t * stride], beta, self.n_states, &self.factor[t * stride],
                 marginals + t * stride
             )
         if self.logs:
-            self.log_backward(node, n_nodes, marginals, pairs, step)
+            self.turned.resize(self.n_states * stride)
+            log_backward(
+                self.chain(node, n_nodes), self.alpha.data(), self.turned.data(), self.row.data(),
+                marginals, pairs, step
+            )
         elif pairs != NULL:
             for t in range(n_nodes - 1):
                 self.make_table(t)
@@ -175,41 +168,6 @@ cdef class SumProduct:
                     self.n_states, self.scale[t], pairs + t * step
                 )
         return 0
-
-    cdef void log_backward(
-        self, const double* node, Py_ssize_t n_nodes, double* marginals, double* pairs,
-        Py_ssize_t step
-    ) noexcept nogil:
-        cdef Py_ssize_t stride = self.stride, t, k
-        cdef double* sums = self.row.data()
-        cdef double* beta = sums + stride
-        cdef double* ahead = beta + stride
-        cdef double* both = ahead + stride
-        cdef double total
-        cdef const double* value
-        memset(beta, 0, stride * sizeof(double))
-        if self.shared:
-            transpose_padded(self.pair, self.n_states, self.transposed.data())
-        for t in range(n_nodes - 1, -1, -1):
-            value = &self.alpha[t * stride]
-            if t < n_nodes - 1:
-                if not self.shared:
-                    transpose_padded(self.table_at(t), self.n_states, self.transposed.data())
-                log_step(ahead, self.transposed.data(), self.n_states, sums, beta)
-            for k in range(self.n_states):
-                both[k] = value[k] + beta[k]
-            total = softmax(both, self.n_states, marginals + t * stride)
-            if pairs != NULL and t < n_nodes - 1:
-                log_pairs(
-                    value, self.table_at(t), ahead, self.n_states, total, pairs + t * step
-                )
-            for k in range(self.n_states):
-                ahead[k] = node[t * stride + k] + beta[k]
-            for k in range(self.n_states, stride):
-                ahead[k] = -INFINITY
-            subtract_largest(ahead, self.n_states)
-        if self.shared:
-            transpose_padded(self.table.data(), self.n_states, self.transposed.data())
 
     cdef void make_table(self, Py_ssize_t t) noexcept nogil:
         if not self.shared:
@@ -223,7 +181,6 @@ cdef class SumProduct:
         cdef Py_ssize_t stride = self.stride, t, k, K = self.n_states
         cdef double* weight = self.row.data()
         cdef double* value = weight + stride
-        cdef double rest
         for t in range(n_nodes - 1, -1, -1):
             memcpy(value, &self.alpha[t * stride], stride * sizeof(double))
             if t < n_nodes - 1:
@@ -235,18 +192,7 @@ cdef class SumProduct:
                         value[k] *= self.table[k * stride + labels[t + 1]]
             if self.logs:
                 softmax(value, K, weight)
-                value = weight
-            rest = 0.0
-            for k in range(K):
-                rest += value[k]
-            rest *= uniform[t]
-            for k in range(K):
-                if value[k] > 0.0:
-                    labels[t] = <int32_t>k  # the last one possible, should sums be rounded
-                    rest -= value[k]
-                    if rest < 0.0:
-                        break
-            value = weight + stride
+            labels[t] = <int32_t>draw_state(weight if self.logs else value, K, uniform[t])
 
 
 def chain_marginals(nodes, transitions, *, start=None, end=None, return_pairs=False):
@@ -330,8 +276,7 @@ def chain_marginals(nodes, transitions, *, start=None, end=None, return_pairs=Fa
         log_partition = oracle.forward(&node_rows[0, 0], n_nodes)
         if log_partition > -INFINITY:
             oracle.backward(&node_rows[0, 0], n_nodes, &out[0, 0], pair_out, step)
-    if log_partition == -INFINITY:
-        raise ValueError(f"no labelling of {n_nodes} nodes is allowed by the potentials")
+    check_allowed(log_partition > -INFINITY, n_nodes)
     marginals = marginals[:, :n_states].copy()
     if not return_pairs:
         return log_partition, marginals

@@ -1,10 +1,10 @@
-// Steps of the Viterbi recursion and of the beam search on raw arrays, compiled for several CPUs:
-// included by viterbi.pyx only.
+// The Viterbi recursion and the beam search on raw arrays, compiled for several CPUs: included by
+// viterbi.pyx only.
 #pragma once
 #include <algorithm>
 #include <functional>
 
-#include "lanes.hpp"
+#include "chains.hpp"
 
 namespace sskit {
 
@@ -30,6 +30,53 @@ SSKIT_CLONES void viterbi_step(const double* value, const double* transition, pt
     best_previous<NV>(value, transition + c, n_states, stride, node + c, out + c)
     SSKIT_STRETCHES(n_states, SSKIT_ACT)
 #undef SSKIT_ACT
+}
+
+struct MaxPlus {
+    static void step(const double* value, const double* table, ptrdiff_t n_states,
+                     const double* node, double* out) {
+        viterbi_step(value, table, n_states, node, out);
+    }
+    static double settle(double*, ptrdiff_t) { return 0.0; }
+};
+
+static inline ptrdiff_t first_largest(const double* x, ptrdiff_t n) {
+    ptrdiff_t best = 0;
+    for (ptrdiff_t k = 1; k < n; ++k)
+        if (x[k] > x[best]) best = k;
+    return best;
+}
+
+// see viterbi.pxd
+static inline double viterbi_labels(const Chain& c, const int32_t* truth, const double* cost,
+                                    double loss_weight, double* value, int32_t* labels) {
+    const double offset = chain_forward<MaxPlus>(c, truth, cost, loss_weight, value);
+    const double* here = value + (c.n_nodes - 1) * c.stride;
+    ptrdiff_t state = first_largest(here, c.n_states);
+    const double total = here[state] + offset;
+    labels[c.n_nodes - 1] = (int32_t)state;
+    // back pointers are needed along the best path only, so they are found here
+    for (ptrdiff_t t = c.n_nodes - 2; t >= 0; --t) {
+        const double* column = c.at(t) + state;
+        here -= c.stride;
+        double best = here[0] + column[0];
+        state = 0;
+        for (ptrdiff_t a = 1; a < c.n_states; ++a) {
+            const double candidate = here[a] + column[a * c.stride];
+            if (candidate > best) best = candidate, state = a;
+        }
+        labels[t] = (int32_t)state;
+    }
+    return total;
+}
+
+// see viterbi.pxd
+static inline void find_max_marginals(const Chain& c, double* turned, double* scratch,
+                                      double* out) {
+    chain_forward<MaxPlus>(c, nullptr, nullptr, 0.0, out);
+    chain_backward<MaxPlus>(c, turned, scratch, [&](ptrdiff_t t, const double* ahead, double*) {
+        for (ptrdiff_t k = 0; k < c.stride; ++k) out[t * c.stride + k] += ahead[k];
+    });
 }
 
 template <int NR>

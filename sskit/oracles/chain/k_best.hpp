@@ -1,0 +1,221 @@
+// The k best answers of a dynamic programme: lists that grow as far as they are asked for (Jimenez
+// and Marzal 1999; Huang and Chiang 2005, algorithm 3).
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace sskit {
+
+const double NOTHING_ADDED[1] = {0.0};
+
+// Where the entries of a list come from.
+// n > 0, a union: entries go on from those of n other lists, an entry of source s with
+//     ((its score + added[s * added_step]) + more[s * more_step]) + last .
+// n = 0: there is one entry, `last`.
+// n = -1, a product: an entry joins one of the list `list` with one of the list `other`, its score
+// is their sum; that of the first is `last`.
+struct Sources {
+    ptrdiff_t n = 0;
+    double last = 0.0;
+    ptrdiff_t list = 0, list_step = 1, other = 0;   // source s is the list list + s * list_step ..
+    const double* first = nullptr;                  // .. its first entry scores first[s * first_step]
+    ptrdiff_t first_step = 1;
+    const double* added = NOTHING_ADDED;
+    ptrdiff_t added_step = 0;
+    const double* more = nullptr;                   // may be null
+    ptrdiff_t more_step = 0;
+};
+
+// Lists of a programme G, best first. Its first entries are known by max-sum; here they are taken
+// again where a list is opened, which happens when an answer has an entry of it. A list grows by an
+// entry when one is asked for that is not there: what follows its last entry waits then beside
+// what did before, and the best of these is taken, of equal ones that of the earliest source.
+//
+// G has sources(v, wants_added), what list v is made of, whose `added` need not be there unless it is
+// wanted and is valid until the next call; and write(v, s, out), which notes that an answer goes
+// from list v, a union, to its source s.
+template <class G>
+class LazyLists {
+    enum : int32_t { FIRST = -1, NONE = -2, UNKNOWN = -3 };
+
+    struct Entry {
+        double score;
+        int32_t next, rank;       // the next entry of the list; how many come before
+        int32_t source, below;    // of a union: source and its entry; of a product: both entries
+    };
+
+    struct Candidate {
+        double score;
+        int32_t rank, other_rank, entry, other;
+        bool operator<(const Candidate& than) const {
+            if (score != than.score) return score < than.score;
+            return rank != than.rank ? rank > than.rank : other_rank > than.other_rank;
+        }
+    };
+
+    struct List {
+        ptrdiff_t number;
+        int32_t head, last;
+        size_t waiting;               // of a union: where the entries that wait begin
+        std::vector<Candidate> heap;  // of a product
+    };
+
+    G* programme = nullptr;
+    std::vector<List> lists;
+    std::vector<Entry> entries;
+    std::vector<int32_t> list_of, waiting, growing;
+    std::vector<std::pair<ptrdiff_t, int32_t>> path;
+
+    void append(int32_t l, double score, int32_t source, int32_t below) {
+        List& list = lists[l];
+        const int32_t here = (int32_t)entries.size();
+        const bool is_first = list.head == NONE;
+        entries.push_back({score, UNKNOWN, is_first ? 0 : entries[list.last].rank + 1, source,
+                           below});
+        if (is_first) list.head = here;
+        else entries[list.last].next = here;
+        list.last = here;
+    }
+
+    void finish(int32_t l) {
+        if (lists[l].head != NONE) entries[lists[l].last].next = NONE;
+    }
+
+    void take(int32_t l, const Sources& from) {
+        const int32_t* wait = waiting.data() + lists[l].waiting;
+        double best = -std::numeric_limits<double>::infinity();
+        ptrdiff_t source = -1;
+        for (ptrdiff_t s = 0; s < from.n; ++s) {
+            if (wait[s] == NONE) continue;
+            double x = wait[s] == FIRST ? from.first[s * from.first_step] : entries[wait[s]].score;
+            x += from.added[s * from.added_step];
+            if (from.more) x += from.more[s * from.more_step];
+            if (x > best) best = x, source = s;
+        }
+        if (source < 0) finish(l);
+        else append(l, best + from.last, (int32_t)source, wait[source]);
+    }
+
+    int32_t open(ptrdiff_t v) {
+        if (list_of[v] >= 0) return list_of[v];
+        const int32_t l = list_of[v] = (int32_t)lists.size();
+        const Sources from = programme->sources(v, true);
+        lists.push_back({v, NONE, NONE, waiting.size(), {}});
+        if (from.n > 0) {
+            waiting.resize(waiting.size() + from.n, FIRST);
+            take(l, from);
+        } else {
+            append(l, from.last, FIRST, FIRST);
+            if (from.n == 0) finish(l);
+        }
+        return l;
+    }
+
+    // an entry of list v that was known as its first is looked up
+    void resolve(ptrdiff_t v, int32_t Entry::* part, int32_t entry) {
+        if (entries[entry].*part != FIRST) return;
+        const int32_t head = lists[open(v)].head;
+        entries[entry].*part = head;
+    }
+
+    void propose(int32_t l, int32_t entry, int32_t other) {
+        if (entry == NONE || other == NONE) return;
+        const Entry &one = entries[entry], &two = entries[other];
+        lists[l].heap.push_back({one.score + two.score, one.rank, two.rank, entry, other});
+        std::push_heap(lists[l].heap.begin(), lists[l].heap.end());
+    }
+
+    // Add an entry to a list, or return the list that has to grow before.
+    int32_t expand(int32_t l) {
+        const Sources from = programme->sources(lists[l].number, false);
+        const int32_t last = lists[l].last;
+        const ptrdiff_t other = from.n < 0 ? from.other
+                                           : from.list + entries[last].source * from.list_step;
+        resolve(other, &Entry::below, last);
+        const int32_t below = entries[last].below;
+        if (entries[below].next == UNKNOWN) return list_of[other];
+        if (from.n > 0) {
+            waiting[lists[l].waiting + entries[last].source] = entries[below].next;
+            take(l, programme->sources(lists[l].number, true));
+            return -1;
+        }
+        // Two may follow: each of all pairs comes once, after one that is no worse.
+        resolve(from.list, &Entry::source, last);
+        const int32_t source = entries[last].source;
+        if (entries[below].rank == 0 && entries[source].next == UNKNOWN) return list_of[from.list];
+        propose(l, source, entries[below].next);
+        if (entries[below].rank == 0) propose(l, entries[source].next, below);
+        std::vector<Candidate>& heap = lists[l].heap;
+        if (heap.empty()) {
+            finish(l);
+            return -1;
+        }
+        std::pop_heap(heap.begin(), heap.end());
+        const Candidate best = heap.back();
+        heap.pop_back();
+        append(l, best.score, best.entry, best.other);
+        return -1;
+    }
+
+    // a stack of its own, since programmes may be deeper than that of calls
+    void grow(int32_t l) {
+        growing.assign(1, l);
+        while (!growing.empty()) {
+            const int32_t needed = expand(growing.back());
+            if (needed < 0) growing.pop_back();
+            else growing.push_back(needed);
+        }
+    }
+
+    void trace(ptrdiff_t v, int32_t entry, int32_t* out) {
+        path.assign(1, {v, entry});
+        while (!path.empty()) {
+            std::tie(v, entry) = path.back();
+            path.pop_back();
+            const Sources from = programme->sources(v, false);
+            if (from.n == 0) continue;
+            ptrdiff_t below = from.other;
+            if (from.n > 0) {
+                programme->write(v, entries[entry].source, out);
+                below = from.list + entries[entry].source * from.list_step;
+            } else {
+                resolve(from.list, &Entry::source, entry);
+                path.push_back({from.list, entries[entry].source});
+            }
+            resolve(below, &Entry::below, entry);
+            path.push_back({below, entries[entry].below});
+        }
+    }
+
+  public:
+    // The best entries of one of n_lists lists, by falling score, distinct, as many as there are up
+    // to k: writes n_out numbers each to out, and scores; returns how many.
+    ptrdiff_t decode(G& of, ptrdiff_t n_lists, ptrdiff_t answer, ptrdiff_t k, ptrdiff_t n_out,
+                     int32_t* out, double* scores) {
+        programme = &of;
+        lists.clear();
+        entries.clear();
+        waiting.clear();
+        list_of.assign(n_lists, -1);
+        const int32_t l = open(answer);
+        int32_t entry = lists[l].head;
+        if (entry != NONE && entries[entry].score == -std::numeric_limits<double>::infinity())
+            return 0;
+        ptrdiff_t found = 0;
+        while (entry != NONE) {
+            scores[found] = entries[entry].score;
+            trace(answer, entry, out + found * n_out);
+            if (++found == k) break;
+            if (entries[entry].next == UNKNOWN) grow(l);
+            entry = entries[entry].next;
+        }
+        return found;
+    }
+};
+
+}  // namespace sskit

@@ -1,0 +1,53 @@
+// What LazyLists needs to know of trees; included by max_sum.pyx.
+#pragma once
+#include "k_best.hpp"
+#include "lanes.hpp"
+
+namespace sskit {
+
+// Of the place i of a forest, n its number of nodes: list i K + s has the labellings of its subtree
+// with the edge to its parent, where that has state s; n K + i K + s those of the parent in that
+// state joined with the subtrees of this child and of the siblings behind it, so that the list of a
+// first child is that of the whole subtree of its parent; 2 n K + i K + s the place alone. The last
+// list is the node above all roots, alone, with the single state 0: roots are its children.
+template <class P>
+struct TreeLists {
+    const P* p;
+    const int32_t *order, *parent, *edge, *first_child, *sibling;   // by place, -1: none
+    const double* value;    // of max-sum: subtrees by the state of their root ..
+    const double* joined;   // .. and joined ones, by the state of the parent
+    double* row;            // scratch
+    double (*edge_score)(const P*, ptrdiff_t, int32_t, int32_t, int32_t);
+
+    Sources sources(ptrdiff_t v, bool wants_added) const {
+        const ptrdiff_t K = p->n_states, size = p->n_nodes * K, stride = padded(K);
+        const ptrdiff_t i = v % size / K, s = v % K;
+        Sources from;
+        if (v < size) {
+            from.n = K;
+            from.list = first_child[i] < 0 ? 2 * size + i * K : size + first_child[i] * K;
+            from.list_step = 1;
+            from.first = value + i * stride;
+            if (edge[i] < 0 || !wants_added) return from;
+            for (ptrdiff_t b = 0; b < K; ++b)
+                row[b] = edge_score(p, edge[i], order[i], (int32_t)b, (int32_t)s);
+            from.added = row;
+            from.added_step = 1;
+        } else if (v < 2 * size) {
+            from.n = -1;
+            from.last = joined[i * stride + s];
+            from.other = v - size;
+            if (sibling[i] >= 0) from.list = size + sibling[i] * K + s;
+            else from.list = parent[i] < 0 ? 3 * size : 2 * size + parent[i] * K + s;
+        } else if (v < 3 * size) {
+            from.last = p->node[order[i] * p->stride + s];
+        }
+        return from;
+    }
+
+    void write(ptrdiff_t v, ptrdiff_t s, int32_t* out) const {
+        out[order[v / p->n_states]] = (int32_t)s;
+    }
+};
+
+}  // namespace sskit

@@ -18,6 +18,7 @@ code. All of them but `beam_search`, `expansion`, `trws` and, at nodes that it l
 - :func:`second_order_top_k`: the k best labellings of such a chain.
 - :func:`second_order_max_marginals`: for each of its nodes and states the best score with that
   state.
+- :func:`second_order_marginals`: the probability of each state at each of its nodes.
 - :func:`graphcut`: the best labelling of a graph with two states, by a minimum cut.
 - :func:`graph_max_marginals`: for each node and state the best score with that state.
 - :func:`expansion`: a good labelling of a graph with any number of states, by many cuts.
@@ -41,6 +42,7 @@ code. All of them but `beam_search`, `expansion`, `trws` and, at nodes that it l
 """
 
 from sskit.oracles.chain.second_order import (
+    second_order_marginals,
     second_order_max_marginals,
     second_order_top_k,
     second_order_viterbi,
@@ -84,6 +86,7 @@ __all__ = [
     "parts_max_marginals",
     "parts_max_sum",
     "qpbo",
+    "second_order_marginals",
     "second_order_max_marginals",
     "second_order_top_k",
     "second_order_viterbi",

@@ -209,10 +209,10 @@ def count_answers(k, n_states, n_nodes):
     return min(k, int(n_states) ** min(int(n_nodes), k.bit_length()))
 
 
-def check_allowed(is_any, n_nodes):
+def check_allowed(is_any, n_nodes, text="no labelling of {} nodes is allowed by the potentials"):
     """Raise ValueError unless some labelling is allowed."""
     if not is_any:
-        raise ValueError(f"no labelling of {n_nodes} nodes is allowed by the potentials")
+        raise ValueError(text.format(n_nodes))
 
 
 def padded_rows(table, fill=0.0):

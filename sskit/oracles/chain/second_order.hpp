@@ -1,7 +1,10 @@
 // The Viterbi recursion of the second order on raw arrays, compiled for several CPUs: included by
 // second_order.pyx, which hands it on.
 #pragma once
-#include "lanes.hpp"
+#include <cstring>
+
+#include "exp_rows.hpp"
+#include "second_lists.hpp"
 
 namespace sskit {
 
@@ -62,15 +65,40 @@ SSKIT_INLINE void raise_row(double value, const double* row, ptrdiff_t n, double
     }
 }
 
+// What is this far below a sum changes nothing in it.
+constexpr double FAR_BELOW = 50.0;
+
+// out = top + log of the sum over a of exp(value[a, b] + triples[a, b, c] - top), where out holds top,
+// the largest; rows that reach too little are left out
+SSKIT_INLINE void add_up_rows(const double* value, const double* triples, const double* most,
+                              ptrdiff_t n_states, const double* floor, double* sums, double* out) {
+    const ptrdiff_t stride = padded(n_states);
+    for (ptrdiff_t b = 0; b < n_states; ++b, out += stride) {
+        std::memset(sums, 0, stride * sizeof(double));
+        for (ptrdiff_t a = 0; a < n_states; ++a) {
+            const double x = value[a * stride + b];
+            if (!(x + most[a * stride + b] >= floor[b] - FAR_BELOW)) continue;
+            const double* row = triples + (a * n_states + b) * stride;
+            for (ptrdiff_t c = 0; c < stride; c += LANES) {
+                // -infinity less itself would be no number
+                const vec top = larger(load(out + c), constant(std::numeric_limits<double>::lowest()));
+                store(sums + c, load(sums + c) + exp_lanes((load(row + c) + x) - top));
+            }
+        }
+        for (ptrdiff_t c = 0; c < n_states; ++c)
+            out[c] = sums[c] > 0.0 ? out[c] + std::log(sums[c]) : NOTHING;
+    }
+}
+
 // One step of the recursion over pairs of labels, without back pointers:
 //     out[b, c] = add[b, c] + node[c] + max_a (value[a, b] + triples[a, b, c])
+// or, if SUM, the log of the sum of exponentials in place of the maximum.
 // Most rows of triples are left out, and the maximum is the same: what row (a, b) reaches at most,
 // value[a, b] plus its largest number, is less than what another one reaches everywhere. add and
-// node may both be NULL. Tables of pairs have rows of padded(n_states) numbers; `floor` is scratch
-// for one.
-SSKIT_CLONES void second_order_step(const double* value, const double* triples,
-                                    ptrdiff_t n_states, const double* add, const double* node,
-                                    double* floor, double* out) {
+// node may both be NULL. Tables of pairs have rows of padded(n_states) numbers; scratch has two.
+template <bool SUM>
+SSKIT_INLINE void step_of_pairs(const double* value, const double* triples, ptrdiff_t n_states,
+                                const double* add, const double* node, double* floor, double* out) {
     const ptrdiff_t stride = padded(n_states), size = n_states * stride;
     const double* least = triples + n_states * size;
     const double* most = least + size;
@@ -82,7 +110,7 @@ SSKIT_CLONES void second_order_step(const double* value, const double* triples,
         }
         store(floor + b, best);
     }
-    const half_vec nothing = half_constant(-std::numeric_limits<double>::infinity());
+    const half_vec nothing = half_constant(NOTHING);
     for (ptrdiff_t at = 0; at < size; at += HALF) store(out + at, nothing);
     for (ptrdiff_t a = 0; a < n_states; ++a) {
         for (ptrdiff_t b = 0; b < n_states; ++b) {
@@ -91,6 +119,7 @@ SSKIT_CLONES void second_order_step(const double* value, const double* triples,
             raise_row(value[pair], triples + a * size + b * stride, stride, out + b * stride);
         }
     }
+    if (SUM) add_up_rows(value, triples, most, n_states, floor, floor + stride, out);
     if (!add) return;
     for (ptrdiff_t c = 0; c < stride; c += LANES) {
         const vec here = load(node + c);
@@ -98,6 +127,162 @@ SSKIT_CLONES void second_order_step(const double* value, const double* triples,
             store(out + at, load(out + at) + (load(add + at) + here));
         }
     }
+}
+SSKIT_CLONES void second_order_step(const double* value, const double* triples,
+                                    ptrdiff_t n_states, const double* add, const double* node,
+                                    double* scratch, double* out) {
+    step_of_pairs<false>(value, triples, n_states, add, node, scratch, out);
+}
+SSKIT_CLONES void second_order_log_step(const double* value, const double* triples,
+                                        ptrdiff_t n_states, const double* add, const double* node,
+                                        double* scratch, double* out) {
+    step_of_pairs<true>(value, triples, n_states, add, node, scratch, out);
+}
+
+// out = exp(table) scaled to sum to one, rows padded with zeros; returns the logarithm of that sum
+SSKIT_CLONES double table_shares(const double* table, ptrdiff_t n_states, double* out) {
+    const ptrdiff_t stride = padded(n_states), size = n_states * stride;
+    double top = NOTHING;
+    for (ptrdiff_t at = 0; at < size; at += stride) {
+        const double x = row_max(table + at, n_states);
+        top = x > top ? x : top;
+    }
+    for (ptrdiff_t at = 0; at < size; at += stride) exp_row(table + at, top, n_states, out + at);
+    const double sum = row_sum(out, size), scale = 1.0 / sum;
+    for (ptrdiff_t at = 0; at < size; at += LANES) store(out + at, load(out + at) * scale);
+    return top + std::log(sum);
+}
+
+// out[a, b, c] += exp(value[a, b] + triples[a, b, c] + rest[b, c]), all padded
+SSKIT_CLONES void add_triples(const double* value, const double* triples, const double* rest,
+                              ptrdiff_t n_states, double* out) {
+    const ptrdiff_t stride = padded(n_states);
+    for (ptrdiff_t a = 0; a < n_states; ++a)
+        for (ptrdiff_t b = 0; b < n_states; ++b) {
+            const double x = value[a * stride + b];
+            const ptrdiff_t row = (a * n_states + b) * stride;
+            for (ptrdiff_t c = 0; x > NOTHING && c < stride; c += LANES) {
+                const vec y = (load(rest + b * stride + c) + load(triples + row + c)) + x;
+                store(out + row + c, load(out + row + c) + exp_lanes(y));
+            }
+        }
+}
+
+struct PairMax {
+    static constexpr auto step = second_order_step;
+    static double settle(double*, ptrdiff_t) { return 0.0; }
+};
+
+struct PairSum {
+    static constexpr auto step = second_order_log_step;
+    static double settle(double* table, ptrdiff_t n_states) {
+        const ptrdiff_t stride = padded(n_states);
+        double top = NOTHING;
+        for (ptrdiff_t b = 0; b < n_states; ++b)
+            for (ptrdiff_t c = 0; c < n_states; ++c)
+                top = table[b * stride + c] > top ? table[b * stride + c] : top;
+        for (ptrdiff_t at = 0; top > NOTHING && at < n_states * stride; ++at) table[at] -= top;
+        return top;
+    }
+};
+
+// Table t - 1 of `value` is that of the nodes 0 .. t, by their last two labels; two rows of scratch
+// stand behind. Returns the loss of labellings of which no label is right, whose counterpart is
+// taken from the values (truth may be null), and what A::settle takes, of node t to shift[t].
+template <class A>
+double second_forward(const SecondChain& chain, const int32_t* truth, const double* cost,
+                      double loss_weight, double* value, double* shift) {
+    const ptrdiff_t K = chain.n_states, stride = chain.stride;
+    double total = 0.0;
+    for (ptrdiff_t t = 1; t < chain.n_nodes; ++t) {
+        double* here = value + (t - 1) * chain.size;
+        const double* node = chain.node + t * stride;
+        if (t == 1)
+            for (ptrdiff_t a = 0; a < K; ++a)
+                for (ptrdiff_t b = 0; b < stride; ++b)
+                    here[a * stride + b] = chain.node[a] + (chain.pairs[a * stride + b] + node[b]);
+        else
+            A::step(here - chain.size, chain.triples, K, chain.pairs, node,
+                    value + (chain.n_nodes - 1) * chain.size, here);
+        // a loss on all states but one is, up to a constant, a bonus taken from that one
+        for (ptrdiff_t a = 0; truth && t == 1 && a < K; ++a)
+            here[truth[0] * stride + a] -= loss_weight * cost[0];
+        for (ptrdiff_t a = 0; truth && a < K; ++a)
+            here[a * stride + truth[t]] -= loss_weight * cost[t];
+        if (truth) total += t == 1 ? loss_weight * cost[0] + loss_weight * cost[1]
+                                   : loss_weight * cost[t];
+        const double top = A::settle(here, K);
+        if (shift) shift[t] = top;
+        total += top;
+    }
+    return total;
+}
+
+// Calls visit(t, ahead) from the last node to the second: what is behind node t, [c, b] by its
+// label c and the one before it. scratch has two tables of pairs and two rows.
+template <class A, class Visit>
+void second_backward(const SecondChain& chain, double* scratch, Visit visit) {
+    double *ahead = scratch, *further = scratch + chain.size;
+    std::memset(ahead, 0, chain.size * sizeof(double));
+    for (ptrdiff_t t = chain.n_nodes - 1; t > 0; --t) {
+        visit(t, ahead);
+        if (t == 1) break;
+        for (ptrdiff_t c = 0, at = 0; c < chain.n_states; ++c)
+            for (ptrdiff_t b = 0; b < chain.stride; ++b, ++at)
+                further[at] = ahead[at] + (chain.turned_pairs[at] + chain.node[t * chain.stride + c]);
+        A::settle(further, chain.n_states);
+        A::step(further, chain.turned_triples, chain.n_states, nullptr, nullptr,
+                further + chain.size, ahead);
+    }
+}
+
+// see second_order.pxd
+static inline void second_max_marginals(const SecondChain& chain, double* scratch, double* out) {
+    const ptrdiff_t K = chain.n_states, stride = chain.stride;
+    double* value = scratch + 2 * chain.size + 2 * stride;
+    second_forward<PairMax>(chain, nullptr, nullptr, 0.0, value, nullptr);
+    for (ptrdiff_t k = 0; k < chain.n_nodes * stride; ++k) out[k] = NOTHING;
+    second_backward<PairMax>(chain, scratch, [&](ptrdiff_t t, const double* ahead) {
+        for (ptrdiff_t b = 0; b < K; ++b)
+            for (ptrdiff_t c = 0; c < K; ++c) {
+                const double x = value[(t - 1) * chain.size + b * stride + c] + ahead[c * stride + b];
+                double* here = out + t * stride + c;
+                *here = upper(x, *here);
+                if (t == 1) out[b] = upper(x, out[b]);
+            }
+    });
+}
+
+// Marginals of nodes, and those of pairs and triples, which are added where they are not null; see
+// SecondSumProduct. scratch has four tables of pairs and two rows.
+static inline void second_marginals(const SecondChain& chain, const double* value,
+                                    const double* shift, double* scratch, double* marginals,
+                                    double* pairs, ptrdiff_t step, double* triples,
+                                    ptrdiff_t triple_step) {
+    const ptrdiff_t K = chain.n_states, stride = chain.stride;
+    double *both = scratch + 2 * chain.size + 2 * stride, *shares = both + chain.size;
+    std::memset(marginals, 0, chain.n_nodes * stride * sizeof(double));
+    second_backward<PairSum>(chain, scratch, [&](ptrdiff_t t, const double* ahead) {
+        const double* here = value + (t - 1) * chain.size;
+        for (ptrdiff_t b = 0; b < K; ++b)
+            for (ptrdiff_t c = 0; c < K; ++c)
+                both[b * stride + c] = here[b * stride + c] + ahead[c * stride + b];
+        const double total = table_shares(both, K, shares);
+        for (ptrdiff_t b = 0, at = 0; b < K; ++b)
+            for (ptrdiff_t c = 0; c < stride; ++c, ++at) {
+                marginals[t * stride + c] += shares[at];
+                if (t == 1) marginals[b] += shares[at];
+                if (pairs) pairs[(t - 1) * step + at] += shares[at];
+            }
+        if (!triples || t == 1) return;
+        const double* node = chain.node + t * stride;
+        for (ptrdiff_t b = 0; b < K; ++b)
+            for (ptrdiff_t c = 0; c < stride; ++c)
+                both[b * stride + c] = c < K ? chain.pairs[b * stride + c] + node[c] +
+                                                   (ahead[c * stride + b] - shift[t] - total)
+                                             : NOTHING;
+        add_triples(here - chain.size, chain.triples, both, K, triples + (t - 2) * triple_step);
+    });
 }
 
 }  // namespace sskit

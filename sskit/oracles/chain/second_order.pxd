@@ -6,6 +6,24 @@
 from libc.stdint cimport int32_t
 
 from sskit.core.vectors cimport Scratch
+from sskit.oracles.chain.viterbi cimport LazyLists
+
+cdef extern from "second_lists.hpp" namespace "sskit":
+    cdef struct SecondChain:
+        const double* node
+        const double* pairs
+        const double* triples
+        const double* turned_pairs     # tables of chains read backwards, where they are wanted
+        const double* turned_triples
+        Py_ssize_t n_nodes
+        Py_ssize_t n_states
+        Py_ssize_t stride
+        Py_ssize_t size
+
+    cdef cppclass SecondLists:
+        SecondChain chain
+        const double* value
+        const double* closing
 
 
 cdef Py_ssize_t triple_room(Py_ssize_t n_states) noexcept nogil
@@ -24,30 +42,15 @@ cdef double second_order_labels(
 ) noexcept nogil
 
 
-cdef struct Suffix:
-    double bound     # the best score of a labelling with these last labels
-    double score     # of all that comes behind the node `here`
-    int32_t here     # the first two labels of the suffix are those of the nodes here - 1 and here
-    int32_t first
-    int32_t second
-    int32_t behind   # the suffix that begins one node later, -1 at the end of the chain
-
-
 cdef class SecondOrderKBest:
-    """The k best labellings of chains of the second order: scratch memory and the search.
-
-    Best first over suffixes of labellings: the Viterbi values say how good a suffix can become at
-    best, so that every one that is taken is a part of one of the answers.
-    """
+    """The k best labellings of chains of the second order: scratch memory and the search."""
 
     cdef readonly Py_ssize_t max_nodes       # longest chain that it can decode
     cdef readonly Py_ssize_t n_states
     cdef readonly Py_ssize_t k
-    cdef double[::1] value
-    cdef Scratch[Suffix] suffixes
-    cdef Scratch[int32_t] heap               # those that wait, best first
-    cdef int32_t[::1] one                    # (max_nodes,) labels from the end, to compare
-    cdef int32_t[::1] other
+    cdef Scratch[double] value
+    cdef Scratch[double] closing             # (n_states,) the best by their last label
+    cdef LazyLists[SecondLists] lists
 
     # The best labellings of 1 <= n_nodes <= max_nodes nodes by falling score, distinct, as many as
     # exist up to k; returns their number. labels (k, n_nodes) and scores (k,) are written to. Of
@@ -56,10 +59,6 @@ cdef class SecondOrderKBest:
         self, const double* node, const double* pairs, const double* triples, Py_ssize_t n_nodes,
         int32_t* labels, double* scores
     ) except -1 nogil
-    cdef bint before(self, int32_t one, int32_t other) noexcept nogil
-    cdef Py_ssize_t trace(self, int32_t suffix, int32_t* out) noexcept nogil
-    cdef int wait(self, Suffix suffix) except -1 nogil
-    cdef int32_t take(self) noexcept nogil
 
 
 # Numbers of scratch of the next one.
@@ -72,3 +71,40 @@ cdef void second_order_max_marginals_of(
     const double* reversed_triples, Py_ssize_t n_nodes, Py_ssize_t n_states, double* scratch,
     double* out
 ) noexcept nogil
+
+
+cdef class SecondSumProduct:
+    """The sum-product algorithm on chains of the second order: scratch memory for one thread.
+
+    Probabilities of labellings are exp(score) / Z. `begin` says what the potentials of pairs and
+    triples are, `forward` looks at those of the nodes of a chain, and `backward` and `sample` tell
+    of the last chain that was looked at. All is kept in logarithms; what is below exp(-50) of a
+    sum is left out of it.
+    """
+
+    cdef SecondChain chain
+    cdef Scratch[double] value     # tables of pairs, as of `second_order_room`
+    cdef Scratch[double] shift     # (n_nodes,) what has been taken from each of them
+    cdef Scratch[double] scratch
+
+    # Chains to come have so many states, these tables, and these if they are read backwards; they
+    # are only pointed to.
+    cdef void begin(
+        self, Py_ssize_t n_states, const double* pairs, const double* triples,
+        const double* turned_pairs, const double* turned_triples
+    ) noexcept nogil
+    # log Z of a chain of n_nodes >= 1, -inf if no labelling is possible; then nothing else may be
+    # asked
+    cdef double forward(self, const double* node, Py_ssize_t n_nodes) except? -1 nogil
+    # Marginals (n_nodes, stride) of the nodes. Unless it is NULL, the probabilities of the states of
+    # neighbours, (n_states, stride), are added at pairs + t * step for the nodes t and t + 1, and
+    # those of three in a row, (n_states, n_states, stride), at triples + t * triple_step for the
+    # nodes t, t + 1 and t + 2.
+    cdef int backward(
+        self, const double* node, Py_ssize_t n_nodes, double* marginals, double* pairs,
+        Py_ssize_t step, double* triples, Py_ssize_t triple_step
+    ) except -1 nogil
+    # a labelling drawn by n_nodes numbers of [0, 1), of the last chain
+    cdef void sample(
+        self, Py_ssize_t n_nodes, const double* uniform, int32_t* labels
+    ) noexcept nogil

@@ -2,23 +2,37 @@
 
 import numpy as np
 
-from sskit.oracles.gate import check_count, check_second_order, padded_rows
+from sskit.oracles.gate import (
+    check_allowed, check_second_order, check_switch, count_answers, padded_rows
+)
 
 from libc.math cimport INFINITY
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 
 from sskit.core.lanes cimport LANES, padded
+from sskit.oracles.chain.sum_product cimport draw_state, normalise
 
-cdef extern from "second_order.hpp":
+cdef extern from "second_order.hpp" namespace "sskit":
     void clone_table "sskit::triple_table"(
         const double* weights, Py_ssize_t n_states, double* out
     ) noexcept nogil
-    # out[b, c] = pairs[b, c] + node[c] + max_a (value[a, b] + triples[a, b, c]); pairs and node may
-    # both be NULL; floor is scratch for one row.
-    void second_order_step "sskit::second_order_step"(
-        const double* value, const double* triples, Py_ssize_t n_states, const double* pairs,
-        const double* node, double* floor, double* out
+    double forward_max "sskit::second_forward<sskit::PairMax>"(
+        const SecondChain& chain, const int32_t* truth, const double* cost, double loss_weight,
+        double* value, double* shift
     ) noexcept nogil
+    double forward_sum "sskit::second_forward<sskit::PairSum>"(
+        const SecondChain& chain, const int32_t* truth, const double* cost, double loss_weight,
+        double* value, double* shift
+    ) noexcept nogil
+    void second_max_marginals(
+        const SecondChain& chain, double* scratch, double* out
+    ) noexcept nogil
+    void second_marginals(
+        const SecondChain& chain, const double* value, const double* shift, double* scratch,
+        double* marginals, double* pairs, Py_ssize_t step, double* triples,
+        Py_ssize_t triple_step
+    ) noexcept nogil
+    double table_shares(const double* table, Py_ssize_t n_states, double* out) noexcept nogil
 
 
 cdef Py_ssize_t triple_room(Py_ssize_t n_states) noexcept nogil:
@@ -30,40 +44,19 @@ cdef void triple_table(const double* weights, Py_ssize_t n_states, double* out) 
 
 
 cdef Py_ssize_t second_order_room(Py_ssize_t n_nodes, Py_ssize_t n_states) noexcept nogil:
-    return (max(n_nodes - 1, 1) * n_states + 1) * padded(n_states)
+    return (max(n_nodes - 1, 1) * n_states + 2) * padded(n_states)
 
 
-# The values of the best labellings that end with two labels, of n_nodes >= 2: table t - 1 of
-# `value` is that of the nodes 0 .. t. truth may be NULL (no loss); returns the loss of labellings
-# of which no label is right, whose counterpart is taken from the values.
-cdef double second_order_values(
+cdef SecondChain chain_of(
     const double* node, const double* pairs, const double* triples, Py_ssize_t n_nodes,
-    Py_ssize_t n_states, const int32_t* truth, const double* cost, double loss_weight,
-    double* value
+    Py_ssize_t n_states
 ) noexcept nogil:
-    cdef Py_ssize_t stride = padded(n_states), size = n_states * stride, t, a, b
-    cdef double* floor = value + (n_nodes - 1) * size
-    cdef double* here = value
-    cdef double offset = 0.0
-    for a in range(n_states):
-        for b in range(stride):
-            here[a * stride + b] = node[a] + (pairs[a * stride + b] + node[stride + b])
-    if truth != NULL:
-        # a loss on all states but one is, up to a constant, a bonus taken from that one
-        for b in range(n_states):
-            here[truth[0] * stride + b] -= loss_weight * cost[0]
-        offset = loss_weight * cost[0]
-    for t in range(1, n_nodes):
-        here = value + (t - 1) * size
-        if t > 1:
-            second_order_step(
-                here - size, triples, n_states, pairs, node + t * stride, floor, here
-            )
-        if truth != NULL:
-            for a in range(n_states):
-                here[a * stride + truth[t]] -= loss_weight * cost[t]
-            offset += loss_weight * cost[t]
-    return offset
+    cdef SecondChain chain
+    chain.node, chain.pairs, chain.triples = node, pairs, triples
+    chain.turned_pairs = chain.turned_triples = NULL
+    chain.n_nodes, chain.n_states, chain.stride = n_nodes, n_states, padded(n_states)
+    chain.size = n_states * chain.stride
+    return chain
 
 
 cdef double second_order_labels(
@@ -84,9 +77,8 @@ cdef double second_order_labels(
                 best = candidate
                 labels[0] = <int32_t>a
         return best
-    cdef double offset = second_order_values(
-        node, pairs, triples, n_nodes, n_states, truth, cost, loss_weight, value
-    )
+    cdef SecondChain chain = chain_of(node, pairs, triples, n_nodes, n_states)
+    cdef double offset = forward_max(chain, truth, cost, loss_weight, value, NULL)
     here = value + (n_nodes - 2) * size
     labels[n_nodes - 2], labels[n_nodes - 1] = 0, 0
     for c in range(n_states):
@@ -109,23 +101,6 @@ cdef double second_order_labels(
     return total
 
 
-# score of a labelling
-cdef double second_order_score(
-    const double* node, const double* pairs, const double* triples, Py_ssize_t n_nodes,
-    Py_ssize_t n_states, const int32_t* labels
-) noexcept nogil:
-    cdef Py_ssize_t stride = padded(n_states), t
-    cdef double score = node[labels[0]]
-    for t in range(1, n_nodes):
-        score += node[t * stride + labels[t]]
-        score += pairs[labels[t - 1] * stride + labels[t]]
-        if t > 1:
-            score += triples[
-                (labels[t - 2] * n_states + labels[t - 1]) * stride + labels[t]
-            ]
-    return score
-
-
 cdef class SecondOrderKBest:
     """The k best labellings of chains of the second order.
 
@@ -141,137 +116,32 @@ cdef class SecondOrderKBest:
 
     def __cinit__(self, Py_ssize_t max_nodes, Py_ssize_t n_states, Py_ssize_t k):
         self.max_nodes, self.n_states, self.k = max_nodes, n_states, k
-        self.value = np.empty(second_order_room(max_nodes, n_states))
-        self.one = np.empty(max_nodes, dtype=np.int32)
-        self.other = np.empty(max_nodes, dtype=np.int32)
 
     cdef Py_ssize_t decode(
         self, const double* node, const double* pairs, const double* triples, Py_ssize_t n_nodes,
         int32_t* labels, double* scores
     ) except -1 nogil:
-        cdef Py_ssize_t n_states = self.n_states, stride = padded(n_states)
-        cdef Py_ssize_t size = n_states * stride, found = 0, a, b, j, t
-        cdef const double* value = &self.value[0]
-        cdef Suffix suffix
-        cdef int32_t taken
-        cdef double score
-        self.suffixes.resize(0)
-        self.heap.resize(0)
+        cdef Py_ssize_t K = self.n_states, b, c, answer = (n_nodes - 1) * K * K + K
+        cdef SecondLists programme
+        cdef SecondChain chain = chain_of(node, pairs, triples, n_nodes, K)
+        cdef const double* last
+        self.value.resize(second_order_room(n_nodes, K))
+        self.closing.resize(K)
+        memcpy(self.closing.data(), node, K * sizeof(double))
         if n_nodes > 1:
-            second_order_values(
-                node, pairs, triples, n_nodes, n_states, NULL, NULL, 0.0, &self.value[0]
-            )
-            value += (n_nodes - 2) * size
-        suffix.behind, suffix.score = -1, 0.0
-        suffix.here = <int32_t>(n_nodes - 1)
-        for a in range(n_states if n_nodes > 1 else 1):
-            for b in range(n_states):
-                suffix.bound = value[a * stride + b] if n_nodes > 1 else node[b]
-                suffix.first, suffix.second = <int32_t>a, <int32_t>b
-                self.wait(suffix)
-        while found < self.k and self.heap.size() > 0:
-            taken = self.take()
-            suffix = self.suffixes[taken]
-            t = suffix.here
-            if t > 1:
-                # the node before these two has any label
-                a, b = suffix.first, suffix.second
-                suffix.score += node[t * stride + b] + pairs[a * stride + b]
-                suffix.here, suffix.behind = <int32_t>(t - 1), taken
-                suffix.second = suffix.first
-                score = suffix.score
-                for j in range(n_states):
-                    suffix.first = <int32_t>j
-                    suffix.score = score + triples[j * size + a * stride + b]
-                    suffix.bound = self.value[(t - 2) * size + j * stride + a] + suffix.score
-                    self.wait(suffix)
-                continue
-            self.trace(taken, &self.one[0])
-            for j in range(n_nodes):
-                labels[found * n_nodes + j] = self.one[n_nodes - 1 - j]
-            score = second_order_score(
-                node, pairs, triples, n_nodes, n_states, labels + found * n_nodes
-            )
-            # the bounds are added up in another order: what rounding has swapped goes back
-            memcpy(&self.other[0], labels + found * n_nodes, n_nodes * sizeof(int32_t))
-            j = found
-            while j > 0 and scores[j - 1] < score:
-                scores[j] = scores[j - 1]
-                memcpy(
-                    labels + j * n_nodes, labels + (j - 1) * n_nodes, n_nodes * sizeof(int32_t)
-                )
-                j -= 1
-            scores[j] = score
-            memcpy(labels + j * n_nodes, &self.other[0], n_nodes * sizeof(int32_t))
-            found += 1
-        return found
-
-    cdef Py_ssize_t trace(self, int32_t suffix, int32_t* out) noexcept nogil:
-        """Write the labels of a suffix, the last one first; return how many there are."""
-        cdef Py_ssize_t n = 0, j
-        cdef int32_t swap
-        if self.suffixes[suffix].here > 0:
-            out[0] = self.suffixes[suffix].first
-            n = 1
-        while suffix >= 0:
-            out[n] = self.suffixes[suffix].second
-            n += 1
-            suffix = self.suffixes[suffix].behind
-        for j in range(n // 2):
-            swap = out[j]
-            out[j], out[n - 1 - j] = out[n - 1 - j], swap
-        return n
-
-    cdef bint before(self, int32_t one, int32_t other) noexcept nogil:
-        """Return whether one suffix is taken before another."""
-        cdef double here = self.suffixes[one].bound, there = self.suffixes[other].bound
-        cdef Py_ssize_t n, j
-        if here != there:
-            return here > there
-        n = self.trace(one, &self.one[0])
-        n = min(n, self.trace(other, &self.other[0]))
-        for j in range(n):
-            if self.one[j] != self.other[j]:
-                return self.one[j] < self.other[j]
-        return False
-
-    cdef int wait(self, Suffix suffix) except -1 nogil:
-        """Let a suffix wait, if there is a labelling that has it."""
-        cdef Py_ssize_t place = self.heap.size(), above
-        cdef int32_t number = <int32_t>self.suffixes.size()
-        if suffix.bound == -INFINITY:
-            return 0
-        self.suffixes.push(suffix)
-        self.heap.push(number)
-        while place > 0:
-            above = (place - 1) // 2
-            if not self.before(number, self.heap[above]):
-                break
-            self.heap[place] = self.heap[above]
-            place = above
-        self.heap[place] = number
-        return 0
-
-    cdef int32_t take(self) noexcept nogil:
-        """Return the best suffix that waits, which no longer does."""
-        cdef int32_t best = self.heap[0], last = self.heap.back()
-        cdef Py_ssize_t n = self.heap.size() - 1, place = 0, below = 1
-        self.heap.pop_back()
-        while below < n:
-            if below + 1 < n and self.before(self.heap[below + 1], self.heap[below]):
-                below += 1
-            if not self.before(self.heap[below], last):
-                break
-            self.heap[place] = self.heap[below]
-            place = below
-            below = 2 * place + 1
-        if n > 0:
-            self.heap[place] = last
-        return best
+            forward_max(chain, NULL, NULL, 0.0, self.value.data(), NULL)
+            last = self.value.data() + (n_nodes - 2) * chain.size
+            for c in range(K):
+                self.closing[c] = -INFINITY
+                for b in range(K):
+                    self.closing[c] = max(self.closing[c], last[b * chain.stride + c])
+        programme.chain = chain
+        programme.value, programme.closing = self.value.data(), self.closing.data()
+        return self.lists.decode(programme, answer + 1, answer, self.k, n_nodes, labels, scores)
 
 
 cdef Py_ssize_t marginals_room(Py_ssize_t n_nodes, Py_ssize_t n_states) noexcept nogil:
-    return second_order_room(n_nodes, n_states) + 2 * n_states * padded(n_states)
+    return second_order_room(n_nodes, n_states) + (2 * n_states + 2) * padded(n_states)
 
 
 cdef void second_order_max_marginals_of(
@@ -279,38 +149,76 @@ cdef void second_order_max_marginals_of(
     const double* reversed_triples, Py_ssize_t n_nodes, Py_ssize_t n_states, double* scratch,
     double* out
 ) noexcept nogil:
-    cdef Py_ssize_t stride = padded(n_states), size = n_states * stride, t, b, c
-    # best scores of what comes behind node t, by its label and the one before it
-    cdef double* ahead = scratch
-    cdef double* further = scratch + size
-    cdef double* value = scratch + 2 * size
-    cdef double* floor = value + (n_nodes - 1) * size
-    cdef const double* here
+    cdef SecondChain chain = chain_of(node, pairs, triples, n_nodes, n_states)
+    chain.turned_pairs, chain.turned_triples = reversed_pairs, reversed_triples
     if n_nodes == 1:
-        memcpy(out, node, stride * sizeof(double))
-        return
-    second_order_values(node, pairs, triples, n_nodes, n_states, NULL, NULL, 0.0, value)
-    for c in range(n_nodes * stride):
-        out[c] = -INFINITY
-    memset(ahead, 0, size * sizeof(double))
-    for t in range(n_nodes - 1, 0, -1):
-        here = value + (t - 1) * size
-        for c in range(n_states):
-            for b in range(n_states):
-                out[t * stride + c] = max(
-                    out[t * stride + c], here[b * stride + c] + ahead[c * stride + b]
-                )
-        if t == 1:
-            for b in range(n_states):
-                for c in range(n_states):
-                    out[b] = max(out[b], here[b * stride + c] + ahead[c * stride + b])
-            break
-        for c in range(n_states):
-            for b in range(stride):
-                further[c * stride + b] = ahead[c * stride + b] + (
-                    reversed_pairs[c * stride + b] + node[t * stride + c]
-                )
-        second_order_step(further, reversed_triples, n_states, NULL, NULL, floor, ahead)
+        memcpy(out, node, chain.stride * sizeof(double))
+    else:
+        second_max_marginals(chain, scratch, out)
+
+
+cdef class SecondSumProduct:
+    """The sum-product algorithm on chains of the second order; its memory grows with them."""
+
+    cdef void begin(
+        self, Py_ssize_t n_states, const double* pairs, const double* triples,
+        const double* turned_pairs, const double* turned_triples
+    ) noexcept nogil:
+        self.chain = chain_of(NULL, pairs, triples, 0, n_states)
+        self.chain.turned_pairs, self.chain.turned_triples = turned_pairs, turned_triples
+
+    cdef double forward(self, const double* node, Py_ssize_t n_nodes) except? -1 nogil:
+        cdef Py_ssize_t K = self.chain.n_states, k
+        cdef double total, best = -INFINITY
+        self.chain.node, self.chain.n_nodes = node, n_nodes
+        self.value.resize(second_order_room(n_nodes, K))
+        self.shift.resize(n_nodes)
+        self.scratch.resize(4 * self.chain.size + 2 * self.chain.stride)
+        if n_nodes == 1:
+            for k in range(K):
+                best = max(best, node[k])
+            return normalise(node, K, self.value.data()) if best > -INFINITY else best
+        total = forward_sum(self.chain, NULL, NULL, 0.0, self.value.data(), self.shift.data())
+        if not total > -INFINITY:
+            return -INFINITY
+        return total + table_shares(
+            &self.value[(n_nodes - 2) * self.chain.size], K, self.scratch.data()
+        )
+
+    cdef int backward(
+        self, const double* node, Py_ssize_t n_nodes, double* marginals, double* pairs,
+        Py_ssize_t step, double* triples, Py_ssize_t triple_step
+    ) except -1 nogil:
+        if n_nodes == 1:
+            normalise(node, self.chain.n_states, marginals)
+        else:
+            second_marginals(
+                self.chain, self.value.data(), self.shift.data(), self.scratch.data(), marginals,
+                pairs, step, triples, triple_step
+            )
+        return 0
+
+    cdef void sample(
+        self, Py_ssize_t n_nodes, const double* uniform, int32_t* labels
+    ) noexcept nogil:
+        cdef Py_ssize_t K = self.chain.n_states, stride = self.chain.stride, t, a, pair
+        cdef double* weight = self.scratch.data()
+        cdef double* score = weight + self.chain.size
+        if n_nodes == 1:
+            labels[0] = <int32_t>draw_state(self.value.data(), K, uniform[0])
+            return
+        # the last two labels are drawn together
+        table_shares(&self.value[(n_nodes - 2) * self.chain.size], K, weight)
+        pair = draw_state(weight, self.chain.size, uniform[n_nodes - 1])
+        labels[n_nodes - 2] = <int32_t>(pair // stride)
+        labels[n_nodes - 1] = <int32_t>(pair % stride)
+        for t in range(n_nodes - 3, -1, -1):
+            pair = labels[t + 1] * stride + labels[t + 2]
+            for a in range(K):
+                score[a] = self.value[t * self.chain.size + a * stride + labels[t + 1]]
+                score[a] += self.chain.triples[a * self.chain.size + pair]
+            normalise(score, K, weight)
+            labels[t] = <int32_t>draw_state(weight, K, uniform[t])
 
 
 def make_triple_table(triples):
@@ -397,32 +305,25 @@ def second_order_viterbi(nodes, transitions, triples, *, truth=None, cost=1.0):
     labels = np.empty(n_nodes, dtype=np.int32)
     cdef int32_t[::1] out = labels
     cdef const int32_t[::1] true_states
-    cdef const double[::1] costs
+    cdef const double[::1] costs = cost
+    cdef const int32_t* right = NULL
     cdef double score
-    if truth is None:
-        with nogil:
-            score = second_order_labels(
-                &node_rows[0, 0], &pair_rows[0, 0], &table[0], n_nodes, n_states, NULL, NULL, 0.0,
-                &value[0], &out[0]
-            )
-    else:
-        true_states, costs = truth, cost
-        with nogil:
-            score = second_order_labels(
-                &node_rows[0, 0], &pair_rows[0, 0], &table[0], n_nodes, n_states, &true_states[0],
-                &costs[0], 1.0, &value[0], &out[0]
-            )
-    if score == -INFINITY:
-        raise ValueError(f"no labelling of {n_nodes} nodes is allowed by the potentials")
+    if truth is not None:
+        true_states = truth
+        right = &true_states[0]
+    with nogil:
+        score = second_order_labels(
+            &node_rows[0, 0], &pair_rows[0, 0], &table[0], n_nodes, n_states, right, &costs[0],
+            1.0, &value[0], &out[0]
+        )
+    check_allowed(score > -INFINITY, n_nodes)
     return labels, score
 
 
 def second_order_top_k(nodes, transitions, triples, k):
     """Find the k best labellings of a chain in which three labels in a row have a potential.
 
-    Exact: suffixes are grown best first, and Viterbi values say how good they can become (a tree
-    trellis search). The values are O(n_nodes n_states^3) at worst, each labelling costs
-    O(n_nodes n_states) suffixes more.
+    Exact; O(n_nodes n_states^3) at worst, and O(n_nodes n_states) more for each labelling.
 
     Parameters
     ----------
@@ -448,8 +349,8 @@ def second_order_top_k(nodes, transitions, triples, k):
 
     References
     ----------
-    Soong and Huang (1991). A tree-trellis based fast search for finding the N best sentence
-    hypotheses in continuous speech recognition. ICASSP.
+    Jimenez and Marzal (1999). Computing the K shortest paths: a new algorithm and an
+    experimental comparison. Workshop on Algorithm Engineering.
 
     Examples
     --------
@@ -466,10 +367,8 @@ def second_order_top_k(nodes, transitions, triples, k):
     array([2.5, 2. ])
     """
     nodes, transitions, triples = check_second_order(nodes, transitions, triples)[:3]
-    k = check_count(k, "k")
     cdef Py_ssize_t n_nodes = nodes.shape[0], n_states = nodes.shape[1]
-    # more than there are cost memory only; n_states^n_nodes itself may be astronomical
-    k = min(k, int(n_states) ** min(int(n_nodes), k.bit_length()))
+    k = count_answers(k, n_states, n_nodes)
     labels = np.empty((k, n_nodes), dtype=np.int32)
     scores = np.empty(k)
     cdef SecondOrderKBest best = SecondOrderKBest(n_nodes, n_states, k)
@@ -484,8 +383,7 @@ def second_order_top_k(nodes, transitions, triples, k):
             &node_rows[0, 0], &pair_rows[0, 0], &table[0], n_nodes, &labels_out[0, 0],
             &scores_out[0]
         )
-    if found == 0:
-        raise ValueError(f"no labelling of {n_nodes} nodes is allowed by the potentials")
+    check_allowed(found, n_nodes)
     return labels[:found].copy(), scores[:found].copy()
 
 
@@ -538,3 +436,92 @@ def second_order_max_marginals(nodes, transitions, triples):
             &reversed_table[0], n_nodes, n_states, &scratch[0], &out[0, 0]
         )
     return scores[:, :n_states].copy()
+
+
+def second_order_marginals(
+    nodes, transitions, triples, *, return_pairs=False, return_triples=False
+):
+    """Compute the marginal probabilities of a chain in which three labels in a row have a potential.
+
+    A labelling has the probability ``exp(score) / Z``; its score is that of
+    `second_order_viterbi`, and Z makes the probabilities of all labellings sum to one. Exact up to
+    rounding, in logarithms; O(n_nodes n_states^3) at worst. Rows of triples that add less than
+    exp(-50) of a sum to it are passed over.
+
+    Parameters
+    ----------
+    nodes, transitions, triples : array-like
+        As of `second_order_viterbi`.
+    return_pairs : bool, default=False
+        Whether to return the probabilities of pairs of neighbours too.
+    return_triples : bool, default=False
+        Whether to return those of three states in a row too.
+
+    Returns
+    -------
+    log_partition : float
+        log Z.
+    marginals : ndarray of shape (n_nodes, n_states)
+        Probability of each state at each node.
+    pairs : ndarray of shape (n_nodes - 1, n_states, n_states)
+        Probability of each state at a node and each at the next one; only if `return_pairs`.
+    triples : ndarray of shape (n_nodes - 2, n_states, n_states, n_states)
+        Probability of each three states at a node and the next two; only if `return_triples`. Of
+        a chain of one node the first length is 0.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not match, a potential is NaN or +inf, or no labelling is allowed.
+
+    See Also
+    --------
+    chain_marginals : Chains without potentials of three labels.
+    second_order_max_marginals : The best score with each state at each node.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sskit.oracles import second_order_marginals
+    >>> triples = np.zeros((2, 2, 2))
+    >>> triples[0, 1, 0] = np.log(9)
+    >>> log_partition, marginals = second_order_marginals(
+    ...     np.zeros((3, 2)), np.zeros((2, 2)), triples
+    ... )
+    >>> round(float(np.exp(log_partition)), 12)
+    16.0
+    >>> marginals
+    array([[0.75, 0.25],
+           [0.25, 0.75],
+           [0.75, 0.25]])
+    """
+    check_switch(return_pairs, "return_pairs")
+    check_switch(return_triples, "return_triples")
+    nodes, transitions, triples = check_second_order(nodes, transitions, triples)[:3]
+    cdef Py_ssize_t n_nodes = nodes.shape[0], K = nodes.shape[1], stride = padded(K)
+    cdef const double[:, ::1] node_rows = padded_rows(nodes)
+    cdef const double[:, ::1] pair_rows = padded_rows(transitions)
+    cdef const double[:, ::1] turned_pairs = padded_rows(transitions.T)
+    cdef const double[::1] table = make_triple_table(triples)
+    cdef const double[::1] turned_table = make_triple_table(triples.transpose(2, 1, 0))
+    marginals = np.empty((n_nodes, stride))
+    pairs = np.zeros((max(n_nodes - 1, 0) if return_pairs else 0, K, stride))
+    shares = np.zeros((max(n_nodes - 2, 0) if return_triples else 0, K, K, stride))
+    cdef double[:, ::1] out = marginals
+    cdef double[:, :, ::1] pair_view = pairs
+    cdef double[:, :, :, ::1] triple_view = shares
+    cdef double* pair_out = &pair_view[0, 0, 0] if len(pairs) else NULL
+    cdef double* triple_out = &triple_view[0, 0, 0, 0] if len(shares) else NULL
+    cdef SecondSumProduct oracle = SecondSumProduct()
+    cdef double log_partition
+    with nogil:
+        oracle.begin(K, &pair_rows[0, 0], &table[0], &turned_pairs[0, 0], &turned_table[0])
+        log_partition = oracle.forward(&node_rows[0, 0], n_nodes)
+        if log_partition > -INFINITY:
+            oracle.backward(
+                &node_rows[0, 0], n_nodes, &out[0, 0], pair_out, K * stride, triple_out,
+                K * K * stride
+            )
+    check_allowed(log_partition > -INFINITY, n_nodes)
+    answer = [marginals] + [pairs] * return_pairs + [shares] * return_triples
+    return log_partition, *(np.ascontiguousarray(array[..., :K]) for array in answer)

@@ -32,7 +32,13 @@ cdef inline const double* step_table(
 ) noexcept nogil:
     return table if tables == NULL else tables[t]
 
-# One step of the recursion: out[b] = node[b] + max_a (value[a] + transition[a, b]).
+# One step of a recursion: out[b] = node[b] + max over a, or the log of the sum of exponentials, of
+# value[a] + table[a, b].
+ctypedef void (*Step)(
+    const double* value, const double* table, Py_ssize_t n_states, const double* node, double* out
+) noexcept nogil
+
+# That of maxima: out[b] = node[b] + max_a (value[a] + transition[a, b]).
 cdef void viterbi_step(
     const double* value, const double* transition, Py_ssize_t n_states, const double* node,
     double* out

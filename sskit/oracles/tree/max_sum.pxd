@@ -1,7 +1,7 @@
 from libc.stdint cimport int32_t
 
 from sskit.core.vectors cimport Scratch
-from sskit.oracles.chain.viterbi cimport LazyLists
+from sskit.oracles.chain.viterbi cimport LazyLists, Step
 from sskit.oracles.graph.potentials cimport GraphOracle, Potentials
 
 cdef extern from "tree_lists.hpp" namespace "sskit":
@@ -18,11 +18,6 @@ cdef extern from "tree_lists.hpp" namespace "sskit":
         double (*edge_score)(
             const P*, Py_ssize_t, int32_t, int32_t, int32_t
         ) noexcept nogil
-
-# out[b] = node[b] + max over a, or the log of the sum of exponentials, of value[a] + table[a, b]
-ctypedef void (*Step)(
-    const double* value, const double* table, Py_ssize_t n_states, const double* node, double* out
-) noexcept nogil
 
 
 cdef class Forest:

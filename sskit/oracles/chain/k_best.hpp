@@ -13,21 +13,21 @@ namespace sskit {
 
 const double NOTHING_ADDED[1] = {0.0};
 
-// Where the entries of a list come from.
-// n > 0, a union: entries go on from those of n other lists, an entry of source s with
+// Where the entries of a list come from: source s is the list list + s * list_step.
+// n > 0, a union: entries go on from those of n sources, an entry of source s with
 //     ((its score + added[s * added_step]) + more[s * more_step]) + last .
 // n = 0: there is one entry, `last`.
-// n = -1, a product: an entry joins one of the list `list` with one of the list `other`, its score
-// is their sum; that of the first is `last`.
+// n = -1, a product: an entry joins those of the sources 0 and 1, its score is their sum; that of
+// the first is `last`.
 struct Sources {
     ptrdiff_t n = 0;
     double last = 0.0;
-    ptrdiff_t list = 0, list_step = 1, other = 0;   // source s is the list list + s * list_step ..
-    const double* first = nullptr;                  // .. its first entry scores first[s * first_step]
+    ptrdiff_t list = 0, list_step = 0;
+    const double* first = nullptr;          // its first entry scores first[s * first_step]
     ptrdiff_t first_step = 1;
     const double* added = NOTHING_ADDED;
     ptrdiff_t added_step = 0;
-    const double* more = nullptr;                   // may be null
+    const double* more = nullptr;           // may be null
     ptrdiff_t more_step = 0;
 };
 
@@ -134,8 +134,7 @@ class LazyLists {
     int32_t expand(int32_t l) {
         const Sources from = programme->sources(lists[l].number, false);
         const int32_t last = lists[l].last;
-        const ptrdiff_t other = from.n < 0 ? from.other
-                                           : from.list + entries[last].source * from.list_step;
+        const ptrdiff_t other = from.list + from.list_step * (from.n < 0 ? 1 : entries[last].source);
         resolve(other, &Entry::below, last);
         const int32_t below = entries[last].below;
         if (entries[below].next == UNKNOWN) return list_of[other];
@@ -179,10 +178,10 @@ class LazyLists {
             path.pop_back();
             const Sources from = programme->sources(v, false);
             if (from.n == 0) continue;
-            ptrdiff_t below = from.other;
+            ptrdiff_t below = from.list + from.list_step;
             if (from.n > 0) {
                 programme->write(v, entries[entry].source, out);
-                below = from.list + entries[entry].source * from.list_step;
+                below = from.list + from.list_step * entries[entry].source;
             } else {
                 resolve(from.list, &Entry::source, entry);
                 path.push_back({from.list, entries[entry].source});

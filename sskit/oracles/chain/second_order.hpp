@@ -1,10 +1,10 @@
-// The Viterbi recursion of the second order on raw arrays, compiled for several CPUs: included by
-// second_order.pyx, which hands it on.
+// Chains of the second order on raw arrays, compiled for several CPUs; second_order.pxd says what
+// functions are for.
 #pragma once
 #include <cstring>
 
-#include "exp_rows.hpp"
-#include "second_lists.hpp"
+#include "k_best.hpp"
+#include "log_sums.hpp"
 
 namespace sskit {
 
@@ -147,6 +147,7 @@ SSKIT_CLONES double table_shares(const double* table, ptrdiff_t n_states, double
         const double x = row_max(table + at, n_states);
         top = x > top ? x : top;
     }
+    if (!(top > NOTHING)) return top;
     for (ptrdiff_t at = 0; at < size; at += stride) exp_row(table + at, top, n_states, out + at);
     const double sum = row_sum(out, size), scale = 1.0 / sum;
     for (ptrdiff_t at = 0; at < size; at += LANES) store(out + at, load(out + at) * scale);
@@ -184,6 +185,18 @@ struct PairSum {
         for (ptrdiff_t at = 0; top > NOTHING && at < n_states * stride; ++at) table[at] -= top;
         return top;
     }
+};
+
+// Potentials of a chain of n_nodes >= 2; the tables read backwards are for `second_backward` only.
+struct SecondChain {
+    const double *node, *pairs, *triples, *turned_pairs, *turned_triples;
+    ptrdiff_t n_nodes, n_states, stride, size;
+    SecondChain() = default;
+    SecondChain(const double* nodes, const double* tables, const double* table, ptrdiff_t T,
+                ptrdiff_t K, const double* turned = nullptr, const double* turned_table = nullptr)
+        : node(nodes), pairs(tables), triples(table), turned_pairs(turned),
+          turned_triples(turned_table), n_nodes(T), n_states(K), stride(padded(K)),
+          size(K * padded(K)) {}
 };
 
 // Table t - 1 of `value` is that of the nodes 0 .. t, by their last two labels; two rows of scratch
@@ -236,9 +249,15 @@ void second_backward(const SecondChain& chain, double* scratch, Visit visit) {
     }
 }
 
-// see second_order.pxd
-static inline void second_max_marginals(const SecondChain& chain, double* scratch, double* out) {
-    const ptrdiff_t K = chain.n_states, stride = chain.stride;
+static inline void second_order_max_marginals_of(
+    const double* node, const double* pairs, const double* triples, const double* turned_pairs,
+    const double* turned_triples, ptrdiff_t n_nodes, ptrdiff_t K, double* scratch, double* out) {
+    const SecondChain chain(node, pairs, triples, n_nodes, K, turned_pairs, turned_triples);
+    const ptrdiff_t stride = chain.stride;
+    if (n_nodes == 1) {
+        std::memcpy(out, node, stride * sizeof(double));
+        return;
+    }
     double* value = scratch + 2 * chain.size + 2 * stride;
     second_forward<PairMax>(chain, nullptr, nullptr, 0.0, value, nullptr);
     for (ptrdiff_t k = 0; k < chain.n_nodes * stride; ++k) out[k] = NOTHING;
@@ -283,6 +302,81 @@ static inline void second_marginals(const SecondChain& chain, const double* valu
                                              : NOTHING;
         add_triples(here - chain.size, chain.triples, both, K, triples + (t - 2) * triple_step);
     });
+}
+
+// For LazyLists, of any number of nodes: list ((t - 1) K + a) K + b has the labellings of the nodes
+// 0 .. t whose last labels are a and b; the K lists behind these whole labellings by their last label,
+// of which `closing` has the best, and the last list all of them.
+struct SecondLists {
+    SecondChain c;
+    const double *value, *closing;
+
+    Sources sources(ptrdiff_t v, bool) const {
+        const ptrdiff_t K = c.n_states, whole = (c.n_nodes - 1) * K * K;
+        if (v == whole + K) return {K, 0.0, whole, 1, closing};
+        if (v >= whole && c.n_nodes == 1) return {0, closing[v]};
+        const ptrdiff_t t = v / (K * K) + 1, a = v / K % K, b = v % K, before = (t - 2) * K * K;
+        const double* first = value + (t - 2) * c.size;
+        if (v >= whole) return {K, 0.0, whole - K * K + v - whole, K, first + v - whole, c.stride};
+        if (t == 1) return {0, value[a * c.stride + b]};
+        return {K, c.pairs[a * c.stride + b] + c.node[t * c.stride + b], before + a, K, first + a,
+                c.stride, c.triples + a * c.stride + b, c.size};
+    }
+
+    void write(ptrdiff_t v, ptrdiff_t s, int32_t* out) const {
+        const ptrdiff_t K = c.n_states, t = v / (K * K) + 1, whole = (c.n_nodes - 1) * K * K;
+        out[v == whole + K ? c.n_nodes - 1 : v >= whole ? c.n_nodes - 2 : t - 2] = (int32_t)s;
+    }
+};
+
+static inline ptrdiff_t triple_room(ptrdiff_t n_states) {
+    return (n_states + 2) * n_states * padded(n_states);
+}
+static inline ptrdiff_t second_order_room(ptrdiff_t n_nodes, ptrdiff_t n_states) {
+    return ((n_nodes > 2 ? n_nodes - 1 : 1) * n_states + 2) * padded(n_states);
+}
+static inline ptrdiff_t marginals_room(ptrdiff_t n_nodes, ptrdiff_t n_states) {
+    return second_order_room(n_nodes, n_states) + (2 * n_states + 2) * padded(n_states);
+}
+
+static inline double second_order_labels(const double* node, const double* pairs,
+                                         const double* triples, ptrdiff_t n_nodes,
+                                         ptrdiff_t n_states, const int32_t* truth,
+                                         const double* cost, double loss_weight, double* value,
+                                         int32_t* labels) {
+    double best = NOTHING;
+    labels[0] = 0;
+    if (n_nodes == 1) {
+        for (ptrdiff_t a = 0; a < n_states; ++a) {
+            const double loss = truth && a != truth[0] ? loss_weight * cost[0] : 0.0;
+            if (node[a] + loss > best) best = node[a] + loss, labels[0] = (int32_t)a;
+        }
+        return best;
+    }
+    const SecondChain c(node, pairs, triples, n_nodes, n_states);
+    const double offset = second_forward<PairMax>(c, truth, cost, loss_weight, value, nullptr);
+    const double* here = value + (n_nodes - 2) * c.size;
+    int32_t last[2] = {0, 0};
+    for (ptrdiff_t k = 0; k < n_states; ++k)
+        for (ptrdiff_t b = 0; b < n_states; ++b)
+            if (here[b * c.stride + k] > best) {
+                best = here[b * c.stride + k];
+                last[0] = (int32_t)b, last[1] = (int32_t)k;
+            }
+    labels[n_nodes - 2] = last[0], labels[n_nodes - 1] = last[1];
+    const double total = best + offset;
+    // back pointers are needed along the best path only, so they are found here
+    for (ptrdiff_t t = n_nodes - 3; t >= 0; --t) {
+        const double* ends = triples + labels[t + 1] * c.stride + labels[t + 2];
+        here = value + t * c.size + labels[t + 1];
+        best = NOTHING;
+        labels[t] = 0;
+        for (ptrdiff_t a = 0; a < n_states; ++a) {
+            const double candidate = here[a * c.stride] + ends[a * c.size];
+            if (candidate > best) best = candidate, labels[t] = (int32_t)a;
+        }
+    }
+    return total;
 }
 
 }  // namespace sskit

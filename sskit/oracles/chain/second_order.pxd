@@ -8,38 +8,50 @@ from libc.stdint cimport int32_t
 from sskit.core.vectors cimport Scratch
 from sskit.oracles.chain.viterbi cimport LazyLists
 
-cdef extern from "second_lists.hpp" namespace "sskit":
-    cdef struct SecondChain:
+cdef extern from "second_order.hpp" namespace "sskit":
+    Py_ssize_t triple_room(Py_ssize_t n_states) noexcept nogil
+
+    # The table of weights (n_states, n_states, n_states), behind which LANES numbers can be read.
+    void triple_table(const double* weights, Py_ssize_t n_states, double* out) noexcept nogil
+
+    # Numbers of scratch that chains of up to so many nodes need.
+    Py_ssize_t second_order_room(Py_ssize_t n_nodes, Py_ssize_t n_states) noexcept nogil
+
+    # As viterbi_labels, of a chain of the second order; `value` has second_order_room(..) numbers.
+    double second_order_labels(
+        const double* node, const double* pairs, const double* triples, Py_ssize_t n_nodes,
+        Py_ssize_t n_states, const int32_t* truth, const double* cost, double loss_weight,
+        double* value, int32_t* labels
+    ) noexcept nogil
+
+    # Numbers of scratch of the next one.
+    Py_ssize_t marginals_room(Py_ssize_t n_nodes, Py_ssize_t n_states) noexcept nogil
+
+    # out (n_nodes, padded(n_states)) = the max-marginals; `reversed_triples` is the table of
+    # triples read backwards, `reversed_pairs` that of pairs.
+    void second_order_max_marginals_of(
+        const double* node, const double* pairs, const double* triples,
+        const double* reversed_pairs, const double* reversed_triples, Py_ssize_t n_nodes,
+        Py_ssize_t n_states, double* scratch, double* out
+    ) noexcept nogil
+
+    cdef cppclass SecondChain:
+        SecondChain() noexcept nogil
+        SecondChain(
+            const double* node, const double* pairs, const double* triples, Py_ssize_t n_nodes,
+            Py_ssize_t n_states, const double* reversed_pairs, const double* reversed_triples
+        ) noexcept nogil
         const double* node
-        const double* pairs
         const double* triples
-        const double* turned_pairs     # tables of chains read backwards, where they are wanted
-        const double* turned_triples
         Py_ssize_t n_nodes
         Py_ssize_t n_states
         Py_ssize_t stride
-        Py_ssize_t size
+        Py_ssize_t size          # n_states * stride
 
     cdef cppclass SecondLists:
-        SecondChain chain
+        SecondChain c
         const double* value
         const double* closing
-
-
-cdef Py_ssize_t triple_room(Py_ssize_t n_states) noexcept nogil
-
-# The table of weights (n_states, n_states, n_states), behind which LANES numbers can be read.
-cdef void triple_table(const double* weights, Py_ssize_t n_states, double* out) noexcept nogil
-
-# Numbers of scratch that chains of up to so many nodes need.
-cdef Py_ssize_t second_order_room(Py_ssize_t n_nodes, Py_ssize_t n_states) noexcept nogil
-
-# As viterbi_labels, of a chain of the second order; `value` has second_order_room(..) numbers.
-cdef double second_order_labels(
-    const double* node, const double* pairs, const double* triples, Py_ssize_t n_nodes,
-    Py_ssize_t n_states, const int32_t* truth, const double* cost, double loss_weight,
-    double* value, int32_t* labels
-) noexcept nogil
 
 
 cdef class SecondOrderKBest:
@@ -59,18 +71,6 @@ cdef class SecondOrderKBest:
         self, const double* node, const double* pairs, const double* triples, Py_ssize_t n_nodes,
         int32_t* labels, double* scores
     ) except -1 nogil
-
-
-# Numbers of scratch of the next one.
-cdef Py_ssize_t marginals_room(Py_ssize_t n_nodes, Py_ssize_t n_states) noexcept nogil
-
-# out (n_nodes, padded(n_states)) = the max-marginals; `reversed_triples` is the table of triples
-# read backwards, `reversed_pairs` that of pairs.
-cdef void second_order_max_marginals_of(
-    const double* node, const double* pairs, const double* triples, const double* reversed_pairs,
-    const double* reversed_triples, Py_ssize_t n_nodes, Py_ssize_t n_states, double* scratch,
-    double* out
-) noexcept nogil
 
 
 cdef class SecondSumProduct:

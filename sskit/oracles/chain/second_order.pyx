@@ -13,9 +13,6 @@ from sskit.core.lanes cimport LANES, padded
 from sskit.oracles.chain.sum_product cimport draw_state, normalise
 
 cdef extern from "second_order.hpp" namespace "sskit":
-    void clone_table "sskit::triple_table"(
-        const double* weights, Py_ssize_t n_states, double* out
-    ) noexcept nogil
     double forward_max "sskit::second_forward<sskit::PairMax>"(
         const SecondChain& chain, const int32_t* truth, const double* cost, double loss_weight,
         double* value, double* shift
@@ -24,81 +21,12 @@ cdef extern from "second_order.hpp" namespace "sskit":
         const SecondChain& chain, const int32_t* truth, const double* cost, double loss_weight,
         double* value, double* shift
     ) noexcept nogil
-    void second_max_marginals(
-        const SecondChain& chain, double* scratch, double* out
-    ) noexcept nogil
     void second_marginals(
         const SecondChain& chain, const double* value, const double* shift, double* scratch,
         double* marginals, double* pairs, Py_ssize_t step, double* triples,
         Py_ssize_t triple_step
     ) noexcept nogil
     double table_shares(const double* table, Py_ssize_t n_states, double* out) noexcept nogil
-
-
-cdef Py_ssize_t triple_room(Py_ssize_t n_states) noexcept nogil:
-    return (n_states + 2) * n_states * padded(n_states)
-
-
-cdef void triple_table(const double* weights, Py_ssize_t n_states, double* out) noexcept nogil:
-    clone_table(weights, n_states, out)
-
-
-cdef Py_ssize_t second_order_room(Py_ssize_t n_nodes, Py_ssize_t n_states) noexcept nogil:
-    return (max(n_nodes - 1, 1) * n_states + 2) * padded(n_states)
-
-
-cdef SecondChain chain_of(
-    const double* node, const double* pairs, const double* triples, Py_ssize_t n_nodes,
-    Py_ssize_t n_states
-) noexcept nogil:
-    cdef SecondChain chain
-    chain.node, chain.pairs, chain.triples = node, pairs, triples
-    chain.turned_pairs = chain.turned_triples = NULL
-    chain.n_nodes, chain.n_states, chain.stride = n_nodes, n_states, padded(n_states)
-    chain.size = n_states * chain.stride
-    return chain
-
-
-cdef double second_order_labels(
-    const double* node, const double* pairs, const double* triples, Py_ssize_t n_nodes,
-    Py_ssize_t n_states, const int32_t* truth, const double* cost, double loss_weight,
-    double* value, int32_t* labels
-) noexcept nogil:
-    cdef Py_ssize_t stride = padded(n_states), size = n_states * stride, t, a, b, c
-    cdef double candidate, total, best = -INFINITY
-    cdef const double* here
-    labels[0] = 0
-    if n_nodes == 1:
-        for a in range(n_states):
-            candidate = node[a]
-            if truth != NULL and a != truth[0]:
-                candidate += loss_weight * cost[0]
-            if candidate > best:
-                best = candidate
-                labels[0] = <int32_t>a
-        return best
-    cdef SecondChain chain = chain_of(node, pairs, triples, n_nodes, n_states)
-    cdef double offset = forward_max(chain, truth, cost, loss_weight, value, NULL)
-    here = value + (n_nodes - 2) * size
-    labels[n_nodes - 2], labels[n_nodes - 1] = 0, 0
-    for c in range(n_states):
-        for b in range(n_states):
-            if here[b * stride + c] > best:
-                best = here[b * stride + c]
-                labels[n_nodes - 2], labels[n_nodes - 1] = <int32_t>b, <int32_t>c
-    total = best + offset
-    # back pointers are needed along the best path only, so they are found here
-    for t in range(n_nodes - 3, -1, -1):
-        here = value + t * size
-        b, c = labels[t + 1], labels[t + 2]
-        best = -INFINITY
-        labels[t] = 0
-        for a in range(n_states):
-            candidate = here[a * stride + b] + triples[a * size + b * stride + c]
-            if candidate > best:
-                best = candidate
-                labels[t] = <int32_t>a
-    return total
 
 
 cdef class SecondOrderKBest:
@@ -123,38 +51,20 @@ cdef class SecondOrderKBest:
     ) except -1 nogil:
         cdef Py_ssize_t K = self.n_states, b, c, answer = (n_nodes - 1) * K * K + K
         cdef SecondLists programme
-        cdef SecondChain chain = chain_of(node, pairs, triples, n_nodes, K)
         cdef const double* last
+        programme.c = SecondChain(node, pairs, triples, n_nodes, K, NULL, NULL)
         self.value.resize(second_order_room(n_nodes, K))
         self.closing.resize(K)
         memcpy(self.closing.data(), node, K * sizeof(double))
         if n_nodes > 1:
-            forward_max(chain, NULL, NULL, 0.0, self.value.data(), NULL)
-            last = self.value.data() + (n_nodes - 2) * chain.size
+            forward_max(programme.c, NULL, NULL, 0.0, self.value.data(), NULL)
+            last = self.value.data() + (n_nodes - 2) * programme.c.size
             for c in range(K):
                 self.closing[c] = -INFINITY
                 for b in range(K):
-                    self.closing[c] = max(self.closing[c], last[b * chain.stride + c])
-        programme.chain = chain
+                    self.closing[c] = max(self.closing[c], last[b * programme.c.stride + c])
         programme.value, programme.closing = self.value.data(), self.closing.data()
         return self.lists.decode(programme, answer + 1, answer, self.k, n_nodes, labels, scores)
-
-
-cdef Py_ssize_t marginals_room(Py_ssize_t n_nodes, Py_ssize_t n_states) noexcept nogil:
-    return second_order_room(n_nodes, n_states) + (2 * n_states + 2) * padded(n_states)
-
-
-cdef void second_order_max_marginals_of(
-    const double* node, const double* pairs, const double* triples, const double* reversed_pairs,
-    const double* reversed_triples, Py_ssize_t n_nodes, Py_ssize_t n_states, double* scratch,
-    double* out
-) noexcept nogil:
-    cdef SecondChain chain = chain_of(node, pairs, triples, n_nodes, n_states)
-    chain.turned_pairs, chain.turned_triples = reversed_pairs, reversed_triples
-    if n_nodes == 1:
-        memcpy(out, node, chain.stride * sizeof(double))
-    else:
-        second_max_marginals(chain, scratch, out)
 
 
 cdef class SecondSumProduct:
@@ -164,23 +74,20 @@ cdef class SecondSumProduct:
         self, Py_ssize_t n_states, const double* pairs, const double* triples,
         const double* turned_pairs, const double* turned_triples
     ) noexcept nogil:
-        self.chain = chain_of(NULL, pairs, triples, 0, n_states)
-        self.chain.turned_pairs, self.chain.turned_triples = turned_pairs, turned_triples
+        self.chain = SecondChain(
+            NULL, pairs, triples, 0, n_states, turned_pairs, turned_triples
+        )
 
     cdef double forward(self, const double* node, Py_ssize_t n_nodes) except? -1 nogil:
-        cdef Py_ssize_t K = self.chain.n_states, k
-        cdef double total, best = -INFINITY
+        cdef Py_ssize_t K = self.chain.n_states
+        cdef double total
         self.chain.node, self.chain.n_nodes = node, n_nodes
         self.value.resize(second_order_room(n_nodes, K))
         self.shift.resize(n_nodes)
         self.scratch.resize(4 * self.chain.size + 2 * self.chain.stride)
         if n_nodes == 1:
-            for k in range(K):
-                best = max(best, node[k])
-            return normalise(node, K, self.value.data()) if best > -INFINITY else best
+            return normalise(node, K, self.value.data())
         total = forward_sum(self.chain, NULL, NULL, 0.0, self.value.data(), self.shift.data())
-        if not total > -INFINITY:
-            return -INFINITY
         return total + table_shares(
             &self.value[(n_nodes - 2) * self.chain.size], K, self.scratch.data()
         )

@@ -1,10 +1,10 @@
-// Sum-product on chains, compiled for several CPUs: included by sum_product.pyx, which hands it on.
+// Sum-product on chains, compiled for several CPUs: included by sum_product.pyx only.
 //
 // Rows have padded(n_states) columns. The padding of rows of potentials is not read; that of all
 // rows that are written is zero (of logarithms: -infinity).
 #pragma once
-#include "chains.hpp"
-#include "exp_rows.hpp"
+#include "log_sums.hpp"
+#include "viterbi.hpp"
 
 namespace sskit {
 
@@ -144,79 +144,10 @@ SSKIT_CLONES void scaled_pairs(const double* alpha, const double* table, const d
     }
 }
 
-template <int NV>
-SSKIT_INLINE void log_sums(const double* value, const double* table, ptrdiff_t n_states,
-                           ptrdiff_t stride, const double* node, double* out) {
-    vec top[NV], sum[NV];
-    for (int v = 0; v < NV; ++v) top[v] = constant(NOTHING);
-    for (ptrdiff_t a = 0; a < n_states; ++a)
-        for (int v = 0; v < NV; ++v)
-            top[v] = larger(load(table + a * stride + v * LANES) + value[a], top[v]);
-    for (int v = 0; v < NV; ++v) {
-        // -infinity less itself would be no number
-        top[v] = larger(top[v], constant(-std::numeric_limits<double>::max()));
-        sum[v] = constant(0.0);
-    }
-    for (ptrdiff_t a = 0; a < n_states; ++a)
-        for (int v = 0; v < NV; ++v)
-            sum[v] += exp_lanes((load(table + a * stride + v * LANES) + value[a]) - top[v]);
-    for (int v = 0; v < NV; ++v) {
-        double sums[LANES], tops[LANES];
-        store(sums, sum[v]);
-        store(tops, top[v]);
-        for (ptrdiff_t l = 0, k = v * LANES; l < LANES; ++l, ++k)
-            out[k] = sums[l] > 0.0 ? tops[l] + std::log(sums[l]) + node[k] : NOTHING;
-    }
-}
-
-// out[b] = node[b] + log of the sum over a of exp(value[a] + table[a, b]); the padding of out is
-// -infinity
-SSKIT_CLONES void log_step(const double* value, const double* table, ptrdiff_t n_states,
-                           const double* node, double* out) {
-    const ptrdiff_t stride = padded(n_states);
-#define SSKIT_ACT(NV) log_sums<NV>(value, table + c, n_states, stride, node + c, out + c)
-    SSKIT_STRETCHES(n_states, SSKIT_ACT)
-#undef SSKIT_ACT
-    for (ptrdiff_t k = n_states; k < stride; ++k) out[k] = NOTHING;
-}
-
-// x -= its largest entry, which is returned; nothing happens if that is -infinity
-SSKIT_CLONES double subtract_largest(double* x, ptrdiff_t n) {
-    const double top = row_max(x, n);
-    if (top > NOTHING)
-        for (ptrdiff_t k = 0; k < n; ++k) x[k] -= top;
-    return top;
-}
-
-// out = exp(x) scaled to sum to one, padded with zeros; returns the logarithm of that sum. x has
-// the stride of out, and a largest entry that is finite
-SSKIT_CLONES double softmax(const double* x, ptrdiff_t n, double* out) {
-    const double top = row_max(x, n);
-    exp_row(x, top, n, out);
-    const double sum = row_sum(out, padded(n)), scale = 1.0 / sum;
-    for (ptrdiff_t c = 0; c < n; c += LANES) store(out + c, load(out + c) * scale);
-    return top + std::log(sum);
-}
-
-// pairs += exp(value[a] + table[a, b] + ahead[b] - log_sum), all padded
-SSKIT_CLONES void log_pairs(const double* value, const double* table, const double* ahead,
-                            ptrdiff_t n, double log_sum, double* pairs) {
-    const ptrdiff_t stride = padded(n);
-    for (ptrdiff_t a = 0; a < n; ++a) {
-        if (!(value[a] > NOTHING)) continue;
-        const double rest = value[a] - log_sum;
-        for (ptrdiff_t c = 0; c < stride; c += LANES) {
-            const ptrdiff_t k = a * stride + c;
-            const vec x = load(table + k) + load(ahead + c) + rest;
-            store(pairs + k, load(pairs + k) + exp_lanes(x));
-        }
-    }
-}
-
 struct LogSum {
     static void step(const double* value, const double* table, ptrdiff_t n_states,
                      const double* node, double* out) {
-        log_step(value, table, n_states, node, out);
+        log_sum_step(value, table, n_states, node, out);
     }
     static double settle(double* x, ptrdiff_t n_states) {
         for (ptrdiff_t k = n_states; k < padded(n_states); ++k) x[k] = NOTHING;
@@ -227,8 +158,7 @@ struct LogSum {
 // log Z, or -infinity; value gets its logarithms, of each node less the largest
 static inline double log_forward(const Chain& c, double* value, double* row) {
     const double total = chain_forward<LogSum>(c, nullptr, nullptr, 0.0, value);
-    if (!(total > NOTHING)) return NOTHING;
-    return total + softmax(value + (c.n_nodes - 1) * c.stride, c.n_states, row);
+    return total + normalise(value + (c.n_nodes - 1) * c.stride, c.n_states, row);
 }
 
 // Marginals and, unless pairs is null, the sums over pairs, as SumProduct.backward; turned is a
@@ -240,9 +170,9 @@ static inline void log_backward(const Chain& c, const double* value, double* tur
     chain_backward<LogSum>(c, turned, scratch, [&](ptrdiff_t t, double* ahead, double* suffix) {
         const double* here = value + t * c.stride;
         for (ptrdiff_t k = 0; k < c.n_states; ++k) both[k] = here[k] + ahead[k];
-        const double total = softmax(both, c.n_states, marginals + t * c.stride);
+        const double total = normalise(both, c.n_states, marginals + t * c.stride);
         if (!pairs || t == c.n_nodes - 1) return;
-        log_pairs(here, c.at(t), suffix, c.n_states, total, pairs + t * step);
+        add_pairs(here, c.at(t), suffix, c.n_states, total, pairs + t * step);
     });
 }
 

@@ -3,9 +3,25 @@ from libc.stdint cimport int32_t
 from sskit.core.vectors cimport Scratch
 from sskit.oracles.chain.viterbi cimport Chain
 
-cdef extern from "exp_rows.hpp" namespace "sskit":
+cdef extern from "log_sums.hpp" namespace "sskit":
     # a state drawn by its weight, by a number of [0, 1)
     Py_ssize_t draw_state(const double* weight, Py_ssize_t n, double uniform) noexcept nogil
+
+    # the step (see viterbi.pxd) of sums of exponentials; the padding of out is -inf
+    void log_sum_step(
+        const double* value, const double* table, Py_ssize_t n_states, const double* node,
+        double* out
+    ) noexcept nogil
+
+    # out = exp(x) scaled to sum to one, and the logarithm of that sum; if that is -inf, out is
+    # arbitrary
+    double normalise(const double* x, Py_ssize_t n_states, double* out) noexcept nogil
+
+    # pairs[a, b] += exp(value[a] + table[a, b] + ahead[b] - log_sum), all padded
+    void add_pairs(
+        const double* value, const double* table, const double* ahead, Py_ssize_t n_states,
+        double log_sum, double* pairs
+    ) noexcept nogil
 
 
 cdef class SumProduct:
@@ -59,17 +75,3 @@ cdef class SumProduct:
     # fill `table` with those of transition t, unless it serves all
     cdef void make_table(self, Py_ssize_t t) noexcept nogil
     cdef Chain chain(self, const double* node, Py_ssize_t n_nodes) noexcept nogil
-
-
-# out[b] = node[b] + log of the sum over a of exp(value[a] + table[a, b]); rows have
-# padded(n_states) columns, the padding of out is -inf
-cdef void log_sum_step(
-    const double* value, const double* table, Py_ssize_t n_states, const double* node, double* out
-) noexcept nogil
-# out = exp(x) scaled to sum to one, and the logarithm of that sum, which must not be -inf
-cdef double normalise(const double* x, Py_ssize_t n_states, double* out) noexcept nogil
-# pairs[a, b] += exp(value[a] + table[a, b] + ahead[b] - log_sum), all padded
-cdef void add_pairs(
-    const double* value, const double* table, const double* ahead, Py_ssize_t n_states,
-    double log_sum, double* pairs
-) noexcept nogil

@@ -8,7 +8,7 @@ from libc.math cimport INFINITY, isnan
 from libc.string cimport memcpy
 
 from sskit.core.lanes cimport padded
-from sskit.oracles.chain.viterbi cimport Chain, chain_of, transpose_padded
+from sskit.oracles.chain.viterbi cimport Chain, transpose_padded
 
 cdef extern from "sum_product.hpp" namespace "sskit":
     double exp_table(
@@ -29,14 +29,6 @@ cdef extern from "sum_product.hpp" namespace "sskit":
         const double* alpha, const double* table, const double* ahead, Py_ssize_t n,
         double scale, double* pairs
     ) noexcept nogil
-    void log_step(
-        const double* value, const double* table, Py_ssize_t n, const double* node, double* out
-    ) noexcept nogil
-    double softmax(const double* x, Py_ssize_t n, double* out) noexcept nogil
-    void log_pairs(
-        const double* value, const double* table, const double* ahead, Py_ssize_t n,
-        double log_sum, double* pairs
-    ) noexcept nogil
     double log_forward(const Chain& chain, double* value, double* row) noexcept nogil
     void log_backward(
         const Chain& chain, const double* value, double* turned, double* scratch,
@@ -45,23 +37,6 @@ cdef extern from "sum_product.hpp" namespace "sskit":
 
 # How far transitions may differ before logarithms are taken.
 cdef double WIDEST = -100.0
-
-
-cdef void log_sum_step(
-    const double* value, const double* table, Py_ssize_t n_states, const double* node, double* out
-) noexcept nogil:
-    log_step(value, table, n_states, node, out)
-
-
-cdef double normalise(const double* x, Py_ssize_t n_states, double* out) noexcept nogil:
-    return softmax(x, n_states, out)
-
-
-cdef void add_pairs(
-    const double* value, const double* table, const double* ahead, Py_ssize_t n_states,
-    double log_sum, double* pairs
-) noexcept nogil:
-    log_pairs(value, table, ahead, n_states, log_sum, pairs)
 
 
 cdef class SumProduct:
@@ -125,7 +100,7 @@ cdef class SumProduct:
 
     cdef Chain chain(self, const double* node, Py_ssize_t n_nodes) noexcept nogil:
         cdef Py_ssize_t apart = 0 if self.shared else self.n_states * self.stride
-        return chain_of(node, self.pair, NULL, n_nodes, self.n_states, apart)
+        return Chain(node, self.pair, NULL, n_nodes, self.n_states, self.stride, apart)
 
     cdef int backward(
         self, const double* node, Py_ssize_t n_nodes, double* marginals, double* pairs,
@@ -191,7 +166,7 @@ cdef class SumProduct:
                     else:
                         value[k] *= self.table[k * stride + labels[t + 1]]
             if self.logs:
-                softmax(value, K, weight)
+                normalise(value, K, weight)
             labels[t] = <int32_t>draw_state(weight if self.logs else value, K, uniform[t])
 
 

@@ -5,28 +5,6 @@ from libc.stdint cimport int32_t
 
 from sskit.core.vectors cimport Scratch
 
-cdef extern from "chains.hpp" namespace "sskit":
-    # the k best answers of a programme G (see the header)
-    cdef cppclass LazyLists[G]:
-        Py_ssize_t decode(
-            G& of, Py_ssize_t n_lists, Py_ssize_t answer, Py_ssize_t k, Py_ssize_t n_out,
-            int32_t* out, double* scores
-        ) except + nogil
-
-    cdef cppclass Chain:
-        pass
-
-    # transitions: `tables`, or a table every `apart` numbers from `table` on, 0: one for all
-    Chain chain_of(
-        const double* node, const double* table, const double** tables, Py_ssize_t n_nodes,
-        Py_ssize_t n_states, Py_ssize_t apart
-    ) noexcept nogil
-
-    cdef cppclass ChainLists:
-        Chain c
-        const double* value
-
-
 cdef inline const double* step_table(
     const double* table, const double** tables, Py_ssize_t t
 ) noexcept nogil:
@@ -38,38 +16,63 @@ ctypedef void (*Step)(
     const double* value, const double* table, Py_ssize_t n_states, const double* node, double* out
 ) noexcept nogil
 
-# That of maxima: out[b] = node[b] + max_a (value[a] + transition[a, b]).
-cdef void viterbi_step(
-    const double* value, const double* transition, Py_ssize_t n_states, const double* node,
-    double* out
-) noexcept nogil
+cdef extern from "viterbi.hpp" namespace "sskit":
+    # that of maxima
+    void viterbi_step(
+        const double* value, const double* transition, Py_ssize_t n_states, const double* node,
+        double* out
+    ) noexcept nogil
 
-# Labelling of n_nodes >= 1 nodes that maximises
-#     sum_t node[t, y_t] + sum_t transition[y_{t-1}, y_t] + sum_t [y_t != truth_t] cost_t
-# and that maximum. The scratch `value` has n_nodes rows; truth may be NULL (no loss). Of several
-# maximisers the one with the smallest last state, and so on backwards.
-cdef double viterbi_labels(
-    const double* node, const double* table, const double** tables, Py_ssize_t n_nodes,
-    Py_ssize_t n_states, const int32_t* truth, const double* cost, double loss_weight,
-    double* value, int32_t* labels
-) noexcept nogil
+    # Labelling of n_nodes >= 1 nodes that maximises
+    #     sum_t node[t, y_t] + sum_t transition[y_{t-1}, y_t] + sum_t [y_t != truth_t] cost_t
+    # and that maximum. The scratch `value` has n_nodes rows; truth may be NULL (no loss). Of
+    # several maximisers the one with the smallest last state, and so on backwards.
+    double viterbi_labels(
+        const double* node, const double* table, const double** tables, Py_ssize_t n_nodes,
+        Py_ssize_t n_states, const int32_t* truth, const double* cost, double loss_weight,
+        double* value, int32_t* labels
+    ) noexcept nogil
 
-# score of a labelling
-cdef double chain_score(
-    const double* node, const double* table, const double** tables, Py_ssize_t n_nodes,
-    Py_ssize_t n_states, const int32_t* labels
-) noexcept nogil
+    # score of a labelling
+    double chain_score(
+        const double* node, const double* table, const double** tables, Py_ssize_t n_nodes,
+        Py_ssize_t n_states, const int32_t* labels
+    ) noexcept nogil
 
-# out[t, k] = the best score of any labelling of n_nodes >= 1 nodes whose node t has state k,
-# -inf if none is allowed; the padding of out is arbitrary. `transposed` is the table transposed
-# (see transpose_padded) or, with tables, scratch of as many rows; scratch has 3 rows.
-cdef void find_max_marginals(
-    const double* node, const double* table, const double** tables, Py_ssize_t n_nodes,
-    Py_ssize_t n_states, double* transposed, double* scratch, double* out
-) noexcept nogil
+    # out[t, k] = the best score of any labelling of n_nodes >= 1 nodes whose node t has state k,
+    # -inf if none is allowed; the padding of out is arbitrary. `transposed` is the table
+    # transposed or, with tables, scratch of as many rows; scratch has 3 rows.
+    void find_max_marginals(
+        const double* node, const double* table, const double** tables, Py_ssize_t n_nodes,
+        Py_ssize_t n_states, double* transposed, double* scratch, double* out
+    ) noexcept nogil
 
-# out = table transposed, both (n_states, padded(n_states)); the padding of out is zero
-cdef void transpose_padded(const double* table, Py_ssize_t n_states, double* out) noexcept nogil
+    # out = table transposed, both (n_states, padded(n_states)); the padding of out is zero
+    void transpose_padded(const double* table, Py_ssize_t n_states, double* out) noexcept nogil
+
+    # the place of the first largest of n numbers
+    Py_ssize_t first_largest(const double* x, Py_ssize_t n) noexcept nogil
+
+    # transitions: `tables`, or a table every `apart` numbers from `table` on, 0: one for all
+    cdef struct Chain:
+        const double* node
+        const double* table
+        const double** tables
+        Py_ssize_t n_nodes
+        Py_ssize_t n_states
+        Py_ssize_t stride
+        Py_ssize_t apart
+
+    cdef cppclass ChainLists:
+        Chain c
+        const double* value
+
+    # the k best answers of a programme G (see k_best.hpp)
+    cdef cppclass LazyLists[G]:
+        Py_ssize_t decode(
+            G& of, Py_ssize_t n_lists, Py_ssize_t answer, Py_ssize_t k, Py_ssize_t n_out,
+            int32_t* out, double* scores
+        ) except + nogil
 
 
 cdef class LossIndexed:

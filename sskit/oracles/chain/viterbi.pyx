@@ -13,23 +13,9 @@ from libc.string cimport memcpy
 from sskit.core.lanes cimport padded
 
 cdef extern from "viterbi.hpp" namespace "sskit":
-    void clone_step "sskit::viterbi_step"(
-        const double* value, const double* transition, Py_ssize_t n_states, const double* node,
-        double* out
-    ) noexcept nogil
-    double best_labels "sskit::viterbi_labels"(
-        const Chain& chain, const int32_t* truth, const double* cost, double loss_weight,
-        double* value, int32_t* labels
-    ) noexcept nogil
-    void max_marginals "sskit::find_max_marginals"(
-        const Chain& chain, double* turned, double* scratch, double* out
-    ) noexcept nogil
     void forward "sskit::chain_forward<sskit::MaxPlus>"(
         const Chain& chain, const int32_t* truth, const double* cost, double loss_weight,
         double* value
-    ) noexcept nogil
-    void transpose "sskit::transpose_padded"(
-        const double* table, Py_ssize_t n_states, double* out
     ) noexcept nogil
     void beam_step(
         const double* value, const int32_t* kept, Py_ssize_t n_kept, const double* transition,
@@ -38,47 +24,6 @@ cdef extern from "viterbi.hpp" namespace "sskit":
     Py_ssize_t largest_states(
         const double* value, Py_ssize_t n, Py_ssize_t size, double* scratch, int32_t* kept
     ) noexcept nogil
-    Py_ssize_t first_largest(const double* x, Py_ssize_t n) noexcept nogil
-
-
-cdef void viterbi_step(
-    const double* value, const double* transition, Py_ssize_t n_states, const double* node,
-    double* out
-) noexcept nogil:
-    clone_step(value, transition, n_states, node, out)
-
-
-cdef double viterbi_labels(
-    const double* node, const double* table, const double** tables, Py_ssize_t n_nodes,
-    Py_ssize_t n_states, const int32_t* truth, const double* cost, double loss_weight,
-    double* value, int32_t* labels
-) noexcept nogil:
-    cdef Chain chain = chain_of(node, table, tables, n_nodes, n_states, 0)
-    return best_labels(chain, truth, cost, loss_weight, value, labels)
-
-
-cdef double chain_score(
-    const double* node, const double* table, const double** tables, Py_ssize_t n_nodes,
-    Py_ssize_t n_states, const int32_t* labels
-) noexcept nogil:
-    cdef Py_ssize_t stride = padded(n_states), t
-    cdef double score = node[labels[0]]
-    for t in range(1, n_nodes):
-        table = step_table(table, tables, t - 1)
-        score += node[t * stride + labels[t]] + table[labels[t - 1] * stride + labels[t]]
-    return score
-
-
-cdef void find_max_marginals(
-    const double* node, const double* table, const double** tables, Py_ssize_t n_nodes,
-    Py_ssize_t n_states, double* transposed, double* scratch, double* out
-) noexcept nogil:
-    cdef Chain chain = chain_of(node, table, tables, n_nodes, n_states, 0)
-    max_marginals(chain, transposed, scratch, out)
-
-
-cdef void transpose_padded(const double* table, Py_ssize_t n_states, double* out) noexcept nogil:
-    transpose(table, n_states, out)
 
 
 cdef class LossIndexed:
@@ -183,7 +128,9 @@ cdef class KBest:
         int32_t* labels, double* scores
     ) except -1 nogil:
         cdef ChainLists programme
-        programme.c = chain_of(node, transition, self.tables, n_nodes, self.n_states, 0)
+        programme.c = Chain(
+            node, transition, self.tables, n_nodes, self.n_states, padded(self.n_states), 0
+        )
         self.value.resize(n_nodes * padded(self.n_states))
         forward(programme.c, NULL, NULL, 0.0, self.value.data())
         programme.value = self.value.data()

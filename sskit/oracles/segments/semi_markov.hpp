@@ -1,8 +1,8 @@
 // Semi-Markov recursions: the step that looks at all lengths, compiled for several CPUs, and what
 // LazyLists needs to know of segments. Included by semi_markov.pyx only.
 #pragma once
-#include "exp_rows.hpp"
 #include "k_best.hpp"
+#include "log_sums.hpp"
 
 namespace sskit {
 
@@ -71,33 +71,17 @@ struct SegmentLists {
     const double *leads, *value;   // of max-sum, without bonuses
 
     Sources sources(ptrdiff_t v, bool) const {
-        const ptrdiff_t K = p->n_states, T = p->n_tokens, stride = padded(K);
-        const ptrdiff_t t = v / K % T, a = v % K;
-        Sources from;
-        if (v < K) {
-            from.last = leads[a];
-        } else if (v < T * K || v == 2 * T * K) {
-            const ptrdiff_t before = v < T * K ? t - 1 : T - 1;
-            from.n = K;
-            from.list = (T + before) * K;
-            from.list_step = 1;
-            from.first = value + before * stride;
-            from.added = v < T * K ? p->transitions + a : p->end;
-            from.added_step = v < T * K ? stride : 1;
-            if (v < T * K) from.last = p->opening[t * stride + a];
-        } else {
-            from.n = t + 1 < p->max_length ? t + 1 : p->max_length;
-            from.list = t * K + a;
-            from.list_step = -K;
-            from.first = leads + t * stride + a;
-            from.first_step = -stride;
-            from.added = p->lengths + a;
-            from.added_step = stride;
-            if (p->whole) from.more = p->whole + t * p->max_length * stride + a;
-            from.more_step = (1 - p->max_length) * stride;
-            from.last = p->closing[t * stride + a];
-        }
-        return from;
+        const ptrdiff_t K = p->n_states, T = p->n_tokens, M = p->max_length, stride = padded(K);
+        const ptrdiff_t t = v / K % T, a = v % K, ends = T * K;
+        if (v == 2 * ends)
+            return {K, 0.0, 2 * ends - K, 1, value + (T - 1) * stride, 1, p->end, 1};
+        if (v < K) return {0, leads[a]};
+        if (v < ends)
+            return {K, p->opening[t * stride + a], ends + (t - 1) * K, 1,
+                    value + (t - 1) * stride, 1, p->transitions + a, stride};
+        return {t + 1 < M ? t + 1 : M, p->closing[t * stride + a], t * K + a, -K,
+                leads + t * stride + a, -stride, p->lengths + a, stride,
+                p->whole ? p->whole + t * M * stride + a : nullptr, (1 - M) * stride};
     }
 
     void write(ptrdiff_t v, ptrdiff_t s, int32_t* code) const {

@@ -158,17 +158,14 @@ cdef class SegmentSumProduct(SegmentMaxSum):
         self, const SegmentPotentials* p, double* tokens, double* segments
     ) noexcept nogil:
         cdef Py_ssize_t k
-        cdef double best = -INFINITY
         cdef double* total = &self.ahead[0]
         self.forward(p)
         for k in range(self.n_states):
             total[k] = self.value[(p.n_tokens - 1) * self.stride + k] + p.end[k]
-            best = max(best, total[k])
-        if best == -INFINITY:
-            return best
         self.log_partition = normalise(total, self.n_states, &self.behind[0])
         self.out, self.segments = tokens, segments
-        self.backward(p)
+        if self.log_partition > -INFINITY:
+            self.backward(p)
         return self.log_partition
 
     cdef double visit(self, const SegmentPotentials* p, Py_ssize_t t, Py_ssize_t k) noexcept nogil:

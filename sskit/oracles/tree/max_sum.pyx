@@ -443,7 +443,7 @@ cdef class TreeSumProduct(TreeMaxSum):
         self, const Potentials* p, double* marginals, double* pairs
     ) except? -1 nogil:
         cdef Py_ssize_t i, k, stride
-        cdef double total = 0.0, best
+        cdef double total = 0.0
         cdef double* row
         self.reserve(p)
         stride = self.stride
@@ -452,12 +452,9 @@ cdef class TreeSumProduct(TreeMaxSum):
         self.ascend(p)
         for i in range(p.n_nodes):
             if self.forest.parent[i] < 0:
-                best = -INFINITY
-                for k in range(p.n_states):
-                    best = max(best, self.value[i * stride + k])
-                if best == -INFINITY:
-                    return best
                 total += normalise(&self.value[i * stride], p.n_states, self.sums.data())
+        if total == -INFINITY:
+            return total
         self.pairs = pairs
         self.descend(p)
         self.pairs = NULL

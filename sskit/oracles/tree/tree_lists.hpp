@@ -22,27 +22,19 @@ struct TreeLists {
     Sources sources(ptrdiff_t v, bool wants_added) const {
         const ptrdiff_t K = p->n_states, size = p->n_nodes * K, stride = padded(K);
         const ptrdiff_t i = v % size / K, s = v % K;
-        Sources from;
-        if (v < size) {
-            from.n = K;
-            from.list = first_child[i] < 0 ? 2 * size + i * K : size + first_child[i] * K;
-            from.list_step = 1;
-            from.first = value + i * stride;
-            if (edge[i] < 0 || !wants_added) return from;
-            for (ptrdiff_t b = 0; b < K; ++b)
-                row[b] = edge_score(p, edge[i], order[i], (int32_t)b, (int32_t)s);
-            from.added = row;
-            from.added_step = 1;
-        } else if (v < 2 * size) {
-            from.n = -1;
-            from.last = joined[i * stride + s];
-            from.other = v - size;
-            if (sibling[i] >= 0) from.list = size + sibling[i] * K + s;
-            else from.list = parent[i] < 0 ? 3 * size : 2 * size + parent[i] * K + s;
-        } else if (v < 3 * size) {
-            from.last = p->node[order[i] * p->stride + s];
+        if (v == 3 * size) return {0, 0.0};
+        if (v >= 2 * size) return {0, p->node[order[i] * p->stride + s]};
+        if (v >= size) {
+            const ptrdiff_t rest = sibling[i] >= 0 ? size + sibling[i] * K + s
+                                   : parent[i] < 0 ? 3 * size : 2 * size + parent[i] * K + s;
+            return {-1, joined[i * stride + s], rest, v - size - rest};
         }
-        return from;
+        const ptrdiff_t child = first_child[i];
+        const ptrdiff_t list = child < 0 ? 2 * size + i * K : size + child * K;
+        if (edge[i] < 0 || !wants_added) return {K, 0.0, list, 1, value + i * stride};
+        for (ptrdiff_t b = 0; b < K; ++b)
+            row[b] = edge_score(p, edge[i], order[i], (int32_t)b, (int32_t)s);
+        return {K, 0.0, list, 1, value + i * stride, 1, row, 1};
     }
 
     void write(ptrdiff_t v, ptrdiff_t s, int32_t* out) const {

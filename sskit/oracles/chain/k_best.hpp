@@ -5,8 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <tuple>
-#include <utility>
 #include <vector>
 
 namespace sskit {
@@ -37,16 +35,17 @@ struct Sources {
 // what did before, and the best of these is taken, of equal ones that of the earliest source.
 //
 // G has sources(v, wants_added), what list v is made of, whose `added` need not be there unless it is
-// wanted and is valid until the next call; and write(v, s, out), which notes that an answer goes
-// from list v, a union, to its source s.
+// wanted and is valid until the next call; place(v), a number >= 0 of a list that is a union; and
+// write(place, s, out), which notes that an answer goes from such a list to its source s.
 template <class G>
 class LazyLists {
     enum : int32_t { FIRST = -1, NONE = -2, UNKNOWN = -3 };
 
     struct Entry {
         double score;
-        int32_t next, rank;       // the next entry of the list; how many come before
+        int32_t list, next, rank; // the next entry of the list; how many come before
         int32_t source, below;    // of a union: source and its entry; of a product: both entries
+        int32_t place;            // of a union: what `write` is told of its list; -1
     };
 
     struct Candidate {
@@ -59,7 +58,8 @@ class LazyLists {
     };
 
     struct List {
-        ptrdiff_t number;
+        ptrdiff_t number;             // which list of the programme
+        int32_t place;
         int32_t head, last;
         size_t waiting;               // of a union: where the entries that wait begin
         std::vector<Candidate> heap;  // of a product
@@ -68,15 +68,14 @@ class LazyLists {
     G* programme = nullptr;
     std::vector<List> lists;
     std::vector<Entry> entries;
-    std::vector<int32_t> list_of, waiting, growing;
-    std::vector<std::pair<ptrdiff_t, int32_t>> path;
+    std::vector<int32_t> list_of, waiting, growing, path;
 
     void append(int32_t l, double score, int32_t source, int32_t below) {
         List& list = lists[l];
         const int32_t here = (int32_t)entries.size();
         const bool is_first = list.head == NONE;
-        entries.push_back({score, UNKNOWN, is_first ? 0 : entries[list.last].rank + 1, source,
-                           below});
+        entries.push_back({score, l, UNKNOWN, is_first ? 0 : entries[list.last].rank + 1, source,
+                           below, list.place});
         if (is_first) list.head = here;
         else entries[list.last].next = here;
         list.last = here;
@@ -105,22 +104,27 @@ class LazyLists {
         if (list_of[v] >= 0) return list_of[v];
         const int32_t l = list_of[v] = (int32_t)lists.size();
         const Sources from = programme->sources(v, true);
-        lists.push_back({v, NONE, NONE, waiting.size(), {}});
+        lists.push_back({v, from.n > 0 ? programme->place(v) : -1, NONE, NONE, waiting.size(), {}});
         if (from.n > 0) {
             waiting.resize(waiting.size() + from.n, FIRST);
             take(l, from);
         } else {
-            append(l, from.last, FIRST, FIRST);
+            append(l, from.last, FIRST, from.n == 0 ? NONE : FIRST);
             if (from.n == 0) finish(l);
         }
         return l;
     }
 
-    // an entry of list v that was known as its first is looked up
-    void resolve(ptrdiff_t v, int32_t Entry::* part, int32_t entry) {
-        if (entries[entry].*part != FIRST) return;
-        const int32_t head = lists[open(v)].head;
-        entries[entry].*part = head;
+    // look up what an entry goes on from, if it was known as the first of its list only
+    void resolve(int32_t entry) {
+        if (entries[entry].below != FIRST) return;
+        const List& list = lists[entries[entry].list];
+        const bool is_union = list.place >= 0;
+        const Sources from = programme->sources(list.number, false);
+        const int32_t source = is_union ? entries[entry].source : lists[open(from.list)].head;
+        const int32_t below = open(from.list + from.list_step * (is_union ? source : 1));
+        entries[entry].source = source;
+        entries[entry].below = lists[below].head;
     }
 
     void propose(int32_t l, int32_t entry, int32_t other) {
@@ -132,23 +136,20 @@ class LazyLists {
 
     // Add an entry to a list, or return the list that has to grow before.
     int32_t expand(int32_t l) {
-        const Sources from = programme->sources(lists[l].number, false);
-        const int32_t last = lists[l].last;
-        const ptrdiff_t other = from.list + from.list_step * (from.n < 0 ? 1 : entries[last].source);
-        resolve(other, &Entry::below, last);
-        const int32_t below = entries[last].below;
-        if (entries[below].next == UNKNOWN) return list_of[other];
-        if (from.n > 0) {
-            waiting[lists[l].waiting + entries[last].source] = entries[below].next;
+        resolve(lists[l].last);
+        const int32_t source = entries[lists[l].last].source, below = entries[lists[l].last].below;
+        const int32_t next = entries[below].next;
+        if (next == UNKNOWN) return entries[below].list;
+        if (lists[l].place >= 0) {
+            waiting[lists[l].waiting + source] = next;
             take(l, programme->sources(lists[l].number, true));
             return -1;
         }
         // Two may follow: each of all pairs comes once, after one that is no worse.
-        resolve(from.list, &Entry::source, last);
-        const int32_t source = entries[last].source;
-        if (entries[below].rank == 0 && entries[source].next == UNKNOWN) return list_of[from.list];
-        propose(l, source, entries[below].next);
-        if (entries[below].rank == 0) propose(l, entries[source].next, below);
+        const bool is_first = entries[below].rank == 0;
+        if (is_first && entries[source].next == UNKNOWN) return entries[source].list;
+        propose(l, source, next);
+        if (is_first) propose(l, entries[source].next, below);
         std::vector<Candidate>& heap = lists[l].heap;
         if (heap.empty()) {
             finish(l);
@@ -171,23 +172,17 @@ class LazyLists {
         }
     }
 
-    void trace(ptrdiff_t v, int32_t entry, int32_t* out) {
-        path.assign(1, {v, entry});
+    void trace(int32_t entry, int32_t* out) {
+        path.assign(1, entry);
         while (!path.empty()) {
-            std::tie(v, entry) = path.back();
+            entry = path.back();
             path.pop_back();
-            const Sources from = programme->sources(v, false);
-            if (from.n == 0) continue;
-            ptrdiff_t below = from.list + from.list_step;
-            if (from.n > 0) {
-                programme->write(v, entries[entry].source, out);
-                below = from.list + from.list_step * entries[entry].source;
-            } else {
-                resolve(from.list, &Entry::source, entry);
-                path.push_back({from.list, entries[entry].source});
+            for (resolve(entry); entries[entry].below != NONE; resolve(entry)) {
+                const Entry& e = entries[entry];
+                if (e.place >= 0) programme->write(e.place, e.source, out);
+                else path.push_back(e.source);
+                entry = e.below;
             }
-            resolve(below, &Entry::below, entry);
-            path.push_back({below, entries[entry].below});
         }
     }
 
@@ -208,7 +203,7 @@ class LazyLists {
         ptrdiff_t found = 0;
         while (entry != NONE) {
             scores[found] = entries[entry].score;
-            trace(answer, entry, out + found * n_out);
+            trace(entry, out + found * n_out);
             if (++found == k) break;
             if (entries[entry].next == UNKNOWN) grow(l);
             entry = entries[entry].next;

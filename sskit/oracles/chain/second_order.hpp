@@ -323,10 +323,11 @@ struct SecondLists {
                 c.stride, c.triples + a * c.stride + b, c.size};
     }
 
-    void write(ptrdiff_t v, ptrdiff_t s, int32_t* out) const {
-        const ptrdiff_t K = c.n_states, t = v / (K * K) + 1, whole = (c.n_nodes - 1) * K * K;
-        out[v == whole + K ? c.n_nodes - 1 : v >= whole ? c.n_nodes - 2 : t - 2] = (int32_t)s;
+    int32_t place(ptrdiff_t v) const {
+        const ptrdiff_t K = c.n_states, T = c.n_nodes, whole = (T - 1) * K * K;
+        return (int32_t)(v == whole + K ? T - 1 : v >= whole ? T - 2 : v / (K * K) - 1);
     }
+    void write(int32_t place, int32_t s, int32_t* out) const { out[place] = s; }
 };
 
 static inline ptrdiff_t triple_room(ptrdiff_t n_states) {

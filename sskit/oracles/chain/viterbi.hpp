@@ -116,9 +116,8 @@ struct ChainLists {
         return {K, last, before * K, 1, first, 1, c.at(before) + b, c.stride};
     }
 
-    void write(ptrdiff_t v, ptrdiff_t s, int32_t* out) const {
-        out[v / c.n_states - 1] = (int32_t)s;
-    }
+    int32_t place(ptrdiff_t v) const { return (int32_t)(v / c.n_states - 1); }
+    void write(int32_t place, int32_t s, int32_t* out) const { out[place] = s; }
 };
 
 static inline ptrdiff_t first_largest(const double* x, ptrdiff_t n) {

@@ -84,10 +84,11 @@ struct SegmentLists {
                 p->whole ? p->whole + t * M * stride + a : nullptr, (1 - M) * stride};
     }
 
-    void write(ptrdiff_t v, ptrdiff_t s, int32_t* code) const {
-        const ptrdiff_t t = v / p->n_states - p->n_tokens;
+    int32_t place(ptrdiff_t v) const { return (int32_t)v; }
+    void write(int32_t place, int32_t s, int32_t* code) const {
+        const ptrdiff_t t = place / p->n_states - p->n_tokens;
         if (t < 0 || t == p->n_tokens) return;
-        for (ptrdiff_t i = t - s; i <= t; ++i) code[i] = (int32_t)(v % p->n_states * 2);
+        for (ptrdiff_t i = t - s; i <= t; ++i) code[i] = (int32_t)(place % p->n_states * 2);
         code[t - s] += 1;
     }
 };

@@ -37,9 +37,8 @@ struct TreeLists {
         return {K, 0.0, list, 1, value + i * stride, 1, row, 1};
     }
 
-    void write(ptrdiff_t v, ptrdiff_t s, int32_t* out) const {
-        out[order[v / p->n_states]] = (int32_t)s;
-    }
+    int32_t place(ptrdiff_t v) const { return order[v / p->n_states]; }
+    void write(int32_t place, int32_t s, int32_t* out) const { out[place] = s; }
 };
 
 }  // namespace sskit

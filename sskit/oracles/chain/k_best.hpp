@@ -34,9 +34,9 @@ struct Sources {
 // entry when one is asked for that is not there: what follows its last entry waits then beside
 // what did before, and the best of these is taken, of equal ones that of the earliest source.
 //
-// G has sources(v, wants_added), what list v is made of, whose `added` need not be there unless it is
-// wanted and is valid until the next call; place(v), a number >= 0 of a list that is a union; and
-// write(place, s, out), which notes that an answer goes from such a list to its source s.
+// G has sources(v), what list v is made of; load(v, from), which makes `added` valid until the next
+// call, if it was not; place(v), a number >= 0 of a list that is a union; and write(place, s, out),
+// which notes that an answer goes from such a list to its source s.
 template <class G>
 class LazyLists {
     enum : int32_t { FIRST = -1, NONE = -2, UNKNOWN = -3 };
@@ -59,6 +59,7 @@ class LazyLists {
 
     struct List {
         ptrdiff_t number;             // which list of the programme
+        Sources from;
         int32_t place;
         int32_t head, last;
         size_t waiting;               // of a union: where the entries that wait begin
@@ -85,7 +86,9 @@ class LazyLists {
         if (lists[l].head != NONE) entries[lists[l].last].next = NONE;
     }
 
-    void take(int32_t l, const Sources& from) {
+    void take(int32_t l) {
+        Sources& from = lists[l].from;
+        programme->load(lists[l].number, from);
         const int32_t* wait = waiting.data() + lists[l].waiting;
         double best = -std::numeric_limits<double>::infinity();
         ptrdiff_t source = -1;
@@ -103,11 +106,12 @@ class LazyLists {
     int32_t open(ptrdiff_t v) {
         if (list_of[v] >= 0) return list_of[v];
         const int32_t l = list_of[v] = (int32_t)lists.size();
-        const Sources from = programme->sources(v, true);
-        lists.push_back({v, from.n > 0 ? programme->place(v) : -1, NONE, NONE, waiting.size(), {}});
+        const Sources from = programme->sources(v);
+        lists.push_back({v, from, from.n > 0 ? programme->place(v) : -1, NONE, NONE,
+                         waiting.size(), {}});
         if (from.n > 0) {
             waiting.resize(waiting.size() + from.n, FIRST);
-            take(l, from);
+            take(l);
         } else {
             append(l, from.last, FIRST, from.n == 0 ? NONE : FIRST);
             if (from.n == 0) finish(l);
@@ -118,11 +122,9 @@ class LazyLists {
     // look up what an entry goes on from, if it was known as the first of its list only
     void resolve(int32_t entry) {
         if (entries[entry].below != FIRST) return;
-        const List& list = lists[entries[entry].list];
-        const bool is_union = list.place >= 0;
-        const Sources from = programme->sources(list.number, false);
-        const int32_t source = is_union ? entries[entry].source : lists[open(from.list)].head;
-        const int32_t below = open(from.list + from.list_step * (is_union ? source : 1));
+        const Sources from = lists[entries[entry].list].from;
+        const int32_t source = from.n > 0 ? entries[entry].source : lists[open(from.list)].head;
+        const int32_t below = open(from.list + from.list_step * (from.n > 0 ? source : 1));
         entries[entry].source = source;
         entries[entry].below = lists[below].head;
     }
@@ -142,7 +144,7 @@ class LazyLists {
         if (next == UNKNOWN) return entries[below].list;
         if (lists[l].place >= 0) {
             waiting[lists[l].waiting + source] = next;
-            take(l, programme->sources(lists[l].number, true));
+            take(l);
             return -1;
         }
         // Two may follow: each of all pairs comes once, after one that is no worse.

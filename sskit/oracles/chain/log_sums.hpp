@@ -81,8 +81,9 @@ SSKIT_INLINE ptrdiff_t draw_state(const double* weight, ptrdiff_t n, double unif
 
 template <int NV>
 SSKIT_INLINE void log_sums(const double* value, const double* table, ptrdiff_t n_states,
-                           ptrdiff_t stride, const double* node, double* out) {
+                           ptrdiff_t stride, ptrdiff_t n_wanted, const double* node, double* out) {
     vec top[NV], sum[NV];
+    double tops[NV * LANES], sums[NV * LANES];
     for (int v = 0; v < NV; ++v) top[v] = constant(NOTHING);
     for (ptrdiff_t a = 0; a < n_states; ++a)
         for (int v = 0; v < NV; ++v)
@@ -96,12 +97,11 @@ SSKIT_INLINE void log_sums(const double* value, const double* table, ptrdiff_t n
         for (int v = 0; v < NV; ++v)
             sum[v] += exp_lanes((load(table + a * stride + v * LANES) + value[a]) - top[v]);
     for (int v = 0; v < NV; ++v) {
-        double sums[LANES], tops[LANES];
-        store(sums, sum[v]);
-        store(tops, top[v]);
-        for (ptrdiff_t l = 0, k = v * LANES; l < LANES; ++l, ++k)
-            out[k] = sums[l] > 0.0 ? tops[l] + std::log(sums[l]) + node[k] : NOTHING;
+        store(tops + v * LANES, top[v]);
+        store(sums + v * LANES, sum[v]);
     }
+    for (ptrdiff_t k = 0; k < NV * LANES && k < n_wanted; ++k)
+        out[k] = sums[k] > 0.0 ? tops[k] + std::log(sums[k]) + node[k] : NOTHING;
 }
 
 // out[b] = node[b] + log of the sum over a of exp(value[a] + table[a, b]); the padding of out is
@@ -109,7 +109,7 @@ SSKIT_INLINE void log_sums(const double* value, const double* table, ptrdiff_t n
 static SSKIT_CLONES void log_sum_step(const double* value, const double* table, ptrdiff_t n_states,
                            const double* node, double* out) {
     const ptrdiff_t stride = padded(n_states);
-#define SSKIT_ACT(NV) log_sums<NV>(value, table + c, n_states, stride, node + c, out + c)
+#define SSKIT_ACT(NV) log_sums<NV>(value, table + c, n_states, stride, n_states - c, node + c, out + c)
     SSKIT_STRETCHES(n_states, SSKIT_ACT)
 #undef SSKIT_ACT
     for (ptrdiff_t k = n_states; k < stride; ++k) out[k] = NOTHING;

@@ -311,7 +311,7 @@ struct SecondLists {
     SecondChain c;
     const double *value, *closing;
 
-    Sources sources(ptrdiff_t v, bool) const {
+    Sources sources(ptrdiff_t v) const {
         const ptrdiff_t K = c.n_states, whole = (c.n_nodes - 1) * K * K;
         if (v == whole + K) return {K, 0.0, whole, 1, closing};
         if (v >= whole && c.n_nodes == 1) return {0, closing[v]};
@@ -323,6 +323,7 @@ struct SecondLists {
                 c.stride, c.triples + a * c.stride + b, c.size};
     }
 
+    void load(ptrdiff_t, Sources&) const {}
     int32_t place(ptrdiff_t v) const {
         const ptrdiff_t K = c.n_states, T = c.n_nodes, whole = (T - 1) * K * K;
         return (int32_t)(v == whole + K ? T - 1 : v >= whole ? T - 2 : v / (K * K) - 1);

@@ -107,7 +107,7 @@ struct ChainLists {
     Chain c;
     const double* value;
 
-    Sources sources(ptrdiff_t v, bool) const {
+    Sources sources(ptrdiff_t v) const {
         const ptrdiff_t K = c.n_states, t = v / K, b = v % K, before = t - 1;
         const double* first = value + before * c.stride;
         if (t == c.n_nodes) return {K, 0.0, before * K, 1, first};
@@ -116,6 +116,7 @@ struct ChainLists {
         return {K, last, before * K, 1, first, 1, c.at(before) + b, c.stride};
     }
 
+    void load(ptrdiff_t, Sources&) const {}
     int32_t place(ptrdiff_t v) const { return (int32_t)(v / c.n_states - 1); }
     void write(int32_t place, int32_t s, int32_t* out) const { out[place] = s; }
 };

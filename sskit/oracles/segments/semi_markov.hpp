@@ -70,7 +70,7 @@ struct SegmentLists {
     const P* p;
     const double *leads, *value;   // of max-sum, without bonuses
 
-    Sources sources(ptrdiff_t v, bool) const {
+    Sources sources(ptrdiff_t v) const {
         const ptrdiff_t K = p->n_states, T = p->n_tokens, M = p->max_length, stride = padded(K);
         const ptrdiff_t t = v / K % T, a = v % K, ends = T * K;
         if (v == 2 * ends)
@@ -84,6 +84,7 @@ struct SegmentLists {
                 p->whole ? p->whole + t * M * stride + a : nullptr, (1 - M) * stride};
     }
 
+    void load(ptrdiff_t, Sources&) const {}
     int32_t place(ptrdiff_t v) const { return (int32_t)v; }
     void write(int32_t place, int32_t s, int32_t* code) const {
         const ptrdiff_t t = place / p->n_states - p->n_tokens;

@@ -19,7 +19,7 @@ struct TreeLists {
     double* row;            // scratch
     double (*edge_score)(const P*, ptrdiff_t, int32_t, int32_t, int32_t);
 
-    Sources sources(ptrdiff_t v, bool wants_added) const {
+    Sources sources(ptrdiff_t v) const {
         const ptrdiff_t K = p->n_states, size = p->n_nodes * K, stride = padded(K);
         const ptrdiff_t i = v % size / K, s = v % K;
         if (v == 3 * size) return {0, 0.0};
@@ -31,12 +31,17 @@ struct TreeLists {
         }
         const ptrdiff_t child = first_child[i];
         const ptrdiff_t list = child < 0 ? 2 * size + i * K : size + child * K;
-        if (edge[i] < 0 || !wants_added) return {K, 0.0, list, 1, value + i * stride};
-        for (ptrdiff_t b = 0; b < K; ++b)
-            row[b] = edge_score(p, edge[i], order[i], (int32_t)b, (int32_t)s);
-        return {K, 0.0, list, 1, value + i * stride, 1, row, 1};
+        return {K, 0.0, list, 1, value + i * stride};
     }
 
+    void load(ptrdiff_t v, Sources& from) const {
+        const ptrdiff_t i = v / p->n_states, s = v % p->n_states;
+        if (edge[i] < 0) return;
+        for (ptrdiff_t b = 0; b < p->n_states; ++b)
+            row[b] = edge_score(p, edge[i], order[i], (int32_t)b, (int32_t)s);
+        from.added = row;
+        from.added_step = 1;
+    }
     int32_t place(ptrdiff_t v) const { return order[v / p->n_states]; }
     void write(int32_t place, int32_t s, int32_t* out) const { out[place] = s; }
 };

@@ -47,9 +47,9 @@ from sskit.oracles.chain.second_order import (
     second_order_top_k,
     second_order_viterbi,
 )
-from sskit.oracles.chain.sum_product import chain_marginals
 from sskit.oracles.chain.viterbi import (
     beam_search,
+    chain_marginals,
     chain_max_marginals,
     viterbi,
     viterbi_by_loss,

@@ -59,8 +59,7 @@ from sskit.models.slack.model import SEARCHES
 from sskit.models.slack.search import SlackSearch
 from sskit.models.structured.problem import HandleStore
 from sskit.models.tree.probabilities import TreePotentials
-from sskit.oracles.chain.second_order import SecondOrderKBest
-from sskit.oracles.chain.viterbi import Beam, KBest
+from sskit.oracles.chain.viterbi import Beam
 from sskit.oracles.graph.cut import Cut
 from sskit.oracles.graph.potentials import GraphPotentials, PairForm
 from sskit.oracles.parts.max_sum import GridPotentials
@@ -184,7 +183,6 @@ def second_things(rows):
     scores, offsets = RowScores(FeatureRows(rows), np.eye(2)), np.array([0, 3])
     rest = np.eye(2), np.zeros(2), np.zeros(2), None, None, None
     yield SecondChainRequest(scores, offsets, *rest, np.zeros((2, 2, 2)))
-    yield SecondOrderKBest(3, 2, 2)
 
 
 def small_things(chains, sets):
@@ -226,7 +224,7 @@ def small_things(chains, sets):
     yield KernelRows(lambda some: np.ones((len(some), 3)), 3, 2, 2)
     yield SwappedPairs(3)
     yield ProblemProbe(ranking_toy().problem)
-    yield from (HandleStore(["a", "b"], 3), Beam(3, 4, 2), KBest(3, 3, 2), Pool(problem))
+    yield from (HandleStore(["a", "b"], 3), Beam(3, 4, 2), Pool(problem))
     points = Points(np.arange(3.0))
     yield from (p.slack_oracle() for p in (problem, multiclass_toy().problem, sets.problem, points))
     pool, regularizer = ThreadPool(problem, 2), Regularizer(0.1, problem.n_weights)

@@ -381,4 +381,81 @@ static inline double second_order_labels(const double* node, const double* pairs
     return total;
 }
 
+// see second_order.pxd
+struct SecondOrderKBest {
+    ptrdiff_t n_states = 0, k = 0;
+    std::vector<double> value, closing;
+    LazyLists<SecondLists> lists;
+
+    SecondOrderKBest() = default;
+    SecondOrderKBest(ptrdiff_t, ptrdiff_t states, ptrdiff_t most) : n_states(states), k(most) {}
+
+    ptrdiff_t decode(const double* node, const double* pairs, const double* triples,
+                     ptrdiff_t n_nodes, int32_t* labels, double* scores) {
+        const ptrdiff_t answer = (n_nodes - 1) * n_states * n_states + n_states;
+        const SecondChain c(node, pairs, triples, n_nodes, n_states);
+        value.resize(second_order_room(n_nodes, n_states));
+        closing.assign(n_states, NOTHING);
+        second_forward<PairMax>(c, nullptr, nullptr, 0.0, value.data(), nullptr);
+        for (ptrdiff_t y = 0; y < n_states; ++y) {
+            if (n_nodes == 1) closing[y] = node[y];
+            for (ptrdiff_t b = 0; n_nodes > 1 && b < n_states; ++b)
+                closing[y] = upper(value[(n_nodes - 2) * c.size + b * c.stride + y], closing[y]);
+        }
+        SecondLists of = {c, value.data(), closing.data()};
+        return lists.decode(of, answer + 1, answer, k, n_nodes, labels, scores);
+    }
+};
+
+// see second_order.pxd
+class SecondSumProduct {
+    SecondChain c;
+    std::vector<double> value, shift, scratch;   // shift: what was taken from values, by node
+
+  public:
+    void begin(ptrdiff_t n_states, const double* pairs, const double* triples,
+               const double* turned_pairs, const double* turned_triples) {
+        c = SecondChain(nullptr, pairs, triples, 0, n_states, turned_pairs, turned_triples);
+    }
+
+    double forward(const double* node, ptrdiff_t n_nodes) {
+        c.node = node, c.n_nodes = n_nodes;
+        value.resize(second_order_room(n_nodes, c.n_states));
+        shift.resize(n_nodes);
+        scratch.resize(4 * c.size + 2 * c.stride);
+        if (n_nodes == 1) return normalise(node, c.n_states, value.data());
+        const double total = second_forward<PairSum>(c, nullptr, nullptr, 0.0, value.data(),
+                                                     shift.data());
+        return total + table_shares(&value[(n_nodes - 2) * c.size], c.n_states, scratch.data());
+    }
+
+    void backward(const double* node, ptrdiff_t n_nodes, double* marginals, double* pairs,
+                  ptrdiff_t step, double* triples, ptrdiff_t triple_step) {
+        if (n_nodes == 1) normalise(node, c.n_states, marginals);
+        else second_marginals(c, value.data(), shift.data(), scratch.data(), marginals, pairs, step,
+                              triples, triple_step);
+    }
+
+    void sample(ptrdiff_t n_nodes, const double* uniform, int32_t* labels) {
+        double *weight = scratch.data(), *score = weight + c.size;
+        if (n_nodes == 1) {
+            labels[0] = (int32_t)draw_state(value.data(), c.n_states, uniform[0]);
+            return;
+        }
+        // the last two labels are drawn together
+        table_shares(&value[(n_nodes - 2) * c.size], c.n_states, weight);
+        const ptrdiff_t pair = draw_state(weight, c.size, uniform[n_nodes - 1]);
+        labels[n_nodes - 2] = (int32_t)(pair / c.stride);
+        labels[n_nodes - 1] = (int32_t)(pair % c.stride);
+        for (ptrdiff_t t = n_nodes - 3; t >= 0; --t) {
+            const double* here = &value[t * c.size + labels[t + 1]];
+            const double* ends = c.triples + labels[t + 1] * c.stride + labels[t + 2];
+            for (ptrdiff_t a = 0; a < c.n_states; ++a)
+                score[a] = here[a * c.stride] + ends[a * c.size];
+            normalise(score, c.n_states, weight);
+            labels[t] = (int32_t)draw_state(weight, c.n_states, uniform[t]);
+        }
+    }
+};
+
 }  // namespace sskit

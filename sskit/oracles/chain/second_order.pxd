@@ -5,9 +5,6 @@
 # padded(n_states) columns. -inf forbids nodes, pairs and triples alike.
 from libc.stdint cimport int32_t
 
-from sskit.core.vectors cimport Scratch
-from sskit.oracles.chain.viterbi cimport LazyLists
-
 cdef extern from "second_order.hpp" namespace "sskit":
     Py_ssize_t triple_room(Py_ssize_t n_states) noexcept nogil
 
@@ -35,76 +32,42 @@ cdef extern from "second_order.hpp" namespace "sskit":
         Py_ssize_t n_states, double* scratch, double* out
     ) noexcept nogil
 
-    cdef cppclass SecondChain:
-        SecondChain() noexcept nogil
-        SecondChain(
+    # The k best labellings of chains of the second order: scratch memory and the search.
+    cdef cppclass SecondOrderKBest:
+        SecondOrderKBest() except +
+        SecondOrderKBest(Py_ssize_t max_nodes, Py_ssize_t n_states, Py_ssize_t k) except +
+        # The best labellings of n_nodes >= 1 nodes by falling score, distinct, as many as exist up
+        # to k; returns their number. labels (k, n_nodes) and scores (k,) are written to. Of equal
+        # ones first that with the smaller last state, and so on backwards.
+        Py_ssize_t decode(
             const double* node, const double* pairs, const double* triples, Py_ssize_t n_nodes,
-            Py_ssize_t n_states, const double* reversed_pairs, const double* reversed_triples
+            int32_t* labels, double* scores
+        ) except + nogil
+
+    # The sum-product algorithm on chains of the second order: scratch memory for one thread.
+    #
+    # Probabilities of labellings are exp(score) / Z. `begin` says what the potentials of pairs and
+    # triples are, `forward` looks at those of the nodes of a chain, and `backward` and `sample`
+    # tell of the last chain that was looked at. All is kept in logarithms; what is below exp(-50)
+    # of a sum is left out of it.
+    cdef cppclass SecondSumProduct:
+        SecondSumProduct() except +
+        # Chains to come have so many states, these tables, and these if they are read backwards;
+        # they are only pointed to.
+        void begin(
+            Py_ssize_t n_states, const double* pairs, const double* triples,
+            const double* reversed_pairs, const double* reversed_triples
         ) noexcept nogil
-        const double* node
-        const double* triples
-        Py_ssize_t n_nodes
-        Py_ssize_t n_states
-        Py_ssize_t stride
-        Py_ssize_t size          # n_states * stride
-
-    cdef cppclass SecondLists:
-        SecondChain c
-        const double* value
-        const double* closing
-
-
-cdef class SecondOrderKBest:
-    """The k best labellings of chains of the second order: scratch memory and the search."""
-
-    cdef readonly Py_ssize_t max_nodes       # longest chain that it can decode
-    cdef readonly Py_ssize_t n_states
-    cdef readonly Py_ssize_t k
-    cdef Scratch[double] value
-    cdef Scratch[double] closing             # (n_states,) the best by their last label
-    cdef LazyLists[SecondLists] lists
-
-    # The best labellings of 1 <= n_nodes <= max_nodes nodes by falling score, distinct, as many as
-    # exist up to k; returns their number. labels (k, n_nodes) and scores (k,) are written to. Of
-    # equal ones first that with the smaller last state, and so on backwards.
-    cdef Py_ssize_t decode(
-        self, const double* node, const double* pairs, const double* triples, Py_ssize_t n_nodes,
-        int32_t* labels, double* scores
-    ) except -1 nogil
-
-
-cdef class SecondSumProduct:
-    """The sum-product algorithm on chains of the second order: scratch memory for one thread.
-
-    Probabilities of labellings are exp(score) / Z. `begin` says what the potentials of pairs and
-    triples are, `forward` looks at those of the nodes of a chain, and `backward` and `sample` tell
-    of the last chain that was looked at. All is kept in logarithms; what is below exp(-50) of a
-    sum is left out of it.
-    """
-
-    cdef SecondChain chain
-    cdef Scratch[double] value     # tables of pairs, as of `second_order_room`
-    cdef Scratch[double] shift     # (n_nodes,) what has been taken from each of them
-    cdef Scratch[double] scratch
-
-    # Chains to come have so many states, these tables, and these if they are read backwards; they
-    # are only pointed to.
-    cdef void begin(
-        self, Py_ssize_t n_states, const double* pairs, const double* triples,
-        const double* turned_pairs, const double* turned_triples
-    ) noexcept nogil
-    # log Z of a chain of n_nodes >= 1, -inf if no labelling is possible; then nothing else may be
-    # asked
-    cdef double forward(self, const double* node, Py_ssize_t n_nodes) except? -1 nogil
-    # Marginals (n_nodes, stride) of the nodes. Unless it is NULL, the probabilities of the states of
-    # neighbours, (n_states, stride), are added at pairs + t * step for the nodes t and t + 1, and
-    # those of three in a row, (n_states, n_states, stride), at triples + t * triple_step for the
-    # nodes t, t + 1 and t + 2.
-    cdef int backward(
-        self, const double* node, Py_ssize_t n_nodes, double* marginals, double* pairs,
-        Py_ssize_t step, double* triples, Py_ssize_t triple_step
-    ) except -1 nogil
-    # a labelling drawn by n_nodes numbers of [0, 1), of the last chain
-    cdef void sample(
-        self, Py_ssize_t n_nodes, const double* uniform, int32_t* labels
-    ) noexcept nogil
+        # log Z of a chain of n_nodes >= 1, -inf if no labelling is possible; then nothing else may
+        # be asked
+        double forward(const double* node, Py_ssize_t n_nodes) except + nogil
+        # Marginals (n_nodes, stride) of the nodes. Unless it is NULL, the probabilities of the
+        # states of neighbours, (n_states, stride), are added at pairs + t * step for the nodes t
+        # and t + 1, and those of three in a row, (n_states, n_states, stride), at triples +
+        # t * triple_step for the nodes t, t + 1 and t + 2.
+        void backward(
+            const double* node, Py_ssize_t n_nodes, double* marginals, double* pairs,
+            Py_ssize_t step, double* triples, Py_ssize_t triple_step
+        ) noexcept nogil
+        # a labelling drawn by n_nodes numbers of [0, 1), of the last chain
+        void sample(Py_ssize_t n_nodes, const double* uniform, int32_t* labels) noexcept nogil

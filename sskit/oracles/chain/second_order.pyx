@@ -7,125 +7,8 @@ from sskit.oracles.gate import (
 )
 
 from libc.math cimport INFINITY
-from libc.string cimport memcpy
 
 from sskit.core.lanes cimport LANES, padded
-from sskit.oracles.chain.sum_product cimport draw_state, normalise
-
-cdef extern from "second_order.hpp" namespace "sskit":
-    double forward_max "sskit::second_forward<sskit::PairMax>"(
-        const SecondChain& chain, const int32_t* truth, const double* cost, double loss_weight,
-        double* value, double* shift
-    ) noexcept nogil
-    double forward_sum "sskit::second_forward<sskit::PairSum>"(
-        const SecondChain& chain, const int32_t* truth, const double* cost, double loss_weight,
-        double* value, double* shift
-    ) noexcept nogil
-    void second_marginals(
-        const SecondChain& chain, const double* value, const double* shift, double* scratch,
-        double* marginals, double* pairs, Py_ssize_t step, double* triples,
-        Py_ssize_t triple_step
-    ) noexcept nogil
-    double table_shares(const double* table, Py_ssize_t n_states, double* out) noexcept nogil
-
-
-cdef class SecondOrderKBest:
-    """The k best labellings of chains of the second order.
-
-    Parameters
-    ----------
-    max_nodes : int
-        Length of the longest chain.
-    n_states : int
-        Number of states.
-    k : int
-        Number of labellings, at least 1.
-    """
-
-    def __cinit__(self, Py_ssize_t max_nodes, Py_ssize_t n_states, Py_ssize_t k):
-        self.max_nodes, self.n_states, self.k = max_nodes, n_states, k
-
-    cdef Py_ssize_t decode(
-        self, const double* node, const double* pairs, const double* triples, Py_ssize_t n_nodes,
-        int32_t* labels, double* scores
-    ) except -1 nogil:
-        cdef Py_ssize_t K = self.n_states, b, c, answer = (n_nodes - 1) * K * K + K
-        cdef SecondLists programme
-        cdef const double* last
-        programme.c = SecondChain(node, pairs, triples, n_nodes, K, NULL, NULL)
-        self.value.resize(second_order_room(n_nodes, K))
-        self.closing.resize(K)
-        memcpy(self.closing.data(), node, K * sizeof(double))
-        if n_nodes > 1:
-            forward_max(programme.c, NULL, NULL, 0.0, self.value.data(), NULL)
-            last = self.value.data() + (n_nodes - 2) * programme.c.size
-            for c in range(K):
-                self.closing[c] = -INFINITY
-                for b in range(K):
-                    self.closing[c] = max(self.closing[c], last[b * programme.c.stride + c])
-        programme.value, programme.closing = self.value.data(), self.closing.data()
-        return self.lists.decode(programme, answer + 1, answer, self.k, n_nodes, labels, scores)
-
-
-cdef class SecondSumProduct:
-    """The sum-product algorithm on chains of the second order; its memory grows with them."""
-
-    cdef void begin(
-        self, Py_ssize_t n_states, const double* pairs, const double* triples,
-        const double* turned_pairs, const double* turned_triples
-    ) noexcept nogil:
-        self.chain = SecondChain(
-            NULL, pairs, triples, 0, n_states, turned_pairs, turned_triples
-        )
-
-    cdef double forward(self, const double* node, Py_ssize_t n_nodes) except? -1 nogil:
-        cdef Py_ssize_t K = self.chain.n_states
-        cdef double total
-        self.chain.node, self.chain.n_nodes = node, n_nodes
-        self.value.resize(second_order_room(n_nodes, K))
-        self.shift.resize(n_nodes)
-        self.scratch.resize(4 * self.chain.size + 2 * self.chain.stride)
-        if n_nodes == 1:
-            return normalise(node, K, self.value.data())
-        total = forward_sum(self.chain, NULL, NULL, 0.0, self.value.data(), self.shift.data())
-        return total + table_shares(
-            &self.value[(n_nodes - 2) * self.chain.size], K, self.scratch.data()
-        )
-
-    cdef int backward(
-        self, const double* node, Py_ssize_t n_nodes, double* marginals, double* pairs,
-        Py_ssize_t step, double* triples, Py_ssize_t triple_step
-    ) except -1 nogil:
-        if n_nodes == 1:
-            normalise(node, self.chain.n_states, marginals)
-        else:
-            second_marginals(
-                self.chain, self.value.data(), self.shift.data(), self.scratch.data(), marginals,
-                pairs, step, triples, triple_step
-            )
-        return 0
-
-    cdef void sample(
-        self, Py_ssize_t n_nodes, const double* uniform, int32_t* labels
-    ) noexcept nogil:
-        cdef Py_ssize_t K = self.chain.n_states, stride = self.chain.stride, t, a, pair
-        cdef double* weight = self.scratch.data()
-        cdef double* score = weight + self.chain.size
-        if n_nodes == 1:
-            labels[0] = <int32_t>draw_state(self.value.data(), K, uniform[0])
-            return
-        # the last two labels are drawn together
-        table_shares(&self.value[(n_nodes - 2) * self.chain.size], K, weight)
-        pair = draw_state(weight, self.chain.size, uniform[n_nodes - 1])
-        labels[n_nodes - 2] = <int32_t>(pair // stride)
-        labels[n_nodes - 1] = <int32_t>(pair % stride)
-        for t in range(n_nodes - 3, -1, -1):
-            pair = labels[t + 1] * stride + labels[t + 2]
-            for a in range(K):
-                score[a] = self.value[t * self.chain.size + a * stride + labels[t + 1]]
-                score[a] += self.chain.triples[a * self.chain.size + pair]
-            normalise(score, K, weight)
-            labels[t] = <int32_t>draw_state(weight, K, uniform[t])
 
 
 def make_triple_table(triples):
@@ -419,7 +302,7 @@ def second_order_marginals(
     cdef double[:, :, :, ::1] triple_view = shares
     cdef double* pair_out = &pair_view[0, 0, 0] if len(pairs) else NULL
     cdef double* triple_out = &triple_view[0, 0, 0, 0] if len(shares) else NULL
-    cdef SecondSumProduct oracle = SecondSumProduct()
+    cdef SecondSumProduct oracle
     cdef double log_partition
     with nogil:
         oracle.begin(K, &pair_rows[0, 0], &table[0], &turned_pairs[0, 0], &turned_table[0])

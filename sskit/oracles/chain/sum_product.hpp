@@ -1,4 +1,4 @@
-// Sum-product on chains, compiled for several CPUs: included by sum_product.pyx only.
+// Sum-product on chains, compiled for several CPUs; see sum_product.pxd.
 //
 // Rows have padded(n_states) columns. The padding of rows of potentials is not read; that of all
 // rows that are written is zero (of logarithms: -infinity).
@@ -175,5 +175,116 @@ static inline void log_backward(const Chain& c, const double* value, double* tur
         add_pairs(here, c.at(t), suffix, c.n_states, total, pairs + t * step);
     });
 }
+
+// How far transitions may differ before logarithms are taken.
+constexpr double WIDEST = -100.0;
+
+// see sum_product.pxd
+class SumProduct {
+    ptrdiff_t n_states = 0, stride = 0;
+    const double* pair = nullptr;           // tables (n_states, stride) of transitions
+    bool shared = false;                    // is there one for all, or one for each?
+    bool logs = false;                      // was the last chain looked at in logarithms?
+    double shift = 0.0, lowest = 0.0;       // largest transition; the least finite one less that
+    int forbids = 0;                        // is one of them -inf?
+    std::vector<double> table;              // (n_states, stride) exp(transitions - shift), of the moment
+    std::vector<double> transposed;         // the same, if shared, or, in logarithms, transitions
+    std::vector<double> factor, alpha;      // (n_nodes, stride) exp(potentials); of the nodes so far
+    std::vector<double> scale, row;         // (n_nodes,) that makes products sum to one; (4, stride)
+
+    Chain chain(const double* node, ptrdiff_t n_nodes) const {
+        return {node, pair, nullptr, n_nodes, n_states, stride, shared ? 0 : n_states * stride};
+    }
+
+    // table as that of transition t
+    void make_table(ptrdiff_t t) {
+        shift = exp_table(pair + t * n_states * stride, n_states, table.data(), &lowest, &forbids);
+    }
+
+    // numbers that a table without zeros brings back from afar may have been lost by one with
+    // zeros: where each has its own all are watched
+    bool careful() const { return forbids || !shared; }
+
+    void turn() { transpose_padded(table.data(), n_states, transposed.data()); }
+
+  public:
+    void begin(ptrdiff_t n, const double* tables, bool one) {
+        n_states = n, stride = padded(n), pair = tables, shared = one;
+        table.resize(n * stride);
+        transposed.resize(n * stride);
+        row.assign(4 * stride, 0.0);
+        shift = lowest = 0.0;
+        forbids = 0;
+        if (!shared) return;
+        make_table(0);
+        turn();
+    }
+
+    double forward(const double* node, ptrdiff_t n_nodes) {
+        double total = 0.0;
+        factor.resize(n_nodes * stride);
+        alpha.resize(n_nodes * stride);
+        logs = shared && lowest < WIDEST;
+        for (ptrdiff_t t = 0; t < n_nodes && !logs; ++t) {
+            if (t > 0 && !shared) {
+                make_table(t - 1);
+                logs = lowest < WIDEST;
+                if (logs) break;
+            }
+            double* here = alpha.data() + t * stride;
+            const double sum = scaled_step(node + t * stride, t ? here - stride : nullptr, table.data(),
+                                           n_states, careful(), factor.data() + t * stride, here);
+            if (sum == NOTHING) return sum;
+            logs = std::isnan(sum);
+            total += sum + (t ? shift : 0.0);
+        }
+        return logs ? log_forward(chain(node, n_nodes), alpha.data(), row.data()) : total;
+    }
+
+    void backward(const double* node, ptrdiff_t n_nodes, double* marginals, double* pairs,
+                  ptrdiff_t step) {
+        double* beta = row.data();
+        scale.resize(n_nodes);
+        std::fill(beta, beta + stride, 1.0);
+        for (ptrdiff_t t = n_nodes - 1; t >= 0 && !logs; --t) {
+            if (t < n_nodes - 1) {
+                if (!shared) make_table(t);
+                logs = scaled_back(factor.data() + (t + 1) * stride, table.data(),
+                                   shared ? transposed.data() : nullptr, n_states, careful(), beta);
+                if (logs) log_forward(chain(node, n_nodes), alpha.data(), beta);
+                if (logs) break;
+            }
+            scale[t] = scaled_marginals(alpha.data() + t * stride, beta, n_states,
+                                        factor.data() + t * stride, marginals + t * stride);
+        }
+        if (logs) {
+            log_backward(chain(node, n_nodes), alpha.data(), transposed.data(), beta, marginals,
+                         pairs, step);
+            if (shared) turn();
+            return;
+        }
+        for (ptrdiff_t t = 0; pairs && t < n_nodes - 1; ++t) {
+            if (!shared) make_table(t);
+            scaled_pairs(alpha.data() + t * stride, table.data(), factor.data() + (t + 1) * stride,
+                         n_states, scale[t], pairs + t * step);
+        }
+    }
+
+    void sample(ptrdiff_t n_nodes, const double* uniform, int32_t* labels) {
+        const Chain c = chain(nullptr, n_nodes);
+        double *weight = row.data(), *value = weight + stride;
+        for (ptrdiff_t t = n_nodes - 1; t >= 0; --t) {
+            std::copy_n(alpha.data() + t * stride, stride, value);
+            if (t < n_nodes - 1) {
+                if (!shared) make_table(t);
+                const double* column = (logs ? c.at(t) : table.data()) + labels[t + 1];
+                for (ptrdiff_t k = 0; k < n_states; ++k)
+                    value[k] = logs ? value[k] + column[k * stride] : value[k] * column[k * stride];
+            }
+            if (logs) normalise(value, n_states, weight);
+            labels[t] = (int32_t)draw_state(logs ? weight : value, n_states, uniform[t]);
+        }
+    }
+};
 
 }  // namespace sskit

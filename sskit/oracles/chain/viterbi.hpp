@@ -176,6 +176,26 @@ static inline void find_max_marginals(const double* node, const double* table,
     });
 }
 
+// see viterbi.pxd
+struct KBest {
+    ptrdiff_t n_states = 0, k = 0;
+    const double** tables = nullptr;
+    std::vector<double> value;
+    LazyLists<ChainLists> lists;
+
+    KBest() = default;
+    KBest(ptrdiff_t, ptrdiff_t states, ptrdiff_t most) : n_states(states), k(most) {}
+
+    ptrdiff_t decode(const double* node, const double* transition, ptrdiff_t n_nodes,
+                     int32_t* labels, double* scores) {
+        const ptrdiff_t stride = padded(n_states), answer = n_nodes * n_states;
+        value.resize(n_nodes * stride);
+        ChainLists of = {{node, transition, tables, n_nodes, n_states, stride, 0}, value.data()};
+        chain_forward<MaxPlus>(of.c, nullptr, nullptr, 0.0, value.data());
+        return lists.decode(of, answer + 1, answer, k, n_nodes, labels, scores);
+    }
+};
+
 template <int NR>
 SSKIT_INLINE void better_of_rows(const double* value, const int32_t* kept, ptrdiff_t n_states,
                                  const double* transition, ptrdiff_t stride, double* out) {

@@ -53,25 +53,28 @@ cdef extern from "viterbi.hpp" namespace "sskit":
     # the place of the first largest of n numbers
     Py_ssize_t first_largest(const double* x, Py_ssize_t n) noexcept nogil
 
-    # transitions: `tables`, or a table every `apart` numbers from `table` on, 0: one for all
-    cdef struct Chain:
-        const double* node
-        const double* table
-        const double** tables
-        Py_ssize_t n_nodes
-        Py_ssize_t n_states
-        Py_ssize_t stride
-        Py_ssize_t apart
-
-    cdef cppclass ChainLists:
-        Chain c
-        const double* value
-
     # the k best answers of a programme G (see k_best.hpp)
     cdef cppclass LazyLists[G]:
         Py_ssize_t decode(
             G& of, Py_ssize_t n_lists, Py_ssize_t answer, Py_ssize_t k, Py_ssize_t n_out,
             int32_t* out, double* scores
+        ) except + nogil
+
+    # The k best labellings of chains (list Viterbi): scratch memory, for one thread and for any
+    # number of chains, one after the other.
+    cdef cppclass KBest:
+        KBest() except +
+        KBest(Py_ssize_t max_nodes, Py_ssize_t n_states, Py_ssize_t k) except +
+        # a table for each step, set before each chain; NULL: `transition` for all
+        const double** tables
+        # The best labellings of n_nodes >= 1 nodes by falling score, distinct, as many as exist up
+        # to k; returns their number. labels (k, n_nodes) and scores (k,) are written to. The score
+        # of a labelling is added up from the first node to the last. Of equal ones first that with
+        # the smaller last state, and so on backwards: the first is that of viterbi_labels.
+        # O(n_nodes n_states (n_states + k)).
+        Py_ssize_t decode(
+            const double* node, const double* transition, Py_ssize_t n_nodes, int32_t* labels,
+            double* scores
         ) except + nogil
 
 
@@ -107,32 +110,6 @@ cdef class LossIndexed:
         self, const double* transition, Py_ssize_t n_nodes, const int32_t* truth,
         const int32_t* levels, Py_ssize_t loss, int32_t* labels
     ) noexcept nogil
-
-
-cdef class KBest:
-    """The k best labellings of chains (list Viterbi): scratch memory and the search.
-
-    One object serves one thread. It decodes any number of chains, one after the other.
-    """
-
-    cdef readonly Py_ssize_t max_nodes       # longest chain that it can decode
-    cdef readonly Py_ssize_t n_states
-    cdef readonly Py_ssize_t k
-    cdef Scratch[double] value               # (n_nodes, stride) of the best labellings
-    cdef LazyLists[ChainLists] lists
-    # a table for each step, set before each chain; NULL: `transition` for all
-    cdef const double** tables
-
-    # The best labellings of 1 <= n_nodes <= max_nodes nodes by falling score, distinct, as many
-    # as exist up to k; returns their number. Rows of node and transition have padded(n_states)
-    # columns, -inf forbids. labels (k, n_nodes) and scores (k,) are written to. The score of a
-    # labelling is added up from the first node to the last. Of equal ones first that with the
-    # smaller last state, and so on backwards: the first is that of viterbi_labels.
-    # O(n_nodes n_states (n_states + k)).
-    cdef Py_ssize_t decode(
-        self, const double* node, const double* transition, Py_ssize_t n_nodes,
-        int32_t* labels, double* scores
-    ) except -1 nogil
 
 
 cdef class Beam:

@@ -3,7 +3,8 @@
 import numpy as np
 
 from sskit.oracles.gate import (
-    check_allowed, check_chain, check_count, count_answers, padded_rows
+    check_allowed, check_chain, check_chain_tables, check_count, check_switch, count_answers,
+    padded_rows
 )
 
 from libc.math cimport INFINITY
@@ -11,12 +12,9 @@ from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 
 from sskit.core.lanes cimport padded
+from sskit.oracles.chain.sum_product cimport SumProduct
 
 cdef extern from "viterbi.hpp" namespace "sskit":
-    void forward "sskit::chain_forward<sskit::MaxPlus>"(
-        const Chain& chain, const int32_t* truth, const double* cost, double loss_weight,
-        double* value
-    ) noexcept nogil
     void beam_step(
         const double* value, const int32_t* kept, Py_ssize_t n_kept, const double* transition,
         Py_ssize_t stride, Py_ssize_t n_states, const double* node, double* out
@@ -105,37 +103,6 @@ cdef class LossIndexed:
                 if candidate > top:
                     top, state = candidate, k
         labels[0] = <int32_t>state
-
-
-cdef class KBest:
-    """The k best labellings of chains.
-
-    Parameters
-    ----------
-    max_nodes : int
-        Length of the longest chain.
-    n_states : int
-        Number of states.
-    k : int
-        Number of labellings, at least 1.
-    """
-
-    def __cinit__(self, Py_ssize_t max_nodes, Py_ssize_t n_states, Py_ssize_t k):
-        self.max_nodes, self.n_states, self.k = max_nodes, n_states, k
-
-    cdef Py_ssize_t decode(
-        self, const double* node, const double* transition, Py_ssize_t n_nodes,
-        int32_t* labels, double* scores
-    ) except -1 nogil:
-        cdef ChainLists programme
-        programme.c = Chain(
-            node, transition, self.tables, n_nodes, self.n_states, padded(self.n_states), 0
-        )
-        self.value.resize(n_nodes * padded(self.n_states))
-        forward(programme.c, NULL, NULL, 0.0, self.value.data())
-        programme.value = self.value.data()
-        cdef Py_ssize_t answer = n_nodes * self.n_states
-        return self.lists.decode(programme, answer + 1, answer, self.k, n_nodes, labels, scores)
 
 
 cdef class Beam:
@@ -452,6 +419,95 @@ def chain_max_marginals(nodes, transitions):
             &transposed_rows[0, 0], &scratch[0, 0], &out[0, 0]
         )
     return scores[:, :n_states].copy()
+
+
+def chain_marginals(nodes, transitions, *, start=None, end=None, return_pairs=False):
+    """Compute the marginal probabilities of a chain.
+
+    A labelling has the probability ``exp(score) / Z``; its score is ``sum_t nodes[t, y_t] +
+    sum_t transitions[y_{t-1}, y_t] + start[y_0] + end[y_{n_nodes-1}]``, and Z makes the
+    probabilities of all labellings sum to one. Exact up to rounding, for chains and potentials of
+    any size; O(n_nodes n_states^2).
+
+    Parameters
+    ----------
+    nodes : array-like of shape (n_nodes, n_states)
+        Potentials of the nodes. ``-inf`` forbids a state there.
+    transitions : array-like, (n_states, n_states) or (n_nodes - 1, n_states, n_states)
+        Potentials of the transitions, from row to column: one table for all, or one for each.
+        ``-inf`` forbids a transition.
+    start, end : array-like of shape (n_states,), default=None
+        Potentials of the first and of the last state, further to those of the nodes; None means
+        zeros.
+    return_pairs : bool, default=False
+        Whether to return the probabilities of pairs of neighbours too.
+
+    Returns
+    -------
+    log_partition : float
+        log Z.
+    marginals : ndarray of shape (n_nodes, n_states)
+        Probability of each state at each node. Below 1e-200 it may be zero.
+    pairs : ndarray of shape (n_nodes - 1, n_states, n_states)
+        Probability of each state at a node and each at the next one; only if `return_pairs`.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not match, a potential is NaN or +inf, or no labelling is allowed.
+
+    See Also
+    --------
+    tree_marginals : Trees.
+    chain_max_marginals : The best score with each state at each node.
+
+    References
+    ----------
+    Rabiner (1989). A tutorial on hidden Markov models and selected applications in speech
+    recognition. Proceedings of the IEEE 77(2), section V.A (scaling).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sskit.oracles import chain_marginals
+    >>> log_partition, marginals = chain_marginals(np.log([[3, 1], [1, 1]]), [[0, 0], [0, 0]])
+    >>> round(float(np.exp(log_partition)), 12)
+    8.0
+    >>> marginals
+    array([[0.75, 0.25],
+           [0.5 , 0.5 ]])
+    """
+    check_switch(return_pairs, "return_pairs")
+    nodes, transitions = check_chain_tables(nodes, transitions, start, end)
+    cdef Py_ssize_t n_nodes = nodes.shape[0], n_states = nodes.shape[1]
+    cdef Py_ssize_t stride = padded(n_states), step = 0
+    cdef bint shared = transitions.ndim == 2
+    cdef const double[:, ::1] node_rows = padded_rows(nodes)
+    cdef const double[:, ::1] tables = padded_rows(
+        # of a single node there are no tables, but memory that is pointed to
+        transitions.reshape(-1, n_states) if transitions.size else np.zeros((n_states, n_states))
+    )
+    cdef SumProduct oracle
+    marginals, pairs = np.empty((n_nodes, stride)), None
+    cdef double[:, ::1] out = marginals
+    cdef double[:, ::1] pair_rows
+    cdef double* pair_out = NULL
+    cdef double log_partition
+    if return_pairs:
+        pairs = np.zeros((max(n_nodes - 1, 1) * n_states, stride))
+        pair_rows = pairs
+        pair_out, step = &pair_rows[0, 0], n_states * stride
+    with nogil:
+        oracle.begin(n_states, &tables[0, 0], shared)
+        log_partition = oracle.forward(&node_rows[0, 0], n_nodes)
+        if log_partition > -INFINITY:
+            oracle.backward(&node_rows[0, 0], n_nodes, &out[0, 0], pair_out, step)
+    check_allowed(log_partition > -INFINITY, n_nodes)
+    marginals = marginals[:, :n_states].copy()
+    if not return_pairs:
+        return log_partition, marginals
+    pairs = pairs[: (n_nodes - 1) * n_states, :n_states].reshape(n_nodes - 1, n_states, n_states)
+    return log_partition, marginals, pairs.copy()
 
 
 def check_levels(cost):

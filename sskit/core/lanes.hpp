@@ -8,7 +8,7 @@
 // A function marked SSKIT_CLONES is compiled for several vector widths on Linux/x86-64 GCC and the
 // CPU picks at load time, so that a wheel built anywhere runs at the speed of the machine it lands
 // on. Each clone is compiled wherever its header is included: such headers are included by one
-// module, which hands the functions on. SSKIT_PORTABLE chooses the code for compilers without
+// module, which hands the functions on, or their functions are static. SSKIT_PORTABLE chooses the code for compilers without
 // vector extensions on any compiler.
 #pragma once
 #include <cstddef>

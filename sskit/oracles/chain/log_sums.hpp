@@ -106,7 +106,7 @@ SSKIT_INLINE void log_sums(const double* value, const double* table, ptrdiff_t n
 
 // out[b] = node[b] + log of the sum over a of exp(value[a] + table[a, b]); the padding of out is
 // -infinity
-static SSKIT_CLONES void log_sum_step(const double* value, const double* table, ptrdiff_t n_states,
+[[maybe_unused]] static SSKIT_CLONES void log_sum_step(const double* value, const double* table, ptrdiff_t n_states,
                            const double* node, double* out) {
     const ptrdiff_t stride = padded(n_states);
 #define SSKIT_ACT(NV) log_sums<NV>(value, table + c, n_states, stride, n_states - c, node + c, out + c)
@@ -116,7 +116,7 @@ static SSKIT_CLONES void log_sum_step(const double* value, const double* table, 
 }
 
 // x -= its largest entry, which is returned; nothing happens if that is -infinity
-static SSKIT_CLONES double subtract_largest(double* x, ptrdiff_t n) {
+[[maybe_unused]] static SSKIT_CLONES double subtract_largest(double* x, ptrdiff_t n) {
     const double top = row_max(x, n);
     if (top > NOTHING)
         for (ptrdiff_t k = 0; k < n; ++k) x[k] -= top;
@@ -125,7 +125,7 @@ static SSKIT_CLONES double subtract_largest(double* x, ptrdiff_t n) {
 
 // out = exp(x) scaled to sum to one, padded with zeros; returns the logarithm of that sum. x has
 // the stride of out; if all of it is -infinity, so is the answer, and out stays
-static SSKIT_CLONES double normalise(const double* x, ptrdiff_t n, double* out) {
+[[maybe_unused]] static SSKIT_CLONES double normalise(const double* x, ptrdiff_t n, double* out) {
     const double top = row_max(x, n);
     if (!(top > NOTHING)) return top;
     exp_row(x, top, n, out);
@@ -135,7 +135,7 @@ static SSKIT_CLONES double normalise(const double* x, ptrdiff_t n, double* out) 
 }
 
 // pairs += exp(value[a] + table[a, b] + ahead[b] - log_sum), all padded
-static SSKIT_CLONES void add_pairs(const double* value, const double* table, const double* ahead,
+[[maybe_unused]] static SSKIT_CLONES void add_pairs(const double* value, const double* table, const double* ahead,
                             ptrdiff_t n, double log_sum, double* pairs) {
     const ptrdiff_t stride = padded(n);
     for (ptrdiff_t a = 0; a < n; ++a) {

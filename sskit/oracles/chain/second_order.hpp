@@ -41,7 +41,7 @@ SSKIT_INLINE void extremes(const double* row, ptrdiff_t n, double* least, double
 // A table of triples for second_order_step, of weights (n_states, n_states, n_states) behind which
 // LANES numbers can be read: rows (a, b) of padded(n_states) numbers c, then two padded tables
 // (a, b) of the least and of the largest of each row. The padding of rows is arbitrary.
-static SSKIT_CLONES void triple_table(const double* weights, ptrdiff_t n_states, double* out) {
+[[maybe_unused]] static SSKIT_CLONES void triple_table(const double* weights, ptrdiff_t n_states, double* out) {
     const ptrdiff_t stride = padded(n_states), size = n_states * stride;
     double* least = out + n_states * size;
     double* most = least + size;
@@ -128,19 +128,19 @@ SSKIT_INLINE void step_of_pairs(const double* value, const double* triples, ptrd
         }
     }
 }
-static SSKIT_CLONES void second_order_step(const double* value, const double* triples,
+[[maybe_unused]] static SSKIT_CLONES void second_order_step(const double* value, const double* triples,
                                     ptrdiff_t n_states, const double* add, const double* node,
                                     double* scratch, double* out) {
     step_of_pairs<false>(value, triples, n_states, add, node, scratch, out);
 }
-static SSKIT_CLONES void second_order_log_step(const double* value, const double* triples,
+[[maybe_unused]] static SSKIT_CLONES void second_order_log_step(const double* value, const double* triples,
                                         ptrdiff_t n_states, const double* add, const double* node,
                                         double* scratch, double* out) {
     step_of_pairs<true>(value, triples, n_states, add, node, scratch, out);
 }
 
 // out = exp(table) scaled to sum to one, rows padded with zeros; returns the logarithm of that sum
-static SSKIT_CLONES double table_shares(const double* table, ptrdiff_t n_states, double* out) {
+[[maybe_unused]] static SSKIT_CLONES double table_shares(const double* table, ptrdiff_t n_states, double* out) {
     const ptrdiff_t stride = padded(n_states), size = n_states * stride;
     double top = NOTHING;
     for (ptrdiff_t at = 0; at < size; at += stride) {
@@ -155,7 +155,7 @@ static SSKIT_CLONES double table_shares(const double* table, ptrdiff_t n_states,
 }
 
 // out[a, b, c] += exp(value[a, b] + triples[a, b, c] + rest[b, c]), all padded
-static SSKIT_CLONES void add_triples(const double* value, const double* triples, const double* rest,
+[[maybe_unused]] static SSKIT_CLONES void add_triples(const double* value, const double* triples, const double* rest,
                               ptrdiff_t n_states, double* out) {
     const ptrdiff_t stride = padded(n_states);
     for (ptrdiff_t a = 0; a < n_states; ++a)

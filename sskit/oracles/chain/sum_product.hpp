@@ -45,7 +45,7 @@ SSKIT_INLINE bool is_faint(const double* message, ptrdiff_t n) {
 
 // out = exp(table - its largest entry), rows padded with zeros; returns that entry, and in lowest
 // the least one that is finite less the largest, and whether some entry is -infinity
-static SSKIT_CLONES double exp_table(const double* table, ptrdiff_t n, double* out, double* lowest,
+[[maybe_unused]] static SSKIT_CLONES double exp_table(const double* table, ptrdiff_t n, double* out, double* lowest,
                               int* forbids) {
     const ptrdiff_t stride = padded(n);
     double top = NOTHING, least = -NOTHING;
@@ -72,7 +72,7 @@ static SSKIT_CLONES double exp_table(const double* table, ptrdiff_t n, double* o
 // One step in probabilities that are scaled to sum to one: alpha = (previous table) * exp(node).
 // factor gets exp(node - its largest entry). Returns the logarithm of the scale, -infinity if no
 // state has any probability, NaN if, being careful, numbers have become too small to be trusted.
-static SSKIT_CLONES double scaled_step(const double* node, const double* previous, const double* table,
+[[maybe_unused]] static SSKIT_CLONES double scaled_step(const double* node, const double* previous, const double* table,
                                 ptrdiff_t n, bool careful, double* factor, double* alpha) {
     const ptrdiff_t stride = padded(n);
     const double top = row_max(node, n);
@@ -101,7 +101,7 @@ static SSKIT_CLONES double scaled_step(const double* node, const double* previou
 
 // beta = sum over b of table[., b] * ahead[b], by the transposed table or, if that is null, by the
 // rows of the table; returns whether numbers are too small to be trusted
-static SSKIT_CLONES bool scaled_back(const double* ahead, const double* table, const double* transposed,
+[[maybe_unused]] static SSKIT_CLONES bool scaled_back(const double* ahead, const double* table, const double* transposed,
                               ptrdiff_t n, bool careful, double* beta) {
     const ptrdiff_t stride = padded(n);
     if (transposed != nullptr) {
@@ -114,7 +114,7 @@ static SSKIT_CLONES bool scaled_back(const double* ahead, const double* table, c
 }
 
 // marginal = alpha * beta scaled to sum to one, factor *= beta likewise; returns the first scale
-static SSKIT_CLONES double scaled_marginals(const double* alpha, const double* beta, ptrdiff_t n,
+[[maybe_unused]] static SSKIT_CLONES double scaled_marginals(const double* alpha, const double* beta, ptrdiff_t n,
                                      double* factor, double* marginal) {
     const ptrdiff_t stride = padded(n);
     const double scale = 1.0 / dot_padded(alpha, beta, stride);
@@ -131,7 +131,7 @@ static SSKIT_CLONES double scaled_marginals(const double* alpha, const double* b
 }
 
 // pairs[a, b] += scale * alpha[a] * table[a, b] * ahead[b]
-static SSKIT_CLONES void scaled_pairs(const double* alpha, const double* table, const double* ahead,
+[[maybe_unused]] static SSKIT_CLONES void scaled_pairs(const double* alpha, const double* table, const double* ahead,
                                ptrdiff_t n, double scale, double* pairs) {
     const ptrdiff_t stride = padded(n);
     for (ptrdiff_t a = 0; a < n; ++a) {

@@ -26,7 +26,7 @@ SSKIT_INLINE void best_previous(const double* value, const double* transition, p
 // One step of the Viterbi recursion, without back pointers (they are found again on the way
 // back, for the states of the best path only):
 // out[b] = node[b] + max_a (value[a] + transition[a, b]); rows have padded(n_states) columns
-static SSKIT_CLONES void viterbi_step(const double* value, const double* transition, ptrdiff_t n_states,
+[[maybe_unused]] static SSKIT_CLONES void viterbi_step(const double* value, const double* transition, ptrdiff_t n_states,
                                const double* node, double* out) {
     const ptrdiff_t stride = padded(n_states);
 #define SSKIT_ACT(NV) \
@@ -214,7 +214,7 @@ SSKIT_INLINE void better_of_rows(const double* value, const int32_t* kept, ptrdi
 
 // out[b] = node[b] + max over the n_kept >= 1 states a in `kept` of value[a] + transition[a, b].
 // Whole rows one after the other, four at a time: they are read from memory, `out` stays near.
-static SSKIT_CLONES void beam_step(const double* value, const int32_t* kept, ptrdiff_t n_kept,
+[[maybe_unused]] static SSKIT_CLONES void beam_step(const double* value, const int32_t* kept, ptrdiff_t n_kept,
                             const double* transition, ptrdiff_t stride, ptrdiff_t n_states,
                             const double* node, double* out) {
     const vec nothing = constant(-std::numeric_limits<double>::infinity());

@@ -52,12 +52,12 @@ SSKIT_INLINE void lengths_step(const double* opening, const double* lengths, con
     SSKIT_STRETCHES(n_states, SSKIT_ACT)
 #undef SSKIT_ACT
 }
-static SSKIT_CLONES void longest_step(const double* opening, const double* lengths, const double* whole,
+[[maybe_unused]] static SSKIT_CLONES void longest_step(const double* opening, const double* lengths, const double* whole,
                                ptrdiff_t n_lengths, ptrdiff_t n_states, ptrdiff_t whole_step,
                                const double* closing, double* out) {
     lengths_step<false>(opening, lengths, whole, n_lengths, n_states, whole_step, closing, out);
 }
-static SSKIT_CLONES void log_lengths_step(const double* opening, const double* lengths,
+[[maybe_unused]] static SSKIT_CLONES void log_lengths_step(const double* opening, const double* lengths,
                                    const double* whole, ptrdiff_t n_lengths, ptrdiff_t n_states,
                                    ptrdiff_t whole_step, const double* closing, double* out) {
     lengths_step<true>(opening, lengths, whole, n_lengths, n_states, whole_step, closing, out);

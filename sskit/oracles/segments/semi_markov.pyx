@@ -243,13 +243,8 @@ cdef class PackedSegments:
     cdef readonly Py_ssize_t n_tokens
     cdef readonly Py_ssize_t n_states
     cdef readonly Py_ssize_t max_length
-    cdef const double[:, ::1] opening
-    cdef const double[:, ::1] closing
-    cdef const double[:, ::1] lengths
-    cdef const double[:, ::1] whole          # (n_tokens * max_length, stride), or one row
-    cdef const double[:, ::1] transitions
-    cdef const double[:, ::1] ends           # (2, stride) start and end
-    cdef bint has_whole
+    cdef SegmentPotentials p
+    cdef list arrays                         # what they point to
 
     def __cinit__(self, tokens, transitions, lengths, first=None, last=None, start=None, end=None,
                   whole=None):
@@ -258,26 +253,24 @@ cdef class PackedSegments:
         self.n_tokens, self.n_states = tokens.shape
         # no segment is longer than the sequence
         self.max_length = min(lengths.shape[1], self.n_tokens)
+        self.p.n_tokens, self.p.n_states = self.n_tokens, self.n_states
+        self.p.max_length, self.arrays = self.max_length, []
         sums = np.cumsum(np.concatenate([np.zeros((1, self.n_states)), tokens]), axis=0)
-        self.opening = padded_rows(first - sums[: self.n_tokens])
-        self.closing = padded_rows(last + sums[1:])
-        self.lengths = padded_rows(lengths.T[: self.max_length])
-        self.transitions = padded_rows(transitions)
-        self.ends = padded_rows(np.stack([start, end]))
-        self.has_whole = whole is not None
-        rows = np.zeros((1, self.n_states)) if whole is None else whole[:, : self.max_length]
-        self.whole = padded_rows(rows.reshape(-1, self.n_states))
+        self.p.opening = self.keep(first - sums[: self.n_tokens])
+        self.p.closing = self.keep(last + sums[1:])
+        self.p.lengths = self.keep(lengths.T[: self.max_length])
+        self.p.transitions = self.keep(transitions)
+        self.p.start, self.p.end = self.keep(start[None]), self.keep(end[None])
+        self.p.whole = NULL
+        if whole is not None:
+            self.p.whole = self.keep(whole[:, : self.max_length].reshape(-1, self.n_states))
+        self.p.bonus_state = self.p.bonus_length = NULL
+        self.p.bonus = NULL
 
-    cdef SegmentPotentials potentials(self) noexcept nogil:
-        cdef SegmentPotentials p
-        p.n_tokens, p.n_states, p.max_length = self.n_tokens, self.n_states, self.max_length
-        p.opening, p.closing = &self.opening[0, 0], &self.closing[0, 0]
-        p.lengths, p.transitions = &self.lengths[0, 0], &self.transitions[0, 0]
-        p.whole = &self.whole[0, 0] if self.has_whole else NULL
-        p.start, p.end = &self.ends[0, 0], &self.ends[1, 0]
-        p.bonus_state = p.bonus_length = NULL
-        p.bonus = NULL
-        return p
+    cdef const double* keep(self, rows) except NULL:
+        cdef const double[:, ::1] kept = padded_rows(rows)
+        self.arrays.append(kept)
+        return &kept[0, 0]
 
 
 def segment_max_sum(tokens, transitions, lengths, *, first=None, last=None, start=None, end=None,
@@ -335,13 +328,11 @@ def segment_max_sum(tokens, transitions, lengths, *, first=None, last=None, star
         tokens, transitions, lengths, first, last, start, end, whole
     )
     cdef SegmentMaxSum search = SegmentMaxSum(scores.n_tokens, scores.n_states)
-    cdef SegmentPotentials p
     code = np.zeros(scores.n_tokens, dtype=np.int32)
     cdef int32_t[::1] out = code
     cdef double score
     with nogil:
-        p = scores.potentials()
-        score = search.decode(&p, &out[0])
+        score = search.decode(&scores.p, &out[0])
     check_allowed(score > -INFINITY, scores.n_tokens, SEGMENTS)
     return segments_of(code), score
 
@@ -386,12 +377,10 @@ def segment_max_marginals(tokens, transitions, lengths, *, first=None, last=None
         tokens, transitions, lengths, first, last, start, end, whole
     )
     cdef SegmentMaxSum search = SegmentMaxSum(scores.n_tokens, scores.n_states)
-    cdef SegmentPotentials p
     marginals = np.empty((scores.n_tokens, scores.n_states))
     cdef double[:, ::1] out = marginals
     with nogil:
-        p = scores.potentials()
-        search.marginals(&p, &out[0, 0])
+        search.marginals(&scores.p, &out[0, 0])
     return marginals
 
 
@@ -443,14 +432,12 @@ def segment_top_k(tokens, transitions, lengths, k, *, first=None, last=None, sta
     cdef Py_ssize_t n_tokens = packed.n_tokens, n_states = packed.n_states
     k = count_answers(k, 2 * n_states, n_tokens)
     cdef SegmentKBest search = SegmentKBest(n_tokens, n_states, packed.max_length, k)
-    cdef SegmentPotentials p
     codes, scores = np.empty((k, n_tokens), dtype=np.int32), np.empty(k)
     cdef int32_t[:, ::1] codes_out = codes
     cdef double[::1] scores_out = scores
     cdef Py_ssize_t found
     with nogil:
-        p = packed.potentials()
-        found = search.decode(&p, &codes_out[0, 0], &scores_out[0])
+        found = search.decode(&packed.p, &codes_out[0, 0], &scores_out[0])
     check_allowed(found, n_tokens, SEGMENTS)
     return [segments_of(code) for code in codes[:found]], scores[:found].copy()
 
@@ -518,10 +505,8 @@ def segment_marginals(tokens, transitions, lengths, *, first=None, last=None, st
     cdef double[:, ::1] out = marginals
     cdef double[:, :, ::1] by_segment = segments
     cdef double log_partition
-    cdef SegmentPotentials p
     with nogil:
-        p = packed.potentials()
-        log_partition = oracle.infer(&p, &out[0, 0], &by_segment[0, 0, 0])
+        log_partition = oracle.infer(&packed.p, &out[0, 0], &by_segment[0, 0, 0])
     check_allowed(log_partition > -INFINITY, n_tokens, SEGMENTS)
     if not return_segments:
         return log_partition, marginals

@@ -52,9 +52,6 @@ cdef class Forest:
     cdef int visit(
         self, Py_ssize_t n_nodes, Py_ssize_t n_edges, const int32_t* ends
     ) except -1 nogil
-    # for each place that of its first child and of the next child of its parent, -1: none; roots
-    # are siblings
-    cdef int link(self, Scratch[int32_t]& first_child, Scratch[int32_t]& sibling) except -1 nogil
 
 
 cdef class TreeMaxSum(GraphOracle):
@@ -91,12 +88,6 @@ cdef class TreeMaxSum(GraphOracle):
     # the table of an edge from the state of its first node, or if not forward its second, to that
     # of the other
     cdef const double* table(self, const Potentials* p, Py_ssize_t e, bint forward) noexcept nogil
-
-
-# the score of an edge with this state at one of its nodes, the other at the other
-cdef double edge_score(
-    const Potentials* p, Py_ssize_t e, int32_t node, int32_t state, int32_t other
-) noexcept nogil
 
 
 cdef class TreeSumProduct(TreeMaxSum):

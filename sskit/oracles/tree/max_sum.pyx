@@ -10,7 +10,7 @@ from libc.string cimport memcmp, memcpy, memset
 
 from sskit.core.lanes cimport padded
 from sskit.oracles.chain.sum_product cimport add_pairs, draw_state, log_sum_step, normalise
-from sskit.oracles.chain.viterbi cimport viterbi_step
+from sskit.oracles.chain.viterbi cimport first_largest, viterbi_step
 from sskit.oracles.graph.potentials cimport (
     GraphOracle, GraphPotentials, Potentials, labelling_score, pair_score, table_of
 )
@@ -106,23 +106,6 @@ cdef class Forest:
                         self.edge[n_found] = <int32_t>e
                         n_found += 1
                 done += 1
-        return 0
-
-    cdef int link(
-        self, Scratch[int32_t]& first_child, Scratch[int32_t]& sibling
-    ) except -1 nogil:
-        cdef Py_ssize_t i, root = -1
-        cdef int32_t parent
-        first_child.refill(self.n_nodes, -1)
-        sibling.refill(self.n_nodes, -1)
-        for i in range(self.n_nodes - 1, -1, -1):
-            parent = self.parent[i]
-            if parent < 0:
-                sibling[i] = <int32_t>root
-                root = i
-            else:
-                sibling[i] = first_child[parent]
-                first_child[parent] = <int32_t>i
         return 0
 
 
@@ -224,9 +207,7 @@ cdef class TreeMaxSum(GraphOracle):
         for i in range(p.n_nodes):
             if self.forest.parent[i] < 0:
                 value = &self.value[i * stride]
-                best = value[0]
-                for k in range(1, p.n_states):
-                    best = max(best, value[k])
+                best = value[first_largest(value, p.n_states)]
                 if best == -INFINITY:
                     n_impossible += 1
                 else:
@@ -580,27 +561,30 @@ cdef class TreeKBest:
         cdef Py_ssize_t found, i, k, size = p.n_nodes * p.n_states, stride = padded(p.n_states)
         cdef TreeLists[Potentials] programme
         cdef const double* before
-        cdef double* joined
+        cdef double* message
         cdef Forest forest = self.sums.forest
+        cdef int32_t parent, root = -1
         self.sums.reserve(p)
         self.sums.ascend(p)
-        forest.link(self.first_child, self.sibling)
+        self.first_child.refill(p.n_nodes, -1)
+        self.sibling.refill(p.n_nodes, -1)
         self.sums.beyond.refill((p.n_nodes + 1) * stride, 0.0)
         for i in range(p.n_nodes - 1, -1, -1):
-            joined = &self.sums.beyond[i * stride]
-            before = &self.sums.beyond[p.n_nodes * stride]
+            parent, message = forest.parent[i], &self.sums.message[i * stride]
+            if parent < 0:  # the node above has one state, and a potential of zero
+                message[0] = self.sums.value[
+                    i * stride + first_largest(&self.sums.value[i * stride], p.n_states)
+                ]
+                before = &self.sums.beyond[p.n_nodes * stride]
+                self.sibling[i], root = root, <int32_t>i
+            else:
+                before = p.node + forest.order[parent] * p.stride
+                self.sibling[i], self.first_child[parent] = self.first_child[parent], <int32_t>i
             if self.sibling[i] >= 0:
                 before = &self.sums.beyond[self.sibling[i] * stride]
-            elif forest.parent[i] >= 0:
-                before = p.node + forest.order[forest.parent[i]] * p.stride
-            if forest.parent[i] < 0:  # the node above has one state
-                joined[0] = self.sums.value[i * stride]
-                for k in range(1, p.n_states):
-                    joined[0] = max(joined[0], self.sums.value[i * stride + k])
-                joined[0] += before[0]
-            else:  # in the order of max-sum, so that the sums are the same to the last bit
-                for k in range(p.n_states):
-                    joined[k] = before[k] + self.sums.message[i * stride + k]
+            # in the order of max-sum, so that the sums are the same to the last bit
+            for k in range(1 if parent < 0 else p.n_states):
+                self.sums.beyond[i * stride + k] = before[k] + message[k]
         programme.p, programme.edge_score = p, edge_score
         programme.order, programme.parent = forest.order.data(), forest.parent.data()
         programme.edge, programme.first_child = forest.edge.data(), self.first_child.data()

@@ -66,7 +66,7 @@ SSKIT_INLINE double row_sum(const double* x, ptrdiff_t n) {
     return total(sum);
 }
 
-// A state drawn by its weight, by a number of [0, 1): the last one possible, should sums be rounded.
+// A state drawn by its weight, by a number of [0, 1); the last possible one, should sums round.
 SSKIT_INLINE ptrdiff_t draw_state(const double* weight, ptrdiff_t n, double uniform) {
     double rest = 0.0;
     ptrdiff_t state = 0;
@@ -106,17 +106,18 @@ SSKIT_INLINE void log_sums(const double* value, const double* table, ptrdiff_t n
 
 // out[b] = node[b] + log of the sum over a of exp(value[a] + table[a, b]); the padding of out is
 // -infinity
-[[maybe_unused]] static SSKIT_CLONES void log_sum_step(const double* value, const double* table, ptrdiff_t n_states,
-                           const double* node, double* out) {
+SSKIT_OWN_CLONES void log_sum_step(const double* value, const double* table, ptrdiff_t n_states,
+                                   const double* node, double* out) {
     const ptrdiff_t stride = padded(n_states);
-#define SSKIT_ACT(NV) log_sums<NV>(value, table + c, n_states, stride, n_states - c, node + c, out + c)
+#define SSKIT_ACT(NV) \
+    log_sums<NV>(value, table + c, n_states, stride, n_states - c, node + c, out + c)
     SSKIT_STRETCHES(n_states, SSKIT_ACT)
 #undef SSKIT_ACT
     for (ptrdiff_t k = n_states; k < stride; ++k) out[k] = NOTHING;
 }
 
 // x -= its largest entry, which is returned; nothing happens if that is -infinity
-[[maybe_unused]] static SSKIT_CLONES double subtract_largest(double* x, ptrdiff_t n) {
+SSKIT_OWN_CLONES double subtract_largest(double* x, ptrdiff_t n) {
     const double top = row_max(x, n);
     if (top > NOTHING)
         for (ptrdiff_t k = 0; k < n; ++k) x[k] -= top;
@@ -125,7 +126,7 @@ SSKIT_INLINE void log_sums(const double* value, const double* table, ptrdiff_t n
 
 // out = exp(x) scaled to sum to one, padded with zeros; returns the logarithm of that sum. x has
 // the stride of out; if all of it is -infinity, so is the answer, and out stays
-[[maybe_unused]] static SSKIT_CLONES double normalise(const double* x, ptrdiff_t n, double* out) {
+SSKIT_OWN_CLONES double normalise(const double* x, ptrdiff_t n, double* out) {
     const double top = row_max(x, n);
     if (!(top > NOTHING)) return top;
     exp_row(x, top, n, out);
@@ -135,8 +136,8 @@ SSKIT_INLINE void log_sums(const double* value, const double* table, ptrdiff_t n
 }
 
 // pairs += exp(value[a] + table[a, b] + ahead[b] - log_sum), all padded
-[[maybe_unused]] static SSKIT_CLONES void add_pairs(const double* value, const double* table, const double* ahead,
-                            ptrdiff_t n, double log_sum, double* pairs) {
+SSKIT_OWN_CLONES void add_pairs(const double* value, const double* table, const double* ahead,
+                                ptrdiff_t n, double log_sum, double* pairs) {
     const ptrdiff_t stride = padded(n);
     for (ptrdiff_t a = 0; a < n; ++a) {
         if (!(value[a] > NOTHING)) continue;

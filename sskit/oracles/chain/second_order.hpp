@@ -41,7 +41,7 @@ SSKIT_INLINE void extremes(const double* row, ptrdiff_t n, double* least, double
 // A table of triples for second_order_step, of weights (n_states, n_states, n_states) behind which
 // LANES numbers can be read: rows (a, b) of padded(n_states) numbers c, then two padded tables
 // (a, b) of the least and of the largest of each row. The padding of rows is arbitrary.
-[[maybe_unused]] static SSKIT_CLONES void triple_table(const double* weights, ptrdiff_t n_states, double* out) {
+SSKIT_OWN_CLONES void triple_table(const double* weights, ptrdiff_t n_states, double* out) {
     const ptrdiff_t stride = padded(n_states), size = n_states * stride;
     double* least = out + n_states * size;
     double* most = least + size;
@@ -68,11 +68,13 @@ SSKIT_INLINE void raise_row(double value, const double* row, ptrdiff_t n, double
 // What is this far below a sum changes nothing in it.
 constexpr double FAR_BELOW = 50.0;
 
-// out = top + log of the sum over a of exp(value[a, b] + triples[a, b, c] - top), where out holds top,
-// the largest; rows that reach too little are left out
+// out = top + log of the sum over a of exp(value[a, b] + triples[a, b, c] - top), where out holds
+// top, the largest; rows that reach too little are left out
 SSKIT_INLINE void add_up_rows(const double* value, const double* triples, const double* most,
                               ptrdiff_t n_states, const double* floor, double* sums, double* out) {
     const ptrdiff_t stride = padded(n_states);
+    // -infinity less itself would be no number
+    const vec least = constant(std::numeric_limits<double>::lowest());
     for (ptrdiff_t b = 0; b < n_states; ++b, out += stride) {
         std::memset(sums, 0, stride * sizeof(double));
         for (ptrdiff_t a = 0; a < n_states; ++a) {
@@ -80,8 +82,7 @@ SSKIT_INLINE void add_up_rows(const double* value, const double* triples, const 
             if (!(x + most[a * stride + b] >= floor[b] - FAR_BELOW)) continue;
             const double* row = triples + (a * n_states + b) * stride;
             for (ptrdiff_t c = 0; c < stride; c += LANES) {
-                // -infinity less itself would be no number
-                const vec top = larger(load(out + c), constant(std::numeric_limits<double>::lowest()));
+                const vec top = larger(load(out + c), least);
                 store(sums + c, load(sums + c) + exp_lanes((load(row + c) + x) - top));
             }
         }
@@ -128,19 +129,19 @@ SSKIT_INLINE void step_of_pairs(const double* value, const double* triples, ptrd
         }
     }
 }
-[[maybe_unused]] static SSKIT_CLONES void second_order_step(const double* value, const double* triples,
-                                    ptrdiff_t n_states, const double* add, const double* node,
-                                    double* scratch, double* out) {
-    step_of_pairs<false>(value, triples, n_states, add, node, scratch, out);
-}
-[[maybe_unused]] static SSKIT_CLONES void second_order_log_step(const double* value, const double* triples,
+SSKIT_OWN_CLONES void second_order_step(const double* value, const double* triples,
                                         ptrdiff_t n_states, const double* add, const double* node,
                                         double* scratch, double* out) {
+    step_of_pairs<false>(value, triples, n_states, add, node, scratch, out);
+}
+SSKIT_OWN_CLONES void second_order_log_step(const double* value, const double* triples,
+                                            ptrdiff_t n_states, const double* add,
+                                            const double* node, double* scratch, double* out) {
     step_of_pairs<true>(value, triples, n_states, add, node, scratch, out);
 }
 
 // out = exp(table) scaled to sum to one, rows padded with zeros; returns the logarithm of that sum
-[[maybe_unused]] static SSKIT_CLONES double table_shares(const double* table, ptrdiff_t n_states, double* out) {
+SSKIT_OWN_CLONES double table_shares(const double* table, ptrdiff_t n_states, double* out) {
     const ptrdiff_t stride = padded(n_states), size = n_states * stride;
     double top = NOTHING;
     for (ptrdiff_t at = 0; at < size; at += stride) {
@@ -155,8 +156,8 @@ SSKIT_INLINE void step_of_pairs(const double* value, const double* triples, ptrd
 }
 
 // out[a, b, c] += exp(value[a, b] + triples[a, b, c] + rest[b, c]), all padded
-[[maybe_unused]] static SSKIT_CLONES void add_triples(const double* value, const double* triples, const double* rest,
-                              ptrdiff_t n_states, double* out) {
+SSKIT_OWN_CLONES void add_triples(const double* value, const double* triples, const double* rest,
+                                  ptrdiff_t n_states, double* out) {
     const ptrdiff_t stride = padded(n_states);
     for (ptrdiff_t a = 0; a < n_states; ++a)
         for (ptrdiff_t b = 0; b < n_states; ++b) {
@@ -235,14 +236,15 @@ double second_forward(const SecondChain& chain, const int32_t* truth, const doub
 // label c and the one before it. scratch has two tables of pairs and two rows.
 template <class A, class Visit>
 void second_backward(const SecondChain& chain, double* scratch, Visit visit) {
+    const ptrdiff_t stride = chain.stride;
     double *ahead = scratch, *further = scratch + chain.size;
     std::memset(ahead, 0, chain.size * sizeof(double));
     for (ptrdiff_t t = chain.n_nodes - 1; t > 0; --t) {
         visit(t, ahead);
         if (t == 1) break;
         for (ptrdiff_t c = 0, at = 0; c < chain.n_states; ++c)
-            for (ptrdiff_t b = 0; b < chain.stride; ++b, ++at)
-                further[at] = ahead[at] + (chain.turned_pairs[at] + chain.node[t * chain.stride + c]);
+            for (ptrdiff_t b = 0; b < stride; ++b, ++at)
+                further[at] = ahead[at] + (chain.turned_pairs[at] + chain.node[t * stride + c]);
         A::settle(further, chain.n_states);
         A::step(further, chain.turned_triples, chain.n_states, nullptr, nullptr,
                 further + chain.size, ahead);
@@ -264,9 +266,9 @@ static inline void second_order_max_marginals_of(
     second_backward<PairMax>(chain, scratch, [&](ptrdiff_t t, const double* ahead) {
         for (ptrdiff_t b = 0; b < K; ++b)
             for (ptrdiff_t c = 0; c < K; ++c) {
-                const double x = value[(t - 1) * chain.size + b * stride + c] + ahead[c * stride + b];
-                double* here = out + t * stride + c;
-                *here = upper(x, *here);
+                const double* both = value + (t - 1) * chain.size + b * stride + c;
+                const double x = *both + ahead[c * stride + b];
+                out[t * stride + c] = upper(x, out[t * stride + c]);
                 if (t == 1) out[b] = upper(x, out[b]);
             }
     });
@@ -305,8 +307,8 @@ static inline void second_marginals(const SecondChain& chain, const double* valu
 }
 
 // For LazyLists, of any number of nodes: list ((t - 1) K + a) K + b has the labellings of the nodes
-// 0 .. t whose last labels are a and b; the K lists behind these whole labellings by their last label,
-// of which `closing` has the best, and the last list all of them.
+// 0 .. t whose last labels are a and b; the K lists behind these whole labellings by their last
+// label, of which `closing` has the best, and the last list all of them.
 struct SecondLists {
     SecondChain c;
     const double *value, *closing;

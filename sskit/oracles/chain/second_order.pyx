@@ -231,7 +231,7 @@ def second_order_max_marginals(nodes, transitions, triples):
 def second_order_marginals(
     nodes, transitions, triples, *, return_pairs=False, return_triples=False
 ):
-    """Compute the marginal probabilities of a chain in which three labels in a row have a potential.
+    """Compute the probabilities of a chain in which three labels in a row have a potential.
 
     A labelling has the probability ``exp(score) / Z``; its score is that of
     `second_order_viterbi`, and Z makes the probabilities of all labellings sum to one. Exact up to

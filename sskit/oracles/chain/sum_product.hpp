@@ -45,8 +45,8 @@ SSKIT_INLINE bool is_faint(const double* message, ptrdiff_t n) {
 
 // out = exp(table - its largest entry), rows padded with zeros; returns that entry, and in lowest
 // the least one that is finite less the largest, and whether some entry is -infinity
-[[maybe_unused]] static SSKIT_CLONES double exp_table(const double* table, ptrdiff_t n, double* out, double* lowest,
-                              int* forbids) {
+SSKIT_OWN_CLONES double exp_table(const double* table, ptrdiff_t n, double* out, double* lowest,
+                                  int* forbids) {
     const ptrdiff_t stride = padded(n);
     double top = NOTHING, least = -NOTHING;
     *forbids = 0;
@@ -72,8 +72,8 @@ SSKIT_INLINE bool is_faint(const double* message, ptrdiff_t n) {
 // One step in probabilities that are scaled to sum to one: alpha = (previous table) * exp(node).
 // factor gets exp(node - its largest entry). Returns the logarithm of the scale, -infinity if no
 // state has any probability, NaN if, being careful, numbers have become too small to be trusted.
-[[maybe_unused]] static SSKIT_CLONES double scaled_step(const double* node, const double* previous, const double* table,
-                                ptrdiff_t n, bool careful, double* factor, double* alpha) {
+SSKIT_OWN_CLONES double scaled_step(const double* node, const double* previous, const double* table,
+                                    ptrdiff_t n, bool careful, double* factor, double* alpha) {
     const ptrdiff_t stride = padded(n);
     const double top = row_max(node, n);
     if (!(top > NOTHING)) return NOTHING;
@@ -101,8 +101,9 @@ SSKIT_INLINE bool is_faint(const double* message, ptrdiff_t n) {
 
 // beta = sum over b of table[., b] * ahead[b], by the transposed table or, if that is null, by the
 // rows of the table; returns whether numbers are too small to be trusted
-[[maybe_unused]] static SSKIT_CLONES bool scaled_back(const double* ahead, const double* table, const double* transposed,
-                              ptrdiff_t n, bool careful, double* beta) {
+SSKIT_OWN_CLONES bool scaled_back(const double* ahead, const double* table,
+                                  const double* transposed, ptrdiff_t n, bool careful,
+                                  double* beta) {
     const ptrdiff_t stride = padded(n);
     if (transposed != nullptr) {
         send(ahead, transposed, n, beta);
@@ -114,8 +115,8 @@ SSKIT_INLINE bool is_faint(const double* message, ptrdiff_t n) {
 }
 
 // marginal = alpha * beta scaled to sum to one, factor *= beta likewise; returns the first scale
-[[maybe_unused]] static SSKIT_CLONES double scaled_marginals(const double* alpha, const double* beta, ptrdiff_t n,
-                                     double* factor, double* marginal) {
+SSKIT_OWN_CLONES double scaled_marginals(const double* alpha, const double* beta, ptrdiff_t n,
+                                         double* factor, double* marginal) {
     const ptrdiff_t stride = padded(n);
     const double scale = 1.0 / dot_padded(alpha, beta, stride);
     vec sum = constant(0.0);
@@ -131,8 +132,8 @@ SSKIT_INLINE bool is_faint(const double* message, ptrdiff_t n) {
 }
 
 // pairs[a, b] += scale * alpha[a] * table[a, b] * ahead[b]
-[[maybe_unused]] static SSKIT_CLONES void scaled_pairs(const double* alpha, const double* table, const double* ahead,
-                               ptrdiff_t n, double scale, double* pairs) {
+SSKIT_OWN_CLONES void scaled_pairs(const double* alpha, const double* table, const double* ahead,
+                                   ptrdiff_t n, double scale, double* pairs) {
     const ptrdiff_t stride = padded(n);
     for (ptrdiff_t a = 0; a < n; ++a) {
         const double weight = alpha[a] * scale;
@@ -187,10 +188,10 @@ class SumProduct {
     bool logs = false;                      // was the last chain looked at in logarithms?
     double shift = 0.0, lowest = 0.0;       // largest transition; the least finite one less that
     int forbids = 0;                        // is one of them -inf?
-    std::vector<double> table;              // (n_states, stride) exp(transitions - shift), of the moment
+    std::vector<double> table;              // (n_states, stride) exp(transitions - shift)
     std::vector<double> transposed;         // the same, if shared, or, in logarithms, transitions
-    std::vector<double> factor, alpha;      // (n_nodes, stride) exp(potentials); of the nodes so far
-    std::vector<double> scale, row;         // (n_nodes,) that makes products sum to one; (4, stride)
+    std::vector<double> factor, alpha;      // (n_nodes, stride) exp(node), scaled; nodes so far
+    std::vector<double> scale, row;         // (n_nodes,) for products to sum to one; (4, stride)
 
     Chain chain(const double* node, ptrdiff_t n_nodes) const {
         return {node, pair, nullptr, n_nodes, n_states, stride, shared ? 0 : n_states * stride};
@@ -232,8 +233,9 @@ class SumProduct {
                 if (logs) break;
             }
             double* here = alpha.data() + t * stride;
-            const double sum = scaled_step(node + t * stride, t ? here - stride : nullptr, table.data(),
-                                           n_states, careful(), factor.data() + t * stride, here);
+            const double sum =
+                scaled_step(node + t * stride, t ? here - stride : nullptr, table.data(), n_states,
+                            careful(), factor.data() + t * stride, here);
             if (sum == NOTHING) return sum;
             logs = std::isnan(sum);
             total += sum + (t ? shift : 0.0);

@@ -1,6 +1,6 @@
-// Dynamic programmes on chains: the Viterbi recursion and the beam search, compiled for several CPUs,
-// and what programmes of any algebra A have in common: what a step over the states is, and what is
-// taken from a row of values. viterbi.pxd says what functions are for.
+// Dynamic programmes on chains: the Viterbi recursion and the beam search, compiled for several
+// CPUs, and what programmes of any algebra A have in common, which says what a step over the states
+// is and what is taken from a row of values. viterbi.pxd says what functions are for.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -26,8 +26,8 @@ SSKIT_INLINE void best_previous(const double* value, const double* transition, p
 // One step of the Viterbi recursion, without back pointers (they are found again on the way
 // back, for the states of the best path only):
 // out[b] = node[b] + max_a (value[a] + transition[a, b]); rows have padded(n_states) columns
-[[maybe_unused]] static SSKIT_CLONES void viterbi_step(const double* value, const double* transition, ptrdiff_t n_states,
-                               const double* node, double* out) {
+SSKIT_OWN_CLONES void viterbi_step(const double* value, const double* transition,
+                                   ptrdiff_t n_states, const double* node, double* out) {
     const ptrdiff_t stride = padded(n_states);
 #define SSKIT_ACT(NV) \
     best_previous<NV>(value, transition + c, n_states, stride, node + c, out + c)
@@ -214,9 +214,9 @@ SSKIT_INLINE void better_of_rows(const double* value, const int32_t* kept, ptrdi
 
 // out[b] = node[b] + max over the n_kept >= 1 states a in `kept` of value[a] + transition[a, b].
 // Whole rows one after the other, four at a time: they are read from memory, `out` stays near.
-[[maybe_unused]] static SSKIT_CLONES void beam_step(const double* value, const int32_t* kept, ptrdiff_t n_kept,
-                            const double* transition, ptrdiff_t stride, ptrdiff_t n_states,
-                            const double* node, double* out) {
+SSKIT_OWN_CLONES void beam_step(const double* value, const int32_t* kept, ptrdiff_t n_kept,
+                                const double* transition, ptrdiff_t stride, ptrdiff_t n_states,
+                                const double* node, double* out) {
     const vec nothing = constant(-std::numeric_limits<double>::infinity());
     for (ptrdiff_t c = 0; c < n_states; c += LANES) store(out + c, nothing);
     ptrdiff_t k = 0;

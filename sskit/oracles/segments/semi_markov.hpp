@@ -39,8 +39,8 @@ SSKIT_INLINE void all_lengths(const double* opening, const double* lengths, cons
 }
 
 // out[k] = closing[k] + max over d < n_lengths, or the log of the sum of exponentials, of
-// opening[-d, k] + lengths[d, k] + whole[-d, k]; rows of opening and lengths are stride apart, those
-// of whole, which may be null, whole_step
+// opening[-d, k] + lengths[d, k] + whole[-d, k]; rows of opening and lengths are stride apart,
+// those of whole, which may be null, whole_step
 template <bool SUM>
 SSKIT_INLINE void lengths_step(const double* opening, const double* lengths, const double* whole,
                                ptrdiff_t n_lengths, ptrdiff_t n_states, ptrdiff_t whole_step,
@@ -52,19 +52,19 @@ SSKIT_INLINE void lengths_step(const double* opening, const double* lengths, con
     SSKIT_STRETCHES(n_states, SSKIT_ACT)
 #undef SSKIT_ACT
 }
-[[maybe_unused]] static SSKIT_CLONES void longest_step(const double* opening, const double* lengths, const double* whole,
-                               ptrdiff_t n_lengths, ptrdiff_t n_states, ptrdiff_t whole_step,
-                               const double* closing, double* out) {
-    lengths_step<false>(opening, lengths, whole, n_lengths, n_states, whole_step, closing, out);
-}
-[[maybe_unused]] static SSKIT_CLONES void log_lengths_step(const double* opening, const double* lengths,
+SSKIT_OWN_CLONES void longest_step(const double* opening, const double* lengths,
                                    const double* whole, ptrdiff_t n_lengths, ptrdiff_t n_states,
                                    ptrdiff_t whole_step, const double* closing, double* out) {
+    lengths_step<false>(opening, lengths, whole, n_lengths, n_states, whole_step, closing, out);
+}
+SSKIT_OWN_CLONES void log_lengths_step(const double* opening, const double* lengths,
+                                       const double* whole, ptrdiff_t n_lengths, ptrdiff_t n_states,
+                                       ptrdiff_t whole_step, const double* closing, double* out) {
     lengths_step<true>(opening, lengths, whole, n_lengths, n_states, whole_step, closing, out);
 }
 
-// List t K + a has the ways to begin a segment of state a at token t, list (n_tokens + t) K + a those
-// to end one there, the last list whole segmentations.
+// List t K + a has the ways to begin a segment of state a at token t, list (n_tokens + t) K + a
+// those to end one there, the last list whole segmentations.
 template <class P>
 struct SegmentLists {
     const P* p;

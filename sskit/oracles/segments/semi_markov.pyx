@@ -15,14 +15,8 @@ from sskit.oracles.chain.sum_product cimport log_sum_step, normalise
 from sskit.oracles.chain.viterbi cimport transpose_padded, viterbi_step
 
 cdef extern from "semi_markov.hpp" namespace "sskit":
-    void longest_step(
-        const double* opening, const double* lengths, const double* whole, Py_ssize_t n_lengths,
-        Py_ssize_t n_states, Py_ssize_t whole_step, const double* closing, double* out
-    ) noexcept nogil
-    void log_lengths_step(
-        const double* opening, const double* lengths, const double* whole, Py_ssize_t n_lengths,
-        Py_ssize_t n_states, Py_ssize_t whole_step, const double* closing, double* out
-    ) noexcept nogil
+    LengthsStep longest_step
+    LengthsStep log_lengths_step
 
 SEGMENTS = "no segmentation of {} tokens is allowed by the scores"
 

@@ -62,7 +62,7 @@ class LazyLists {
         Sources from;
         int32_t place;
         int32_t head, last;
-        size_t waiting;               // of a union: where the entries that wait begin
+        size_t waiting;               // of a union: where the entries that wait and offers begin
         std::vector<Candidate> heap;  // of a product
     };
 
@@ -70,6 +70,7 @@ class LazyLists {
     std::vector<List> lists;
     std::vector<Entry> entries;
     std::vector<int32_t> list_of, waiting, growing, path;
+    std::vector<double> offers;   // of entries that wait; -infinity: there is none
 
     void append(int32_t l, double score, int32_t source, int32_t below) {
         List& list = lists[l];
@@ -86,31 +87,36 @@ class LazyLists {
         if (lists[l].head != NONE) entries[lists[l].last].next = NONE;
     }
 
+    // what an entry of the source s of a list offers, but for `last`
+    static double join(const Sources& from, ptrdiff_t s, double score) {
+        score += from.added[s * from.added_step];
+        return from.more ? score + from.more[s * from.more_step] : score;
+    }
+
     void take(int32_t l) {
-        Sources& from = lists[l].from;
-        programme->load(lists[l].number, from);
-        const int32_t* wait = waiting.data() + lists[l].waiting;
+        const List& list = lists[l];
+        const double* offer = offers.data() + list.waiting;
         double best = -std::numeric_limits<double>::infinity();
         ptrdiff_t source = -1;
-        for (ptrdiff_t s = 0; s < from.n; ++s) {
-            if (wait[s] == NONE) continue;
-            double x = wait[s] == FIRST ? from.first[s * from.first_step] : entries[wait[s]].score;
-            x += from.added[s * from.added_step];
-            if (from.more) x += from.more[s * from.more_step];
-            if (x > best) best = x, source = s;
-        }
+        for (ptrdiff_t s = 0; s < list.from.n; ++s)
+            if (offer[s] > best) best = offer[s], source = s;
         if (source < 0) finish(l);
-        else append(l, best + from.last, (int32_t)source, wait[source]);
+        else append(l, best + list.from.last, (int32_t)source, waiting[list.waiting + source]);
     }
 
     int32_t open(ptrdiff_t v) {
         if (list_of[v] >= 0) return list_of[v];
         const int32_t l = list_of[v] = (int32_t)lists.size();
-        const Sources from = programme->sources(v);
+        Sources from = programme->sources(v);
+        if (from.n > 0) programme->load(v, from);
         lists.push_back({v, from, from.n > 0 ? programme->place(v) : -1, NONE, NONE,
                          waiting.size(), {}});
         if (from.n > 0) {
             waiting.resize(waiting.size() + from.n, FIRST);
+            offers.resize(waiting.size());
+            double* offer = offers.data() + lists[l].waiting;
+            for (ptrdiff_t s = 0; s < from.n; ++s)
+                offer[s] = join(from, s, from.first[s * from.first_step]);
             take(l);
         } else {
             append(l, from.last, FIRST, from.n == 0 ? NONE : FIRST);
@@ -144,6 +150,12 @@ class LazyLists {
         if (next == UNKNOWN) return entries[below].list;
         if (lists[l].place >= 0) {
             waiting[lists[l].waiting + source] = next;
+            double& offer = offers[lists[l].waiting + source];
+            offer = -std::numeric_limits<double>::infinity();
+            if (next != NONE) {
+                programme->load(lists[l].number, lists[l].from);
+                offer = join(lists[l].from, source, entries[next].score);
+            }
             take(l);
             return -1;
         }
@@ -197,6 +209,7 @@ class LazyLists {
         lists.clear();
         entries.clear();
         waiting.clear();
+        offers.clear();
         list_of.assign(n_lists, -1);
         const int32_t l = open(answer);
         int32_t entry = lists[l].head;

@@ -473,9 +473,10 @@ cdef class TreeKBest:
         cdef TreeLists[Potentials] programme
         cdef const double* before
         cdef double* message
-        cdef Forest forest = self.sums.forest
+        cdef const Topology* forest
         cdef int32_t parent, root = -1
         self.sums.reserve(p)
+        forest = self.sums.forest
         self.sums.ascend(p)
         self.first_child.refill(p.n_nodes, -1)
         self.sibling.refill(p.n_nodes, -1)

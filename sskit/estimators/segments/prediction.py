@@ -21,8 +21,8 @@ from sskit.inputs.chains.segments import check_segmentations
 from sskit.inputs.ragged import split, stack_sequences
 from sskit.inputs.ragged_array import RaggedArray, object_array
 from sskit.inputs.weights import check_sample_weight
+from sskit.models.request import Decoder
 from sskit.models.segments.model import make_request
-from sskit.models.segments.request import SegmentDecoder
 
 __all__ = ["SegmentPredictionMixin"]
 
@@ -193,7 +193,7 @@ class SegmentPredictionMixin:
             whole = whole_features(*given, filled)
         request = make_request(stacked, coefs, *tables, limits, segment_coef, whole)
         check_modest(self, request, coef_names(self))
-        return SegmentDecoder(request, self.n_jobs), offsets
+        return Decoder(request, self.n_jobs), offsets
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -2,10 +2,12 @@
 
 import numpy as np
 
-from sskit.models.features import FeatureRows, RowScores
+from sskit.models.feature_map import FeatureMap
+from sskit.models.features import SPARE, FeatureRows
 from sskit.models.layout import WeightLayout
-from sskit.models.segments.problem import SegmentProblem, SpanLoss, TokenLoss
-from sskit.models.segments.request import SegmentRequest
+from sskit.models.request import Request
+from sskit.models.segments.structure import SegmentStructure
+from sskit.models.structure import NodeLoss, StructuredProblem
 
 
 class SegmentLayout(WeightLayout):
@@ -97,33 +99,41 @@ class SegmentModel:
             What a segment costs that is not true; None for a loss by tokens.
         n_jobs : int, default=None
             Number of threads for what is computed of all features now.
-        whole : WholeFeatures, default=None
-            Features of whole segments, as many as the model has; None for none.
+        whole : ndarray of shape (n_values,), default=None
+            Features of whole segments as `SegmentStructure` takes them, as many as the model has.
 
         Returns
         -------
-        problem : SegmentProblem
+        problem : StructuredProblem
             What solvers take.
         """
-        kind = TokenLoss if false_cost is None else SpanLoss
-        loss = kind(codes, costs, *(() if false_cost is None else (false_cost,)))
-        problem = SegmentProblem(
-            FeatureRows(stacked.values, n_jobs=n_jobs),
-            np.ascontiguousarray(stacked.offsets, dtype=np.int64),
-            codes,
-            loss,
-            block_weight,
-            self.limits,
-            self.has_ends,
-            self.has_lengths,
-            whole,
-        )
-        problem.prepare_steps()
-        return problem
+        rows = FeatureRows(stacked.values, n_jobs=n_jobs)
+        n_states, n_coef = len(self.limits), len(self.layout.coefs) * len(self.limits)
+        n_table = self.layout.n_weights - rows.n_features * n_coef
+        feature_map = segment_map(rows, stacked.offsets, n_coef, n_table)
+        feature_map.prepare()
+        given = feature_map, self.limits, self.has_lengths, false_cost, whole
+        loss = NodeLoss(codes, costs, 2 * n_states)
+        return StructuredProblem(feature_map, SegmentStructure(*given), loss, block_weight)
+
+
+def segment_map(rows, offsets, n_columns, n_table):
+    """Return the feature map of segments, with so many weights of tokens and of no feature."""
+    offsets = np.ascontiguousarray(offsets, dtype=np.int64)
+    return FeatureMap(rows, offsets, n_columns, head=(1, n_table))
 
 
 def make_request(
-    stacked, coefs, transitions, lengths, start, end, limits, segment_coef=None, whole=None
+    stacked,
+    coefs,
+    transitions,
+    lengths,
+    start,
+    end,
+    limits,
+    segment_coef=None,
+    whole=None,
+    possible=None,
 ):
     """Return sequences with the weights that are to cut them, which are not checked.
 
@@ -143,19 +153,27 @@ def make_request(
         Length of the longest segment of each state.
     segment_coef : ndarray of shape (K, q), default=None
         Weights of features of whole segments.
-    whole : WholeFeatures, default=None
-        These features.
+    whole : ndarray of shape (n_values,), default=None
+        These features, as `SegmentStructure` takes them.
+    possible : ndarray of shape (n_tokens, K), bool, default=None
+        States that are possible at each token; None means all.
 
     Returns
     -------
-    request : SegmentRequest
-        What decoders take.
+    request : Request
+        What a `Decoder` takes.
     """
     rows = FeatureRows(stacked.values)
-    scores = [RowScores(rows, np.asarray(coef, dtype=np.float64)) for coef in coefs]
     tables = transitions, lengths, segment_coef, start, end
-    table = np.concatenate(
-        [np.asarray(part, dtype=np.float64).ravel() for part in tables if part is not None]
+    table = np.concatenate([np.ravel(part) for part in tables if part is not None])
+    weights = rows.take_weights(
+        [np.asarray(coef, dtype=np.float64) for coef in coefs], len(table) + SPARE
     )
-    limits = np.ascontiguousarray(limits, dtype=np.int32)
-    return SegmentRequest(scores, stacked.offsets, limits, table, lengths is not None, whole)
+    weights[len(weights) - SPARE :] = 0.0
+    weights[len(weights) - SPARE - len(table) : len(weights) - SPARE] = table
+    limits, n_states = np.ascontiguousarray(limits, dtype=np.int32), len(limits)
+    feature_map = segment_map(rows, stacked.offsets, n_states * len(coefs), len(table))
+    structure = SegmentStructure(
+        feature_map, limits, lengths is not None, whole=whole, forbids=possible is not None
+    )
+    return Request(feature_map, structure, weights, possible, n_states)

@@ -78,10 +78,12 @@ cdef class SegmentStructure(Structure):
 
     def __cinit__(self, FeatureMap map, const int32_t[::1] limits, bint has_lengths,
                   false_cost=None, whole=None, bint forbids=False):
-        cdef Py_ssize_t n_states = limits.shape[0], longest = max(map.longest, 1), k
+        cdef Py_ssize_t n_states = limits.shape[0], longest = max(map.longest, 1), k, d
         self.given = map, limits, has_lengths, false_cost, whole, forbids
         self.map, self.limits, self.n_states = map, limits, n_states
-        self.max_length, self.stride = np.max(limits), padded(n_states)
+        self.stride = padded(n_states)
+        for k in range(n_states):
+            self.max_length = max(self.max_length, limits[k])
         self.has_ends, self.has_lengths, self.forbids = map.n_columns > n_states, has_lengths, forbids
         self.end_place = map.head_columns - 2 * n_states
         self.whole_place = n_states * (n_states + self.max_length * has_lengths)
@@ -97,10 +99,10 @@ cdef class SegmentStructure(Structure):
         self.inside, self.opening, self.closing = np.zeros((3, longest * self.stride))
         self.before = np.zeros(self.stride)
         self.transitions, self.ends = np.zeros(n_states * self.stride), np.zeros(2 * self.stride)
-        lengths = np.full((self.max_length, self.stride), -np.inf)
+        self.lengths = np.full(self.max_length * self.stride, -np.inf)
         for k in range(n_states):
-            lengths[: limits[k], k] = 0.0
-        self.lengths = lengths.ravel()
+            for d in range(limits[k]):
+                self.lengths[d * self.stride + k] = 0.0
         if self.n_whole or forbids:
             self.apart = np.zeros(longest * min(self.max_length, longest) * self.stride)
         if false_cost is not None:

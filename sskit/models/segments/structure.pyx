@@ -84,7 +84,8 @@ cdef class SegmentStructure(Structure):
         self.stride = padded(n_states)
         for k in range(n_states):
             self.max_length = max(self.max_length, limits[k])
-        self.has_ends, self.has_lengths, self.forbids = map.n_columns > n_states, has_lengths, forbids
+        self.has_ends = map.n_columns > n_states
+        self.has_lengths, self.forbids = has_lengths, forbids
         self.end_place = map.head_columns - 2 * n_states
         self.whole_place = n_states * (n_states + self.max_length * has_lengths)
         self.n_whole = (self.end_place - self.whole_place) // n_states
@@ -211,22 +212,16 @@ cdef class SegmentStructure(Structure):
 
     # the potentials of what was taken, once what losses add to inside and opening is there
     cdef SegmentPotentials potentials(self, const Block* b, bint has_bonus) noexcept nogil:
-        cdef Py_ssize_t t, k
-        cdef double* before = &self.before[0]
-        cdef double* inside = &self.inside[0]
-        cdef double* opening = &self.opening[0]
-        cdef double* closing = &self.closing[0]
+        cdef Py_ssize_t t, k, e
         cdef SegmentPotentials p
         for k in range(self.n_states):
-            before[k] = 0.0
+            self.before[k] = 0.0
         for t in range(b.n):
             for k in range(self.n_states):
-                opening[k] -= before[k]
-                before[k] += inside[k]
-                closing[k] += before[k]
-            inside, opening, closing = (
-                inside + self.stride, opening + self.stride, closing + self.stride
-            )
+                e = t * self.stride + k
+                self.opening[e] -= self.before[k]
+                self.before[k] += self.inside[e]
+                self.closing[e] += self.before[k]
         p.n_tokens, p.n_states = b.n, self.n_states
         p.max_length = min(self.max_length, b.n)
         p.opening, p.closing = &self.opening[0], &self.closing[0]

@@ -81,7 +81,17 @@ class SegmentModel:
             n_features, len(limits), int(np.max(limits)), has_ends, has_lengths, n_whole
         )
 
-    def bind(self, stacked, codes, costs, block_weight, false_cost=None, n_jobs=None, whole=None):
+    def bind(
+        self,
+        stacked,
+        codes,
+        costs,
+        block_weight,
+        false_cost=None,
+        n_jobs=None,
+        whole=None,
+        table=None,
+    ):
         """Bind the model to training data.
 
         Parameters
@@ -101,6 +111,10 @@ class SegmentModel:
             Number of threads for what is computed of all features now.
         whole : ndarray of shape (n_values,), default=None
             Features of whole segments as `SegmentStructure` takes them, as many as the model has.
+        table : ndarray of shape (K, K), default=None
+            Factors of the costs of tokens by true and predicted state, and 1 for those of the right
+            state that begin a segment where they should not, or do not where they should. None: 1
+            for all that are wrong.
 
         Returns
         -------
@@ -113,7 +127,9 @@ class SegmentModel:
         feature_map = segment_map(rows, stacked.offsets, n_coef, n_table)
         feature_map.prepare()
         given = feature_map, self.limits, self.has_lengths, false_cost, whole
-        loss = NodeLoss(codes, costs, 2 * n_states)
+        if table is not None:
+            table = np.kron(table, np.ones((2, 2))) + np.kron(np.eye(n_states), 1 - np.eye(2))
+        loss = NodeLoss(codes, costs, 2 * n_states, table)
         return StructuredProblem(feature_map, SegmentStructure(*given), loss, block_weight)
 
 

@@ -22,8 +22,7 @@ from sskit.inputs.chains.segments import check_segmentations
 from sskit.inputs.ragged import split, stack_sequences
 from sskit.inputs.ragged_array import RaggedArray, object_array
 from sskit.inputs.weights import check_sample_weight
-from sskit.models.request import Decoder
-from sskit.models.segments.model import make_request
+from sskit.models.segments.model import make_decoder
 
 __all__ = ["SegmentPredictionMixin"]
 
@@ -212,9 +211,10 @@ class SegmentPredictionMixin:
         if segment_coef is not None:
             given = self.segment_features_, stacked, int(limits.max()), segment_coef.shape[1]
             whole = whole_features(*given, filled)
-        request = make_request(stacked, coefs, *tables, limits, segment_coef, whole, possible)
-        check_modest(self, request, coef_names(self))
-        return Decoder(request, self.n_jobs), offsets
+        given = coefs, *tables, limits, segment_coef, whole, possible, self.n_jobs
+        decoder = make_decoder(stacked, *given)
+        check_modest(self, decoder.request, coef_names(self))
+        return decoder, offsets
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -1,6 +1,7 @@
 """Sequences with segments: checked, what they say of all data, and what a fit makes of them."""
 
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
@@ -146,18 +147,21 @@ def pair_costs(loss, classes):
     n, labels = len(classes), classes.tolist()
     names = range(n)
     if isinstance(loss, dict):
-        rows, names = by_label(loss, classes, {}), labels
-        for label, row in zip(labels, rows, strict=True):
+        given, loss, names = loss, 1.0 - np.eye(n), labels
+        for a, row in enumerate(by_label(given, classes, {})):
             if not isinstance(row, dict):
                 raise TypeError(
-                    f"loss[{label!r}] must be a dict of costs by predicted label, got "
+                    f"loss[{labels[a]!r}] must be a dict of costs by predicted label, got "
                     f"{type(row).__name__}"
                 )
-        usual = 1.0 - np.eye(n)
-        loss = [
-            [cost if cost is not None else default for cost, default in zip(*pair, strict=True)]
-            for pair in zip((by_label(row, classes, None) for row in rows), usual, strict=True)
-        ]
+            for b, cost in enumerate(by_label(row, classes, None)):
+                if cost is None:
+                    continue
+                if not isinstance(cost, Real):
+                    raise TypeError(
+                        f"loss[{labels[a]!r}][{labels[b]!r}] must be a number, got {cost!r:.80}"
+                    )
+                loss[a, b] = cost
     table = as_floats(loss, "loss")
     if table.shape != (n, n):
         raise ValueError(

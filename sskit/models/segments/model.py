@@ -5,7 +5,7 @@ import numpy as np
 from sskit.models.feature_map import FeatureMap
 from sskit.models.features import SPARE, FeatureRows
 from sskit.models.layout import WeightLayout
-from sskit.models.request import Request
+from sskit.models.request import Decoder, Request
 from sskit.models.segments.structure import SegmentStructure
 from sskit.models.structure import NodeLoss, StructuredProblem
 
@@ -139,7 +139,7 @@ def segment_map(rows, offsets, n_columns, n_table):
     return FeatureMap(rows, offsets, n_columns, head=(1, n_table))
 
 
-def make_request(
+def make_decoder(
     stacked,
     coefs,
     transitions,
@@ -150,8 +150,9 @@ def make_request(
     segment_coef=None,
     whole=None,
     possible=None,
+    n_jobs=None,
 ):
-    """Return sequences with the weights that are to cut them, which are not checked.
+    """Bind sequences to the weights that are to cut them, which are not checked.
 
     Parameters
     ----------
@@ -173,11 +174,13 @@ def make_request(
         These features, as `SegmentStructure` takes them.
     possible : ndarray of shape (n_tokens, K), bool, default=None
         States that are possible at each token; None means all.
+    n_jobs : int, default=None
+        Number of threads.
 
     Returns
     -------
-    request : Request
-        What a `Decoder` takes.
+    decoder : Decoder
+        Gives labellings.
     """
     rows = FeatureRows(stacked.values)
     tables = transitions, lengths, segment_coef, start, end
@@ -192,4 +195,4 @@ def make_request(
     structure = SegmentStructure(
         feature_map, limits, lengths is not None, whole=whole, forbids=possible is not None
     )
-    return Request(feature_map, structure, weights, possible, n_states)
+    return Decoder(Request(feature_map, structure, weights, possible, n_states), n_jobs)

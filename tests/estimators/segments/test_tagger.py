@@ -215,7 +215,7 @@ def test_costs_of_pairs_of_labels():
         ({"a": {"b": np.inf}}, ValueError, r"loss\['a'\]\['b'\] is inf, expected a finite"),
         ({"a": {"a": 2}}, ValueError, r"loss\['a'\]\['a'\] is 2.0, expected 0, as both"),
         ({"a": 2}, TypeError, r"loss\['a'\] must be a dict of costs by predicted label, got int"),
-        ({"a": {"b": "dear"}}, ValueError, "loss"),
+        ({"a": {"b": "dear"}}, TypeError, r"loss\['a'\]\['b'\] must be a number, got 'dear'"),
         (3, ValueError, "loss"),
     ],
 )

@@ -37,24 +37,22 @@ ROOMS = {
     "oracles/graph": "core inputs oracles parallel",
     "oracles/tree": "core oracles oracles/chain oracles/graph",
     "oracles/parts": "inputs oracles",
-    "oracles/rankings": "core oracles",
+    "oracles/rankings": "oracles",
     "oracles/segments": "core oracles oracles/chain",
-    "oracles/label_sets": "core inputs oracles oracles/graph oracles/tree",
-    "models": "core parallel",
+    "oracles/label_sets": "core inputs oracles oracles/graph",
+    "models": "core oracles/chain parallel",
     "models/kernel": "core models",
     "models/slack": "core",
     "models/structured": "core inputs models",
-    "models/multiclass": "core models models/kernel",
+    "models/multiclass": "models models/kernel",
     "models/chain": "core inputs models models/kernel oracles/chain",
-    "models/edge_chain": "core inputs models models/chain",
-    "models/second_chain": "core models models/chain oracles/chain",
     "models/graph": "core inputs models oracles/graph oracles/tree",
     "models/segments": "core models oracles/segments",
     "models/tree": "core models models/graph oracles/graph oracles/tree",
     "models/calibration": "models models/chain models/tree",
     "models/parts": "core models oracles/parts",
     "models/rankings": "core models oracles/rankings",
-    "models/label_sets": "core inputs models oracles/label_sets",
+    "models/label_sets": "core inputs models oracles/graph oracles/label_sets",
     "solvers/oracle_calls": "core parallel",
     "solvers/common": "core solvers/oracle_calls",
     "solvers/simplex_qp": "core",
@@ -86,7 +84,7 @@ ROOMS = {
     ),
     "estimators/chain": (
         "estimators/base estimators/completion estimators/online estimators/reasons inputs "
-        "inputs/chains models/chain models/edge_chain models/kernel models/second_chain"
+        "inputs/chains models models/chain models/kernel"
     ),
     "estimators/tree": (
         "estimators/base estimators/completion estimators/online estimators/reasons inputs "

@@ -121,13 +121,15 @@ cdef class PlaneStore:
     cdef Py_ssize_t plane_bytes(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
         return 0
 
-    def export_planes(self, code):
+    def export_planes(self, code, n_planes):
         """Return something that names planes in any process; codes do unless they are numbers.
 
         Parameters
         ----------
         code : ndarray, int32
             Codes of planes that are kept, one after the other.
+        n_planes : int
+            How many.
 
         Returns
         -------

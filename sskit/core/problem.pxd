@@ -1,7 +1,8 @@
 from libc.stdint cimport int32_t, int64_t
 
-from sskit.core.capabilities cimport FeatureSpace, PlaneStore
+from sskit.core.capabilities cimport FeatureSpace, PlaneStore, SlackOracle
 from sskit.core.direction cimport Direction
+from sskit.core.vectors cimport Scratch
 
 
 cdef class Problem:
@@ -115,3 +116,44 @@ cdef class Problem:
     # In Python too: fingerprint, which says whether another problem is the same; restrict, the
     # problem of some blocks alone; n_queries, how often the oracle behind the oracle was asked;
     # and slack_oracle, oracle_pool, decomposition and state_blocks.
+
+
+cdef struct SlackGoal:
+    # g h, or h + loss_weight g of the labels with lower h <= g < upper h; h holds the offset
+    bint product
+    double offset
+    double loss_weight
+    double lower
+    double upper
+
+
+# what is to be largest, of a label with these h and g; 0 if it does not count, which takes h, g > 0
+cdef inline double goal_value(const SlackGoal* goal, double h, double g) noexcept nogil:
+    if not (h > 0.0 < g and goal.lower * h <= g < goal.upper * h):
+        return 0.0
+    return g * h if goal.product else h + goal.loss_weight * g
+
+
+cdef class CandidateSlack(SlackOracle):
+    """Both oracles for slack rescaling, for structures that name the labels which may be best.
+
+    A label may be left out if another one has the same loss and no smaller h; so where losses are
+    counts the best labelling of each loss is a candidate. What misses the present goal may be left
+    out as well. A subclass fills candidates and take; it may use scratch memory of the problem.
+    """
+
+    cdef Problem problem
+    cdef Scratch[double] h
+    cdef Scratch[double] g
+    # the present question; a goal that takes sums has loss_weight > 0, one of products has 1
+    cdef SlackGoal goal
+    cdef const double* theta
+
+    # For each candidate h[c] = -<psi, theta>, its score less that of the truth, and g[c], its loss
+    # but for rounding; returns their number. Those with h[c] = -inf or g[c] = 0 do not count.
+    cdef Py_ssize_t candidates(
+        self, Py_ssize_t i, const double* theta, double* h, double* g
+    ) except -1 nogil
+    # code and loss of candidate c of the last call
+    cdef double take(self, Py_ssize_t i, Py_ssize_t c, int32_t* code) except? -1 nogil
+    cdef bint best(self, Py_ssize_t i, int32_t* code, double* loss) except -1 nogil

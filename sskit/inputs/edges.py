@@ -1,8 +1,6 @@
 """Edges as users give them: pairs of nodes, or of labels."""
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
 from sskit._numbers import as_array
 
@@ -54,11 +52,3 @@ def check_edges(edges, n_nodes=None, *, where="", noun="node", loops=False):
         e = same.argmax()
         raise ValueError(f"edges[{e}]{where} joins {noun} {edges[e, 0]} to itself")
     return np.ascontiguousarray(edges, dtype=np.int32)
-
-
-def is_forest(ends, n_nodes):
-    """Return whether edges, each of them once, form no cycle."""
-    if len(ends) >= max(n_nodes, 1):
-        return False
-    graph = sp.csr_array((np.ones(len(ends)), ends.T), shape=(n_nodes, n_nodes))
-    return connected_components(graph, directed=False)[0] + len(ends) == n_nodes

@@ -4,6 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
+from sskit.inputs.ragged import _items
 from sskit.inputs.stacking import check_structure
 
 BINARIZE = "sklearn.preprocessing.MultiLabelBinarizer makes one of lists of labels"
@@ -106,6 +107,54 @@ def check_indicator(y):
         )
     dense = y.toarray() if sp.issparse(y) else y
     return np.ascontiguousarray(dense != 0, dtype=np.uint8)
+
+
+def check_known_sets(known, n, n_labels):
+    """Return which labels of sets are known.
+
+    Parameters
+    ----------
+    known : sequence of n items
+        An item is None if nothing is known of a row, or a sequence with an entry for each label:
+        1 or True, 0 or False, and None or NaN where it is not known. A data frame, or an array of
+        shape (n, n_labels), is such a sequence.
+    n, n_labels : int
+        Numbers of rows and of labels.
+
+    Returns
+    -------
+    codes : ndarray of shape (n, n_labels), int8
+        1, 0, and -1 where it is not known.
+
+    Raises
+    ------
+    TypeError
+        If `known`, or an item, is of a wholly wrong type.
+    ValueError
+        Naming the first item or entry that is wrong.
+    """
+    form = "one item per row: None, or for each label 1, 0 or None"
+    if hasattr(known, "iloc"):
+        known = known.astype(object).where(known.notna(), None).to_numpy()
+    whole = isinstance(known, np.ndarray) and known.ndim == 2
+    items = list(known) if whole else _items(known, "known", form)
+    if len(items) != n:
+        raise ValueError(f"X has {n} rows but known has {len(items)} items")
+    codes = np.full((n, n_labels), -1, dtype=np.int8)
+    for i, item in enumerate(items):
+        if item is None:
+            continue
+        if not isinstance(item, (list, tuple, np.ndarray)):
+            raise TypeError(f"known[{i}] must be None or a sequence, got {type(item).__name__}")
+        if len(item) != n_labels:
+            raise ValueError(f"y has {n_labels} labels, but known[{i}] has {len(item)} entries")
+        for j, value in enumerate(item.tolist() if isinstance(item, np.ndarray) else item):
+            if value is None or (isinstance(value, (float, np.floating)) and np.isnan(value)):
+                continue
+            if not isinstance(value, (bool, int, float, np.generic)) or value not in (0, 1):
+                raise ValueError(f"known[{i}][{j}] is {value!r:.40}, expected 0, 1 or None")
+            codes[i, j] = value
+    return codes
 
 
 def check_sets(y, part=False):

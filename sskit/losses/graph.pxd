@@ -3,11 +3,7 @@ from libcpp.vector cimport vector
 
 from sskit.core.vectors cimport Scratch
 from sskit.losses.batch cimport Batch, BatchTask, Truths
-from sskit.oracles.graph.cut cimport Cut
-from sskit.oracles.graph.elimination cimport Elimination
-from sskit.oracles.graph.potentials cimport GraphOracle, PairForm, Potentials
-from sskit.oracles.graph.roof_dual cimport QPBO
-from sskit.oracles.graph.trws cimport TRWS
+from sskit.oracles.graph.potentials cimport GraphOracle, PairForm, Potentials, Topology
 from sskit.oracles.tree.max_sum cimport TreeMaxSum
 
 
@@ -18,10 +14,9 @@ cdef class GraphWorker:
     cdef PairForm form
     cdef bint forests                # is a cycle an error?
     cdef TreeMaxSum tree
-    cdef Cut cut
-    cdef Elimination elimination
-    cdef QPBO qpbo
-    cdef TRWS trws
+    cdef list oracles                # by their numbers in the rule of choice
+    cdef vector[void*] oracle_of
+    cdef Topology topology           # of the edges at hand
     cdef bint has_table              # the one of all
     cdef Py_ssize_t of               # the sample at hand
     cdef Potentials p                # of it
@@ -40,18 +35,17 @@ cdef class GraphWorker:
     cdef int load(self, Py_ssize_t i) except -1 nogil
     cdef void take_form(self, Potentials* p) noexcept nogil
     # A best labelling, if the oracle is exact; `labels` has one to begin with. Is it certain?
-    cdef bint improve(self, const Potentials* p, int32_t* labels) except -1 nogil
+    cdef bint improve(self, Potentials* p, int32_t* labels) except -1 nogil
     # improve by an oracle, which may find that nothing is allowed
-    cdef int ask(self, GraphOracle oracle, const Potentials* p, int32_t* labels) except -1 nogil
     cdef int ask_carefully(
         self, GraphOracle oracle, const Potentials* p, int32_t* labels
     ) except -1
-    cdef bint is_narrow(self, const Potentials* p) except -1 nogil
     # can a cut represent all edges of two states?
     cdef bint takes_cuts(self, const Potentials* p) noexcept nogil
     # are all numbers so, and their sums?
     cdef bint is_finite(self, const Potentials* p) noexcept nogil
-    cdef int refuse_cycle(self, const Potentials* p) except -1 nogil
+    # take the edges, which must form a forest
+    cdef int take_forest(self, Potentials* p) except -1 nogil
     # The best labelling that agrees with what is known. Is that certain?
     cdef bint complete(self, Truths truths, int32_t* labels) except -1 nogil
     # the potentials of the nodes without a label, given the labels of the others

@@ -3,16 +3,15 @@
 from libc.math cimport INFINITY, fabs, isfinite
 from libc.stdint cimport int32_t
 
+from sskit.oracles.graph.potentials import NAMES
+from sskit.oracles.tree.choice import ORACLES
+
 from sskit.core.checks cimport check_equal
 from sskit.losses.batch cimport Batch, Found, Truths
-from sskit.oracles.graph.cut cimport Cut
-from sskit.oracles.graph.elimination cimport Elimination, count_entries, largest_width
 from sskit.oracles.graph.potentials cimport (
-    ROUNDING, GraphOracle, PairForm, Potentials, labelling_score, pair_score
+    ELIMINATION, QPBO, ROUNDING, TREE, TRWS, GraphOracle, PairForm, Potentials, choose_oracle,
+    labelling_score, pair_score
 )
-from sskit.oracles.graph.roof_dual cimport QPBO
-from sskit.oracles.graph.trws cimport TRWS
-from sskit.oracles.tree.max_sum cimport TreeMaxSum
 
 # Elimination may look at so many numbers: some 3 ms.
 cdef Py_ssize_t MODEST_ENTRIES = 2**20
@@ -36,8 +35,11 @@ cdef class GraphWorker:
             check_equal(batch.width, batch.n_states * batch.n_states, "width")
         self.batch, self.forests = batch, forests
         self.form = PairForm(batch.n_states, "potts" if batch.width == 1 else "full")
-        self.tree, self.cut, self.qpbo, self.trws = TreeMaxSum(), Cut(), QPBO(), TRWS()
-        self.elimination = Elimination(MODEST_ENTRIES)
+        self.oracles = [ORACLES[name]() for name in NAMES]
+        self.oracles[ELIMINATION] = ORACLES["elimination"](MODEST_ENTRIES)
+        self.tree = self.oracles[TREE]
+        for oracle in self.oracles:
+            self.oracle_of.push_back(<void*>oracle)
 
     cdef int load(self, Py_ssize_t i) except -1 nogil:
         cdef Py_ssize_t n_states = self.batch.n_states, n_nodes = self.batch.length[i]
@@ -74,34 +76,31 @@ cdef class GraphWorker:
         p.column, p.factor = &self.form.column[0, 0], &self.form.factor[0, 0]
         p.potts = self.form.potts
 
-    cdef bint improve(self, const Potentials* p, int32_t* labels) except -1 nogil:
-        cdef double score, bound
+    cdef bint improve(self, Potentials* p, int32_t* labels) except -1 nogil:
+        cdef double score
+        cdef bint finite = True, cuts = False
+        cdef int k
         if self.forests:
-            self.refuse_cycle(p)
-        if self.forests or self.tree.forest.closing_edge(p.n_nodes, p.n_edges, p.ends) < 0:
-            self.tree.improve(p, labels)
-        elif p.n_states == 2 and self.is_finite(p) and self.takes_cuts(p):
-            self.cut.improve(p, labels)
-        elif self.is_narrow(p):
-            self.ask(self.elimination, p, labels)
+            self.take_forest(p)
         else:
-            if p.n_states == 2 and self.is_finite(p):
-                self.qpbo.improve(p, labels)
-                bound = self.qpbo.bound
-            else:
-                self.ask(self.trws, p, labels)
-                bound = self.trws.bound
-            score = labelling_score(p, labels)
-            return bound - score <= 1e-9 * (1.0 + fabs(score))
-        return True
-
-    cdef int ask(self, GraphOracle oracle, const Potentials* p, int32_t* labels) except -1 nogil:
-        if self.is_finite(p):
-            oracle.improve(p, labels)
+            self.topology.take(p.n_nodes, p.n_edges, p.ends)
+            p.topology = &self.topology
+        if self.topology.closing_edge() >= 0:
+            finite = self.is_finite(p)
+            cuts = p.n_states == 2 and finite and self.takes_cuts(p)
+        k = choose_oracle(
+            &self.topology, p.n_states, cuts, p.potts, not finite, MODEST_ENTRIES, 0.0
+        )
+        (<GraphOracle>self.oracle_of[k]).arrange(&self.topology, p.n_states)
+        if finite:
+            (<GraphOracle>self.oracle_of[k]).improve(p, labels)
         else:
             with gil:
-                self.ask_carefully(oracle, p, labels)
-        return 0
+                self.ask_carefully(self.oracles[k], p, labels)
+        if k != QPBO and k != TRWS:
+            return True
+        score = labelling_score(p, labels)
+        return (<GraphOracle>self.oracle_of[k]).bound - score <= 1e-9 * (1.0 + fabs(score))
 
     cdef int ask_carefully(
         self, GraphOracle oracle, const Potentials* p, int32_t* labels
@@ -111,14 +110,6 @@ cdef class GraphWorker:
         except ValueError as error:
             self.batch.refuse(self.of, str(error))
         return 0
-
-    cdef bint is_narrow(self, const Potentials* p) except -1 nogil:
-        cdef Py_ssize_t width = largest_width(p.n_states, self.elimination.max_entries)
-        if p.n_states == 1:
-            return True
-        if self.elimination.order.arrange(p.n_nodes, p.n_edges, p.ends, width) > width:
-            return False
-        return count_entries(self.elimination.order, p.n_states) <= self.elimination.max_entries
 
     cdef bint takes_cuts(self, const Potentials* p) noexcept nogil:
         cdef Py_ssize_t e
@@ -142,8 +133,11 @@ cdef class GraphWorker:
             total += fabs(p.pair[k]) * p.n_edges
         return isfinite(4.0 * total)
 
-    cdef int refuse_cycle(self, const Potentials* p) except -1 nogil:
-        cdef Py_ssize_t e = self.tree.forest.closing_edge(p.n_nodes, p.n_edges, p.ends)
+    cdef int take_forest(self, Potentials* p) except -1 nogil:
+        cdef Py_ssize_t e
+        self.topology.take(p.n_nodes, p.n_edges, p.ends)
+        p.topology = &self.topology
+        e = self.topology.closing_edge()
         if e >= 0:
             with gil:
                 self.batch.refuse(
@@ -151,6 +145,7 @@ cdef class GraphWorker:
                     f"edges[{e}] between the {self.batch.words[1]}s {p.ends[2 * e]} and "
                     f"{p.ends[2 * e + 1]} closes a cycle; the edges of a tree form a forest"
                 )
+        self.topology.make_forest()
         return 0
 
     cdef bint complete(self, Truths truths, int32_t* labels) except -1 nogil:

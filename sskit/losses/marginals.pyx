@@ -165,7 +165,7 @@ cdef class TreeMaxMarginals(GraphTask):
 
     cdef int solve(self, Py_ssize_t i, Py_ssize_t worker) except -1 nogil:
         (<GraphWorker>self.worker_of[worker]).load(i)
-        (<GraphWorker>self.worker_of[worker]).refuse_cycle(
+        (<GraphWorker>self.worker_of[worker]).take_forest(
             &(<GraphWorker>self.worker_of[worker]).p
         )
         (<GraphWorker>self.worker_of[worker]).tree.marginals(
@@ -216,7 +216,7 @@ cdef class TreeMarginals(GraphTask):
         cdef Py_ssize_t v, k, n_states = self.batch.n_states, stride = padded(n_states)
         cdef double* marginals = &self.space[worker, 0]
         (<GraphWorker>self.worker_of[worker]).load(i)
-        (<GraphWorker>self.worker_of[worker]).refuse_cycle(
+        (<GraphWorker>self.worker_of[worker]).take_forest(
             &(<GraphWorker>self.worker_of[worker]).p
         )
         self.log_partition[i] = (<TreeSumProduct>self.oracle_of[worker]).infer(

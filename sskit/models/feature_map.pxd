@@ -15,10 +15,12 @@ cdef class FeatureMap:
     of c columns takes as many places as whole vectors of them do; an edge of one column takes one.
 
         head    a table of weights that belong to no feature: transitions, lengths
+        tail    another table, from `tail_base` on, where the head ends: triples of labels, pairs
         nodes   a row for each row of features that the block has, from `node_base` on
         edges   a row for each row of edge features, from edge_base(i) on; or, if `edge_pairs`, a
                 table as large as the head, whose weights count in the head too
-        tail    another table, from `tail_base` on: triples of labels, pairs of labels
+
+    So no place in block i depends on other blocks: a dual point holds when longer ones come.
 
     Weights, flat: nodes (n_features, n_columns), head, further features of the nodes (those that
     `FeatureRows` keeps as marks), edges (n_edge_features, columns), tail; in a kernel space its
@@ -36,6 +38,8 @@ cdef class FeatureMap:
     # nodes
     cdef readonly object features            # FeatureRows of all blocks, or a tuple of one each
     cdef bint shared                         # is it one for all?
+    cdef bint has_functions                  # is `space` one of kernels?
+    cdef int make_room(self) except -1
     cdef bint has_rest                       # are there other parts than nodes?
     cdef readonly bint is_single             # has every block one row?
     cdef vector[Rows] node_rows
@@ -43,13 +47,13 @@ cdef class FeatureMap:
     cdef readonly Py_ssize_t n_columns
     cdef readonly Py_ssize_t stride
     cdef readonly Py_ssize_t node_base
-    cdef const double[::1] first_mask        # (n_columns,) 0 or -inf for the first row of a block
-    cdef const double[::1] last_mask         # likewise for the last one; empty: nothing is added
+    cdef const double* first_mask            # (n_columns,) 0 or -inf for the first row of a block
+    cdef const double* last_mask             # likewise for the last one; NULL: nothing is added
     # head
     cdef readonly Py_ssize_t head_rows
     cdef readonly Py_ssize_t head_columns
     cdef readonly Py_ssize_t head_weights    # where they begin, likewise the next ones
-    cdef const double[::1] mask              # 0 or -inf, as the statistics; empty: nothing is added
+    cdef const double* mask                  # 0 or -inf, as the statistics; NULL: nothing is added
     cdef const int32_t[::1] head_place       # (node_base,) the weight of a statistic, from there on
     # edges
     cdef readonly object edge_features       # likewise; None: there are none
@@ -65,7 +69,6 @@ cdef class FeatureMap:
     cdef readonly Py_ssize_t tail_stride
     cdef readonly Py_ssize_t tail_base
     cdef readonly Py_ssize_t tail_weights
-    cdef readonly Py_ssize_t tail_least      # blocks of fewer rows make no use of it
     cdef bint tail_extremes                  # is it a table of `triple_table`?
     # what sqnorm needs, once prepared
     cdef double[::1] row_sqnorm              # (n_blocks,) if every block has one row
@@ -89,6 +92,8 @@ cdef class FeatureMap:
         return self.nodes[i] if self.shared else 0
     cdef inline Py_ssize_t edge_base(self, Py_ssize_t i) noexcept nogil:
         return self.node_base + self.count(i) * self.stride
+    cdef inline Py_ssize_t n_edges(self, Py_ssize_t i) noexcept nogil:
+        return 0 if self.edge_rows.empty() else self.edges[i + 1] - self.edges[i]
     cdef inline const Rows* edge_rows_of(self, Py_ssize_t i) noexcept nogil:
         return &self.edge_rows[0 if self.shared else i]
     cdef inline Py_ssize_t first_edge(self, Py_ssize_t i) noexcept nogil:

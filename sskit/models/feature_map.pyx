@@ -31,6 +31,7 @@ cdef extern from "edge_tables.hpp" namespace "sskit":
         Py_ssize_t n_states, double* out
     ) noexcept nogil
 
+NO_SPACE = FeatureSpace()
 # So many blocks say how often features occur, where each has rows of its own.
 COUNTED_BLOCKS = 100
 
@@ -82,6 +83,8 @@ cdef class FeatureMap:
                   first_mask=None, last_mask=None, edges=None, edge_offsets=None,
                   edge_columns=None, tail=(0, 0), triples=False, space=None):
         cdef FeatureRows one
+        cdef Py_ssize_t i, most = 0, n_edge_weights = 0
+        cdef const double[::1] numbers
         self.parts = dict(
             features=features, offsets=offsets, n_columns=n_columns, head=head, mask=mask,
             first_mask=first_mask, last_mask=last_mask, edges=edges, edge_offsets=edge_offsets,
@@ -89,34 +92,34 @@ cdef class FeatureMap:
         )
         self.shared = isinstance(features, FeatureRows)
         self.features = features if self.shared else tuple(features)
-        self.nodes = offsets
-        sizes = np.diff(offsets)
-        self.n_blocks, self.longest = len(sizes), int(sizes.max(initial=0))
-        self.is_single = self.shared and bool((sizes == 1).all())
+        self.nodes, self.n_blocks = offsets, len(offsets) - 1
         self.n_columns, self.stride = n_columns, padded(n_columns)
         self.head_rows, self.head_columns = head
+        self.tail_rows, self.tail_columns = tail
+        self.tail_base = self.head_rows * padded(self.head_columns)
+        self.tail_stride = padded(self.tail_columns) if self.tail_rows > 1 else self.tail_columns
+        self.tail_extremes = triples
+        self.node_base = self.tail_base + padded(
+            triple_room(n_columns) if triples else self.tail_rows * self.tail_stride
+        )
         one = self.features if self.shared else self.features[0]
-        head_stride = padded(self.head_columns)
-        self.node_base = self.head_rows * head_stride
         self.head_weights = one.rows.width * n_columns
-        further = self.head_weights + self.head_rows * self.head_columns
+        self.edge_weights = self.head_weights + self.head_rows * self.head_columns
         for one in (self.features,) if self.shared else self.features:
             self.node_rows.push_back(one.rows)
-            self.node_rows.back().further = further // n_columns
-        place = np.zeros((self.head_rows, head_stride), dtype=np.int32)
-        place[:, : self.head_columns] = np.arange(
-            self.head_rows * self.head_columns, dtype=np.int32
-        ).reshape(self.head_rows, self.head_columns)
-        self.head_place = place.ravel()
-        # a square table is copied and masked at once
-        square = self.head_rows == self.head_columns
-        self.mask = np.zeros(self.node_base * square) if mask is None else np.ravel(mask)
-        self.first_mask = np.zeros(0) if first_mask is None else first_mask
-        self.last_mask = np.zeros(0) if last_mask is None else last_mask
-        self.edge_weights = further + one.rows.n_further * n_columns
-        base = self.node_base + sizes * self.stride
+            self.node_rows.back().further = self.edge_weights // n_columns
+        self.edge_weights += one.rows.n_further * n_columns
+        # they stay in `parts`
+        if mask is not None:
+            numbers = np.ravel(mask)
+            self.mask = &numbers[0]
+        if first_mask is not None:
+            numbers = first_mask
+            self.first_mask = &numbers[0]
+        if last_mask is not None:
+            numbers = last_mask
+            self.last_mask = &numbers[0]
         self.edge_features = edges
-        n_edge_weights = 0
         if edges is not None:
             self.edge_features = edges if self.shared else tuple(edges)
             for one in (edges,) if self.shared else self.edge_features:
@@ -126,34 +129,24 @@ cdef class FeatureMap:
             self.edge_columns = (
                 self.head_rows * self.head_columns if self.edge_pairs else edge_columns
             )
-            self.edge_stride = self.node_base if self.edge_pairs else stride_of(edge_columns)
-            base += np.diff(edge_offsets) * self.edge_stride
+            self.edge_stride = self.tail_base if self.edge_pairs else stride_of(edge_columns)
             n_edge_weights = one.n_features * self.edge_columns
-        self.tail_rows, self.tail_columns = tail
-        self.tail_stride, self.tail_extremes = padded(self.tail_columns), triples
-        if self.tail_rows == 1:
-            self.tail_stride = self.tail_columns
-        self.tail_least = 3 if triples else 1
-        self.tail_base = int(base.max(initial=0))
+        self.is_single = self.shared
+        for i in range(self.n_blocks):
+            self.longest = max(self.longest, self.count(i))
+            self.is_single = self.is_single and self.count(i) == 1
+            most = max(most, self.count(i) * self.stride + self.n_edges(i) * self.edge_stride)
+        self.max_statistics = self.node_base + most
         self.tail_weights = self.edge_weights + n_edge_weights
-        self.max_statistics = self.tail_base + (
-            triple_room(n_columns) if triples else self.tail_rows * self.tail_stride
-        )
-        self.has_rest = self.head_rows > 0 or self.tail_rows > 0 or edges is not None
-        self.space = FeatureSpace() if space is None else space
+        self.has_rest = self.node_base > 0 or edges is not None
+        self.space = NO_SPACE if space is None else space
+        self.has_functions = self.space.is_kernel_space
         self.n_weights = self.tail_weights + self.tail_rows * self.tail_columns
-        if self.space.is_kernel_space:
+        if self.has_functions:
             self.n_weights = self.space.stop
-        self.grams = self.edge_grams = no_grams(self.n_blocks)
-        self.row_sqnorm = np.zeros(0)
-        self.active = np.empty(self.longest + 1, dtype=np.int32)
-        self.fresh = np.zeros(self.longest + 1, dtype=np.int32)
-        self.image = self.row_scores = np.zeros(1)
-        self.pair_total = np.zeros(self.node_base if self.edge_pairs else 0)
-        self.pair_head = np.full(self.node_base if self.edge_pairs else 0, -1, dtype=np.int32)
 
     def prepare(self, grams=None, row_sqnorm=None):
-        """Compute what sqnorm needs.
+        """Compute what training needs.
 
         Parameters
         ----------
@@ -162,18 +155,37 @@ cdef class FeatureMap:
         row_sqnorm : ndarray of shape (n_blocks,), default=None
             In place of them if every block has one row.
         """
+        self.row_sqnorm = np.zeros(0)
+        self.grams = self.edge_grams = no_grams(0 if self.is_single else self.n_blocks)
         if self.is_single:
             self.row_sqnorm = self.features.sqnorms() if row_sqnorm is None else row_sqnorm
-            return
-        self.grams = make_grams(self.features, self.nodes) if grams is None else grams
+        else:
+            self.grams = make_grams(self.features, self.nodes) if grams is None else grams
         if self.edge_pairs:
             self.edge_grams = make_grams(self.edge_features, self.edges)
-        n_nodes = self.edge_weights if np.min(self.grams.offset, initial=0) < 0 else 0
-        n_edges = 0 if self.edge_pairs else self.tail_weights - self.edge_weights
-        if n_nodes or n_edges:
-            self.image = np.zeros(self.edge_weights + n_edges + LANES)
-        if n_nodes:
-            self.row_scores = np.empty(self.longest * self.stride + 1)
+        self.make_room()
+
+    cdef int make_room(self) except -1:
+        """Make the scratch memory of a thread."""
+        cdef Py_ssize_t j, n_nodes = 0, n_edges = 0, width = padded(self.head_columns)
+        place = np.zeros(self.tail_base + 1, dtype=np.int32)
+        cdef int32_t[::1] places = place
+        for j in range(self.tail_base):
+            places[j] = <int32_t>(j // width * self.head_columns + min(
+                j % width, self.head_columns - 1
+            ))
+        self.head_place = place
+        self.active = np.empty(self.longest + 1, dtype=np.int32)
+        self.fresh = np.zeros(self.longest + 1, dtype=np.int32)
+        if not self.is_single and np.min(self.grams.offset, initial=0) < 0:
+            n_nodes = self.edge_weights
+        if not self.edge_pairs:
+            n_edges = self.tail_weights - self.edge_weights
+        self.image = np.zeros(self.edge_weights + n_edges + LANES if n_nodes or n_edges else 1)
+        self.row_scores = np.empty(self.longest * self.stride + 1 if n_nodes else 1)
+        self.pair_total = np.zeros(self.tail_base if self.edge_pairs else 0)
+        self.pair_head = np.full(self.tail_base if self.edge_pairs else 0, -1, dtype=np.int32)
+        return 0
 
     cdef bint is_bare(self, Py_ssize_t i, Py_ssize_t e) noexcept nogil:
         return no_entries(self.edge_rows_of(i), self.first_edge(i) + e)
@@ -183,8 +195,8 @@ cdef class FeatureMap:
 
     cdef void common_scores(self, const double* w, double* theta) noexcept nogil:
         cdef Py_ssize_t r
-        if self.mask.shape[0]:
-            masked_table(w + self.head_weights, &self.mask[0], self.head_rows, theta)
+        if self.head_rows == self.head_columns:
+            masked_table(w + self.head_weights, self.mask, self.head_rows, theta)
         elif self.head_rows:
             for r in range(self.head_rows):
                 memcpy(
@@ -209,15 +221,15 @@ cdef class FeatureMap:
         score_rows_apart(
             self.rows_of(i), self.first_row(i), count, w, self.n_columns, node, self.stride
         )
-        for k in range(self.first_mask.shape[0]):
+        for k in range(self.n_columns if self.first_mask != NULL else 0):
             node[k] += self.first_mask[k]
-        for k in range(self.last_mask.shape[0]):
+        for k in range(self.n_columns if self.last_mask != NULL else 0):
             node[(count - 1) * self.stride + k] += self.last_mask[k]
-        if self.space.is_kernel_space:
+        if self.has_functions:
             self.space.add_values(self.nodes[i], count, w, node, self.stride)
         if self.edge_rows.empty():
             return 0
-        rows, n_edges = self.edge_rows_of(i), self.edges[i + 1] - self.edges[i]
+        rows, n_edges = self.edge_rows_of(i), self.n_edges(i)
         w += self.edge_weights
         if not self.edge_pairs:
             score_rows_apart(
@@ -249,8 +261,10 @@ cdef class FeatureMap:
         self.request += 1
         for entry in range(count):
             j = <unsigned int>index[entry]
-            if j < nodes:
+            if j < tail:
                 theta[j] = w[self.head_weights + self.head_place[j]]
+            elif j < nodes:
+                theta[j] = w[self.tail_weight(j)]
             elif j < edges:
                 t = (j - nodes) // <unsigned int>self.stride
                 if self.fresh[t] == self.request:
@@ -260,12 +274,10 @@ cdef class FeatureMap:
                     self.rows_of(i), self.first_row(i) + t, 1, w, self.n_columns,
                     theta + nodes + t * self.stride, self.stride
                 )
-                if self.space.is_kernel_space:
+                if self.has_functions:
                     self.space.add_values(
                         self.nodes[i] + t, 1, w, theta + nodes + t * self.stride, self.stride
                     )
-            elif j >= tail:
-                theta[j] = w[self.tail_weight(j)]
             else:
                 t = self.edge_at(i, j, &c)
                 theta[j] = dot_row(
@@ -287,7 +299,7 @@ cdef class FeatureMap:
         if self.has_rest:
             self.scatter_rest(i, delta, step, v)
         # no row of kernels is computed for a direction that has become zero
-        if n and self.space.is_kernel_space:
+        if n and self.has_functions:
             self.space.add_rows(self.nodes[i], active, n, step, node, self.stride, v)
         return 0
 
@@ -314,10 +326,13 @@ cdef class FeatureMap:
         cdef double growth = 0.0, change
         for entry in range(delta.n):
             j = delta.index[entry]
-            change = step * delta.value[j]
-            if j < self.node_base:
+            if j < self.tail_base:
+                change = step * delta.value[j]
                 growth += grow(&v[self.head_weights + self.head_place[j]], change)
-            elif j >= self.tail_base:
+        for entry in range(delta.n if self.tail_rows or not self.edge_rows.empty() else 0):
+            j = delta.index[entry]
+            change = step * delta.value[j]
+            if self.tail_base <= j < self.node_base:
                 growth += grow(&v[self.tail_weight(j)], change)
             elif j >= edges and change != 0.0:
                 t = self.edge_at(i, j, &c)
@@ -340,9 +355,9 @@ cdef class FeatureMap:
         )
         for entry in range(delta.n if self.has_rest else 0):
             j = delta.index[entry]
-            if j < self.node_base:
+            if j < self.tail_base:
                 c = self.head_weights + self.head_place[j]
-            elif j >= self.tail_base:
+            elif j < self.node_base:
                 c = self.tail_weight(j)
             elif j < edges:
                 continue
@@ -360,7 +375,7 @@ cdef class FeatureMap:
         return 0
 
     cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
-        cdef Py_ssize_t entry, j, base = self.node_base
+        cdef Py_ssize_t entry, j, base = self.tail_base
         cdef double total = 0.0, tail = 0.0, value
         if self.edge_pairs:
             total = self.pair_sqnorm(i, delta)
@@ -373,7 +388,7 @@ cdef class FeatureMap:
                 total += self.edge_sqnorm(i, delta)
         for entry in range(delta.n if self.tail_rows else 0):
             j = delta.index[entry]
-            if j >= self.tail_base:
+            if base <= j < self.node_base:
                 tail += delta.value[j] * delta.value[j]
         return tail + (total + self.node_sqnorm(i, delta))
 
@@ -411,7 +426,7 @@ cdef class FeatureMap:
         cdef double* image = &self.image[self.edge_weights]
         for entry in range(delta.n):
             j = delta.index[entry]
-            if edges <= j < self.tail_base and delta.value[j] != 0.0:
+            if j >= edges and delta.value[j] != 0.0:
                 t = self.edge_at(i, j, &c)
                 add_row(self.edge_rows_of(i), t, delta.value[j], image + c, self.edge_columns)
         return taken_squares(image, self.tail_weights - self.edge_weights)
@@ -420,14 +435,14 @@ cdef class FeatureMap:
     cdef double pair_sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
         # Entries of the same pair of labels form a list, and only those share weights: with
         # numbers x_e, || sum_e d_e outer(x_e, pair) ||^2 is a sum over the pairs of entries.
-        cdef Py_ssize_t base = self.node_base, first = self.edge_base(i), entry, j, e, cell
+        cdef Py_ssize_t base = self.tail_base, first = self.edge_base(i), entry, j, e, cell
         cdef int32_t other
         cdef double total = 0.0, value
         self.pair_next.resize(delta.n)
         for entry in range(delta.n):
             j = delta.index[entry]
             value = delta.value[j]
-            if base <= j < first or j >= self.tail_base or value == 0.0:
+            if base <= j < first or value == 0.0:
                 continue
             if j < base:
                 self.pair_total[j] += value
@@ -445,7 +460,7 @@ cdef class FeatureMap:
             self.pair_head[cell] = <int32_t>entry
         for entry in range(delta.n):
             j = delta.index[entry]
-            if base <= j < first or j >= self.tail_base:
+            if base <= j < first:
                 continue
             cell = j if j < base else (j - first) % base
             total += self.pair_total[cell] * self.pair_total[cell]
@@ -472,10 +487,10 @@ cdef class FeatureMap:
 
     cpdef FeatureMap fork(self):
         cdef FeatureMap other = FeatureMap(**self.parts | {"space": self.space.fork()})
-        other.grams, other.edge_grams = self.grams, self.edge_grams
-        other.row_sqnorm = self.row_sqnorm
-        other.image = np.zeros(self.image.shape[0])
-        other.row_scores = np.empty(self.row_scores.shape[0])
+        if self.grams is not None:  # it is prepared for training
+            other.grams, other.edge_grams = self.grams, self.edge_grams
+            other.row_sqnorm = self.row_sqnorm
+            other.make_room()
         return other
 
     def all_rows(self):
@@ -507,6 +522,10 @@ cdef class FeatureMap:
         """Return what tells maps apart, of the whole and of each block."""
         whole = {
             "the number of features": self.head_weights // self.n_columns,
+            "the number of edge features": (
+                0 if self.edge_features is None
+                else (self.tail_weights - self.edge_weights) // self.edge_columns
+            ),
             "the number of labels": self.n_columns,
             "the weights": (self.head_rows, self.edge_weights, self.tail_weights, self.tail_rows),
             "transitions": tuple(

@@ -11,6 +11,10 @@ from sskit.core.lanes cimport LANES, padded
 from sskit.models.features cimport FeatureRows, are_modest
 
 
+NO_LABELS = np.zeros(0, dtype=np.int32), np.zeros(0)
+NOTHING_KNOWN = NodeLoss(*NO_LABELS, 0)
+
+
 cdef class Request:
     """Blocks that are to be labelled under given weights.
 
@@ -34,8 +38,9 @@ cdef class Request:
         self.n_blocks = map.n_blocks
         self.n_states = map.n_columns if n_states is None else n_states
         self.n_nodes = map.nodes[map.n_blocks]
-        no_labels = np.zeros(0, dtype=np.int32)
-        self.known = NodeLoss(no_labels, np.zeros(0), self.n_states, possible=possible)
+        self.known = NOTHING_KNOWN
+        if possible is not None:
+            self.known = NodeLoss(*NO_LABELS, self.n_states, possible=possible)
 
     cdef int load(self, Py_ssize_t i, double* theta, Block* b) except -1 nogil:
         self.map.own_scores(i, &self.weights[0], theta)
@@ -75,7 +80,11 @@ cdef class Request:
     def is_modest(self):
         """Return whether features and weights are so small that no score can overflow."""
         cdef FeatureRows rows
-        cdef bint modest = are_modest(&self.weights[0], self.weights.shape[0])
+        cdef Py_ssize_t nodes = self.map.head_weights, edges = self.map.edge_weights
+        # others are below 1e154 in a fitted estimator: it takes too many to overflow
+        cdef bint modest = are_modest(&self.weights[0], nodes) and are_modest(
+            &self.weights[edges], self.map.tail_weights - edges
+        )
         for rows in self.map.all_rows():
             # all but doubles are of a type that has no larger numbers
             if rows.rows.values != NULL:

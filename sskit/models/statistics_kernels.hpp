@@ -5,13 +5,15 @@
 
 namespace sskit {
 
-// out (n_states, padded(n_states)) = table (n_states, n_states) + mask (padded as out)
+// out (n_states, padded(n_states)) = table (n_states, n_states) + mask (padded as out), if any
 SSKIT_CLONES void masked_table(const double* table, const double* mask, ptrdiff_t n_states,
                                double* out) {
     const ptrdiff_t stride = padded(n_states);
-    for (ptrdiff_t a = 0; a < n_states; ++a, table += n_states, mask += stride, out += stride)
+    for (ptrdiff_t a = 0; a < n_states; ++a, table += n_states, out += stride) {
         for (ptrdiff_t c = 0; c < stride; c += LANES)
-            store(out + c, load(table + c) + load(mask + c));
+            store(out + c, mask ? load(table + c) + load(mask + c) : load(table + c));
+        if (mask) mask += stride;
+    }
 }
 
 // Indices of the rows of `direction` (count, stride) that are not all zero; returns how many

@@ -40,6 +40,8 @@ cdef class NodeLoss:
         self, Py_ssize_t first, Py_ssize_t n, double* node, Py_ssize_t stride
     ) noexcept nogil
     cdef double at(self, Py_ssize_t j, Py_ssize_t k) noexcept nogil
+    # out[k] = the loss of state k at node j
+    cdef void write(self, Py_ssize_t j, double* out) noexcept nogil
     cdef double of(self, Py_ssize_t first, Py_ssize_t n, const int32_t* code) noexcept nogil
     cdef void prefetch(self, Py_ssize_t first, Py_ssize_t n) noexcept nogil
 

@@ -8,10 +8,11 @@ from sskit.models.features import value_digests
 from libc.math cimport INFINITY
 from libc.string cimport memcpy
 
-from sskit.core.capabilities cimport SlackOracle, StateBlocks
+from sskit.core.capabilities cimport StateBlocks
 from sskit.core.checks cimport all_below
 from sskit.core.direction cimport Direction
 from sskit.core.lanes cimport prefetch_memory
+from sskit.core.problem cimport CandidateSlack
 
 
 # What tables of nodes are to users.
@@ -100,6 +101,17 @@ cdef class NodeLoss:
                 if not self.possible[j, k]:
                     node[k] = -INFINITY
             node += stride
+
+    cdef void write(self, Py_ssize_t j, double* out) noexcept nogil:
+        cdef Py_ssize_t k
+        cdef double cost = self.cost[j]
+        if self.table.shape[0] or self.right.shape[0]:
+            for k in range(self.n_states):
+                out[k] = self.at(j, k)
+            return
+        for k in range(self.n_states):
+            out[k] = cost
+        out[self.truth[j]] = 0.0
 
     cdef double of(self, Py_ssize_t first, Py_ssize_t n, const int32_t* code) noexcept nogil:
         cdef Py_ssize_t t
@@ -344,6 +356,11 @@ cdef class StructuredProblem(Problem):
     ) noexcept nogil:
         return self.map.scatter_part(i, delta, step, part, v)
 
+    @property
+    def name(self):
+        """What error messages call the problem."""
+        return type(self.structure).__name__
+
     def cut_weights(self, n_parts):
         """Return the features with which parts of the weights begin."""
         return self.map.cut_weights(n_parts)
@@ -408,7 +425,7 @@ cdef class StructuredProblem(Problem):
     def slack_oracle(self):
         """Return an oracle for slack rescaling where the structure has candidates, or None."""
         n = self.structure.n_candidates(self.loss)
-        return CandidateSlack(self, n) if n else None
+        return StructureSlack(self, n) if n else None
 
     def decomposition(self):
         """Return the problem as a sum over factors, or None."""
@@ -425,15 +442,12 @@ cdef class StructuredProblem(Problem):
         space, rows = self.space.digests()
         # what a structure calls by the same name is closer to what users know
         own = self.structure.digest()
-        whole = own | maps | losses | space | own
+        whole = own | space | maps | losses | own
         return Fingerprint(whole, blocks | more | rows | self.structure.block_digests())
 
 
-cdef class CandidateSlack(SlackOracle):
+cdef class StructureSlack(CandidateSlack):
     """Slack rescaling for structures that find the best labelling of each loss.
-
-    Of all labellings with one loss only the best can maximise what grows with the score, so that
-    a few candidates are enough.
 
     Parameters
     ----------
@@ -443,59 +457,21 @@ cdef class CandidateSlack(SlackOracle):
         Largest number of them.
     """
 
-    cdef StructuredProblem problem
-    cdef double[::1] margin                  # h of the candidates
-    cdef double[::1] losses                  # g
+    cdef StructuredProblem bound
 
-    def __cinit__(self, StructuredProblem problem not None, Py_ssize_t n_candidates):
-        self.problem = problem
-        self.margin, self.losses = np.empty((2, n_candidates))
-        self.has_product = self.has_cone = self.lock_free = True
+    def __cinit__(self, StructuredProblem problem not None, n_candidates):
+        self.bound = problem
 
-    # code and loss of a candidate; -1: the truth
-    cdef int answer(
-        self, const Block* b, Py_ssize_t best, int32_t* code, double* loss
+    cdef Py_ssize_t candidates(
+        self, Py_ssize_t i, const double* theta, double* h, double* g
     ) except -1 nogil:
-        if best < 0:
-            self.problem.truth(b.i, code)
-        else:
-            self.problem.structure.take(b, self.problem.loss, best, code)
-        loss[0] = self.problem.structure.loss_of(b, self.problem.loss, code)
-        return best >= 0
+        cdef Block b = self.bound.block(i, theta)
+        return self.bound.structure.candidates(&b, self.bound.loss, h, g)
 
-    cdef Py_ssize_t find(self, const Block* b) except -1 nogil:
-        return self.problem.structure.candidates(
-            b, self.problem.loss, &self.margin[0], &self.losses[0]
-        )
-
-    cdef int argmax_slack(
-        self, Py_ssize_t i, const double* theta, double offset, int32_t* code, double* loss
-    ) except -1 nogil:
-        cdef Block b = self.problem.block(i, theta)
-        cdef Py_ssize_t c, best = -1
-        cdef double most = 0.0, h
-        for c in range(self.find(&b)):
-            h = offset + self.margin[c]
-            if self.losses[c] > 0.0 and self.losses[c] * h > most:
-                best, most = c, self.losses[c] * h
-        self.answer(&b, best, code, loss)
-        return 0
-
-    cdef int argmax_within(
-        self, Py_ssize_t i, const double* theta, double offset, double loss_weight,
-        double lower, double upper, int32_t* code, double* loss
-    ) except -1 nogil:
-        cdef Block b = self.problem.block(i, theta)
-        cdef Py_ssize_t c, best = -1
-        cdef double most = -INFINITY, h, g
-        for c in range(self.find(&b)):
-            h, g = offset + self.margin[c], self.losses[c]
-            if (
-                h > 0.0 and g > 0.0 and lower * h <= g < upper * h
-                and h + loss_weight * g > most
-            ):
-                best, most = c, h + loss_weight * g
-        return self.answer(&b, best, code, loss)
+    cdef double take(self, Py_ssize_t i, Py_ssize_t c, int32_t* code) except? -1 nogil:
+        cdef Block b = self.bound.block(i, self.theta)
+        self.bound.structure.take(&b, self.bound.loss, c, code)
+        return self.bound.structure.loss_of(&b, self.bound.loss, code)
 
 
 cdef class StateStructure(Structure):
@@ -593,6 +569,4 @@ cdef class SingleStates(StateBlocks):
         return self.problem.map.row_sqnorm[i]
 
     cdef void losses(self, Py_ssize_t i, double* out) noexcept nogil:
-        cdef Py_ssize_t k
-        for k in range(self.n_states):
-            out[k] = self.problem.loss.at(i, k)
+        self.problem.loss.write(i, out)

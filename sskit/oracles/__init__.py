@@ -58,8 +58,7 @@ from sskit.oracles.graph.elimination import elimination
 from sskit.oracles.graph.expansion import expansion
 from sskit.oracles.graph.roof_dual import qpbo
 from sskit.oracles.graph.trws import trws
-from sskit.oracles.label_sets.closure import closure
-from sskit.oracles.label_sets.relaxation import lp_relaxation
+from sskit.oracles.label_sets.functions import closure, lp_relaxation
 from sskit.oracles.parts.max_sum import distance_transform, parts_max_marginals, parts_max_sum
 from sskit.oracles.rankings.swapped_pairs import worst_ranking
 from sskit.oracles.segments.semi_markov import (

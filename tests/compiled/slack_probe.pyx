@@ -2,13 +2,11 @@
 
 import numpy as np
 
-from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 
-from sskit.core.capabilities cimport SlackOracle
 from sskit.core.checks cimport check_least
-from sskit.core.problem cimport Problem
-from sskit.models.slack.search cimport SlackSearch
+from sskit.core.problem cimport CandidateSlack, Problem
+from sskit.models.slack.problem cimport SlackSearch
 
 
 cdef class Points(Problem):
@@ -62,7 +60,35 @@ cdef class Points(Problem):
 
     def slack_oracle(self):
         """Return one that tries all labels."""
-        return PointsSlack(self)
+        return PointsSlack(self, self.n_weights)
+
+    def best(self, theta, double offset=1.0, cone=None):
+        """Return (label, its loss, whether it counts) of the slack oracle.
+
+        Parameters
+        ----------
+        theta : ndarray of shape (n_labels,)
+            As of `search`.
+        offset : float, default=1.0
+            Margin of the truth.
+        cone : tuple (loss_weight, lower, upper), default=None
+            Asks for the best sum within a cone; None, for the best product.
+        """
+        cdef const double[::1] potentials = np.array(theta, dtype=np.float64)
+        cdef PointsSlack oracle = PointsSlack(self, self.n_weights)
+        cdef double loss_weight = 0.0, lower = 0.0, upper = 0.0, loss = -1.0
+        cdef int32_t code = -1
+        cdef bint counts
+        if potentials.shape[0] != self.n_weights:
+            raise IndexError(f"theta of shape {np.shape(theta)}")
+        if cone is None:
+            oracle.argmax_slack(0, &potentials[0], offset, &code, &loss)
+            return code, loss, code > 0
+        loss_weight, lower, upper = cone
+        counts = oracle.argmax_within(
+            0, &potentials[0], offset, loss_weight, lower, upper, &code, &loss
+        )
+        return code, loss, counts
 
     def search(self, SlackSearch search, theta, double offset=1.0, Py_ssize_t known=0):
         """Return (label, Phi, bound, number of queries) of one search.
@@ -79,56 +105,35 @@ cdef class Points(Problem):
             The label that the search begins with.
         """
         cdef const double[::1] potentials = np.array(theta, dtype=np.float64)
-        cdef int32_t code = 0, start = <int32_t>known
-        cdef double loss = 0.0
+        cdef int32_t start = <int32_t>known
         if not 0 <= known < self.n_weights or potentials.shape[0] != self.n_weights:
             raise IndexError(f"no label {known} or theta of shape {np.shape(theta)}")
         self.match(search.problem)
-        before = search.counts[1]
+        before = search.n_queries[0]
         with nogil:
-            search.find(0, &potentials[0], offset, &start, self.losses[start], &code, &loss)
-        return code, search.best, search.bound, search.counts[1] - before
+            search.find(0, &potentials[0], offset, &start, self.losses[start])
+        return search.best_code[0], search.best, search.bound, search.n_queries[0] - before
 
 
-cdef class PointsSlack(SlackOracle):
-    """Tries all labels.
+cdef class PointsSlack(CandidateSlack):
+    """All labels are candidates.
 
     Parameters
     ----------
     problem : Points
         Its labels.
+    n_candidates : int
+        Their number.
     """
 
-    cdef Points problem
-
-    def __cinit__(self, Points problem not None):
-        self.problem = problem
-        self.has_product = self.has_cone = True
-
-    cdef int argmax_slack(
-        self, Py_ssize_t i, const double* theta, double offset, int32_t* code, double* loss
+    cdef Py_ssize_t candidates(
+        self, Py_ssize_t i, const double* theta, double* h, double* g
     ) except -1 nogil:
         cdef Py_ssize_t k
-        cdef double best = 0.0
-        code[0] = 0
-        for k in range(1, self.problem.n_weights):
-            if offset + theta[k] > 0.0 and (offset + theta[k]) * self.problem.losses[k] > best:
-                best = (offset + theta[k]) * self.problem.losses[k]
-                code[0] = <int32_t>k
-        loss[0] = self.problem.losses[code[0]]
-        return 0
+        for k in range(self.problem.n_weights):
+            h[k], g[k] = theta[k], (<Points>self.problem).losses[k]
+        return self.problem.n_weights
 
-    cdef int argmax_within(
-        self, Py_ssize_t i, const double* theta, double offset, double loss_weight,
-        double lower, double upper, int32_t* code, double* loss
-    ) except -1 nogil:
-        cdef Py_ssize_t k
-        cdef double best = -INFINITY, h, g
-        code[0] = 0
-        for k in range(1, self.problem.n_weights):
-            h, g = offset + theta[k], self.problem.losses[k]
-            if h > 0.0 < g and lower * h <= g < upper * h and h + loss_weight * g > best:
-                best = h + loss_weight * g
-                code[0] = <int32_t>k
-        loss[0] = self.problem.losses[code[0]]
-        return code[0] > 0
+    cdef double take(self, Py_ssize_t i, Py_ssize_t c, int32_t* code) except? -1 nogil:
+        code[0] = <int32_t>c
+        return (<Points>self.problem).losses[c]

@@ -124,16 +124,19 @@ class SecondChainToy(Toy):
     """Toy of chains of the second order."""
 
     def assemble(self, q, i):
-        n_states, stride = self.n_states, -(-self.n_states // 8) * 8
-        first = n_states + max(map(len, self.X))
-        table = q.reshape(-1, stride)[:, :n_states]
-        pairs = super().assemble(q[: first * stride], i)
-        return np.concatenate([pairs, table[first : first + n_states**2].ravel()])
+        n_states = self.n_states
+        table = q.reshape(-1, -(-n_states // 8) * 8)
+        # behind the triples have the least and the largest of each their room
+        first, end = n_states + n_states**2, n_states + (n_states + 2) * n_states
+        pairs = super().assemble(np.concatenate([table[:n_states], table[end:]]).ravel(), i)
+        return np.concatenate([pairs, table[n_states:first, :n_states].ravel()])
 
 
-def second_chain_toy(seed=0, n=5, n_states=3, p=3, *, form="dense", weights=None):
+def second_chain_toy(
+    seed=0, n=5, n_states=3, p=3, lengths=(1, 3, 2), *, form="dense", weights=None
+):  # fmt: skip
     """Random chains of the second order; `form` is "dense" or "csr"."""
-    first = chain_toy(seed, n, n_states, p, (1, 3, 2), form=form)
+    first = chain_toy(seed, n, n_states, p, lengths, form=form)
     rng = np.random.default_rng(seed)
     y = [rng.integers(n_states, size=len(x)) for x in first.X]
     return bind_second_chains(first.X, y, n_states, form, weights)
@@ -359,26 +362,29 @@ TOYS = {
 # what full products of options are tried on
 FIRST = ("chain", "multiclass", "graph", "multilabel")
 # what has other searches for slack rescaling than the bisecting one
-SEARCHABLE = sorted(TOYS.keys() - {"components", "graph", "ranking", "segments", "second chain"})
+SEARCHABLE = sorted(TOYS.keys() - {"graph", "ranking", "segments", "second chain"})
 
 
-def rebind(name, X, truths, n_states, form="dense"):
+def rebind(name, X, truths, n_states, form="dense", weights=None):
     """Toy of other inputs and truths, the first ones of a TOYS entry or made of them."""
     if name == "multiclass":
-        return bind_rows(np.array(X), [int(truth[0]) for truth in truths], n_states, form)
+        labels = [int(truth[0]) for truth in truths]
+        return bind_rows(np.array(X), labels, n_states, form, weights)
     if name == "components":
-        return bind_components(np.array(X), [int(truth[0]) for truth in truths], n_states, form)
+        labels = [int(truth[0]) for truth in truths]
+        return bind_components(np.array(X), labels, n_states, form, weights)
     if name == "multilabel":
-        return bind_sets(np.array(X), np.array(truths)[:, :n_states] // ONE, n_states, form)
+        chosen = np.array(truths)[:, :n_states] // ONE
+        return bind_sets(np.array(X), chosen, n_states, form, weights)
     if name == "ranking":
-        return bind_rankings(X, form)
+        return bind_rankings(X, form, weights)
     binds = {
         "chain": bind_chains,
         "second chain": bind_second_chains,
         "graph": bind_graphs,
         "segments": bind_segments,
     }
-    return binds[name](X, truths, n_states, form)
+    return binds[name](X, truths, n_states, form, weights)
 
 
 def with_columns(x, order):

@@ -51,14 +51,13 @@ def test_planes_come_and_go(rows):
     two, _ = ask(probe, 0, 2)
     assert two != one
     assert planes.n_planes == 2
-    assert planes.n_bytes == 2 * 4 * 12
     assert ask(probe, 0, 1)[0] == one  # kept: the same handle; plane two is gone
     assert planes.n_planes == 1
     np.testing.assert_array_equal(probe.plane(0, one), [1, -1, 0, 1, -1, 0])
     ask(probe, 0, 0)
     assert planes.n_planes == 1
     probe.evict(0, slot)
-    assert planes.n_planes == planes.n_bytes == 0
+    assert planes.n_planes == 0
 
 
 def test_a_plane_is_known_until_its_block_is_asked_again(rows):

@@ -16,7 +16,7 @@ from sskit.inputs.graphs import check_graphs
 from sskit.inputs.masks import paint
 from sskit.inputs.ragged import split
 from sskit.models.graph.data import check_loss_table, default_lam, losses_by_callable
-from sskit.models.graph.model import ORACLES, AnyGraphModel
+from sskit.models.graph.model import AnyGraphModel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -219,7 +219,7 @@ class GraphTagger(GraphEstimator):
         "loss": [StrOptions({"hamming", "hamming_sum", "balanced"}), "array-like", callable],
         "pairwise_form": [StrOptions({"directed", "symmetric", "potts"})],
         "allowed_pairs": ["array-like", None],
-        "inference": [StrOptions({"auto", *ORACLES})],
+        "inference": [StrOptions(set(AnyGraphModel.inferences))],
     }
 
     def __init__(

@@ -17,11 +17,13 @@ from sskit.estimators.base.columns import StandardizeMixin
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
 from sskit.estimators.base.facts import Labels, RowFacts, WeightSums, averaged, same
 from sskit.estimators.base.fitted_state import check_fitted, check_labels, check_numbers
+from sskit.estimators.base.known import check_known
 from sskit.estimators.base.linear import linear_scores, row_scale
 from sskit.estimators.reasons.weights import WeightsFrameMixin
 from sskit.inputs.label_sets import (
     check_entries,
     check_indicator,
+    check_known_sets,
     check_sets,
     check_two_classes,
     label_names,
@@ -199,10 +201,32 @@ class LabelSetClassifier(WeightsFrameMixin, ClassifierMixin, StandardizeMixin, S
         to_attributes, lam = BlockAttributes(model.layout, shared), default_lam(facts.scale, cost)
         return TrainingTask(problem, model.layout, lam, to_attributes, classes)
 
-    def _scores(self, X):
-        """Return the scores of the labels alone, shape (n, L)."""
+    def _answer(self, X, known):
+        """Return scores of the labels alone, the best sets, and which labels are not free to be so.
+
+        All of shape (n, L); the last is None if nothing is known.
+        """
         check_fitted(self)
-        return self._scores_of_rows(check_rows(self, X, reset=False))
+        scores = self._scores_of_rows(check_rows(self, X, reset=False))
+        model, fixed = self._model(), None
+        if known is not None:
+            fixed = model.implied(self._known_sets(known, scores.shape))
+        return scores, model.best_sets(scores, self._pairs(), fixed), fixed
+
+    def _known_sets(self, known, shape):
+        """Return what is known of labels, checked: 1, 0, or -1 for nothing."""
+        self._check_columns(known, "known")
+        if self._form != "classes":
+            return check_known_sets(known, *shape)
+        # of two classes there is one label, which the rows of the second one have
+        if hasattr(known, "to_numpy") or isinstance(known, np.ndarray):
+            known = np.asarray(known).tolist()
+        if isinstance(known, (list, tuple)):
+            known = [None if entry is None else [entry] for entry in known]
+        allowed = check_known(known, np.ones(shape[0], dtype=int), self.classes_, "row", "rows")
+        if allowed is None:
+            return np.full(shape, -1, dtype=np.int8)
+        return np.where(allowed.all(axis=1), -1, allowed[:, 1]).astype(np.int8)[:, None]
 
     def _scores_of_rows(self, X):
         """Return the scores of the labels alone, of checked X, shape (n, L)."""
@@ -220,13 +244,18 @@ class LabelSetClassifier(WeightsFrameMixin, ClassifierMixin, StandardizeMixin, S
             raise ValueError(f"X[{wrong[0]}] is too large: the scores of its labels overflow")
         return np.ascontiguousarray(scores)
 
-    def predict(self, X):
+    def predict(self, X, known=None):
         """Return a set of labels for each row.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Features.
+        known : sequence of n_samples items, array or data frame, default=None
+            What is known of the labels: for each row None, or a sequence (n_labels,) with 1 for
+            labels that it has, 0 for those that it has not, and None or NaN for all others. If
+            `fit` was given classes, a class for each row, or None. The answer is the best set
+            that agrees with it.
 
         Returns
         -------
@@ -238,40 +267,43 @@ class LabelSetClassifier(WeightsFrameMixin, ClassifierMixin, StandardizeMixin, S
         Raises
         ------
         ValueError
-            If X is wrong, or scores of a row overflow; the row is named.
+            If X or `known` is wrong, scores of a row overflow, or no set of labels that there is
+            agrees with what is known of a row; the row is named.
         """
-        scores = self._scores(X)
-        sets = self._model().best_sets(scores, self._pairs()).astype(int)
+        sets = self._answer(X, known)[1].astype(int)
         if self._form == "classes":
             return self.classes_[sets.ravel()]
         if self._form == "frame":
             return as_frame(sets, self.classes_, X)
         return sp.csr_matrix(sets) if self._form == "sparse" else sets
 
-    def decision_function(self, X):
+    def decision_function(self, X, known=None):
         """Return what each label gains, given the other labels that are predicted.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Features.
+        known : sequence of n_samples items, array or data frame, default=None
+            As in `predict`.
 
         Returns
         -------
         gains : ndarray of shape (n_samples, n_labels), or (n_samples,) for two classes
             Score of the predicted set with the label less that without it. Above 0 for the
-            labels that `predict` returns, else at most 0.
+            labels that `predict` returns, else at most 0. Of labels that are known, or follow
+            from known ones, it says what the model makes of them, with either sign.
 
         Raises
         ------
         ValueError
             As `predict`.
         """
-        scores, model = self._scores(X), self._model()
-        sets = model.best_sets(scores, self._pairs())
-        gains = model.gains(scores, sets, self._pairs())
+        scores, sets, fixed = self._answer(X, known)
+        gains = self._model().gains(scores, sets, self._pairs())
         # where two sets are equally good but for rounding
-        gains = np.where(sets, np.maximum(gains, np.finfo(float).tiny), np.minimum(gains, 0.0))
+        free = np.where(sets, np.maximum(gains, np.finfo(float).tiny), np.minimum(gains, 0.0))
+        gains = free if fixed is None else np.where(fixed >= 0, gains, free)
         return gains.ravel() if self._form == "classes" else gains
 
     def score(self, X, y, sample_weight=None):
@@ -312,12 +344,12 @@ class LabelSetClassifier(WeightsFrameMixin, ClassifierMixin, StandardizeMixin, S
         right = (self._truths(model, given) == found).all(axis=1)
         return float(np.average(right, weights=weight))
 
-    def _check_columns(self, y):
+    def _check_columns(self, y, name="y"):
         """Raise ValueError unless the columns of a data frame are those of fit, if it had names."""
         columns = label_names(y) if self._form == "frame" else None
         if columns is not None and columns.tolist() != self.classes_.tolist():
             told = shortened(columns.tolist()), shortened(self.classes_.tolist())
-            raise ValueError("the columns of y are {}, but those of fit are {}".format(*told))
+            raise ValueError(f"the columns of {name} are {told[0]}, but those of fit are {told[1]}")
 
     def _pairs(self):
         """Return the scores of pairs of labels."""

@@ -260,7 +260,7 @@ def chain_map(rows, offsets, n_states, rules=(None,) * 3, edges=None, order=1, s
             )
         raise ValueError(
             f"a sequence of {map.longest} tokens has too many tables of {n_states} labels: with "
-            f"features of edges {MOST_STATISTICS // map.node_base} tokens are possible"
+            f"features of edges {MOST_STATISTICS // map.edge_stride} tokens are possible"
         )
     return map
 

@@ -12,6 +12,7 @@ from libc.string cimport memcpy
 from sskit.core.checks cimport all_below
 from sskit.core.decomposition cimport Factors
 from sskit.core.lanes cimport padded
+from sskit.core.vectors cimport Scratch
 from sskit.models.feature_map cimport FeatureMap
 from sskit.models.features cimport score_rows_apart
 from sskit.models.rows cimport Rows, add_row, dot_row, score_part
@@ -54,9 +55,9 @@ cdef class ChainStructure(Structure):
     cdef object beam_size
     # scratch
     cdef Beam beam
-    cdef double[::1] value                   # of the best labelling's programme
-    cdef double[::1] nodes                   # potentials of nodes with losses
-    cdef size_t[::1] pointers                # (longest,) tables of the steps
+    cdef Scratch[double] value               # of the best labelling's programme
+    cdef Scratch[double] nodes               # potentials of nodes with losses
+    cdef Scratch[size_t] pointers            # (longest,) tables of the steps
     cdef LossIndexed programme
     cdef const int32_t[::1] levels           # (n_nodes,) cost of a wrong label, in units
     cdef const double[::1] unit              # (n_blocks,)
@@ -67,7 +68,7 @@ cdef class ChainStructure(Structure):
     cdef double[::1] marginals_scratch
 
     def __cinit__(self, FeatureMap map, beam_size=None):
-        longest = max(map.longest, 1)
+        cdef Py_ssize_t longest = max(map.longest, 1)
         self.map, self.beam_size = map, beam_size
         self.n_states, self.stride = map.n_columns, map.stride
         self.has_tables = map.edge_pairs
@@ -76,15 +77,15 @@ cdef class ChainStructure(Structure):
         self.max_support = (6 if self.triples else 4) * longest
         if beam_size is not None and beam_size < self.n_states:
             self.beam = Beam(longest, self.n_states, beam_size)
-        room = longest * self.stride
         if self.triples:
-            room = second_order_room(longest, self.n_states)
-        self.value, self.nodes = np.empty(room), np.empty(longest * self.stride)
-        self.pointers = np.zeros(longest, dtype=np.uintp)
+            self.value.resize(second_order_room(longest, self.n_states))
+        else:
+            self.value.resize(longest * self.stride)
+        self.pointers.resize(longest if self.has_tables else 0)
 
     cdef const double** tables(self, const Block* b) noexcept nogil:
         cdef Py_ssize_t e
-        cdef const double** out = <const double**>&self.pointers[0]
+        cdef const double** out = <const double**>self.pointers.data()
         if not self.has_tables:
             return NULL
         for e in range(b.n - 1):
@@ -104,9 +105,10 @@ cdef class ChainStructure(Structure):
             )
             return 0
         if weight != 0.0 or loss.has_masks:
-            memcpy(&self.nodes[0], node, b.n * self.stride * sizeof(double))
-            loss.add(b.first, b.n, weight, &self.nodes[0], self.stride)
-            node = &self.nodes[0]
+            self.nodes.resize(b.n * self.stride)
+            memcpy(self.nodes.data(), node, b.n * self.stride * sizeof(double))
+            loss.add(b.first, b.n, weight, self.nodes.data(), self.stride)
+            node = self.nodes.data()
         self.decode(b, node, NULL, NULL, 0.0, code)
         return 0
 
@@ -118,7 +120,7 @@ cdef class ChainStructure(Structure):
         if self.triples:
             second_order_labels(
                 node, b.theta, b.theta + self.triples, b.n, self.n_states, truth, cost, weight,
-                &self.value[0], code
+                self.value.data(), code
             )
             return
         if self.beam is not None:
@@ -128,7 +130,7 @@ cdef class ChainStructure(Structure):
         if score == -INFINITY:
             viterbi_labels(
                 node, b.theta, self.tables(b), b.n, self.n_states, truth, cost, weight,
-                &self.value[0], code
+                self.value.data(), code
             )
 
     cdef Py_ssize_t plane(
@@ -299,7 +301,7 @@ cdef class ChainFactors(Factors):
         self.n_nodes, self.n_edges = features.n_rows, features.n_rows - map.n_blocks
         self.n_terms = features.n_entries / max(self.n_nodes, 1)
         self.forest = True
-        self.free = map.parts["mask"] is None
+        self.free = map.mask == NULL
         self.pair_weights = map.head_weights if self.free and not map.edge_pairs else -1
         self.row_sqnorm = features.sqnorms()
         self.edge_row_sqnorm = map.edge_features.sqnorms() if map.edge_pairs else np.zeros(0)
@@ -324,9 +326,9 @@ cdef class ChainFactors(Factors):
     # 0 or -inf
     cdef double mask(self, Py_ssize_t i, Py_ssize_t j, Py_ssize_t y) noexcept nogil:
         cdef double total = 0.0
-        if j == self.map.nodes[i] and self.map.first_mask.shape[0]:
+        if j == self.map.nodes[i] and self.map.first_mask != NULL:
             total += self.map.first_mask[y]
-        if j == self.map.nodes[i + 1] - 1 and self.map.last_mask.shape[0]:
+        if j == self.map.nodes[i + 1] - 1 and self.map.last_mask != NULL:
             total += self.map.last_mask[y]
         return total
 

@@ -10,7 +10,7 @@ from libc.string cimport memcpy
 
 from sskit.core.checks cimport check_equal
 from sskit.core.problem cimport Problem
-from sskit.oracles.graph.potentials cimport Potentials, labelling_score, table_of
+from sskit.oracles.graph.potentials cimport Potentials, Topologies, labelling_score, table_of
 from sskit.oracles.graph.roof_dual cimport QPBO
 
 
@@ -53,6 +53,11 @@ cdef class AnyGraphProblem(GraphProblem):
         self.takes_turns = not self.lock_free and all(
             [(<GraphOracle>each).lock_free or (<GraphOracle>each).takes_turns for each in used]
         )
+
+    def set_topologies(self, Topologies topologies):
+        """Take what follows from the edges, and make what the oracle of each graph reads of it."""
+        topologies.arrange(self.oracles, np.asarray(self.choice), self.n_states)
+        self.topologies = topologies
 
     def set_losses(self, losses):
         """Take the loss of each label at each node, (n_nodes, n_states), 0 at the truth."""

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from sskit.inputs.edges import is_forest
 from sskit.models.features import FeatureRows, with_spare
 from sskit.models.graph.any_problem import AnyGraphProblem
 from sskit.models.graph.cuts import make_request, refuse_negative
@@ -10,24 +9,9 @@ from sskit.models.graph.data import packed_grams, without_unlabelled
 from sskit.models.graph.decoder import CutDecoder, GraphDecoder
 from sskit.models.graph.problem import GraphProblem
 from sskit.models.layout import WeightLayout
-from sskit.oracles.graph.cut import Cut
-from sskit.oracles.graph.elimination import Elimination, takes_elimination
-from sskit.oracles.graph.expansion import Expansion
-from sskit.oracles.graph.potentials import PairForm
-from sskit.oracles.graph.roof_dual import QPBO
-from sskit.oracles.graph.trws import TRWS
-from sskit.oracles.tree.max_sum import TreeMaxSum
+from sskit.oracles.graph.potentials import PairForm, Topologies, choose
+from sskit.oracles.tree.choice import ORACLES
 
-# By their names, the most exact ones first. Each is exact, or bounds what it may have missed.
-ORACLES = {
-    "tree": TreeMaxSum,
-    "elimination": Elimination,
-    "qpbo": QPBO,
-    "trws": TRWS,
-}
-# Entries of the tables up to which "auto" eliminates variables: that takes about as long as
-# message passing with so few.
-MOST_ENTRIES_AUTO = 2**14
 # Messages that are kept from call to call, in numbers of 4 bytes: 256 MiB.
 MOST_MESSAGES = 2**26
 FORMS = {"potts": "potts", "symmetric": "symmetric", "directed": "full"}
@@ -59,7 +43,8 @@ class AnyGraphModel:
         need another form.
     """
 
-    inferences = ("auto", *ORACLES)
+    # each oracle is exact, or bounds what it may have missed
+    inferences = ("auto", "tree", "elimination", "qpbo", "trws")
 
     def __init__(
         self,
@@ -182,36 +167,26 @@ class AnyGraphModel:
         ValueError
             Naming the first graph that the oracle cannot serve.
         """
-        known, names = {}, []
-        for i in range(len(graphs)):
-            ends = graphs.ends[graphs.edge_offsets[i] : graphs.edge_offsets[i + 1]]
-            n_nodes = int(graphs.n_nodes[i])
-            key = n_nodes, ends.tobytes()
-            if key not in known:
-                known[key] = self._choice(i, n_nodes, ends)
-            names.append(known[key])
-        return names
+        return self._choices(Topologies(graphs.n_nodes, graphs.ends, graphs.edge_offsets))
 
-    def _choice(self, i, n_nodes, ends):
-        """Return the name of the oracle of one graph."""
-        K, name = self.n_states, self.inference
-        if name == "elimination" and not takes_elimination(n_nodes, ends, K):
-            raise ValueError(
-                f"inference='elimination' is for graphs of small treewidth, and X[{i}] needs "
-                "larger tables than it makes; use 'trws'"
-            )
-        if name == "tree" and not is_forest(ends, n_nodes):
-            raise ValueError(
-                f"inference='tree' is for graphs without cycles, and X[{i}] has one; use "
-                "'elimination' or 'trws'"
-            )
-        if name != "auto":
-            return name
-        if is_forest(ends, n_nodes):
-            return "tree"
-        if takes_elimination(n_nodes, ends, K, MOST_ENTRIES_AUTO):
-            return "elimination"
-        return "qpbo" if K <= 2 and self.allowed_pairs is None else "trws"
+    def _choices(self, topologies):
+        """Return the name of the oracle of each graph; see `choose`."""
+        K, name, n = self.n_states, self.inference, len(topologies)
+        if name == "auto":
+            forbids = self.allowed_pairs is not None
+            return [choose(K, topologies, i, forbids=forbids) for i in range(n)]
+        for i in range(n):
+            if name == "elimination" and not topologies.takes_elimination(i, K):
+                raise ValueError(
+                    f"inference='elimination' is for graphs of small treewidth, and X[{i}] needs "
+                    "larger tables than it makes; use 'trws'"
+                )
+            if name == "tree" and not topologies.is_forest(i):
+                raise ValueError(
+                    f"inference='tree' is for graphs without cycles, and X[{i}] has one; use "
+                    "'elimination' or 'trws'"
+                )
+        return [name] * n
 
     def bind(self, graphs, labels, losses, labelled, block_weight, allowed=None):
         """Bind the model to training data.
@@ -268,7 +243,8 @@ class AnyGraphModel:
         return AnyGraphDecoder(problem, n_jobs, with_spare(w), allowed)
 
     def _problem(self, graphs, labels, losses, labelled, block_weight, allowed=None):
-        names = self.choose(graphs)
+        topologies = Topologies(graphs.n_nodes, graphs.ends, graphs.edge_offsets)
+        names = self._choices(topologies)
         kinds = [name for name in ORACLES if name in names]
         by_label = losses.ndim == 2
         cost = np.zeros(len(labels)) if by_label else losses
@@ -276,6 +252,9 @@ class AnyGraphModel:
         problem = AnyGraphProblem(*given, ORACLES[kinds[-1]]())
         choice = np.array([kinds.index(name) for name in names], dtype=np.int8)
         problem.set_oracles([ORACLES[kind]() for kind in kinds], choice)
+        if not labelled.all():
+            topologies = Topologies(graphs.n_nodes, *given[2:4])
+        problem.set_topologies(topologies)
         if by_label:
             problem.set_losses(np.where(labelled[:, None], losses, 0.0))
         problem.allow(allowed, self.allowed_pairs)
@@ -330,13 +309,13 @@ class GraphModel(AnyGraphModel):
         self, n_features, n_edge_features, n_states, pairwise_form="potts", inference="auto"
     ):
         potts = pairwise_form == "potts"
-        other = "expansion" if potts else "trws"
+        best = choose(n_states, attractive=True, potts=potts)
         if inference == "auto":
-            inference = "graphcut" if n_states == 2 else other
+            inference = best
         if inference == "graphcut" and n_states > 2:
             raise ValueError(
                 f"inference='graphcut' finds the best of two labels, but y has {n_states}; use "
-                f"{other!r}"
+                f"{best!r}"
             )
         if inference == "expansion" and n_states > 2 and not potts:
             raise ValueError(
@@ -395,10 +374,10 @@ class GraphModel(AnyGraphModel):
 
     def _problem(self, graphs, labels, cost, labelled, block_weight, allowed=None):
         self.check(graphs)
-        if self.inference in ORACLES:
+        if self.inference in AnyGraphModel.inferences:
             return super()._problem(graphs, labels, cost, labelled, block_weight, allowed)
-        oracle = Cut() if self.inference == "graphcut" else Expansion()
-        return GraphProblem(*self._arguments(graphs, labels, cost, labelled, block_weight), oracle)
+        given = self._arguments(graphs, labels, cost, labelled, block_weight)
+        return GraphProblem(*given, ORACLES[self.inference]())
 
 
 class AnyGraphDecoder(GraphDecoder):

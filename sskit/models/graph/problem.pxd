@@ -4,7 +4,7 @@ from libcpp.vector cimport vector
 from sskit.core.direction cimport Direction
 from sskit.core.problem cimport Problem
 from sskit.models.rows cimport Rows
-from sskit.oracles.graph.potentials cimport GraphOracle, PairForm, Potentials
+from sskit.oracles.graph.potentials cimport GraphOracle, PairForm, Potentials, Topologies
 
 
 cdef class GraphProblem(Problem):
@@ -50,6 +50,7 @@ cdef class GraphProblem(Problem):
     cdef const int64_t[::1] gram_offset      # (n_blocks,) -1: no Gram matrix
     cdef PairForm form
     cdef readonly GraphOracle oracle
+    cdef Topologies topologies               # forks share them; None: oracles do without
     # scratch
     cdef double[::1] augmented               # node potentials with losses
     cdef int32_t[::1] active                 # rows of a direction that are not zero

@@ -98,6 +98,11 @@ cdef class GraphProblem(Problem):
         """
         self.gram, self.gram_offset = gram, gram_offset
 
+    def set_topologies(self, Topologies topologies):
+        """Take what follows from the edges, and make what the oracle reads of it."""
+        topologies.arrange((self.oracle,), np.zeros(self.n_blocks, dtype=np.int8), self.n_states)
+        self.topologies = topologies
+
     cdef Py_ssize_t code_length(self, Py_ssize_t i) noexcept nogil:
         return self.n_nodes_of(i)
 
@@ -166,6 +171,8 @@ cdef class GraphProblem(Problem):
         p.potts = self.form.potts
         p.column = &self.form.column[0, 0]
         p.factor = &self.form.factor[0, 0]
+        if self.topologies is not None:
+            p.topology = self.topologies.at(i)
         return p
 
     cdef int argmax(
@@ -321,6 +328,7 @@ cdef class GraphProblem(Problem):
             self.block_weight, self.form, self.oracle.fork(), np.asarray(self.table)
         )
         other.last, other.gram, other.gram_offset = self.last, self.gram, self.gram_offset
+        other.topologies = self.topologies
         return other
 
     def fingerprint(self):

@@ -60,22 +60,18 @@ class KernelSupport:
         """
         if len(numbers) == 0 or self.n_rows == 0:
             return
-        here = self.rows()
-        # Gaussian kernels are worked out tile by tile, of these rows: they are the fewer
-        tiles = GaussianRows.of(self.kernel, here)
+        here = self.X if self.numbers is None else self.X[self.numbers]
+        # Gaussian kernels are worked out with these rows as columns
+        gaussian = GaussianRows.of(self.kernel, here, False)
         vectors = None
-        for part in gen_batches(len(numbers), max(1, BLOCK_ENTRIES // max(self.n_rows, 1))):
+        for part in gen_batches(len(numbers), max(1, BLOCK_ENTRIES // self.n_rows)):
             others = self.X[numbers[part]]
-            kernels = None if tiles is None else tiles.against(others)
+            kernels = None if gaussian is None else gaussian.against(others)
             if kernels is None:
                 if vectors is None:
                     vectors = self.kernel.support_vectors(self.X, self.numbers)
                 kernels = self.kernel.against(others, self.numbers, vectors)
             yield part, kernels
-
-    def rows(self):
-        """Return the features of these rows."""
-        return self.X if self.numbers is None else self.X[self.numbers]
 
     def coefficients(self, w):
         """Return the coefficients of weights, shape (K, m), a view."""
@@ -117,14 +113,9 @@ class KernelSupport:
         values : ndarray of shape (K, s)
             Takes a kernel with each of the others for each of these rows that has a coefficient.
         """
-        values = np.zeros((self.n_states, len(numbers)))
         used = np.flatnonzero(coefficients.any(axis=0))
-        some = KernelSupport(self.kernel, self.X, self.n_states, self.n_linear, self.numbers[used])
-        factors = np.ascontiguousarray(coefficients[:, used].T)
-        for part, kernels in some.kernels_of(numbers):
-            values[:, part] = (kernels @ factors).T
-        return values
-
+        others = KernelSupport(self.kernel, self.X, self.n_states, self.n_linear, numbers)
+        return others.gather(self.numbers[used], coefficients[:, used])
 
     def restrict(self, problem, blocks, block_weight):
         """Return the problem of some blocks of one with all rows; see `Problem.restrict`."""
@@ -134,7 +125,7 @@ class KernelSupport:
         numbers = np.arange(offsets[-1]) + np.repeat(everywhere[blocks] - offsets[:-1], lengths)
         part = KernelSupport(self.kernel, self.X, self.n_states, self.n_linear, numbers)
         matrix = part.matrix()
-        rows = held_rows(matrix)
+        rows = KernelRows.of_matrix(matrix, len(matrix))
         loss = problem.loss.at_nodes(numbers)
         space = expand(rows, offsets, part, loss.labels if problem.space.has_labels else None)
         map = problem.map.at_rows(numbers, offsets, space)
@@ -168,9 +159,3 @@ def expand(rows, offsets, support, labels=None):
     space = KernelExpansion(rows, support.n_states, support.n_linear, offsets, labels)
     space.support = support
     return space
-
-
-def held_rows(matrix):
-    """Return the rows of a kernel matrix that there is already."""
-    # kernels of float32 rows may be float32
-    return KernelRows.of_matrix(np.ascontiguousarray(matrix, dtype=np.float64), len(matrix))

@@ -37,17 +37,8 @@ cdef class KernelRows:
     cdef int require(
         self, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active
     ) except -1 nogil
-    cdef int keep_in(self, memory) except -1
-    # row t, which is present since the last call of require()
-    cdef const char* row(self, Py_ssize_t t) noexcept nogil
-    # target += factor * row t; it is present likewise
+    # target += factor * row t, which is present since the last call of require()
     cdef void add(self, Py_ssize_t t, double factor, double* target) noexcept nogil
-    # target += sum_a factors[a] * row slots[a] of a table of kernels of this type, n of each; rows
-    # of the table are `length` numbers apart
-    cdef void add_all(
-        self, const char* table, Py_ssize_t length, const int32_t* slots, const double* factors,
-        Py_ssize_t count, Py_ssize_t n, double* target
-    ) noexcept nogil
     # out[j] = entry columns[j] of row t, rounded; it is present likewise
     cdef void gather(
         self, Py_ssize_t t, const int32_t* columns, Py_ssize_t count, float* out
@@ -118,9 +109,5 @@ cdef class KernelExpansion(FeatureSpace):
     cdef object given                        # what it was made of
     cdef object before                       # beta that F belonged to when the sum began
 
-    cdef int add_working(
-        self, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active, double step,
-        const double* direction, Py_ssize_t stride, double* coefficients
-    ) except -1 nogil
     # F and beta, as views of v
     cdef object split(self, double* v)

@@ -9,30 +9,38 @@ from libc.stddef cimport size_t
 from libc.stdint cimport uint8_t
 from libc.string cimport memset
 
+from cython cimport floating
+
 from sskit.core.checks cimport check_indices, check_least
 from sskit.core.stop cimport Stop
 from sskit.models.feature_map cimport FeatureMap
 from sskit.models.features cimport FeatureRows, SequenceGrams
 
-cdef extern from "scaled_rows.hpp":
-    # target += factor * row, n numbers; the row in double or in single precision
+cdef extern from "kernel_loops.hpp":
+    const Py_ssize_t C_STRIP "sskit::STRIP"
+    # target += factor * row, n numbers, the row in single or in double precision
     void add_scaled "sskit::add_scaled"(
-        const double* row, Py_ssize_t n, double factor, double* target
-    ) noexcept nogil
-    void add_scaled_singles "sskit::add_scaled"(
-        const float* row, Py_ssize_t n, double factor, double* target
+        const char* row, bint single, Py_ssize_t n, double factor, double* target
     ) noexcept nogil
     # target += sum_a factor[a] * row slot[a] of a table, n numbers of each; rows of the table are
-    # `length` numbers long, in double or in single precision
-    void add_scaled_rows "sskit::add_scaled_rows"(
-        const double* table, Py_ssize_t length, const int32_t* slot, const double* factor,
-        Py_ssize_t count, Py_ssize_t n, double* target
+    # `length` numbers apart, in single or in double precision
+    void add_kernel_rows "sskit::add_kernel_rows"(
+        const char* table, bint single, Py_ssize_t length, const int32_t* slot,
+        const double* factor, Py_ssize_t count, Py_ssize_t n, double* target
     ) noexcept nogil
-    void add_scaled_rows_singles "sskit::add_scaled_rows"(
-        const float* table, Py_ssize_t length, const int32_t* slot, const double* factor,
-        Py_ssize_t count, Py_ssize_t n, double* target
+    # see take_exponentials
+    void gaussian_doubles "sskit::gaussian_doubles"(
+        double* block, Py_ssize_t n, Py_ssize_t stride, double gamma, const double* own,
+        const double* others, const int32_t* begin, const int32_t* index, const double* value,
+        const double* tile
+    ) noexcept nogil
+    void gaussian_singles "sskit::gaussian_singles"(
+        float* block, Py_ssize_t n, Py_ssize_t stride, float gamma, const float* own,
+        const float* others, const int32_t* begin, const int32_t* index, const float* value,
+        const float* tile
     ) noexcept nogil
 
+STRIP = C_STRIP
 # Rows that work together (see `WorkingRows`). Larger sets take fewer passes, but more steps.
 WORKING_ROWS = 512
 # Columns that are brought up to date at a time: so many numbers of all rows stay in the cache of
@@ -43,6 +51,43 @@ cdef Py_ssize_t MOST_ADDED = 2**21
 # Coefficients that are smaller than this share of the largest are what rounding has left.
 cdef double NOISE = 2.0**-40
 cdef int32_t HERE = 0  # a row by itself
+
+
+def take_exponentials(
+    floating[:, ::1] block, floating gamma, const floating[::1] own, const floating[::1] others,
+    const int32_t[::1] begin, const int32_t[::1] index, const floating[::1] value,
+    const floating[:, ::1] tile
+):
+    """Make Gaussian kernels of products, exp(2 gamma <x_r, y_c> - own[r] - others[c]), in place.
+
+    Parameters
+    ----------
+    block : ndarray of shape (m, stride)
+        The products, but for what the rows below add to them; the columns are a multiple of STRIP.
+    gamma : float
+        Of the kernel.
+    own, others : ndarray of shape (m,), (stride,)
+        gamma times the squared norms.
+    begin, index, value : ndarray of shape (m + 1,), (size,), (size,)
+        Numbers begin[r] to begin[r + 1] - 1 belong to row r: the features index[j], and what is
+        added to the products is value[j] times these features of the columns.
+    tile : ndarray of shape (p, stride)
+        The features of the columns.
+    """
+    if block.shape[0] == 0:
+        return
+    with nogil:
+        # called by name: the address of a function with several versions is no safe thing
+        if floating is double:
+            gaussian_doubles(
+                &block[0, 0], block.shape[0], block.shape[1], gamma, &own[0], &others[0],
+                &begin[0], &index[0], &value[0], &tile[0, 0]
+            )
+        else:
+            gaussian_singles(
+                &block[0, 0], block.shape[0], block.shape[1], gamma, &own[0], &others[0],
+                &begin[0], &index[0], &value[0], &tile[0, 0]
+            )
 
 
 cdef class KernelRows:
@@ -63,37 +108,34 @@ cdef class KernelRows:
     single : bool, default=False
         Whether they are rounded to single precision, as libsvm keeps them: twice as many in the
         same memory.
+    memory : ndarray of shape (n_rows, n_rows), float64, default=None
+        All rows, C-contiguous, if they are there already; kept.
     """
 
     def __cinit__(self, compute, Py_ssize_t n_rows, Py_ssize_t n_slots, Py_ssize_t block_size,
-                  bint single=False):
-        self.compute = compute
-        self.single, self.dtype = single, np.dtype(np.float32 if single else np.float64)
-        self.n_rows = n_rows
-        self.n_slots = min(n_slots, n_rows)
+                  bint single=False, memory=None):
+        self.compute, self.n_rows, self.n_slots = compute, n_rows, min(n_slots, n_rows)
         self.block_size = block_size
+        self.single, self.dtype = single, np.dtype(np.float32 if single else np.float64)
         self.direct = getattr(compute, "cheap", False)
-        self.keep_in(np.empty((self.n_slots, n_rows), dtype=self.dtype))
-        self.slot_of = np.full(n_rows, -1, dtype=np.int32)
-        self.row_in = np.full(self.n_slots, -1, dtype=np.int32)
+        there = memory is not None
+        self.memory = memory if there else np.empty((self.n_slots, n_rows), dtype=self.dtype)
+        cdef size_t address = self.memory.ctypes.data
+        self.table = <const char*>address
+        self.slot_of = np.arange(n_rows, dtype=np.int32) if there else np.full(n_rows, -1, "i4")
+        self.row_in = self.slot_of.copy() if there else np.full(self.n_slots, -1, dtype=np.int32)
         self.last_used = np.zeros(self.n_slots, dtype=np.int64)
-        self.seen = np.zeros(n_rows, dtype=np.uint8)
+        self.seen = np.full(n_rows, there, dtype=np.uint8)
         self.expected = np.empty(n_rows, dtype=np.int32)
-
-    # let the rows stand in an array (n_slots, n_rows)
-    cdef int keep_in(self, memory) except -1:
-        cdef size_t address = memory.ctypes.data
-        self.memory, self.table = memory, <const char*>address
-        return 0
 
     @staticmethod
     def of_matrix(matrix, Py_ssize_t block_size):
-        """Return the rows of a matrix that there is already; no copy is made.
+        """Return the rows of a matrix that there is already; no copy is made if it can be helped.
 
         Parameters
         ----------
-        matrix : ndarray of shape (n_rows, n_rows), float64
-            C-contiguous.
+        matrix : ndarray of shape (n_rows, n_rows)
+            The kernels.
         block_size : int
             Number of rows that are worked on at a time.
 
@@ -102,14 +144,8 @@ cdef class KernelRows:
         rows : KernelRows
             All of them.
         """
-        cdef KernelRows rows = KernelRows(None, 0, 0, block_size)
-        rows.n_rows = rows.n_slots = len(matrix)
-        rows.keep_in(matrix)
-        rows.slot_of = rows.row_in = np.arange(len(matrix), dtype=np.int32)
-        rows.last_used = np.zeros(len(matrix), dtype=np.int64)
-        rows.expected = np.empty(len(matrix), dtype=np.int32)
-        rows.seen = np.ones(len(matrix), dtype=np.uint8)
-        return rows
+        n, matrix = len(matrix), np.ascontiguousarray(matrix, dtype=np.float64)
+        return KernelRows(None, n, n, block_size, False, matrix)
 
     def rounded(self, kernels):
         """Return kernels, an array, as rows of this kind hold them."""
@@ -139,20 +175,6 @@ cdef class KernelRows:
         """How many rows are best added to scores at once."""
         return WORKING_ROWS if self.direct else min(self.n_slots, self.block_size)
 
-    def arrange(self, rows, random_state):
-        """Return rows in random order, neighbours together where these are known.
-
-        Steps of neighbours depend on each other: taken in one working set they need not be taken
-        again and again.
-        """
-        if hasattr(self.compute, "arrange"):
-            return self.compute.arrange(rows, WORKING_ROWS, random_state)
-        return random_state.permutation(rows)
-
-    def among(self, rows):
-        """Return the kernels of some rows with each other in single precision, shape (m, m)."""
-        return self.compute.among(rows)
-
     def stripes(self, rows):
         """Yield some rows, in one piece or some columns after the other.
 
@@ -176,8 +198,9 @@ cdef class KernelRows:
             return
         self.n_required += len(rows)
         self.n_computed += len(rows)
-        for start, block in self.compute.stripes(rows, self.dtype):
-            yield start, block, np.arange(len(rows), dtype=np.int32)
+        for start, block in self.compute.stripes(rows):
+            # rounded, where they were worked out in double precision
+            yield start, block.astype(self.dtype, copy=False), np.arange(len(rows), dtype=np.int32)
 
     def held(self, rows):
         """Return which of the rows with these numbers are there, of the same shape, bool."""
@@ -323,45 +346,20 @@ cdef class KernelRows:
         rows = np.concatenate([needed[slot_of[needed] < 0], expected[~there][:room]])
         self.fill(np.argpartition(last_used, len(rows) - 1)[: len(rows)], rows)
 
-    cdef const char* row(self, Py_ssize_t t) noexcept nogil:
-        cdef Py_ssize_t width = sizeof(float) if self.single else sizeof(double)
-        return self.table + self.slot_of[t] * self.n_rows * width
-
     cdef void add(self, Py_ssize_t t, double factor, double* target) noexcept nogil:
-        if self.single:
-            add_scaled_singles(<const float*>self.row(t), self.n_rows, factor, target)
-        else:
-            add_scaled(<const double*>self.row(t), self.n_rows, factor, target)
-
-    cdef void add_all(
-        self, const char* table, Py_ssize_t length, const int32_t* slots, const double* factors,
-        Py_ssize_t count, Py_ssize_t n, double* target
-    ) noexcept nogil:
-        if self.single:
-            add_scaled_rows_singles(
-                <const float*>table, length, slots, factors, count, n, target
-            )
-        else:
-            add_scaled_rows(<const double*>table, length, slots, factors, count, n, target)
+        cdef Py_ssize_t width = sizeof(float) if self.single else sizeof(double)
+        cdef const char* row = self.table + self.slot_of[t] * self.n_rows * width
+        add_scaled(row, self.single, self.n_rows, factor, target)
 
     cdef void gather(
         self, Py_ssize_t t, const int32_t* columns, Py_ssize_t count, float* out
     ) noexcept nogil:
-        cdef const char* row = self.row(t)
-        cdef Py_ssize_t j
+        cdef Py_ssize_t j, first = self.slot_of[t] * self.n_rows
         for j in range(count):
             if self.single:
-                out[j] = (<const float*>row)[columns[j]]
+                out[j] = (<const float*>self.table)[first + columns[j]]
             else:
-                out[j] = <float>(<const double*>row)[columns[j]]
-
-    def __getitem__(self, Py_ssize_t t):
-        """Return a copy of row t."""
-        if not 0 <= t < self.n_rows:
-            raise IndexError(f"row {t} of a kernel matrix with {self.n_rows} rows")
-        cdef int32_t none = 0
-        self.require(t, &none, 1)
-        return np.array(self.memory[self.slot_of[t]])
+                out[j] = <float>(<const double*>self.table)[first + columns[j]]
 
 
 cdef class WorkingRows:
@@ -404,7 +402,7 @@ cdef class WorkingRows:
         column = np.append(columns, 0).astype(np.int32)
         known = np.zeros(n + 1, dtype=np.uint8)
         if self.rows.direct:
-            gram = self.rows.among(np.asarray(column)[:n])
+            gram = self.rows.compute.among(columns)
             known[:] = 1
         elif len(gram) < n:
             gram = np.empty((n, n), dtype=np.float32)
@@ -455,15 +453,15 @@ cdef class WorkingRows:
                 n = min(TILE, size - first)
                 for k in range(self.n_states):
                     e = begin[k]
-                    self.rows.add_all(
-                        kernels + first * width, length, &slot[e], &factor[e], begin[k + 1] - e,
-                        n, &target[k, place + first]
+                    add_kernel_rows(
+                        kernels + first * width, width == sizeof(float), length, &slot[e],
+                        &factor[e], begin[k + 1] - e, n, &target[k, place + first]
                     )
                 first += n
         return 0
 
     cdef void add(self, Py_ssize_t place, Py_ssize_t k, double factor) noexcept nogil:
-        add_scaled_singles(&self.gram[place, 0], self.n, factor, &self.value[k, 0])
+        add_scaled(<const char*>&self.gram[place, 0], True, self.n, factor, &self.value[k, 0])
         self.change[k, place] += factor
 
     cdef void learn(self, Py_ssize_t t) noexcept nogil:
@@ -543,41 +541,29 @@ cdef class KernelExpansion(FeatureSpace):
         self, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active, double step,
         const double* direction, Py_ssize_t stride, double* v
     ) except -1 nogil:
-        cdef Py_ssize_t a, k, t, n_rows = self.n_rows
+        cdef Py_ssize_t a, k, t, place = 0, n_rows = self.n_rows
         cdef double* values = v + self.place
         cdef double* coefficients = values + self.n_states * n_rows
         cdef double factor
-        if v == self.working.v:
-            return self.add_working(first, active, n_active, step, direction, stride, coefficients)
-        if not self.summing:
+        cdef bint within = v == self.working.v
+        if not (self.summing or within):
             self.rows.require(first, active, n_active)
         for a in range(n_active):
             t = first + active[a]
+            if within:
+                place = self.working.place_of[t]
+                if not self.working.known[place]:
+                    self.rows.require(t, &HERE, 1)
+                    self.working.learn(t)
             for k in range(self.n_states):
                 factor = step * direction[active[a] * stride + k]
-                if factor != 0.0:
-                    if not self.summing:
-                        self.rows.add(t, factor, values + k * n_rows)
-                    coefficients[k * n_rows + t] += factor
-        return 0
-
-    cdef int add_working(
-        self, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active, double step,
-        const double* direction, Py_ssize_t stride, double* coefficients
-    ) except -1 nogil:
-        cdef Py_ssize_t a, k, t, place
-        cdef double factor
-        for a in range(n_active):
-            t = first + active[a]
-            place = self.working.place_of[t]
-            if not self.working.known[place]:
-                self.rows.require(t, &HERE, 1)
-                self.working.learn(t)
-            for k in range(self.n_states):
-                factor = step * direction[active[a] * stride + k]
-                if factor != 0.0:
+                if factor == 0.0:
+                    continue
+                if within:
                     self.working.add(place, k, factor)
-                    coefficients[k * self.n_rows + t] += factor
+                elif not self.summing:
+                    self.rows.add(t, factor, values + k * n_rows)
+                coefficients[k * n_rows + t] += factor
         return 0
 
     def begin_steps(self, blocks, double[::1] v not None):
@@ -633,9 +619,13 @@ cdef class KernelExpansion(FeatureSpace):
         return blocks[self.rows.cached_blocks(offsets[blocks], offsets[blocks + 1])]
 
     def arrange(self, blocks, random_state):
-        """Return blocks in random order; those of one row each with their neighbours."""
-        if len(self.offsets) - 1 == self.n_rows:
-            return self.rows.arrange(blocks, random_state)
+        """Return blocks in random order, of one row each with neighbours where these are known.
+
+        Steps of neighbours depend on each other: taken in one working set they need not be taken
+        again and again.
+        """
+        if len(self.offsets) - 1 == self.n_rows and hasattr(self.rows.compute, "arrange"):
+            return self.rows.compute.arrange(blocks, WORKING_ROWS, random_state)
         return FeatureSpace.arrange(self, blocks, random_state)
 
     cdef object split(self, double* v):

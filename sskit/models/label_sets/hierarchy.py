@@ -3,7 +3,8 @@
 import numpy as np
 import scipy.sparse as sp
 
-from sskit.oracles.label_sets.hierarchy import check_dag, check_parents
+from sskit.inputs.parents import check_parents
+from sskit.oracles.label_sets.functions import check_dag
 
 
 class Hierarchy:
@@ -72,8 +73,8 @@ def given_edges(hierarchy, n_labels):
         )
     try:
         if array.ndim == 2 or array.size == 0:
-            return check_dag(array, n_labels)[0]
-        parents = check_parents(array)[0]
+            return check_dag(array, n_labels)
+        parents = check_parents(array, "parents", noun="label")
     except ValueError as error:
         raise ValueError(f"hierarchy: {error}") from None
     if len(parents) != n_labels:

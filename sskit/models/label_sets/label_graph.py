@@ -4,12 +4,14 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import minimum_spanning_tree
 
-from sskit.inputs.edges import check_edges, is_forest
+from sskit.inputs.edges import check_edges
+from sskit.oracles.graph.potentials import Topologies, choose
 
-# Up to so many labels trying all sets takes less time than the relaxation, or little more where
-# that is easy; and it is exact.
-MAX_EXHAUSTIVE_AUTO = 14
 MAX_EXHAUSTIVE = 20
+# What the rule of graphs is asked: trying all sets of up to 14 labels takes less time than the
+# relaxation, or little more where that is easy; and it is exact.
+RULE = {"max_entries": 0, "max_labellings": 2**14}
+NAMES = {"tree": "tree", "elimination": "exhaustive", "qpbo": "lp"}
 
 
 def label_edges(edges, n_labels, shares=None):
@@ -123,16 +125,17 @@ def mutual_information(both):
     return total
 
 
+def label_graph(ends, n_labels):
+    """Return the graph of these pairs, as the rule of choice takes it."""
+    return Topologies([n_labels], ends, [0, len(ends)])
+
+
 def choose_inference(inference, ends, n_labels):
     """Return the name of an oracle that serves these pairs, or raise ValueError."""
-    forest = is_forest(ends, n_labels)
+    graph = label_graph(ends, n_labels)
     if inference == "auto":
-        if not len(ends):
-            return "independent"
-        if forest:
-            return "tree"
-        return "exhaustive" if n_labels <= MAX_EXHAUSTIVE_AUTO else "lp"
-    if inference == "tree" and not forest:
+        return NAMES[choose(2, graph, **RULE)] if len(ends) else "independent"
+    if inference == "tree" and not graph.is_forest(0):
         raise ValueError(
             "inference='tree' needs edges without a cycle; use edges='tree', or inference='lp'"
         )

@@ -1,36 +1,32 @@
 """Models of sets of labels: pairs of labels with weights of their own, and hierarchies."""
 
-from functools import cached_property
-
 import numpy as np
+import scipy.sparse as sp
 
-from sskit.inputs.edges import is_forest
 from sskit.models.counts import are_counts, in_units
 from sskit.models.features import FeatureRows
-from sskit.models.label_sets.decoder import best_sets, climb
+from sskit.models.label_sets.decoder import best_sets
 from sskit.models.label_sets.hierarchy import Hierarchy
-from sskit.models.label_sets.label_graph import choose_inference
+from sskit.models.label_sets.label_graph import choose_inference, label_graph
 from sskit.models.label_sets.problem import MultilabelProblem
 from sskit.models.layout import WeightLayout
-from sskit.oracles.label_sets.closure import DagClosure, TreeClosure
-from sskit.oracles.label_sets.exact import (
+from sskit.oracles.label_sets.sets import (
+    CountedSlack,
     CutSets,
+    DagClosure,
     EnumeratedSets,
-    IndependentSets,
+    EnumeratedSlack,
     RoofDuality,
     TreeSets,
 )
-from sskit.oracles.label_sets.slack import CountedClosure, CountedForest, EnumeratedSlack
 
 ORACLES = {
-    "independent": IndependentSets,
+    "independent": TreeSets,
     "tree": TreeSets,
     "exhaustive": EnumeratedSets,
     "graphcut": CutSets,
     "lp": RoofDuality,
 }
-# Rounding may let single labels go back and forth between sets that are equally good.
-MAX_SWEEPS = 1000
 # Trying all sets of more labels takes too long where there are other ways to train under slack
 # rescaling.
 MAX_ENUMERATED = 14
@@ -73,6 +69,8 @@ class LabelSetModel:
             shapes["pairwise"] = (len(ends),)
         self.n_labels = n_labels
         self.ends = ends
+        # compiled code takes the address of the first one
+        self.spare_ends = np.concatenate([ends, np.zeros((1, 2), dtype=np.int32)])
         self.intercept = intercept
         self.layout = WeightLayout(**shapes)
 
@@ -119,8 +117,28 @@ class LabelSetModel:
             self.make_oracle(), self.domain, self.costly, self.make_slack(cost), self.tight,
         )  # fmt: skip
 
-    def best_sets(self, scores, pairs):
-        """Return the sets with the highest scores.
+    def implied(self, known):
+        """Return what follows from known labels, themselves included.
+
+        Parameters
+        ----------
+        known : ndarray of shape (n, L), int8
+            1 for labels that a row has, 0 for those that it has not, -1 for all others.
+
+        Returns
+        -------
+        fixed : ndarray of shape (n, L), int8
+            The same, with fewer -1.
+
+        Raises
+        ------
+        ValueError
+            Naming the first row whose known labels are in no set that there is.
+        """
+        return known
+
+    def best_sets(self, scores, pairs, fixed=None):
+        """Return the sets with the highest scores, after `decoder.best_sets`.
 
         Parameters
         ----------
@@ -128,6 +146,8 @@ class LabelSetModel:
             Scores of the labels.
         pairs : ndarray of shape (n_edges,)
             Scores of the pairs.
+        fixed : ndarray of shape (n, L), int8, default=None
+            What `implied` returned: the best among the sets that have these labels.
 
         Returns
         -------
@@ -135,15 +155,9 @@ class LabelSetModel:
             0 or 1.
         """
         sets = np.zeros(scores.shape, dtype=np.uint8)
-        spare = np.zeros(len(pairs) + 1)
-        spare[:-1] = pairs
-        best_sets(self.make_oracle(), scores, self.spare_ends, spare, sets)
+        pairs = np.append(pairs, 0.0)
+        best_sets(self.make_oracle(), scores, self.spare_ends, pairs, sets, fixed)
         return sets
-
-    @cached_property
-    def spare_ends(self):
-        """The pairs and a spare one: compiled code takes the address of the first."""
-        return np.concatenate([self.ends, np.zeros((1, 2), dtype=np.int32)])
 
 
 class PairwiseModel(LabelSetModel):
@@ -180,7 +194,8 @@ class PairwiseModel(LabelSetModel):
         self.domain = {"the planes": "relaxed" if self.inference == "lp" else "sets of labels"}
         self.costly = self.inference not in ("independent", "tree")
         # without cycles the local polytope has no vertices but sets of labels
-        self.tight = self.inference in ("independent", "tree", "lp") or is_forest(ends, n_labels)
+        forest = label_graph(ends, n_labels).is_forest(0)
+        self.tight = self.inference in ("independent", "tree", "lp") or forest
         if self.inference == "graphcut":
             self.layout.own_bounds = {"pairwise": (0.0, None)}
 
@@ -192,38 +207,9 @@ class PairwiseModel(LabelSetModel):
         """Return what finds sets for slack rescaling, unless they are relaxed, or too many."""
         slack = None
         if self.inference in ("independent", "tree"):
-            slack = counted_slack(CountedForest, cost)
+            slack = counted_slack(cost)
         few = self.inference == "exhaustive" or len(cost) <= MAX_ENUMERATED
-        return EnumeratedSlack() if slack is None and few and self.inference != "lp" else slack
-
-    def best_sets(self, scores, pairs):
-        """Return the best sets, from which no single label can be taken or missed with gain.
-
-        What a relaxation leaves undecided is rounded up, then single labels are changed while
-        that gains anything.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n, L)
-            Scores of the labels.
-        pairs : ndarray of shape (n_edges,)
-            Scores of the pairs.
-
-        Returns
-        -------
-        sets : ndarray of shape (n, L), uint8
-            0 or 1.
-        """
-        sets = super().best_sets(scores, pairs)
-        self._climb(scores, sets, pairs, MAX_SWEEPS)
-        return sets
-
-    def _climb(self, scores, sets, pairs, max_sweeps):
-        """Change single labels of sets in place while that gains anything; return the gains."""
-        indptr, neighbours, edge = self.neighbours
-        gains = np.empty(scores.shape)
-        climb(scores, indptr, neighbours, pairs[edge], max_sweeps, sets, gains)
-        return gains
+        return EnumeratedSlack(cost) if slack is None and few and self.inference != "lp" else slack
 
     def gains(self, scores, sets, pairs):
         """Return what each label gains, given the other labels of the sets.
@@ -242,17 +228,9 @@ class PairwiseModel(LabelSetModel):
         gains : ndarray of shape (n, L)
             Score with the label less that without it.
         """
-        return self._climb(scores, sets.copy(), pairs, 1)  # these sets are not changed any more
-
-    @cached_property
-    def neighbours(self):
-        """The pairs by label: where those of a label begin, the other labels, and which pairs."""
-        a, b = self.ends.T
-        edge = np.tile(np.arange(len(a)), 2)
-        first, other = np.concatenate([a, b]), np.concatenate([b, a])
-        order = np.lexsort((other, first))
-        indptr = np.concatenate([[0], np.cumsum(np.bincount(first, minlength=self.n_labels))])
-        return indptr.astype(np.int32), other[order].astype(np.int32), edge[order]
+        shape = self.n_labels, self.n_labels
+        table = sp.coo_array((pairs, self.ends.T), shape=shape)
+        return scores + sets @ (table + table.T)
 
 
 class HierarchyModel(LabelSetModel):
@@ -284,43 +262,42 @@ class HierarchyModel(LabelSetModel):
         """Return a new oracle."""
         if self.hierarchy.parents is None:
             return DagClosure(self.hierarchy.edges, self.n_labels)
-        return TreeClosure(self.hierarchy.parents)
+        return TreeSets(self.hierarchy.parents)
 
     def make_slack(self, cost):
         """Return what finds sets for slack rescaling, if no label has several parents."""
-        if self.hierarchy.parents is None:
-            return None
-        return counted_slack(CountedClosure, cost, self.hierarchy.edges)
+        parents = self.hierarchy.parents
+        return None if parents is None else counted_slack(cost, parents)
 
-    def bind(self, X, truths, cost, block_weight):
-        """Bind the model to training data, see `LabelSetModel.bind`.
+    def implied(self, known):
+        """Return what follows from known labels, see `LabelSetModel.implied`.
 
         Parameters
         ----------
-        X : ndarray or CSR matrix of shape (n, p)
-            Features.
-        truths : ndarray of shape (n, L), uint8
-            The true sets, with all ancestors.
-        cost : ndarray of shape (L,), float64
-            Loss of a wrong label, not negative.
-        block_weight : ndarray of shape (n,)
-            Weights of the rows, summing to one.
+        known : ndarray of shape (n, L), int8
+            1, 0 or -1.
 
         Returns
         -------
-        problem : MultilabelProblem
-            What solvers take.
+        fixed : ndarray of shape (n, L), int8
+            With the ancestors of labels that are there, and the descendants of those that are not.
 
         Raises
         ------
         ValueError
-            Naming the first row whose set lacks an ancestor.
+            Naming the first row that has a label, but not one of its ancestors.
         """
-        missing = np.argwhere(self.hierarchy.closed(truths) > truths)
-        if len(missing):
-            i, label = missing[0]
-            raise ValueError(f"y[{i}] lacks label {label}, an ancestor of a label that it has")
-        return super().bind(X, truths, cost, block_weight)
+        has, order = known == 1, self.hierarchy
+        lacks = (known == 0).astype(np.float64) @ order.descendants > 0
+        wrong = np.argwhere(has & lacks)
+        if len(wrong):
+            row, label = wrong[0]
+            above = order.ancestors[[label]].toarray()[0] > 0
+            ancestor = np.flatnonzero(above & (known[row] == 0))[0]
+            raise ValueError(
+                f"known[{row}] has label {label}, but not label {ancestor}, an ancestor of it"
+            )
+        return np.where(order.closed(has), 1, np.where(lacks, 0, -1)).astype(np.int8)
 
     def gains(self, scores, sets, pairs):
         """Return what each label gains, with what else must come or go with it.
@@ -344,10 +321,10 @@ class HierarchyModel(LabelSetModel):
         return np.where(sets, (scores * sets) @ above, (scores * (1 - sets)) @ below)
 
 
-def counted_slack(kind, cost, *further):
-    """Return an oracle for slack rescaling of this kind if the losses are counts, else None."""
+def counted_slack(cost, parents=None):
+    """Return the best sets by loss, of a hierarchy or of a forest, if losses are counts."""
     offsets = np.array([0, len(cost)])
     if not are_counts(cost, offsets, STATES):
         return None
     unit, levels, _ = in_units(cost, offsets)
-    return kind(np.round(levels).astype(np.int32), unit[0], *further)
+    return CountedSlack(np.round(levels).astype(np.int32), unit[0], parents)

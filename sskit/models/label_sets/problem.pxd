@@ -2,8 +2,7 @@ from libc.stdint cimport int32_t, int64_t
 
 from sskit.core.problem cimport Problem
 from sskit.models.features cimport FeatureRows
-from sskit.oracles.label_sets.oracle cimport LabelSetOracle
-from sskit.oracles.label_sets.slack cimport SetQuestion, SlackSets
+from sskit.oracles.label_sets.sets cimport LabelSetOracle, SetScores, SlackSets
 
 
 cdef class MultilabelProblem(Problem):
@@ -34,6 +33,7 @@ cdef class MultilabelProblem(Problem):
     cdef const int32_t[:, ::1] ends        # (n_edges + 1, 2), a spare one at the end
     cdef double[::1] row_sqnorm            # (n_blocks,) of the features and the constant
     cdef double[::1] augmented             # (n_labels,) scratch: scores of labels with the loss
+    cdef SetScores asked                   # scratch: what the oracle is asked
     cdef object tight                      # of its factors; None if it has none
     cdef object whole                      # entries of the fingerprint
 
@@ -42,5 +42,3 @@ cdef class MultilabelProblem(Problem):
     # z_e of the truth, 0 or 1
     cdef int32_t true_pair(self, Py_ssize_t i, Py_ssize_t e) noexcept nogil
     cdef double set_loss(self, Py_ssize_t i, const int32_t* code) noexcept nogil
-    # the sets of a block as points, for the oracle for slack rescaling
-    cdef SetQuestion question(self, Py_ssize_t i, const double* theta, double offset) noexcept nogil

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from libc.math cimport fabs
+from libc.math cimport INFINITY, fabs
 from libc.string cimport memcpy
 
 from sskit.core.fingerprint import Fingerprint
@@ -15,10 +15,8 @@ from sskit.core.direction cimport Direction
 from sskit.core.lanes cimport padded
 from sskit.models.features cimport add_rows, add_rows_between, grow, score_rows
 from sskit.models.rows cimport clip_rows
-from sskit.oracles.label_sets.oracle cimport ONE
-from sskit.oracles.label_sets.slack cimport (
-    SetQuestion, SlackGoal, SlackSets, product_goal, sum_goal
-)
+from sskit.core.vectors cimport Scratch
+from sskit.oracles.label_sets.sets cimport ONE, SetScores, SlackGoal, goal_value, write_pairs
 
 
 cdef class MultilabelProblem(Problem):
@@ -45,7 +43,7 @@ cdef class MultilabelProblem(Problem):
     costly : bool
         Whether the oracle takes far longer than the scores.
     slack : SlackSets, default=None
-        Finds sets for slack rescaling, if anything does.
+        Candidates for slack rescaling, if there are any.
     tight : bool, default=None
         Whether mixes of the sets are all points of the local polytope; None if not every set is
         allowed, so that the problem is no sum over labels and pairs alone.
@@ -74,6 +72,8 @@ cdef class MultilabelProblem(Problem):
         self.tight = tight
         self.slack = slack
         self.augmented = np.zeros(self.n_labels)
+        self.asked.n_labels, self.asked.n_edges = self.n_labels, self.n_edges
+        self.asked.ends = &self.ends[0, 0]
         self.row_sqnorm = features.sqnorms(intercept)
 
     cdef bint knows(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
@@ -125,9 +125,8 @@ cdef class MultilabelProblem(Problem):
         for j in range(self.n_labels):
             # the loss is cost |y - t| = cost (t + (1 - 2 t) y)
             label[j] = theta[j] + loss_weight * self.cost[j] * (1 - 2 * self.truths[i, j])
-        self.oracle.find(
-            self.n_labels, label, self.n_edges, &self.ends[0, 0], theta + self.stride, code
-        )
+        self.asked.label, self.asked.pair = label, theta + self.stride
+        self.oracle.find(&self.asked, code)
         loss[0] = self.set_loss(i, code)
         return 0
 
@@ -137,20 +136,6 @@ cdef class MultilabelProblem(Problem):
         for j in range(self.n_labels):
             loss += self.cost[j] * fabs(code[j] / <double>ONE - self.truths[i, j])
         return loss
-
-    cdef SetQuestion question(
-        self, Py_ssize_t i, const double* theta, double offset
-    ) noexcept nogil:
-        cdef SetQuestion q
-        cdef Py_ssize_t j
-        for j in range(self.n_labels):
-            offset -= theta[j] * self.truths[i, j]
-        for j in range(self.n_edges):
-            offset -= theta[self.stride + j] * self.true_pair(i, j)
-        q.n_labels, q.n_edges = self.n_labels, self.n_edges
-        q.label, q.pair, q.ends = theta, theta + self.stride, &self.ends[0, 0]
-        q.truth, q.cost, q.offset = &self.truths[i, 0], &self.cost[0], offset
-        return q
 
     cdef Py_ssize_t plane(
         self, Py_ssize_t i, const int32_t* code, int32_t* index, double* value
@@ -248,7 +233,7 @@ cdef class MultilabelProblem(Problem):
 
     def slack_oracle(self):
         """Return oracles for slack rescaling, or None."""
-        return None if self.slack is None else MultilabelSlack(self, self.slack)
+        return None if self.slack is None else MultilabelSlack(self)
 
     def decomposition(self):
         """Return labels and pairs as factors; None if not every set of labels is allowed."""
@@ -280,43 +265,58 @@ cdef class MultilabelProblem(Problem):
 
 
 cdef class MultilabelSlack(SlackOracle):
-    """Sets of labels for slack rescaling.
+    """Sets of labels for slack rescaling: the best of the candidates by loss.
 
     Parameters
     ----------
     problem : MultilabelProblem
         Says what the sets score and lose.
-    sets : SlackSets
-        Finds them.
     """
 
     cdef MultilabelProblem problem
-    cdef SlackSets sets
+    cdef Scratch[double] h
+    cdef Scratch[double] g
 
-    def __cinit__(self, MultilabelProblem problem not None, SlackSets sets not None):
-        self.problem, self.sets = problem, sets
+    def __cinit__(self, MultilabelProblem problem not None):
+        self.problem = problem
         self.has_product = self.has_cone = self.lock_free = True
-
-    # the best set, or the truth if none counts, and its loss
-    cdef bint ask(
-        self, Py_ssize_t i, const double* theta, double offset, SlackGoal goal, int32_t* code,
-        double* loss
-    ) except -1 nogil:
-        cdef SetQuestion q = self.problem.question(i, theta, offset)
-        cdef bint found = self.sets.best(&q, &goal, code)
-        if not found:
-            self.problem.truth(i, code)
-        loss[0] = self.problem.set_loss(i, code)
-        return found
+        self.h.resize(problem.slack.n_candidates)
+        self.g.resize(problem.slack.n_candidates)
 
     cdef int argmax_slack(
         self, Py_ssize_t i, const double* theta, double offset, int32_t* code, double* loss
     ) except -1 nogil:
-        self.ask(i, theta, offset, product_goal(), code, loss)
+        cdef SlackGoal goal = SlackGoal(True, 1.0, 0.0, INFINITY)
+        self.ask(i, theta, offset, &goal, code, loss)
         return 0
 
     cdef int argmax_within(
         self, Py_ssize_t i, const double* theta, double offset, double loss_weight,
         double lower, double upper, int32_t* code, double* loss
     ) except -1 nogil:
-        return self.ask(i, theta, offset, sum_goal(loss_weight, lower, upper), code, loss)
+        cdef SlackGoal goal = SlackGoal(False, loss_weight, lower, upper)
+        return self.ask(i, theta, offset, &goal, code, loss)
+
+    # the best set, or the truth if none counts, and its loss
+    cdef bint ask(
+        self, Py_ssize_t i, const double* theta, double offset, const SlackGoal* goal,
+        int32_t* code, double* loss
+    ) except -1 nogil:
+        cdef Py_ssize_t c, n, place = -1
+        cdef double best = 0.0, value
+        cdef SetScores s = self.problem.asked
+        s.label, s.pair = theta, theta + self.problem.stride
+        n = self.problem.slack.candidates(
+            &s, &self.problem.truths[i, 0], offset, goal, &self.h[0], &self.g[0]
+        )
+        for c in range(n):
+            value = goal_value(goal, self.h[c], self.g[c])
+            if value > best:
+                best, place = value, c
+        if place < 0:
+            self.problem.truth(i, code)
+        else:
+            self.problem.slack.take(place, code)
+            write_pairs(&s, code)
+        loss[0] = self.problem.set_loss(i, code)
+        return place >= 0

@@ -8,8 +8,7 @@ from sklearn.base import BaseEstimator
 
 from sskit._numbers import capped
 from sskit._public import PublicMixin
-from sskit.models.slack.problem import SlackProblem
-from sskit.models.slack.search import AngularSearch, BisectingSearch, ExactSearch
+from sskit.models.slack.problem import AngularSearch, BisectingSearch, ExactSearch, SlackProblem
 
 SEARCHES = {"exact": ExactSearch, "angular": AngularSearch, "bisecting": BisectingSearch}
 # What a search asks of a problem, and how users know it.

@@ -1,7 +1,65 @@
 from libc.stdint cimport int32_t, int64_t
 
+from sskit.core.capabilities cimport SlackOracle
 from sskit.core.problem cimport Problem
-from sskit.models.slack.search cimport SlackSearch
+
+
+cdef class SlackSearch:
+    """Searches a label y that maximises Phi(y) = g(y) h(y), with the oracles of a problem.
+
+    g(y) = L_i(y) is the loss, h(y) = offset - <psi_i(y), theta>; only labels with g, h > 0 count,
+    the truth, with Phi = 0, is the answer if there is none. For an offset of one, Phi is the
+    violation under slack rescaling. A label is the point (h, g) of a plane. The lambda-oracle is
+    argmax of the problem with the loss weight lam: it maximises K = h + lam g over all labels.
+    The searches are those of Choi, Meshi, Srebro (2016), 4.1 to 4.3 and algorithm 2.
+    For labels that count g h <= (h + lam g)^2 / (4 lam), so every query bounds Phi from above:
+    with the largest K, or, where argmax misses it and bounds it, with that upper bound of K.
+
+    A subclass fills search(), which asks and may stop at any time: what it has met is compared.
+
+    Invariants during a search: `best` = best_g * best_h is Phi of best_code, which the problem
+    keeps (once for us); best <= max Phi <= bound.
+    """
+
+    cdef Problem problem
+    cdef SlackOracle oracle               # of the problem; one that can do nothing if it has none
+    cdef readonly double tol              # stop where bound <= (1 + tol) best, but for rounding
+    cdef readonly Py_ssize_t max_queries  # of one search
+    cdef readonly bint exact              # is the answer always a maximiser?
+    cdef readonly bint bounds             # if it is not, does `bound` bound it?
+    cdef readonly bint lock_free          # does it never take the interpreter's lock?
+    cdef readonly int64_t[::1] n_queries  # (1,) of all searches; parts of a problem share it
+    # the search that is going on
+    cdef Py_ssize_t i
+    cdef const double* theta
+    cdef double offset
+    cdef Py_ssize_t n_asked
+    cdef readonly double best
+    cdef readonly double bound
+    cdef double best_h
+    cdef double best_g
+    cdef double h                         # of the label met last, in `code`
+    cdef double g
+    cdef int32_t[::1] code
+    cdef int32_t[::1] best_code
+    cdef int32_t[::1] index               # scratch for planes
+    cdef double[::1] value
+
+    # Puts the answer into best_code and best_g. `known` is the code of a label with the loss
+    # known_loss that the problem knows; it is a candidate, and says where to begin. The problem
+    # keeps the answer; the caller forgets it.
+    cdef int find(
+        self, Py_ssize_t i, const double* theta, double offset, const int32_t* known,
+        double known_loss
+    ) except -1 nogil
+
+    cdef int search(self) except -1 nogil
+    # h of the label in `code`, with the loss g; it becomes the best if it is better
+    cdef int meet(self) except -1 nogil
+    # has the search reached its tolerance or its last query?
+    cdef bint done(self) noexcept nogil
+    # h / g of the best, where a search that was right last time begins; else one
+    cdef double first_weight(self) noexcept nogil
 
 
 cdef class SlackProblem(Problem):
@@ -19,8 +77,6 @@ cdef class SlackProblem(Problem):
 
     cdef readonly Problem problem
     cdef readonly SlackSearch search
-    cdef int32_t[::1] held               # inner code of the answer held, block after block
-    cdef double[::1] held_loss           # (n_blocks,)
-    cdef const int64_t[::1] places       # (n_blocks,) where those of a block begin
-    cdef list counters                   # of all forks: arrays (2,) of searches and queries
-    cdef adopt(self, Problem problem, SlackSearch search)
+    cdef int32_t[::1] held               # codes of the answers held, block after block
+    cdef const int64_t[::1] places       # (n_blocks + 1,) where they begin
+    cdef list counters                   # n_queries of the searches of all forks

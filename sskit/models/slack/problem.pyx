@@ -1,15 +1,304 @@
-"""Problems under slack rescaling (see the .pxd)."""
+"""Problems under slack rescaling, and searches for the maximum of loss times margin."""
+
+import sys
 
 import numpy as np
 
-from libc.string cimport memcpy
-
 from sskit.core.fingerprint import Fingerprint
 
-from sskit.core.capabilities cimport PlaneStore
+from libc.math cimport INFINITY, sqrt
+from libc.string cimport memcpy
+
 from sskit.core.direction cimport Direction
+from sskit.core.vectors cimport Scratch
+
+# Numbers that are closer than this, relatively, are equal: rounding.
+cdef double ROUNDING = 1e-12
+# Slopes that are closer than this, relatively, are equal, and an interval of lam between such is
+# empty.
+cdef double EQUAL = 1e-9
+# While an end of the interval is not known, lam moves by this factor ..
+cdef double STRIDE = 8.0
+# .. and no further than from one of these to the other.
+cdef double LEAST = 1e-15
+cdef double MOST = 1e15
 
 cdef Py_ssize_t BITS = sizeof(double) // sizeof(int32_t)   # code of a loss
+
+
+cdef class SlackSearch:
+    """Base of the searches.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its oracles are asked.
+    tol : float
+        A label is good enough if no other one can be better by a larger share.
+    max_queries : int
+        Largest number of questions of a search.
+    """
+
+    def __cinit__(self, Problem problem, double tol, Py_ssize_t max_queries):
+        self.problem = problem
+        self.oracle = problem.slack_oracle() or SlackOracle()
+        self.tol, self.max_queries = tol, max_queries
+        self.exact, self.lock_free = False, problem.lock_free
+        self.bounds = problem.exact or problem.bounds
+        self.n_queries = np.zeros(1, dtype=np.int64)
+        self.code, self.best_code = np.zeros((2, max(problem.max_code_length, 1)), dtype=np.int32)
+        self.index = np.zeros(max(problem.max_support, 1), dtype=np.int32)
+        self.value = np.zeros(max(problem.max_support, 1))
+
+    def fork(self, Problem problem):
+        """Return the same search with scratch memory of its own, for a fork of the problem."""
+        return type(self)(problem, self.tol, self.max_queries)
+
+    cdef int find(
+        self, Py_ssize_t i, const double* theta, double offset, const int32_t* known,
+        double known_loss
+    ) except -1 nogil:
+        self.i, self.theta, self.offset = i, theta, offset
+        self.n_asked = 0
+        self.best = self.best_h = self.best_g = 0.0
+        self.bound = INFINITY
+        self.problem.truth(i, &self.best_code[0])
+        self.problem.plane_store.keep(i, &self.best_code[0])
+        if known_loss > 0.0:
+            memcpy(&self.code[0], known, self.problem.code_length(i) * sizeof(int32_t))
+            self.g = known_loss
+            self.meet()
+        self.search()
+        self.n_queries[0] += self.n_asked
+        return 0
+
+    cdef int search(self) except -1 nogil:
+        with gil:
+            raise NotImplementedError(f"{type(self).__name__} must implement search")
+
+    cdef int meet(self) except -1 nogil:
+        cdef Py_ssize_t e, n = self.problem.plane(
+            self.i, &self.code[0], &self.index[0], &self.value[0]
+        )
+        self.h = self.offset
+        for e in range(n):
+            self.h -= self.value[e] * self.theta[self.index[e]]
+        if self.h > 0.0 and self.h * self.g > self.best:
+            self.problem.plane_store.keep(self.i, &self.code[0])
+            self.problem.plane_store.forget(self.i, &self.best_code[0])
+            self.best, self.best_h, self.best_g = self.h * self.g, self.h, self.g
+            memcpy(
+                &self.best_code[0], &self.code[0],
+                self.problem.code_length(self.i) * sizeof(int32_t)
+            )
+        return 0
+
+    cdef bint done(self) noexcept nogil:
+        return (
+            self.bound <= (1.0 + self.tol + ROUNDING) * self.best
+            or self.bound == 0.0
+            or self.n_asked >= self.max_queries
+        )
+
+    cdef double first_weight(self) noexcept nogil:
+        return self.best_h / self.best_g if self.best > 0.0 else 1.0
+
+
+cdef class ExactSearch(SlackSearch):
+    """No search: the problem has an oracle for the product itself.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its slack oracle has ``argmax_slack``.
+    tol : float
+        Not needed.
+    max_queries : int
+        Not needed: one is enough.
+    """
+
+    def __cinit__(self, Problem problem, double tol, Py_ssize_t max_queries):
+        # an oracle for the product that misses the maximum says nothing of what it missed
+        self.exact, self.bounds = problem.exact, False
+        self.lock_free = problem.lock_free and self.oracle.lock_free
+
+    cdef int search(self) except -1 nogil:
+        self.n_asked = 1
+        self.oracle.argmax_slack(self.i, self.theta, self.offset, &self.code[0], &self.g)
+        self.meet()
+        self.bound = self.best
+        return 0
+
+
+cdef struct Cone:
+    # the labels with lower <= g / h < upper; no product of theirs is above `bound`
+    double lower
+    double upper
+    double bound
+
+
+cdef class AngularSearch(SlackSearch):
+    """Splits the quadrant of labels that count into cones, by their slopes g / h (algorithm 2).
+
+    The constrained oracle finds the best label of a cone at lam. Better ones of this cone lie
+    below its line and above the hyperbola of the best label known: in the two cones between the
+    ray of slope 1 / lam, where the line reaches its largest product, and the rays through the
+    crossings. The cone with the largest bound comes next; as long as no label with the same
+    slope is found twice there are at most 2 M + 1 queries for M labels (theorem 2).
+
+    Parameters
+    ----------
+    problem : Problem
+        Its slack oracle has ``argmax_within``.
+    tol : float
+        The answer is proven to be good up to this share; 0 makes the search exact.
+    max_queries : int
+        As of `SlackSearch`.
+    """
+
+    cdef Scratch[Cone] cones
+
+    def __cinit__(self, Problem problem, double tol, Py_ssize_t max_queries):
+        self.lock_free = problem.lock_free and self.oracle.lock_free
+        # the constrained oracle does not say how much it misses, so its cones bound nothing then
+        self.exact = problem.exact and tol == 0.0 and max_queries == sys.maxsize
+        self.bounds = problem.exact and not self.exact
+
+    cdef int search(self) except -1 nogil:
+        cdef double lam = self.first_weight()
+        cdef Cone cone = Cone(0.0, INFINITY, INFINITY)
+        self.cones.resize(0)
+        while True:
+            self.split(cone, lam)
+            self.bound = self.best
+            if self.cones.size() == 0:
+                return 0
+            cone = self.pop()
+            self.bound = max(self.best, cone.bound)
+            if self.done():
+                return 0
+            lam = 1.0 / (sqrt(cone.lower) * sqrt(cone.upper))
+
+    # ask about a cone, and replace it by the parts of it where better labels may be
+    cdef int split(self, Cone cone, double lam) except -1 nogil:
+        cdef double value, root, bound, middle = 1.0 / lam, steep, flat
+        self.n_asked += 1
+        if not self.oracle.argmax_within(
+            self.i, self.theta, self.offset, lam, cone.lower, cone.upper, &self.code[0], &self.g
+        ):
+            return 0
+        self.meet()
+        value = self.h + lam * self.g
+        bound = min(cone.bound, value * value / (4.0 * lam))
+        if not value * value > 4.0 * lam * self.best * (1.0 + ROUNDING):
+            return 0
+        if self.best == 0.0:
+            return 0    # what was found lies on an axis, but for rounding
+        root = sqrt(value * value - 4.0 * lam * self.best)
+        # Slopes at the crossings; the flat one is the inverse of the steep one in units of 1 / lam.
+        # value - root would be nothing but rounding where lam is far off.
+        steep = middle * (value + root) / (4.0 * lam * self.best) * (value + root)
+        flat = middle * (middle / steep)
+        # a label on a border has been found, and is left out
+        self.push(middle, min(steep * (1.0 - EQUAL), cone.upper), bound)
+        self.push(max(flat * (1.0 + EQUAL), cone.lower), middle, bound)
+        return 0
+
+    cdef int push(self, double lower, double upper, double bound) except -1 nogil:
+        if lower * (1.0 + EQUAL) < upper:
+            self.cones.push(Cone(lower, upper, bound))
+        return 0
+
+    # take out the cone with the largest bound: there are few
+    cdef Cone pop(self) noexcept nogil:
+        cdef Cone cone
+        cdef Py_ssize_t k, top = 0
+        for k in range(1, self.cones.size()):
+            if self.cones[k].bound > self.cones[top].bound:
+                top = k
+        cone, self.cones[top] = self.cones[top], self.cones[self.cones.size() - 1]
+        self.cones.pop_back()
+        return cone
+
+
+cdef class BisectingSearch(SlackSearch):
+    """Minimises the bound U(lam) = K(lam)^2 / (4 lam), which is convex (their lemma 1).
+
+    The sign of its slope, that of lam g - h at the label found, says where to go on. The losses
+    and margins that a better label can have are bisected together with lam (their 4.3): better
+    labels lie below the line h + lam g = K of a query and above the hyperbola of the best label,
+    which cross at two points, and h and g of better labels lie between theirs. The search ends
+    when the labels at both ends of the interval are the only ones that the lambda-oracle can
+    still give, or when the bound proves that nothing better exists (their appendix D).
+
+    Parameters
+    ----------
+    problem : Problem
+        Its oracle is asked.
+    tol : float
+        As of `SlackSearch`.
+    max_queries : int
+        As of `SlackSearch`.
+    """
+
+    cdef int search(self) except -1 nogil:
+        cdef double low = 0.0, high = INFINITY, lam = self.first_weight()
+        cdef double low_h = 0.0, low_g = -1.0, high_h = 0.0, high_g = -1.0
+        # that better labels can have
+        cdef double least_h = 0.0, least_g = 0.0, most_h = INFINITY, most_g = INFINITY
+        cdef double value, root, least, most
+        cdef bint again, hull = False
+        while True:
+            # the lambda-oracle, and its bound
+            self.n_asked += 1
+            self.problem.argmax(self.i, self.theta, lam, &self.code[0], &self.g)
+            self.meet()
+            value = max(self.h + lam * self.g + self.problem.excess, 0.0)
+            self.bound = max(min(self.bound, value * value / (4.0 * lam)), self.best)
+            if self.done():
+                return 0
+            again = (self.h == low_h and self.g == low_g) or (
+                self.h == high_h and self.g == high_g
+            )
+            if again and hull:
+                return 0    # no label lies above the line through the two
+            if lam * self.g < self.h:
+                low, low_h, low_g = lam, self.h, self.g
+            else:
+                high, high_h, high_g = lam, self.h, self.g
+            if low_h == high_h and low_g == high_g:
+                return 0
+            # fewer lam to go on from, by what this query told
+            value = self.h + lam * self.g
+            root = sqrt(max(value * value - 4.0 * lam * self.best, 0.0))
+            least_h = max(least_h, 0.5 * (value - root))
+            most_h = min(most_h, 0.5 * (value + root))
+            least_g = max(least_g, 0.5 * (value - root) / lam)
+            most_g = min(most_g, 0.5 * (value + root) / lam)
+            if least_h > most_h or least_g > most_g:
+                return 0
+            # U is least at h / g of the label that it bounds best: look there if it is possible
+            least = max(low, least_h / most_g)
+            most = min(high, most_h / least_g) if least_g > 0.0 else high
+            if not least < most * (1.0 - EQUAL):
+                least, most = low, high
+            if not least < most * (1.0 - EQUAL):
+                return 0
+            hull = again and low_g >= 0.0 and high_g >= 0.0
+            if hull:
+                lam = (low_h - high_h) / (high_g - low_g)
+                if not low < lam < high:
+                    return 0    # the two are equally good at an end of the interval
+            elif again and self.h > 0.0 < self.g and low < self.h / self.g < high:
+                lam = self.h / self.g    # if it is the answer there too, it is proven best
+            elif most == INFINITY:
+                lam = least * STRIDE
+            elif least == 0.0:
+                lam = most / STRIDE
+            else:
+                lam = sqrt(least) * sqrt(most)
+            if not LEAST < lam < MOST:
+                return 0
 
 
 cdef class SlackProblem(Problem):
@@ -23,50 +312,30 @@ cdef class SlackProblem(Problem):
         Finds the answers of argmax; asks this problem.
     other : SlackProblem, default=None
         That of which this is a fork: what its blocks hold is shared.
-
-    Raises
-    ------
-    TypeError
-        If the problem exports planes by numbers and its blocks have codes of different lengths.
     """
 
     def __cinit__(self, Problem problem, SlackSearch search, SlackProblem other=None):
         cdef Py_ssize_t i
         problem.match(search.problem)
-        self.adopt(problem, search)
+        self.problem, self.search = problem, search
+        self.n_blocks, self.n_weights = problem.n_blocks, problem.n_weights
+        self.max_statistics, self.max_support = problem.max_statistics, problem.max_support
+        self.max_code_length = problem.max_code_length + BITS
+        self.exact, self.bounds = search.exact, search.bounds
+        self.lock_free, self.costly = search.lock_free, problem.costly
+        self.space, self.plane_store = problem.space, problem.plane_store
+        self.block_weight = problem.block_weight
         if other is not None:
             problem.match(other.problem)
-            self.plane_store, self.counters = other.plane_store, other.counters
-            self.places, self.held, self.held_loss = other.places, other.held, other.held_loss
-            self.counters.append(search.counts)
+            self.places, self.held, self.counters = other.places, other.held, other.counters
+            self.counters.append(search.n_queries)
             return
-        sizes = np.array([problem.code_length(i) for i in range(problem.n_blocks)], dtype=np.int64)
-        if (sizes == sizes[0]).all():
-            self.plane_store = ScaledPlaneStore(problem.plane_store, sizes[0])
-        elif type(problem.plane_store) is not PlaneStore:
-            raise TypeError(f"slack rescaling cannot export planes of {type(problem).__name__}")
-        places = np.concatenate([[0], sizes.cumsum()])
-        self.places = places
-        self.held = np.zeros(max(sizes.sum(), 1), dtype=np.int32)
-        self.held_loss = np.zeros(problem.n_blocks)
-        for i in range(problem.n_blocks):
-            problem.truth(i, &self.held[self.places[i]])
-        self.counters = [search.counts]
-
-    # the sizes of a problem, and what it can do
-    cdef adopt(self, Problem problem, SlackSearch search):
-        self.problem = problem
-        self.search = search
-        self.n_blocks = problem.n_blocks
-        self.n_weights = problem.n_weights
-        self.max_statistics = problem.max_statistics
-        self.max_code_length = problem.max_code_length + BITS
-        self.max_support = problem.max_support
-        self.exact, self.bounds = search.exact, search.bounds
-        self.lock_free = search.lock_free
-        self.costly = problem.costly
-        self.space = problem.space
-        self.block_weight = problem.block_weight
+        self.counters = [search.n_queries]
+        sizes = [self.code_length(i) for i in range(self.n_blocks)]
+        self.places = np.cumsum([0, *sizes], dtype=np.int64)
+        self.held = np.zeros(self.places[self.n_blocks], dtype=np.int32)
+        for i in range(self.n_blocks):
+            self.truth(i, &self.held[self.places[i]])
 
     cdef int scores(self, Py_ssize_t i, const double* w, double* theta) except -1 nogil:
         return self.problem.scores(i, w, theta)
@@ -82,21 +351,21 @@ cdef class SlackProblem(Problem):
     ) except -1 nogil:
         cdef Py_ssize_t size = self.problem.code_length(i)
         cdef int32_t* held = &self.held[self.places[i]]
-        self.search.find(i, theta, loss_weight, held, self.held_loss[i], code, loss)
+        self.search.find(i, theta, loss_weight, held, loss_of(held + size))
         self.problem.plane_store.forget(i, held)
-        memcpy(held, code, size * sizeof(int32_t))
-        self.held_loss[i] = loss[0]
+        loss[0] = self.search.best_g
+        memcpy(held, &self.search.best_code[0], size * sizeof(int32_t))
+        memcpy(held + size, loss, sizeof(double))
+        memcpy(code, held, (size + BITS) * sizeof(int32_t))
         if self.bounds:
             self.excess = max(self.search.bound - self.search.best, 0.0)
-        memcpy(code + size, loss, sizeof(double))
         return 0
 
     cdef Py_ssize_t plane(
         self, Py_ssize_t i, const int32_t* code, int32_t* index, double* value
     ) except -1 nogil:
         cdef Py_ssize_t e, n = self.problem.plane(i, code, index, value)
-        cdef double loss
-        memcpy(&loss, code + self.problem.code_length(i), sizeof(double))
+        cdef double loss = loss_of(code + self.problem.code_length(i))
         for e in range(n):
             value[e] *= loss
         return n if loss > 0.0 else 0
@@ -148,17 +417,13 @@ cdef class SlackProblem(Problem):
         """Return the same for some blocks of the inner problem alone."""
         cdef Problem problem = self.problem.restrict(blocks, block_weight)
         cdef SlackProblem other = SlackProblem(problem, self.search.fork(problem))
-        # its searches are counted here, at once and for all parts
-        other.search.counts = self.search.counts
+        # its queries are counted here, at once and for all parts
+        other.search.n_queries = self.search.n_queries
         return other
 
     def n_queries(self, n_calls):
         """Return how often the oracle behind the searches was asked, by all forks."""
-        return int(np.sum(self.counters, axis=0)[1])
-
-    def n_searches(self):
-        """Return how many searches there were, by all forks."""
-        return int(np.sum(self.counters, axis=0)[0])
+        return int(np.sum(self.counters))
 
     def fingerprint(self):
         """Return by what the inner problem is known again, and that its planes are scaled."""
@@ -166,40 +431,7 @@ cdef class SlackProblem(Problem):
         return Fingerprint(inner.whole | {"rescaling": "slack"}, inner.blocks)
 
 
-cdef class ScaledPlaneStore(PlaneStore):
-    """A store of planes whose codes are followed by the bits of their losses.
-
-    Parameters
-    ----------
-    inner : PlaneStore
-        Of the planes themselves.
-    inner_code_length : int
-        Length of their codes.
-    """
-
-    cdef PlaneStore inner
-    cdef Py_ssize_t inner_code_length
-
-    def __cinit__(self, PlaneStore inner not None, Py_ssize_t inner_code_length):
-        self.inner, self.inner_code_length = inner, inner_code_length
-
-    cdef int keep(self, Py_ssize_t i, const int32_t* code) except -1 nogil:
-        return self.inner.keep(i, code)
-
-    cdef void forget(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
-        self.inner.forget(i, code)
-
-    cdef Py_ssize_t plane_bytes(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
-        return self.inner.plane_bytes(i, code)
-
-    def export_planes(self, code):
-        """Return planes by the exported inner planes and the bits of their losses."""
-        code = code.reshape(-1, self.inner_code_length + BITS)
-        inner = np.ascontiguousarray(code[:, : self.inner_code_length]).ravel()
-        return self.inner.export_planes(inner), code[:, self.inner_code_length :].copy()
-
-    def import_planes(self, blocks, planes):
-        """Return codes of planes that `export_planes` returned, each kept once more."""
-        inner, losses = planes
-        inner = np.asarray(self.inner.import_planes(blocks, inner), dtype=np.int32)
-        return np.hstack([inner.reshape(len(losses), self.inner_code_length), losses]).ravel()
+cdef double loss_of(const int32_t* bits) noexcept nogil:
+    cdef double loss
+    memcpy(&loss, bits, sizeof(double))
+    return loss

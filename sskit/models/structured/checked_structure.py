@@ -41,7 +41,7 @@ class Answers:
         self.n_weights = n_weights
         if n_weights is None:
             phi = self._ask(0, "joint_feature", X[0], self.full[0])
-            self.n_weights = self._length(phi, 0)
+            self.n_weights = int(np.prod(_vector(phi, 0).shape))
 
     def subset(self, numbers):
         """Return the answers for some samples, under the numbers that they have here.
@@ -107,8 +107,8 @@ class Answers:
 
     def joint_feature(self, i, y):
         """Return (index, value) of the joint feature of a labelling, index strictly increasing."""
-        phi = self._ask(i, "joint_feature", self.X[i], y)
-        length = self._length(phi, i)
+        phi = _vector(self._ask(i, "joint_feature", self.X[i], y), i)
+        length = int(np.prod(phi.shape))
         if length != self.n_weights:
             raise ValueError(
                 f"joint_feature of sample {i} has length {length}, expected {self.n_weights}"
@@ -164,21 +164,6 @@ class Answers:
 
     def _ask(self, i, name, *args):
         return ask(self.model, name, f"sample {i}", *args)
-
-    def _length(self, phi, i):
-        shape = phi.shape if sp.issparse(phi) else _array(phi, i).shape
-        vector = len(shape) == 1 or (sp.issparse(phi) and len(shape) == 2 and 1 in shape)
-        if not vector:
-            raise ValueError(
-                f"joint_feature of sample {i} has shape {shape}, expected a vector: a 1-D array "
-                "or a sparse row"
-            )
-        if sp.issparse(phi):
-            if phi.dtype.kind not in "biuf":
-                raise ValueError(f"joint_feature of sample {i} does not hold numbers: {phi.dtype}")
-            if len(shape) == 2:
-                check_structure(phi, f"joint_feature of sample {i}")
-        return int(np.prod(shape))
 
 
 def ask(model, name, sample, *args):
@@ -257,21 +242,28 @@ def label_key(y):
     return type(y), pickle.dumps(y)
 
 
-def _array(phi, i):
-    """Return a dense joint feature as an array of numbers."""
+def _vector(phi, i):
+    """Return the joint feature of sample i as an array or sparse matrix that is a vector."""
+    name, is_sparse = f"joint_feature of sample {i}", sp.issparse(phi)
     try:
-        array = np.asarray(phi)
+        vector = phi if is_sparse else np.asarray(phi)
     except ValueError:
-        array = None
-    if array is None or array.dtype.kind not in "biuf":
-        raise ValueError(f"joint_feature of sample {i} does not hold numbers: {phi!r:.80}")
-    return array
+        vector = np.array(None)
+    if vector.dtype.kind not in "biuf":
+        what = str(vector.dtype) if is_sparse else repr(phi)
+        raise ValueError(f"{name} does not hold numbers: {what:.80}")
+    if len(vector.shape) != 1 and not (is_sparse and len(vector.shape) == 2 and 1 in vector.shape):
+        raise ValueError(
+            f"{name} has shape {vector.shape}, expected a vector: a 1-D array or a sparse row"
+        )
+    if len(vector.shape) == 2:
+        check_structure(vector, name)
+    return vector
 
 
 def _entries(phi):
     """Return (index, value) of the entries of a vector that are not zero, in order."""
     if not sp.issparse(phi):
-        phi = np.asarray(phi)
         index = np.flatnonzero(phi)
         return index, phi[index]
     entries = phi.tocoo()

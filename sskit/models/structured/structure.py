@@ -1,5 +1,7 @@
 """Structures written in Python, bound to samples."""
 
+from itertools import chain, pairwise
+
 import numpy as np
 from joblib import effective_n_jobs
 
@@ -69,31 +71,20 @@ class Structure:
         layout : WeightLayout
             Places of the weights.
         """
-        answers = self._answers(X, Y, full)
-        problem = PythonProblem(
-            answers,
-            block_weight,
-            self._flag("exact"),
-            self._flag("costly"),
-            self.parallel,
-        )
+        flags = {name: getattr(self.model, name, True) for name in ("exact", "costly")}
+        for name, flag in flags.items():
+            if not isinstance(flag, (bool, np.bool_)):
+                raise ValueError(f"{name} of the model is {flag!r}, expected True or False")
+        answers = Answers(self.model, X, Y, self._n_weights(), full)
+        problem = PythonProblem(answers, block_weight, parallel=self.parallel, **flags)
         bounds = getattr(self.model, "bounds", None)
         layout = WeightLayout(coef=(problem.n_weights,))
         layout.own_bounds = bounds() if callable(bounds) else bounds
         return problem, layout
 
-    def _flag(self, name):
-        flag = getattr(self.model, name, True)
-        if not isinstance(flag, (bool, np.bool_)):
-            raise ValueError(f"{name} of the model is {flag!r}, expected True or False")
-        return bool(flag)
-
     def n_weights(self, X, Y):
         """Return the length of the joint features, for which the first sample may be asked."""
-        return self._answers(X, Y).n_weights
-
-    def _answers(self, X, Y, full=None):
-        return Answers(self.model, X, Y, self._n_weights(), full)
+        return Answers(self.model, X, Y, self._n_weights()).n_weights
 
     def _n_weights(self):
         n_weights = getattr(self.model, "n_weights", None)
@@ -122,26 +113,20 @@ class Structure:
         Y : list of length n
             Labellings.
         """
-        return self._shared(self._predict, (X,), w, n_jobs)
+        return self._ask_all("argmax", "X[{}]", (X,), w, n_jobs)
 
-    def _predict(self, X, w, first):
-        return [
-            ask(self.model, "argmax", f"X[{i}]", x, w.copy()) for i, x in enumerate(X, start=first)
-        ]
-
-    def _shared(self, function, samples, w, n_jobs):
-        """Return what a method says of samples, asked by several workers if there are some."""
+    def _ask_all(self, name, sample, samples, w, n_jobs):
+        """Return what a method says of all samples, asked by several workers if there are some."""
         n = len(samples[0])
         n_jobs = min(effective_n_jobs(n_jobs), n)
         if n_jobs <= 1:
-            return function(*samples, w, 0)
+            return ask_some(self.model, name, sample, samples, w, 0)
         cuts = np.linspace(0, n, n_jobs + 1).astype(int)
         shares = [
-            (*(items[start:stop] for items in samples), w, start)
-            for start, stop in zip(cuts[:-1], cuts[1:], strict=True)
+            (self.model, name, sample, [items[start:stop] for items in samples], w, start)
+            for start, stop in pairwise(cuts)
         ]
-        parts = run_shares(function, shares, self.model, self.parallel)
-        return [y for part in parts for y in part]
+        return [*chain.from_iterable(run_shares(ask_some, shares, self.model, self.parallel))]
 
     def complete(self, X, Y, w, n_jobs=None):
         """Return the best full labelling of each sample that agrees with what is known.
@@ -162,13 +147,7 @@ class Structure:
         full : list of length n
             Not checked.
         """
-        return self._shared(self._complete, (X, Y), w, n_jobs)
-
-    def _complete(self, X, Y, w, first):
-        return [
-            ask(self.model, "complete", f"sample {i}", x, y, w.copy())
-            for i, (x, y) in enumerate(zip(X, Y, strict=True), start=first)
-        ]
+        return self._ask_all("complete", "sample {}", (X, Y), w, n_jobs)
 
     def starts(self, X, Y, random_state, n_jobs=None):
         """Yield full labellings to begin with, without end.
@@ -198,14 +177,27 @@ class Structure:
             If ``start`` returns another number of labellings; or if there is no such method and
             nobody says how long the weights are.
         """
+        name = type(self.model).__name__
         if callable(getattr(self.model, "start", None)):
             while True:
-                yield self._start(X, Y, random_state)
+                full = ask(self.model, "start", "all samples", list(X), list(Y), random_state)
+                try:
+                    full = list(full)
+                except TypeError:
+                    raise ValueError(
+                        f"start of {name} returned {full!r:.80}, expected a list of {len(X)} "
+                        "labellings"
+                    ) from None
+                if len(full) != len(X):
+                    raise ValueError(
+                        f"start of {name} returned {len(full)} labellings, expected {len(X)}"
+                    )
+                yield full
         n_weights = self._n_weights()
         if n_weights is None:
             raise ValueError(
-                f"{type(self.model).__name__} has complete, which takes weights, but neither "
-                "n_weights, the length of the joint features, nor start to begin with"
+                f"{name} has complete, which takes weights, but neither n_weights, the length of "
+                "the joint features, nor start to begin with"
             )
         if not 0 < n_weights < 2**31:
             raise ValueError(
@@ -215,22 +207,6 @@ class Structure:
         while True:
             yield self.complete(X, Y, w, n_jobs)
             w = random_state.normal(size=n_weights)
-
-    def _start(self, X, Y, random_state):
-        full = ask(self.model, "start", "all samples", list(X), list(Y), random_state)
-        try:
-            full = list(full)
-        except TypeError:
-            raise ValueError(
-                f"start of {type(self.model).__name__} returned {full!r:.80}, expected a list of "
-                f"{len(X)} labellings"
-            ) from None
-        if len(full) != len(X):
-            raise ValueError(
-                f"start of {type(self.model).__name__} returned {len(full)} labellings, expected "
-                f"{len(X)}"
-            )
-        return full
 
     def observed(self, Y):
         """Return full labellings without their hidden parts, if the structure can tell them.
@@ -264,7 +240,38 @@ class Structure:
         loss : ndarray of shape (n,)
             Finite and non-negative.
         """
-        losses = np.empty(len(Y))
-        for i, pair in enumerate(zip(Y_true, Y, strict=True)):
-            losses[i] = checked_loss(ask(self.model, "loss", f"y[{i}]", *pair), f"y[{i}]")
-        return losses
+        return np.array(
+            [
+                checked_loss(ask(self.model, "loss", f"y[{i}]", *pair), f"y[{i}]")
+                for i, pair in enumerate(zip(Y_true, Y, strict=True))
+            ]
+        )
+
+
+def ask_some(model, name, sample, samples, w, first):
+    """Return what a method of a structure says of some samples under weights.
+
+    Parameters
+    ----------
+    model : object
+        The structure.
+    name : str
+        Of the method, which takes a sample and the weights.
+    sample : str
+        What a sample is called, but for its number.
+    samples : sequence of list of length n
+        Inputs, and what else the method takes of each.
+    w : ndarray of shape (n_weights,)
+        Weights.
+    first : int
+        Number of the first sample.
+
+    Returns
+    -------
+    answers : list of length n
+        Not checked.
+    """
+    return [
+        ask(model, name, sample.format(i), *each, w.copy())
+        for i, each in enumerate(zip(*samples, strict=True), start=first)
+    ]

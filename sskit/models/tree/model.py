@@ -12,7 +12,7 @@ from sskit.models.graph.request import GraphRequest
 from sskit.models.layout import WeightLayout
 from sskit.models.tree.decoder import TreeDecoder
 from sskit.models.tree.partial_problem import PartialTreeProblem
-from sskit.oracles.graph.potentials import PairForm
+from sskit.oracles.graph.potentials import PairForm, Topologies
 from sskit.oracles.tree.max_sum import TreeMaxSum
 
 
@@ -98,7 +98,7 @@ class TreeModel:
 
     def _problem(self, trees, codes, labels, cost, block_weight, kind=GraphProblem):
         kinds, table = kinds_of_trees(codes, trees.edge_offsets, self.n_kinds)
-        return kind(
+        problem = kind(
             list(node_rows(trees)),
             shared_rows(kinds),
             trees.ends,
@@ -111,6 +111,8 @@ class TreeModel:
             TreeMaxSum(),
             table,
         )
+        problem.set_topologies(Topologies(trees.n_nodes, trees.ends, trees.edge_offsets))
+        return problem
 
 
 @lru_cache(maxsize=8)

@@ -1,8 +1,7 @@
 from libc.stdint cimport int32_t
 
 from sskit.core.vectors cimport Scratch
-from sskit.oracles.graph.elimination_order cimport EliminationOrder
-from sskit.oracles.graph.potentials cimport GraphOracle, Potentials
+from sskit.oracles.graph.potentials cimport GraphOracle, Potentials, Topology
 
 
 cdef class Elimination(GraphOracle):
@@ -15,15 +14,9 @@ cdef class Elimination(GraphOracle):
     """
 
     cdef readonly Py_ssize_t max_entries
-    cdef readonly EliminationOrder order
+    cdef const Topology* graph       # at hand
     cdef Py_ssize_t n_states
-    cdef Scratch[int32_t] first          # (n_nodes + 1,) where the edges of a node begin
-    cdef Scratch[int32_t] incident       # (2 n_edges,) the edges of each node
-    # (n_nodes,) by place: where its table begins; the tables that its neighbour at place j takes
-    # up next are child[j], sibling[child[j]], ...; -1: no more
-    cdef Scratch[Py_ssize_t] offset
-    cdef Scratch[int32_t] child
-    cdef Scratch[int32_t] sibling
+    cdef Scratch[Py_ssize_t] offset      # (n_nodes,) by place: where its table begins
     cdef Py_ssize_t n_entries            # of all tables together
     cdef Scratch[double] tables          # all of them, and those of the edges of one node
     # what is added up for one node: rows over its states, by the states of neighbours
@@ -33,8 +26,8 @@ cdef class Elimination(GraphOracle):
     cdef Scratch[double] sums            # (n_neighbours + 1, n_states)
     cdef Scratch[int32_t] state          # (n_neighbours,)
 
-    # ValueError unless the order's tables fit in
-    cdef int prepare(self, const Potentials* p) except -1 nogil
+    # make room for the tables
+    cdef int reserve(self, const Potentials* p) except -1 nogil
     # make the table of a place
     cdef int eliminate(self, const Potentials* p, Py_ssize_t i) except -1 nogil
     # fill row, step, level and the last of sums
@@ -45,9 +38,3 @@ cdef class Elimination(GraphOracle):
     ) except -1 nogil
     # the best state of the node at a place, given those of its neighbours
     cdef int32_t best(self, const Potentials* p, Py_ssize_t i, const int32_t* labels) noexcept nogil
-
-
-# the largest width at which K^(width + 1) numbers are no more than these
-cdef Py_ssize_t largest_width(Py_ssize_t n_states, double max_entries) noexcept nogil
-# the sum of these numbers over an order
-cdef double count_entries(EliminationOrder order, Py_ssize_t n_states) noexcept nogil

@@ -2,19 +2,15 @@
 
 import numpy as np
 
-from sskit.inputs.edges import check_edges
 from sskit.oracles.gate import check_count
+from sskit.oracles.graph.potentials import DEFAULT_ENTRIES
 
 from libc.math cimport INFINITY
 from libc.string cimport memcpy, memset
 
-from sskit.oracles.graph.elimination_order cimport MOST_WIDTH, EliminationOrder
 from sskit.oracles.graph.potentials cimport (
     GraphPotentials, check_capacities, labelling_score, pair_score
 )
-
-# Numbers that are added up for one labelling, and those of tables are fewer: some 50 ms, 60 MB.
-DEFAULT_ENTRIES = 2**24
 
 
 cdef class Elimination(GraphOracle):
@@ -30,21 +26,36 @@ cdef class Elimination(GraphOracle):
     def __cinit__(self, Py_ssize_t max_entries=DEFAULT_ENTRIES):
         self.exact = self.lock_free = self.bounds = True
         self.max_entries = max_entries
-        self.order = EliminationOrder()
 
     cpdef GraphOracle fork(self):
         return Elimination(self.max_entries)
 
+    cdef int arrange(self, Topology* topology, Py_ssize_t n_states) except -1 nogil:
+        cdef Py_ssize_t width
+        topology.make_incidence()
+        if topology.takes_elimination(n_states, self.max_entries):
+            return 0
+        width = topology.most
+        with gil:
+            raise ValueError(
+                f"the induced width of {topology.n_nodes} nodes with {topology.n_edges} edges is "
+                + (f"{topology.width}, which takes {topology.count_entries(n_states):.0f} entries"
+                   if topology.width <= width else f"larger than {width}")
+                + f" of tables over {n_states} states: more than "
+                f"max_entries={self.max_entries}"
+            )
+
     cdef int improve(self, const Potentials* p, int32_t* labels) except -1 nogil:
         cdef Py_ssize_t i
-        if p.n_states == 1:  # nothing to choose, whatever the width
+        if p.n_states == 1:
             memset(labels, 0, p.n_nodes * sizeof(int32_t))
         else:
-            self.prepare(p)
+            self.graph = self.topology_of(p)
+            self.reserve(p)
             for i in range(p.n_nodes):
                 self.eliminate(p, i)
             for i in range(p.n_nodes - 1, -1, -1):
-                labels[self.order.order[i]] = self.best(p, i, labels)
+                labels[self.graph.eliminated[i]] = self.best(p, i, labels)
         self.bound = labelling_score(p, labels)
         if self.bound == -INFINITY:
             with gil:
@@ -53,59 +64,26 @@ cdef class Elimination(GraphOracle):
                 )
         return 0
 
-    cdef int prepare(self, const Potentials* p) except -1 nogil:
-        cdef Py_ssize_t i, j, _j, v, n, size, total = 0, most = 0
-        cdef Py_ssize_t width = largest_width(p.n_states, self.max_entries)
-        cdef double n_entries = INFINITY
-        if self.order.arrange(p.n_nodes, p.n_edges, p.ends, width) <= width:
-            n_entries = count_entries(self.order, p.n_states)
-        if n_entries > self.max_entries:
-            with gil:
-                raise ValueError(
-                    f"the induced width of {p.n_nodes} nodes with {p.n_edges} edges is "
-                    + (f"{self.order.width}, which takes {n_entries:.0f} entries"
-                       if self.order.width <= width else f"larger than {width}")
-                    + f" of tables over {p.n_states} states: more than "
-                    f"max_entries={self.max_entries}"
-                )
+    cdef int reserve(self, const Potentials* p) except -1 nogil:
+        cdef Py_ssize_t i, _j, n, size, total = 0, most = 0
         self.n_states = p.n_states
-        self.first.refill(p.n_nodes + 1, 0)
-        self.incident.resize(2 * p.n_edges)
-        for i in range(2 * p.n_edges):
-            self.first[p.ends[i] + 1] += 1
-        for v in range(p.n_nodes):
-            self.first[v + 1] += self.first[v]
-        for i in range(2 * p.n_edges):
-            v = p.ends[i]
-            self.incident[self.first[v]] = <int32_t>(i // 2)
-            self.first[v] += 1  # moved to where the next node begins
-        for v in range(p.n_nodes, 0, -1):
-            self.first[v] = self.first[v - 1]
-        self.first[0] = 0
         self.sums.resize(p.n_states)
         self.offset.resize(p.n_nodes)
-        self.child.refill(p.n_nodes, -1)
-        self.sibling.refill(p.n_nodes, -1)
         for i in range(p.n_nodes):
             self.offset[i] = total
-            n = self.order.first[i + 1] - self.order.first[i]
-            size = 1
+            n = self.graph.first_joined[i + 1] - self.graph.first_joined[i]
+            size = n > 0
             for _j in range(n):
                 size *= p.n_states
-            if n:
-                total += size
-                j = self.order.place[self.order.joined[self.order.first[i]]]
-                self.sibling[i] = self.child[j]
-                self.child[j] = <int32_t>i
-            v = self.order.order[i]
-            most = max(most, self.first[v + 1] - self.first[v])
+            total += size
+            most = max(most, self.graph.first[i + 1] - self.graph.first[i])
         self.n_entries = total
         self.tables.resize(total + most * p.n_states * p.n_states)
         return 0
 
     cdef int eliminate(self, const Potentials* p, Py_ssize_t i) except -1 nogil:
-        cdef Py_ssize_t n = self.order.first[i + 1] - self.order.first[i], n_states = p.n_states
-        cdef Py_ssize_t c = n - 1, level, k, part, n_parts
+        cdef Py_ssize_t n = self.graph.first_joined[i + 1] - self.graph.first_joined[i]
+        cdef Py_ssize_t n_states = p.n_states, c = n - 1, level, k, part, n_parts
         cdef double* sums
         cdef double* table = self.tables.data() + self.offset[i]
         cdef const double* row
@@ -144,21 +122,21 @@ cdef class Elimination(GraphOracle):
                 self.row[part] += self.step[part * n + c]
 
     cdef int collect(self, const Potentials* p, Py_ssize_t i) except -1 nogil:
-        cdef Py_ssize_t v = self.order.order[i], n_states = p.n_states, j, k, e, begin, n
+        cdef Py_ssize_t v = self.graph.eliminated[i], n_states = p.n_states, j, k, e, begin, end, n
         cdef int32_t a, b, other
         cdef double* sums
         cdef Py_ssize_t free = self.n_entries
-        n = self.order.first[i + 1] - self.order.first[i]
+        n = self.graph.first_joined[i + 1] - self.graph.first_joined[i]
         self.row.resize(0)
         self.step.resize(0)
         self.level.resize(0)
         self.sums.resize((n + 1) * n_states)
         sums = &self.sums[n * n_states]
         memcpy(sums, p.node + v * p.stride, n_states * sizeof(double))
-        for k in range(self.first[v], self.first[v + 1]):
-            e = self.incident[k]
-            other = p.ends[2 * e] + p.ends[2 * e + 1] - <int32_t>v
-            if self.order.place[other] < i:
+        for k in range(self.graph.first[v], self.graph.first[v + 1]):
+            e = self.graph.incident[k]
+            other = self.graph.other_end(e, v)
+            if self.graph.place[other] < i:
                 continue  # it is in a table by now
             for a in range(<int32_t>n_states):
                 for b in range(<int32_t>n_states):
@@ -167,17 +145,16 @@ cdef class Elimination(GraphOracle):
                     )
             self.take_part(i, free, &other, 1)
             free += n_states * n_states
-        j = self.child[i]
+        j = self.graph.child[i]
         while j >= 0:
-            begin = self.order.first[j] + 1  # the first neighbour is this node itself
-            if begin < self.order.first[j + 1]:
-                self.take_part(
-                    i, self.offset[j], &self.order.joined[begin], self.order.first[j + 1] - begin
-                )
+            begin = self.graph.first_joined[j] + 1  # the first neighbour is this node itself
+            end = self.graph.first_joined[j + 1]
+            if begin < end:
+                self.take_part(i, self.offset[j], &self.graph.joined[begin], end - begin)
             else:
                 for k in range(n_states):
                     sums[k] += self.tables[self.offset[j] + k]
-            j = self.sibling[j]
+            j = self.graph.sibling[j]
         return 0
 
     cdef int take_part(
@@ -185,10 +162,10 @@ cdef class Elimination(GraphOracle):
     ) except -1 nogil:
         """step: how far the row goes on when a neighbour gets its next state, and those that vary
         faster their first one again."""
-        cdef Py_ssize_t first = self.order.first[i], n = self.order.first[i + 1] - first
-        cdef Py_ssize_t c, k = 0, stride = self.n_states, back = 0
+        cdef Py_ssize_t first = self.graph.first_joined[i], c, k = 0, stride = self.n_states
+        cdef Py_ssize_t n = self.graph.first_joined[i + 1] - first, back = 0
         for c in range(n):
-            if k < n_scope and self.order.joined[first + c] == scope[k]:
+            if k < n_scope and self.graph.joined[first + c] == scope[k]:
                 if k == 0:
                     self.level.push(<int32_t>c)
                 self.step.push(stride - back)
@@ -203,84 +180,33 @@ cdef class Elimination(GraphOracle):
     cdef int32_t best(
         self, const Potentials* p, Py_ssize_t i, const int32_t* labels
     ) noexcept nogil:
-        cdef Py_ssize_t v = self.order.order[i], k, j, e, row, stride
+        cdef Py_ssize_t v = self.graph.eliminated[i], k, j, e, row, stride
         cdef int32_t a, b, best = 0
         cdef double* sums = self.sums.data()
         memcpy(sums, p.node + v * p.stride, p.n_states * sizeof(double))
-        for k in range(self.first[v], self.first[v + 1]):
-            e = self.incident[k]
+        for k in range(self.graph.first[v], self.graph.first[v + 1]):
+            e = self.graph.incident[k]
             a, b = p.ends[2 * e], p.ends[2 * e + 1]
-            if self.order.place[a + b - v] < i:
+            if self.graph.place[a + b - v] < i:
                 continue
             for j in range(p.n_states):
                 sums[j] += (
                     pair_score(p, e, <int32_t>j, labels[b]) if a == v
                     else pair_score(p, e, labels[a], <int32_t>j)
                 )
-        j = self.child[i]
+        j = self.graph.child[i]
         while j >= 0:
             row, stride = self.offset[j], 1
-            for k in range(self.order.first[j] + 1, self.order.first[j + 1]):
+            for k in range(self.graph.first_joined[j] + 1, self.graph.first_joined[j + 1]):
                 stride *= p.n_states
-                row += stride * labels[self.order.joined[k]]
+                row += stride * labels[self.graph.joined[k]]
             for k in range(p.n_states):
                 sums[k] += self.tables[row + k]
-            j = self.sibling[j]
+            j = self.graph.sibling[j]
         for k in range(1, p.n_states):
             if sums[k] > sums[best]:
                 best = <int32_t>k
         return best
-
-
-cdef Py_ssize_t largest_width(Py_ssize_t n_states, double max_entries) noexcept nogil:
-    cdef Py_ssize_t width = 0
-    cdef double size = <double>n_states * n_states
-    while size <= max_entries and width < MOST_WIDTH:
-        size *= n_states
-        width += 1
-    return width
-
-
-cdef double count_entries(EliminationOrder order, Py_ssize_t n_states) noexcept nogil:
-    cdef Py_ssize_t i, _k
-    cdef double size, total = 0.0
-    for i in range(order.n_nodes):
-        size = n_states
-        for _k in range(order.first[i], order.first[i + 1]):
-            size *= n_states
-        total += size
-    return total
-
-
-def takes_elimination(n_nodes, edges, n_states, max_entries=DEFAULT_ENTRIES):
-    """Tell whether `elimination` takes a graph.
-
-    Parameters
-    ----------
-    n_nodes : int
-        Number of nodes.
-    edges : array-like of int of shape (n_edges, 2)
-        The two nodes of each edge.
-    n_states : int
-        Number of states.
-    max_entries : int, default=2**24
-        As for `elimination`.
-
-    Returns
-    -------
-    takes : bool
-        Whether there are no more entries than these.
-    """
-    n_nodes, n_states = check_count(n_nodes, "n_nodes"), check_count(n_states, "n_states")
-    max_entries = check_count(max_entries, "max_entries")
-    cdef const int32_t[:, ::1] ends = check_edges(edges, n_nodes)
-    cdef EliminationOrder order = EliminationOrder()
-    cdef Py_ssize_t width = largest_width(n_states, max_entries)
-    if n_states == 1:
-        return True
-    if order.arrange(n_nodes, ends.shape[0], &ends[0, 0] if len(ends) else NULL, width) > width:
-        return False
-    return count_entries(order, n_states) <= max_entries
 
 
 def elimination(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0,

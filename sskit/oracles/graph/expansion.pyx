@@ -8,6 +8,7 @@ from libc.math cimport INFINITY, fabs
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 
+from sskit.core.vectors cimport Scratch
 from sskit.oracles.graph.cut cimport Cut
 from sskit.oracles.graph.potentials cimport (
     ROUNDING, GraphOracle, GraphPotentials, Potentials, check_capacities, labelling_score,
@@ -34,12 +35,10 @@ cdef class Expansion(GraphOracle):
     cdef readonly bint persistency
     cdef readonly bint swaps
     cdef Cut cut
-    cdef Py_ssize_t max_nodes
-    cdef Py_ssize_t n_states
-    cdef int32_t[::1] certain        # (max_nodes,) label, or -1
-    cdef int32_t[::1] trial          # (max_nodes,)
-    cdef int32_t[::1] second         # (max_nodes,)
-    cdef double[::1] reduced         # (max_nodes * n_states,)
+    cdef Scratch[int32_t] certain    # (n_nodes,) label, or -1
+    cdef Scratch[int32_t] trial      # (n_nodes,)
+    cdef Scratch[int32_t] second     # (n_nodes,)
+    cdef Scratch[double] reduced     # (n_nodes, n_states)
 
     def __cinit__(self, bint persistency=True, bint swaps=False):
         self.persistency, self.swaps = persistency, swaps
@@ -48,25 +47,10 @@ cdef class Expansion(GraphOracle):
     cpdef GraphOracle fork(self):
         return Expansion(self.persistency, self.swaps)
 
-    cdef int reserve(self, const Potentials* p) except -1 nogil:
-        if p.n_nodes > self.max_nodes or p.n_states != self.n_states:
-            with gil:
-                self.grow(p)
-        self.cut.reserve(p.n_nodes, p.n_edges)
-        return 0
-
-    cdef int grow(self, const Potentials* p) except -1:
-        n_nodes = max(p.n_nodes, self.max_nodes)
-        certain, trial, second = np.empty((3, n_nodes), dtype=np.int32)
-        self.reduced = np.empty(n_nodes * p.n_states)
-        self.certain, self.trial, self.second = certain, trial, second
-        # last, should memory end on the way
-        self.max_nodes, self.n_states = n_nodes, p.n_states
-        return 0
-
     cdef int improve(self, const Potentials* p, int32_t* labels) except -1 nogil:
-        cdef Py_ssize_t n_moves = self.n_moves(p.n_states), m = 0, idle = 0, v, e
-        cdef double score, least = 0.0
+        cdef Py_ssize_t n_states = p.n_states, m = 0, idle = 0, v, e
+        cdef Py_ssize_t n_moves = n_states * (n_states - 1) // 2 if self.swaps else n_states
+        cdef double score, value, least = 0.0
         if p.potts:
             for e in range(p.n_edges):
                 if p.pair[e] < 0.0:
@@ -76,7 +60,11 @@ cdef class Expansion(GraphOracle):
                             f"{p.ends[2 * e + 1]} cannot be represented by a cut: its potential "
                             f"is {p.pair[e]:.6g}, expected a number >= 0"
                         )
-        self.reserve(p)
+        self.certain.resize(p.n_nodes)
+        self.trial.resize(p.n_nodes)
+        self.second.resize(p.n_nodes)
+        self.reduced.resize(p.n_nodes * p.n_states)
+        self.cut.reserve(p.n_nodes, p.n_edges)
         self.find_certain(p)
         for v in range(p.n_nodes):
             if self.certain[v] >= 0:
@@ -90,22 +78,15 @@ cdef class Expansion(GraphOracle):
         least *= ROUNDING
         score = labelling_score(p, labels)
         while idle < n_moves:
-            idle = 0 if self.move(p, labels, m, &score, least) else idle + 1
+            self.options(m, p, labels)
+            self.cut.choose(p, self.second.data(), self.trial.data())
+            value = labelling_score(p, self.trial.data())
+            idle += 1
+            if value > score + least:    # nor where a score is not a number
+                memcpy(labels, self.trial.data(), p.n_nodes * sizeof(int32_t))
+                score, idle = value, 0
             m = (m + 1) % n_moves
         return 0
-
-    cdef int move(
-        self, const Potentials* p, int32_t* labels, Py_ssize_t m, double* score, double least
-    ) except -1 nogil:
-        cdef double value
-        self.options(m, p, labels)
-        self.cut.choose(p, &self.second[0], &self.trial[0])
-        value = labelling_score(p, &self.trial[0])
-        if not value > score[0] + least:    # nor where a score is not a number
-            return 0
-        memcpy(labels, &self.trial[0], p.n_nodes * sizeof(int32_t))
-        score[0] = value
-        return 1
 
     cdef int find_certain(self, const Potentials* p) except -1 nogil:
         """Cut each state off from all others (Kovtun 2003).
@@ -151,9 +132,6 @@ cdef class Expansion(GraphOracle):
                     v = b if self.certain[a] == k else a
                     self.reduced[v * n_states + k] += p.pair[e]
         return 0
-
-    cdef Py_ssize_t n_moves(self, Py_ssize_t n_states) noexcept nogil:
-        return n_states * (n_states - 1) // 2 if self.swaps else n_states
 
     cdef void options(
         self, Py_ssize_t m, const Potentials* p, const int32_t* labels

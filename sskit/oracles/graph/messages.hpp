@@ -1,9 +1,11 @@
-// Sequential message passing on the packed tables of a graph: included by messages.pyx, which hands
-// it on.
+// Sequential message passing on the packed tables of a graph: included by trws.pxd, which trws.pyx
+// alone needs.
 #pragma once
 #include <cmath>
+#include <cstring>
 
 #include "lanes.hpp"
+#include "topology.hpp"
 
 namespace sskit {
 
@@ -13,11 +15,8 @@ namespace sskit {
 struct MessageGraph {
     ptrdiff_t n_nodes, n_states, stride;
     const double* node;            // (n_nodes, stride)
-    const int32_t* first_later;    // (n_nodes + 1,) where the edges to later nodes begin
-    const int32_t* first_earlier;  // (n_nodes + 1,) likewise, places in ..
-    const int32_t* earlier_edge;   // (n_edges,) .. these edges
-    const int32_t* later;          // (n_edges,) the later node of an edge
-    const int32_t* earlier;        // (n_edges,) the earlier one
+    const int32_t *first_later, *first_earlier, *earlier_edge;  // of its Topology
+    const int32_t *later, *earlier;                             // likewise
     const double* tables;          // earlier state by later state, where there are tables
     const int64_t* table_at;       // (n_edges,) where the table of an edge begins
     const double* potts;           // (n_edges,) what equal states score, or NULL: tables
@@ -255,36 +254,35 @@ SSKIT_INLINE PassSums run(const MessageGraph& graph, int32_t* labels) {
     return result;
 }
 
-// Passes over all nodes; with labels != NULL the labelling that the messages of the pass before
-// lead to is decoded on the way to the last.
-#define SSKIT_CHOOSE(LATER, POTTS)                                                              \
+// Return what F finds, compiled for rows of up to seven vectors apart.
+#define SSKIT_CHOOSE(F, LATER, POTTS, ...)                                                      \
     switch (g.stride / HALF) {                                                                  \
-        case 1: return run<1, LATER, POTTS>(g, labels);                                         \
-        case 2: return run<2, LATER, POTTS>(g, labels);                                         \
-        case 3: return run<3, LATER, POTTS>(g, labels);                                         \
-        case 4: return run<4, LATER, POTTS>(g, labels);                                         \
-        case 5: return run<5, LATER, POTTS>(g, labels);                                         \
-        case 6: return run<6, LATER, POTTS>(g, labels);                                         \
-        case 7: return run<7, LATER, POTTS>(g, labels);                                         \
-        default: return run<0, LATER, POTTS>(g, labels);                                        \
+        case 1: return F<1, LATER, POTTS>(g, __VA_ARGS__);                                      \
+        case 2: return F<2, LATER, POTTS>(g, __VA_ARGS__);                                      \
+        case 3: return F<3, LATER, POTTS>(g, __VA_ARGS__);                                      \
+        case 4: return F<4, LATER, POTTS>(g, __VA_ARGS__);                                      \
+        case 5: return F<5, LATER, POTTS>(g, __VA_ARGS__);                                      \
+        case 6: return F<6, LATER, POTTS>(g, __VA_ARGS__);                                      \
+        case 7: return F<7, LATER, POTTS>(g, __VA_ARGS__);                                      \
+        default: return F<0, LATER, POTTS>(g, __VA_ARGS__);                                     \
     }
 
+// A pass over all nodes, on whose way the labelling is decoded that the messages of the pass before
+// lead to, and one back.
 SSKIT_CLONES PassSums pass_to_last(const MessageGraph& g, int32_t* labels) {
-    if (g.potts) SSKIT_CHOOSE(true, true)
-    SSKIT_CHOOSE(true, false)
+    if (g.potts) SSKIT_CHOOSE(run, true, true, labels)
+    SSKIT_CHOOSE(run, true, false, labels)
 }
 
 SSKIT_CLONES PassSums pass_to_first(const MessageGraph& g) {
-    int32_t* labels = nullptr;
-    if (g.potts) SSKIT_CHOOSE(false, true)
-    SSKIT_CHOOSE(false, false)
+    if (g.potts) SSKIT_CHOOSE(run, false, true, nullptr)
+    SSKIT_CHOOSE(run, false, false, nullptr)
 }
-#undef SSKIT_CHOOSE
 
 // Nodes such that each has at most one neighbour before it among them, and hence a forest; a share
 // of the nodes is left out, at random. Its best labelling, given the labels of all other nodes, is
-// found from the leaves to the roots. parent (n_nodes,): the edge to the neighbour before it, NO_PARENT,
-// or OUTSIDE; value (n_nodes, stride): best scores of the node with its children.
+// found from the leaves to the roots. parent (n_nodes,): the edge to the neighbour before it,
+// NO_PARENT, or OUTSIDE; value (n_nodes, stride): best scores of the node with its children.
 constexpr int32_t NO_PARENT = -1, OUTSIDE = -2;
 
 template <bool LATER>
@@ -343,22 +341,14 @@ SSKIT_INLINE void label_forest(const MessageGraph& graph, const int32_t* parent,
     }
 }
 
-#define SSKIT_CHOOSE(LATER, POTTS)                                                              \
-    switch (g.stride / HALF) {                                                                  \
-        case 1: return label_forest<1, LATER, POTTS>(g, parent, value, labels);                 \
-        case 2: return label_forest<2, LATER, POTTS>(g, parent, value, labels);                 \
-        case 3: return label_forest<3, LATER, POTTS>(g, parent, value, labels);                 \
-        default: return label_forest<0, LATER, POTTS>(g, parent, value, labels);                \
-    }
-
 // Draw a forest, to the last or to the first node, and label it anew.
 SSKIT_CLONES void move_forest(const MessageGraph& g, uint64_t* random, bool to_last,
                               int32_t* parent, double* value, int32_t* labels) {
     (to_last ? plant<true> : plant<false>)(g, random, parent);
-    if (to_last && g.potts) SSKIT_CHOOSE(true, true)
-    if (to_last) SSKIT_CHOOSE(true, false)
-    if (g.potts) SSKIT_CHOOSE(false, true)
-    SSKIT_CHOOSE(false, false)
+    if (to_last && g.potts) SSKIT_CHOOSE(label_forest, true, true, parent, value, labels)
+    if (to_last) SSKIT_CHOOSE(label_forest, true, false, parent, value, labels)
+    if (g.potts) SSKIT_CHOOSE(label_forest, false, true, parent, value, labels)
+    SSKIT_CHOOSE(label_forest, false, false, parent, value, labels)
 }
 #undef SSKIT_CHOOSE
 
@@ -369,5 +359,94 @@ SSKIT_CLONES double decode_to_last(const MessageGraph& g, int32_t* labels) {
         score += (g.potts ? decode<0, true> : decode<0, false>)(g, v, g.belief, g.value, labels);
     return score;
 }
+
+// A graph at hand with the memory of its rows. Tables are kept once for each edge; those that edges
+// share are kept once for either direction.
+struct Messages : MessageGraph {
+    std::vector<double> nodes, packed, agreement, messages, scratch, values;
+    std::vector<int64_t> places;
+    std::vector<int32_t> parents;
+    ptrdiff_t n_edges = 0;
+
+    // The potentials and their topology; messages (n_edges, n_states) to earlier nodes, NULL: zeros
+    void load(const Potentials& p, const float* given) {
+        const Topology& t = *p.topology;
+        n_nodes = p.n_nodes, n_states = p.n_states, n_edges = p.n_edges;
+        stride = (n_states + HALF - 1) / HALF * HALF;
+        scratch.assign(2 * stride, 0.0);
+        nodes.assign(n_nodes * stride, FORBIDDEN);
+        for (ptrdiff_t v = 0; v < n_nodes; ++v)
+            std::copy_n(p.node + v * p.stride, n_states, nodes.data() + v * stride);
+        load_tables(p, t.given.data());
+        messages.assign(n_edges * stride, 0.0);
+        for (ptrdiff_t e = 0; given && e < n_edges; ++e)
+            for (ptrdiff_t k = 0; k < n_states; ++k) {
+                const float x = given[e * n_states + k];
+                if (std::isfinite(x)) messages[e * stride + k] = x;  // any will do, as to the bound
+            }
+        first_later = t.first_later.data(), first_earlier = t.first_earlier.data();
+        earlier_edge = t.earlier_edge.data(), later = t.later.data(), earlier = t.earlier.data();
+        node = nodes.data(), tables = packed.data(), table_at = places.data();
+        potts = p.potts ? agreement.data() : nullptr;
+        message = messages.data(), belief = scratch.data(), value = scratch.data() + stride;
+    }
+
+    void load_tables(const Potentials& p, const int32_t* given) {
+        if (p.potts) {
+            agreement.resize(n_edges);
+            for (ptrdiff_t k = 0; k < n_edges; ++k) agreement[k] = p.pair[given[k] * p.width];
+            return;
+        }
+        const bool shared = p.table && 2 * p.n_tables <= n_edges;
+        const ptrdiff_t size = n_states * stride;
+        bool plain = true;  // tables stand as they are?
+        for (ptrdiff_t k = 0; k < n_states * n_states; ++k)
+            plain = plain && p.column[k] == k && p.factor[k] == 1.0;
+        packed.resize((shared ? 2 * p.n_tables : n_edges) * size);
+        places.resize(n_edges);
+        for (ptrdiff_t k = 0; shared && k < 2 * p.n_tables; ++k)
+            pack(p, k / 2, plain, k % 2, packed.data() + k * size);
+        for (ptrdiff_t k = 0; k < n_edges; ++k) {
+            const ptrdiff_t e = given[k], t = table_of(&p, e);
+            const bool turned = p.ends[2 * e] > p.ends[2 * e + 1];
+            places[k] = (shared ? 2 * t + turned : k) * size;
+            if (!shared) pack(p, t, plain, turned, packed.data() + k * size);
+        }
+    }
+
+    // Write a table, or turned, the transpose of it, in padded rows
+    void pack(const Potentials& p, ptrdiff_t t, bool plain, bool turned, double* out) const {
+        const double* pair = p.pair + t * p.width;
+        for (ptrdiff_t a = 0; a < n_states; ++a, out += stride) {
+            if (plain && !turned)
+                std::copy_n(pair + a * n_states, n_states, out);
+            else
+                for (ptrdiff_t b = 0; b < n_states; ++b) {
+                    const ptrdiff_t k = turned ? b * n_states + a : a * n_states + b;
+                    out[b] = p.factor[k] * pair[p.column[k]];
+                }
+            std::fill(out + n_states, out + stride, FORBIDDEN);
+        }
+    }
+
+    // Label forests anew, one after the other, each given the other nodes; no messages are read.
+    void move_forests(ptrdiff_t n_moves, int32_t* labels) {
+        uint64_t random = 1;  // the same question has the same answer
+        if (n_edges == 0) return;
+        parents.resize(n_nodes);
+        values.resize(n_nodes * stride);
+        for (ptrdiff_t m = 0; m < n_moves; ++m)
+            move_forest(*this, &random, m % 2 == 0, parents.data(), values.data(), labels);
+    }
+
+    // Write the messages to earlier nodes out again, each less its largest.
+    void save(float* out) const {
+        for (ptrdiff_t e = 0; e < n_edges; ++e) {
+            const double* row = messages.data() + e * stride;
+            const double most = *std::max_element(row, row + n_states);
+            for (ptrdiff_t k = 0; k < n_states; ++k) out[e * n_states + k] = (float)(row[k] - most);
+        }
+    }
+};
 
 }  // namespace sskit

@@ -1,41 +1,64 @@
 from libc.stdint cimport int32_t
 
+from sskit.core.vectors cimport Scratch
+
 # Share of the size of the numbers below which a difference is rounding
 cdef double ROUNDING
 
 
-# Potentials of a graph. The score of a labelling y, to be maximised, is
-#     sum_v node[v, y_v] + sum_e factor[y_u, y_v] * pair[t, column[y_u, y_v]]
-# with (u, v) = ends[e], t = table[e], so that Potts potentials (factor is the identity, one
-# column), symmetric and full tables are one. Potts potentials share no tables.
-cdef struct Potentials:
-    Py_ssize_t n_nodes
-    Py_ssize_t n_edges
-    Py_ssize_t n_states
-    Py_ssize_t stride          # of the rows of node, >= n_states
-    Py_ssize_t width           # of the rows of pair
-    const double* node         # (n_nodes, stride)
-    const int32_t* ends        # (n_edges, 2), two different nodes
-    Py_ssize_t n_tables        # rows of pair
-    const double* pair         # (n_tables, width)
-    const int32_t* table       # (n_edges,) the row of pair of an edge; NULL: each has its own
-    const int32_t* column      # (n_states, n_states)
-    const double* factor       # (n_states, n_states)
-    bint potts                 # is factor the identity and width one?
+# See the header for what they hold.
+cdef extern from "topology.hpp" namespace "sskit" nogil:
+    cppclass Topology:
+        Py_ssize_t n_nodes, n_edges, width, most
+        Scratch[int32_t] first, incident
+        Scratch[int32_t] given, earlier, later, first_later, first_earlier, earlier_edge
+        Scratch[int32_t] order, parent, edge
+        Scratch[int32_t] eliminated, place, first_joined, joined, child, sibling
+
+        void take(Py_ssize_t n_nodes, Py_ssize_t n_edges, const int32_t* ends) except +
+        Py_ssize_t closing_edge() except +
+        void make_incidence() except +
+        void make_sorted() except +
+        void make_forest() except +      # ValueError names the first edge that closes a cycle
+        void link(Scratch[int32_t]& first_child, Scratch[int32_t]& sibling) except +
+        bint takes_elimination(Py_ssize_t n_states, double max_entries) except +
+        double count_entries(Py_ssize_t n_states)
+        int32_t other_end(Py_ssize_t e, Py_ssize_t v)
+
+    struct Potentials:
+        Py_ssize_t n_nodes, n_edges, n_states, stride, width, n_tables
+        const double* node
+        const double* pair
+        const double* factor
+        const int32_t* ends
+        const int32_t* table
+        const int32_t* column
+        bint potts
+        const Topology* topology
+
+    Py_ssize_t table_of(const Potentials* p, Py_ssize_t e) noexcept
+    double pair_score(const Potentials* p, Py_ssize_t e, int32_t a, int32_t b) noexcept
 
 
-cdef inline Py_ssize_t table_of(const Potentials* p, Py_ssize_t e) noexcept nogil:
-    return e if p.table == NULL else p.table[e]
+cdef class Topologies:
+    """What follows from the edges of graphs, made once; graphs with the same edges share it."""
+
+    cdef Scratch[Topology] different
+    cdef int32_t[::1] number         # (n_graphs,) which of them is that of a graph
+
+    cdef inline Topology* at(self, Py_ssize_t i) noexcept nogil:
+        return &self.different[self.number[i]]
 
 
-cdef inline double pair_score(
-    const Potentials* p, Py_ssize_t e, int32_t a, int32_t b
-) noexcept nogil:
-    cdef Py_ssize_t place
-    if p.potts:  # the same number, with nothing to look up
-        return p.pair[e * p.width] if a == b else 0.0
-    place = a * p.n_states + b
-    return p.factor[place] * p.pair[table_of(p, e) * p.width + p.column[place]]
+# The oracles of graphs, in the order of NAMES.
+cdef enum:
+    TREE, GRAPHCUT, ELIMINATION, EXPANSION, QPBO, TRWS
+
+# The rule of choice, for all who have one; see `choose`.
+cdef int choose_oracle(
+    Topology* topology, Py_ssize_t n_states, bint attractive, bint potts, bint forbids,
+    double max_entries, double max_labellings
+) except -1 nogil
 
 
 cdef double labelling_score(const Potentials* p, const int32_t* labels) noexcept nogil
@@ -80,6 +103,7 @@ cdef class GraphOracle:
     cdef readonly bint takes_turns   # or for a part of its time only, in turns?
     cdef readonly bint bounds        # does improve() leave an upper bound of all scores in ..
     cdef readonly double bound       # .. this?
+    cdef Topology own                # of the edges of the last call that brought none
 
     # labels holds a labelling to start from, and then one that is no worse
     cdef int improve(self, const Potentials* p, int32_t* labels) except -1 nogil
@@ -89,5 +113,9 @@ cdef class GraphOracle:
     cdef int improve_from(
         self, const Potentials* p, int32_t* labels, float* messages
     ) except -1 nogil
+    # make what improve() reads of what follows from the edges, or raise ValueError
+    cdef int arrange(self, Topology* topology, Py_ssize_t n_states) except -1 nogil
+    # that of the potentials, or, where they bring none, made for this call
+    cdef const Topology* topology_of(self, const Potentials* p) except NULL nogil
     # another one for another thread
     cpdef GraphOracle fork(self)

@@ -6,7 +6,7 @@ from sskit.inputs.edges import check_edges
 from sskit.oracles.gate import check_truth
 from sskit._numbers import as_array, as_floats
 
-from libc.math cimport INFINITY, fabs, isfinite
+from libc.math cimport INFINITY, fabs, isfinite, pow
 from libc.stdint cimport int64_t
 
 ROUNDING = 1e-12
@@ -45,6 +45,135 @@ cdef int check_capacities(const Potentials* p) except -1:
     if not isfinite(4.0 * total):
         raise ValueError("nodes and pairwise are too large: sums of them overflow")
     return 0
+
+
+# Numbers that elimination looks at are fewer: some 50 ms, 60 MB of tables.
+DEFAULT_ENTRIES = 2**24
+
+# By which the oracles of graphs are known.
+NAMES = ("tree", "graphcut", "elimination", "expansion", "qpbo", "trws")
+
+
+cdef int choose_oracle(
+    Topology* topology, Py_ssize_t n_states, bint attractive, bint potts, bint forbids,
+    double max_entries, double max_labellings
+) except -1 nogil:
+    if topology != NULL and topology.closing_edge() < 0:
+        return TREE
+    if attractive and n_states == 2 and not forbids:
+        return GRAPHCUT
+    if topology != NULL and (
+        pow(n_states, topology.n_nodes) <= max_labellings
+        or (max_entries > 0.0 and topology.takes_elimination(n_states, max_entries))
+    ):
+        return ELIMINATION
+    if attractive and not forbids:
+        return EXPANSION if potts else TRWS
+    return QPBO if n_states <= 2 and not forbids else TRWS
+
+
+def choose(Py_ssize_t n_states, Topologies topologies=None, Py_ssize_t i=0, *,
+           bint attractive=False, bint potts=False, bint forbids=False, double max_entries=2**14,
+           double max_labellings=0):
+    """Return the name of the oracle of a graph: the most exact one that is not too slow.
+
+    Parameters
+    ----------
+    n_states : int
+        Number of states.
+    topologies : Topologies, default=None
+        Of some graphs; None: whatever the edges are.
+    i : int, default=0
+        Which of these graphs it is.
+    attractive : bool, default=False
+        Whether edges score equal states no less than different ones, so that there are cuts.
+    potts : bool, default=False
+        Whether edges score the agreement of states alone; matters only for what is attractive.
+    forbids : bool, default=False
+        Whether potentials may be ``-inf``.
+    max_entries : float, default=2**14
+        Numbers that may be looked at to eliminate variables: with so few it takes about as long
+        as message passing.
+    max_labellings : float, default=0
+        If there are no more labellings, they are all tried; this is "elimination" too.
+
+    Returns
+    -------
+    name : str
+        One of `NAMES`.
+    """
+    cdef Topology* topology = NULL
+    if topologies is not None:
+        topology = topologies.at(i)
+    return NAMES[choose_oracle(
+        topology, n_states, attractive, potts, forbids, max_entries, max_labellings
+    )]
+
+
+cdef class Topologies:
+    """What follows from the edges of graphs.
+
+    Parameters
+    ----------
+    n_nodes : array-like of shape (n,)
+        Numbers of nodes.
+    ends : ndarray of shape (n_edges, 2), int32
+        The two nodes of the edges of all graphs, counted in their graph.
+    offsets : array-like of shape (n + 1,)
+        Graph i has the edges offsets[i] to offsets[i + 1] - 1.
+    """
+
+    def __cinit__(self, n_nodes, const int32_t[:, ::1] ends, offsets):
+        cdef Py_ssize_t i, n = len(n_nodes), first
+        known = {}
+        number = np.empty(n, dtype=np.int32)
+        pairs = np.asarray(ends)
+        for i in range(n):
+            key = int(n_nodes[i]), pairs[offsets[i] : offsets[i + 1]].tobytes()
+            number[i] = known.setdefault(key, len(known))
+        self.number = number
+        self.different.resize(len(known))
+        for i in range(n):
+            first = offsets[i]
+            if self.at(i).n_nodes < 0:
+                self.at(i).take(
+                    n_nodes[i], offsets[i + 1] - first,
+                    &ends[first, 0] if first < ends.shape[0] else NULL
+                )
+
+    @property
+    def n_different(self):
+        """Number of graphs that differ."""
+        return self.different.size()
+
+    def __len__(self):
+        return self.number.shape[0]
+
+    def is_forest(self, Py_ssize_t i):
+        """Return whether a graph has no cycles."""
+        return self.at(i).closing_edge() < 0
+
+    def takes_elimination(self, Py_ssize_t i, Py_ssize_t n_states, max_entries=DEFAULT_ENTRIES):
+        """Return whether no more numbers are looked at to eliminate the nodes of a graph."""
+        return self.at(i).takes_elimination(n_states, max_entries)
+
+    def arrange(self, oracles, choice, Py_ssize_t n_states):
+        """Make what oracles read.
+
+        Parameters
+        ----------
+        oracles : sequence of GraphOracle
+            The oracles.
+        choice : array-like of shape (n,)
+            Which of them is that of each graph.
+        n_states : int
+            Number of states.
+        """
+        cdef GraphOracle oracle
+        cdef Py_ssize_t i
+        for i in range(len(self)):
+            oracle = oracles[choice[i]]
+            oracle.arrange(self.at(i), n_states)
 
 
 cdef class PairForm:
@@ -222,49 +351,15 @@ cdef class GraphOracle:
     ) except -1 nogil:
         return self.improve(p, labels)
 
+    cdef int arrange(self, Topology* topology, Py_ssize_t n_states) except -1 nogil:
+        return 0
+
+    cdef const Topology* topology_of(self, const Potentials* p) except NULL nogil:
+        if p.topology != NULL:
+            return p.topology
+        self.own.take(p.n_nodes, p.n_edges, p.ends)
+        self.arrange(&self.own, p.n_states)
+        return &self.own
+
     cpdef GraphOracle fork(self):
         raise NotImplementedError(f"{type(self).__name__} must implement fork")
-
-
-def improve_labelling(
-    GraphOracle oracle, nodes, edges, pairwise, labels, messages=None, bint forbids=False
-):
-    """Let an oracle improve a labelling of a graph.
-
-    Parameters
-    ----------
-    oracle : GraphOracle
-        Any oracle of graphs.
-    nodes, edges, pairwise : array-like
-        Potentials, as `GraphPotentials` takes them.
-    labels : array-like of int of shape (n_nodes,)
-        The labelling to begin with.
-    messages : ndarray of float32, default=None
-        What an earlier call has left here, or zeros; this call leaves its own. None: no messages.
-    forbids : bool, default=False
-        Whether potentials may be ``-inf``, which not every oracle takes.
-
-    Returns
-    -------
-    labels : ndarray of shape (n_nodes,), int32
-        A labelling that is no worse.
-    score : float
-        Its score.
-    bound : float
-        An upper bound of all scores, or infinity if the oracle knows none.
-    """
-    cdef GraphPotentials potentials = GraphPotentials(nodes, edges, pairwise, forbids=forbids)
-    cdef Potentials* p = &potentials.struct_
-    cdef Py_ssize_t n_messages = oracle.memory_size(p)
-    labels, _ = check_truth(labels, 1.0, p.n_nodes, p.n_states, "labels")
-    cdef int32_t[::1] out = labels
-    cdef float[::1] memory = messages
-    if messages is not None and memory.shape[0] != n_messages:
-        raise ValueError(f"messages must have length {n_messages}, got {memory.shape[0]}")
-    check_capacities(p)
-    with nogil:
-        if n_messages and memory is not None:
-            oracle.improve_from(p, &out[0], &memory[0])
-        else:
-            oracle.improve(p, &out[0])
-    return labels, labelling_score(p, &out[0]), oracle.bound if oracle.bounds else INFINITY

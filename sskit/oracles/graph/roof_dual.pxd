@@ -3,7 +3,6 @@ from libc.stdint cimport int32_t
 from sskit.core.vectors cimport Scratch
 from sskit.oracles.graph.cut cimport Cut
 from sskit.oracles.graph.potentials cimport GraphOracle, Potentials
-from sskit.oracles.graph.trws cimport TRWS
 
 
 cdef class RoofDual:
@@ -36,7 +35,7 @@ cdef class RoofDual:
     cdef Scratch[int32_t] above      # (n_labels,) union-find: the next label towards the root
     cdef Scratch[char] differs       # (n_labels,) is one of the two to be exchanged, not both?
     cdef Scratch[char] odd           # (n_labels,) by root: will no exchange do?
-    # the choice of compare()
+    # the choice of read_states()
     cdef Scratch[double] label       # (n_labels,) what the second option scores more
     cdef Scratch[double] pair        # (n_edges,) what it scores more at both ends than at each
 
@@ -45,12 +44,9 @@ cdef class RoofDual:
         self, Py_ssize_t n_labels, const double* label, Py_ssize_t n_edges, const int32_t* ends,
         const double* pair, int32_t* halves
     ) except -1 nogil
-    # Fill label and pair with the choice between two labellings of a graph; label l is that its
-    # node takes the second one.
-    cdef int compare(
-        self, const Potentials* p, const int32_t* first, const int32_t* second
-    ) except -1 nogil
-    # after solve() of that choice: the optimum of the relaxation, less the score of the first one
+    # fill label and pair with the choice of a graph's nodes between the states 0 and 1
+    cdef int read_states(self, const Potentials* p) except -1 nogil
+    # after solve() of that choice: the optimum of the relaxation, less the score of zeros
     cdef double optimum(self, const Potentials* p, const int32_t* halves) noexcept nogil
 
     cdef Py_ssize_t decide(
@@ -75,9 +71,8 @@ cdef class QPBO(GraphOracle):
 
     cdef readonly Py_ssize_t n_undecided  # nodes, in the last call
     cdef RoofDual dual
-    cdef TRWS rest
+    cdef GraphOracle rest            # TRWS
     cdef Scratch[int32_t] halves     # (n_nodes,) twice the states of the relaxation's optimum
-    cdef Scratch[int32_t] constant   # (2, n_nodes) zeros, ones
     cdef Scratch[int32_t] trial      # (n_nodes,) a labelling
 
     cdef void write_decided(self, int32_t* labels, Py_ssize_t n_nodes) noexcept nogil

@@ -2,11 +2,13 @@
 
 import numpy as np
 
+from sskit.oracles.graph.trws import TRWS
+
 from libc.math cimport fabs
 from libc.string cimport memcpy
 
 from sskit.oracles.graph.potentials cimport (
-    ROUNDING, GraphPotentials, check_capacities, labelling_score, pair_score
+    ROUNDING, GraphPotentials, Topology, check_capacities, labelling_score, pair_score
 )
 
 
@@ -178,25 +180,18 @@ cdef class RoofDual:
             else:
                 halves[k] = 2 * (sides[place[k]] ^ self.differs[k])
 
-    cdef int compare(
-        self, const Potentials* p, const int32_t* first, const int32_t* second
-    ) except -1 nogil:
+    cdef int read_states(self, const Potentials* p) except -1 nogil:
         cdef Py_ssize_t v, e
-        cdef int32_t a, b
+        cdef int32_t a, b, last = <int32_t>(p.n_states - 1)  # 1 of two states, 0 of one
         cdef double neither, both, only_a, only_b, bend
         self.label.resize(p.n_nodes)
         self.pair.resize(p.n_edges)
         for v in range(p.n_nodes):
-            self.label[v] = p.node[v * p.stride + second[v]] - p.node[v * p.stride + first[v]]
+            self.label[v] = p.node[v * p.stride + last] - p.node[v * p.stride]
         for e in range(p.n_edges):
             a, b = p.ends[2 * e], p.ends[2 * e + 1]
-            self.pair[e] = 0.0
-            if first[a] == second[a] and first[b] == second[b]:
-                continue
-            neither = pair_score(p, e, first[a], first[b])
-            only_a = pair_score(p, e, second[a], first[b])
-            only_b = pair_score(p, e, first[a], second[b])
-            both = pair_score(p, e, second[a], second[b])
+            neither, both = pair_score(p, e, 0, 0), pair_score(p, e, last, last)
+            only_a, only_b = pair_score(p, e, last, 0), pair_score(p, e, 0, last)
             bend = (both - only_a) + (neither - only_b)
             # what is rounding must not set labels against each other
             if fabs(bend) > ROUNDING * (fabs(neither) + fabs(only_a) + fabs(only_b) + fabs(both)):
@@ -204,6 +199,7 @@ cdef class RoofDual:
                 self.label[a] += only_a - neither
                 self.label[b] += only_b - neither
             else:  # in the middle of what it may be
+                self.pair[e] = 0.0
                 self.label[a] += 0.5 * ((only_a - neither) + (both - only_b))
                 self.label[b] += 0.5 * ((only_b - neither) + (both - only_a))
         return 0
@@ -236,10 +232,12 @@ cdef class QPBO(GraphOracle):
     cpdef GraphOracle fork(self):
         return QPBO()
 
+    cdef int arrange(self, Topology* topology, Py_ssize_t n_states) except -1 nogil:
+        return self.rest.arrange(topology, n_states)
+
     cdef int improve(self, const Potentials* p, int32_t* labels) except -1 nogil:
         cdef double score = labelling_score(p, labels), value
         self.relax(p)
-        self.trial.resize(p.n_nodes)
         memcpy(self.trial.data(), labels, p.n_nodes * sizeof(int32_t))
         if self.n_undecided:
             self.write_decided(self.trial.data(), p.n_nodes)
@@ -264,10 +262,8 @@ cdef class QPBO(GraphOracle):
             with gil:
                 raise ValueError(f"roof duality is for two states, got {p.n_states}")
         self.halves.resize(p.n_nodes)
-        self.constant.refill(2 * p.n_nodes, 0)
-        for v in range(p.n_nodes):
-            self.constant[p.n_nodes + v] = <int32_t>(p.n_states - 1)  # 1 of two states, 0 of one
-        self.dual.compare(p, self.constant.data(), self.constant.data() + p.n_nodes)
+        self.trial.refill(p.n_nodes, 0)
+        self.dual.read_states(p)
         self.dual.solve(
             p.n_nodes, self.dual.label.data(), p.n_edges, p.ends, self.dual.pair.data(),
             self.halves.data()
@@ -275,7 +271,7 @@ cdef class QPBO(GraphOracle):
         self.n_undecided = 0
         for v in range(p.n_nodes):
             self.n_undecided += self.halves[v] == 1
-        self.bound = labelling_score(p, self.constant.data())
+        self.bound = labelling_score(p, self.trial.data())
         self.bound += self.dual.optimum(p, self.halves.data())
         return 0
 

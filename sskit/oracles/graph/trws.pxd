@@ -1,20 +1,30 @@
 from libc.stdint cimport int32_t
 
 from sskit.core.vectors cimport Scratch
-from sskit.oracles.graph.messages cimport Messages
-from sskit.oracles.graph.potentials cimport GraphOracle, Potentials
+from sskit.oracles.graph.potentials cimport GraphOracle, Potentials, Topology
+
+cdef extern from "messages.hpp" namespace "sskit" nogil:
+    struct PassSums:
+        double bound, size, score
+
+    cppclass Messages:
+        Scratch[double] packed, messages
+        void load(const Potentials& p, const float* messages) except +
+        void move_forests(Py_ssize_t n_moves, int32_t* labels) except +
+        void save(float* messages)
+
+    PassSums pass_to_last(const Messages& g, int32_t* labels) noexcept
+    PassSums pass_to_first(const Messages& g) noexcept
+    double decode_to_last(const Messages& g, int32_t* labels) noexcept
 
 
 cdef class NodeMoves(GraphOracle):
     """Labellings that no change of a single node improves (iterated conditional modes)."""
 
-    cdef Scratch[int32_t] first      # (n_nodes + 1,) where the edges of a node begin
-    cdef Scratch[int32_t] incident   # (2 n_edges,) the edges of each node
+    cdef const Topology* graph       # at hand
     cdef Scratch[double] gain        # (n_states,) scores of the states of a node
     cdef Scratch[char] stale         # (n_nodes,) may it have a better state?
 
-    # list the edges of each node
-    cdef int arrange(self, const Potentials* p) except -1 nogil
     # give a node its best state; did it have a worse one?
     cdef bint move(self, const Potentials* p, Py_ssize_t v, int32_t* labels) noexcept nogil
 

@@ -10,7 +10,6 @@ from sskit.oracles.gate import check_count, check_truth
 from libc.math cimport INFINITY, fabs
 from libc.string cimport memcpy
 
-from sskit.oracles.graph.messages cimport Messages, Pass
 from sskit.oracles.graph.potentials cimport (
     ROUNDING, GraphPotentials, check_capacities, labelling_score, pair_score
 )
@@ -36,11 +35,15 @@ cdef class NodeMoves(GraphOracle):
     cpdef GraphOracle fork(self):
         return NodeMoves()
 
+    cdef int arrange(self, Topology* topology, Py_ssize_t n_states) except -1 nogil:
+        topology.make_incidence()
+        return 0
+
     cdef int improve(self, const Potentials* p, int32_t* labels) except -1 nogil:
-        cdef Py_ssize_t v, i, e, n_changed = p.n_nodes, _round
+        cdef Py_ssize_t v, i, n_changed = p.n_nodes, _round
         if p.n_states == 1:
             return 0
-        self.arrange(p)
+        self.graph = self.topology_of(p)
         self.gain.resize(p.n_states)
         self.stale.refill(p.n_nodes, 1)
         for _round in range(MOST_ROUNDS):
@@ -53,26 +56,8 @@ cdef class NodeMoves(GraphOracle):
                 self.stale[v] = 0
                 if self.move(p, v, labels):
                     n_changed += 1
-                    for i in range(self.first[v], self.first[v + 1]):
-                        e = self.incident[i]
-                        self.stale[p.ends[2 * e] + p.ends[2 * e + 1] - v] = 1
-        return 0
-
-    cdef int arrange(self, const Potentials* p) except -1 nogil:
-        cdef Py_ssize_t v, i
-        self.first.refill(p.n_nodes + 1, 0)
-        self.incident.resize(2 * p.n_edges)
-        for i in range(2 * p.n_edges):
-            self.first[p.ends[i] + 1] += 1
-        for v in range(p.n_nodes):
-            self.first[v + 1] += self.first[v]
-        for i in range(2 * p.n_edges):
-            v = p.ends[i]
-            self.incident[self.first[v]] = <int32_t>(i // 2)
-            self.first[v] += 1  # moved to where the next node begins
-        for v in range(p.n_nodes, 0, -1):
-            self.first[v] = self.first[v - 1]
-        self.first[0] = 0
+                    for i in range(self.graph.first[v], self.graph.first[v + 1]):
+                        self.stale[self.graph.other_end(self.graph.incident[i], v)] = 1
         return 0
 
     cdef bint move(self, const Potentials* p, Py_ssize_t v, int32_t* labels) noexcept nogil:
@@ -82,8 +67,8 @@ cdef class NodeMoves(GraphOracle):
         cdef double size = fabs(p.node[v * p.stride + present])
         for k in range(n_states):
             gain[k] = p.node[v * p.stride + k]
-        for i in range(self.first[v], self.first[v + 1]):
-            e = self.incident[i]
+        for i in range(self.graph.first[v], self.graph.first[v + 1]):
+            e = self.graph.incident[i]
             if p.ends[2 * e] == v:
                 other = labels[p.ends[2 * e + 1]]
                 size += fabs(pair_score(p, e, present, other))
@@ -129,11 +114,15 @@ cdef class TRWS(GraphOracle):
     def __cinit__(self, Py_ssize_t max_sweeps=20, double tol=1e-2, Py_ssize_t n_moves=20):
         self.bounds = self.lock_free = True
         self.max_sweeps, self.tol, self.n_moves = max_sweeps, tol, n_moves
-        self.messages = Messages()
         self.node_moves = NodeMoves()
 
     cpdef GraphOracle fork(self):
         return TRWS(self.max_sweeps, self.tol, self.n_moves)
+
+    cdef int arrange(self, Topology* topology, Py_ssize_t n_states) except -1 nogil:
+        topology.make_sorted()
+        topology.make_incidence()
+        return 0
 
     cdef Py_ssize_t memory_size(self, const Potentials* p) noexcept nogil:
         return p.n_edges * p.n_states
@@ -142,39 +131,41 @@ cdef class TRWS(GraphOracle):
         return self.improve_from(p, labels, NULL)
 
     cdef int improve_from(
-        self, const Potentials* p, int32_t* labels, float* messages
+        self, const Potentials* given, int32_t* labels, float* messages
     ) except -1 nogil:
+        cdef Potentials p = given[0]
+        p.topology = self.topology_of(given)
         self.messages.load(p, messages)
         self.trial.resize(p.n_nodes)
-        self.score = labelling_score(p, labels)
-        if not self.sweep(p, labels):
+        self.score = labelling_score(&p, labels)
+        if not self.sweep(&p, labels):
             if self.bound == -INFINITY:
                 with gil:
                     raise ValueError(
                         f"no labelling of {p.n_nodes} nodes is allowed by the potentials"
                     )
-            self.take(p, self.messages.decode(self.trial.data()), labels)
+            self.take(&p, decode_to_last(self.messages, self.trial.data()), labels)
             memcpy(self.trial.data(), labels, p.n_nodes * sizeof(int32_t))
-            self.node_moves.improve(p, self.trial.data())
+            self.node_moves.improve(&p, self.trial.data())
             self.messages.move_forests(self.n_moves, self.trial.data())
-            self.take(p, INFINITY, labels)
+            self.take(&p, INFINITY, labels)
         self.bound = max(self.bound, self.score)
         if messages != NULL:
             self.messages.save(messages)
         return 0
 
     cdef bint sweep(self, const Potentials* p, int32_t* labels) noexcept nogil:
-        cdef Pass there, back
+        cdef PassSums there, back
         cdef double before, gap
         self.bound, self.n_sweeps = INFINITY, 0
         while self.n_sweeps < self.max_sweeps:
             before = self.bound
-            there = self.messages.to_last(self.trial.data())
+            there = pass_to_last(self.messages, self.trial.data())
             self.bound = min(self.bound, there.bound)
             if there.bound == -INFINITY:
                 return False
             self.take(p, there.score, labels)
-            back = self.messages.to_first()
+            back = pass_to_first(self.messages)
             self.bound = min(self.bound, back.bound)
             self.n_sweeps += 1
             if back.bound == -INFINITY:
@@ -290,7 +281,8 @@ default=None
     oracle.max_sweeps, oracle.tol, oracle.n_moves = max_sweeps, tol, n_moves
     with nogil:
         oracle.improve(p, &out[0])
-    if oracle.messages.tables.size() + oracle.messages.message.size() <= MOST_LEFT:
+    cdef Py_ssize_t n_left = oracle.messages.packed.size() + oracle.messages.messages.size()
+    if n_left <= MOST_LEFT:
         _LEFT.oracle = oracle
     if oracle.score == -INFINITY:
         raise ValueError(

@@ -153,7 +153,7 @@ cdef class PartsMaxSum:
         self.n_types = n_types
         self.max_cells = max_height * max_width
         self.parents = parents
-        self.order = order_of_parts(parents, types_of, n_types)
+        self.order = parents_first(parents)
         self.types_of = types_of
         self.transform = DistanceTransform(max_height, max_width)
         shape = (self.n_parts, self.max_cells)
@@ -520,32 +520,3 @@ def parts_max_marginals(scores, parents, springs, *, bias=None):
     with nogil:
         oracle.marginals(&potentials.struct_, &out[0, 0, 0])
     return best
-
-
-def order_of_parts(parents, types_of, n_types):
-    """Return an order of parts in which parents come before their children.
-
-    Parameters
-    ----------
-    parents : ndarray of shape (n_parts,), int32
-        The parent of each part, -1 for roots.
-    types_of : ndarray of shape (n_parts,), int32
-        Number of types of springs of each part.
-    n_types : int
-        Largest number of types.
-
-    Returns
-    -------
-    order : ndarray of shape (n_parts,), int32
-        The parts by their depth.
-
-    Raises
-    ------
-    ValueError
-        If the parts are no forest, or their types are none.
-    """
-    if len(types_of) != len(check_parents(parents, "parents", noun="part")):
-        raise ValueError(f"types_of must have length {len(parents)}, got {len(types_of)}")
-    if not (np.min(types_of) >= 1 and np.max(types_of) <= n_types):
-        raise ValueError(f"types_of must be from 1 to {n_types}, got {types_of}")
-    return parents_first(parents)

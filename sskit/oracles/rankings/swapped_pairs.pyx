@@ -7,8 +7,6 @@ from sskit.oracles.gate import check_numbers
 
 from libc.math cimport INFINITY
 
-from sskit.core.checks cimport check_least
-
 cdef extern from "<algorithm>" namespace "std":
     void sort[Place](Place first, Place last) noexcept nogil
 
@@ -29,7 +27,6 @@ cdef class SwappedPairs:
     """
 
     def __cinit__(self, Py_ssize_t max_rows):
-        check_least(max_rows, 0, "max_rows")
         self.max_rows = max_rows
         self.rows.resize(max_rows + 1)
         self.of_grade.resize(max_rows + 1)

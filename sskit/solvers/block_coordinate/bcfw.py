@@ -245,7 +245,7 @@ class BCFW(Solver):
         if solver.steps == "projection" and problem.state_blocks() is None:
             raise ValueError(
                 "steps='projection' needs a problem whose labellings are one label each, under "
-                f"margin rescaling, which {type(problem).__name__} is not; use 'pairwise'"
+                f"margin rescaling, which {problem.name} is not; use 'pairwise'"
             )
         # of blocks that take their steps together
         together = solver.batch_size > 1 and problem.space.is_kernel_space

@@ -51,7 +51,7 @@ cdef class ProjectionVisitor(MixVisitor):
     def __cinit__(self, Problem problem, *args):
         blocks = problem.state_blocks()
         if blocks is None:
-            raise TypeError(f"{type(problem).__name__} has no blocks of one state")
+            raise TypeError(f"{problem.name} has no blocks of one state")
         self.blocks = blocks
         n = self.blocks.n_states
         check_least(problem.max_statistics, n, "the number of statistics")

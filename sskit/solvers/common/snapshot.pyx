@@ -66,7 +66,7 @@ def save(DualState dual):
         "loss": loss,
         "n_planes": n_planes,
         "code_length": code_length,
-        "planes": dual.problem.plane_store.export_planes(code),
+        "planes": dual.problem.plane_store.export_planes(code, len(weight)),
         "weight": weight,
         "plane_loss": plane_loss,
         "aggregate": aggregate,
@@ -188,7 +188,7 @@ def move_truths(saved, Problem problem, Problem earlier):
     if type(problem.plane_store) is not PlaneStore and (
         problem.plane_store is not earlier.plane_store
     ):
-        raise ValueError(f"codes of {type(problem).__name__} are no labellings")
+        raise ValueError(f"codes of {problem.name} are no labellings")
     dual.match(earlier)
     restore(dual, saved)
     cdef Mover mover = Mover(problem)

@@ -37,7 +37,7 @@ class FactorSolver(Solver):
         if factors is None:
             raise ValueError(
                 f"the solver {self.name!r} needs a model that is a sum over nodes and edges with "
-                f"scores of their own, which {type(problem).__name__} has not; use the solver "
+                f"scores of their own, which {problem.name} has not; use the solver "
                 "'bcfw'"
             )
         return factors

@@ -167,7 +167,7 @@ INCONSISTENT = [
     ("rows", swap, {}, r"y\[3\] changed"),
     ("rows", change_classes, {}, r"classes changed from \['setosa', .* to \['other', 'setosa', "),
     ("rows", lambda X, y: (X[:, :3], y), {}, "the number of features changed from 4 to 3"),
-    ("rows", None, {"fit_intercept": False}, "fit_intercept changed from True to False"),
+    ("rows", None, {"fit_intercept": False}, "the weights changed"),
     ("rows", lambda X, y: ([*X], [0] * 150), {"model": Classes(3)}, "the classes changed"),
     ("strings", lambda X, y: ([*X[1:], X[0]], [*y[1:], y[0]]), {}, r"X\[0\] changed"),
     ("strings", None, {"loss": "hamming"}, r"the loss of y\[0\] changed"),

@@ -399,7 +399,8 @@ def test_slack_rescaling(data, params):
 
 def test_slack_rescaling_of_the_relaxation(data):
     X, Y = data
-    model = MultilabelPairwise(0.2, rescaling="slack", inference="lp", max_iter=50, tol=0.0)
+    options = {"max_iter": 50, "tol": 0.0, "random_state": 0}
+    model = MultilabelPairwise(0.2, rescaling="slack", inference="lp", **options)
     with pytest.warns(ConvergenceWarning):
         model.fit(X[:20], Y[:20])
     assert model.certified_

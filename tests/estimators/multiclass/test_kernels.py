@@ -251,11 +251,10 @@ def test_slack_rescaling(iris, strings):
     np.testing.assert_allclose(one.decision_function(X), scores, atol=1e-8)
     assert one.certified_
     assert other.certified_
-    # no exact search for chains in a kernel space: the gap counts what it may have missed
     X, y = strings
     model = tagger(rescaling="slack", tol=0.1).fit(X, y)
     assert model.certified_
-    assert model.dual_gap_ > model.history_["inexactness"][-1] > 0
+    assert "inexactness" not in model.history_
     assert model.score(X, y) > 0.9
 
 
@@ -287,7 +286,7 @@ def test_warm_start(moons):
     before = pickle.dumps(model)
     for params, data, pattern in (
         ({"gamma": 0.7}, X, "the kernel changed"),
-        ({"kernel": "linear", "gamma": "scale"}, X, "the model changed"),
+        ({"kernel": "linear", "gamma": "scale"}, X, "the kernel changed"),
         ({}, X + 1.0, r"X\[0\] changed"),
     ):
         other = pickle.loads(before).set_params(**params)

@@ -11,7 +11,7 @@ from sskit.core.problem import block_weights
 from sskit.core.regularizer import Regularizer
 from sskit.inputs.graphs import check_graphs
 from sskit.models.graph.data import node_costs
-from sskit.models.graph.model import ORACLES, AnyGraphModel
+from sskit.models.graph.model import AnyGraphModel
 from sskit.oracles.graph.expansion import Expansion
 from sskit.solvers import BCFW
 from sskit.testing.probe import ProblemProbe
@@ -44,7 +44,7 @@ def flat(layout, w):
 
 def names_for(n_states):
     """Oracles that serve any graph with so many states."""
-    return [name for name in ORACLES if name != "tree" and (name != "qpbo" or n_states < 3)]
+    return [name for name in AnyGraphModel.inferences[2:] if name != "qpbo" or n_states < 3]
 
 
 CASES = [(form, k, name) for form in FORMS for k in (1, 2, 3) for name in names_for(k)]

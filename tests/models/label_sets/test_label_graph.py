@@ -12,8 +12,8 @@ import sskit.models.label_sets.label_graph
 from sskit.models.label_sets.hierarchy import Hierarchy
 from sskit.models.label_sets.label_graph import (
     chow_liu_tree,
-    is_forest,
     label_edges,
+    label_graph,
     label_shares,
     mutual_information,
 )
@@ -29,7 +29,7 @@ def trees(n_labels):
     """All spanning trees of the complete graph."""
     pairs = list(itertools.combinations(range(n_labels), 2))
     for edges in itertools.combinations(pairs, n_labels - 1):
-        if is_forest(np.array(edges), n_labels):
+        if label_graph(np.array(edges, dtype=np.int32), n_labels).is_forest(0):
             yield edges
 
 
@@ -43,7 +43,7 @@ def test_names_of_edges():
     given_edges = label_edges([[3, 1], [0, 2]], 4)
     assert given_edges.tolist() == [[1, 3], [0, 2]]
     tree = label_edges("tree", 4, label_shares(sets, weight))
-    assert tree.shape == (3, 2) and is_forest(tree, 4)
+    assert tree.shape == (3, 2) and label_graph(tree, 4).is_forest(0)
     for ends in (full, given_edges, tree, label_edges(None, 4)):
         assert ends.dtype == np.int32 and ends.flags.c_contiguous
     assert label_edges("full", 1).shape == (0, 2)
@@ -124,7 +124,8 @@ def test_forests(n_labels, data):
     for k, j in chosen:
         cycle |= part[k] == part[j]
         part = [part[k] if p == part[j] else p for p in part]
-    assert is_forest(np.array(chosen, dtype=np.int32).reshape(-1, 2), n_labels) != cycle
+    ends = np.array(chosen, dtype=np.int32).reshape(-1, 2)
+    assert label_graph(ends, n_labels).is_forest(0) != cycle
 
 
 @given(st.integers(1, 7), st.data())

@@ -154,13 +154,6 @@ def test_the_optimum_of_a_hierarchy(hierarchy):
     assert solution.gap <= 1e-4 * solution.unit
 
 
-def test_a_truth_without_its_ancestors_is_named():
-    model = HierarchyModel(2, 3, [-1, 0, 1], True)
-    truths = np.array([[0, 0, 0], [1, 1, 0], [1, 0, 1]], dtype=np.uint8)
-    with pytest.raises(ValueError, match=r"^y\[2\] lacks label 1, an ancestor of a label"):
-        model.bind(np.ones((3, 2)), truths, np.ones(3), block_weights(3))
-
-
 def test_fractions_are_planes():
     toy = multilabel_toy(0, inference="lp")
     probe = ProblemProbe(toy.problem)
@@ -209,6 +202,56 @@ def test_rounding_climbs_and_drops_what_gains_nothing():
     assert not PairwiseModel(1, 3, NONE, True).best_sets(np.zeros((1, 3)), np.empty(0)).any()
 
 
+@pytest.mark.parametrize("inference", EDGES)
+def test_prediction_with_known_labels(inference):
+    rng = np.random.default_rng(10)
+    model = bound(inference)[0]
+    scores, pairs = rng.normal(size=(80, 4)), 3.0 * rng.normal(size=len(model.ends))
+    if inference == "graphcut":
+        pairs = np.abs(pairs)
+    known = rng.choice(np.array([-1, -1, 0, 1], dtype=np.int8), size=(80, 4))
+    known[:4] = [[-1] * 4, [0] * 4, [1] * 4, [1, 0, 1, 0]]
+    fixed = model.implied(known)
+    sets = model.best_sets(scores, pairs, fixed)
+    np.testing.assert_array_equal(sets[:1], model.best_sets(scores[:1], pairs))
+    np.testing.assert_array_equal(sets[known >= 0], known[known >= 0])
+    gains = model.gains(scores, sets, pairs)
+    # no label that is free gains by being otherwise
+    assert (np.where(sets == 1, gains, -gains)[known < 0] >= -1e-12).all()
+    for y, row, given in zip(sets, scores, known, strict=True):
+        possible = all_sets(4)
+        possible = possible[((possible == given) | (given < 0)).all(axis=1)]
+        best = max(score(other, row, model.ends, pairs) for other in possible)
+        assert score(y, row, model.ends, pairs) == pytest.approx(best, abs=1e-12) or (
+            inference == "lp"
+        )
+    assert (sets != model.best_sets(scores, pairs))[known < 0].any() == (inference != "independent")
+
+
+@pytest.mark.parametrize("hierarchy", HIERARCHIES)
+def test_prediction_of_hierarchies_with_known_labels(hierarchy):
+    rng = np.random.default_rng(11)
+    model = HierarchyModel(1, 4, HIERARCHIES[hierarchy], True)
+    possible = np.unique(model.hierarchy.closed(all_sets(4)), axis=0)
+    scores = rng.normal(size=(200, 4))
+    known = rng.choice(np.array([-1, -1, 0, 1], dtype=np.int8), size=(200, 4))
+    agree = ((possible == known[:, None]) | (known[:, None] < 0)).all(axis=2)
+    refused = 0
+    for row, given, allowed in zip(scores, known, agree, strict=True):
+        if not allowed.any():
+            refused += 1
+            with pytest.raises(ValueError, match=r"^known\[0\] has label \d, but not label \d, an"):
+                model.implied(given[None])
+            continue
+        fixed = model.implied(given[None])
+        same = (possible[allowed] == possible[allowed][0]).all(axis=0)
+        np.testing.assert_array_equal(fixed[0] >= 0, same)
+        y = model.best_sets(row[None], np.empty(0), fixed)[0]
+        assert (possible[allowed] == y).all(axis=1).any()
+        assert y @ row == pytest.approx((possible[allowed] @ row).max(), abs=1e-12)
+    assert (refused > 0) == (hierarchy != "flat")
+
+
 @pytest.mark.parametrize("hierarchy", HIERARCHIES)
 def test_prediction_of_hierarchies(hierarchy):
     rng = np.random.default_rng(9)
@@ -233,7 +276,7 @@ def test_choice_of_inference():
     assert choose_inference("lp", NONE, 4) == "independent"
     assert choose_inference("auto", TREE, 4) == "tree"
     assert choose_inference("auto", FULL, 4) == "exhaustive"
-    many = np.stack(np.triu_indices(21, 1), axis=1)
+    many = np.stack(np.triu_indices(21, 1), axis=1).astype(np.int32)
     assert choose_inference("auto", many, 21) == "lp"
     with pytest.raises(ValueError, match="^inference='exhaustive' .* at most 20 .* y has 21"):
         choose_inference("exhaustive", many, 21)

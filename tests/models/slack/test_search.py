@@ -158,3 +158,47 @@ def test_which_searches_are_exact():
     assert exact == {"exact", "angular"}
     assert not SEARCHES["angular"](points, 0.1, NO_LIMIT).exact
     assert not SEARCHES["angular"](points, 0.0, 10).exact
+
+
+# ---- choosing among candidates -----------------------------------------------------------------
+
+
+def enumerated(g, h, cone=None):
+    """The first label that is best for the product or within a cone, and whether there is any."""
+    value = g * h
+    counts = (g > 0) & (h > 0)
+    if cone is not None:
+        loss_weight, lower, upper = cone
+        value = h + loss_weight * g
+        with np.errstate(invalid="ignore"):  # 0 * inf of what does not count
+            counts &= (lower * h <= g) & (g < upper * h)
+    value = np.where(counts, value, -np.inf)
+    return (int(value.argmax()), True) if counts.any() else (0, False)
+
+
+CONES = [(1.0, 0.0, np.inf), (0.3, 0.5, 2.0), (5.0, 1.0, np.inf), (2.0, 0.0, 0.4), (1.0, 2.0, 2.0)]
+
+
+@pytest.mark.parametrize("cone", [None, *CONES])
+@pytest.mark.parametrize("offset", [0.0, 1.0, 4.0])
+def test_the_best_candidate(cone, offset):
+    """Against enumeration, where many labels tie, and where some or all do not count."""
+    rng, found = np.random.default_rng(5), []
+    for trial in range(600):
+        g, theta = random_points(rng, KINDS[trial % 3])
+        if trial % 2:  # numbers of few values: many ties, margins and losses of zero
+            g, theta = np.round(g), np.round(theta)
+        label, counts = enumerated(g, offset + theta, cone)
+        assert Points(g).best(theta, offset, cone) == (label, g[label], counts)
+        found.append(counts)
+    assert any(found) == (cone is None or cone[1] < cone[2])
+    assert not all(found)
+
+
+def test_candidates_that_are_no_labels():
+    """Where there is no label with a loss, its margin is -inf."""
+    points = Points(np.array([0.0, 1.0, 2.0]))
+    theta = np.array([0.0, -np.inf, 1.0])
+    for cone in (None, *CONES[:1]):
+        assert points.best(theta, 1.0, cone) == (2, 2.0, True)
+        assert points.best(np.array([0.0, -np.inf, -np.inf]), 1.0, cone) == (0, 0.0, False)

@@ -179,8 +179,8 @@ def test_errors_name_the_sample_and_come_in_order(size):
     assert "raised by argmax of Signs for sample 5" in told(caught[0])
     assert told(caught[0]) == told(caught[1])
     assert type(caught[0]) is type(caught[1])
-    assert caught[0].__cause__ is None or isinstance(caught[0].__cause__, ValueError)
-    assert isinstance(caught[1].__cause__, (RuntimeError, ValueError))
+    for error in caught:  # the traceback leads into the structure, or the error that it raised
+        assert error.__cause__ is None or isinstance(error.__cause__, ValueError)
 
 
 @pytest.mark.parametrize(

@@ -15,18 +15,10 @@ from helpers.graphs import (
 from helpers.label_sets import random_forest
 from hypothesis import given
 from hypothesis import strategies as st
+from sskit_probes.graph_probe import improve_labelling, induced_width, topologies_of
 
 from sskit.oracles import elimination, graphcut, tree_max_sum
-from sskit.oracles.graph.elimination import Elimination, takes_elimination
-from sskit.oracles.graph.potentials import improve_labelling
-
-
-def induced_width(n_nodes, edges):
-    """The largest number of neighbours that a node has when it is eliminated."""
-    oracle = Elimination(2**62)
-    nodes, start = np.zeros((n_nodes, 2)), np.zeros(n_nodes, dtype=int)
-    improve_labelling(oracle, nodes, edges, np.zeros((2, 2)), start)
-    return oracle.order.width
+from sskit.oracles.graph.elimination import Elimination
 
 
 def compare_with_enumeration(kind, n_graphs, seed):
@@ -151,7 +143,7 @@ def test_ties_no_edges_and_one_state():
     assert labels.tolist() == [1, 0] and labels.dtype == np.int32 and score == 6
     clique = list(itertools.combinations(range(80), 2))
     assert elimination(np.ones((80, 1)), clique, np.zeros(len(clique)))[1] == 80
-    assert takes_elimination(80, clique, 1)
+    assert topologies_of(80, clique).takes_elimination(0, 1)
 
 
 def test_tables_that_are_too_large():
@@ -161,9 +153,10 @@ def test_tables_that_are_too_large():
     nodes, gains = rng.normal(size=(6, 3)), rng.normal(size=len(clique))
     best = exhaustive(nodes, clique, tables_of(gains, len(clique), 3))[1]
     assert elimination(nodes, clique, gains, max_entries=n_entries)[1] == pytest.approx(best)
-    assert takes_elimination(6, clique, 3, n_entries)
+    graph = topologies_of(6, clique)
+    assert graph.takes_elimination(0, 3, n_entries)
     for limit in (1, 3**6 - 1, n_entries - 1):
-        assert not takes_elimination(6, clique, 3, limit)
+        assert not graph.takes_elimination(0, 3, limit)
         with pytest.raises(ValueError, match=f"more than max_entries={limit}"):
             elimination(nodes, clique, gains, max_entries=limit)
     with pytest.raises(ValueError, match="900 nodes with 1740 edges is larger than 23"):

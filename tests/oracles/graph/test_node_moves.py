@@ -4,8 +4,8 @@ import numpy as np
 from helpers.graphs import KINDS, labelling_score, random_potentials, tables_of
 from hypothesis import given
 from hypothesis import strategies as st
+from sskit_probes.graph_probe import improve_labelling
 
-from sskit.oracles.graph.potentials import improve_labelling
 from sskit.oracles.graph.trws import NodeMoves
 
 SEEDS = st.integers(0, 2**32 - 1)

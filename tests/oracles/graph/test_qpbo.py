@@ -12,9 +12,9 @@ from helpers.graphs import (
 )
 from hypothesis import given
 from hypothesis import strategies as st
+from sskit_probes.graph_probe import improve_labelling
 
 from sskit.oracles import elimination, graphcut, qpbo
-from sskit.oracles.graph.potentials import improve_labelling
 from sskit.oracles.graph.roof_dual import QPBO
 
 KINDS = ["tables", "shared", "symmetric", "attractive", "repulsive", "signed"]

@@ -14,9 +14,9 @@ from helpers.graphs import (
 from helpers.label_sets import random_forest
 from hypothesis import given
 from hypothesis import strategies as st
+from sskit_probes.graph_probe import improve_labelling
 
 from sskit.oracles import elimination, graphcut, tree_max_sum, trws
-from sskit.oracles.graph.potentials import improve_labelling
 from sskit.oracles.graph.trws import TRWS
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -318,10 +318,3 @@ def test_arguments_are_not_modified():
 def test_bad_input(options, message):
     with pytest.raises(ValueError, match=message):
         trws(**{"nodes": [[0, 1], [0, 1]], "edges": [[0, 1]], "pairwise": [1.0]} | options)
-
-
-def test_memory_of_messages_that_does_not_fit():
-    with pytest.raises(ValueError, match="messages must have length 2, got 3"):
-        improve_labelling(
-            TRWS(), np.zeros((2, 2)), [[0, 1]], [1.0], [0, 0], np.zeros(3, dtype=np.float32)
-        )

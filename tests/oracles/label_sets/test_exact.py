@@ -6,14 +6,15 @@ from helpers.label_sets import all_sets, random_forest, random_model, set_scores
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sskit.oracles.label_sets.exact import (
+from sskit.oracles.label_sets.sets import (
     CutSets,
     EnumeratedSets,
-    IndependentSets,
+    LabelSetOracle,
     RoofDuality,
+    SlackSets,
     TreeSets,
+    find_label_set,
 )
-from sskit.oracles.label_sets.oracle import find_label_set
 
 
 def answer(oracle, gains, edges, pairwise):
@@ -30,15 +31,13 @@ def best_score(gains, edges, pairwise):
 
 def model(kind, rng):
     n_labels = int(rng.integers(1, 9))
-    if kind is IndependentSets:
-        return rng.normal(size=n_labels), np.zeros((0, 2), dtype=np.int32), np.zeros(0)
     if kind is TreeSets:
-        edges = random_forest(rng, n_labels, int(rng.integers(n_labels)))
+        edges = random_forest(rng, n_labels, int(rng.integers(n_labels)))  # none, too
         return rng.normal(size=n_labels), edges, rng.normal(size=len(edges)) * 2
     return random_model(rng, n_labels, rng.random(), 1 if kind is CutSets else None)
 
 
-KINDS = [IndependentSets, EnumeratedSets, CutSets, TreeSets]
+KINDS = [EnumeratedSets, CutSets, TreeSets]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -68,10 +67,8 @@ def test_forks_find_the_same(kind):
 
 @pytest.mark.parametrize("kind", [*KINDS, RoofDuality])
 def test_nothing_to_gain_is_the_empty_set(kind):
-    edges = np.zeros((0, 2), dtype=np.int32)
-    if kind is not IndependentSets:
-        edges = np.array([[0, 1], [2, 1]], dtype=np.int32)
-    labels, score = answer(kind(), np.zeros(4), edges, np.zeros(len(edges)))
+    edges = np.array([[0, 1], [2, 1]], dtype=np.int32)
+    labels, score = answer(kind(), np.zeros(4), edges, np.zeros(2))
     assert not labels.any()
     assert score == 0.0
 
@@ -118,7 +115,6 @@ def test_trees_of_many_labels_and_extreme_weights():
 @pytest.mark.parametrize(
     "kind, n_labels, edges, pairwise, message",
     [
-        (IndependentSets, 3, [[0, 1]], [1.0], "labels with 1 edges are not independent"),
         (EnumeratedSets, 21, [[0, 1]], [1.0], "21 labels have too many sets .* at most 20"),
         (CutSets, 3, [[0, 1], [1, 2]], [1.0, -1.0], "edge 1 between the nodes 1 and 2 cannot"),
         (TreeSets, 4, [[0, 1], [1, 2], [2, 0]], [1.0] * 3, "edge 2 .* 2 and 0 closes a cycle"),
@@ -132,6 +128,13 @@ def test_models_that_an_oracle_does_not_serve(kind, n_labels, edges, pairwise, m
         find_label_set(oracle, np.ones(n_labels), edges, np.array(pairwise))
     # and it serves the next one
     gains = np.array([1.0, -0.5, 1.0])
-    rest = edges[: int(kind is not IndependentSets)]
-    labels = answer(oracle, gains, rest, np.ones(len(rest)))[0]
-    np.testing.assert_array_equal(labels, [1, len(rest), 1])
+    labels = answer(oracle, gains, edges[:1], np.ones(1))[0]
+    np.testing.assert_array_equal(labels, [1, 1, 1])
+
+
+def test_what_a_subclass_lacks():
+    none = np.zeros((0, 2), dtype=np.int32), np.zeros(0)
+    with pytest.raises(NotImplementedError, match="LabelSetOracle must implement find"):
+        find_label_set(LabelSetOracle(), np.ones(1), *none)
+    with pytest.raises(NotImplementedError, match="SlackSets must implement fork"):
+        SlackSets().fork()

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from helpers.label_sets import all_sets, random_model, relaxed_optimum, set_scores
 
-from sskit.oracles.label_sets.exact import CutSets, RoofDuality
-from sskit.oracles.label_sets.oracle import find_label_set
+from sskit.oracles.label_sets.sets import CutSets, RoofDuality, find_label_set
 
 
 def compare_with_highs(n_models, seed):

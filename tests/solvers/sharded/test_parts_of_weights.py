@@ -10,7 +10,7 @@ from helpers.pairwise import every_pair
 
 from sskit.core.regularizer import Regularizer
 from sskit.models.chain.model import ChainModel
-from sskit.models.features import cut_columns
+from sskit.models.features import FeatureRows, cut_columns
 from sskit.models.multiclass.model import MulticlassModel
 from sskit.solvers import BCFW
 from sskit.solvers.oracle_calls.pool import make_pool

@@ -1,0 +1,159 @@
+"""The best sets of labels on users' arrays."""
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from sskit._numbers import as_array
+from sskit.inputs.edges import check_edges
+from sskit.inputs.parents import check_parents
+from sskit.oracles.gate import check_numbers
+from sskit.oracles.label_sets.sets import DagClosure, RoofDuality, TreeSets, find_label_set
+
+
+def check_dag(edges, n_labels):
+    """Return edges (child, parent) of a directed acyclic graph as int32, checked.
+
+    Raises
+    ------
+    ValueError
+        Naming the first edge that is wrong, or a label in a cycle.
+    """
+    edges = check_edges(edges, n_labels, noun="label", loops=True)
+    child, parent = edges.T
+    arcs = coo_array((np.ones(len(edges)), (child, parent)), shape=(n_labels, n_labels))
+    part = connected_components(arcs, directed=True, connection="strong")[1]
+    cyclic = np.concatenate([child[child == parent], np.flatnonzero(np.bincount(part)[part] > 1)])
+    if len(cyclic):
+        raise ValueError(f"label {cyclic.min()} is its own ancestor")
+    return edges
+
+
+def closure(gains, hierarchy):
+    """Find the best set of labels that holds, with each label, all its ancestors.
+
+    Maximises ``sum_l gains[l] y_l`` over ``y_l in {0, 1}`` with ``y_child <= y_parent``. Exact:
+    by a dynamic programme in O(n_labels) on trees, by one minimum cut on directed acyclic
+    graphs.
+
+    Parameters
+    ----------
+    gains : array-like of shape (n_labels,)
+        Scores of the labels, finite.
+    hierarchy : array-like of int, (n_labels,) or (n_edges, 2)
+        The parent of each label, -1 for a root; or child and parent of each edge of a directed
+        acyclic graph.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_labels,), int32
+        1 for each label of the best set, else 0. Of several best sets the smallest.
+    value : float
+        The maximum, at least 0, the score of the empty set.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not match, a number is not finite, a parent is not a label or labels are
+        their own ancestors (one is named).
+
+    References
+    ----------
+    Cai and Hofmann (2004). Hierarchical document categorization with support vector machines.
+    CIKM.
+
+    Picard (1976). Maximal closure of a graph and applications to combinatorial problems.
+    Management Science 22(11).
+
+    Examples
+    --------
+    >>> from sskit.oracles import closure
+    >>> closure([-1, 3, -1, 0.5], [-1, 0, 0, 2])
+    (array([1, 1, 0, 0], dtype=int32), 2.0)
+    >>> closure([-1, 3, -1, 0.5], [[1, 0], [1, 2], [3, 2]])
+    (array([1, 1, 1, 1], dtype=int32), 1.5)
+    """
+    gains = check_numbers(gains, "gains", "(n_labels,)")
+    hierarchy = as_array(hierarchy, "hierarchy")
+    try:
+        if hierarchy.ndim == 2:
+            oracle = DagClosure(check_dag(hierarchy, len(gains)), len(gains))
+        else:
+            if hierarchy.shape != (0,):
+                hierarchy = check_parents(hierarchy, "parents", noun="label")
+            oracle = TreeSets(hierarchy.astype(np.int32))
+    except ValueError as error:
+        raise ValueError(f"hierarchy: {error}") from None
+    if hierarchy.ndim == 1 and len(hierarchy) != len(gains):
+        raise ValueError(f"the hierarchy has {len(hierarchy)} labels, got {len(gains)}")
+    none = np.zeros((0, 2), dtype=np.int32), np.zeros(0)
+    labels = find_label_set(oracle, gains, *none)[0].astype(np.int32)
+    with np.errstate(over="ignore"):
+        return labels, float(gains @ labels)
+
+
+def lp_relaxation(gains, edges=None, pairwise=None):
+    """Find the best fractional set of labels: the LP relaxation of a binary pairwise model.
+
+    Maximises ``sum_l gains[l] y_l + sum_e pairwise[e] z_e`` over the local polytope, which for
+    ``(k, l) = edges[e]`` is
+
+        ``0 <= y <= 1`` and ``max(0, y_k + y_l - 1) <= z_e <= min(y_k, y_l)``.
+
+    Its whole points are the sets of labels, with ``z_e = y_k y_l``. There is always a maximiser
+    with all ``y_l`` in {0, 1/2, 1}, and some best set has all labels that are 1 there, and none
+    that is 0 (persistency). Without negative pairs the maximiser is whole. It is found by one
+    minimum cut on a graph with two nodes a label (roof duality).
+
+    Parameters
+    ----------
+    gains : array-like of shape (n_labels,)
+        Scores of the labels, finite.
+    edges : array-like of int of shape (n_edges, 2), default=None
+        Pairs of different labels. None means no edges.
+    pairwise : array-like of shape (n_edges,), default=None
+        Scores of pairs, of any sign, finite.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_labels,)
+        y of a maximiser, in {0, 1/2, 1}.
+    pairs : ndarray of shape (n_edges,)
+        Its z.
+    value : float
+        The maximum; no set of labels scores more.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not match, a number is not finite, or an edge has a label that does not exist
+        or joins a label to itself.
+
+    References
+    ----------
+    Boros and Hammer (2002). Pseudo-Boolean optimization. Discrete Applied Mathematics 123.
+
+    Kolmogorov and Rother (2007). Minimizing nonsubmodular functions with graph cuts: a review.
+    IEEE Transactions on Pattern Analysis and Machine Intelligence 29(7).
+
+    Finley and Joachims (2008). Training structural SVMs when exact inference is intractable.
+    ICML.
+
+    Examples
+    --------
+    >>> from sskit.oracles import lp_relaxation
+    >>> triangle = [[0, 1], [1, 2], [2, 0]]
+    >>> lp_relaxation([1, 1, 1], triangle, [-2, -2, -2])
+    (array([0.5, 0.5, 0.5]), array([0., 0., 0.]), 1.5)
+    """
+    gains = check_numbers(gains, "gains", "(n_labels,)")
+    if (edges is None) != (pairwise is None):
+        missing = "edges" if edges is None else "pairwise"
+        raise ValueError(f"edges and pairwise go together, but {missing} is None")
+    edges = check_edges([] if edges is None else edges, len(gains), noun="label")
+    pairwise = check_numbers([] if pairwise is None else pairwise, "pairwise", "(n_edges,)")
+    if len(pairwise) != len(edges):
+        raise ValueError(f"pairwise has {len(pairwise)} numbers for {len(edges)} edges")
+    labels, pairs = find_label_set(RoofDuality(), gains, edges, pairwise)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return labels, pairs, float(gains @ labels + pairwise @ pairs)

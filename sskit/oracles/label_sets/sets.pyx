@@ -1,0 +1,621 @@
+"""Oracles of label sets, and of relaxed ones, by what is known of the edges (see the .pxd)."""
+
+import numpy as np
+
+from sskit.inputs.parents import parents_first
+
+from libc.math cimport INFINITY, fabs
+from libc.stdint cimport int32_t
+from libc.string cimport memcpy, memset
+
+from sskit.core.vectors cimport Scratch
+from sskit.oracles.graph.cut cimport Cut, flow_graph
+from sskit.oracles.graph.potentials cimport Potentials, Topology
+from sskit.oracles.graph.roof_dual cimport RoofDual
+
+ONE = 1 << 30
+MAX_ENUMERATED = 20
+cdef Py_ssize_t MOST_LABELS = MAX_ENUMERATED
+
+
+cdef class LabelSetOracle:
+    """Base of all; a subclass sets `exact` and overrides every method."""
+
+    cdef int find(self, const SetScores* s, int32_t* code) except -1 nogil:
+        with gil:
+            raise NotImplementedError(f"{type(self).__name__} must implement find")
+
+    cpdef LabelSetOracle fork(self):
+        return type(self)()
+
+
+cdef void write_pairs(const SetScores* s, int32_t* code) noexcept nogil:
+    """Complete the code of the labels by that of the edges: products, as labels are integral."""
+    cdef Py_ssize_t e
+    for e in range(s.n_edges):
+        code[s.n_labels + e] = code[s.ends[2 * e]] & code[s.ends[2 * e + 1]]
+
+
+cdef void write_labels(Py_ssize_t n_labels, unsigned int chosen, int32_t* code) noexcept nogil:
+    """Write the code of a set by the bits of a number."""
+    cdef Py_ssize_t k
+    for k in range(n_labels):
+        code[k] = ONE if chosen >> k & 1 else 0
+
+
+cdef class EnumeratedSets(LabelSetOracle):
+    """The best of all sets of up to 20 labels, by depth-first search.
+
+    A step of the search decides one label and keeps, for each undecided one, what having it
+    would add to the set so far; half of the steps have nothing left to keep, so that a set
+    costs O(1) on average. A branch is left where even all that the undecided labels could
+    add does not reach the best set so far.
+    """
+
+    cdef double[:, ::1] weights    # (L, L) pairs, symmetric
+    cdef double[::1] positive      # (L,) sums over the earlier labels of positive weights
+    cdef double[:, ::1] gain       # (L + 1, L) row k: of the undecided labels before k
+    cdef double best
+    cdef unsigned int best_set
+
+    def __cinit__(self):
+        self.exact = self.lock_free = True
+        self.weights = np.empty((MAX_ENUMERATED, MAX_ENUMERATED))
+        self.positive = np.empty(MAX_ENUMERATED)
+        self.gain = np.empty((MAX_ENUMERATED + 1, MAX_ENUMERATED))
+
+    cdef int find(self, const SetScores* s, int32_t* code) except -1 nogil:
+        self.load(s)
+        self.best, self.best_set = 0.0, 0  # the empty set
+        self.search(s.n_labels, 0.0, 0)
+        write_labels(s.n_labels, self.best_set, code)
+        write_pairs(s, code)
+        return 0
+
+    # scores of labels in gain[n_labels], and weights of pairs
+    cdef int load(self, const SetScores* s) except -1 nogil:
+        cdef Py_ssize_t e, k, j, n_labels = s.n_labels
+        cdef int32_t u, v
+        if n_labels > MOST_LABELS:
+            with gil:
+                raise ValueError(
+                    f"{n_labels} labels have too many sets to enumerate, expected at most "
+                    f"{MAX_ENUMERATED}"
+                )
+        for k in range(n_labels):
+            self.gain[n_labels, k] = s.label[k]
+            memset(&self.weights[k, 0], 0, n_labels * sizeof(double))
+        for e in range(s.n_edges):
+            u, v = s.ends[2 * e], s.ends[2 * e + 1]
+            self.weights[u, v] += s.pair[e]
+            self.weights[v, u] += s.pair[e]
+        for k in range(n_labels):
+            self.positive[k] = 0.0
+            for j in range(k):
+                self.positive[k] += max(self.weights[k, j], 0.0)
+        return 0
+
+    # decide the labels before k; the others have been, and score `score`
+    cdef void search(self, Py_ssize_t k, double score, unsigned int chosen) noexcept nogil:
+        cdef Py_ssize_t j, _j
+        cdef const double* gain = &self.gain[k, 0]
+        cdef double reach = score
+        cdef bint has
+        if score > self.best:
+            self.best, self.best_set = score, chosen
+        for j in range(k):
+            reach += max(gain[j] + self.positive[j], 0.0)
+        if not reach > self.best:    # nor where a score is not a number
+            return
+        k -= 1
+        # first the choice that scores more by itself: good sets early let more branches be left
+        has = gain[k] > 0.0
+        for _j in range(2):
+            self.decide(k, has)
+            self.search(
+                k, score + gain[k] if has else score, chosen | (<unsigned int>has << k)
+            )
+            has = not has
+
+    # what the labels before k add, with label k or without
+    cdef void decide(self, Py_ssize_t k, bint has) noexcept nogil:
+        cdef Py_ssize_t j
+        cdef const double* gain = &self.gain[k + 1, 0]
+        cdef double* after = &self.gain[k, 0]
+        if has:
+            for j in range(k):
+                after[j] = gain[j] + self.weights[k, j]
+        else:
+            memcpy(after, gain, k * sizeof(double))
+
+
+cdef class CutSets(LabelSetOracle):
+    """The best set where no pair has a negative score, by one minimum cut."""
+
+    cdef Cut cut
+    cdef Potentials potentials
+    cdef Scratch[double] node       # (n_labels, 2) scores without and with a label
+    cdef Scratch[int32_t] column    # (2, 2) the pair's number counts where both labels
+    cdef Scratch[double] factor     # are there
+
+    def __cinit__(self):
+        self.exact = True
+        self.cut = Cut()
+        self.column.refill(4, 0)
+        self.factor.refill(4, 0.0)
+        self.factor[3] = 1.0
+        self.potentials.n_states = self.potentials.stride = 2
+        self.potentials.width = 1
+        self.potentials.column, self.potentials.factor = self.column.data(), self.factor.data()
+
+    cdef int find(self, const SetScores* s, int32_t* code) except -1 nogil:
+        cdef Potentials* p = &self.potentials
+        cdef Py_ssize_t k
+        self.node.refill(2 * s.n_labels, 0.0)
+        for k in range(s.n_labels):
+            self.node[2 * k + 1] = s.label[k]
+        p.n_nodes, p.n_edges, p.n_tables = s.n_labels, s.n_edges, s.n_edges
+        p.node, p.ends, p.pair = self.node.data(), s.ends, s.pair
+        self.cut.improve(p, code)
+        for k in range(s.n_labels):
+            code[k] *= ONE
+        write_pairs(s, code)
+        return 0
+
+
+cdef class DagClosure(LabelSetOracle):
+    """The best set of labels on a directed acyclic graph that is closed under ancestors.
+
+    A maximum closure (Picard 1976): one minimum cut. Labels are chosen on the side of the sink;
+    an arc from parent to child, of more than any cut need cost, keeps the chosen child of a
+    parent that is not from being. Of several best sets the smallest.
+
+    Parameters
+    ----------
+    edges : ndarray of shape (n_edges, 2), int32
+        Child and parent of each edge.
+    n_labels : int
+        Number of labels.
+    """
+
+    cdef object edges
+    cdef object graph
+    cdef tuple arrays                 # labels, gains of absence; parents, children, capacities
+    cdef double[::1] gain             # (n_labels,)
+    cdef double[::1] capacity         # (n_edges,)
+
+    def __cinit__(self, edges, Py_ssize_t n_labels):
+        self.exact = True
+        self.edges = edges
+        self.graph = flow_graph(max(n_labels, 1), max(len(edges), 1))
+        gain, capacity = np.empty(n_labels), np.empty(len(edges))
+        child, parent = np.ascontiguousarray(edges.T)
+        self.gain, self.capacity = gain, capacity
+        self.arrays = np.arange(n_labels, dtype=np.int32), gain, parent, child, capacity
+
+    cdef int find(self, const SetScores* s, int32_t* code) except -1 nogil:
+        cdef double enough = 1.0
+        cdef Py_ssize_t v
+        for v in range(s.n_labels):
+            self.gain[v] = -s.label[v]
+            enough += fabs(s.label[v])
+        for v in range(self.capacity.shape[0]):
+            self.capacity[v] = enough
+        with gil:
+            return self.cut(code)
+
+    # the network goes to PyMaxflow, see `sskit.oracles.graph.cut`: a cut of directed arcs
+    cdef int cut(self, int32_t* code) except -1:
+        cdef const unsigned char[::1] sides
+        cdef Py_ssize_t v
+        labels, gain, parent, child, capacity = self.arrays
+        self.graph.reset()
+        self.graph.add_nodes(len(labels))
+        if len(parent):
+            self.graph.add_edges(parent, child, capacity, np.zeros(len(parent)))
+        self.graph.add_grid_tedges(labels, gain, np.zeros(len(labels)))
+        self.graph.maxflow()
+        sides = self.graph.get_grid_segments(labels).view(np.uint8)
+        for v in range(len(labels)):
+            code[v] = ONE * sides[v]
+        return 0
+
+    cpdef LabelSetOracle fork(self):
+        return DagClosure(self.edges, self.gain.shape[0])
+
+
+cdef class LabelTree:
+    """What labels of a forest add, parents first: by its edges, or as a hierarchy.
+
+    A label at place k scores lift[k] more where its parent is there, and `low` more where not.
+
+    Parameters
+    ----------
+    parents : ndarray of shape (n_labels,), int32, default=None
+        The parent of each label in a hierarchy, -1 for a root; None: the edges make the forest.
+    """
+
+    cdef object parents
+    cdef const int32_t[:, ::1] places   # (2, n_labels) order and parent of a hierarchy
+    cdef Topology forest
+    cdef const int32_t* order           # (n_labels,) label at a place
+    cdef const int32_t* parent          # (n_labels,) earlier place of its parent; -1: a root
+    cdef double low
+    cdef Scratch[double] lift
+
+    def __cinit__(self, parents=None):
+        self.parents = parents
+        if parents is not None:
+            order = parents_first(parents)
+            place = np.append(np.argsort(order), -1)    # that of no parent is the last
+            self.places = np.stack([order, place[parents[order]]]).astype(np.int32)
+            self.lift.resize(len(parents))
+            self.low = -INFINITY
+            if len(parents):
+                self.order, self.parent = &self.places[0, 0], &self.places[1, 0]
+
+    cdef int arrange(self, const SetScores* s) except -1 nogil:
+        cdef Py_ssize_t k
+        cdef int32_t e
+        if self.low == 0.0:
+            self.forest.take(s.n_labels, s.n_edges, s.ends)
+            self.forest.make_forest()
+            self.order, self.parent = self.forest.order.data(), self.forest.parent.data()
+            self.lift.resize(s.n_labels)
+            for k in range(s.n_labels):
+                e = self.forest.edge[k]
+                self.lift[k] = s.pair[e] if e >= 0 else 0.0
+        return 0
+
+
+cdef class TreeSets(LabelSetOracle):
+    """The best set where the edges form a forest, or of a hierarchy that is one, by max-sum.
+
+    Of several best sets of a hierarchy the smallest.
+
+    Parameters
+    ----------
+    parents : ndarray of shape (n_labels,), int32, default=None
+        As `LabelTree` takes them.
+    """
+
+    cdef LabelTree tree
+    # (n_labels,) by place: of a label over its absence, with the subtree below
+    cdef Scratch[double] gain
+
+    def __cinit__(self, parents=None):
+        self.exact = self.lock_free = True
+        self.tree = LabelTree(parents)
+
+    cdef int find(self, const SetScores* s, int32_t* code) except -1 nogil:
+        cdef Py_ssize_t k, n_labels = s.n_labels
+        cdef int32_t parent
+        cdef double alone, low = self.tree.low
+        cdef double* gain
+        cdef double* lift
+        self.tree.arrange(s)
+        self.gain.resize(n_labels)
+        gain, lift = self.gain.data(), self.tree.lift.data()
+        for k in range(n_labels):
+            gain[k] = s.label[self.tree.order[k]]
+        # a subtree scores max(0, gain + low) without the parent, max(0, gain + lift) with it; where
+        # low is -inf, gain may have overflown
+        for k in range(n_labels - 1, -1, -1):
+            parent = self.tree.parent[k]
+            if parent >= 0:
+                alone = max(gain[k], 0.0) if low == 0.0 else 0.0
+                gain[parent] += max(gain[k] + lift[k], 0.0) - alone
+        for k in range(n_labels):
+            parent = self.tree.parent[k]
+            if parent >= 0:
+                gain[k] += lift[k] if code[self.tree.order[parent]] else low
+            code[self.tree.order[k]] = ONE if gain[k] > 0.0 else 0
+        write_pairs(s, code)
+        return 0
+
+    cpdef LabelSetOracle fork(self):
+        return TreeSets(self.tree.parents)
+
+
+cdef class RoofDuality(LabelSetOracle):
+    """The best point of the local polytope, with labels in {0, 1/2, 1}; any signs of pairs.
+
+    Maximises sum_l label[l] y_l + sum_e pair[e] z_e over 0 <= y <= 1 and max(0, y_k + y_l - 1)
+    <= z_e <= min(y_k, y_l); see `RoofDual`.
+    """
+
+    cdef RoofDual dual
+
+    def __cinit__(self):
+        self.exact = True
+        self.dual = RoofDual()
+
+    cdef int find(self, const SetScores* s, int32_t* code) except -1 nogil:
+        cdef Py_ssize_t k, e
+        cdef int32_t u, v
+        self.dual.solve(s.n_labels, s.label, s.n_edges, s.ends, s.pair, code)
+        for k in range(s.n_labels):
+            code[k] *= ONE // 2
+        for e in range(s.n_edges):
+            # the best that an edge can be, given its ends
+            u, v = code[s.ends[2 * e]], code[s.ends[2 * e + 1]]
+            code[s.n_labels + e] = min(u, v) if s.pair[e] > 0.0 else max(u + (v - ONE), 0)
+        return 0
+
+
+# margin of the empty set, with that of the truth
+cdef double empty_margin(
+    const SetScores* s, const unsigned char* truth, double margin
+) noexcept nogil:
+    cdef Py_ssize_t k
+    for k in range(s.n_labels):
+        margin -= s.label[k] * truth[k]
+    for k in range(s.n_edges):
+        margin -= s.pair[k] * (truth[s.ends[2 * k]] & truth[s.ends[2 * k + 1]])
+    return margin
+
+
+cdef class SlackSets:
+    """Base of both; a subclass overrides every method."""
+
+    cdef Py_ssize_t candidates(
+        self, const SetScores* s, const unsigned char* truth, double offset,
+        const SlackGoal* goal, double* h, double* g
+    ) except -1 nogil:
+        with gil:
+            raise NotImplementedError(f"{type(self).__name__} must implement candidates")
+
+    cdef void take(self, Py_ssize_t candidate, int32_t* code) noexcept nogil:
+        pass
+
+    cpdef SlackSets fork(self):
+        raise NotImplementedError(f"{type(self).__name__} must implement fork")
+
+
+cdef class EnumeratedSlack(SlackSets):
+    """The best of all sets of up to 20 labels, by depth-first search.
+
+    As `EnumeratedSets`; a branch is left where its bounds on h, g and a sum of both show that no
+    set there is better than the best one so far, or none that counts.
+
+    Parameters
+    ----------
+    cost : ndarray of shape (n_labels,), float64
+        Loss of a wrong label.
+    """
+
+    cdef const double[::1] cost
+    cdef EnumeratedSets sets            # scores of the labels on the way
+    cdef const unsigned char* truth
+    # of the search that is going on
+    cdef SlackGoal goal
+    cdef double slope                   # branches are bounded by h + slope g
+    cdef double best, best_h, best_g
+    cdef unsigned int best_set
+
+    def __cinit__(self, cost):
+        self.cost, self.n_candidates, self.sets = cost, 1, EnumeratedSets()
+
+    cdef Py_ssize_t candidates(
+        self, const SetScores* s, const unsigned char* truth, double offset,
+        const SlackGoal* goal, double* h, double* g
+    ) except -1 nogil:
+        self.sets.load(s)
+        self.truth, self.goal, self.slope = truth, goal[0], goal.loss_weight
+        self.best = 0.0     # sets that count have more
+        self.search(s.n_labels, empty_margin(s, truth, offset), 0.0, 0)
+        h[0], g[0] = self.best_h, self.best_g
+        return self.best > 0.0
+
+    # decide the labels before k; the others have been, and have the margin h and the loss g
+    cdef void search(
+        self, Py_ssize_t k, double h, double g, unsigned int chosen
+    ) noexcept nogil:
+        cdef Py_ssize_t j, _j
+        cdef const double* gain = &self.sets.gain[k, 0]
+        cdef double most_h = h, most_g = g, most = h + self.slope * g, more
+        cdef bint has
+        if k == 0:
+            more = goal_value(&self.goal, h, g)
+            if more > self.best:
+                self.best, self.best_h, self.best_g, self.best_set = more, h, g, chosen
+                if self.goal.product:
+                    self.slope = h / g   # where the bound by sums is tight for this set
+            return
+        for j in range(k):
+            more = gain[j] + self.sets.positive[j]
+            most_h += max(more, 0.0)
+            most_g += self.cost[j]
+            # with the label, without it
+            if self.truth[j]:
+                most += max(more, self.slope * self.cost[j])
+            else:
+                most += max(more + self.slope * self.cost[j], 0.0)
+        if most_h <= 0.0 or most_g <= 0.0 or g >= self.goal.upper * most_h or most <= 0.0:
+            return
+        if self.goal.product:
+            most = min(most_h * most_g, most * most / (4.0 * self.slope))
+        if most <= self.best:
+            return
+        k -= 1
+        # first the choice that promises more: good sets early let more branches be left
+        has = gain[k] + self.slope * self.cost[k] * (1 - 2 * self.truth[k]) > 0.0
+        for _j in range(2):
+            self.sets.decide(k, has)
+            self.search(
+                k, h + gain[k] if has else h, g + self.cost[k] if has != self.truth[k] else g,
+                chosen | (<unsigned int>has << k),
+            )
+            has = not has
+
+    cdef void take(self, Py_ssize_t candidate, int32_t* code) noexcept nogil:
+        write_labels(self.cost.shape[0], self.best_set, code)
+
+    cpdef SlackSets fork(self):
+        return EnumeratedSlack(self.cost)
+
+
+cdef class CountedSlack(SlackSets):
+    """The best set for each loss, where edges or a hierarchy form a forest and losses are counts.
+
+    The programme of Bauer et al. (2014) for chains, on trees. V_k(s, e) is the best score of the
+    label at place k and those below it, with e units of loss among them, the label being there
+    (s = 1) or not. Children are joined to their parent one after the other, roots to a root of
+    all that is never there; the tables before each of these are kept, for the way back. Joining
+    tables that reach a and b units takes a b steps: O(E^2) in all for a largest loss of E, in
+    O(n_labels E) memory.
+
+    Parameters
+    ----------
+    levels : ndarray of shape (n_labels,), int32
+        Loss of a wrong label, in units, not negative.
+    unit : float
+        The unit.
+    parents : ndarray of shape (n_labels,), int32, default=None
+        As `LabelTree` takes them.
+    """
+
+    cdef const int32_t[::1] levels
+    cdef double unit
+    cdef Py_ssize_t stride            # numbers of a row of the tables: E + 1
+    cdef LabelTree tree
+    cdef Scratch[double] value         # (L + 1, 2, stride) V
+    cdef Scratch[double] before        # (L, 2, stride) V of the parent before it was joined
+    cdef Scratch[int32_t] reach        # (L + 1,) largest loss in V
+    cdef Scratch[int32_t] reached      # (L,) in `before`
+    cdef Scratch[double] message       # (stride,) scratch
+    cdef Scratch[int32_t] state        # (L + 1,) of the way back
+    cdef Scratch[int32_t] units        # (L + 1,) losses that are still to be shared out
+
+    def __cinit__(self, levels, double unit, parents=None):
+        n_labels = len(levels)
+        self.levels, self.unit = levels, unit
+        self.n_candidates = self.stride = int(np.sum(levels)) + 1
+        self.tree = LabelTree(parents)
+        self.value.resize(2 * (n_labels + 1) * self.stride)
+        self.before.resize(2 * n_labels * self.stride)
+        self.reach.resize(n_labels + 1)
+        self.reached.resize(n_labels)
+        self.message.resize(self.stride)
+        self.state.resize(n_labels + 1)
+        self.units.resize(n_labels + 1)
+
+    cdef Py_ssize_t candidates(
+        self, const SetScores* s, const unsigned char* truth, double offset,
+        const SlackGoal* goal, double* h, double* g
+    ) except -1 nogil:
+        cdef Py_ssize_t k, has, e, n_labels = s.n_labels
+        cdef int32_t v, level, parent
+        cdef double* row
+        self.tree.arrange(s)
+        for k in range(n_labels):
+            v = self.tree.order[k]
+            self.reach[k] = level = self.levels[v]
+            for has in range(2):
+                row = &self.value[(2 * k + has) * self.stride]
+                for e in range(level + 1):
+                    row[e] = -INFINITY
+                row[level if has != truth[v] else 0] = has * s.label[v]
+        row = &self.value[2 * n_labels * self.stride]
+        self.reach[n_labels], row[0] = 0, 0.0
+        for k in range(n_labels - 1, -1, -1):
+            parent = self.above(k)
+            self.reached[k] = self.reach[parent]
+            self.reach[parent] += self.reach[k]
+            for has in range(1 + (parent < n_labels)):
+                self.join(k, parent, has)
+        offset = empty_margin(s, truth, offset)
+        for e in range(self.stride):
+            h[e], g[e] = offset + row[e], e * self.unit
+        return self.stride
+
+    # the place of the parent, for roots that of the root of all
+    cdef int32_t above(self, Py_ssize_t k) noexcept nogil:
+        return self.tree.parent[k] if self.tree.parent[k] >= 0 else <int32_t>self.levels.shape[0]
+
+    # best score of the part at place k with this loss, its label being there, for a state of its
+    # parent
+    cdef double present(self, Py_ssize_t k, Py_ssize_t s, Py_ssize_t e) noexcept nogil:
+        cdef double more = 0.0
+        if self.tree.parent[k] >= 0:
+            more = self.tree.lift[k] if s else self.tree.low
+        return self.value[(2 * k + 1) * self.stride + e] + more
+
+    # whether the label is there or not
+    cdef double part(self, Py_ssize_t k, Py_ssize_t s, Py_ssize_t e) noexcept nogil:
+        return max(self.value[2 * k * self.stride + e], self.present(k, s, e))
+
+    cdef void join(self, Py_ssize_t k, Py_ssize_t parent, Py_ssize_t s) noexcept nogil:
+        cdef double* after = &self.value[(2 * parent + s) * self.stride]
+        cdef double* before = &self.before[(2 * k + s) * self.stride]
+        cdef Py_ssize_t e, rest
+        for e in range(self.reach[k] + 1):
+            self.message[e] = self.part(k, s, e)
+        memcpy(before, after, (self.reached[k] + 1) * sizeof(double))
+        for e in range(self.reached[k] + self.reach[k] + 1):
+            after[e] = -INFINITY
+        for rest in range(self.reached[k] + 1):
+            for e in range(self.reach[k] + 1):
+                after[rest + e] = max(after[rest + e], before[rest] + self.message[e])
+
+    cdef void take(self, Py_ssize_t candidate, int32_t* code) noexcept nogil:
+        cdef Py_ssize_t k, e, rest, parent, s, share, n_labels = self.levels.shape[0]
+        cdef double top, score
+        cdef double* before
+        self.state[n_labels], self.units[n_labels] = 0, <int32_t>candidate
+        # what was joined last comes apart first
+        for k in range(n_labels):
+            parent = self.above(k)
+            s = self.state[parent]
+            before = &self.before[(2 * k + s) * self.stride]
+            top, share = -INFINITY, -1
+            for e in range(min(self.reach[k], self.units[parent]) + 1):
+                rest = self.units[parent] - e
+                if rest > self.reached[k]:
+                    continue
+                score = before[rest] + self.part(k, s, e)
+                if share < 0 or score > top:
+                    top, share = score, e
+            self.units[parent] -= <int32_t>share
+            self.units[k] = <int32_t>share
+            self.state[k] = self.present(k, s, share) > self.value[2 * k * self.stride + share]
+            code[self.tree.order[k]] = ONE * self.state[k]
+
+    cpdef SlackSets fork(self):
+        return CountedSlack(self.levels, self.unit, self.tree.parents)
+
+
+def find_label_set(LabelSetOracle oracle, gains, edges, pairwise):
+    """Ask an oracle for a set of labels.
+
+    Parameters
+    ----------
+    oracle : LabelSetOracle
+        The oracle.
+    gains : ndarray of shape (n_labels,), float64
+        Scores of the labels.
+    edges : ndarray of shape (n_edges, 2), int32
+        Pairs of different labels.
+    pairwise : ndarray of shape (n_edges,), float64
+        Scores of the pairs.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_labels,)
+        The answer's y, between 0 and 1.
+    pairs : ndarray of shape (n_edges,)
+        Its z.
+    """
+    cdef SetScores s
+    # spare ones, so that each has a first
+    cdef const double[::1] label = np.append(gains, 0.0), pair = np.append(pairwise, 0.0)
+    cdef const int32_t[:, ::1] ends = np.concatenate([edges, np.zeros((1, 2), dtype=np.int32)])
+    s.n_labels, s.n_edges = len(gains), len(edges)
+    s.label, s.pair, s.ends = &label[0], &pair[0], &ends[0, 0]
+    code = np.zeros(s.n_labels + s.n_edges + 1, dtype=np.int32)
+    cdef int32_t[::1] out = code
+    if s.n_labels:
+        with nogil:
+            oracle.find(&s, &out[0])
+    values = code[:-1] / float(ONE)
+    return values[:s.n_labels], values[s.n_labels:]

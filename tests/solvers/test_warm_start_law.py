@@ -1,0 +1,149 @@
+"""The law of warm starts: a fit that goes on is a fit of what it is given, whatever was before.
+
+After each of the samples that come, the planes and mixes of all blocks, primal, dual and the gap
+are made from scratch, of enumerated labellings.
+"""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from helpers.laws import check_dual_point
+from helpers.qp import solve_primal
+from helpers.toys import TOYS, rebind
+from scipy.optimize import nnls
+from sskit_probes.core_probe import DualProbe
+
+import sskit.solvers
+from sskit.solvers import BCFW, FrankWolfe, MultiPlane
+from sskit.testing.probe import ProblemProbe
+
+LAM, N = 0.1, 8
+SOLVERS = {
+    "bcfw": BCFW(),
+    "bcfw, plain": BCFW(steps="fw"),
+    "bcfw, away": BCFW(steps="away", stored_passes=1, cache=True),
+    "bcfw, batches": BCFW(steps="fw", batch_size=3, averaging=False),
+    "bcfw, little memory": BCFW(cache_size=1e-4),
+    "mpbcfw": MultiPlane(averaging=False),
+    "mpbcfw, away": MultiPlane(steps="away", max_planes=2, plane_life=1),
+    "fw": FrankWolfe(),
+}
+
+
+# Samples that come are first longer than all before, then shorter.
+LENGTHS = {
+    "chain": {"lengths": (3, 4, 2, 4, 5, 5, 1, 2)},
+    "second chain": {"lengths": (3, 4, 2, 4, 5, 5, 1, 2)},
+    "segments": {"lengths": (2, 3, 2, 3, 4, 4, 1, 1)},
+    "ranking": {"sizes": (4, 3, 4, 3, 6, 5, 2, 2)},
+}
+
+
+@cache
+def samples(name):
+    """Samples (X, truths) of a kind of toys, in the order in which they come."""
+    toy = TOYS[name](5, n=N, **LENGTHS.get(name, {}))
+    probe, order = ProblemProbe(toy.problem), np.arange(N)
+    if name == "graph":
+        order = np.argsort([len(x) for x, *_ in toy.X], kind="stable")
+        order = [*order[2:-2], *order[:-3:-1], *order[:2]]
+    return [toy.X[i] for i in order], [probe.truth(i) for i in order]
+
+
+WEIGHTS = np.array([1.0, 0.0, 2.0, 0.0, 1.0, 0.5, 1.0, 3.0])
+# (number of samples, lam, weights): what comes one after the other.
+STAGES = {
+    "first": (4, LAM, None),
+    "a longer one at the same n lam": (5, LAM * 4 / 5, None),
+    "all the longer ones": (6, LAM, None),
+    "shorter ones": (8, LAM, None),
+    "some without weight": (8, LAM, WEIGHTS),
+    "weight again, and less of lam": (8, 0.4 * LAM, None),
+    "more of lam": (8, 2.0 * LAM, WEIGHTS[::-1]),
+}
+
+
+@cache
+def stage(name, which):
+    """The toy of a stage, its lam and its optimum."""
+    n, lam, weights = STAGES[which]
+    X, truths = samples(name)
+    toy = rebind(name, X[:n], truths[:n], 3, weights=weights)
+    return toy, lam, solve_primal(toy.pairs, lam)[1]
+
+
+def check_mixes(toy, dual):
+    """Each mix is one of planes of its own block: of any of them, with weights on a simplex."""
+    check_dual_point(toy, dual, 1e-11)
+    probe = DualProbe(toy.problem, dual)
+    for i in range(toy.pairs.n):
+        psi, loss = np.asarray(toy.pairs.psi[i]), toy.pairs.loss[i]
+        planes = np.vstack([psi.T, loss, np.ones(len(loss))])
+        mix = np.concatenate([toy.assemble(probe.mix(i), i), [dual.mix(i)[2], 1.0]])
+        _, residual = nnls(planes, mix)
+        assert residual <= 1e-8, f"block {i} is no mix of its planes, by {residual}"
+
+
+def check(toy, lam, optimum, solution):
+    """The certificate and all of the history are right, from scratch."""
+    dual = solution.dual_state
+    check_mixes(toy, dual)
+    primal = toy.pairs.primal(toy.flat(solution.w), lam)
+    assert solution.primal == pytest.approx(primal, abs=1e-10)
+    # an average may have a dual value of its own, but none above the optimum
+    assert toy.dual(dual, lam) <= optimum + 1e-9
+    assert solution.dual <= optimum + 1e-9
+    assert optimum <= solution.primal + 1e-9
+    assert solution.gap == pytest.approx(solution.primal - solution.dual, abs=1e-10)
+    known = ~np.isnan(solution.history["gap"])
+    assert (solution.history["dual"][known] <= optimum + 1e-9).all()
+    assert (solution.history["primal"][known] >= optimum - 1e-9).all()
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("name", TOYS)
+def test_a_fit_goes_on_with_other_samples(name, solver):
+    point = None
+    for which in STAGES:
+        toy, lam, optimum = stage(name, which)
+        # a look at once, one before anything is repaired by passes, and one at the end
+        for tol, max_iter in ((np.inf, 1), (1e-12, 1), (5e-3, 250)):
+            solution = SOLVERS[solver].solve(
+                toy.problem, toy.regularizer(lam), tol=tol, max_iter=max_iter, random_state=0,
+                start=point,
+            )  # fmt: skip
+            check(toy, lam, optimum, solution)
+            point = solution.continuation.save()
+        # steps of all blocks at once are slow
+        assert solution.gap <= (0.35 if solver == "fw" else 0.1) * max(solution.unit, 1e-3)
+
+
+@pytest.mark.parametrize("name", TOYS)
+@pytest.mark.parametrize("solver", ["bcfw", "bcfw, plain", "mpbcfw", "fw"])
+def test_samples_appended_at_the_same_n_lam_leave_the_weights_as_they_are(name, solver):
+    (toy, lam, _), (more, less, _) = (stage(name, which) for which in list(STAGES)[:2])
+    options = {"max_iter": 20, "tol": 1e-12, "random_state": 0}
+    first = SOLVERS[solver].solve(toy.problem, toy.regularizer(lam), **options)
+    point = first.continuation.save()
+    second = SOLVERS[solver].solve(
+        more.problem, more.regularizer(less), tol=np.inf, max_iter=1, random_state=0, start=point
+    )
+    v = toy.dual_sum(first.dual_state, lam)[0]
+    np.testing.assert_allclose(more.dual_sum(second.dual_state, less)[0], v, atol=1e-11)
+    assert second.history["n_passes"][0] == 0
+    value = toy.dual(first.dual_state, lam)
+    assert second.history["dual"][0] == pytest.approx(0.8 * value, abs=1e-11)
+
+
+def test_all_solvers_that_keep_a_dual_point_are_here():
+    kinds = {getattr(sskit.solvers, name) for name in sskit.solvers.__all__}
+    assert {kind for kind in kinds if kind.keeps_dual_point} == {type(s) for s in SOLVERS.values()}
+
+
+def test_fewer_samples_are_refused():
+    toy, lam, _ = stage("chain", "shorter ones")
+    point = BCFW().solve(toy.problem, toy.regularizer(lam), random_state=0).continuation.save()
+    fewer = stage("chain", "first")[0]
+    with pytest.raises(ValueError, match="the dual point has 8 blocks but the problem has 4"):
+        BCFW().solve(fewer.problem, fewer.regularizer(lam), random_state=0, start=point)

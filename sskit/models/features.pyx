@@ -295,22 +295,19 @@ cdef class FeatureRows:
             Feature after feature.
         """
         cdef int32_t[::1] columns
-        cdef Py_ssize_t n = self.rows.width, j
+        cdef Py_ssize_t n = self.rows.width, n_columns = 0, j
         coefs = coef if isinstance(coef, list) else [coef]
-        # weights are attributes that users may set
         for one in coefs:
-            check_equal(one.shape[1], n, "the number of columns")
-        n_columns = sum(map(len, coefs))
+            n_columns += len(one)
         if self.rows.indptr == NULL or self.n_entries >= n:
             out = np.empty(n * n_columns + room)
-            write_columns(coefs, NULL, n, n_columns, out)
+            write_columns(coefs, n, NULL, n, n_columns, out)
             return out
         n = self.n_entries
-        out, columns = np.empty(n * n_columns + room), np.empty(n, dtype=np.int32)
+        out, columns = np.empty(n * n_columns + room), np.empty(n + 1, dtype=np.int32)
         for j in range(n):
             columns[j] = self.rows.indices[j << self.rows.shift]
-        if n:
-            write_columns(coefs, &columns[0], n, n_columns, out)
+        write_columns(coefs, self.rows.width, &columns[0], n, n_columns, out)
         self.indices = np.arange(n + 1, dtype=np.int32)
         self.rows.indices, self.rows.shift = &self.indices[0], 0
         self.n_features += n - self.rows.width
@@ -891,12 +888,17 @@ cdef void list_columns(const Rows* rows, Py_ssize_t n, int32_t[::1] out) noexcep
 
 
 cdef int write_columns(
-    list coefs, const int32_t* columns, Py_ssize_t n, Py_ssize_t apart, double[::1] out
+    list coefs, Py_ssize_t p, const int32_t* columns, Py_ssize_t n, Py_ssize_t apart,
+    double[::1] out
 ) except -1:
+    cdef const double[:, :] coef
     cdef Py_ssize_t place = 0
-    for coef in coefs if out.shape[0] else ():
-        copy_columns(coef, None, columns, n, apart, &out[place])
-        place += len(coef)
+    for coef in coefs:
+        # weights are attributes that users may set
+        check_equal(coef.shape[1], p, "the number of columns")
+        if n and coef.shape[0]:
+            copy_columns(coef, None, columns, n, apart, &out[place])
+        place += coef.shape[0]
     return 0
 
 

@@ -274,7 +274,7 @@ cdef class FeatureRows:
                     counts[self.rows.indices[e << self.rows.shift]] += 1.0
         return np.asarray(counts)
 
-    def take_weights(self, const double[:, :] coef, Py_ssize_t room=0):
+    def take_weights(self, coef, Py_ssize_t room=0):
         """Return the weights of the features that occur, and read these from now on.
 
         Sparse rows then have a column for each entry, unless there are more of those than
@@ -283,8 +283,9 @@ cdef class FeatureRows:
 
         Parameters
         ----------
-        coef : ndarray of shape (n_columns, n_features)
-            The weights, of any strides; fastest if those of a feature are neighbours.
+        coef : ndarray of shape (n_columns, n_features), or list of ndarrays
+            The weights, of any strides; fastest if those of a feature are neighbours. Columns of
+            several arrays follow each other.
         room : int, default=0
             So many numbers are left behind them.
 
@@ -294,19 +295,19 @@ cdef class FeatureRows:
             Feature after feature.
         """
         cdef int32_t[::1] columns
-        cdef Py_ssize_t n = self.rows.width, j
-        # weights are attributes that users may set
-        check_equal(coef.shape[1], n, "the number of columns")
+        cdef Py_ssize_t n = self.rows.width, n_columns = 0, j
+        coefs = coef if isinstance(coef, list) else [coef]
+        for one in coefs:
+            n_columns += len(one)
         if self.rows.indptr == NULL or self.n_entries >= n:
-            out = np.empty(n * coef.shape[0] + room)
-            write_columns(coef, NULL, n, out)
+            out = np.empty(n * n_columns + room)
+            write_columns(coefs, n, NULL, n, n_columns, out)
             return out
         n = self.n_entries
-        out, columns = np.empty(n * coef.shape[0] + room), np.empty(n, dtype=np.int32)
+        out, columns = np.empty(n * n_columns + room), np.empty(n + 1, dtype=np.int32)
         for j in range(n):
             columns[j] = self.rows.indices[j << self.rows.shift]
-        if n:
-            write_columns(coef, &columns[0], n, out)
+        write_columns(coefs, self.rows.width, &columns[0], n, n_columns, out)
         self.indices = np.arange(n + 1, dtype=np.int32)
         self.rows.indices, self.rows.shift = &self.indices[0], 0
         self.n_features += n - self.rows.width
@@ -750,12 +751,14 @@ cdef class RowScores:
         if self.gathers:
             columns = np.empty(self.n_columns + 1, dtype=np.int32)
             list_columns(&features.rows, features.n_entries, columns)
-            copy_columns(coef, further, &columns[0], self.n_columns, &self.weights[0])
+            copy_columns(
+                coef, further, &columns[0], self.n_columns, self.n_states, &self.weights[0]
+            )
             self.columns = np.arange(self.n_columns + 1, dtype=np.int32)
             self.rows.indices, self.rows.shift = &self.columns[0], 0
             self.rows.further = features.n_entries
             return
-        copy_columns(coef, further, NULL, self.n_columns, &self.weights[0])
+        copy_columns(coef, further, NULL, self.n_columns, self.n_states, &self.weights[0])
 
     cdef void write(self, Py_ssize_t first, Py_ssize_t count, double* out) noexcept nogil:
         score_rows(&self.rows, first, count, &self.weights[0], self.n_states, out)
@@ -885,23 +888,30 @@ cdef void list_columns(const Rows* rows, Py_ssize_t n, int32_t[::1] out) noexcep
 
 
 cdef int write_columns(
-    const double[:, :] coef, const int32_t* columns, Py_ssize_t n, double[::1] out
+    list coefs, Py_ssize_t p, const int32_t* columns, Py_ssize_t n, Py_ssize_t apart,
+    double[::1] out
 ) except -1:
-    if out.shape[0]:
-        copy_columns(coef, None, columns, n, &out[0])
+    cdef const double[:, :] coef
+    cdef Py_ssize_t place = 0
+    for coef in coefs:
+        # weights are attributes that users may set
+        check_equal(coef.shape[1], p, "the number of columns")
+        if n and coef.shape[0]:
+            copy_columns(coef, None, columns, n, apart, &out[place])
+        place += coef.shape[0]
     return 0
 
 
 cdef void copy_columns(
     const double[:, :] coef, const double[:, :] further, const int32_t* columns, Py_ssize_t n,
-    double* out
+    Py_ssize_t apart, double* out
 ) noexcept nogil:
-    """Write columns of the weights, one after the other; those 0 to n - 1 if none are named."""
+    """Write columns of the weights, `apart` numbers each; those 0 to n - 1 if none are named."""
     cdef Py_ssize_t n_states = coef.shape[0], p = coef.shape[1], first = 0, c, j, k
     if n == 0 or n_states == 0:
         return
     if (
-        columns == NULL and p and coef.strides[0] == sizeof(double)
+        columns == NULL and p and apart == n_states and coef.strides[0] == sizeof(double)
         and coef.strides[1] == n_states * <Py_ssize_t>sizeof(double)
     ):
         memcpy(out, &coef[0, 0], p * n_states * sizeof(double))
@@ -910,10 +920,10 @@ cdef void copy_columns(
         c = j if columns == NULL else columns[j]
         if c < p:
             for k in range(n_states):
-                out[j * n_states + k] = coef[k, c]
+                out[j * apart + k] = coef[k, c]
         else:
             for k in range(n_states):
-                out[j * n_states + k] = further[k, c - p]
+                out[j * apart + k] = further[k, c - p]
 
 
 cdef bint are_modest(const double* values, Py_ssize_t n) noexcept nogil:

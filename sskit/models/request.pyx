@@ -28,15 +28,19 @@ cdef class Request:
         As the map says; spare numbers behind them.
     possible : ndarray of shape (n_nodes, n_states), bool, default=None
         States that are possible at each node; None means all.
+    n_states : int, default=None
+        Number of states of a node, whose potentials are the first columns; None: of all columns.
     """
 
-    def __cinit__(self, FeatureMap map, Structure structure, weights, possible=None):
+    def __cinit__(self, FeatureMap map, Structure structure, weights, possible=None,
+                  n_states=None):
         self.map, self.structure, self.weights = map, structure, weights
-        self.n_blocks, self.n_states = map.n_blocks, map.n_columns
+        self.n_blocks = map.n_blocks
+        self.n_states = map.n_columns if n_states is None else n_states
         self.n_nodes = map.nodes[map.n_blocks]
         self.known = NOTHING_KNOWN
         if possible is not None:
-            self.known = NodeLoss(*NO_LABELS, map.n_columns, possible=possible)
+            self.known = NodeLoss(*NO_LABELS, self.n_states, possible=possible)
 
     cdef int load(self, Py_ssize_t i, double* theta, Block* b) except -1 nogil:
         self.map.own_scores(i, &self.weights[0], theta)
@@ -90,7 +94,7 @@ cdef class Request:
     def fork(self):
         """Return the same request for another thread."""
         cdef Request other = Request(self.map.fork(), self.structure.fork(), self.weights)
-        other.known = self.known
+        other.known, other.n_states = self.known, self.n_states
         return other
 
 

@@ -256,6 +256,10 @@ cdef class Structure:
         """Return what tells structures apart, by the name that users know it by."""
         return {"the model": type(self).__name__.removesuffix("Structure").lower()}
 
+    def block_digests(self):
+        """Return what tells blocks apart but their features and losses, (n_blocks,) each."""
+        return {}
+
     def n_candidates(self, loss):
         """Return the largest number of candidates for slack rescaling; 0: there are none."""
         return 0
@@ -438,8 +442,10 @@ cdef class StructuredProblem(Problem):
         maps, blocks = self.map.digests()
         losses, more = self.loss.digests(self.map.nodes)
         space, rows = self.space.digests()
-        whole = self.structure.digest() | space | maps | losses
-        return Fingerprint(whole, blocks | more | rows)
+        # what a structure calls by the same name is closer to what users know
+        own = self.structure.digest()
+        whole = own | space | maps | losses | own
+        return Fingerprint(whole, blocks | more | rows | self.structure.block_digests())
 
 
 cdef class StructureSlack(CandidateSlack):

@@ -306,10 +306,10 @@ class SegmentToy(Toy):
     """Toy of segments, with all weights that there may be."""
 
     def assemble(self, q, i):
-        x, problem = self.X[i], self.problem
-        places, stride = -(-problem.n_table // 8) * 8, -(-problem.n_columns // 8) * 8
-        tokens = q[places : places + len(x) * stride].reshape(-1, stride)[:, : problem.n_columns]
-        return np.concatenate([(tokens.T @ x).ravel(), q[: problem.n_table]])
+        x, map = self.X[i], self.problem.map
+        tokens = q[map.node_base : map.node_base + len(x) * map.stride].reshape(-1, map.stride)
+        coefs = tokens[:, : map.n_columns].T @ x
+        return np.concatenate([coefs.ravel(), q[: map.head_columns]])
 
 
 def segment_toy(

@@ -99,7 +99,7 @@ class TrainingTask(NamedTuple):
 
 
 # Parameters that may be dicts by label.
-BY_LABEL = ("class_weight", "max_length", "n_components", "n_states_per_label")
+BY_LABEL = ("class_weight", "max_length", "n_components", "n_states_per_label", "loss")
 
 
 class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):

@@ -192,6 +192,9 @@ struct PairSum {
 struct SecondChain {
     const double *node, *pairs, *triples, *turned_pairs, *turned_triples;
     ptrdiff_t n_nodes, n_states, stride, size;
+    const double* const* tables = nullptr;  // in place of `pairs`: of the nodes t and t + 1
+    // of the pairs that end at node t >= 1
+    const double* pairs_of(ptrdiff_t t) const { return tables ? tables[t - 1] : pairs; }
     SecondChain() = default;
     SecondChain(const double* nodes, const double* tables, const double* table, ptrdiff_t T,
                 ptrdiff_t K, const double* turned = nullptr, const double* turned_table = nullptr)
@@ -214,9 +217,10 @@ double second_forward(const SecondChain& chain, const int32_t* truth, const doub
         if (t == 1)
             for (ptrdiff_t a = 0; a < K; ++a)
                 for (ptrdiff_t b = 0; b < stride; ++b)
-                    here[a * stride + b] = chain.node[a] + (chain.pairs[a * stride + b] + node[b]);
+                    here[a * stride + b] =
+                        chain.node[a] + (chain.pairs_of(1)[a * stride + b] + node[b]);
         else
-            A::step(here - chain.size, chain.triples, K, chain.pairs, node,
+            A::step(here - chain.size, chain.triples, K, chain.pairs_of(t), node,
                     value + (chain.n_nodes - 1) * chain.size, here);
         // a loss on all states but one is, up to a constant, a bonus taken from that one
         for (ptrdiff_t a = 0; truth && t == 1 && a < K; ++a)
@@ -243,8 +247,11 @@ void second_backward(const SecondChain& chain, double* scratch, Visit visit) {
         visit(t, ahead);
         if (t == 1) break;
         for (ptrdiff_t c = 0, at = 0; c < chain.n_states; ++c)
-            for (ptrdiff_t b = 0; b < stride; ++b, ++at)
-                further[at] = ahead[at] + (chain.turned_pairs[at] + chain.node[t * stride + c]);
+            for (ptrdiff_t b = 0; b < stride; ++b, ++at) {
+                const double pair = !chain.tables ? chain.turned_pairs[at]
+                    : b < chain.n_states ? chain.tables[t - 1][b * stride + c] : 0.0;
+                further[at] = ahead[at] + (pair + chain.node[t * stride + c]);
+            }
         A::settle(further, chain.n_states);
         A::step(further, chain.turned_triples, chain.n_states, nullptr, nullptr,
                 further + chain.size, ahead);
@@ -253,8 +260,10 @@ void second_backward(const SecondChain& chain, double* scratch, Visit visit) {
 
 static inline void second_order_max_marginals_of(
     const double* node, const double* pairs, const double* triples, const double* turned_pairs,
-    const double* turned_triples, ptrdiff_t n_nodes, ptrdiff_t K, double* scratch, double* out) {
-    const SecondChain chain(node, pairs, triples, n_nodes, K, turned_pairs, turned_triples);
+    const double* turned_triples, const double* const* tables, ptrdiff_t n_nodes, ptrdiff_t K,
+    double* scratch, double* out) {
+    SecondChain chain(node, pairs, triples, n_nodes, K, turned_pairs, turned_triples);
+    chain.tables = tables;
     const ptrdiff_t stride = chain.stride;
     if (n_nodes == 1) {
         std::memcpy(out, node, stride * sizeof(double));
@@ -299,7 +308,7 @@ static inline void second_marginals(const SecondChain& chain, const double* valu
         const double* node = chain.node + t * stride;
         for (ptrdiff_t b = 0; b < K; ++b)
             for (ptrdiff_t c = 0; c < stride; ++c)
-                both[b * stride + c] = c < K ? chain.pairs[b * stride + c] + node[c] +
+                both[b * stride + c] = c < K ? chain.pairs_of(t)[b * stride + c] + node[c] +
                                                    (ahead[c * stride + b] - shift[t] - total)
                                              : NOTHING;
         add_triples(here - chain.size, chain.triples, both, K, triples + (t - 2) * triple_step);
@@ -321,7 +330,7 @@ struct SecondLists {
         const double* first = value + (t - 2) * c.size;
         if (v >= whole) return {K, 0.0, whole - K * K + v - whole, K, first + v - whole, c.stride};
         if (t == 1) return {0, value[a * c.stride + b]};
-        return {K, c.pairs[a * c.stride + b] + c.node[t * c.stride + b], before + a, K, first + a,
+        return {K, c.pairs_of(t)[a * c.stride + b] + c.node[t * c.stride + b], before + a, K, first + a,
                 c.stride, c.triples + a * c.stride + b, c.size};
     }
 
@@ -344,8 +353,8 @@ static inline ptrdiff_t marginals_room(ptrdiff_t n_nodes, ptrdiff_t n_states) {
 }
 
 static inline double second_order_labels(const double* node, const double* pairs,
-                                         const double* triples, ptrdiff_t n_nodes,
-                                         ptrdiff_t n_states, const int32_t* truth,
+                                         const double* triples, const double* const* tables,
+                                         ptrdiff_t n_nodes, ptrdiff_t n_states, const int32_t* truth,
                                          const double* cost, double loss_weight, double* value,
                                          int32_t* labels) {
     double best = NOTHING;
@@ -357,7 +366,8 @@ static inline double second_order_labels(const double* node, const double* pairs
         }
         return best;
     }
-    const SecondChain c(node, pairs, triples, n_nodes, n_states);
+    SecondChain c(node, pairs, triples, n_nodes, n_states);
+    c.tables = tables;
     const double offset = second_forward<PairMax>(c, truth, cost, loss_weight, value, nullptr);
     const double* here = value + (n_nodes - 2) * c.size;
     int32_t last[2] = {0, 0};
@@ -393,9 +403,11 @@ struct SecondOrderKBest {
     SecondOrderKBest(ptrdiff_t, ptrdiff_t states, ptrdiff_t most) : n_states(states), k(most) {}
 
     ptrdiff_t decode(const double* node, const double* pairs, const double* triples,
-                     ptrdiff_t n_nodes, int32_t* labels, double* scores) {
+                     const double* const* tables, ptrdiff_t n_nodes, int32_t* labels,
+                     double* scores) {
         const ptrdiff_t answer = (n_nodes - 1) * n_states * n_states + n_states;
-        const SecondChain c(node, pairs, triples, n_nodes, n_states);
+        SecondChain c(node, pairs, triples, n_nodes, n_states);
+        c.tables = tables;
         value.resize(second_order_room(n_nodes, n_states));
         closing.assign(n_states, NOTHING);
         second_forward<PairMax>(c, nullptr, nullptr, 0.0, value.data(), nullptr);
@@ -420,8 +432,8 @@ class SecondSumProduct {
         c = SecondChain(nullptr, pairs, triples, 0, n_states, turned_pairs, turned_triples);
     }
 
-    double forward(const double* node, ptrdiff_t n_nodes) {
-        c.node = node, c.n_nodes = n_nodes;
+    double forward(const double* node, ptrdiff_t n_nodes, const double* const* tables = nullptr) {
+        c.node = node, c.n_nodes = n_nodes, c.tables = tables;
         value.resize(second_order_room(n_nodes, c.n_states));
         shift.resize(n_nodes);
         scratch.resize(4 * c.size + 2 * c.stride);

@@ -15,9 +15,10 @@ cdef extern from "second_order.hpp" namespace "sskit":
     Py_ssize_t second_order_room(Py_ssize_t n_nodes, Py_ssize_t n_states) noexcept nogil
 
     # As viterbi_labels, of a chain of the second order; `value` has second_order_room(..) numbers.
+    # Here and below, unless `tables` is NULL, each step has its own table of pairs.
     double second_order_labels(
-        const double* node, const double* pairs, const double* triples, Py_ssize_t n_nodes,
-        Py_ssize_t n_states, const int32_t* truth, const double* cost, double loss_weight,
+        const double* node, const double* pairs, const double* triples, const double** tables,
+        Py_ssize_t n_nodes, Py_ssize_t n_states, const int32_t* truth, const double* cost, double loss_weight,
         double* value, int32_t* labels
     ) noexcept nogil
 
@@ -28,8 +29,8 @@ cdef extern from "second_order.hpp" namespace "sskit":
     # triples read backwards, `reversed_pairs` that of pairs.
     void second_order_max_marginals_of(
         const double* node, const double* pairs, const double* triples,
-        const double* reversed_pairs, const double* reversed_triples, Py_ssize_t n_nodes,
-        Py_ssize_t n_states, double* scratch, double* out
+        const double* reversed_pairs, const double* reversed_triples, const double** tables,
+        Py_ssize_t n_nodes, Py_ssize_t n_states, double* scratch, double* out
     ) noexcept nogil
 
     # The k best labellings of chains of the second order: scratch memory and the search.
@@ -40,8 +41,8 @@ cdef extern from "second_order.hpp" namespace "sskit":
         # to k; returns their number. labels (k, n_nodes) and scores (k,) are written to. Of equal
         # ones first that with the smaller last state, and so on backwards.
         Py_ssize_t decode(
-            const double* node, const double* pairs, const double* triples, Py_ssize_t n_nodes,
-            int32_t* labels, double* scores
+            const double* node, const double* pairs, const double* triples, const double** tables,
+            Py_ssize_t n_nodes, int32_t* labels, double* scores
         ) except + nogil
 
     # The sum-product algorithm on chains of the second order: scratch memory for one thread.

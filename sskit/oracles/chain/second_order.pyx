@@ -103,8 +103,8 @@ def second_order_viterbi(nodes, transitions, triples, *, truth=None, cost=1.0):
         right = &true_states[0]
     with nogil:
         score = second_order_labels(
-            &node_rows[0, 0], &pair_rows[0, 0], &table[0], n_nodes, n_states, right, &costs[0],
-            1.0, &value[0], &out[0]
+            &node_rows[0, 0], &pair_rows[0, 0], &table[0], NULL, n_nodes, n_states, right,
+            &costs[0], 1.0, &value[0], &out[0]
         )
     check_allowed(score > -INFINITY, n_nodes)
     return labels, score
@@ -170,7 +170,7 @@ def second_order_top_k(nodes, transitions, triples, k):
     cdef Py_ssize_t found
     with nogil:
         found = best.decode(
-            &node_rows[0, 0], &pair_rows[0, 0], &table[0], n_nodes, &labels_out[0, 0],
+            &node_rows[0, 0], &pair_rows[0, 0], &table[0], NULL, n_nodes, &labels_out[0, 0],
             &scores_out[0]
         )
     check_allowed(found, n_nodes)
@@ -223,7 +223,7 @@ def second_order_max_marginals(nodes, transitions, triples):
     with nogil:
         second_order_max_marginals_of(
             &node_rows[0, 0], &pair_rows[0, 0], &table[0], &reversed_pairs[0, 0],
-            &reversed_table[0], n_nodes, n_states, &scratch[0], &out[0, 0]
+            &reversed_table[0], NULL, n_nodes, n_states, &scratch[0], &out[0, 0]
         )
     return scores[:, :n_states].copy()
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sskit.models.features import cut_columns, make_grams, no_features, no_grams, row_digests
+from sskit.models.features import NO_GRAMS, cut_columns, make_grams, no_features, row_digests
 
 from libc.string cimport memcpy, memset
 
@@ -33,6 +33,10 @@ cdef extern from "edge_tables.hpp" namespace "sskit":
 
 # So many blocks say how often features occur, where each has rows of its own.
 COUNTED_BLOCKS = 100
+# What is not there.
+cdef int32_t[::1] NO_PLACES = np.empty(0, dtype=np.int32)
+cdef double[::1] NO_NUMBERS = np.empty(0)
+cdef double[::1] ONE_ZERO = np.zeros(1)
 
 
 def padded_columns(Py_ssize_t columns):
@@ -82,17 +86,22 @@ cdef class FeatureMap:
                   first_mask=None, last_mask=None, edges=None, edge_offsets=None,
                   edge_columns=None, tail=(0, 0), triples=False, space=None):
         cdef FeatureRows one
+        cdef Py_ssize_t further, i, head_stride, n_edge_weights = 0
         self.parts = dict(
             features=features, offsets=offsets, n_columns=n_columns, head=head, mask=mask,
             first_mask=first_mask, last_mask=last_mask, edges=edges, edge_offsets=edge_offsets,
             edge_columns=edge_columns, tail=tail, triples=triples, space=space,
         )
-        self.shared = isinstance(features, FeatureRows)
+        # a single input is what is served most: what is not there costs no array
+        self.head_place = self.pair_head = NO_PLACES
+        self.mask = self.first_mask = self.last_mask = self.row_sqnorm = NO_NUMBERS
+        self.pair_total, self.image, self.row_scores = NO_NUMBERS, ONE_ZERO, ONE_ZERO
+        self.shared = self.is_single = isinstance(features, FeatureRows)
         self.features = features if self.shared else tuple(features)
-        self.nodes = offsets
-        sizes = np.diff(offsets)
-        self.n_blocks, self.longest = len(sizes), int(sizes.max(initial=0))
-        self.is_single = self.shared and bool((sizes == 1).all())
+        self.nodes, self.n_blocks = offsets, len(offsets) - 1
+        for i in range(self.n_blocks):
+            self.longest = max(self.longest, self.count(i))
+            self.is_single = self.is_single and self.count(i) == 1
         self.n_columns, self.stride = n_columns, padded(n_columns)
         self.head_rows, self.head_columns = head
         one = self.features if self.shared else self.features[0]
@@ -103,20 +112,23 @@ cdef class FeatureMap:
         for one in (self.features,) if self.shared else self.features:
             self.node_rows.push_back(one.rows)
             self.node_rows.back().further = further // n_columns
-        place = np.zeros((self.head_rows, head_stride), dtype=np.int32)
-        place[:, : self.head_columns] = np.arange(
-            self.head_rows * self.head_columns, dtype=np.int32
-        ).reshape(self.head_rows, self.head_columns)
-        self.head_place = place.ravel()
-        # a square table is copied and masked at once
-        square = self.head_rows == self.head_columns
-        self.mask = np.zeros(self.node_base * square) if mask is None else np.ravel(mask)
-        self.first_mask = np.zeros(0) if first_mask is None else first_mask
-        self.last_mask = np.zeros(0) if last_mask is None else last_mask
+        if self.node_base:
+            place = np.zeros((self.head_rows, head_stride), dtype=np.int32)
+            place[:, : self.head_columns] = np.arange(
+                self.head_rows * self.head_columns, dtype=np.int32
+            ).reshape(self.head_rows, self.head_columns)
+            self.head_place = place.ravel()
+            # a square table is copied and masked at once
+            if mask is not None:
+                self.mask = np.ravel(mask)
+            elif self.head_rows == self.head_columns:
+                self.mask = np.zeros(self.node_base)
+        if first_mask is not None:
+            self.first_mask = first_mask
+        if last_mask is not None:
+            self.last_mask = last_mask
         self.edge_weights = further + one.rows.n_further * n_columns
-        base = self.node_base + sizes * self.stride
         self.edge_features = edges
-        n_edge_weights = 0
         if edges is not None:
             self.edge_features = edges if self.shared else tuple(edges)
             for one in (edges,) if self.shared else self.edge_features:
@@ -127,14 +139,17 @@ cdef class FeatureMap:
                 self.head_rows * self.head_columns if self.edge_pairs else edge_columns
             )
             self.edge_stride = self.node_base if self.edge_pairs else stride_of(edge_columns)
-            base += np.diff(edge_offsets) * self.edge_stride
             n_edge_weights = one.n_features * self.edge_columns
+        for i in range(self.n_blocks):
+            further = self.edge_base(i)
+            if edges is not None:
+                further += (self.edges[i + 1] - self.edges[i]) * self.edge_stride
+            self.tail_base = max(self.tail_base, further)
         self.tail_rows, self.tail_columns = tail
         self.tail_stride, self.tail_extremes = padded(self.tail_columns), triples
         if self.tail_rows == 1:
             self.tail_stride = self.tail_columns
         self.tail_least = 3 if triples else 1
-        self.tail_base = int(base.max(initial=0))
         self.tail_weights = self.edge_weights + n_edge_weights
         self.max_statistics = self.tail_base + (
             triple_room(n_columns) if triples else self.tail_rows * self.tail_stride
@@ -144,13 +159,12 @@ cdef class FeatureMap:
         self.n_weights = self.tail_weights + self.tail_rows * self.tail_columns
         if self.space.is_kernel_space:
             self.n_weights = self.space.stop
-        self.grams = self.edge_grams = no_grams(self.n_blocks)
-        self.row_sqnorm = np.zeros(0)
+        self.grams = self.edge_grams = NO_GRAMS
         self.active = np.empty(self.longest + 1, dtype=np.int32)
         self.fresh = np.zeros(self.longest + 1, dtype=np.int32)
-        self.image = self.row_scores = np.zeros(1)
-        self.pair_total = np.zeros(self.node_base if self.edge_pairs else 0)
-        self.pair_head = np.full(self.node_base if self.edge_pairs else 0, -1, dtype=np.int32)
+        if self.edge_pairs:
+            self.pair_total = np.zeros(self.node_base)
+            self.pair_head = np.full(self.node_base, -1, dtype=np.int32)
 
     def prepare(self, grams=None, row_sqnorm=None):
         """Compute what sqnorm needs.

@@ -293,25 +293,7 @@ cdef class FeatureRows:
         weights : ndarray of shape (n_used * n_columns + room,)
             Feature after feature.
         """
-        cdef int32_t[::1] columns
-        cdef Py_ssize_t n = self.rows.width, j
-        # weights are attributes that users may set
-        check_equal(coef.shape[1], n, "the number of columns")
-        if self.rows.indptr == NULL or self.n_entries >= n:
-            out = np.empty(n * coef.shape[0] + room)
-            write_columns(coef, NULL, n, out)
-            return out
-        n = self.n_entries
-        out, columns = np.empty(n * coef.shape[0] + room), np.empty(n, dtype=np.int32)
-        for j in range(n):
-            columns[j] = self.rows.indices[j << self.rows.shift]
-        if n:
-            write_columns(coef, &columns[0], n, out)
-        self.indices = np.arange(n + 1, dtype=np.int32)
-        self.rows.indices, self.rows.shift = &self.indices[0], 0
-        self.n_features += n - self.rows.width
-        self.rows.width = self.rows.further = n
-        return out
+        return take_weights((self,), coef, room)
 
     cdef Py_ssize_t entries(self, Py_ssize_t first, Py_ssize_t count) noexcept nogil:
         if self.rows.indptr == NULL:
@@ -354,6 +336,36 @@ cdef class FeatureRows:
             for t in range(self.n_rows):
                 out[t] = add_squares(&self.rows, t, constant)
         return norms
+
+
+def take_weights(tuple features, const double[:, :] coef, Py_ssize_t room=0):
+    """Do as `FeatureRows.take_weights` for rows of several matrices under the same weights."""
+    cdef FeatureRows rows = features[0]
+    cdef Py_ssize_t p = rows.rows.width, n = 0, first = 0, j
+    cdef int32_t[::1] columns
+    cdef bint gathers = True
+    # weights are attributes that users may set
+    check_equal(coef.shape[1], p, "the number of columns")
+    for rows in features:
+        n += rows.n_entries
+        gathers &= rows.rows.indptr != NULL
+    if not gathers or n >= p:
+        out = np.empty(p * coef.shape[0] + room)
+        write_columns(coef, NULL, p, out)
+        return out
+    out, columns = np.empty(n * coef.shape[0] + room), np.empty(n, dtype=np.int32)
+    places = np.arange(n + 1, dtype=np.int32)
+    for rows in features:
+        for j in range(rows.n_entries):
+            columns[first + j] = rows.rows.indices[j << rows.rows.shift]
+        rows.indices = places[first:]
+        rows.rows.indices, rows.rows.shift = &rows.indices[0], 0
+        first += rows.n_entries
+        rows.n_features += n - p
+        rows.rows.width = rows.rows.further = n
+    if n:
+        write_columns(coef, &columns[0], n, out)
+    return out
 
 
 @lru_cache(maxsize=8)
@@ -559,7 +571,8 @@ cdef class SequenceGrams:
     Parameters
     ----------
     offset : ndarray of shape (n_sequences,), int64
-        Where the packed lower triangle of a sequence's matrix begins; -1 if it has none.
+        Where the packed lower triangle of a sequence's matrix begins; -1 if it has none. Empty:
+        none has one.
     numbers : ndarray of shape (n,)
         The matrices, one after the other.
     """
@@ -573,7 +586,7 @@ cdef class SequenceGrams:
             self.small, self.numbers = small, np.empty(1)
 
     cdef bint has(self, Py_ssize_t i) noexcept nogil:
-        return self.offset[i] >= 0
+        return i < self.offset.shape[0] and self.offset[i] >= 0
 
     cdef double sqnorm(
         self, Py_ssize_t i, const int32_t* active, Py_ssize_t n_active, const double* direction,
@@ -600,13 +613,12 @@ cdef class SequenceGrams:
             prefetch_memory(&self.numbers[self.offset[i]], size * sizeof(double))
 
 
-def no_grams(n_sequences):
-    """Return what has a matrix of no sequence."""
-    return SequenceGrams(np.full(n_sequences, -1, dtype=np.int64), np.empty(1))
+# has a matrix of no block
+NO_GRAMS = SequenceGrams(np.empty(0, dtype=np.int64), np.empty(1))
 
 
-def make_grams(FeatureRows features, const int64_t[::1] offsets):
-    """Return the Gram matrices of all short enough sequences.
+def make_grams(features, const int64_t[::1] offsets):
+    """Return the Gram matrices of all short enough blocks.
 
     A Gram matrix of T rows costs T^2 / 2 products a step, going through the features 3 times the
     stored entries; the cheaper way is taken, which also bounds the memory by a small multiple of
@@ -614,26 +626,37 @@ def make_grams(FeatureRows features, const int64_t[::1] offsets):
 
     Parameters
     ----------
-    features : FeatureRows
-        Of all tokens; the threads that it allows share the work.
-    offsets : ndarray of shape (n_sequences + 1,), int64
-        Where the sequences begin and end.
+    features : FeatureRows, or sequence of n_blocks FeatureRows
+        Of all blocks, one after the other, or of each; the threads that they allow share the work.
+    offsets : ndarray of shape (n_blocks + 1,), int64
+        Where the blocks begin and end.
 
     Returns
     -------
     grams : SequenceGrams
         The matrices.
     """
-    cdef Py_ssize_t i, count, total = 0, n = offsets.shape[0] - 1
+    cdef Py_ssize_t i, count, first = 0, total = 0, n = offsets.shape[0] - 1
+    cdef bint shared = isinstance(features, FeatureRows)
+    cdef FeatureRows rows = features if shared else None
     cdef int64_t[::1] offset = np.full(n, -1, dtype=np.int64)
     for i in range(n):
         count = offsets[i + 1] - offsets[i]
-        # a single token has no edges
-        if count > 0 and count * (count + 1) // 2 <= 2 * features.entries(offsets[i], count):
+        if shared:
+            first = offsets[i]
+        else:
+            rows = features[i]
+        # a single row has no edges
+        if count > 0 and count * (count + 1) // 2 <= 2 * rows.entries(first, count):
             offset[i] = total
             total += count * (count + 1) // 2
     numbers = np.empty(max(total, 1))
-    RowGrams(features, offsets, offset, numbers).compute()
+    if shared:
+        RowGrams(features, offsets, offset, numbers).compute()
+    else:
+        for i in range(n):
+            ends = np.array([0, offsets[i + 1] - offsets[i]])
+            RowGrams(features[i], ends, offset[i : i + 1], numbers).compute()
     return SequenceGrams(offset, numbers)
 
 

@@ -7,7 +7,7 @@ from sklearn.utils import check_random_state
 
 from sskit.estimators.completion.partial_labels import PartialLabels
 from sskit.inputs.trees import TreeBatch
-from sskit.models.tree.decoder import TreeDecoder
+from sskit.models.request import Decoder
 from sskit.models.tree.model import TreeModel, make_request
 
 
@@ -46,7 +46,7 @@ class HiddenTrees:
         model, possible = self.model, self.partial.possible
         blocks = model.layout.split(w)
         request = make_request(self.trees, self.codes, model.n_kinds, **blocks, possible=possible)
-        return TreeDecoder(request, self.n_jobs).best()
+        return Decoder(request, self.n_jobs).best()
 
     def drawn(self, random_state):
         """Return labels that agree with what is known, drawn at random."""

@@ -2,12 +2,14 @@
 
 from sklearn.utils._param_validation import StrOptions
 
+from sskit._ready import ready_graph
 from sskit.estimators.base.callbacks import with_callbacks
-from sskit.estimators.base.fitted_state import check_choice, raise_damaged
+from sskit.estimators.base.fitted_state import check_choice, check_fitted, raise_damaged
 from sskit.estimators.graph.base import GraphEstimator
 from sskit.estimators.graph.prediction import check_graph_model
 from sskit.models.graph.data import allows_cuts
 from sskit.models.graph.model import AttractiveModel
+from sskit.models.graph.structure import cut_single
 
 
 class SegmentationModel(GraphEstimator):
@@ -284,3 +286,19 @@ class SegmentationModel(GraphEstimator):
         if self.inference_ != "elimination" and not allows_cuts(self.pairwise_):
             raise_damaged(self, "pairwise_ prefers different labels, so that there is no cut")
         return AttractiveModel(*sizes, self.pairwise_form_, self.inference_)
+
+    def _labels_of_single(self, X):
+        """Return the labels of a list of one graph whose arrays can be cut as they are, or None.
+
+        It is what is served most. Everything else, all faults with it, is left to the decoder.
+        """
+        known = vars(self)
+        graph = ready_graph(X, known.get("n_features_in_"), known.get("n_edge_features_in_"))
+        if graph is None or known.get("predicts_pixels_") is not False:
+            return None
+        check_fitted(self)
+        model = self._fitted_model()
+        if (model.inference, model.form.potts, model.n_states) != ("graphcut", True, 2):
+            return None
+        labels = cut_single(*graph, self.coef_, self.pairwise_)
+        return None if labels is None else self.classes_.take(labels)

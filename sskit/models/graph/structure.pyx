@@ -11,10 +11,13 @@ from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
 from sskit.core.checks cimport all_below
+from sskit.core.lanes cimport LANES, padded
 from sskit.core.vectors cimport Scratch
 from sskit.models.feature_map cimport FeatureMap
+from sskit.models.features cimport are_modest, score_rows_apart
+from sskit.models.rows cimport Rows, dense_rows
 from sskit.models.structure cimport Block, NodeLoss, Structure
-from sskit.oracles.graph.cut cimport Cut
+from sskit.oracles.graph.cut cimport Cut, leave_cut, take_cut
 from sskit.oracles.graph.potentials cimport (
     GraphOracle, PairForm, Potentials, labelling_score, nodes_alone, pair_score, table_of
 )
@@ -126,14 +129,13 @@ cdef class GraphStructure(Structure):
 
     cdef int load(self, const Block* b, Potentials* p) except -1 nogil:
         cdef Py_ssize_t first = self.edges[b.i], k, e
-        p.n_nodes, p.n_states, p.n_edges = b.n, self.form.n_states, self.edges[b.i + 1] - first
+        p.n_nodes, p.n_edges = b.n, self.edges[b.i + 1] - first
         p.stride, p.width = self.map.stride, self.map.edge_stride
         p.node, p.pair = b.theta, b.theta + self.map.edge_base(b.i)
         p.n_tables = self.map.edges[b.i + 1] - self.map.edges[b.i]
         p.ends = &self.ends[first, 0] if p.n_edges else NULL
         p.table = &self.table[first] if p.n_edges and self.table.shape[0] else NULL
-        p.column, p.factor = &self.form.column[0, 0], &self.form.factor[0, 0]
-        p.potts = self.form.potts
+        take_form(p, self.form)
         if self.forbidden.shape[0]:
             self.pairs.resize(p.n_tables * p.width + 1)
             for e in range(p.n_tables):
@@ -321,6 +323,11 @@ cdef class GraphStructure(Structure):
         return out
 
 
+cdef void take_form(Potentials* p, PairForm form) noexcept nogil:
+    p.n_states, p.potts = form.n_states, form.potts
+    p.column, p.factor = &form.column[0, 0], &form.factor[0, 0]
+
+
 # labels become those of another labelling, unless NULL, if it scores more
 cdef void take_better(
     const Potentials* p, const int32_t* other, int32_t* labels
@@ -362,3 +369,67 @@ cdef void forbid_as(
         for k in range(n_states):
             if node[v * stride + k] == -INFINITY:
                 out[v * stride + k] = -INFINITY
+
+
+cdef PairForm POTTS = PairForm(2, "potts")
+
+
+def cut_single(const double[:, ::1] features, const int32_t[:, ::1] ends,
+               const double[:, ::1] edge_features, coef, pairs):
+    """Return the best labelling of one graph with two states and Potts potentials.
+
+    It is what is served most: a map, a structure and a request take longer to make than the cut.
+
+    Parameters
+    ----------
+    features : ndarray of shape (n_nodes, p), float64
+        Features of the nodes.
+    ends : ndarray of shape (n_edges, 2), int32
+        The two nodes of each edge; there is one.
+    edge_features : ndarray of shape (n_edges, q), float64
+        Features of the edges, finite.
+    coef : ndarray of shape (2, p)
+        Weights of the nodes, numbers of any kind.
+    pairs : ndarray of shape (q,)
+        Weights of agreement, finite.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_nodes,), int32, or None
+        None if features of an edge are negative, or other numbers so large that a score may
+        overflow: whoever takes all graphs knows what to say of that.
+    """
+    cdef const double[:, :] weights = np.asarray(coef, dtype=np.float64)
+    cdef const double[:] agreement = np.asarray(pairs, dtype=np.float64)
+    cdef Py_ssize_t n = features.shape[0], p = features.shape[1], m = ends.shape[0]
+    cdef Py_ssize_t q = edge_features.shape[1], stride = padded(2), j, k
+    # weights of nodes and of pairs, each with spare ones behind them; scores of nodes and of pairs
+    cdef double[::1] memory = np.zeros(2 * p + q + 2 * LANES + n * stride + m)
+    cdef double* w = &memory[0]
+    cdef double* pair_w = w + 2 * p + LANES
+    cdef double* node = pair_w + q + LANES
+    cdef Rows rows = dense_rows(&features[0, 0], p), edges = dense_rows(&edge_features[0, 0], q)
+    cdef bint positive = True
+    cdef Potentials found
+    cdef Cut cut
+    for j in range(m):
+        for k in range(q):
+            positive &= edge_features[j, k] >= 0.0
+    for j in range(p):
+        w[2 * j], w[2 * j + 1] = weights[0, j], weights[1, j]
+    for j in range(q):
+        pair_w[j] = agreement[j]
+    if not (positive and are_modest(w, 2 * p) and are_modest(&features[0, 0], n * p)):
+        return None
+    score_rows_apart(&rows, 0, n, w, 2, node, stride)
+    score_rows_apart(&edges, 0, m, pair_w, 1, node + n * stride, 1)
+    take_form(&found, POTTS)
+    found.n_nodes, found.n_edges, found.n_tables, found.stride = n, m, m, stride
+    found.width, found.node, found.pair, found.ends = 1, node, node + n * stride, &ends[0, 0]
+    found.table = NULL
+    labels = np.empty(n, dtype=np.int32)
+    cdef int32_t[::1] out = labels
+    cut = take_cut()
+    cut.improve(&found, &out[0])
+    leave_cut(cut)
+    return labels

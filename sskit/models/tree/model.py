@@ -8,9 +8,12 @@ from sskit.models.graph.data import node_scale
 from sskit.models.graph.model import form_of, graph_map
 from sskit.models.graph.structure import GraphStructure
 from sskit.models.layout import WeightLayout
-from sskit.models.request import Request, gather
+from sskit.models.request import Decoder, Request, gather
 from sskit.models.structure import NodeLoss, StructuredProblem
 from sskit.oracles.tree.max_sum import TreeMaxSum
+
+# The features of the one table that edges without kinds share.
+ONE = FeatureRows(np.ones((1, 1)), sparsify=False)
 
 
 class TreeModel:
@@ -69,8 +72,8 @@ class TreeModel:
         return StructuredProblem(map, structure, loss, block_weight)
 
 
-def make_request(trees, codes, n_kinds, coef, root, leaf, transitions, possible=None):
-    """Return trees with the weights that are to label them, which are not checked.
+def make_decoder(trees, codes, n_kinds, coef, root, leaf, transitions, possible=None, n_jobs=None):
+    """Return what labels trees with given weights, which are not checked.
 
     Parameters
     ----------
@@ -88,23 +91,25 @@ def make_request(trees, codes, n_kinds, coef, root, leaf, transitions, possible=
         Weights of the labels of parents and children.
     possible : ndarray of shape (n_nodes, K), bool, default=None
         Labels that are possible at each node; None means all.
+    n_jobs : int, default=None
+        Number of threads.
 
     Returns
     -------
-    request : Request
-        What a `Decoder` takes.
+    decoder : Decoder
+        Gives labellings.
     """
     rows = node_rows(trees)
     weights = gather(rows, coef, [root, leaf, transitions])
     map, structure = bound_trees(trees, codes, n_kinds, len(coef), rows)
-    return Request(map, structure, weights, possible)
+    return Decoder(Request(map, structure, weights, possible), n_jobs)
 
 
 def bound_trees(trees, codes, n_kinds, n_states, rows):
     """Return the feature map and the structure of trees with these features of nodes."""
     form = form_of(n_states, "full")
-    kinds, table = kinds_of_trees(codes, trees.edge_offsets, n_kinds)
-    map = graph_map(rows, trees, form, kinds, np.cumsum([0, *[part.n_rows for part in kinds]]))
+    kinds, offsets, table = kinds_of_trees(codes, trees.edge_offsets, n_kinds)
+    map = graph_map(rows, trees, form, kinds, offsets)
     choice = np.zeros(len(trees), dtype=np.int8)
     oracles, given = [TreeMaxSum()], (trees.ends, trees.edge_offsets)
     return map, GraphStructure(map, form, *given, oracles, choice, table, marginals=True)
@@ -132,13 +137,15 @@ def kinds_of_trees(codes, edge_offsets, n_kinds):
     -------
     kinds : tuple of n FeatureRows (n_tables, n_kinds)
         A row for each kind that the tree has, with a one at that kind.
+    offsets : ndarray of shape (n + 1,), int64
+        Where the rows of the trees begin.
     table : ndarray of shape (n_edges,), int32
         Which of its tree's rows is that of the kind of an edge.
     """
     n = len(edge_offsets) - 1
     if codes is None:
         # one table for all edges, whose only feature is one
-        return (FeatureRows(np.ones((1, 1))),) * n, np.zeros(edge_offsets[-1], dtype=np.int32)
+        return (ONE,) * n, np.arange(n + 1), np.zeros(edge_offsets[-1], dtype=np.int32)
     tree = np.repeat(np.arange(n), np.diff(edge_offsets))
     present, table = np.unique(tree * n_kinds + codes, return_inverse=True)
     first = np.searchsorted(present, np.arange(n + 1) * n_kinds)
@@ -150,7 +157,7 @@ def kinds_of_trees(codes, edge_offsets, n_kinds):
         for a, b in zip(first[:-1], first[1:], strict=True)
     ]
     table = (table.reshape(-1) - first[tree]).astype(np.int32)
-    return tuple([FeatureRows(x) for x in kinds]), table
+    return tuple([FeatureRows(x) for x in kinds]), first, table
 
 
 def feature_scale(trees, weight):

@@ -13,13 +13,12 @@ from helpers.trees import random_parents
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import Regularizer
 from sskit.inputs.trees import check_trees
-from sskit.models.request import Decoder
 from sskit.models.tree.model import (
     TreeModel,
     default_lam,
     feature_scale,
     kinds_of_trees,
-    make_request,
+    make_decoder,
 )
 from sskit.solvers import BCFW, FrankWolfe, MultiPlane, Subgradient
 from sskit.testing.problem_checks import check_problem
@@ -114,7 +113,7 @@ def test_decoder_equals_enumeration(n_jobs, n_kinds):
     batch = check_trees(trees)
     kinds = None if n_kinds is None else np.unique(batch.kinds)
     codes, weights = batch.codes(kinds), model.layout.split(w)
-    decoder = Decoder(make_request(batch, codes, n_kinds, **weights), n_jobs)
+    decoder = make_decoder(batch, codes, n_kinds, **weights, n_jobs=n_jobs)
     kinds = (0,) if kinds is None else kinds.tolist()
     best, marginals = decoder.best(), decoder.max_marginals()
     labels, scores = decoder.top_k(5)
@@ -149,7 +148,8 @@ def test_default_lam():
 
 def test_trees_hold_a_table_for_each_kind_that_they_have():
     codes, offsets = np.array([2, 0, 2, 1, 1], dtype=np.int32), np.array([0, 3, 3, 5])
-    kinds, table = kinds_of_trees(codes, offsets, 3)
+    kinds, first, table = kinds_of_trees(codes, offsets, 3)
+    assert first.tolist() == [0, 2, 2, 3]
     assert [rows.n_rows for rows in kinds] == [2, 0, 1]
     assert [rows.count_columns().round().tolist() for rows in kinds] == [
         [1, 0, 1], [0, 0, 0], [0, 1, 0],

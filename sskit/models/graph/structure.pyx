@@ -205,29 +205,35 @@ cdef class GraphStructure(Structure):
         self, const Block* b, const int32_t* truth, const int32_t* code, int32_t* index,
         double* value
     ) except -1 nogil:
-        cdef Py_ssize_t stride = self.map.stride, width = self.map.edge_stride
-        cdef Py_ssize_t first = self.edges[b.i], v, e, pair, n = 0
-        cdef int32_t a, c
-        for v in range(b.n):
-            if code[v] != truth[v]:
-                index[n] = <int32_t>(v * stride + truth[v])
-                index[n + 1] = <int32_t>(v * stride + code[v])
-                value[n] = 1.0
-                value[n + 1] = -1.0
-                n += 2
-        for e in range(self.edges[b.i + 1] - first):
-            a, c = self.ends[first + e, 0], self.ends[first + e, 1]
-            if code[a] != truth[a] or code[c] != truth[c]:
-                pair = self.table[first + e] if self.table.shape[0] else e
-                pair = self.map.edge_base(b.i) + pair * width
-                index[n] = <int32_t>(pair + self.form.column[truth[a], truth[c]])
-                value[n] = self.form.factor[truth[a], truth[c]]
-                n += value[n] != 0.0
-                index[n] = <int32_t>(pair + self.form.column[code[a], code[c]])
-                value[n] = -self.form.factor[code[a], code[c]]
-                n += value[n] != 0.0
-                if n > 1 and index[n - 1] == index[n - 2] and value[n - 1] == -value[n - 2]:
-                    n -= 2  # the same statistic before and after
+        cdef Py_ssize_t K = self.form.n_states, base = self.map.edge_base(b.i), e, n = 0
+        cdef Py_ssize_t first = self.edges[b.i], n_edges = self.edges[b.i + 1] - first
+        cdef int32_t stride = <int32_t>self.map.stride, place = 0, u, v, was, now
+        cdef int32_t pair = <int32_t>base, width = <int32_t>self.map.edge_stride
+        cdef const int32_t* ends = &self.ends[first, 0] if n_edges else NULL
+        cdef const int32_t* column = &self.form.column[0, 0]
+        cdef bint shares = self.table.shape[0] > 0, potts = self.form.potts
+        # Every entry is written and stays if the labels differ there: where they do is too
+        # irregular for branches.
+        for v in range(<int32_t>b.n):
+            index[n], index[n + 1] = place + truth[v], place + code[v]
+            value[n], value[n + 1] = 1.0, -1.0
+            n += 2 * (truth[v] != code[v])
+            place += stride
+        for e in range(n_edges):
+            u, v = ends[2 * e], ends[2 * e + 1]
+            if potts:
+                was, now = truth[u] == truth[v], code[u] == code[v]
+                index[n], value[n] = pair, was - now
+                n += was != now
+            else:
+                if shares:
+                    pair = <int32_t>base + self.table[first + e] * width
+                was = column[truth[u] * K + truth[v]]
+                now = column[code[u] * K + code[v]]
+                index[n], index[n + 1] = pair + was, pair + now
+                value[n], value[n + 1] = 1.0, -1.0
+                n += 2 * (was != now)
+            pair += width
         return n
 
     def prepare_k_best(self, Py_ssize_t k):

@@ -139,7 +139,7 @@ cdef class RowScores:
     cdef readonly Py_ssize_t n_rows
     cdef readonly Py_ssize_t n_states
     cdef readonly Py_ssize_t n_columns       # of the weights that the rows use
-    cdef readonly Py_ssize_t n_read          # weights, 0 if those of other rows serve
+    cdef readonly Py_ssize_t n_read          # weights
     cdef readonly bint gathers               # are the weights those of the entries alone?
 
     # out (count, padded(n_states)) = scores of the rows first .. first + count - 1

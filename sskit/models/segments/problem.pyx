@@ -3,7 +3,7 @@
 import numpy as np
 
 from sskit.core.fingerprint import Fingerprint
-from sskit.models.features import cut_columns, make_grams, no_grams, row_digests, value_digests
+from sskit.models.features import NO_GRAMS, cut_columns, make_grams, row_digests, value_digests
 from sskit.models.segments.request import no_features
 
 from libc.math cimport NAN
@@ -231,7 +231,7 @@ cdef class SegmentProblem(Problem):
         self.max_code_length = longest
         self.max_support = 2 * ((5 + whole.n_features) * longest + 2)
         self.exact = self.lock_free = True
-        self.grams, self.image = no_grams(self.n_blocks), np.zeros(1)
+        self.grams, self.image = NO_GRAMS, np.zeros(1)
         self.active = np.empty(longest, dtype=np.int32)
         self.fresh = np.zeros(longest, dtype=np.int32)
         self.token_scores = np.empty(longest * self.stride)

@@ -132,13 +132,6 @@ cdef Py_ssize_t active_rows(
     return clone_active_rows(direction, count, stride, active)
 
 
-cdef double gram_sqnorm(
-    const double* gram, const int32_t* active, Py_ssize_t n_active, const double* direction,
-    Py_ssize_t stride
-) noexcept nogil:
-    return clone_gram_sqnorm(gram, active, n_active, direction, stride)
-
-
 cdef double dot_rows(
     const int32_t* active, Py_ssize_t n_active, const double* direction,
     const double* scores, Py_ssize_t stride

@@ -5,6 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from joblib import effective_n_jobs
 
+from sskit.models.features import SPARE, take_weights
+
 from libc.stdint cimport int32_t
 
 from sskit.core.lanes cimport LANES, padded
@@ -13,6 +15,31 @@ from sskit.models.features cimport FeatureRows, are_modest
 
 NO_LABELS = np.zeros(0, dtype=np.int32), np.zeros(0)
 NOTHING_KNOWN = NodeLoss(*NO_LABELS, 0)
+
+
+def gather(rows, coef, others):
+    """Return the weights of a request.
+
+    Parameters
+    ----------
+    rows : tuple of FeatureRows
+        Features of the nodes; from now on they read the weights of those that occur.
+    coef : ndarray of shape (n_states, n_features)
+        Weights of the features, of any kind of numbers; those that do not occur are not read.
+    others : sequence of ndarray
+        All other weights, in the order of the `FeatureMap`.
+
+    Returns
+    -------
+    weights : ndarray of shape (n_weights + SPARE,), float64
+        As a `Request` takes them.
+    """
+    others = [np.ravel(weights) for weights in others]
+    room = sum([len(weights) for weights in others]) + SPARE
+    out = take_weights(rows, np.asarray(coef, dtype=np.float64), room)
+    np.concatenate(others, out=out[len(out) - room : len(out) - SPARE])
+    out[len(out) - SPARE :] = 0.0
+    return out
 
 
 cdef class Request:
@@ -136,6 +163,19 @@ def find_max_marginals(Request request, Py_ssize_t start, Py_ssize_t stop,
             request.structure.max_marginals(&b, &out[b.first, 0])
 
 
+def find_excesses(Request request, Py_ssize_t start, Py_ssize_t stop, double[::1] out):
+    """Write what the labellings of the blocks start .. stop - 1 may have missed."""
+    cdef double[::1] theta = request.begin()
+    cdef int32_t[::1] labels = np.empty(request.map.longest, dtype=np.int32)
+    cdef Py_ssize_t i
+    cdef Block b
+    with nogil:
+        for i in range(start, stop):
+            request.load(i, &theta[0], &b)
+            request.structure.best(&b, request.known, 0.0, &labels[0])
+            out[i] = request.structure.excess
+
+
 class Decoder:
     """Labels of the blocks of a request, which threads share.
 
@@ -202,3 +242,13 @@ class Decoder:
         n_states = self.request.n_states
         out = np.empty((self.request.n_nodes, padded(n_states)))
         return np.ascontiguousarray(self.run(find_max_marginals, out)[:, :n_states])
+
+    def excesses(self):
+        """Return by how much the best labellings may score more than those that are found.
+
+        Returns
+        -------
+        excess : ndarray of shape (n_blocks,)
+            Of a structure that is exact, or bounds what it may have missed.
+        """
+        return self.run(find_excesses, np.empty(self.request.n_blocks))

@@ -21,7 +21,7 @@ from sskit.core.problem import block_weights
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.inputs.graphs import check_graphs
 from sskit.models.chain.model import ChainModel
-from sskit.models.graph.model import GraphModel
+from sskit.models.graph.model import AttractiveModel
 from sskit.models.label_sets.model import PairwiseModel
 from sskit.models.multiclass.model import MulticlassModel
 from sskit.models.rankings.problem import RankingModel
@@ -227,7 +227,7 @@ def bind_graphs(graphs, y, n_states, form="dense", weights=None, inference="elim
     labels = np.concatenate(y)
     cost = np.concatenate([np.full(len(truth), 1.0 / len(truth)) for truth in y])
     (x, _, z), *_ = graphs
-    model = GraphModel(x.shape[1], z.shape[1], n_states, inference=inference)
+    model = AttractiveModel(x.shape[1], z.shape[1], n_states, inference=inference)
     problem = model.bind(check_graphs(given), labels, cost, np.ones(len(labels), bool), c)
     return GraphToy(
         problem, model.layout, enumerate_graphs(graphs, y, n_states, c), graphs, n_states

@@ -7,8 +7,7 @@ from sklearn.utils import check_random_state
 
 from sskit.estimators.completion.partial_labels import PartialLabels
 from sskit.inputs.trees import TreeBatch
-from sskit.models.tree.decoder import TreeDecoder
-from sskit.models.tree.model import TreeModel, make_request
+from sskit.models.tree.model import TreeModel, make_decoder
 
 
 @dataclass(frozen=True)
@@ -45,8 +44,8 @@ class HiddenTrees:
         """Return the best labels (n_nodes,) under flat weights that agree with what is known."""
         model, possible = self.model, self.partial.possible
         blocks = model.layout.split(w)
-        request = make_request(self.trees, self.codes, model.n_kinds, **blocks, possible=possible)
-        return TreeDecoder(request, self.n_jobs).best()
+        known = {"possible": possible, "n_jobs": self.n_jobs}
+        return make_decoder(self.trees, self.codes, model.n_kinds, **blocks, **known).best()
 
     def drawn(self, random_state):
         """Return labels that agree with what is known, drawn at random."""

@@ -23,8 +23,7 @@ from sskit.estimators.tree.hidden import HiddenTrees
 from sskit.inputs.stacking import FeatureScale
 from sskit.inputs.trees import TreeBatch, check_trees
 from sskit.inputs.weights import check_sample_weight, check_token_weight
-from sskit.models.tree.decoder import TreeDecoder
-from sskit.models.tree.model import TreeModel, default_lam, feature_scale, make_request
+from sskit.models.tree.model import TreeModel, default_lam, feature_scale, make_decoder
 
 
 class Trees(NamedTuple):
@@ -380,7 +379,7 @@ class TreeTagger(ExplainTreeMixin, PartialFitMixin, TaggerMixin, StructuredEstim
         token_weight = checked.token_weight
         costs = training_costs(self, labels, trees.n_nodes, facts.labels, partial, token_weight)
         given = costs, facts.weights.block_weights(len(trees), checked.weight)
-        problem = model.bind(trees, codes, labels, *given, partial=partial is not None)
+        problem = model.bind(trees, codes, labels, *given)
         shared = {"classes_": classes, "edge_kinds_": kinds, "n_features_in_": facts.n_features}
         shared |= checked.columns.attributes()
         to_attributes = BlockAttributes(model.layout, shared)
@@ -399,9 +398,9 @@ class TreeTagger(ExplainTreeMixin, PartialFitMixin, TaggerMixin, StructuredEstim
         codes = trees.codes(self.edge_kinds_, name)
         weights = self.coef_, self.root_, self.leaf_, self.transitions_
         possible = check_known(known, trees.n_nodes, self.classes_, things="trees")
-        request = make_request(trees, codes, n_kinds, *weights, possible)
-        check_modest(self, request)
-        return TreeDecoder(request, self.n_jobs), trees.node_offsets
+        decoder = make_decoder(trees, codes, n_kinds, *weights, possible, self.n_jobs)
+        check_modest(self, decoder.request)
+        return decoder, trees.node_offsets
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

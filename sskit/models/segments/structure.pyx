@@ -376,7 +376,7 @@ cdef class SegmentStructure(Structure):
             "the loss": bytes(self.false_cost),
         }
 
-    def block_digests(self):
+    def digests(self):
         """Return what tells the features of whole segments apart."""
         return {"segment_features": value_digests(self.whole, self.places)} if self.n_whole else {}
 

@@ -323,7 +323,7 @@ def test_losses_that_are_none_are_refused(loss, message):
         ({"allowed_pairs": np.ones((2, 2), bool)}, r"allowed_pairs must be a boolean array of sha"),
         ({"allowed_pairs": np.ones((3, 3))}, r"allowed_pairs must be a boolean array of shape"),
         ({"node_weights": "areas"}, "node_weights='areas' needs graphs with areas"),
-        ({"solver": "gdmm"}, "scores of their own, which AnyGraphProblem"),
+        ({"solver": "gdmm"}, "scores of their own, which GraphStructure"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(options, message):

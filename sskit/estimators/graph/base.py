@@ -10,6 +10,7 @@ from sskit.estimators.base.estimator import StructuredEstimator
 from sskit.estimators.base.facts import LabelFacts, Labels, WeightSums, same, summed
 from sskit.estimators.graph.prediction import SegmenterMixin
 from sskit.estimators.reasons.weights import WeightsFrameMixin
+from sskit.inputs.costs import cost_table, factored
 from sskit.inputs.graphs import GraphBatch, check_graphs
 from sskit.inputs.masks import node_targets
 from sskit.inputs.stacking import FeatureScale
@@ -71,7 +72,7 @@ class GraphEstimator(WeightsFrameMixin, SegmenterMixin, StructuredEstimator):
 
     _parameter_constraints = {
         **StructuredEstimator._parameter_constraints,
-        "loss": [StrOptions({"hamming", "hamming_sum", "balanced"})],
+        "loss": [StrOptions({"hamming", "hamming_sum", "balanced"}), "array-like", dict],
         "node_weights": [StrOptions({"areas"}), None],
         "ignore_label": "no_validation",
     }
@@ -112,7 +113,16 @@ class GraphEstimator(WeightsFrameMixin, SegmenterMixin, StructuredEstimator):
 
     def _loss_kind(self):
         """Return what weights of nodes are scaled for: the name of a loss."""
-        return self.loss
+        return self.loss if isinstance(self.loss, str) else "hamming_sum"
+
+    def _with_pair_costs(self, cost, labels, classes):
+        """Return costs of nodes times those of pairs of labels: (N,), or by label (N, K)."""
+        table = cost_table(self.loss, classes)
+        if table is None:
+            return cost
+        factors, table = factored(table)
+        cost = cost * factors[labels]
+        return cost if table is None else cost[:, None] * table[labels]
 
     def _survey(self, checked):
         """Return the `GraphFacts` of checked data."""

@@ -12,6 +12,7 @@ from sskit.estimators.graph.prediction import (
     check_graph_model,
     check_node_weights,
 )
+from sskit.inputs.costs import cost_table
 from sskit.inputs.graphs import check_graphs
 from sskit.models.graph.cuts import cut_form, make_request
 from sskit.models.graph.data import default_lam
@@ -63,9 +64,12 @@ class SegmentationModel(GraphEstimator):
     cache : {"auto", True, False}, default="auto"
         Whether "bcfw" steps between stored planes where they promise enough, instead of asking
         the oracle.
-    loss : {"hamming", "hamming_sum", "balanced"}, default="hamming_sum"
-        Task loss of a graph: the share of wrong nodes, their number, or their share, in which
-        each class counts the same over all graphs.
+    loss : str, array-like of shape (n_classes, n_classes) or dict, default="hamming_sum"
+        Task loss of a graph: "hamming", the share of wrong nodes, "hamming_sum", their number, or
+        "balanced", their share, in which each class counts the same over all graphs; or the sum of
+        their costs. An array has these by true label (row) and predicted one (column), in the
+        order of ``classes_``, a dict of dicts by label, ``{true: {predicted: cost}}``, where those
+        that are not named are 1. Costs are non-negative, and zero where both labels are the same.
     node_weights : {"areas"} or None, default=None
         How much a node counts in the loss: all the same, or by the area of its superpixel. For
         "hamming_sum" the areas are scaled to have the mean one.
@@ -276,6 +280,7 @@ class SegmentationModel(GraphEstimator):
         """Raise ValueError if no node of all parts has a label, or if inference is not for them."""
         self._check_labelled(facts.n_labelled)
         self._model(facts)
+        cost_table(self.loss, facts.labels.values)
 
     def _model(self, facts):
         """Return the model for training data."""
@@ -284,11 +289,13 @@ class SegmentationModel(GraphEstimator):
 
     def _bind(self, checked, facts):
         """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
-        targets, model = self._targets(checked, facts), self._model(facts)
-        problem = model.bind(checked.graphs, *targets)
+        labels, cost, *others = self._targets(checked, facts)
+        losses = self._with_pair_costs(cost, labels, facts.labels.values)
+        model = self._model(facts)
+        problem = model.bind(checked.graphs, labels, losses, *others)
         sizes = facts.n_features, facts.n_edge_features, len(facts.labels.values)
         kind = (*sizes, self.pairwise_form, model.inference)
-        classes, lam = facts.labels.values, default_lam(facts.scale, self.loss)
+        classes, lam = facts.labels.values, default_lam(facts.scale, self._loss_kind())
         to_attributes = GraphWeights(kind, classes, facts.labels_of == "pixels")
         return TrainingTask(problem, model.layout, lam, to_attributes, classes)
 

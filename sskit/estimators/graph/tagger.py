@@ -12,10 +12,11 @@ from sskit.estimators.base.fitted_state import check_fitted
 from sskit.estimators.base.known import check_known
 from sskit.estimators.graph.base import GraphEstimator, GraphFacts
 from sskit.estimators.graph.prediction import AnyGraphWeights, check_any_graph_model
+from sskit.inputs.costs import cost_table
 from sskit.inputs.graphs import check_graphs
 from sskit.inputs.masks import paint
 from sskit.inputs.ragged import split
-from sskit.models.graph.data import check_loss_table, default_lam, losses_by_callable
+from sskit.models.graph.data import default_lam, losses_by_callable
 from sskit.models.graph.model import AnyGraphModel
 
 
@@ -76,12 +77,13 @@ class GraphTagger(GraphEstimator):
     cache : {"auto", True, False}, default="auto"
         Whether "bcfw" steps between stored planes where they promise enough, instead of asking
         the oracle.
-    loss : str, array-like of shape (K, K) or callable, default="hamming_sum"
+    loss : str, array-like of shape (K, K), dict or callable, default="hamming_sum"
         Task loss of a graph: "hamming", the share of wrong nodes, "hamming_sum", their number,
         "balanced", their share, in which each class counts the same over all graphs; or the sum
         over the nodes of a table's entry at the true label (row) and the predicted one (column),
-        both sorted; or of what a function ``loss(y, classes)`` returns for the true labels (V,)
-        of a graph and the labels (K,) that there are: an array (V, K), 0 at the true labels.
+        both sorted, which may be a dict of dicts, ``{true: {predicted: cost}}``, where costs that
+        are not named are 1; or of what a function ``loss(y, classes)`` returns for the true labels
+        (V,) of a graph and the labels (K,) that there are: an array (V, K), 0 at the true labels.
         Tables and functions are not negative.
     node_weights : {"areas"} or None, default=None
         How much a node counts in the loss: all the same, or by the area of its superpixel. For
@@ -216,7 +218,7 @@ class GraphTagger(GraphEstimator):
 
     _parameter_constraints = {
         **GraphEstimator._parameter_constraints,
-        "loss": [StrOptions({"hamming", "hamming_sum", "balanced"}), "array-like", callable],
+        "loss": [*GraphEstimator._parameter_constraints["loss"], callable],
         "pairwise_form": [StrOptions({"directed", "symmetric", "potts"})],
         "allowed_pairs": ["array-like", None],
         "inference": [StrOptions(set(AnyGraphModel.inferences))],
@@ -395,14 +397,6 @@ class GraphTagger(GraphEstimator):
                     raise ValueError(f"X[{i}]: {own}") from error
             raise
 
-    def _gate(self, X, y, sample_weight, part=False):
-        """Return training data, or a part of them, checked."""
-        checked = super()._gate(X, y, sample_weight, part)
-        if isinstance(self.loss, str) or callable(self.loss):
-            return checked
-        check_loss_table(self.loss, np.shape(self.loss)[0] if np.ndim(self.loss) else 0)
-        return checked
-
     def _check_graphs(self, X):
         """Return checked graphs, whose nodes may have kinds."""
         return check_graphs(X, with_kinds=True)
@@ -425,8 +419,8 @@ class GraphTagger(GraphEstimator):
         """Raise ValueError if no node of all parts has a label, or parameters do not fit."""
         self._check_labelled(facts.n_labelled)
         self._model(facts)
-        if not isinstance(self.loss, str) and not callable(self.loss):
-            check_loss_table(self.loss, len(facts.labels.values))
+        if not callable(self.loss):
+            cost_table(self.loss, facts.labels.values)
 
     def _model(self, facts):
         """Return the model for training data."""
@@ -442,8 +436,8 @@ class GraphTagger(GraphEstimator):
         if callable(self.loss):
             given = labels, labelled, classes, graphs.node_offsets
             losses = losses[:, None] * losses_by_callable(self.loss, *given)
-        elif not isinstance(self.loss, str):
-            losses = losses[:, None] * check_loss_table(self.loss, len(classes))[labels]
+        else:
+            losses = self._with_pair_costs(losses, labels, classes)
         mask, allowed = facts.mask(), None
         if mask is not None:
             allowed = mask[kind_codes(graphs, facts.kinds.values)]
@@ -455,10 +449,6 @@ class GraphTagger(GraphEstimator):
         to_attributes = AnyGraphWeights((*sizes, self.pairwise_form), classes, paints, kinds, mask)
         lam = default_lam(facts.scale, self._loss_kind())
         return TrainingTask(problem, model.layout, lam, to_attributes, classes)
-
-    def _loss_kind(self):
-        """Return what weights of nodes are scaled for."""
-        return self.loss if isinstance(self.loss, str) else "hamming_sum"
 
     def _model_parameters(self):
         """Return the names of parameters that make a model what it is."""

@@ -28,6 +28,7 @@ from sskit.models.structured.structure import Structure
 MULTICLASS_ONLY = {
     "fit_intercept": True,
     "class_weight": None,
+    "loss": "zero_one",
     "kernel": "linear",
     "n_components": 1,
 }

@@ -41,14 +41,14 @@ cdef class AnyGraphProblem(GraphProblem):
         cdef vector[bint] finite
         used = [oracles[k] for k in np.unique(choice)]
         for oracle in oracles:
-            if not (oracle.exact or oracle.bounds):
-                raise ValueError(f"{type(oracle).__name__} neither is exact nor bounds")
             pointers.push_back(<void*>oracle)
             finite.push_back(isinstance(oracle, QPBO))
         self.oracles, self.choice = tuple(oracles), choice
         self.oracle_of, self.needs_finite = pointers, finite
         self.exact = all([(<GraphOracle>each).exact for each in used])
-        self.bounds = not self.exact
+        self.bounds = not self.exact and all(
+            [(<GraphOracle>each).exact or (<GraphOracle>each).bounds for each in used]
+        )
         self.lock_free = all([(<GraphOracle>each).lock_free for each in used])
         self.takes_turns = not self.lock_free and all(
             [(<GraphOracle>each).lock_free or (<GraphOracle>each).takes_turns for each in used]
@@ -148,7 +148,7 @@ cdef class AnyGraphProblem(GraphProblem):
         self.begin(i, &p, loss_weight > 0.0, code)
         (<GraphOracle>self.oracle_of[self.choice[i]]).improve_from(&p, code, messages)
         self.excess = 0.0
-        if not (<GraphOracle>self.oracle_of[self.choice[i]]).exact:
+        if self.bounds and not (<GraphOracle>self.oracle_of[self.choice[i]]).exact:
             self.excess = max(
                 (<GraphOracle>self.oracle_of[self.choice[i]]).bound - labelling_score(&p, code), 0.0
             )

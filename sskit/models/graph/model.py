@@ -374,7 +374,7 @@ class GraphModel(AnyGraphModel):
 
     def _problem(self, graphs, labels, cost, labelled, block_weight, allowed=None):
         self.check(graphs)
-        if self.inference in AnyGraphModel.inferences:
+        if self.inference in AnyGraphModel.inferences or cost.ndim == 2:
             return super()._problem(graphs, labels, cost, labelled, block_weight, allowed)
         given = self._arguments(graphs, labels, cost, labelled, block_weight)
         return GraphProblem(*given, ORACLES[self.inference]())

@@ -46,7 +46,7 @@ class TreeModel:
             transitions=(*tables, n_states, n_states),
         )
 
-    def bind(self, trees, codes, labels, cost, block_weight, *, partial=False):
+    def bind(self, trees, codes, labels, cost, block_weight, *, partial=False, table=None):
         """Bind the model to training data.
 
         Parameters
@@ -63,15 +63,19 @@ class TreeModel:
             Weights of the trees, summing to one.
         partial : bool, default=False
             Whether only a part of the labels is known.
+        table : ndarray of shape (K, K), default=None
+            Costs of pairs of labels, by which the losses are to be multiplied.
 
         Returns
         -------
         problem : GraphProblem
-            What solvers take; a `PartialTreeProblem` if only a part is known.
+            What solvers take; a `PartialTreeProblem` if only a part is known, or with a table.
         """
-        kind = PartialTreeProblem if partial else GraphProblem
+        kind = PartialTreeProblem if partial or table is not None else GraphProblem
         problem = self._problem(trees, codes, labels.astype(np.int32), cost, block_weight, kind)
         problem.set_grams(*packed_grams(trees.features, trees.marks))
+        if table is not None:
+            problem.set_costs(table)
         return problem
 
     def decoder(self, trees, codes, w, n_jobs=None):

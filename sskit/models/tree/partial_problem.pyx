@@ -1,51 +1,50 @@
-"""Trees whose true labels may change, or be several at a node."""
+"""Trees whose true labels may change, or be several at a node, and whose wrong ones cost apart."""
 
 import numpy as np
+
+from sskit.core.fingerprint import Fingerprint
 
 from libc.stdint cimport int32_t
 
 from sskit.core.problem cimport Problem
 from sskit.models.graph.problem cimport GraphProblem
+from sskit.models.structure cimport NodeLoss
 from sskit.oracles.graph.potentials cimport Potentials
 
 
 cdef class PartialTreeProblem(GraphProblem):
-    """A `GraphProblem` with an exact oracle, of labels of which only a part is known.
+    """A `GraphProblem` with an exact oracle and a `NodeLoss`.
 
     Parameters are those of `GraphProblem`.
     """
 
-    cdef readonly bint has_sets                # may nodes have several right labels?
-    cdef const unsigned char[:, ::1] accepted  # (n_nodes, n_states) which these are, if so
+    cdef readonly NodeLoss loss
+
+    def __cinit__(self, *args):
+        self.set_costs(None)
+
+    def set_costs(self, table):
+        """Take costs by true and predicted state, (n_states, n_states); None: 1 for wrong ones."""
+        self.loss = NodeLoss(self.labels, self.cost, self.n_states, table)
+
+    @property
+    def has_sets(self):
+        """Whether nodes may have several right labels."""
+        return self.loss.has_sets
 
     cdef Potentials potentials(
         self, Py_ssize_t i, const double* theta, double loss_weight
     ) noexcept nogil:
-        cdef Potentials p = GraphProblem.potentials(self, i, theta, loss_weight)
-        cdef Py_ssize_t first = self.nodes[i], v, k
-        if self.has_sets:
-            # from the true label the loss has been taken already
-            for v in range(p.n_nodes):
-                for k in range(self.n_states):
-                    if self.accepted[first + v, k] and k != self.labels[first + v]:
-                        self.augmented[v * self.stride + k] -= loss_weight * self.cost[first + v]
+        cdef Potentials p = GraphProblem.potentials(self, i, theta, 0.0)
+        self.loss.add(self.nodes[i], p.n_nodes, loss_weight, &self.augmented[0], self.stride)
         return p
 
     cdef double loss_of(self, Py_ssize_t i, const int32_t* labels) noexcept nogil:
-        cdef Py_ssize_t first = self.nodes[i], v
-        cdef double loss = 0.0
-        if not self.has_sets:
-            return GraphProblem.loss_of(self, i, labels)
-        for v in range(self.n_nodes_of(i)):
-            if not self.accepted[first + v, labels[v]]:
-                loss += self.cost[first + v]
-        return loss
+        return self.loss.of(self.nodes[i], self.n_nodes_of(i), labels)
 
     cpdef Problem fork(self):
         cdef PartialTreeProblem other = GraphProblem.fork(self)
-        other.has_sets = self.has_sets
-        if self.has_sets:  # else there is no table
-            other.accepted = self.accepted
+        other.loss = self.loss
         return other
 
     def with_truth(self, labels):
@@ -64,6 +63,7 @@ cdef class PartialTreeProblem(GraphProblem):
         cdef PartialTreeProblem other = self.fork()
         other.labels = np.ascontiguousarray(labels, dtype=np.int32)
         other.last = np.full(self.n_nodes, -1, dtype=np.int32)
+        other.loss = self.loss.with_truth(labels)
         return other
 
     def accept(self, accepted):
@@ -74,5 +74,10 @@ cdef class PartialTreeProblem(GraphProblem):
         accepted : ndarray of shape (n_nodes, n_states), bool
             Which labels are right at each node, the true one among them.
         """
-        self.accepted = np.ascontiguousarray(accepted, dtype=bool).view(np.uint8)
-        self.has_sets = True
+        self.loss = self.loss.accepting(accepted)
+
+    def fingerprint(self):
+        """Return by what the same trees, labels and losses are known again."""
+        inner = GraphProblem.fingerprint(self)
+        whole, blocks = self.loss.digests(self.nodes)
+        return Fingerprint(inner.whole | whole, inner.blocks | blocks)

@@ -104,11 +104,11 @@ class SequenceTagger(
         Whether "bcfw" steps between stored planes where they promise enough, instead of asking
         the oracle.
     loss : str, array-like of shape (n_classes, n_classes) or dict, default="hamming_sum"
-        Task loss of a sequence: "hamming", the share of wrong tokens, or "hamming_sum", their number, or
-        the sum of their costs. An array has these by true label (row) and predicted one (column),
-        in the order of ``classes_``, a dict of dicts by label, ``{true: {predicted: cost}}``,
-        where those that are not named are 1. Costs are non-negative, and zero where both labels
-        are the same.
+        Task loss of a sequence: "hamming", the share of wrong tokens, "hamming_sum", their number,
+        or the sum of their costs. An array has these by true label (row) and predicted one
+        (column), in the order of ``classes_``, a dict of dicts by label,
+        ``{true: {predicted: cost}}``, where those that are not named are 1. Costs are non-negative,
+        and zero where both labels are the same.
     class_weight : dict or "balanced", default=None
         Factors of the loss of a token by its true label, 1 for those that a dict does not name, and
         it may name others; "balanced" makes all labels weigh the same.

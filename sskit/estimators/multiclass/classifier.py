@@ -35,9 +35,10 @@ class StructSVMClassifier(
     .. math:: \tfrac{\lambda}{2} \|w\|^2
         + \sum_i c_i \max_k \{[k \ne y_i] + \langle w_k - w_{y_i}, x_i \rangle\}
 
-    and proves how close it came; `loss` may have other costs than :math:`[k \ne y_i]`. With a model object the maximum is over its labellings, of
-    :math:`L(y_i, y) + \langle w, \phi(x_i, y) - \phi(x_i, y_i) \rangle`. With a kernel,
-    :math:`\langle w_k, x \rangle` is a function of its space.
+    and proves how close it came; `loss` may have other costs than :math:`[k \ne y_i]`. With a model
+    object the maximum is over its labellings, of :math:`L(y_i, y) + \langle w, \phi(x_i, y) -
+    \phi(x_i, y_i) \rangle`. With a kernel, :math:`\langle w_k, x \rangle` is a function of its
+    space.
 
     Classes may have several components, or labellings hidden parts: then F(x, y) is the score of
     the best of them, and the convex-concave procedure completes the truth and trains, in rounds.

@@ -12,7 +12,6 @@ from sskit.core.regularizer import Regularizer
 from sskit.inputs.graphs import check_graphs
 from sskit.models.graph.data import node_costs
 from sskit.models.graph.model import AnyGraphModel
-from sskit.oracles.graph.expansion import Expansion
 from sskit.solvers import BCFW
 from sskit.testing.probe import ProblemProbe
 from sskit.testing.problem_checks import check_problem
@@ -227,14 +226,6 @@ def test_messages_are_kept_within_bounds_and_make_later_calls_better():
     for _ in range(2):
         probe.argmax(0, theta)
     assert problem.excess == pytest.approx(first) and first > excess[2]
-
-
-def test_oracles_that_prove_nothing_are_refused():
-    rng = np.random.default_rng(2)
-    graphs, y = signed_graphs(rng, 2, 2, 1, 3)
-    problem = bound(graphs, y, 3)[1]
-    with pytest.raises(ValueError, match="Expansion neither is exact nor bounds"):
-        problem.set_oracles([Expansion()], np.zeros(2, dtype=np.int8))
 
 
 @pytest.mark.parametrize(

@@ -116,13 +116,12 @@ class GraphEstimator(WeightsFrameMixin, SegmenterMixin, StructuredEstimator):
         return self.loss if isinstance(self.loss, str) else "hamming_sum"
 
     def _with_pair_costs(self, cost, labels, classes):
-        """Return costs of nodes times those of pairs of labels: (N,), or by label (N, K)."""
+        """Return costs of nodes, and the table (K, K) of pairs of labels to multiply, or None."""
         table = cost_table(self.loss, classes)
         if table is None:
-            return cost
+            return cost, None
         factors, table = factored(table)
-        cost = cost * factors[labels]
-        return cost if table is None else cost[:, None] * table[labels]
+        return cost * factors[labels], table
 
     def _survey(self, checked):
         """Return the `GraphFacts` of checked data."""

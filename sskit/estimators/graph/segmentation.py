@@ -290,9 +290,9 @@ class SegmentationModel(GraphEstimator):
     def _bind(self, checked, facts):
         """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
         labels, cost, *others = self._targets(checked, facts)
-        losses = self._with_pair_costs(cost, labels, facts.labels.values)
+        cost, table = self._with_pair_costs(cost, labels, facts.labels.values)
         model = self._model(facts)
-        problem = model.bind(checked.graphs, labels, losses, *others)
+        problem = model.bind(checked.graphs, labels, cost, *others, table=table)
         sizes = facts.n_features, facts.n_edge_features, len(facts.labels.values)
         kind = (*sizes, self.pairwise_form, model.inference)
         classes, lam = facts.labels.values, default_lam(facts.scale, self._loss_kind())

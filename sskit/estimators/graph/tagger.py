@@ -433,16 +433,17 @@ class GraphTagger(GraphEstimator):
         """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
         labels, losses, labelled, share = self._targets(checked, facts)
         graphs, classes, model = checked.graphs, facts.labels.values, self._model(facts)
+        table = None
         if callable(self.loss):
             given = labels, labelled, classes, graphs.node_offsets
             losses = losses[:, None] * losses_by_callable(self.loss, *given)
         else:
-            losses = self._with_pair_costs(losses, labels, classes)
+            losses, table = self._with_pair_costs(losses, labels, classes)
         mask, allowed = facts.mask(), None
         if mask is not None:
             allowed = mask[kind_codes(graphs, facts.kinds.values)]
         model.refuse_pairs(graphs, labels, labelled, classes)
-        problem = model.bind(graphs, labels, losses, labelled, share, allowed)
+        problem = model.bind(graphs, labels, losses, labelled, share, allowed, table)
         sizes = facts.n_features, facts.n_edge_features, len(classes)
         kinds = None if facts.kinds is None else facts.kinds.values
         paints = facts.labels_of == "pixels"

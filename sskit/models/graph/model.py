@@ -188,7 +188,7 @@ class AnyGraphModel:
                 )
         return [name] * n
 
-    def bind(self, graphs, labels, losses, labelled, block_weight, allowed=None):
+    def bind(self, graphs, labels, losses, labelled, block_weight, allowed=None, table=None):
         """Bind the model to training data.
 
         Parameters
@@ -205,12 +205,17 @@ class AnyGraphModel:
             Weights of the graphs, summing to one.
         allowed : ndarray of shape (n_nodes, K), bool, default=None
             Labels that a node may have.
+        table : ndarray of shape (K, K), default=None
+            By which losses of wrong labels are to be multiplied, true labels by row and predicted
+            ones by column; None: by one.
 
         Returns
         -------
         problem : GraphProblem
             What solvers take.
         """
+        if table is not None:
+            losses = losses[:, None] * table[labels]
         problem = self._problem(graphs, labels, losses, labelled, block_weight, allowed)
         problem.set_grams(*packed_grams(graphs.features))
         if isinstance(problem, AnyGraphProblem):

@@ -1,10 +1,11 @@
-"""Sequences of which not all labels are known."""
+"""Sequences of which not all labels, or states of labels, are known."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from sklearn.utils import check_random_state
 
+from sskit.estimators.chain.states import first_states
 from sskit.estimators.completion.partial_labels import PartialLabels
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.models.chain.model import ChainModel
@@ -30,6 +31,10 @@ class HiddenChains:
         Number of threads.
     edges : matrix of shape (n_tokens - n, q) or None
         Features of the edges.
+    states : LabelStates or None
+        Of which labels the states of the model are; None if they are labels.
+    n_init : int
+        From how many clusterings of the tokens of each label states start.
     """
 
     model: ChainModel
@@ -39,6 +44,26 @@ class HiddenChains:
     block_weight: np.ndarray
     n_jobs: int | None
     edges: object = None
+    states: object = None
+    n_init: int = 1
+
+    @property
+    def offsets(self):
+        """Where sequences begin, (n + 1,)."""
+        return self.stacked.offsets
+
+    def starts(self, solved, random_state):
+        """Yield labels to begin with, given what solves a problem and returns its weights."""
+        if self.states is not None:
+            random_state = check_random_state(random_state)
+            for _ in range(self.n_init):
+                yield first_states(self, self.states, random_state, solved)
+            return
+        part, adapted = self.known_part()
+        if part is None:
+            yield self.drawn(random_state)
+        else:
+            yield self.complete(adapted(solved(part)))
 
     def complete(self, w):
         """Return the best labels (n_tokens,) under flat weights that agree with what is known."""
@@ -54,9 +79,7 @@ class HiddenChains:
         w = np.zeros(nothing.layout.n_weights)
         nothing.layout.split(w)["coef"][...] = np.eye(K)
         stacked = RaggedArray(scores, self.stacked.offsets)
-        return nothing.decoder(
-            stacked, w, self.n_jobs, possible=self.partial.possible
-        ).best()
+        return nothing.decoder(stacked, w, self.n_jobs, possible=self.partial.possible).best()
 
     def known_part(self):
         """Return the problem of all stretches of known tokens, and what makes use of its weights.

@@ -9,45 +9,40 @@ from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
 from sskit.estimators.base.facts import Labels, WeightSums
-from sskit.estimators.base.kernels import KernelMixin, is_kernel
+from sskit.estimators.base.kernels import KernelMixin, is_kernel, kernel_bytes, make_kernel
 from sskit.estimators.base.tagging import TaggerMixin, chain_attributes
-from sskit.estimators.chain.decoding import fitted_decoder
-from sskit.estimators.chain.edges import (
+from sskit.estimators.chain.decoding import fitted_decoder, refuse_beam
+from sskit.estimators.chain.hidden import HiddenChains
+from sskit.estimators.chain.sequences import (
     ChainFacts,
     EdgeWeightsMixin,
+    Sequences,
     edge_attributes,
-    names_of_edges,
-    scale_with_edges,
+    legal_labels,
 )
-from sskit.estimators.chain.hidden import HiddenChains
-from sskit.estimators.chain.second import (
-    SecondOrderMixin,
-    bind_in_kernel_space,
-    refuse_second_order,
-)
-from sskit.estimators.chain.sequences import Sequences, legal_labels
-from sskit.estimators.chain.states import (
-    HiddenStatesMixin,
-    bind_with_states,
-    refuse_states,
-    resolve_states,
-    why_no_states,
-)
+from sskit.estimators.chain.states import HiddenStatesMixin, resolve_states, why_no_states
 from sskit.estimators.completion.convex_concave import complete
 from sskit.estimators.completion.gate import gate_labels, training_costs
 from sskit.estimators.completion.partial_labels import known_share
 from sskit.estimators.online.steps import PartialFitMixin
+from sskit.estimators.reasons.column_names import edge_column_names
 from sskit.estimators.reasons.columns import read_columns
 from sskit.estimators.reasons.explain import ExplainChainMixin
 from sskit.inputs.chains.gate import stack_pairs
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.inputs.weights import check_sample_weight, check_token_weight
-from sskit.models.chain.model import ChainModel, default_lam, token_scale
+from sskit.models.chain.model import (
+    ChainModel,
+    KernelChainModel,
+    default_lam,
+    edge_scale,
+    token_scale,
+)
 from sskit.models.chain.transitions import check_possible, resolve_transitions
+from sskit.models.kernel.space import diagonal
 
 
 class SequenceTagger(
-    SecondOrderMixin,
     EdgeWeightsMixin,
     HiddenStatesMixin,
     ExplainChainMixin,
@@ -409,12 +404,36 @@ class SequenceTagger(
         offsets = checked.stacked.offsets
         return checked._replace(stacked=RaggedArray(features[0], offsets))
 
+    def _why_not_with(self, edges):
+        """Return what order, kernel and features of edges (or None) do not go with, or None."""
+        if self.order == 2 and is_kernel(self):
+            return (
+                f"order=2 needs kernel='linear', got {self.kernel!r:.80}: in a kernel space there "
+                "are weights of two labels in a row only"
+            )
+        if edges is None:
+            return None
+        if self.order == 2:
+            return (
+                "order=2 cannot be used with features of edges: give matrices, not pairs, or "
+                "order=1"
+            )
+        if is_kernel(self):
+            return (
+                "features of edges need kernel='linear': in a kernel space transitions have no "
+                "features"
+            )
+        return None
+
     def _gate(self, X, y, sample_weight, part=False, token_weight=None):
         """Return training data, or a part of them, checked."""
         X, columns = read_columns(self, X, part)
         stacked, edges = stack_pairs(X)
-        refuse_second_order(self, edges)
-        refuse_states(self, part, edges)
+        if self.order == 2:
+            refuse_beam(self)
+        reason = self._why_not_with(edges) or why_no_states(self)
+        if reason is not None:
+            raise ValueError(reason)
         partial = gate_labels(self, y, stacked.lengths, part)
         weight = check_sample_weight(sample_weight, len(stacked), part=part)
         token_weight = check_token_weight(token_weight, stacked.lengths)
@@ -432,10 +451,12 @@ class SequenceTagger(
             # refuses features that are too large, whatever lam
             scale = token_scale(stacked, weight, n_jobs=self.n_jobs)
         if edges is not None:
-            scale = scale_with_edges(self, stacked, edges, weight, scale)
+            scale = edge_scale(stacked, edges, weight, scale, self.n_jobs)
         hidden = partial if possible is not None else None
         given = stacked, labels, classes, weight, rules, scale, columns
-        return Sequences(*given, hidden, token_weight, edges, names_of_edges(X, edges))
+        names = None if edges is None else edge_column_names(X)
+        names = None if names is None else tuple(names)
+        return Sequences(*given, hidden, token_weight, edges, names)
 
     def _survey(self, checked):
         """Return the `ChainFacts` of checked data."""
@@ -463,7 +484,7 @@ class SequenceTagger(
         """Return why an estimator cannot be fitted to data in parts, or None if it can."""
         repairs = self.allowed_transitions is not None and self.on_violation == "repair"
         counts = isinstance(self.class_weight, str)
-        refused = why_no_states(self, part=True) or super()._refuse_parts()
+        refused = why_no_states(self) or super()._refuse_parts()
         return refused or (
             "data in parts cannot be fitted with on_violation='repair' and "
             "class_weight='balanced', which counts the labels of all parts once they are repaired"
@@ -484,19 +505,37 @@ class SequenceTagger(
         costs = training_costs(self, labels, stacked.lengths, facts.labels, partial, token_weight)
         given = stacked, labels, costs, facts.weights.block_weights(len(stacked), weight)
         if is_kernel(self):
-            return bind_in_kernel_space(self, *given, weight, allowed, shared)
-        states = resolve_states(self.n_states_per_label, classes, len(labels))
+            return self._bind_in_kernel_space(*given, weight, allowed, shared)
+        states, known = resolve_states(self.n_states_per_label, classes, len(labels)), partial
+        n_states = len(classes)
         if states is not None:
-            return bind_with_states(self, facts, given, partial, allowed, shared, states)
+            known, allowed = states.known(labels, partial), states.lifted(allowed)
+            n_states, shared["n_states_"] = len(states.labels), states.counts
+            given = stacked, known.labels, *given[2:]
         sizes = {"order": self.order, "n_edge_features": facts.n_edge_features}
-        model = ChainModel(facts.n_features, len(classes), *allowed, **sizes)
+        model = ChainModel(facts.n_features, n_states, *allowed, **sizes)
         problem = model.bind(*given, n_jobs=self.n_jobs, edges=edges)
         to_attributes = BlockAttributes(model.layout, shared | edge_attributes(facts))
         task = problem, model.layout, default_lam(facts.scale), to_attributes, classes
-        if partial is None:
+        if known is None:
             return TrainingTask(*task)
-        hidden = HiddenChains(model, stacked, partial, *given[2:], self.n_jobs, edges)
+        hidden = HiddenChains(
+            model, stacked, known, *given[2:], self.n_jobs, edges, states, self.n_init
+        )
         return TrainingTask(*task, completion=complete(hidden, problem, self.random_state))
+
+    def _bind_in_kernel_space(self, stacked, labels, cost, block_weight, weight, allowed, shared):
+        """Bind a model in a kernel space to checked data; return a `TrainingTask`."""
+        X, kernel, classes = stacked.values, make_kernel(self, stacked.values), shared["classes_"]
+        model = KernelChainModel(kernel, X.shape[0], len(classes), *allowed)
+        problem = model.bind(stacked, labels, cost, block_weight, kernel_bytes(self))
+        lam = default_lam(token_scale(stacked, weight, diagonal(kernel, X)))
+        to_attributes = BlockAttributes(model.layout, shared, False, kernel, X, labels)
+        return TrainingTask(problem, model.layout, lam, to_attributes, classes, kernel.definite)
+
+    def _model_parameters(self):
+        """Return the names of parameters that make a model what it is."""
+        return ("order", *super()._model_parameters())
 
     def _decoder(self, X, known=None):
         """Return the decoder of checked sequences that are not empty, and where all begin."""

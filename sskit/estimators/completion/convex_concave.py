@@ -1,10 +1,13 @@
 """The convex-concave procedure: labels that are not known are completed, round after round."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
+from sskit.core.fingerprint import Fingerprint
 from sskit.estimators.completion.partial_labels import set_mask
+from sskit.models.features import value_digests
 from sskit.solvers.common.snapshot import move_truths, truth_gains
 from sskit.solvers.common.solution import Status
 from sskit.solvers.common.tolerance import Tolerance
@@ -35,11 +38,16 @@ class ConvexConcave:
         Called once, with a function that solves a convex problem and returns its flat weights.
         Returns an iterable of the truths (N,) to begin with. There are local optima, so of several
         starts the one that ends with the lowest objective is kept.
+    known : tuple, default=None
+        Tables (N, K) of the labels that are possible, and where samples begin in it (n + 1,);
+        None: what the problem's truths say is all that is known.
 
     Attributes
     ----------
     objectives : list of float
         P(w) at the end of each round, of the start that was kept.
+    truth : ndarray of shape (N,)
+        What was taken for the truth in its last round.
     stationary : bool
         Whether its last round would be repeated: it converged, and its weights complete the labels
         as before.
@@ -53,12 +61,20 @@ class ConvexConcave:
 
     complete: object
     starts: object
+    known: tuple | None = None
 
     def __post_init__(self):
         self.objectives = []
+        self.truth = None
         self.stationary = False
 
-    def solve(self, solver, problem, make_regularizer, *, on_pass, stop, max_iter, **options):
+    def begin_at(self, w):
+        """Begin with the completion under flat weights alone."""
+        self.starts = lambda solved: [self.complete(w)]
+
+    def solve(
+        self, solver, problem, make_regularizer, *, on_pass, stop, max_iter, start=None, **options
+    ):
         """Solve the problem, round after round, from each start.
 
         Rounds end where completions stay as they are, where a round lowers P(w) by less than the
@@ -75,6 +91,8 @@ class ConvexConcave:
         on_pass, stop, max_iter : object
             As for :meth:`sskit.solvers.common.solver.Solver.solve`; passes are those of all
             rounds of all starts, without those over known parts.
+        start : Completed, default=None
+            Where an earlier fit ended, perhaps to the first of the samples: the only start.
         **options : dict
             As for the same.
 
@@ -85,22 +103,40 @@ class ConvexConcave:
         """
 
         def solved(part):
-            start = solver.solve(part, make_regularizer(), stop=stop, max_iter=max_iter, **options)
-            return start.w
+            known = solver.solve(part, make_regularizer(), stop=stop, max_iter=max_iter, **options)
+            return known.w
 
         total, best = Totals(on_pass, stop, max_iter), None
-        for labels in self.starts(solved):
+        point, starts = None, self.starts
+        if start is not None:
+            point, starts = start.point, lambda solved: [start.continued(self.complete)]
+        for labels in starts(solved):
             descent = Descent(self.complete, solver, make_regularizer, total, options)
-            descent.run(problem, labels)
+            descent.run(problem, labels, point)
             if best is None or descent.objectives[-1] < best.objectives[-1]:
                 best = descent
             total.n_starts += 1
             if descent.ended or total.n_left <= 0:
                 break
         self.objectives, self.stationary = best.objectives, best.stationary
+        self.truth = best.truth
         # of a start that was cut short it is said, whichever is kept
         status = descent.status if descent.ended else best.status
         return replace(total.of(best.solution), status=status)
+
+    def completed(self, point, w):
+        """Return the `Completed` of the dual point and the weights of the last round."""
+        return Completed(point, self.truth, w)
+
+    def fingerprint(self, found):
+        """Return by what data are known again, given the fingerprint of their problem."""
+        blocks = found.blocks
+        if self.known is not None:
+            possible, offsets = self.known
+            flat = possible.ravel().astype(np.int32)
+            marks = value_digests(flat, np.asarray(offsets, dtype=np.int64) * possible.shape[1])
+            blocks = blocks | {"what is known of y": marks}
+        return Fingerprint(found.whole | {"whether all labels are known": False}, blocks)
 
     def attributes(self):
         """Return the fitted attributes that tell of the rounds, by name."""
@@ -109,6 +145,35 @@ class ConvexConcave:
             "round_objectives_": np.array(self.objectives),
             "stationary_": self.stationary,
         }
+
+
+@dataclass(frozen=True)
+class Completed:
+    """Where rounds ended, from which later ones go on.
+
+    Attributes
+    ----------
+    point : DualPoint
+        Of the last round.
+    truth : ndarray of shape (N,)
+        What was taken for the truth in it.
+    w : ndarray of shape (n_weights,)
+        Its weights.
+    """
+
+    point: object
+    truth: np.ndarray
+    w: np.ndarray
+
+    def without_average(self):
+        """Return the same without averages, which are of weights."""
+        return replace(self, point=self.point.without_average())
+
+    def continued(self, complete):
+        """Return the same truths, and the best under the weights for what has come since."""
+        truth = complete(self.w)
+        truth[: len(self.truth)] = self.truth
+        return truth
 
 
 def complete(hidden, problem, random_state):
@@ -132,13 +197,8 @@ def complete(hidden, problem, random_state):
     if accepted is not None:
         problem.accept(accepted)
 
-    def starts(solved):
-        part, adapted = hidden.known_part()
-        if part is None:
-            return [hidden.drawn(random_state)]
-        return [hidden.complete(adapted(solved(part)))]
-
-    return ConvexConcave(hidden.complete, starts)
+    starts = partial(hidden.starts, random_state=random_state)
+    return ConvexConcave(hidden.complete, starts, (hidden.partial.possible, hidden.offsets))
 
 
 class Descent:
@@ -163,6 +223,8 @@ class Descent:
         P(w) at the end of each round.
     stationary : bool
         Whether the last round would be repeated.
+    truth : ndarray of shape (N,)
+        What was taken for the truth in the last round.
     solution : Solution
         Of the last round.
     status : Status
@@ -177,19 +239,19 @@ class Descent:
         self.options = options
         self.objectives = []
         self.stationary = False
-        self.solution = self.status = None
+        self.solution = self.status = self.truth = None
 
     @property
     def ended(self):
         """Whether a user, a callback or the clock ended the last round."""
         return self.status not in (Status.CONVERGED, Status.MAX_ITER)
 
-    def run(self, problem, labels):
-        """Make rounds until they do not pay, beginning with given truths."""
-        total, point = self.total, None
+    def run(self, problem, labels, point=None):
+        """Make rounds until they do not pay, beginning with given truths and a dual point."""
+        total = self.total
         for n in range(1, MAX_ROUNDS + 1):
             earlier, problem = problem, problem.with_truth(labels)
-            if point is not None:
+            if point is not None and n > 1:
                 blocks = move_truths(point.blocks, problem, earlier)
                 point = replace(point, blocks=blocks, average=None)
             regularizer = self.make_regularizer()
@@ -218,6 +280,7 @@ class Descent:
             converged = self.status is Status.CONVERGED
             # of weights that are not those of the round the next ones may complete otherwise
             self.solution, self.stationary = solution, same and converged
+            self.truth = labels
             self.objectives.append(value)
             tolerance = Tolerance(self.options["tol"], solution.unit)
             if (
@@ -286,4 +349,4 @@ class Totals:
         )
 
 
-__all__ = ["ConvexConcave", "complete"]
+__all__ = ["Completed", "ConvexConcave", "complete"]

@@ -152,6 +152,4 @@ def completion_refusal(estimator, part=False, needs="labellings that are known a
         return f"rescaling='slack' needs {needs}; use rescaling='margin'"
     if getattr(estimator, "kernel", "linear") != "linear":
         return f"kernel={estimator.kernel!r:.80} needs {needs}; use kernel='linear'"
-    if estimator.warm_start:
-        return f"warm_start=True needs {needs}, as the problem changes while they are completed"
     return None

@@ -41,6 +41,19 @@ class HiddenTrees:
     block_weight: np.ndarray
     n_jobs: int | None
 
+    @property
+    def offsets(self):
+        """Where trees begin, (n + 1,)."""
+        return self.trees.node_offsets
+
+    def starts(self, solved, random_state):
+        """Yield labels to begin with, given what solves a problem and returns its weights."""
+        part, adapted = self.known_part()
+        if part is None:
+            yield self.drawn(random_state)
+        else:
+            yield self.complete(adapted(solved(part)))
+
     def complete(self, w):
         """Return the best labels (n_nodes,) under flat weights that agree with what is known."""
         model, possible = self.model, self.partial.possible

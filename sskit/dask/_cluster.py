@@ -65,7 +65,7 @@ class ClusterPlaces:
         Seconds to wait for a lost part, or for any worker.
     estimator : StructuredEstimator
         To be fitted.
-    parts : list of tuple (X, y, sample_weight)
+    parts : list of tuple (X, y, sample_weight, token_weight)
         From `collect`.
     starts : dict of int to WarmStart
         Where parts begin, by their numbers.
@@ -278,6 +278,6 @@ class ClusterPlaces:
         self.tasks.close()
 
 
-def as_part(X, y, sample_weight):
+def as_part(*values):
     """Return a part as it comes to its worker."""
-    return X, y, sample_weight
+    return values

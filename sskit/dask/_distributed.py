@@ -1,6 +1,7 @@
 """The estimator of data in parts."""
 
 import copy
+from inspect import signature
 from numbers import Integral, Real
 from os import PathLike
 
@@ -160,7 +161,7 @@ class Distributed(MetaEstimator):
         cloned.client = self.client
         return cloned
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None, token_weight=None):
         """Fit the estimator.
 
         Parameters
@@ -170,6 +171,9 @@ class Distributed(MetaEstimator):
             estimator takes. Arrays are cut along their first axis only.
         sample_weight : dask array or series, or list of parts, default=None
             Non-negative weights of the samples.
+        token_weight : dask bag or series, or list of parts, default=None
+            Non-negative weights of the tokens or nodes of each sample, for an estimator whose fit
+            takes them.
 
         Returns
         -------
@@ -182,8 +186,10 @@ class Distributed(MetaEstimator):
             If a parameter or a part is wrong; then the estimator stays as it was.
         """
         self._check_parameters()
-        parts = collect(X, y, sample_weight)
+        parts = collect(X, y, sample_weight, token_weight)
         model = clone(self.estimator)
+        if token_weight is not None and "token_weight" not in signature(model.fit).parameters:
+            raise ValueError(f"the samples of {type(model).__name__} have no token_weight")
         solver = model._check_parameters()
         reason = model._refuse_parts()
         if reason is not None:

@@ -16,7 +16,7 @@ class LocalPlaces:
     ----------
     estimator : StructuredEstimator
         To be fitted.
-    parts : list of tuple (X, y, sample_weight)
+    parts : list of tuple (X, y, sample_weight, token_weight)
         From `collect`.
     starts : dict of int to WarmStart
         Where parts begin, by their numbers.

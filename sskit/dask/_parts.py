@@ -4,6 +4,9 @@ import numpy as np
 
 from sskit.core.stop import CutShort
 
+# What a part consists of, by the names of arguments of fit.
+ARGUMENTS = "X", "y", "sample_weight", "token_weight"
+
 
 class Part:
     """One part of training data, as an estimator checks it.
@@ -15,7 +18,7 @@ class Part:
     estimator : StructuredEstimator
         Whose gate it passes.
     load : callable
-        Returns (X, y, sample_weight), each what the estimator takes.
+        Returns (X, y, sample_weight, token_weight), each what the estimator takes.
     keeps : bool, default=True
         Whether the part stays in memory, from the gate on; else it is loaded for each use.
     remembers : bool, default=False
@@ -40,10 +43,11 @@ class Part:
 
     def check(self):
         """Return the part as the gate of the estimator returns it; None if it has no samples."""
-        X, y, sample_weight = self.call(self.load)
+        X, y, sample_weight, token_weight = self.call(self.load)
         if n_samples(X) == 0 and n_samples(y) == 0:
             return None
-        checked = self.call(self.estimator._gate, X, y, sample_weight, part=True)
+        further = {} if token_weight is None else {"token_weight": token_weight}
+        checked = self.call(self.estimator._gate, X, y, sample_weight, part=True, **further)
         if getattr(getattr(checked, "columns", None), "vectorizer", None) is not None:
             self.call(refuse_tokens)
         return checked
@@ -121,7 +125,7 @@ def n_samples(data):
         return None
 
 
-def collect(X, y, sample_weight=None):
+def collect(X, y, sample_weight=None, token_weight=None):
     """Return the parts of collections.
 
     Parameters
@@ -130,11 +134,13 @@ def collect(X, y, sample_weight=None):
         Parts of a list are Delayed objects, futures, or data.
     sample_weight : dask array or series, or list of parts, default=None
         Non-negative weights.
+    token_weight : dask bag or series, or list of parts, default=None
+        Non-negative weights of the tokens.
 
     Returns
     -------
-    parts : list of tuple (X, y, sample_weight)
-        Each of them data, a Delayed object or a future; the weight may be None.
+    parts : list of tuple (X, y, sample_weight, token_weight)
+        Each of them data, a Delayed object or a future; weights may be None.
 
     Raises
     ------
@@ -144,8 +150,8 @@ def collect(X, y, sample_weight=None):
         If they have different numbers of parts, or parts of different lengths.
     """
     columns = {"X": X, "y": y}
-    if sample_weight is not None:
-        columns["sample_weight"] = sample_weight
+    weights = {"sample_weight": sample_weight, "token_weight": token_weight}
+    columns |= {name: weight for name, weight in weights.items() if weight is not None}
     lists = {name: parts_of(data, name) for name, data in columns.items()}
     n_parts = len(lists["X"])
     if not n_parts:
@@ -158,8 +164,7 @@ def collect(X, y, sample_weight=None):
         for number, (n, expected) in enumerate(zip(of_parts or (), known["X"] or (), strict=False)):
             if n != expected and not np.isnan(n + expected):
                 raise ValueError(f"part {number}: X has {expected} samples but {name} has {n}")
-    weights = lists.get("sample_weight", [None] * n_parts)
-    return list(zip(lists["X"], lists["y"], weights, strict=True))
+    return list(zip(*(lists.get(name, [None] * n_parts) for name in ARGUMENTS), strict=True))
 
 
 def parts_of(data, name):

@@ -82,7 +82,7 @@ class Share:
         ----------
         number : int
             Of the part.
-        values : tuple (X, y, sample_weight)
+        values : tuple (X, y, sample_weight, token_weight)
             The data.
         estimator : StructuredEstimator
             To be fitted.

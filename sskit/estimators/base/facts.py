@@ -153,6 +153,12 @@ class Labels(NamedTuple):
             return codes
         return places_in(self.values, values).astype(codes.dtype)[codes]
 
+    def complete(self, partial):
+        """Return what is known of the labels of a part, `PartialLabels`, among those here."""
+        if np.array_equal(partial.classes, self.values):
+            return partial
+        return partial.among(self.values, places_in(self.values, partial.classes))
+
 
 def places_in(values, some):
     """Return where some labels stand among others, of which they are."""

@@ -24,7 +24,7 @@ from sskit.estimators.chain.states import HiddenStatesMixin, resolve_states, why
 from sskit.estimators.completion.convex_concave import complete
 from sskit.estimators.completion.gate import gate_labels, training_costs
 from sskit.estimators.completion.partial_labels import known_share
-from sskit.estimators.online.steps import PartialFitMixin
+from sskit.estimators.online.steps import TokenStepsMixin
 from sskit.estimators.reasons.column_names import edge_column_names
 from sskit.estimators.reasons.columns import read_columns
 from sskit.estimators.reasons.explain import ExplainChainMixin
@@ -46,7 +46,7 @@ class SequenceTagger(
     EdgeWeightsMixin,
     HiddenStatesMixin,
     ExplainChainMixin,
-    PartialFitMixin,
+    TokenStepsMixin,
     TaggerMixin,
     KernelMixin,
     StructuredEstimator,
@@ -498,8 +498,14 @@ class SequenceTagger(
         classes = facts.labels.values
         if rules is None:
             rules = resolve_transitions(self.allowed_transitions, classes)
-            labels = facts.labels.renumber(own, labels)
-            labels = legal_labels(self, labels, stacked.offsets, classes, rules)
+            if partial is None:
+                labels = facts.labels.renumber(own, labels)
+                labels = legal_labels(self, labels, stacked.offsets, classes, rules)
+            else:
+                partial = facts.labels.complete(partial)
+                labels = partial.labels
+                if rules[0] is not None and self.on_violation != "ignore":
+                    check_possible(partial.possible, stacked.offsets, *rules, "y", every=True)
         allowed = (None, None, None) if self.on_violation == "ignore" else rules
         shared = chain_attributes(classes, facts.n_features, rules) | columns.attributes()
         costs = training_costs(self, labels, stacked.lengths, facts.labels, partial, token_weight)

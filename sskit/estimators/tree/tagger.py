@@ -16,7 +16,7 @@ from sskit.estimators.base.tagging import TaggerMixin, check_modest, check_tree
 from sskit.estimators.completion.convex_concave import complete
 from sskit.estimators.completion.gate import gate_labels, training_costs
 from sskit.estimators.completion.partial_labels import PartialLabels, known_share
-from sskit.estimators.online.steps import PartialFitMixin
+from sskit.estimators.online.steps import TokenStepsMixin
 from sskit.estimators.reasons.columns import Columns, as_fitted, read_columns
 from sskit.estimators.reasons.explain import ExplainTreeMixin
 from sskit.estimators.tree.hidden import HiddenTrees
@@ -69,7 +69,7 @@ class TreeFacts(LabelFacts):
     kinds: Labels | None = united()
 
 
-class TreeTagger(ExplainTreeMixin, PartialFitMixin, TaggerMixin, StructuredEstimator):
+class TreeTagger(ExplainTreeMixin, TokenStepsMixin, TaggerMixin, StructuredEstimator):
     r"""Labels for all nodes of a tree, learnt with the structured hinge loss.
 
     The score of a labelling is
@@ -373,10 +373,13 @@ class TreeTagger(ExplainTreeMixin, PartialFitMixin, TaggerMixin, StructuredEstim
     def _bind(self, checked, facts):
         """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
         trees, classes = checked.trees, facts.labels.values
-        labels = facts.labels.renumber(checked.classes, checked.labels)
+        labels, partial = facts.labels.renumber(checked.classes, checked.labels), checked.partial
+        if partial is not None:
+            partial = facts.labels.complete(partial)
+            labels = partial.labels
         kinds = None if facts.kinds is None else facts.kinds.values
         model = TreeModel(facts.n_features, len(classes), None if kinds is None else len(kinds))
-        partial, codes = checked.partial, trees.codes(kinds)
+        codes = trees.codes(kinds)
         token_weight = checked.token_weight
         costs = training_costs(self, labels, trees.n_nodes, facts.labels, partial, token_weight)
         given = costs, facts.weights.block_weights(len(trees), checked.weight)

@@ -314,7 +314,6 @@ def test_wrong_numbers_of_states(given, message):
 REFUSED = {
     "slack": ({"rescaling": "slack"}, "rescaling='slack'"),
     "kernel": ({"kernel": "rbf"}, "kernel='rbf'"),
-    "warm start": ({"warm_start": True}, "warm_start=True"),
     "prior": ({"prior": {"start_": np.zeros(6)}}, "a prior"),
     "gdmm": ({"solver": "gdmm"}, "GDMM"),
     "soft": ({"solver": "soft_bcfw"}, "SoftBCFW"),

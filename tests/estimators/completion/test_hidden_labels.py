@@ -451,7 +451,6 @@ def test_labels_that_nothing_completes():
 REFUSED = {
     "slack": ({"rescaling": "slack"}, "rescaling='slack' needs all labels"),
     "kernel": ({"kernel": "rbf"}, "kernel='rbf' needs all labels"),
-    "warm_start": ({"warm_start": True}, "warm_start=True needs all labels"),
     "repair": (
         {"allowed_transitions": ALLOWED, "on_violation": "repair"},
         "on_violation='repair' needs all labels",

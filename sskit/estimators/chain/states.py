@@ -226,5 +226,5 @@ def first_states(hidden, states, random_state, solved):
     certain = possible.copy()
     certain[known] = truth[known, None] == np.arange(possible.shape[1])
     partial = PartialLabels(hidden.partial.classes, certain.argmax(axis=1), certain)
-    part, adapted = replace(hidden, partial=partial).known_part()
-    return hidden.complete(adapted(solved(part)))
+    part = replace(hidden, partial=partial).known_part()
+    return hidden.complete(hidden.adapted(solved(part)))

@@ -20,10 +20,15 @@ from sskit.estimators.chain.sequences import (
     edge_attributes,
     legal_labels,
 )
-from sskit.estimators.chain.states import HiddenStatesMixin, resolve_states, why_no_states
+from sskit.estimators.chain.states import (
+    HiddenStatesMixin,
+    has_states,
+    resolve_states,
+    why_no_states,
+)
 from sskit.estimators.completion.convex_concave import complete
 from sskit.estimators.completion.gate import gate_labels, training_costs
-from sskit.estimators.completion.partial_labels import known_share
+from sskit.estimators.completion.partial_labels import all_known, known_share
 from sskit.estimators.online.steps import TokenStepsMixin
 from sskit.estimators.reasons.column_names import edge_column_names
 from sskit.estimators.reasons.columns import read_columns
@@ -463,6 +468,9 @@ class SequenceTagger(
         stacked, labels = checked.stacked, Labels.of(checked.classes, checked.labels)
         if checked.partial is not None:
             labels = Labels(checked.classes, known_share(checked.partial))
+            hidden = checked.partial.counts()
+        else:
+            hidden = {"n_certain": len(checked.labels)}
         edges = checked.edges
         return ChainFacts(
             n_samples=len(stacked),
@@ -471,6 +479,7 @@ class SequenceTagger(
             n_features=stacked.values.shape[1],
             labels=labels,
             scale=checked.scale,
+            **hidden,
             n_edge_features=None if edges is None else edges.shape[1],
             edge_feature_names=checked.edge_names,
         )
@@ -485,6 +494,12 @@ class SequenceTagger(
         repairs = self.allowed_transitions is not None and self.on_violation == "repair"
         counts = isinstance(self.class_weight, str)
         refused = why_no_states(self) or super()._refuse_parts()
+        if refused is None and has_states(self):
+            return (
+                f"data in parts cannot be fitted with n_states_per_label="
+                f"{self.n_states_per_label!r:.80}: states begin as clusters of the tokens of all "
+                "parts"
+            )
         return refused or (
             "data in parts cannot be fitted with on_violation='repair' and "
             "class_weight='balanced', which counts the labels of all parts once they are repaired"
@@ -501,6 +516,7 @@ class SequenceTagger(
             if partial is None:
                 labels = facts.labels.renumber(own, labels)
                 labels = legal_labels(self, labels, stacked.offsets, classes, rules)
+                partial = all_known(labels, classes) if facts.n_hidden else None
             else:
                 partial = facts.labels.complete(partial)
                 labels = partial.labels

@@ -38,9 +38,8 @@ class ConvexConcave:
         Called once, with a function that solves a convex problem and returns its flat weights.
         Returns an iterable of the truths (N,) to begin with. There are local optima, so of several
         starts the one that ends with the lowest objective is kept.
-    known : tuple, default=None
-        Tables (N, K) of the labels that are possible, and where samples begin in it (n + 1,);
-        None: what the problem's truths say is all that is known.
+    hidden : HiddenChains or HiddenTrees, default=None
+        What is completed, if the problem's truths do not say all that is known.
 
     Attributes
     ----------
@@ -61,7 +60,7 @@ class ConvexConcave:
 
     complete: object
     starts: object
-    known: tuple | None = None
+    hidden: object = None
 
     def __post_init__(self):
         self.objectives = []
@@ -111,18 +110,22 @@ class ConvexConcave:
         if start is not None:
             point, starts = start.point, lambda solved: [start.continued(self.complete)]
         for labels in starts(solved):
-            descent = Descent(self.complete, solver, make_regularizer, total, options)
-            descent.run(problem, labels, point)
+            rounds = Rounds(self.complete, solver, make_regularizer, problem, labels, point)
+            descent = Descent(rounds, total, options)
+            descent.run()
             if best is None or descent.objectives[-1] < best.objectives[-1]:
                 best = descent
             total.n_starts += 1
             if descent.ended or total.n_left <= 0:
                 break
+        # of a start that was cut short it is said, whichever is kept
+        return self.keep(best, descent.status if descent.ended else best.status)
+
+    def keep(self, best, status):
+        """Take over what the best start came to; return its solution with what all took."""
         self.objectives, self.stationary = best.objectives, best.stationary
         self.truth = best.truth
-        # of a start that was cut short it is said, whichever is kept
-        status = descent.status if descent.ended else best.status
-        return replace(total.of(best.solution), status=status)
+        return replace(best.total.of(best.solution), status=status)
 
     def completed(self, point, w):
         """Return the `Completed` of the dual point and the weights of the last round."""
@@ -131,8 +134,8 @@ class ConvexConcave:
     def fingerprint(self, found):
         """Return by what data are known again, given the fingerprint of their problem."""
         blocks = found.blocks
-        if self.known is not None:
-            possible, offsets = self.known
+        if self.hidden is not None:
+            possible, offsets = self.hidden.partial.possible, self.hidden.offsets
             flat = possible.ravel().astype(np.int32)
             marks = value_digests(flat, np.asarray(offsets, dtype=np.int64) * possible.shape[1])
             blocks = blocks | {"what is known of y": marks}
@@ -198,11 +201,20 @@ def complete(hidden, problem, random_state):
         problem.accept(accepted)
 
     starts = partial(hidden.starts, random_state=random_state)
-    return ConvexConcave(hidden.complete, starts, (hidden.partial.possible, hidden.offsets))
+    return ConvexConcave(hidden.complete, starts, hidden)
 
 
-class Descent:
-    """The rounds from one start.
+def start_with_known(hidden, solved, random_state):
+    """Yield the completion by what stretches of known labels say; without any, one at random."""
+    part = hidden.known_part()
+    if part is None:
+        yield hidden.drawn(random_state)
+    else:
+        yield hidden.complete(hidden.adapted(solved(part)))
+
+
+class Rounds:
+    """Rounds over data in one piece.
 
     Parameters
     ----------
@@ -212,6 +224,61 @@ class Descent:
         Solves each round.
     make_regularizer : callable
         Returns a new regularizer.
+    problem : Problem
+        Of all data.
+    truth : ndarray of shape (N,)
+        To begin with.
+    point : DualPoint, default=None
+        Where the first round begins.
+    """
+
+    def __init__(self, complete, solver, make_regularizer, problem, truth, point=None):
+        self.find, self.solver, self.make_regularizer = complete, solver, make_regularizer
+        self.problem, self.truth, self.point = problem.with_truth(truth), truth, point
+
+    def solve(self, **options):
+        """Return the solution for the present truths."""
+        self.regularizer = self.make_regularizer()
+        return self.solver.solve(self.problem, self.regularizer, start=self.point, **options)
+
+    def complete(self, solution):
+        """Complete under the weights of a solution.
+
+        Returns
+        -------
+        same : bool
+            Whether the truths stay.
+        gain : float
+            By how much they would score more, in the weighted mean.
+        """
+        self.completed = self.find(solution.w)
+        if np.array_equal(self.completed, self.truth):
+            return True, 0.0
+        w = self.regularizer.padded(solution.w)
+        gains = truth_gains(self.problem.with_truth(self.completed), self.problem, w)
+        return False, float(np.dot(self.problem.block_weight, gains))
+
+    def advance(self, solution):
+        """Take the completions for the truth; the dual point follows."""
+        earlier, self.problem = self.problem, self.problem.with_truth(self.completed)
+        self.truth, self.point = self.completed, None
+        if self.solver.keeps_dual_point:
+            self.point = moved(solution.continuation.save(), self.problem, earlier)
+
+
+def moved(point, problem, earlier):
+    """Return a `DualPoint` after truths changed."""
+    blocks = move_truths(point.blocks, problem, earlier)
+    return replace(point, blocks=blocks, average=None)
+
+
+class Descent:
+    """The rounds from one start.
+
+    Parameters
+    ----------
+    rounds : Rounds
+        Solve, and complete.
     total : Totals
         Passes and calls so far, and how many passes are left.
     options : dict
@@ -231,12 +298,8 @@ class Descent:
         Of the last solution.
     """
 
-    def __init__(self, complete, solver, make_regularizer, total, options):
-        self.complete = complete
-        self.solver = solver
-        self.make_regularizer = make_regularizer
-        self.total = total
-        self.options = options
+    def __init__(self, rounds, total, options):
+        self.rounds, self.total, self.options = rounds, total, options
         self.objectives = []
         self.stationary = False
         self.solution = self.status = self.truth = None
@@ -246,33 +309,17 @@ class Descent:
         """Whether a user, a callback or the clock ended the last round."""
         return self.status not in (Status.CONVERGED, Status.MAX_ITER)
 
-    def run(self, problem, labels, point=None):
-        """Make rounds until they do not pay, beginning with given truths and a dual point."""
-        total = self.total
+    def run(self):
+        """Make rounds until they do not pay."""
+        total, rounds = self.total, self.rounds
         for n in range(1, MAX_ROUNDS + 1):
-            earlier, problem = problem, problem.with_truth(labels)
-            if point is not None and n > 1:
-                blocks = move_truths(point.blocks, problem, earlier)
-                point = replace(point, blocks=blocks, average=None)
-            regularizer = self.make_regularizer()
-            solution = self.solver.solve(
-                problem,
-                regularizer,
-                on_pass=total.on_pass,
-                stop=total.stop,
-                max_iter=total.n_left,
-                start=point,
-                **self.options,
-            )
+            given = {"on_pass": total.on_pass, "stop": total.stop, "max_iter": total.n_left}
+            solution = rounds.solve(**given, **self.options)
             total.add(solution, n)
             self.status = solution.status
-            completed = self.complete(solution.w)
-            same = np.array_equal(completed, labels)
-            value = solution.primal
-            if not same:
-                w = regularizer.padded(solution.w)
-                gains = truth_gains(problem.with_truth(completed), problem, w)
-                value -= float(np.dot(problem.block_weight, gains))
+            truth = rounds.truth
+            same, gain = rounds.complete(solution)
+            value = solution.primal - gain
             fallen = np.inf if not self.objectives else self.objectives[-1] - value
             if fallen < 0:
                 # by less than the gap: the round before is as good, and P must not rise
@@ -280,7 +327,7 @@ class Descent:
             converged = self.status is Status.CONVERGED
             # of weights that are not those of the round the next ones may complete otherwise
             self.solution, self.stationary = solution, same and converged
-            self.truth = labels
+            self.truth = truth
             self.objectives.append(value)
             tolerance = Tolerance(self.options["tol"], solution.unit)
             if (
@@ -290,9 +337,7 @@ class Descent:
                 or fallen <= tolerance.gap_at(solution.primal)
             ):
                 return
-            labels = completed
-            if self.solver.keeps_dual_point:
-                point = solution.continuation.save()
+            rounds.advance(solution)
 
 
 class Totals:
@@ -349,4 +394,12 @@ class Totals:
         )
 
 
-__all__ = ["Completed", "ConvexConcave", "complete"]
+__all__ = [
+    "Completed",
+    "ConvexConcave",
+    "Descent",
+    "Totals",
+    "complete",
+    "moved",
+    "start_with_known",
+]

@@ -53,6 +53,11 @@ class PartialLabels(NamedTuple):
         possible[self.ignored] = True
         return PartialLabels(classes, possible.argmax(axis=1), possible, self.ignored)
 
+    def counts(self):
+        """Return how many tokens have several possible labels, and how many one, by name."""
+        certain = int(((self.n_possible == 1) & ~self.ignored).sum())
+        return {"n_hidden": len(self.labels) - certain, "n_certain": certain}
+
     def place_in(self, offsets):
         """Return a function from the number of a label to what messages call its first token."""
 
@@ -121,6 +126,12 @@ def check_partial_labels(y, lengths, ignore_label=None, what="sequences"):
     if not ignored.any() and len(tokens) == len(ignored):
         return PartialLabels(classes, labels)  # sets of one label each
     return PartialLabels(classes, labels, possible, ignored)
+
+
+def all_known(labels, classes):
+    """Return what is known of labels that all are, where those of other parts are not."""
+    possible = labels[:, None] == np.arange(len(classes))
+    return PartialLabels(classes, labels, possible, np.zeros(len(labels), dtype=bool))
 
 
 def refuse_nothing(partial, ignore_label, part=False):
@@ -216,6 +227,7 @@ def _culprit(singles, members, owners, ignore_label):
 
 __all__ = [
     "PartialLabels",
+    "all_known",
     "check_partial_labels",
     "known_share",
     "refuse_nothing",

@@ -15,7 +15,7 @@ from sskit.estimators.base.known import check_known
 from sskit.estimators.base.tagging import TaggerMixin, check_modest, check_tree
 from sskit.estimators.completion.convex_concave import complete
 from sskit.estimators.completion.gate import gate_labels, training_costs
-from sskit.estimators.completion.partial_labels import PartialLabels, known_share
+from sskit.estimators.completion.partial_labels import PartialLabels, all_known, known_share
 from sskit.estimators.online.steps import TokenStepsMixin
 from sskit.estimators.reasons.columns import Columns, as_fitted, read_columns
 from sskit.estimators.reasons.explain import ExplainTreeMixin
@@ -357,6 +357,9 @@ class TreeTagger(ExplainTreeMixin, TokenStepsMixin, TaggerMixin, StructuredEstim
         labels = Labels.of(checked.classes, checked.labels)
         if checked.partial is not None:
             labels = Labels(checked.classes, known_share(checked.partial))
+            hidden = checked.partial.counts()
+        else:
+            hidden = {"n_certain": len(checked.labels)}
         if kinds is not None:
             kinds = Labels(*np.unique(kinds, return_counts=True))
         return TreeFacts(
@@ -366,6 +369,7 @@ class TreeTagger(ExplainTreeMixin, TokenStepsMixin, TaggerMixin, StructuredEstim
             n_features=trees.n_features,
             labels=labels,
             scale=checked.scale,
+            **hidden,
             has_kinds="no kinds" if kinds is None else "kinds",
             kinds=kinds,
         )
@@ -377,6 +381,8 @@ class TreeTagger(ExplainTreeMixin, TokenStepsMixin, TaggerMixin, StructuredEstim
         if partial is not None:
             partial = facts.labels.complete(partial)
             labels = partial.labels
+        elif facts.n_hidden:
+            partial = all_known(labels, classes)
         kinds = None if facts.kinds is None else facts.kinds.values
         model = TreeModel(facts.n_features, len(classes), None if kinds is None else len(kinds))
         codes = trees.codes(kinds)

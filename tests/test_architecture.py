@@ -105,7 +105,7 @@ ROOMS = {
         "models/calibration oracles"
     ),
     "estimators/stopping": "estimators/base inputs",
-    "dask": "core estimators/base solvers/common solvers/distributed",
+    "dask": "core estimators/base estimators/completion solvers/common solvers/distributed",
     "metrics": "inputs",
     "preprocessing": "inputs inputs/chains",
     "display": "inputs",

@@ -268,6 +268,15 @@ class ClusterPlaces:
         sites = ClusterSites(self, plan)
         return sites, *sites.begin()
 
+    def advance(self, *stages, points):
+        """Let every part go on to a later stage; see `LocalPlaces.advance`."""
+        return self.ask(
+            lambda: [
+                (place, "advance", number, *stages, points[number])
+                for number, place in self.address.items()
+            ]
+        )
+
     def fingerprints(self):
         """Return the fingerprints of the problems of the parts by number, if they are wanted."""
         return self.marks

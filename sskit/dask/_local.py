@@ -74,6 +74,10 @@ class LocalPlaces:
         sites.merge(anew=True)
         return sites, *begun
 
+    def advance(self, *stages, points):
+        """Let every part go on to a later stage; return what `Part.advance` says of each."""
+        return [part.advance(*stages, points[part.number]) for part in self.full]
+
     def fingerprints(self):
         """Return the fingerprints of the problems of the parts by number, if they are wanted."""
         return {part.number: part.fingerprint for part in self.full}

@@ -3,6 +3,7 @@
 import numpy as np
 
 from sskit.core.stop import CutShort
+from sskit.estimators.completion.convex_concave import Rounds
 
 # What a part consists of, by the names of arguments of fit.
 ARGUMENTS = "X", "y", "sample_weight", "token_weight"
@@ -39,7 +40,10 @@ class Part:
         self.keeps = keeps
         self.remembers = remembers
         self.start = start
+        self.point = start and start.point
         self.checked = self.fingerprint = None
+        # of a part whose labels are completed, and by which round
+        self.task = self.truth = self.round = self.answer = None
 
     def check(self):
         """Return the part as the gate of the estimator returns it; None if it has no samples."""
@@ -68,21 +72,74 @@ class Part:
 
     def bind(self, facts):
         """Return the `TrainingTask` of the part, given the facts of all parts."""
+        if self.task is not None:
+            return self.task
         checked, self.checked = self.checked, None
         if checked is None:
             checked = self.check()
-        return self.call(
+        task = self.call(
             lambda: self.estimator._rescaled(self.estimator._bind_scaled(checked, facts))
         )
+        if self.keeps and task.completion is not None:
+            self.task = task
+        return task
 
-    def problem(self, facts):
-        """Return the problem of the part, given the facts of all parts; check where it starts."""
+    def problem(self, facts, stage=None):
+        """Return the problem of the part at a stage, given the facts of all parts.
+
+        Where the part starts is checked.
+        """
         task = self.bind(facts)
         if self.fingerprint is None and (self.remembers or self.start is not None):
             self.fingerprint = task.fingerprint()
             if self.start is not None:
                 self.call(self.start.check, self.fingerprint, task.classes)
-        return task.problem
+        if stage is None:
+            return task.problem
+        if not stage.number:
+            return task.completion.hidden.known_part(of_part=True)
+        self.complete(task, stage)
+        return task.problem.with_truth(self.truth)
+
+    def complete(self, task, stage):
+        """Have the truths of a stage."""
+        hidden, w = task.completion.hidden, stage.w
+        if self.round == stage.number:
+            return
+        if w is None:
+            self.truth = hidden.drawn(self.number)
+        else:
+            self.truth = hidden.complete(hidden.adapted(w) if stage.number == 1 else w)
+        self.round = stage.number
+
+    def advance(self, facts, stage, later, point):
+        """Go on to a later stage: the dual point of the present one follows the truths.
+
+        Parameters
+        ----------
+        facts : Facts
+            Of all data.
+        stage, later : Stage
+            The present one, and that whose weights complete the labels now.
+        point : DualPoint
+            Of the present one.
+
+        Returns
+        -------
+        same : bool
+            Whether the truths stay.
+        gain : float
+            By how much those of the later stage score more, in the weighted mean.
+        """
+        if self.round == later.number:  # asked again
+            return self.answer
+        task = self.bind(facts)
+        self.complete(task, stage)
+        rounds = Rounds(task.completion.complete, None, None, task.problem, self.truth)
+        self.answer = rounds.gain(later.w)
+        self.point = rounds.take(point)
+        self.truth, self.round = rounds.truth, later.number
+        return self.answer
 
     def call(self, function, *args, **kwargs):
         """Return what a function returns; an error is told with the number of the part."""

@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 
 from sskit.core.fingerprint import Fingerprint
+from sskit.core.regularizer import Regularizer
 from sskit.estimators.completion.partial_labels import set_mask
 from sskit.models.features import value_digests
 from sskit.solvers.common.snapshot import move_truths, truth_gains
@@ -238,8 +239,8 @@ class Rounds:
 
     def solve(self, **options):
         """Return the solution for the present truths."""
-        self.regularizer = self.make_regularizer()
-        return self.solver.solve(self.problem, self.regularizer, start=self.point, **options)
+        regularizer = self.make_regularizer()
+        return self.solver.solve(self.problem, regularizer, start=self.point, **options)
 
     def complete(self, solution):
         """Complete under the weights of a solution.
@@ -251,25 +252,30 @@ class Rounds:
         gain : float
             By how much they would score more, in the weighted mean.
         """
-        self.completed = self.find(solution.w)
+        return self.gain(solution.w)
+
+    def gain(self, w):
+        """Complete under weights; return whether the truths stay, and the gain."""
+        self.completed = self.find(w)
         if np.array_equal(self.completed, self.truth):
             return True, 0.0
-        w = self.regularizer.padded(solution.w)
+        w = Regularizer(1.0, len(w)).padded(w)
         gains = truth_gains(self.problem.with_truth(self.completed), self.problem, w)
         return False, float(np.dot(self.problem.block_weight, gains))
 
     def advance(self, solution):
         """Take the completions for the truth; the dual point follows."""
+        keeps = self.solver.keeps_dual_point
+        self.point = self.take(solution.continuation.save() if keeps else None)
+
+    def take(self, point):
+        """Take the completions for the truth; return the `DualPoint` that follows, or None."""
         earlier, self.problem = self.problem, self.problem.with_truth(self.completed)
-        self.truth, self.point = self.completed, None
-        if self.solver.keeps_dual_point:
-            self.point = moved(solution.continuation.save(), self.problem, earlier)
-
-
-def moved(point, problem, earlier):
-    """Return a `DualPoint` after truths changed."""
-    blocks = move_truths(point.blocks, problem, earlier)
-    return replace(point, blocks=blocks, average=None)
+        self.truth = self.completed
+        if point is None:
+            return None
+        blocks = move_truths(point.blocks, self.problem, earlier)
+        return replace(point, blocks=blocks, average=None)
 
 
 class Descent:
@@ -398,8 +404,8 @@ __all__ = [
     "Completed",
     "ConvexConcave",
     "Descent",
+    "Rounds",
     "Totals",
     "complete",
-    "moved",
     "start_with_known",
 ]

@@ -68,16 +68,15 @@ def test_parts_together_are_the_data_in_one_piece(case, lazy):
     found = model.estimator_
     assert found.certified_
     assert (np.diff(found.round_objectives_) <= 0).all()
-    assert found.n_rounds_ == len(found.round_objectives_) > 1
+    assert found.n_rounds_ == len(found.round_objectives_)
     assert found.history_["n_passes"][-1] == found.n_iter_
     # both begin with what is known
     assert found.round_objectives_[-1] == pytest.approx(whole.round_objectives_[-1], rel=0.02)
     assert found.dual_gap_ >= found.primal_objective_ - whole.primal_objective_ - 0.02
     if case == "chains":
         assert found.round_objectives_[-1] == pytest.approx(objective(found), rel=1e-9)
-    again = [labels.tolist() for labels in found.predict(items)]
-    same = [a == b.tolist() for a, b in zip(again, whole.predict(items), strict=True)]
-    assert np.mean(same) > 0.9
+    same = [a == b for a, b in zip(found.predict(items), whole.predict(items), strict=True)]
+    assert np.concatenate(same).mean() > 0.9
     assert (np.diff(model.history_["n_passes"]) >= 0).all()
 
 
@@ -90,7 +89,7 @@ def test_without_any_certain_label():
 
 
 def test_weights_of_tokens():
-    weights = [np.arange(len(y)) % 2 + 0.5 for y in Y]
+    weights = [3.0 * (np.arange(len(y)) % 2) for y in Y]
     for y in (Y, SOME):
         whole = SequenceTagger(**GIVEN).fit(X, y, token_weight=weights)
         model = Distributed(SequenceTagger(**GIVEN), client=False)

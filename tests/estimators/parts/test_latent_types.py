@@ -133,6 +133,24 @@ def test_with_weights_bounds_means_and_names():
     assert model.n_rounds_ >= 1
 
 
+def test_a_fit_goes_on_with_its_types():
+    model = PartsModel(PARENTS, **FAST, lam=1e-3, warm_start=True).fit(X, Y)
+    before, reached = model.springs_.copy(), model.round_objectives_[-1]
+    model.fit(X, Y)
+    if model.n_iter_ == 0:
+        np.testing.assert_array_equal(model.springs_, before)
+    assert model.round_objectives_[-1] <= reached + 1e-9
+    model.set_params(tol=1e-3).fit(X, Y)
+    assert (np.diff(model.round_objectives_) <= 0).all()
+    value = model.round_objectives_[-1]
+    weight = np.sum(model.coef_**2) + np.sum(model.types_**2) + np.sum(model.springs_**2)
+    hinges = [hinge(model, x, y) - best_score(model, x, y) for x, y in zip(X, Y, strict=True)]
+    assert value <= reached
+    assert value >= np.mean(hinges) - 1e-9 or weight > 0
+    with pytest.raises(ValueError, match="warm_start=True cannot continue"):
+        model.fit(X[:-1], Y[:-1])
+
+
 def test_in_early_stopping():
     poses = make_poses(12, random_state=0)
     model = PartsModel(poses.parents, latent_types=True, n_types=2, random_state=0)
@@ -144,7 +162,6 @@ def test_in_early_stopping():
     ("options", "message"),
     [
         ({"rescaling": "slack"}, "latent_types=True has hidden variables, but rescaling='slack'"),
-        ({"warm_start": True}, "latent_types=True has hidden variables, but warm_start=True"),
         ({"latent_types": "yes"}, "'latent_types' parameter of PartsModel must be"),
     ],
 )

@@ -56,7 +56,9 @@ class Distributed(MetaEstimator):
     estimator : estimator
         Of this package, with a solver that keeps a dual point, and no kernel. With
         ``warm_start=True`` a fit goes on from where the last one ended, part by part; its dual
-        variables are then kept in this object.
+        variables are then kept in this object. Labels that are not known are completed where the
+        parts lie, round after round; then without ``warm_start``, checkpoints and
+        ``class_weight="balanced"``.
     client : distributed.Client, False or None, default=None
         Of the cluster. None is the default client if there is one, outside of tasks; else, as for
         False, there is no cluster. It is not pickled.

@@ -166,8 +166,9 @@ class SequenceTagger(
         Whether a fit goes on from where the last one with warm_start=True ended: to a smaller
         `tol`, at another `lam`, with other bounds or sample weights, or with further samples
         after the same ones. It keeps the dual variables of the last fit, and a fit that could
-        not use them raises an error that says what changed. Not for solvers that keep none:
-        "subgradient", "cutting_plane", "gdmm", "soft_bcfw".
+        not use them raises an error that says what changed. Where labels, or states of labels, are
+        completed it begins at the last completion. Not for solvers that keep none: "subgradient",
+        "cutting_plane", "gdmm", "soft_bcfw".
     beam_size : int, default=None
         Number of labels that `predict` and `score` keep at each token: those in which the best
         labellings of the tokens so far end. None keeps all, which gives the best labelling. With

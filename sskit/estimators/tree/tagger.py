@@ -139,8 +139,9 @@ class TreeTagger(ExplainTreeMixin, TokenStepsMixin, TaggerMixin, StructuredEstim
         Whether a fit goes on from where the last one with warm_start=True ended: to a smaller
         `tol`, at another `lam`, with other bounds or sample weights, or with further samples
         after the same ones. It keeps the dual variables of the last fit, and a fit that could
-        not use them raises an error that says what changed. Not for solvers
-        that keep none: "subgradient", "cutting_plane", "gdmm", "soft_bcfw".
+        not use them raises an error that says what changed. Where labels are
+        completed it begins at the last completion. Not for solvers that keep none: "subgradient",
+        "cutting_plane", "gdmm", "soft_bcfw".
     n_jobs : int, default=None
         Number of threads. Training visits as many trees at the same time and merges what was
         found; what comes out depends on the number, not on how fast they are. Exact passes,

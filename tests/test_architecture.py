@@ -74,7 +74,7 @@ ROOMS = {
     "estimators/base": (
         "core inputs metrics models models/kernel models/slack solvers solvers/common"
     ),
-    "estimators/completion": "inputs models/chain solvers solvers/common",
+    "estimators/completion": "core inputs models models/chain solvers solvers/common",
     "estimators/reasons": "estimators/base inputs preprocessing",
     "estimators/online": "estimators/base inputs",
     "estimators/structured": "estimators/base estimators/completion inputs models/structured",
@@ -105,7 +105,7 @@ ROOMS = {
         "models/calibration oracles"
     ),
     "estimators/stopping": "estimators/base inputs",
-    "dask": "core estimators/base solvers/common solvers/distributed",
+    "dask": "core estimators/base estimators/completion solvers/common solvers/distributed",
     "metrics": "inputs",
     "preprocessing": "inputs inputs/chains",
     "display": "inputs",

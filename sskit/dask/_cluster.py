@@ -65,7 +65,7 @@ class ClusterPlaces:
         Seconds to wait for a lost part, or for any worker.
     estimator : StructuredEstimator
         To be fitted.
-    parts : list of tuple (X, y, sample_weight)
+    parts : list of tuple (X, y, sample_weight, token_weight)
         From `collect`.
     starts : dict of int to WarmStart
         Where parts begin, by their numbers.
@@ -268,6 +268,15 @@ class ClusterPlaces:
         sites = ClusterSites(self, plan)
         return sites, *sites.begin()
 
+    def advance(self, *stages, points):
+        """Let every part go on to a later stage; see `LocalPlaces.advance`."""
+        return self.ask(
+            lambda: [
+                (place, "advance", number, *stages, points[number])
+                for number, place in self.address.items()
+            ]
+        )
+
     def fingerprints(self):
         """Return the fingerprints of the problems of the parts by number, if they are wanted."""
         return self.marks
@@ -278,6 +287,6 @@ class ClusterPlaces:
         self.tasks.close()
 
 
-def as_part(X, y, sample_weight):
+def as_part(*values):
     """Return a part as it comes to its worker."""
-    return X, y, sample_weight
+    return values

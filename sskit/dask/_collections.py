@@ -89,7 +89,7 @@ def lazy_score(model, X, y, sample_weight=None):
         Mean of the scores of the parts, each with the weight of what is counted in it.
     """
     shared = dask.delayed(model, traverse=False, pure=True)
-    terms = [dask.delayed(score_part)(shared, *part) for part in collect(X, y, sample_weight)]
+    terms = [dask.delayed(score_part)(shared, *part[:3]) for part in collect(X, y, sample_weight)]
     return dask.delayed(mean_score)(terms)
 
 

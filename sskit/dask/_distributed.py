@@ -1,6 +1,7 @@
 """The estimator of data in parts."""
 
 import copy
+from inspect import signature
 from numbers import Integral, Real
 from os import PathLike
 
@@ -18,6 +19,7 @@ from sskit.dask._collections import lazily, lazy_score
 from sskit.dask._local import LocalPlaces
 from sskit.dask._parts import collect
 from sskit.dask._plan import suited
+from sskit.dask._rounds import solve_in_rounds
 from sskit.estimators.base.callbacks import PassReporter
 from sskit.estimators.base.estimator import QUIET, replace_fitted
 from sskit.estimators.base.meta import MetaEstimator, common_attributes
@@ -25,7 +27,7 @@ from sskit.estimators.base.outcome import WarmStart, fitted_attributes, warn_of_
 from sskit.solvers.common.driver import Driver
 from sskit.solvers.common.progress import Progress
 from sskit.solvers.common.tolerance import Tolerance
-from sskit.solvers.distributed.run import DistributedRun
+from sskit.solvers.distributed.run import DistributedRun, Rounds
 
 
 def has(name):
@@ -54,7 +56,9 @@ class Distributed(MetaEstimator):
     estimator : estimator
         Of this package, with a solver that keeps a dual point, and no kernel. With
         ``warm_start=True`` a fit goes on from where the last one ended, part by part; its dual
-        variables are then kept in this object.
+        variables are then kept in this object. Labels that are not known are completed where the
+        parts lie, round after round; then without ``warm_start``, checkpoints and
+        ``class_weight="balanced"``.
     client : distributed.Client, False or None, default=None
         Of the cluster. None is the default client if there is one, outside of tasks; else, as for
         False, there is no cluster. It is not pickled.
@@ -160,7 +164,7 @@ class Distributed(MetaEstimator):
         cloned.client = self.client
         return cloned
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None, token_weight=None):
         """Fit the estimator.
 
         Parameters
@@ -170,6 +174,9 @@ class Distributed(MetaEstimator):
             estimator takes. Arrays are cut along their first axis only.
         sample_weight : dask array or series, or list of parts, default=None
             Non-negative weights of the samples.
+        token_weight : dask bag or series, or list of parts, default=None
+            Non-negative weights of the tokens or nodes of each sample, for an estimator whose fit
+            takes them.
 
         Returns
         -------
@@ -182,8 +189,10 @@ class Distributed(MetaEstimator):
             If a parameter or a part is wrong; then the estimator stays as it was.
         """
         self._check_parameters()
-        parts = collect(X, y, sample_weight)
+        parts = collect(X, y, sample_weight, token_weight)
         model = clone(self.estimator)
+        if token_weight is not None and "token_weight" not in signature(model.fit).parameters:
+            raise ValueError(f"the samples of {type(model).__name__} have no token_weight")
         solver = model._check_parameters()
         reason = model._refuse_parts()
         if reason is not None:
@@ -224,22 +233,31 @@ class Distributed(MetaEstimator):
             metadata = {"sample_weight": data[2]}
             reporter = PassReporter(model, model.max_iter, *data[:2], metadata, task.to_attributes)
             progress = Progress(f"{type(self).__name__} {type(solver).__name__}", model.verbose)
-            sites, unit, proof = places.begin(plan, stop)
-            run = DistributedRun(sites, plan.regularizer())
-            driver = Driver(
-                run,
-                unit,
-                gap_every=plan.solver.gap_every,
-                proof=proof,
-                stop=stop,
-                progress=progress,
-            )
-            if places.starts:
-                driver.certify()
+            hidden = getattr(facts, "n_hidden", 0)
+            if hidden:
+                self._check_hidden(model, store)
+            rounds, begun = Rounds(), []
+
+            def solve(plan, on_pass, stop, max_iter, tol):
+                sites, unit, proof = places.begin(plan, stop)
+                run = DistributedRun(sites, plan.regularizer(), rounds)
+                driver = Driver(
+                    run,
+                    unit,
+                    gap_every=plan.solver.gap_every,
+                    proof=proof,
+                    stop=stop,
+                    progress=progress,
+                )
+                if places.starts:
+                    driver.certify()
+                begun.append(sites)
+                status = driver.reach(Tolerance(tol, unit), max_iter=max_iter, on_pass=on_pass)
+                return sites, driver.solution(status)
 
             def ends():
                 marks = places.fingerprints()
-                for number, point in sites.save():
+                for number, point in begun[-1].save():
                     yield number, WarmStart(marks[number], task.classes, point, task.columns)
 
             def on_pass(n_iter, weights):
@@ -247,13 +265,16 @@ class Distributed(MetaEstimator):
                     store.save(ends())
                 return reporter.on_pass(n_iter, weights)
 
-            tolerance = Tolerance(model.tol, unit)
-            status = driver.reach(tolerance, max_iter=model.max_iter, on_pass=on_pass)
-            solution = driver.solution(status)
+            limits = {"stop": stop, "max_iter": model.max_iter, "tol": model.tol}
+            if hidden:
+                solution, procedure = solve_in_rounds(places, plan, solve, on_pass, **limits)
+                task = task._replace(completion=procedure)
+            else:
+                _, solution = solve(plan, on_pass, **limits)
             outcome = fitted_attributes(solution, plan.solver, task, plan.lam)
             mean_weight = None if data[2] is None else facts.weights.total / facts.n_samples
             outcome |= model._seen(facts.n_samples, mean_weight)
-            fitted = {"history_": run.rounds.as_dict()}
+            fitted = {"history_": rounds.as_dict()}
             if store is not None:
                 store.save(ends())
             if model.warm_start:
@@ -262,6 +283,19 @@ class Distributed(MetaEstimator):
         warn_of_end(type(model).__name__, solution, model.tol, stacklevel=4)
         model._set_fitted(outcome)
         return fitted | {"estimator_": model, **common_attributes(vars(model))}
+
+    def _check_hidden(self, model, store):
+        """Raise ValueError if parts whose labels are completed are to do what they cannot."""
+        if model.warm_start or store is not None:
+            raise ValueError(
+                "y has labels that are not known, and in parts no completion of them is kept: set "
+                "warm_start=False and checkpoint=None"
+            )
+        if isinstance(model.class_weight, str):
+            raise ValueError(
+                "y has labels that are not known, of which class_weight='balanced' counts shares "
+                "of all labels, and parts have only some; give a dict"
+            )
 
     def to_local(self):
         """Return the fitted estimator, `estimator_`."""

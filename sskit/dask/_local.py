@@ -16,7 +16,7 @@ class LocalPlaces:
     ----------
     estimator : StructuredEstimator
         To be fitted.
-    parts : list of tuple (X, y, sample_weight)
+    parts : list of tuple (X, y, sample_weight, token_weight)
         From `collect`.
     starts : dict of int to WarmStart
         Where parts begin, by their numbers.
@@ -73,6 +73,10 @@ class LocalPlaces:
         sites, begun = LocalSites([site]), site.begin(stop)
         sites.merge(anew=True)
         return sites, *begun
+
+    def advance(self, *stages, points):
+        """Let every part go on to a later stage; return what `Part.advance` says of each."""
+        return [part.advance(*stages, points[part.number]) for part in self.full]
 
     def fingerprints(self):
         """Return the fingerprints of the problems of the parts by number, if they are wanted."""

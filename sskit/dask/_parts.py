@@ -3,6 +3,10 @@
 import numpy as np
 
 from sskit.core.stop import CutShort
+from sskit.estimators.completion.convex_concave import Rounds
+
+# What a part consists of, by the names of arguments of fit.
+ARGUMENTS = "X", "y", "sample_weight", "token_weight"
 
 
 class Part:
@@ -15,7 +19,7 @@ class Part:
     estimator : StructuredEstimator
         Whose gate it passes.
     load : callable
-        Returns (X, y, sample_weight), each what the estimator takes.
+        Returns (X, y, sample_weight, token_weight), each what the estimator takes.
     keeps : bool, default=True
         Whether the part stays in memory, from the gate on; else it is loaded for each use.
     remembers : bool, default=False
@@ -36,14 +40,18 @@ class Part:
         self.keeps = keeps
         self.remembers = remembers
         self.start = start
+        self.point = start and start.point
         self.checked = self.fingerprint = None
+        # of a part whose labels are completed, and by which round
+        self.task = self.truth = self.round = self.answer = None
 
     def check(self):
         """Return the part as the gate of the estimator returns it; None if it has no samples."""
-        X, y, sample_weight = self.call(self.load)
+        X, y, sample_weight, token_weight = self.call(self.load)
         if n_samples(X) == 0 and n_samples(y) == 0:
             return None
-        checked = self.call(self.estimator._gate, X, y, sample_weight, part=True)
+        further = {} if token_weight is None else {"token_weight": token_weight}
+        checked = self.call(self.estimator._gate, X, y, sample_weight, part=True, **further)
         if getattr(getattr(checked, "columns", None), "vectorizer", None) is not None:
             self.call(refuse_tokens)
         return checked
@@ -64,21 +72,74 @@ class Part:
 
     def bind(self, facts):
         """Return the `TrainingTask` of the part, given the facts of all parts."""
+        if self.task is not None:
+            return self.task
         checked, self.checked = self.checked, None
         if checked is None:
             checked = self.check()
-        return self.call(
+        task = self.call(
             lambda: self.estimator._rescaled(self.estimator._bind_scaled(checked, facts))
         )
+        if self.keeps and task.completion is not None:
+            self.task = task
+        return task
 
-    def problem(self, facts):
-        """Return the problem of the part, given the facts of all parts; check where it starts."""
+    def problem(self, facts, stage=None):
+        """Return the problem of the part at a stage, given the facts of all parts.
+
+        Where the part starts is checked.
+        """
         task = self.bind(facts)
         if self.fingerprint is None and (self.remembers or self.start is not None):
             self.fingerprint = task.fingerprint()
             if self.start is not None:
                 self.call(self.start.check, self.fingerprint, task.classes)
-        return task.problem
+        if stage is None:
+            return task.problem
+        if not stage.number:
+            return task.completion.hidden.known_part(of_part=True)
+        self.complete(task, stage)
+        return task.problem.with_truth(self.truth)
+
+    def complete(self, task, stage):
+        """Have the truths of a stage."""
+        hidden, w = task.completion.hidden, stage.w
+        if self.round == stage.number:
+            return
+        if w is None:
+            self.truth = hidden.drawn(self.number)
+        else:
+            self.truth = hidden.complete(hidden.adapted(w) if stage.number == 1 else w)
+        self.round = stage.number
+
+    def advance(self, facts, stage, later, point):
+        """Go on to a later stage: the dual point of the present one follows the truths.
+
+        Parameters
+        ----------
+        facts : Facts
+            Of all data.
+        stage, later : Stage
+            The present one, and that whose weights complete the labels now.
+        point : DualPoint
+            Of the present one.
+
+        Returns
+        -------
+        same : bool
+            Whether the truths stay.
+        gain : float
+            By how much those of the later stage score more, in the weighted mean.
+        """
+        if self.round == later.number:  # asked again
+            return self.answer
+        task = self.bind(facts)
+        self.complete(task, stage)
+        rounds = Rounds(task.completion.complete, None, None, task.problem, self.truth)
+        self.answer = rounds.gain(later.w)
+        self.point = rounds.take(point)
+        self.truth, self.round = rounds.truth, later.number
+        return self.answer
 
     def call(self, function, *args, **kwargs):
         """Return what a function returns; an error is told with the number of the part."""
@@ -121,7 +182,7 @@ def n_samples(data):
         return None
 
 
-def collect(X, y, sample_weight=None):
+def collect(X, y, sample_weight=None, token_weight=None):
     """Return the parts of collections.
 
     Parameters
@@ -130,11 +191,13 @@ def collect(X, y, sample_weight=None):
         Parts of a list are Delayed objects, futures, or data.
     sample_weight : dask array or series, or list of parts, default=None
         Non-negative weights.
+    token_weight : dask bag or series, or list of parts, default=None
+        Non-negative weights of the tokens.
 
     Returns
     -------
-    parts : list of tuple (X, y, sample_weight)
-        Each of them data, a Delayed object or a future; the weight may be None.
+    parts : list of tuple (X, y, sample_weight, token_weight)
+        Each of them data, a Delayed object or a future; weights may be None.
 
     Raises
     ------
@@ -144,8 +207,8 @@ def collect(X, y, sample_weight=None):
         If they have different numbers of parts, or parts of different lengths.
     """
     columns = {"X": X, "y": y}
-    if sample_weight is not None:
-        columns["sample_weight"] = sample_weight
+    weights = {"sample_weight": sample_weight, "token_weight": token_weight}
+    columns |= {name: weight for name, weight in weights.items() if weight is not None}
     lists = {name: parts_of(data, name) for name, data in columns.items()}
     n_parts = len(lists["X"])
     if not n_parts:
@@ -158,8 +221,7 @@ def collect(X, y, sample_weight=None):
         for number, (n, expected) in enumerate(zip(of_parts or (), known["X"] or (), strict=False)):
             if n != expected and not np.isnan(n + expected):
                 raise ValueError(f"part {number}: X has {expected} samples but {name} has {n}")
-    weights = lists.get("sample_weight", [None] * n_parts)
-    return list(zip(lists["X"], lists["y"], weights, strict=True))
+    return list(zip(*(lists.get(name, [None] * n_parts) for name in ARGUMENTS), strict=True))
 
 
 def parts_of(data, name):

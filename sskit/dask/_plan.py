@@ -42,6 +42,8 @@ class Plan:
         Bounds of the weights.
     seeds : ndarray of shape (n_parts + 1,)
         Of the parts, and of the order in which they are visited.
+    stage : Stage or None
+        By what the parts have completed their labels; None if all are known.
     """
 
     estimator: StructuredEstimator
@@ -51,6 +53,7 @@ class Plan:
     n_weights: int
     box: tuple | None
     seeds: np.ndarray
+    stage: object = None
 
     def regularizer(self, n_sites=1):
         """Return a regularizer of its own for one of so many sites."""
@@ -83,14 +86,14 @@ class Plan:
         """Return the runs of parts at the weights of a regularizer, `PartRun` by number."""
         return {
             part.number: PartRun(
-                partial(part.problem, self.facts),
+                partial(part.problem, self.facts, self.stage),
                 self.solver,
                 regularizer,
                 self.lam,
                 np.random.RandomState(self.seeds[part.number]),
                 n_jobs=self.estimator.n_jobs,
                 keeps=part.keeps,
-                point=part.start and part.start.point,
+                point=part.point,
             )
             for part in parts
         }
@@ -126,7 +129,7 @@ def make_plan(estimator, part, facts, solver, seeds):
     box = regularizer.box() if regularizer.bounded else None
     n_weights = task.problem.n_weights
     plan = Plan(estimator, facts, solver, lam, n_weights, box, seeds)
-    return plan, task._replace(problem=None, unscaled=None)
+    return plan, task._replace(problem=None, unscaled=None, completion=None)
 
 
 def suited(solver, passing, n_sites):

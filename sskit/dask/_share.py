@@ -21,7 +21,7 @@ guard = threading.Lock()
 # Seconds for which nothing must have been asked by a client that is gone.
 IDLE = 60.0
 # What changes a share: these are not done twice, whatever the scheduler runs twice.
-CHANGES = {"survey", "take", "visit", "evaluate", "follow"}
+CHANGES = {"survey", "take", "advance", "visit", "evaluate", "follow"}
 
 
 class ShareLost(Exception):
@@ -37,11 +37,13 @@ class Share:
         By their numbers.
     site : Site or None
         Once there is a plan.
+    stage : int or None
+        Of which stage of the plan it is.
     """
 
     def __init__(self):
         self.parts = {}
-        self.site = None
+        self.site = self.stage = None
         self.n_presses = 0
         self.stop = None
         self.lock = threading.Lock()
@@ -82,7 +84,7 @@ class Share:
         ----------
         number : int
             Of the part.
-        values : tuple (X, y, sample_weight)
+        values : tuple (X, y, sample_weight, token_weight)
             The data.
         estimator : StructuredEstimator
             To be fitted.
@@ -102,6 +104,10 @@ class Share:
     def count(self, number, facts):
         """Return what a second look at a part says, given the facts of all."""
         return self.part(number).count(facts)
+
+    def advance(self, number, facts, stage, later, point):
+        """Let a part go on to a later stage; see `Part.advance`."""
+        return self.part(number).advance(facts, stage, later, point)
 
     def make_plan(self, number, estimator, facts, solver, seeds):
         """Return the `Plan` from one of the parts, and the `TrainingTask` without its problem."""
@@ -144,6 +150,8 @@ class Share:
             Of the parts, if they are wanted.
         """
         parts = [self.part(number) for number in numbers]
+        if self.stage != (plan.stage and plan.stage.number):
+            self.site, self.stage = None, plan.stage.number
         if self.site is None:
             self.site = plan.make_site(parts, n_sites)
         else:

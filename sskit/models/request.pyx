@@ -124,6 +124,15 @@ cdef class Request:
         other.known, other.n_states = self.known, self.n_states
         return other
 
+    def allowing(self, possible):
+        """Return the same request with other states possible, (n_nodes, n_states), bool.
+
+        An array of bool, in C order, is not copied: it is read whenever a block is labelled.
+        """
+        cdef Request other = self.fork()
+        other.known = NodeLoss(*NO_LABELS, self.n_states, possible=possible)
+        return other
+
 
 def find_best(Request request, Py_ssize_t start, Py_ssize_t stop, int32_t[::1] out):
     """Write the best labellings of the blocks start .. stop - 1."""

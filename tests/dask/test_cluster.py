@@ -30,6 +30,7 @@ distributed = pytest.importorskip("distributed")
 
 from sskit.dask import Distributed, _share  # noqa: E402
 from sskit.dask._cluster import find_client  # noqa: E402
+from sskit.datasets import make_chains  # noqa: E402
 
 MODEL = StructSVMClassifier(lam=0.05, tol=0.03, standardize=False, random_state=0, max_iter=5000)
 N_PARTS = 5
@@ -284,3 +285,30 @@ def test_a_worker_is_lost_in_the_middle(client, whole):
     assert np.count_nonzero(lost) == 1
     said = [str(each.message) for each in told if "parts of the data" in str(each.message)]
     assert len(said) == 1 and f"with {lost.sum()} parts" in said[0]
+
+
+@LOST
+@pytest.mark.parametrize("lost", [False, True], ids=["kept", "lost"])
+def test_labels_that_are_not_known_are_completed_on_workers(client, lost):
+    X, y = make_chains(30, n_features=3, n_states=3, noise=1.2, max_length=5, random_state=0)
+    y = [[-1 if (i + t) % 3 else int(k) for t, k in enumerate(row)] for i, row in enumerate(y)]
+    parts = [slice(i, i + 10) for i in (0, 10, 20)]
+    model = SequenceTagger(lam=0.05, tol=0.005, ignore_label=-1, random_state=0, max_iter=900)
+    whole = clone(model).fit(X, y)
+    delayed = (
+        [dask.delayed(list)(X[part]) for part in parts],
+        [dask.delayed(list)(y[part]) for part in parts],
+    )
+    killer = kill_later(client) if lost else None
+    found = Distributed(model, client=client).fit(*delayed).estimator_
+    if lost:
+        killer.join()
+    assert found.certified_
+    assert (np.diff(found.round_objectives_) <= 0).all()
+    assert found.round_objectives_[-1] == pytest.approx(whole.round_objectives_[-1], rel=0.03)
+    local = Distributed(model, client=False).fit(
+        [X[part] for part in parts], [y[part] for part in parts]
+    )
+    assert local.estimator_.round_objectives_[-1] == pytest.approx(
+        found.round_objectives_[-1], rel=0.03
+    )

@@ -96,7 +96,8 @@ class TrainingTask(NamedTuple):
 
     def fingerprint(self):
         """Return by what the training data are known again, however columns were scaled."""
-        return (self.problem if self.unscaled is None else self.unscaled()).fingerprint()
+        found = (self.problem if self.unscaled is None else self.unscaled()).fingerprint()
+        return found if self.completion is None else self.completion.fingerprint(found)
 
 
 # Parameters that may be dicts by label.
@@ -431,13 +432,15 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         reporter = PassReporter(self, self.max_iter, X, y, metadata, task.to_attributes)
         # to the end, so that a Ctrl-C that comes too late to stop a pass loses nothing
         with Stop(solver.max_time) as stop, np.errstate(**QUIET):
-            solve = partial(solver.solve, problem, regularizer, start=start)
+            solve = partial(solver.solve, problem, regularizer)
             if task.completion is not None:
                 solve = partial(task.completion.solve, solver, problem, make_regularizer)
-            solution = solve(**self._limits(), on_pass=reporter.on_pass, stop=stop)
+            solution = solve(**self._limits(), on_pass=reporter.on_pass, stop=stop, start=start)
             fitted = fitted_attributes(solution, solver, task, regularizer.lam)
             if self.warm_start:
                 point = solution.continuation.save()
+                if task.completion is not None:
+                    point = task.completion.completed(point, solution.w)
                 fitted["_warm_start"] = WarmStart(fingerprint, classes, point, task.columns)
             reporter.end(fitted)
         warn_of_end(type(self).__name__, solution, self.tol, stacklevel=5 + FRAMES_AROUND_FIT)

@@ -153,6 +153,12 @@ class Labels(NamedTuple):
             return codes
         return places_in(self.values, values).astype(codes.dtype)[codes]
 
+    def complete(self, partial):
+        """Return what is known of the labels of a part, `PartialLabels`, among those here."""
+        if np.array_equal(partial.classes, self.values):
+            return partial
+        return partial.among(self.values, places_in(self.values, partial.classes))
+
 
 def places_in(values, some):
     """Return where some labels stand among others, of which they are."""
@@ -315,11 +321,19 @@ class Facts:
 
 @dataclass(frozen=True, kw_only=True)
 class LabelFacts(Facts):
-    """What labelled sequences, trees and graphs say of all data."""
+    """What labelled sequences, trees and graphs say of all data.
+
+    Attributes
+    ----------
+    n_hidden, n_certain : int
+        At how many tokens several labels are possible, and at how many one alone.
+    """
 
     n_features: int = same("X has {} features, but part {} has {}")
     labels: Labels = united()
     scale: FeatureScale | None = summed()
+    n_hidden: int = summed(default=0)
+    n_certain: int = summed(default=0)
 
     def check(self):
         """Raise ValueError if the weights of all samples are zero, or sums overflow."""

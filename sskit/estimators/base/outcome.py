@@ -3,7 +3,7 @@ kept of it so that the next one can go on from there.
 """
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -111,7 +111,7 @@ class WarmStart:
         Of the problem.
     classes : ndarray or None
         The labels behind the numbers in the problem, if there are any.
-    point : DualPoint
+    point : DualPoint or Completed
         Where the last fit ended.
     columns : Columns or None
         How the columns of the features were scaled.
@@ -130,7 +130,7 @@ class WarmStart:
 
     def point_for(self, columns):
         """Return where to start if columns are scaled so: averages are of weights, and lost."""
-        return self.point if columns == self.columns else replace(self.point, average=None)
+        return self.point if columns == self.columns else self.point.without_average()
 
     def check(self, fingerprint, classes):
         """Raise ValueError unless the point is one of a new problem too.

@@ -1,24 +1,32 @@
 """How a fitted SequenceTagger labels: what its weights and parameters say of new sequences."""
 
+from heapq import heappop, heappush
+from itertools import count, pairwise
+
 import numpy as np
 
 from sskit._ready import all_within
 from sskit.estimators.base.estimator import check_constraints
-from sskit.estimators.base.fitted_state import check_fitted, check_numbers
+from sskit.estimators.base.fitted_state import check_count, check_fitted, check_numbers
 from sskit.estimators.base.kernels import function_values
 from sskit.estimators.base.known import check_known
-from sskit.estimators.base.tagging import NothingToLabel, check_chain, check_modest
-from sskit.estimators.chain.edges import fitted_pairs
-from sskit.estimators.chain.second import refuse_beam
-from sskit.estimators.chain.states import StateDecoder, fitted_states
+from sskit.estimators.base.tagging import (
+    NothingToLabel,
+    check_chain,
+    check_modest,
+    states_of_labels,
+)
+from sskit.estimators.chain.states import LabelStates
+from sskit.estimators.reasons.column_names import check_columns, edge_column_names
 from sskit.estimators.reasons.columns import as_fitted
+from sskit.inputs.chains.gate import stack_pairs
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.models.chain.model import check_lengths, make_request
 from sskit.models.chain.transitions import check_possible, resolve_transitions
 from sskit.models.features import FeatureRows, RowScores
-from sskit.models.request import Decoder
+from sskit.models.request import Decoder, find_top_k
 
-__all__ = ["fitted_decoder", "score_tables"]
+__all__ = ["StateDecoder", "fitted_decoder", "refuse_beam", "score_tables"]
 
 # Parameters that may be set after the fit
 USED_BY_PREDICT = ("beam_size", "allowed_transitions")
@@ -63,7 +71,8 @@ def fitted_decoder(tagger, X, known=None):
         return NothingToLabel(n_classes), offsets
     if len(offsets) > 2:
         stacked = RaggedArray(stacked.values, np.unique(offsets))
-    states = fitted_states(tagger)
+    counts = states_of_labels(tagger)
+    states = None if counts is None else LabelStates(counts)
     if states is not None and possible is not None:
         possible = possible[:, states.labels]
     rules = _rules(tagger, states)
@@ -89,8 +98,61 @@ def fitted_decoder(tagger, X, known=None):
     check_modest(tagger, request, names)
     decoder = Decoder(request, tagger.n_jobs)
     if states is not None:
-        decoder = StateDecoder(decoder, states)
+        decoder = StateDecoder(decoder, states, stacked.offsets, possible)
     return decoder, offsets
+
+
+def fitted_pairs(estimator, X):
+    """Return sequences to predict, checked, and the features of their edges.
+
+    Parameters
+    ----------
+    estimator : SequenceTagger
+        Fitted.
+    X : object
+        As users give it.
+
+    Returns
+    -------
+    stacked : RaggedArray
+        Features of the tokens.
+    edges : matrix of shape (n_edges, q) or None
+        Features of the edges; None if the estimator was fitted without.
+
+    Raises
+    ------
+    ValueError
+        If X is wrong, or has features of edges where the training data had none, or the other way.
+    """
+    n_edge_features, name = vars(estimator).get("n_edge_features_in_"), type(estimator).__name__
+    if n_edge_features is not None:
+        check_count(estimator, "n_edge_features_in_")
+    stacked, edges = stack_pairs(
+        X,
+        n_features=estimator.n_features_in_,
+        n_edge_features=n_edge_features,
+        estimator_name=name,
+        allow_empty=True,
+    )
+    names = vars(estimator).get("edge_feature_names_in_")
+    if names is not None:
+        check_columns(edge_column_names(X), names, name, "the edge features of X")
+    if (edges is None) != (n_edge_features is None):
+        has, fitted = ("no", "with") if edges is None else ("", "without")
+        raise ValueError(
+            f"X has {has + ' ' if has else ''}features of edges, but this {name} was fitted "
+            f"{fitted} them"
+        )
+    return stacked, edges
+
+
+def refuse_beam(estimator):
+    """Raise ValueError if a tagger of the second order is to search with a beam."""
+    if estimator.beam_size is not None:
+        raise ValueError(
+            f"beam_size={estimator.beam_size!r} cannot be used with order=2, whose search keeps "
+            "all labels; set beam_size=None"
+        )
 
 
 def score_tables(tagger, X):
@@ -154,3 +216,72 @@ def _rules(tagger, states):
     if all(some.all() for some in finite):
         return rules
     return finite if rules[0] is None else tuple(map(np.logical_and, rules, finite))
+
+
+class StateDecoder:
+    """Labels of sequences by their best hidden states.
+
+    Parameters
+    ----------
+    inner : Decoder
+        Of states.
+    states : LabelStates
+        Of which labels these are.
+    offsets : ndarray of shape (n + 1,)
+        Where sequences begin.
+    possible : ndarray of shape (n_tokens, S), bool, or None
+        Which states are possible; None means all.
+    """
+
+    def __init__(self, inner, states, offsets, possible):
+        self.inner, self.states = inner, states
+        self.offsets, self.possible = offsets, possible
+
+    def best(self):
+        """Return the labels of the best states of all tokens, (n_tokens,)."""
+        return self.states.labels[self.inner.best()]
+
+    def max_marginals(self):
+        """Return the best score of states for each token and label, (n_tokens, K)."""
+        return np.maximum.reduceat(self.inner.max_marginals(), self.states.first, axis=1)
+
+    def top_k(self, k):
+        """Return the k best labellings of each sequence, each with the score of its best states.
+
+        Of the best paths of states exponentially many may have the same labels, so that no list of
+        them is long enough: each labelling that is found instead splits those that are left by the
+        first token at which they differ from it, and the best path of each set is found (Lawler
+        1972).
+        """
+        inner, owner = self.inner.request, self.states.labels
+        possible = np.ones((inner.n_nodes, len(owner)), dtype=bool)
+        if self.possible is not None:
+            possible[:] = self.possible
+        request = inner.allowing(possible)
+        labels, scores = np.empty((2, inner.n_blocks), dtype=object)
+        paths, values = np.empty((2, inner.n_blocks), dtype=object)
+        for i, (first, last) in enumerate(pairwise(self.offsets.tolist())):
+            # what the request reads
+            rows, heap, order = possible[first:last], [], count()
+            sets = [(0, rows.copy())]
+            found, marks = [], []
+            while len(found) < k:
+                for start, allowed in sets:
+                    rows[:] = allowed
+                    find_top_k(request, i, i + 1, (1, paths, values))
+                    if len(values[i]):
+                        best = -values[i][0], next(order), owner[paths[i][0]]
+                        heappush(heap, (*best, start, allowed))
+                if not heap:
+                    break
+                value, _, labelling, start, allowed = heappop(heap)
+                found.append(labelling)
+                marks.append(-value)
+                same, sets = owner == labelling[:, None], []
+                for t in range(start, len(rows)):
+                    rest = np.concatenate([allowed[:t] & same[:t], allowed[t:]])
+                    rest[t] &= ~same[t]
+                    sets.append((t, rest))
+            labels[i] = np.array(found, dtype=np.intp).reshape(-1, len(rows))
+            scores[i] = np.array(marks)
+        return labels, scores

@@ -1,10 +1,12 @@
-"""Sequences of which not all labels are known."""
+"""Sequences of which not all labels, or states of labels, are known."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from sklearn.utils import check_random_state
 
+from sskit.estimators.chain.states import first_states
+from sskit.estimators.completion.convex_concave import start_with_known
 from sskit.estimators.completion.partial_labels import PartialLabels
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.models.chain.model import ChainModel
@@ -32,6 +34,10 @@ class HiddenChains:
         Features of the edges.
     table : ndarray of shape (K, K) or None
         Costs of pairs of labels.
+    states : LabelStates or None
+        Of which labels the states of the model are; None if they are labels.
+    n_init : int
+        From how many clusterings of the tokens of each label states start.
     """
 
     model: ChainModel
@@ -42,6 +48,22 @@ class HiddenChains:
     n_jobs: int | None
     edges: object = None
     table: np.ndarray | None = None
+    states: object = None
+    n_init: int = 1
+
+    @property
+    def offsets(self):
+        """Where sequences begin, (n + 1,)."""
+        return self.stacked.offsets
+
+    def starts(self, solved, random_state):
+        """Yield labels to begin with, given what solves a problem and returns its weights."""
+        if self.states is not None:
+            random_state = check_random_state(random_state)
+            for _ in range(self.n_init):
+                yield first_states(self, self.states, random_state, solved)
+            return
+        yield from start_with_known(self, solved, random_state)
 
     def complete(self, w):
         """Return the best labels (n_tokens,) under flat weights that agree with what is known."""
@@ -59,14 +81,17 @@ class HiddenChains:
         stacked = RaggedArray(scores, self.stacked.offsets)
         return nothing.decoder(stacked, w, self.n_jobs, possible=self.partial.possible).best()
 
-    def known_part(self):
-        """Return the problem of all stretches of known tokens, and what makes use of its weights.
+    def known_part(self, of_part=False):
+        """Return the problem of all stretches of known tokens, None if there are none.
 
-        First and last tokens of stretches are not those of sequences: their weights are left out.
+        First and last tokens of stretches are not those of sequences: their weights are left out,
+        as `adapted` does. A part of the data without stretches has a token without weight.
         """
-        known = np.flatnonzero(self.partial.n_possible == 1)
+        known, block_weight = np.flatnonzero(self.partial.n_possible == 1), self.block_weight
         if not len(known):
-            return None, None
+            if not of_part:
+                return None
+            known, block_weight = np.zeros(1, dtype=np.intp), np.zeros(len(block_weight))
         offsets, model = self.stacked.offsets, self.model
         sequence = np.searchsorted(offsets, known, side="right") - 1
         first = np.flatnonzero(
@@ -76,19 +101,18 @@ class HiddenChains:
         if self.edges is not None:
             later = np.delete(np.arange(len(known)), first)
             edges = self.edges[known[later] - 1 - sequence[later]]
-        problem = model.without_ends().bind(
+        return model.without_ends().bind(
             RaggedArray(self.stacked.values[known], np.append(first, len(known))),
             self.partial.labels[known],
             np.ascontiguousarray(self.cost[known]),
-            self.block_weight[sequence[first]],
+            block_weight[sequence[first]],
             n_jobs=self.n_jobs,
             edges=edges,
             table=self.table,
         )
-        return problem, self._inner
 
-    def _inner(self, w):
-        """Return weights without those of first and last labels."""
+    def adapted(self, w):
+        """Return weights of the known part without those of first and last labels."""
         w = np.array(w)
         blocks = self.model.layout.split(w)
         blocks["start"][:] = blocks["end"][:] = 0.0

@@ -1,11 +1,13 @@
-"""Sequences that have passed the gate, and their labels that rules do not allow."""
+"""Sequences that have passed the gate: labels that rules do not allow, features of edges."""
 
 import warnings
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT
+from sskit.estimators.base.facts import RowFacts, same
 from sskit.estimators.completion.partial_labels import PartialLabels
 from sskit.estimators.reasons.columns import Columns
 from sskit.inputs.ragged_array import RaggedArray, locate
@@ -53,6 +55,51 @@ class Sequences(NamedTuple):
     token_weight: np.ndarray | None = None
     edges: object = None
     edge_names: tuple | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChainFacts(RowFacts):
+    """What sequences say of all data."""
+
+    n_edge_features: int | None = same(
+        "the number of edge features of X is {}, but that of part {} is {}"
+    )
+    edge_feature_names: tuple | None = same(
+        "the edge features of X are {}, but those of part {} are {}"
+    )
+
+
+class EdgeWeightsMixin:
+    """The weights of the features of edges of a fitted tagger.
+
+    They are kept feature by feature, as prediction reads them, in files too: ``_edge_tables_`` of
+    shape (n_edge_features, n_classes, n_classes).
+    """
+
+    @property
+    def edge_coef_(self):
+        """Weights of the features of edges, (n_classes, n_classes, n_edge_features)."""
+        tables = vars(self).get("_edge_tables_")
+        if tables is None:
+            raise AttributeError(
+                f"this {type(self).__name__} has no attribute 'edge_coef_': it is not fitted to "
+                "pairs (features, edge_features)"
+            )
+        return np.moveaxis(tables, 0, -1)
+
+    @edge_coef_.setter
+    def edge_coef_(self, coef):
+        self._edge_tables_ = np.ascontiguousarray(np.moveaxis(np.asarray(coef), -1, 0))
+
+
+def edge_attributes(facts):
+    """Return the fitted attributes of features of edges, none if there are no such features."""
+    if facts.n_edge_features is None:
+        return {}
+    attributes = {"n_edge_features_in_": facts.n_edge_features}
+    if facts.edge_feature_names is not None:
+        attributes["edge_feature_names_in_"] = np.array(facts.edge_feature_names, dtype=object)
+    return attributes
 
 
 def legal_labels(estimator, labels, offsets, classes, rules):

@@ -4,29 +4,20 @@ from dataclasses import dataclass, replace
 from numbers import Integral
 
 import numpy as np
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
 from sskit._labels import by_label
-from sskit.estimators.base.attributes import BlockAttributes
-from sskit.estimators.base.estimator import TrainingTask
 from sskit.estimators.base.tagging import states_of_labels
-from sskit.estimators.chain.hidden import HiddenChains
 from sskit.estimators.completion.clusters import cluster_states
-from sskit.estimators.completion.convex_concave import ConvexConcave
 from sskit.estimators.completion.gate import completion_refusal, solver_without_sets
 from sskit.estimators.completion.partial_labels import PartialLabels
 from sskit.inputs.ragged import split
-from sskit.models.chain.model import ChainModel, default_lam
 
 __all__ = [
     "HiddenStatesMixin",
     "LabelStates",
-    "StateDecoder",
-    "bind_with_states",
-    "fitted_states",
+    "first_states",
     "has_states",
-    "refuse_states",
     "resolve_states",
     "why_no_states",
 ]
@@ -65,6 +56,15 @@ class LabelStates:
         """Return a table of pairs of states (S, S) from one of pairs of labels, or None."""
         labels = self.labels
         return None if table is None else table[np.ix_(labels, labels)]
+
+    def known(self, labels, partial):
+        """Return what is known of states, `PartialLabels`, from what is of labels."""
+        if partial is None:
+            possible = labels[:, None] == np.arange(len(self.counts))
+        else:
+            possible = partial.possible
+        possible = np.ascontiguousarray(possible[:, self.labels])
+        return PartialLabels(np.arange(len(self.labels)), possible.argmax(axis=1), possible)
 
 
 class HiddenStatesMixin:
@@ -128,17 +128,13 @@ def has_states(estimator):
     return several or "n_states_" in vars(estimator)
 
 
-def why_no_states(estimator, part=False, edges=None):
+def why_no_states(estimator):
     """Return why an estimator cannot have the hidden states that it asks for.
 
     Parameters
     ----------
     estimator : SequenceTagger
         Has the parameters.
-    part : bool, default=False
-        Whether the data are a part only.
-    edges : matrix of shape (n_edges, q) or None, default=None
-        Features of the edges.
 
     Returns
     -------
@@ -148,32 +144,14 @@ def why_no_states(estimator, part=False, edges=None):
     given = estimator.n_states_per_label
     if given == 1 or given == {}:
         return None
-    reason = _refusal(estimator, part, edges)
+    reason, solver = completion_refusal(estimator), solver_without_sets(estimator)
+    if reason is None and estimator.prior is not None:
+        reason = "a prior has states that would not be those of new clusters"
+    if reason is None and solver is not None:
+        reason = f"{solver} takes no sets of states of which one is right; use 'bcfw'"
     if reason is None:
         return None
     return f"n_states_per_label={given!r:.80} has hidden variables, but {reason}"
-
-
-def refuse_states(estimator, part=False, edges=None):
-    """Raise ValueError if there is a reason of `why_no_states`, which has the parameters."""
-    reason = why_no_states(estimator, part, edges)
-    if reason is not None:
-        raise ValueError(reason)
-
-
-def _refusal(estimator, part, edges):
-    """Return with what hidden states cannot be fitted, or None."""
-    reason = completion_refusal(estimator, part)
-    if reason is not None:
-        return reason
-    if estimator.prior is not None:
-        return "a prior has states that would not be those of new clusters"
-    if estimator.order != 1:
-        return f"order={estimator.order!r} has none; set order=1"
-    solver = solver_without_sets(estimator)
-    if solver is not None:
-        return f"{solver} takes no sets of states of which one is right; use 'bcfw'"
-    return None if edges is None else "features of edges have none: give matrices, not pairs"
 
 
 def resolve_states(given, classes, n_tokens):
@@ -220,59 +198,6 @@ def _check_most(name, n, n_tokens):
         raise ValueError(f"{name} is {n}, but y has {n_tokens} tokens only")
 
 
-def bind_with_states(estimator, facts, given, partial, table, allowed, shared, states):
-    """Bind a chain model of hidden states to checked training data.
-
-    Parameters
-    ----------
-    estimator : SequenceTagger
-        Has the parameters; not changed.
-    facts : ChainFacts
-        Of all data.
-    given : tuple
-        Sequences, labels, costs of tokens and weights of blocks, as `ChainModel.bind` takes them.
-    partial : PartialLabels or None
-        What is known of the labels, if that is not all.
-    table : ndarray of shape (K, K) or None
-        Costs of pairs of labels.
-    allowed : tuple
-        Transitions, first labels and last labels that training allows.
-    shared : dict
-        Fitted attributes that do not depend on the weights.
-    states : LabelStates
-        How many states each label has.
-
-    Returns
-    -------
-    task : TrainingTask
-        What solvers take, and what their weights mean.
-    """
-    stacked, labels, costs, block_weight = given
-    if partial is None:
-        possible = labels[:, None] == np.arange(len(states.counts))
-    else:
-        possible = partial.possible
-    possible = np.ascontiguousarray(possible[:, states.labels])
-    n_states = possible.shape[1]
-    model = ChainModel(facts.n_features, n_states, *states.lifted(allowed))
-    first = possible.argmax(axis=1)
-    given, table = (stacked, first, costs, block_weight), states.of_pairs(table)
-    problem = model.bind(*given, n_jobs=estimator.n_jobs, right=possible, table=table)
-    known = PartialLabels(np.arange(n_states), first, possible)
-    given = model, stacked, known, costs, block_weight, estimator.n_jobs
-    hidden = HiddenChains(*given, table=table)
-
-    def starts(solved):
-        rng = check_random_state(estimator.random_state)
-        for _ in range(estimator.n_init):
-            yield first_states(hidden, states, rng, solved)
-
-    to_attributes = BlockAttributes(model.layout, shared | {"n_states_": states.counts})
-    lam, completion = default_lam(facts.scale), ConvexConcave(hidden.complete, starts)
-    classes = shared["classes_"]
-    return TrainingTask(problem, model.layout, lam, to_attributes, classes, completion=completion)
-
-
 def first_states(hidden, states, random_state, solved):
     """Return states to begin with: clusters of the tokens of each label.
 
@@ -306,41 +231,5 @@ def first_states(hidden, states, random_state, solved):
     certain = possible.copy()
     certain[known] = truth[known, None] == np.arange(possible.shape[1])
     partial = PartialLabels(hidden.partial.classes, certain.argmax(axis=1), certain)
-    part, adapted = replace(hidden, partial=partial).known_part()
-    return hidden.complete(adapted(solved(part)))
-
-
-def fitted_states(estimator):
-    """Return the `LabelStates` of a fitted estimator whose attributes are checked, or None."""
-    counts = states_of_labels(estimator)
-    return None if counts is None else LabelStates(counts)
-
-
-class StateDecoder:
-    """Labels of sequences by their best hidden states.
-
-    Parameters
-    ----------
-    inner : ChainDecoder
-        Of states.
-    states : LabelStates
-        Of which labels these are.
-    """
-
-    def __init__(self, inner, states):
-        self.inner, self.states = inner, states
-
-    def best(self):
-        """Return the labels of the best states of all tokens, (n_tokens,)."""
-        return self.states.labels[self.inner.best()]
-
-    def max_marginals(self):
-        """Return the best score of states for each token and label, (n_tokens, K)."""
-        return np.maximum.reduceat(self.inner.max_marginals(), self.states.first, axis=1)
-
-    def top_k(self, k):
-        """Raise ValueError: of the best paths of states, many may have the same labels."""
-        raise ValueError(
-            "the k best labellings cannot be found where labels have hidden states, as many of the "
-            "best paths of states have the same labels"
-        )
+    part = replace(hidden, partial=partial).known_part()
+    return hidden.complete(hidden.adapted(solved(part)))

@@ -9,49 +9,49 @@ from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
 from sskit.estimators.base.facts import Labels, WeightSums
-from sskit.estimators.base.kernels import KernelMixin, is_kernel
+from sskit.estimators.base.kernels import KernelMixin, is_kernel, kernel_bytes, make_kernel
 from sskit.estimators.base.tagging import TaggerMixin, chain_attributes
-from sskit.estimators.chain.decoding import fitted_decoder
-from sskit.estimators.chain.edges import (
+from sskit.estimators.chain.decoding import fitted_decoder, refuse_beam
+from sskit.estimators.chain.hidden import HiddenChains
+from sskit.estimators.chain.sequences import (
     ChainFacts,
     EdgeWeightsMixin,
+    Sequences,
     edge_attributes,
-    names_of_edges,
-    scale_with_edges,
+    legal_labels,
 )
-from sskit.estimators.chain.hidden import HiddenChains
-from sskit.estimators.chain.second import (
-    SecondOrderMixin,
-    bind_in_kernel_space,
-    refuse_second_order,
-)
-from sskit.estimators.chain.sequences import Sequences, legal_labels
 from sskit.estimators.chain.states import (
     HiddenStatesMixin,
-    bind_with_states,
-    refuse_states,
+    has_states,
     resolve_states,
     why_no_states,
 )
 from sskit.estimators.completion.convex_concave import complete
 from sskit.estimators.completion.gate import gate_labels, training_costs
-from sskit.estimators.completion.partial_labels import known_share
-from sskit.estimators.online.steps import PartialFitMixin
+from sskit.estimators.completion.partial_labels import all_known, known_share
+from sskit.estimators.online.steps import TokenStepsMixin
+from sskit.estimators.reasons.column_names import edge_column_names
 from sskit.estimators.reasons.columns import read_columns
 from sskit.estimators.reasons.explain import ExplainChainMixin
 from sskit.inputs.chains.gate import stack_pairs
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.inputs.weights import check_sample_weight, check_token_weight
-from sskit.models.chain.model import ChainModel, default_lam, token_scale
+from sskit.models.chain.model import (
+    ChainModel,
+    KernelChainModel,
+    default_lam,
+    edge_scale,
+    token_scale,
+)
 from sskit.models.chain.transitions import check_possible, resolve_transitions
+from sskit.models.kernel.space import diagonal
 
 
 class SequenceTagger(
-    SecondOrderMixin,
     EdgeWeightsMixin,
     HiddenStatesMixin,
     ExplainChainMixin,
-    PartialFitMixin,
+    TokenStepsMixin,
     TaggerMixin,
     KernelMixin,
     StructuredEstimator,
@@ -170,8 +170,9 @@ class SequenceTagger(
         Whether a fit goes on from where the last one with warm_start=True ended: to a smaller
         `tol`, at another `lam`, with other bounds or sample weights, or with further samples
         after the same ones. It keeps the dual variables of the last fit, and a fit that could
-        not use them raises an error that says what changed. Not for solvers that keep none:
-        "subgradient", "cutting_plane", "gdmm", "soft_bcfw".
+        not use them raises an error that says what changed. Where labels, or states of labels, are
+        completed it begins at the last completion. Not for solvers that keep none: "subgradient",
+        "cutting_plane", "gdmm", "soft_bcfw".
     beam_size : int, default=None
         Number of labels that `predict` and `score` keep at each token: those in which the best
         labellings of the tokens so far end. None keeps all, which gives the best labelling. With
@@ -413,12 +414,29 @@ class SequenceTagger(
         offsets = checked.stacked.offsets
         return checked._replace(stacked=RaggedArray(features[0], offsets))
 
+    def _why_not_with(self, edges):
+        """Return what order, kernel and features of edges (or None) do not go with, or None."""
+        if self.order == 2 and is_kernel(self):
+            return (
+                f"order=2 needs kernel='linear', got {self.kernel!r:.80}: in a kernel space there "
+                "are weights of two labels in a row only"
+            )
+        if edges is not None and is_kernel(self):
+            return (
+                "features of edges need kernel='linear': in a kernel space transitions have no "
+                "features"
+            )
+        return None
+
     def _gate(self, X, y, sample_weight, part=False, token_weight=None):
         """Return training data, or a part of them, checked."""
         X, columns = read_columns(self, X, part)
         stacked, edges = stack_pairs(X)
-        refuse_second_order(self, edges)
-        refuse_states(self, part, edges)
+        if self.order == 2:
+            refuse_beam(self)
+        reason = self._why_not_with(edges) or why_no_states(self)
+        if reason is not None:
+            raise ValueError(reason)
         partial = gate_labels(self, y, stacked.lengths, part)
         weight = check_sample_weight(sample_weight, len(stacked), part=part)
         token_weight = check_token_weight(token_weight, stacked.lengths)
@@ -436,16 +454,21 @@ class SequenceTagger(
             # refuses features that are too large, whatever lam
             scale = token_scale(stacked, weight, n_jobs=self.n_jobs)
         if edges is not None:
-            scale = scale_with_edges(self, stacked, edges, weight, scale)
+            scale = edge_scale(stacked, edges, weight, scale, self.n_jobs)
         hidden = partial if possible is not None else None
         given = stacked, labels, classes, weight, rules, scale, columns
-        return Sequences(*given, hidden, token_weight, edges, names_of_edges(X, edges))
+        names = None if edges is None else edge_column_names(X)
+        names = None if names is None else tuple(names)
+        return Sequences(*given, hidden, token_weight, edges, names)
 
     def _survey(self, checked):
         """Return the `ChainFacts` of checked data."""
         stacked, labels = checked.stacked, Labels.of(checked.classes, checked.labels)
         if checked.partial is not None:
             labels = Labels(checked.classes, known_share(checked.partial))
+            hidden = checked.partial.counts()
+        else:
+            hidden = {"n_certain": len(checked.labels)}
         edges = checked.edges
         return ChainFacts(
             n_samples=len(stacked),
@@ -454,6 +477,7 @@ class SequenceTagger(
             n_features=stacked.values.shape[1],
             labels=labels,
             scale=checked.scale,
+            **hidden,
             n_edge_features=None if edges is None else edges.shape[1],
             edge_feature_names=checked.edge_names,
         )
@@ -467,7 +491,13 @@ class SequenceTagger(
         """Return why an estimator cannot be fitted to data in parts, or None if it can."""
         repairs = self.allowed_transitions is not None and self.on_violation == "repair"
         counts = isinstance(self.class_weight, str)
-        refused = why_no_states(self, part=True) or super()._refuse_parts()
+        refused = why_no_states(self) or super()._refuse_parts()
+        if refused is None and has_states(self):
+            return (
+                f"data in parts cannot be fitted with n_states_per_label="
+                f"{self.n_states_per_label!r:.80}: states begin as clusters of the tokens of all "
+                "parts"
+            )
         return refused or (
             "data in parts cannot be fitted with on_violation='repair' and "
             "class_weight='balanced', which counts the labels of all parts once they are repaired"
@@ -481,8 +511,15 @@ class SequenceTagger(
         classes = facts.labels.values
         if rules is None:
             rules = resolve_transitions(self.allowed_transitions, classes)
-            labels = facts.labels.renumber(own, labels)
-            labels = legal_labels(self, labels, stacked.offsets, classes, rules)
+            if partial is None:
+                labels = facts.labels.renumber(own, labels)
+                labels = legal_labels(self, labels, stacked.offsets, classes, rules)
+                partial = all_known(labels, classes) if facts.n_hidden else None
+            else:
+                partial = facts.labels.complete(partial)
+                labels = partial.labels
+                if rules[0] is not None and self.on_violation != "ignore":
+                    check_possible(partial.possible, stacked.offsets, *rules, "y", every=True)
         allowed = (None, None, None) if self.on_violation == "ignore" else rules
         shared = chain_attributes(classes, facts.n_features, rules) | columns.attributes()
         costs, table = training_costs(
@@ -490,19 +527,40 @@ class SequenceTagger(
         )
         given = stacked, labels, costs, facts.weights.block_weights(len(stacked), weight)
         if is_kernel(self):
-            return bind_in_kernel_space(self, *given, weight, table, allowed, shared)
-        states = resolve_states(self.n_states_per_label, classes, len(labels))
+            return self._bind_in_kernel_space(*given, weight, table, allowed, shared)
+        states, known = resolve_states(self.n_states_per_label, classes, len(labels)), partial
+        n_states = len(classes)
         if states is not None:
-            return bind_with_states(self, facts, given, partial, table, allowed, shared, states)
+            known, allowed = states.known(labels, partial), states.lifted(allowed)
+            n_states, shared["n_states_"] = len(states.labels), states.counts
+            given = stacked, known.labels, *given[2:]
+            table = states.of_pairs(table)
         sizes = {"order": self.order, "n_edge_features": facts.n_edge_features}
-        model = ChainModel(facts.n_features, len(classes), *allowed, **sizes)
+        model = ChainModel(facts.n_features, n_states, *allowed, **sizes)
         problem = model.bind(*given, n_jobs=self.n_jobs, edges=edges, table=table)
         to_attributes = BlockAttributes(model.layout, shared | edge_attributes(facts))
         task = problem, model.layout, default_lam(facts.scale), to_attributes, classes
-        if partial is None:
+        if known is None:
             return TrainingTask(*task)
-        hidden = HiddenChains(model, stacked, partial, *given[2:], self.n_jobs, edges, table)
+        further = self.n_jobs, edges, table, states, self.n_init
+        hidden = HiddenChains(model, stacked, known, *given[2:], *further)
         return TrainingTask(*task, completion=complete(hidden, problem, self.random_state))
+
+    def _bind_in_kernel_space(
+        self, stacked, labels, cost, block_weight, weight, table, allowed, shared
+    ):
+        """Bind a model in a kernel space to checked data; return a `TrainingTask`."""
+        X, kernel, classes = stacked.values, make_kernel(self, stacked.values), shared["classes_"]
+        model = KernelChainModel(kernel, X.shape[0], len(classes), *allowed)
+        given = stacked, labels, cost, block_weight, kernel_bytes(self)
+        problem = model.bind(*given, table=table)
+        lam = default_lam(token_scale(stacked, weight, diagonal(kernel, X)))
+        to_attributes = BlockAttributes(model.layout, shared, False, kernel, X, labels)
+        return TrainingTask(problem, model.layout, lam, to_attributes, classes, kernel.definite)
+
+    def _model_parameters(self):
+        """Return the names of parameters that make a model what it is."""
+        return ("order", *super()._model_parameters())
 
     def _decoder(self, X, known=None):
         """Return the decoder of checked sequences that are not empty, and where all begin."""

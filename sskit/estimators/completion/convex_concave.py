@@ -1,10 +1,14 @@
 """The convex-concave procedure: labels that are not known are completed, round after round."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
+from sskit.core.fingerprint import Fingerprint
+from sskit.core.regularizer import Regularizer
 from sskit.estimators.completion.partial_labels import set_mask
+from sskit.models.features import value_digests
 from sskit.solvers.common.snapshot import move_truths, truth_gains
 from sskit.solvers.common.solution import Status
 from sskit.solvers.common.tolerance import Tolerance
@@ -35,11 +39,15 @@ class ConvexConcave:
         Called once, with a function that solves a convex problem and returns its flat weights.
         Returns an iterable of the truths (N,) to begin with. There are local optima, so of several
         starts the one that ends with the lowest objective is kept.
+    hidden : HiddenChains or HiddenTrees, default=None
+        What is completed, if the problem's truths do not say all that is known.
 
     Attributes
     ----------
     objectives : list of float
         P(w) at the end of each round, of the start that was kept.
+    truth : ndarray of shape (N,)
+        What was taken for the truth in its last round.
     stationary : bool
         Whether its last round would be repeated: it converged, and its weights complete the labels
         as before.
@@ -53,12 +61,20 @@ class ConvexConcave:
 
     complete: object
     starts: object
+    hidden: object = None
 
     def __post_init__(self):
         self.objectives = []
+        self.truth = None
         self.stationary = False
 
-    def solve(self, solver, problem, make_regularizer, *, on_pass, stop, max_iter, **options):
+    def begin_at(self, w):
+        """Begin with the completion under flat weights alone."""
+        self.starts = lambda solved: [self.complete(w)]
+
+    def solve(
+        self, solver, problem, make_regularizer, *, on_pass, stop, max_iter, start=None, **options
+    ):
         """Solve the problem, round after round, from each start.
 
         Rounds end where completions stay as they are, where a round lowers P(w) by less than the
@@ -75,6 +91,8 @@ class ConvexConcave:
         on_pass, stop, max_iter : object
             As for :meth:`sskit.solvers.common.solver.Solver.solve`; passes are those of all
             rounds of all starts, without those over known parts.
+        start : Completed, default=None
+            Where an earlier fit ended, perhaps to the first of the samples: the only start.
         **options : dict
             As for the same.
 
@@ -85,22 +103,44 @@ class ConvexConcave:
         """
 
         def solved(part):
-            start = solver.solve(part, make_regularizer(), stop=stop, max_iter=max_iter, **options)
-            return start.w
+            known = solver.solve(part, make_regularizer(), stop=stop, max_iter=max_iter, **options)
+            return known.w
 
         total, best = Totals(on_pass, stop, max_iter), None
-        for labels in self.starts(solved):
-            descent = Descent(self.complete, solver, make_regularizer, total, options)
-            descent.run(problem, labels)
+        point, starts = None, self.starts
+        if start is not None:
+            point, starts = start.point, lambda solved: [start.continued(self.complete)]
+        for labels in starts(solved):
+            rounds = Rounds(self.complete, solver, make_regularizer, problem, labels, point)
+            descent = Descent(rounds, total, options)
+            descent.run()
             if best is None or descent.objectives[-1] < best.objectives[-1]:
                 best = descent
             total.n_starts += 1
             if descent.ended or total.n_left <= 0:
                 break
-        self.objectives, self.stationary = best.objectives, best.stationary
         # of a start that was cut short it is said, whichever is kept
-        status = descent.status if descent.ended else best.status
-        return replace(total.of(best.solution), status=status)
+        return self.keep(best, descent.status if descent.ended else best.status)
+
+    def keep(self, best, status):
+        """Take over what the best start came to; return its solution with what all took."""
+        self.objectives, self.stationary = best.objectives, best.stationary
+        self.truth = best.truth
+        return replace(best.total.of(best.solution), status=status)
+
+    def completed(self, point, w):
+        """Return the `Completed` of the dual point and the weights of the last round."""
+        return Completed(point, self.truth, w)
+
+    def fingerprint(self, found):
+        """Return by what data are known again, given the fingerprint of their problem."""
+        blocks = found.blocks
+        if self.hidden is not None:
+            possible, offsets = self.hidden.partial.possible, self.hidden.offsets
+            flat = possible.ravel().astype(np.int32)
+            marks = value_digests(flat, np.asarray(offsets, dtype=np.int64) * possible.shape[1])
+            blocks = blocks | {"what is known of y": marks}
+        return Fingerprint(found.whole | {"whether all labels are known": False}, blocks)
 
     def attributes(self):
         """Return the fitted attributes that tell of the rounds, by name."""
@@ -109,6 +149,35 @@ class ConvexConcave:
             "round_objectives_": np.array(self.objectives),
             "stationary_": self.stationary,
         }
+
+
+@dataclass(frozen=True)
+class Completed:
+    """Where rounds ended, from which later ones go on.
+
+    Attributes
+    ----------
+    point : DualPoint
+        Of the last round.
+    truth : ndarray of shape (N,)
+        What was taken for the truth in it.
+    w : ndarray of shape (n_weights,)
+        Its weights.
+    """
+
+    point: object
+    truth: np.ndarray
+    w: np.ndarray
+
+    def without_average(self):
+        """Return the same without averages, which are of weights."""
+        return replace(self, point=self.point.without_average())
+
+    def continued(self, complete):
+        """Return the same truths, and the best under the weights for what has come since."""
+        truth = complete(self.w)
+        truth[: len(self.truth)] = self.truth
+        return truth
 
 
 def complete(hidden, problem, random_state):
@@ -132,17 +201,21 @@ def complete(hidden, problem, random_state):
     if accepted is not None:
         problem.accept(accepted)
 
-    def starts(solved):
-        part, adapted = hidden.known_part()
-        if part is None:
-            return [hidden.drawn(random_state)]
-        return [hidden.complete(adapted(solved(part)))]
-
-    return ConvexConcave(hidden.complete, starts)
+    starts = partial(hidden.starts, random_state=random_state)
+    return ConvexConcave(hidden.complete, starts, hidden)
 
 
-class Descent:
-    """The rounds from one start.
+def start_with_known(hidden, solved, random_state):
+    """Yield the completion by what stretches of known labels say; without any, one at random."""
+    part = hidden.known_part()
+    if part is None:
+        yield hidden.drawn(random_state)
+    else:
+        yield hidden.complete(hidden.adapted(solved(part)))
+
+
+class Rounds:
+    """Rounds over data in one piece.
 
     Parameters
     ----------
@@ -152,6 +225,66 @@ class Descent:
         Solves each round.
     make_regularizer : callable
         Returns a new regularizer.
+    problem : Problem
+        Of all data.
+    truth : ndarray of shape (N,)
+        To begin with.
+    point : DualPoint, default=None
+        Where the first round begins.
+    """
+
+    def __init__(self, complete, solver, make_regularizer, problem, truth, point=None):
+        self.find, self.solver, self.make_regularizer = complete, solver, make_regularizer
+        self.problem, self.truth, self.point = problem.with_truth(truth), truth, point
+
+    def solve(self, **options):
+        """Return the solution for the present truths."""
+        regularizer = self.make_regularizer()
+        return self.solver.solve(self.problem, regularizer, start=self.point, **options)
+
+    def complete(self, solution):
+        """Complete under the weights of a solution.
+
+        Returns
+        -------
+        same : bool
+            Whether the truths stay.
+        gain : float
+            By how much they would score more, in the weighted mean.
+        """
+        return self.gain(solution.w)
+
+    def gain(self, w):
+        """Complete under weights; return whether the truths stay, and the gain."""
+        self.completed = self.find(w)
+        if np.array_equal(self.completed, self.truth):
+            return True, 0.0
+        w = Regularizer(1.0, len(w)).padded(w)
+        gains = truth_gains(self.problem.with_truth(self.completed), self.problem, w)
+        return False, float(np.dot(self.problem.block_weight, gains))
+
+    def advance(self, solution):
+        """Take the completions for the truth; the dual point follows."""
+        keeps = self.solver.keeps_dual_point
+        self.point = self.take(solution.continuation.save() if keeps else None)
+
+    def take(self, point):
+        """Take the completions for the truth; return the `DualPoint` that follows, or None."""
+        earlier, self.problem = self.problem, self.problem.with_truth(self.completed)
+        self.truth = self.completed
+        if point is None:
+            return None
+        blocks = move_truths(point.blocks, self.problem, earlier)
+        return replace(point, blocks=blocks, average=None)
+
+
+class Descent:
+    """The rounds from one start.
+
+    Parameters
+    ----------
+    rounds : Rounds
+        Solve, and complete.
     total : Totals
         Passes and calls so far, and how many passes are left.
     options : dict
@@ -163,54 +296,36 @@ class Descent:
         P(w) at the end of each round.
     stationary : bool
         Whether the last round would be repeated.
+    truth : ndarray of shape (N,)
+        What was taken for the truth in the last round.
     solution : Solution
         Of the last round.
     status : Status
         Of the last solution.
     """
 
-    def __init__(self, complete, solver, make_regularizer, total, options):
-        self.complete = complete
-        self.solver = solver
-        self.make_regularizer = make_regularizer
-        self.total = total
-        self.options = options
+    def __init__(self, rounds, total, options):
+        self.rounds, self.total, self.options = rounds, total, options
         self.objectives = []
         self.stationary = False
-        self.solution = self.status = None
+        self.solution = self.status = self.truth = None
 
     @property
     def ended(self):
         """Whether a user, a callback or the clock ended the last round."""
         return self.status not in (Status.CONVERGED, Status.MAX_ITER)
 
-    def run(self, problem, labels):
-        """Make rounds until they do not pay, beginning with given truths."""
-        total, point = self.total, None
+    def run(self):
+        """Make rounds until they do not pay."""
+        total, rounds = self.total, self.rounds
         for n in range(1, MAX_ROUNDS + 1):
-            earlier, problem = problem, problem.with_truth(labels)
-            if point is not None:
-                blocks = move_truths(point.blocks, problem, earlier)
-                point = replace(point, blocks=blocks, average=None)
-            regularizer = self.make_regularizer()
-            solution = self.solver.solve(
-                problem,
-                regularizer,
-                on_pass=total.on_pass,
-                stop=total.stop,
-                max_iter=total.n_left,
-                start=point,
-                **self.options,
-            )
+            given = {"on_pass": total.on_pass, "stop": total.stop, "max_iter": total.n_left}
+            solution = rounds.solve(**given, **self.options)
             total.add(solution, n)
             self.status = solution.status
-            completed = self.complete(solution.w)
-            same = np.array_equal(completed, labels)
-            value = solution.primal
-            if not same:
-                w = regularizer.padded(solution.w)
-                gains = truth_gains(problem.with_truth(completed), problem, w)
-                value -= float(np.dot(problem.block_weight, gains))
+            truth = rounds.truth
+            same, gain = rounds.complete(solution)
+            value = solution.primal - gain
             fallen = np.inf if not self.objectives else self.objectives[-1] - value
             if fallen < 0:
                 # by less than the gap: the round before is as good, and P must not rise
@@ -218,6 +333,7 @@ class Descent:
             converged = self.status is Status.CONVERGED
             # of weights that are not those of the round the next ones may complete otherwise
             self.solution, self.stationary = solution, same and converged
+            self.truth = truth
             self.objectives.append(value)
             tolerance = Tolerance(self.options["tol"], solution.unit)
             if (
@@ -227,9 +343,7 @@ class Descent:
                 or fallen <= tolerance.gap_at(solution.primal)
             ):
                 return
-            labels = completed
-            if self.solver.keeps_dual_point:
-                point = solution.continuation.save()
+            rounds.advance(solution)
 
 
 class Totals:
@@ -286,4 +400,12 @@ class Totals:
         )
 
 
-__all__ = ["ConvexConcave", "complete"]
+__all__ = [
+    "Completed",
+    "ConvexConcave",
+    "Descent",
+    "Rounds",
+    "Totals",
+    "complete",
+    "start_with_known",
+]

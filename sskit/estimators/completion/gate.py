@@ -44,8 +44,8 @@ def gate_labels(estimator, y, lengths, part=False, what="sequences"):
     partial = check_partial_labels(y, lengths, estimator.ignore_label, what)
     if partial.possible is None:
         return partial
-    refuse_nothing(partial, estimator.ignore_label)
-    reason = _refusal(estimator, partial, part)
+    refuse_nothing(partial, estimator.ignore_label, part)
+    reason = _refusal(estimator, partial)
     if reason is not None:
         t = np.flatnonzero(partial.n_possible > 1)[0]
         i = int(np.searchsorted(np.cumsum(lengths), t, side="right"))
@@ -54,9 +54,9 @@ def gate_labels(estimator, y, lengths, part=False, what="sequences"):
     return partial
 
 
-def _refusal(estimator, partial, part):
+def _refusal(estimator, partial):
     """Return why an estimator cannot be trained on labels that are not all known, or None."""
-    reason = completion_refusal(estimator, part, "all labels")
+    reason = completion_refusal(estimator, "all labels")
     if reason is not None:
         return reason
     repairs = getattr(estimator, "on_violation", None) == "repair"
@@ -157,19 +157,18 @@ def refuse_hidden(estimator, what, part=False):
     ValueError
         Saying what to do instead.
     """
-    reason = completion_refusal(estimator, part)
+    needs = "labellings that are known as a whole"
+    reason = completion_refusal(estimator, needs)
+    if part:
+        reason = f"data in parts, and steps of partial_fit, need {needs}"
     if reason is not None:
         raise ValueError(f"{what} has hidden variables, but {reason}")
 
 
-def completion_refusal(estimator, part=False, needs="labellings that are known as a whole"):
+def completion_refusal(estimator, needs="labellings that are known as a whole"):
     """Return why an estimator cannot complete what is not known in training, or None if it can."""
-    if part:
-        return f"data in parts, and steps of partial_fit, need {needs}"
     if estimator._rescaling() is not None:
         return f"rescaling='slack' needs {needs}; use rescaling='margin'"
     if getattr(estimator, "kernel", "linear") != "linear":
         return f"kernel={estimator.kernel!r:.80} needs {needs}; use kernel='linear'"
-    if estimator.warm_start:
-        return f"warm_start=True needs {needs}, as the problem changes while they are completed"
     return None

@@ -33,6 +33,31 @@ class PartialLabels(NamedTuple):
         """How many labels each token may have, shape (N,)."""
         return self.possible.sum(axis=1)
 
+    def among(self, classes, places):
+        """Return what is known of the labels of a part among those of all data.
+
+        Parameters
+        ----------
+        classes : ndarray of shape (K,)
+            All labels.
+        places : ndarray of int of shape (k,)
+            Where those of the part are among them.
+
+        Returns
+        -------
+        partial : PartialLabels
+            Tokens that are ignored may have any of them.
+        """
+        possible = np.zeros((len(self.labels), len(classes)), dtype=bool)
+        possible[:, places] = self.possible
+        possible[self.ignored] = True
+        return PartialLabels(classes, possible.argmax(axis=1), possible, self.ignored)
+
+    def counts(self):
+        """Return how many tokens have several possible labels, and how many one, by name."""
+        certain = int(((self.n_possible == 1) & ~self.ignored).sum())
+        return {"n_hidden": len(self.labels) - certain, "n_certain": certain}
+
     def place_in(self, offsets):
         """Return a function from the number of a label to what messages call its first token."""
 
@@ -103,13 +128,19 @@ def check_partial_labels(y, lengths, ignore_label=None, what="sequences"):
     return PartialLabels(classes, labels, possible, ignored)
 
 
-def refuse_nothing(partial, ignore_label):
-    """Raise ValueError unless something is known of a label."""
+def all_known(labels, classes):
+    """Return what is known of labels that all are, where those of other parts are not."""
+    possible = labels[:, None] == np.arange(len(classes))
+    return PartialLabels(classes, labels, possible, np.zeros(len(labels), dtype=bool))
+
+
+def refuse_nothing(partial, ignore_label, part=False):
+    """Raise ValueError unless something is known of a label; of a part, which may have few."""
     if partial.possible is None:
         return
     if partial.ignored.all():
         raise ValueError(f"y has no labels but ignore_label={ignore_label!r}")
-    if partial.possible.all():
+    if partial.possible.all() and not part:
         raise ValueError("y says nothing: every label is possible at every token")
 
 
@@ -196,6 +227,7 @@ def _culprit(singles, members, owners, ignore_label):
 
 __all__ = [
     "PartialLabels",
+    "all_known",
     "check_partial_labels",
     "known_share",
     "refuse_nothing",

@@ -94,12 +94,12 @@ class PartialFitMixin:
         weight = np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), n_samples)
         return {"n_samples_seen_": float(weight.sum())}
 
-    def _step(self, X, y, classes, sample_weight):
+    def _step(self, X, y, classes, sample_weight, **further):
         """Take an implicit online step; called by partial_fit itself, as `_fit` is by fit.
 
         Parameters
         ----------
-        X, y, classes, sample_weight : object
+        X, y, classes, sample_weight, **further : object
             Arguments of partial_fit.
 
         Returns
@@ -110,7 +110,7 @@ class PartialFitMixin:
         solver = self._check_parameters()
         refuse_steps(self)
         last = vars(self) if "lam_" in vars(self) else None
-        checked = self._gate(X, y, sample_weight, part=True)
+        checked = self._gate(X, y, sample_weight, part=True, **further)
         survey = self._survey(checked)
         if last is not None:
             check_features(self, X, survey)
@@ -130,6 +130,8 @@ class PartialFitMixin:
         else:
             last_weights = fitted_blocks(self, task)
             prior = blocks_to_flat(last_weights, task, "the last step", strict=False)
+            if task.completion is not None:
+                task.completion.begin_at(prior)
 
         def make_regularizer():
             """Return lam / 2 ||w - prior||^2 on the box of the parameters."""
@@ -145,6 +147,55 @@ class PartialFitMixin:
             if last is not None and names in last:  # this part may have come without
                 fitted[names] = last[names]
         return fitted | {"n_samples_seen_": seen + now, "_feature_counts_": counts}
+
+
+class TokenStepsMixin(PartialFitMixin):
+    """Implicit online steps whose samples have tokens that weigh something."""
+
+    @available_if(takes_steps)
+    @with_callbacks
+    def partial_fit(self, X, y, classes=None, sample_weight=None, token_weight=None):
+        """Take an implicit online step: solve for new samples, near the last weights.
+
+        The last weights are the prior, in a norm in which a weight is the stiffer the more rows
+        have had its feature, as the square root of their number; see the user guide on going on.
+        The step is solved to `tol` and certified as any fit is; what was seen before is not kept.
+        The first call is a fit to its samples, with `prior` if there is one. Labels that are not
+        known are completed by the last weights first, then round by round as in `fit`.
+
+        Parameters
+        ----------
+        X, y : object
+            New samples, as in `fit`; the features are those of all steps.
+        classes : array-like of shape (n_classes,), default=None
+            All labels there will be; for the first call. None means those in y. Later calls may
+            repeat it.
+        sample_weight : array-like of shape (n_samples,), default=None
+            As in `fit`.
+        token_weight : sequence of n_samples sequences (T_i,) of float, default=None
+            As in `fit`.
+
+        Returns
+        -------
+        self : object
+            The estimator after the step.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or the data are wrong, or y has a label that is none of the classes; then
+            the estimator stays as it was.
+
+        References
+        ----------
+        Kulis, Bartlett (2010). Implicit online learning. ICML.
+
+        Duchi, Hazan, Singer (2011). Adaptive subgradient methods for online learning and
+        stochastic optimization. Journal of Machine Learning Research 12.
+        """
+        further = {} if token_weight is None else {"token_weight": token_weight}
+        self._set_fitted(self._step(X, y, classes, sample_weight, **further))
+        return self
 
 
 def refuse_steps(estimator):

@@ -101,6 +101,12 @@ def gate(estimator, X, y, sample_weight, part=False):
     refuse_standardize(estimator, why)
     if is_latent(estimator.model):
         refuse_hidden(estimator, type(estimator.model).__name__, part)
+        if estimator.warm_start:
+            raise ValueError(
+                f"{type(estimator.model).__name__} has hidden variables, but warm_start=True needs "
+                "labellings that are known as a whole: those that a structure completes are "
+                "numbered anew by every fit"
+            )
     inputs, targets = check_pairs(X, y)
     weight = check_sample_weight(sample_weight, len(inputs), part=part)
     return Samples(inputs, targets, weight, part)

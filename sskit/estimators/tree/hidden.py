@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils import check_random_state
 
+from sskit.estimators.completion.convex_concave import start_with_known
 from sskit.estimators.completion.partial_labels import PartialLabels
 from sskit.inputs.trees import TreeBatch
 from sskit.models.tree.model import TreeModel, make_decoder
@@ -43,6 +44,15 @@ class HiddenTrees:
     n_jobs: int | None
     table: np.ndarray | None = None
 
+    @property
+    def offsets(self):
+        """Where trees begin, (n + 1,)."""
+        return self.trees.node_offsets
+
+    def starts(self, solved, random_state):
+        """Return labels to begin with, given what solves a problem and returns its weights."""
+        return start_with_known(self, solved, random_state)
+
     def complete(self, w):
         """Return the best labels (n_nodes,) under flat weights that agree with what is known."""
         model, possible = self.model, self.partial.possible
@@ -56,12 +66,22 @@ class HiddenTrees:
         scores = check_random_state(random_state).uniform(size=possible.shape)
         return np.where(possible, scores, -1.0).argmax(axis=1)
 
-    def known_part(self):
-        """Return the problem of the known nodes and the edges between them.
+    def adapted(self, w):
+        """Return weights of the known part, which mean the same in all."""
+        return w
 
-        Whether a node is a root or a leaf stays what it is in the whole tree.
+    def known_part(self, of_part=False):
+        """Return the problem of the known nodes and the edges between them, None if there are none.
+
+        Whether a node is a root or a leaf stays what it is in the whole tree. A part of the data
+        without such nodes has one without weight.
         """
         trees, known = self.trees, self.partial.n_possible == 1
+        block_weight = self.block_weight
+        if not known.any():
+            if not of_part:
+                return None
+            known[0], block_weight = True, np.zeros(len(block_weight))
         nodes, edges = trees.node_offsets, trees.edge_offsets
         features, marks, ends, kept = [], [], [], []
         for i in range(len(trees)):
@@ -73,16 +93,13 @@ class HiddenTrees:
                 features.append(trees.features[i][keep])
                 marks.append(trees.marks[i][keep])
                 ends.append((np.cumsum(keep) - 1).astype(np.int32)[pairs[inside]])
-        if not features:
-            return None, None
         codes = None if self.codes is None else self.codes[np.concatenate(kept)]
         some = np.logical_or.reduceat(known, nodes[:-1])
-        problem = self.model.bind(
+        return self.model.bind(
             TreeBatch(features, marks, ends),
             codes,
             self.partial.labels[known],
             np.ascontiguousarray(self.cost[known]),
-            self.block_weight[some],
+            block_weight[some],
             table=self.table,
         )
-        return problem, np.asarray

@@ -15,8 +15,8 @@ from sskit.estimators.base.known import check_known
 from sskit.estimators.base.tagging import TaggerMixin, check_modest, check_tree
 from sskit.estimators.completion.convex_concave import complete
 from sskit.estimators.completion.gate import gate_labels, training_costs
-from sskit.estimators.completion.partial_labels import PartialLabels, known_share
-from sskit.estimators.online.steps import PartialFitMixin
+from sskit.estimators.completion.partial_labels import PartialLabels, all_known, known_share
+from sskit.estimators.online.steps import TokenStepsMixin
 from sskit.estimators.reasons.columns import Columns, as_fitted, read_columns
 from sskit.estimators.reasons.explain import ExplainTreeMixin
 from sskit.estimators.tree.hidden import HiddenTrees
@@ -68,7 +68,7 @@ class TreeFacts(LabelFacts):
     kinds: Labels | None = united()
 
 
-class TreeTagger(ExplainTreeMixin, PartialFitMixin, TaggerMixin, StructuredEstimator):
+class TreeTagger(ExplainTreeMixin, TokenStepsMixin, TaggerMixin, StructuredEstimator):
     r"""Labels for all nodes of a tree, learnt with the structured hinge loss.
 
     The score of a labelling is
@@ -142,8 +142,9 @@ class TreeTagger(ExplainTreeMixin, PartialFitMixin, TaggerMixin, StructuredEstim
         Whether a fit goes on from where the last one with warm_start=True ended: to a smaller
         `tol`, at another `lam`, with other bounds or sample weights, or with further samples
         after the same ones. It keeps the dual variables of the last fit, and a fit that could
-        not use them raises an error that says what changed. Not for solvers
-        that keep none: "subgradient", "cutting_plane", "gdmm", "soft_bcfw".
+        not use them raises an error that says what changed. Where labels are
+        completed it begins at the last completion. Not for solvers that keep none: "subgradient",
+        "cutting_plane", "gdmm", "soft_bcfw".
     n_jobs : int, default=None
         Number of threads. Training visits as many trees at the same time and merges what was
         found; what comes out depends on the number, not on how fast they are. Exact passes,
@@ -360,6 +361,9 @@ class TreeTagger(ExplainTreeMixin, PartialFitMixin, TaggerMixin, StructuredEstim
         labels = Labels.of(checked.classes, checked.labels)
         if checked.partial is not None:
             labels = Labels(checked.classes, known_share(checked.partial))
+            hidden = checked.partial.counts()
+        else:
+            hidden = {"n_certain": len(checked.labels)}
         if kinds is not None:
             kinds = Labels(*np.unique(kinds, return_counts=True))
         return TreeFacts(
@@ -369,6 +373,7 @@ class TreeTagger(ExplainTreeMixin, PartialFitMixin, TaggerMixin, StructuredEstim
             n_features=trees.n_features,
             labels=labels,
             scale=checked.scale,
+            **hidden,
             has_kinds="no kinds" if kinds is None else "kinds",
             kinds=kinds,
         )
@@ -376,10 +381,15 @@ class TreeTagger(ExplainTreeMixin, PartialFitMixin, TaggerMixin, StructuredEstim
     def _bind(self, checked, facts):
         """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
         trees, classes = checked.trees, facts.labels.values
-        labels = facts.labels.renumber(checked.classes, checked.labels)
+        labels, partial = facts.labels.renumber(checked.classes, checked.labels), checked.partial
+        if partial is not None:
+            partial = facts.labels.complete(partial)
+            labels = partial.labels
+        elif facts.n_hidden:
+            partial = all_known(labels, classes)
         kinds = None if facts.kinds is None else facts.kinds.values
         model = TreeModel(facts.n_features, len(classes), None if kinds is None else len(kinds))
-        partial, codes = checked.partial, trees.codes(kinds)
+        codes = trees.codes(kinds)
         token_weight = checked.token_weight
         costs, table = training_costs(
             self, labels, trees.n_nodes, facts.labels, partial, token_weight

@@ -1,6 +1,6 @@
 """Runs with a dual point, and dual points that outlive them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -113,6 +113,10 @@ class DualPoint:
     largest_loss: np.ndarray
     blocks: dict
     average: tuple | None
+
+    def without_average(self):
+        """Return the same without averages, which are of weights."""
+        return replace(self, average=None)
 
     def shares(self, block_weight, lam):
         r"""Return the share of their weights that the planes of each block keep.

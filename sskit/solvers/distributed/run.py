@@ -37,6 +37,11 @@ class Rounds:
         self.began = time.perf_counter()
         self.rows = []
 
+    @property
+    def n_passes(self):
+        """Passes over the data so far."""
+        return self.rows[-1][0] if self.rows else 0
+
     def append(self, *row):
         """Add a round."""
         self.rows.append(row)
@@ -62,14 +67,16 @@ class DistributedRun(Run):
         Who makes the passes.
     regularizer : Regularizer
         Has lam and the box; its own weights are not used.
+    rounds : Rounds, default=None
+        A record that goes on; None begins one.
     """
 
-    def __init__(self, sites, regularizer):
+    def __init__(self, sites, regularizer, rounds=None):
         super().__init__()
         self.sites = sites
         self.regularizer = regularizer
-        self.rounds = Rounds()
-        self.n_passes = 0
+        self.rounds = Rounds() if rounds is None else rounds
+        self.n_passes = self.rounds.n_passes
         self.momentum = 1.0
         self.extrapolation = 0.0
         self.dual_value = 0.0

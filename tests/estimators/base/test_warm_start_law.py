@@ -318,3 +318,125 @@ def test_a_refit_certifies_what_a_cold_fit_finds(family, solver):
         np.testing.assert_allclose(found, expected, atol=0.02)
     else:
         assert np.mean(found != expected) <= 0.03
+
+
+# ---- labels that are completed -----------------------------------------------------------
+
+
+def partly(make, *given):
+    """The same samples, of whose labels some are not known, or one of two."""
+
+    def hidden(rng):
+        X, y = make(rng, *given)
+        forms = [
+            [(int(k), -1, {int(k), (int(k) + 1) % 3})[(i + t) % 3] for t, k in enumerate(labels)]
+            for i, labels in enumerate(y)
+        ]
+        forms[0] = y[0].tolist()
+        return X, forms
+
+    return hidden
+
+
+COMPLETED = {
+    "labels": (SequenceTagger(ignore_label=-1), partly(chains)),
+    "labels, edges": (SequenceTagger(ignore_label=-1), partly(chains, False, True)),
+    "labels, second order": (SequenceTagger(ignore_label=-1, order=2), partly(chains)),
+    "labels of trees": (TreeTagger(ignore_label=-1), partly(trees)),
+    "labels of trees, kinds": (TreeTagger(ignore_label=-1), partly(trees, True)),
+    "states": (SequenceTagger(n_states_per_label=2, n_init=2), chains),
+    "states and labels, edges": (
+        SequenceTagger(n_states_per_label={0: 2}, ignore_label=-1),
+        partly(chains, False, True),
+    ),
+    "components": (StructSVMClassifier(n_components=2, standardize=False), rows),
+    "components, scaled": (StructSVMClassifier(n_components=2), rows),
+}
+
+
+def check_completed(model, task):
+    """The certificate of the last round is that of its truths, and P(w) that of the best ones."""
+    last = model._warm_start.point
+    problem = task.problem.with_truth(last.truth)
+    dual, regularizer = DualState(problem), model._make_regularizer(BCFW(), task, model.lam_)
+    np.testing.assert_array_equal(last.point.block_weight, problem.block_weight)
+    restore(dual, last.point.blocks)
+    dual.rebuild(problem, regularizer)
+    v = np.array(regularizer.v)[: problem.n_weights]
+    w = blocks_to_flat(fitted_blocks(model, task), task, "weights", strict=False)
+    padded = regularizer.padded(w)
+    value = regularizer.dual(v, float(problem.block_weight @ dual.losses()))
+    primal, best = (
+        regularizer.primal(w, float(each.block_weight @ Evaluator(each).hinges(padded)))
+        for each in (problem, task.problem.with_truth(task.completion.complete(w)))
+    )
+    assert value == pytest.approx(model.dual_objective_, rel=1e-9)
+    assert primal == pytest.approx(model.primal_objective_, rel=1e-9)
+    assert best == pytest.approx(model.round_objectives_[-1], rel=1e-9)
+    assert (np.diff(model.round_objectives_) <= 0).all()
+    if model.stationary_:
+        np.testing.assert_array_equal(task.completion.complete(w), last.truth)
+    return last.truth
+
+
+@pytest.mark.parametrize("solver", ["bcfw", "mpbcfw", "fw"])
+@pytest.mark.parametrize("family", COMPLETED)
+def test_a_refit_goes_on_with_the_last_completion(family, solver):
+    estimator, make = COMPLETED[family]
+    samples = Data(*make(np.random.default_rng(3)), False)
+    model = clone(estimator).set_params(
+        lam=0.1, random_state=0, warm_start=True, solver=SOLVERS[solver], tol=0.05, max_iter=60
+    )
+
+    def refit(n, weight=None, **given):
+        X, y, _ = samples.of(range(n))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model.set_params(**given).fit(X, y, sample_weight=weight)
+        return check_completed(model, model._make_task(X, y, weight))
+
+    for n in STAGES.values():
+        before = vars(model).get("_warm_start")
+        first = refit(n, max_iter=1)
+        if before is not None and model.n_rounds_ == 1:
+            kept = before.point.truth
+            np.testing.assert_array_equal(first[: len(kept)], kept)
+        reached = model.round_objectives_[-1]
+        refit(n, max_iter=400)
+        # P never rises by more than what the tolerance left
+        assert model.round_objectives_[-1] <= reached + 1e-9
+    if model.stationary_:
+        weights, truth = model.coef_.copy(), model._warm_start.point.truth
+        np.testing.assert_array_equal(refit(n), truth)
+        assert model.n_iter_ == 0
+        np.testing.assert_array_equal(model.coef_, weights)
+    refit(n, WEIGHT)
+    refit(n)
+    X, y, _ = samples.of(range(n - 2))
+    with pytest.raises(ValueError, match="cannot continue.*X has 8 samples but had 10"):
+        model.fit(X, y)
+    X, y, _ = samples.of([*range(1, n), 0])
+    with pytest.raises(ValueError, match=r"cannot continue.*\[0\] changed"):
+        model.fit(X, y)
+
+
+def test_what_is_known_of_labels_belongs_to_the_data():
+    estimator, make = COMPLETED["labels"]
+    X, y = make(np.random.default_rng(3))
+    model = clone(estimator).set_params(warm_start=True, random_state=0).fit(X, y)
+    # of neither the first possible label nor what a wrong one costs changes
+    i, t = next((i, t) for i, row in enumerate(y) for t, k in enumerate(row) if i and k == 0)
+    other = [list(labels) for labels in y]
+    other[i][t] = {0, 1}
+    with pytest.raises(ValueError, match=rf"cannot continue.*\[{i}\] changed"):
+        model.fit(X, other)
+    other[i][t] = -1
+    with pytest.raises(ValueError, match=rf"the loss of y\[{i}\] changed"):
+        model.fit(X, other)
+    whole = [np.zeros(len(labels), dtype=int) for labels in y]
+    whole[0] = np.array(y[0])
+    with pytest.raises(ValueError, match="whether all labels are known changed"):
+        model.fit(X, whole)
+    known = clone(estimator).set_params(warm_start=True, random_state=0).fit(X, whole)
+    with pytest.raises(ValueError, match="whether all labels are known changed"):
+        known.fit(X, [[-1, *labels[1:]] if i else labels for i, labels in enumerate(whole)])

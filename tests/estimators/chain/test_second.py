@@ -285,11 +285,23 @@ def test_what_does_not_go_with_it(data, options, message):
         SequenceTagger(order=2, **options).fit(*data)
 
 
-def test_features_of_edges_are_refused(data):
+@pytest.mark.parametrize("options", [{}, {"n_jobs": 2}])
+def test_features_of_edges(data, options):
+    """Those that are zero change nothing; others count, and predictions are the best labellings."""
     X, y = data
-    pairs = [(x, np.diff(x, axis=0)) for x in X]
-    with pytest.raises(ValueError, match="order=2 cannot be used with features of edges"):
-        SequenceTagger(order=2).fit(pairs, y)
+    nothing = [(x, np.zeros((len(x) - 1, 1))) for x in X]
+    tagger = SequenceTagger(order=2, random_state=0, tol=1e-3, **options)
+    plain, same = clone(tagger).fit(X, y), clone(tagger).fit(nothing, y)
+    assert plain.certified_ and same.certified_
+    gap = plain.dual_gap_ + same.dual_gap_
+    assert abs(plain.primal_objective_ - same.primal_objective_) <= gap + 1e-9
+    pairs = [(x, x[1:] * x[:-1]) for x in X]
+    edged = clone(tagger).fit(pairs, y)
+    assert edged.certified_ and edged.edge_coef_.any() and edged.triples_.any()
+    best, scores = edged.predict_topk(pairs[:5], 2, return_scores=True)
+    for labels, found, found_scores in zip(edged.predict(pairs[:5]), best, scores, strict=True):
+        assert list(labels) == list(found[0])
+        assert found_scores[0] >= found_scores[-1]
 
 
 @pytest.mark.parametrize("order", [0, 3, "2", None, 1.5])

@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV
 from sskit import CalibratedTagger, EarlyStopping, RegularizationPath, SequenceTagger
 from sskit.datasets import make_chains
 from sskit.display import TransitionDisplay, weights_frame
-from sskit.estimators.chain import states
+from sskit.estimators.chain import hidden
 
 COUNTS = np.array([2, 1, 3])
 OWNER = np.repeat(np.arange(3), COUNTS)
@@ -104,11 +104,6 @@ def test_prediction_is_that_of_the_best_states(allowed):
             assert margin[t, k] == pytest.approx(max(here, default=-np.inf))
 
 
-def test_the_k_best_labellings_are_refused():
-    with pytest.raises(ValueError, match="k best labellings cannot be found where labels have hid"):
-        FITTED.predict_topk(X, 2)
-
-
 def test_what_is_known_is_known_of_labels():
     known = [[None] * len(x) for x in X]
     for items, y in zip(known, Y, strict=True):
@@ -182,13 +177,13 @@ def test_the_best_start_is_kept(monkeypatch):
 
     # clusters depend on versions and rounding; on these data to begin with one state of each label
     # is better by far, wherever clusters begin
-    clusters, starts = states.first_states, []
+    clusters, starts = hidden.first_states, []
 
-    def first_states(hidden, groups, *others):
-        found = clusters(hidden, groups, *others)
+    def first_states(chains, groups, *others):
+        found = clusters(chains, groups, *others)
         return groups.first[OWNER[found]] if starts.pop(0) == "one" else found
 
-    monkeypatch.setattr(states, "first_states", first_states)
+    monkeypatch.setattr(hidden, "first_states", first_states)
     ends = {}
     for order in (["one"], ["clusters"], ["one", "clusters"], ["clusters", "one"]):
         starts[:] = order
@@ -319,7 +314,6 @@ def test_wrong_numbers_of_states(given, message):
 REFUSED = {
     "slack": ({"rescaling": "slack"}, "rescaling='slack'"),
     "kernel": ({"kernel": "rbf"}, "kernel='rbf'"),
-    "warm start": ({"warm_start": True}, "warm_start=True"),
     "prior": ({"prior": {"start_": np.zeros(6)}}, "a prior"),
     "gdmm": ({"solver": "gdmm"}, "GDMM"),
     "soft": ({"solver": "soft_bcfw"}, "SoftBCFW"),
@@ -335,11 +329,7 @@ def test_refused(case):
 
 def test_refused_of_data():
     model = SequenceTagger(**FAST)
-    with pytest.raises(ValueError, match="hidden variables, but features of edges have none"):
-        model.fit([(x, x[1:, :2]) for x in X], Y)
-    with pytest.raises(ValueError, match="data in parts, and steps of partial_fit"):
-        model.partial_fit(X, Y)
-    assert "data in parts" in model._refuse_parts()
+    assert "states begin as clusters of the tokens of all parts" in model._refuse_parts()
     assert SequenceTagger()._refuse_parts() is None
     with pytest.raises(ValueError, match="a path cannot be traced"):
         RegularizationPath(model).fit(X, Y)

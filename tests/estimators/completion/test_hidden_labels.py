@@ -451,7 +451,6 @@ def test_labels_that_nothing_completes():
 REFUSED = {
     "slack": ({"rescaling": "slack"}, "rescaling='slack' needs all labels"),
     "kernel": ({"kernel": "rbf"}, "kernel='rbf' needs all labels"),
-    "warm_start": ({"warm_start": True}, "warm_start=True needs all labels"),
     "repair": (
         {"allowed_transitions": ALLOWED, "on_violation": "repair"},
         "on_violation='repair' needs all labels",
@@ -466,17 +465,13 @@ def test_refused(name):
     given, message = REFUSED[name]
     with pytest.raises(ValueError, match=rf"y\[\d+\]\[\d+\] has no known label, but {message}"):
         make("chains", **given).fit(X, HIDDEN)
-    if name in ("slack", "warm_start"):
+    if name == "slack":
         with pytest.raises(ValueError, match=message):
             make("trees", **given).fit(TREES, HIDDEN)
 
 
-def test_refused_in_parts_and_paths():
+def test_refused_in_paths():
     model = make("chains")
-    with pytest.raises(
-        ValueError, match="data in parts, and steps of partial_fit, need all labels"
-    ):
-        model._gate(X, HIDDEN, None, part=True)
     with pytest.raises(ValueError, match="a path cannot be traced where labels are not known"):
         RegularizationPath(model).fit(X, HIDDEN)
     assert GDMM().keeps_dual_point is False

@@ -316,9 +316,3 @@ def test_features_of_edges():
         tagger.partial_fit([(x, z[:, :1]) for x, z in EDGED], CHAINS[1])
     with pytest.raises(ValueError, match="of X have 2 features, but .* expecting no features"):
         SequenceTagger(random_state=0).fit(*CHAINS).partial_fit(EDGED, CHAINS[1])
-
-
-def test_labels_that_are_not_known_are_refused():
-    y = [[{0, 1}, *labels[1:]] for labels in CHAINS[1]]
-    with pytest.raises(ValueError, match=r"y\[0\]\[0\] has no known label, but .* partial_fit"):
-        SequenceTagger(random_state=0).partial_fit(CHAINS[0], y)

@@ -69,12 +69,17 @@ def hinge(model, x, y):
     return best
 
 
-def test_objective_is_that_of_enumeration():
-    model, n = FITTED, len(X)
+def objective(model):
+    """P(w), by enumeration."""
     total = model.lam_ / 2 * sum((b**2).sum() for b in (model.coef_, model.types_, model.springs_))
     for x, y in zip(as_log_odds(X, model.score_curves_), Y, strict=True):
-        total += (hinge(model, x, y) - best_score(model, x, y)) / n
-    assert model.round_objectives_[-1] == pytest.approx(total, rel=1e-6)
+        total += (hinge(model, x, y) - best_score(model, x, y)) / len(X)
+    return total
+
+
+def test_objective_is_that_of_enumeration():
+    model = FITTED
+    assert model.round_objectives_[-1] == pytest.approx(objective(model), rel=1e-6)
     assert (np.diff(model.round_objectives_) <= 0).all()
     assert model.n_rounds_ == len(model.round_objectives_) > 1
     assert model.certified_
@@ -133,6 +138,21 @@ def test_with_weights_bounds_means_and_names():
     assert model.n_rounds_ >= 1
 
 
+def test_a_fit_goes_on_with_its_types():
+    model = PartsModel(PARENTS, **FAST, lam=1e-3, warm_start=True).fit(X, Y)
+    before, reached = model.springs_.copy(), model.round_objectives_[-1]
+    model.fit(X, Y)
+    if model.n_iter_ == 0:
+        np.testing.assert_array_equal(model.springs_, before)
+    assert model.round_objectives_[-1] <= reached + 1e-9
+    model.set_params(tol=1e-3).fit(X, Y)
+    assert (np.diff(model.round_objectives_) <= 0).all()
+    assert model.round_objectives_[-1] <= reached
+    assert model.round_objectives_[-1] == pytest.approx(objective(model), rel=1e-6)
+    with pytest.raises(ValueError, match="warm_start=True cannot continue"):
+        model.fit(X[:-1], Y[:-1])
+
+
 def test_in_early_stopping():
     poses = make_poses(12, random_state=0)
     model = PartsModel(poses.parents, latent_types=True, n_types=2, random_state=0)
@@ -144,7 +164,6 @@ def test_in_early_stopping():
     ("options", "message"),
     [
         ({"rescaling": "slack"}, "latent_types=True has hidden variables, but rescaling='slack'"),
-        ({"warm_start": True}, "latent_types=True has hidden variables, but warm_start=True"),
         ({"latent_types": "yes"}, "'latent_types' parameter of PartsModel must be"),
     ],
 )

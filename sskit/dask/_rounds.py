@@ -1,0 +1,93 @@
+"""Fits to data in parts of which not all labels are known: they are completed where they lie."""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from sskit.estimators.completion.convex_concave import ConvexConcave, Descent, Totals
+
+
+class Stage(NamedTuple):
+    """By what all parts have completed their labels.
+
+    Attributes
+    ----------
+    number : int
+        0: not at all, stretches of known labels alone are learnt from; then of the round.
+    w : ndarray of shape (n_weights,) or None
+        Weights under which labels were completed, in round 1 those of stage 0; None: at random.
+    """
+
+    number: int
+    w: np.ndarray | None = None
+
+
+class PartRounds:
+    """Rounds over parts, which complete their labels where they lie.
+
+    Parameters
+    ----------
+    places : LocalPlaces or ClusterPlaces
+        Where the parts are.
+    plan : Plan
+        Of the fit, with the first `Stage`.
+    solve : callable
+        Takes a plan and options; returns the sites, and the solution of the parts at its stage.
+    """
+
+    truth = None  # the parts have it
+
+    def __init__(self, places, plan, solve):
+        self.places, self.plan, self.solve_at = places, plan, solve
+
+    def solve(self, **options):
+        """Return the solution for the present truths."""
+        self.sites, solution = self.solve_at(self.plan, **options)
+        return solution
+
+    def complete(self, solution):
+        """Complete under the weights of a solution; return whether truths stay, and the gain."""
+        stage, later = self.plan.stage, Stage(self.plan.stage.number + 1, solution.w)
+        answers = self.places.advance(self.plan.facts, stage, later, points=dict(self.sites.save()))
+        self.plan = replace(self.plan, stage=later)
+        same, gains = zip(*answers, strict=True)
+        return all(same), sum(gains)
+
+    def advance(self, solution):
+        """Take the completions for the truth, as the parts have done."""
+
+
+def solve_in_rounds(places, plan, solve, on_pass, stop, max_iter, tol):
+    """Solve, round after round, from what stretches of known labels say.
+
+    Parameters
+    ----------
+    places, plan, solve : object
+        As of `PartRounds`.
+    on_pass : callable
+        Called after each pass of a round.
+    stop : Stop
+        Knows of Ctrl-C and the clock.
+    max_iter : int
+        Passes that all rounds together may make.
+    tol : float
+        Relative tolerance.
+
+    Returns
+    -------
+    solution : Solution
+        Of the last round, with the calls and the history of all.
+    procedure : ConvexConcave
+        Tells of the rounds.
+    """
+    w = None
+    if plan.facts.n_certain:
+        given = {"on_pass": None, "stop": stop, "max_iter": max_iter, "tol": tol}
+        _, known = solve(replace(plan, stage=Stage(0)), **given)
+        w = known.w
+    rounds = PartRounds(places, replace(plan, stage=Stage(1, w)), solve)
+    descent = Descent(rounds, Totals(on_pass, stop, max_iter), {"tol": tol})
+    descent.run()
+    procedure = ConvexConcave(None, None)
+    return procedure.keep(descent, descent.status), procedure

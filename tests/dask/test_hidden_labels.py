@@ -1,0 +1,121 @@
+"""Data in parts of which not all labels are known."""
+
+import itertools
+
+import dask
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from sskit import SequenceTagger, TreeTagger
+from sskit.dask import Distributed
+from sskit.datasets import make_chains
+
+X, Y = make_chains(24, n_features=3, n_states=3, noise=1.2, max_length=5, random_state=0)
+TREES = [(x, np.maximum(np.arange(len(x)) - 2, -1)) for x in X]
+EDGED = [(x, x[1:, :2] - x[:-1, 1:]) for x in X]
+SOME = [
+    [(int(k), -1, {int(k), (int(k) + 1) % 3})[(i + t) % 3] for t, k in enumerate(y)]
+    for i, y in enumerate(Y)
+]
+# of the first part all labels are known, of the second none for sure, of the third two labels
+SOME[:6] = [y.tolist() for y in Y[:6]]
+SOME[6:12] = [[-1, *[{0, 1}] * (len(y) - 1)] for y in Y[6:12]]
+SOME[12:18] = [[-1 if k == 2 else int(k) for k in y] for y in Y[12:18]]
+PARTS = [slice(0, 6), slice(6, 12), slice(12, 18), slice(18, 24)]
+GIVEN = {"ignore_label": -1, "random_state": 0, "lam": 0.05, "tol": 0.01, "max_iter": 500}
+CASES = {
+    "chains": (SequenceTagger(**GIVEN), X),
+    "edges": (SequenceTagger(**GIVEN), EDGED),
+    "order 2": (SequenceTagger(order=2, **GIVEN), X),
+    "rules": (SequenceTagger(allowed_transitions=np.eye(3) < 1, on_violation="ignore", **GIVEN), X),
+    "trees": (TreeTagger(**GIVEN), TREES),
+    "weights": (TreeTagger(class_weight={0: 2.0, 1: 0.5}, **GIVEN), TREES),
+}
+
+
+def cut(items, lazy):
+    found = [list(items[part]) for part in PARTS]
+    return [dask.delayed(part) for part in found] if lazy else found
+
+
+def objective(model):
+    """P(w) of chains, by enumeration."""
+    blocks = model.coef_, model.transitions_, model.start_, model.end_
+    total = model.lam_ / 2 * sum((block**2).sum() for block in blocks)
+    for x, known in zip(X, SOME, strict=True):
+        y = np.array(list(itertools.product(range(3), repeat=len(x))))
+        value = (x @ model.coef_.T)[np.arange(len(x)), y].sum(axis=1)
+        value += model.start_[y[:, 0]] + model.end_[y[:, -1]]
+        value += model.transitions_[y[:, :-1], y[:, 1:]].sum(axis=1)
+        sets = [{0, 1, 2} if k == -1 else k if isinstance(k, set) else {k} for k in known]
+        right = np.array([np.isin(y[:, t], list(each)) for t, each in enumerate(sets)])
+        wrong = (~right).sum(axis=0)
+        total += ((value + wrong).max() - value[wrong == 0].max()) / len(X)
+    return total
+
+
+LAZY = {"chains": [False, True], "trees": [False, True]}
+
+
+@pytest.mark.parametrize(
+    ("case", "lazy"), [(case, lazy) for case in CASES for lazy in LAZY.get(case, [False])]
+)
+def test_parts_together_are_the_data_in_one_piece(case, lazy):
+    estimator, items = CASES[case]
+    whole = clone(estimator).fit(items, SOME)
+    model = Distributed(estimator, client=False).fit(cut(items, lazy), cut(SOME, lazy))
+    found = model.estimator_
+    assert found.certified_
+    assert (np.diff(found.round_objectives_) <= 0).all()
+    assert found.n_rounds_ == len(found.round_objectives_)
+    assert found.history_["n_passes"][-1] == found.n_iter_
+    # both begin with what is known
+    assert found.round_objectives_[-1] == pytest.approx(whole.round_objectives_[-1], rel=0.02)
+    assert found.dual_gap_ >= found.primal_objective_ - whole.primal_objective_ - 0.02
+    if case == "chains":
+        assert found.round_objectives_[-1] == pytest.approx(objective(found), rel=1e-9)
+    same = [a == b for a, b in zip(found.predict(items), whole.predict(items), strict=True)]
+    assert np.concatenate(same).mean() > 0.9
+    assert (np.diff(model.history_["n_passes"]) >= 0).all()
+
+
+def test_without_any_certain_label():
+    sets = [[-1 if t else {int(k), 2} for t, k in enumerate(y)] for y in Y]
+    sets = [[{0, 1} if s == {2} else s for s in labels] for labels in sets]
+    model = Distributed(SequenceTagger(**GIVEN), client=False).fit(cut(X, False), cut(sets, False))
+    assert (np.diff(model.estimator_.round_objectives_) <= 0).all()
+    assert model.estimator_.certified_
+
+
+def test_weights_of_tokens():
+    weights = [3.0 * (np.arange(len(y)) % 2) for y in Y]
+    for y in (Y, SOME):
+        whole = SequenceTagger(**GIVEN).fit(X, y, token_weight=weights)
+        model = Distributed(SequenceTagger(**GIVEN), client=False)
+        model.fit(cut(X, False), cut(y, False), token_weight=cut(weights, False))
+        assert model.estimator_.primal_objective_ == pytest.approx(
+            whole.primal_objective_, rel=0.03
+        )
+        plain = Distributed(SequenceTagger(**GIVEN), client=False).fit(cut(X, False), cut(y, False))
+        assert plain.estimator_.primal_objective_ != pytest.approx(
+            whole.primal_objective_, rel=0.05
+        )
+
+
+def test_what_is_refused(tmp_path):
+    parts = cut(X, False), cut(SOME, False)
+    base = SequenceTagger(**GIVEN)
+    with pytest.raises(ValueError, match="no completion of them is kept: set warm_start=False"):
+        Distributed(clone(base).set_params(warm_start=True), client=False).fit(*parts)
+    with pytest.raises(ValueError, match="no completion of them is kept"):
+        Distributed(base, client=False, checkpoint=tmp_path).fit(*parts)
+    with pytest.raises(ValueError, match="class_weight='balanced' counts shares"):
+        Distributed(clone(base).set_params(class_weight="balanced"), client=False).fit(*parts)
+    with pytest.raises(ValueError, match="states begin as clusters of the tokens of all parts"):
+        Distributed(clone(base).set_params(n_states_per_label=2), client=False).fit(*parts)
+    with pytest.raises(ValueError, match="part 1: y has no labels but ignore_label=-1"):
+        hidden = [
+            [[-1] * len(y) for y in part] if i == 1 else part for i, part in enumerate(parts[1])
+        ]
+        Distributed(base, client=False).fit(parts[0], hidden)

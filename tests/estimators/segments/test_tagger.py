@@ -184,7 +184,7 @@ def test_bounds_prior_and_class_weights():
 def test_costs_of_pairs_of_labels():
     given = {"lam": 0.1, "tol": 1e-6}
     plain = fit(loss="hamming_sum", **given)
-    for ones in (1 - np.eye(3), {}, {"a": {"c": 9.0}}):
+    for ones in (1 - np.eye(3), {}):
         same = fit(loss=ones, **given)
         assert same.primal_objective_ == pytest.approx(plain.primal_objective_, rel=1e-5)
     table = np.array([[0, 1, 1], [1, 0, 4], [0.5, 1, 0]])
@@ -208,12 +208,16 @@ def test_costs_of_pairs_of_labels():
 @pytest.mark.parametrize(
     ("loss", "error", "message"),
     [
-        (np.ones((3, 3)), ValueError, r"loss\[0\]\[0\] is 1.0, expected 0, as both"),
+        (np.ones((3, 3)), ValueError, r"loss\['O'\]\['O'\] is 1, expected 0, as both"),
         (1 - np.eye(2), ValueError, r"loss must have shape \(3, 3\), a row for each true label"),
-        ([[0, 1, 1], [1, 0, -1], [1, 1, 0]], ValueError, r"loss\[1\]\[2\] is -1.0, expected a fin"),
-        ([[0, 1, 1], [1, 0, np.nan], [1, 1, 0]], ValueError, r"loss\[1\]\[2\] is nan"),
+        (
+            [[0, 1, 1], [1, 0, -1], [1, 1, 0]],
+            ValueError,
+            r"loss\['a'\]\['b'\] is -1, expected a finite",
+        ),
+        ([[0, 1, 1], [1, 0, np.nan], [1, 1, 0]], ValueError, r"loss\['a'\]\['b'\] is nan"),
         ({"a": {"b": np.inf}}, ValueError, r"loss\['a'\]\['b'\] is inf, expected a finite"),
-        ({"a": {"a": 2}}, ValueError, r"loss\['a'\]\['a'\] is 2.0, expected 0, as both"),
+        ({"a": {"a": 2}}, ValueError, r"loss\['a'\]\['a'\] is 2, expected 0, as both"),
         ({"a": 2}, TypeError, r"loss\['a'\] must be a dict of costs by predicted label, got int"),
         ({"a": {"b": "dear"}}, TypeError, r"loss\['a'\]\['b'\] must be a number, got 'dear'"),
         (3, ValueError, "loss"),

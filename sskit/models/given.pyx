@@ -500,7 +500,7 @@ def find_hinges(Given given, Py_ssize_t start, Py_ssize_t stop, tuple out):
     cdef int32_t[::1] index = np.empty(structure.max_support + 1, dtype=np.int32)
     cdef double[::1] sign = np.empty(structure.max_support + 1)
     cdef double[::1] h = np.empty(out[3]), g = np.empty(out[3])
-    cdef Py_ssize_t i, t, c, best, n_known
+    cdef Py_ssize_t i, t, c, best, n_known, n_wrong
     cdef int32_t* truth
     cdef int32_t* labels
     cdef double more
@@ -518,7 +518,11 @@ def find_hinges(Given given, Py_ssize_t start, Py_ssize_t stop, tuple out):
             if n_known < b.n:
                 structure.best(&b, known, 0.0, truth)
                 certain = structure.excess == 0.0
-            if structure.score(&b, truth) == -INFINITY:
+            # where nothing is allowed any labelling may be found
+            n_wrong = 0
+            for t in range(b.n):
+                n_wrong += label[b.first + t] >= 0 and truth[t] != label[b.first + t]
+            if n_wrong or structure.score(&b, truth) == -INFINITY:
                 value[i] = -INFINITY
                 continue
             if not has_loss:

@@ -381,9 +381,11 @@ default=None
         n, n_rows, K = problem.layout.n, problem.layout.n_rows, problem.n_states
         labels, completed = np.full((2, n_rows), -1, dtype=np.int32)
         known, n_candidates, truth = None, 0, problem.truth
-        if (truth < 0).any():
-            possible = (truth < 0)[:, np.newaxis] | (truth[:, np.newaxis] == np.arange(K))
-            zeros = np.zeros(n_rows, dtype=np.int32), np.zeros(n_rows)
+        hidden = truth < 0
+        if hidden.any():
+            zeros, possible = (np.zeros(n_rows, dtype=np.int32), np.zeros(n_rows)), None
+            if not hidden.all():
+                possible = hidden[:, np.newaxis] | (truth[:, np.newaxis] == np.arange(K))
             known = NodeLoss(*zeros, K, possible=possible)
         request = problem.request()
         if levels is not None:

@@ -22,6 +22,13 @@ WORDS = {
 MOST_LEVELS = 10_000
 
 
+def offsets_of(counts):
+    """Return where things begin, and the last ones end, of which there are so many each."""
+    offsets = np.zeros(len(counts) + 1, dtype=np.int64)
+    np.cumsum(counts, out=offsets[1:])
+    return offsets
+
+
 class NodeProblem:
     """A batch of chains, trees or graphs, checked and packed.
 
@@ -125,7 +132,7 @@ class NodeProblem:
         """Return the potentials, to be asked for labellings."""
         layout, edges, tables, K = self.layout, self.edges, self.tables, self.n_states
         chains, size = self.structure == "chain", tables.size
-        offsets = np.concatenate([[0], np.cumsum(layout.length)])
+        offsets = offsets_of(layout.length)
         one = self.one_table and not self.potts
         weights = self.values if one else np.zeros(size if chains else 0)
         parts = {"head": (K, K) if chains else (1, size)} if chains or one else {}
@@ -134,7 +141,7 @@ class NodeProblem:
             # numbers that count where states agree are one for each edge
             count = edges.count if tables.step or self.potts else np.minimum(edges.count, 1)
             count = np.where(layout.length > 0, count, 0)
-            where = np.concatenate([[0], np.cumsum(count)])
+            where = offsets_of(count)
             parts |= {"edges": no_features(where[-1]), "edge_offsets": where}
             parts |= {} if chains else {"edge_columns": size}
             given = {"tables": self.values, "table_first": tables.first, "step": tables.step}
@@ -157,7 +164,7 @@ class NodeProblem:
         """Return the largest loss in units, levels (n_rows,), of those that slack rescaling takes."""
         if self.tables.step:
             raise ValueError("slack rescaling takes one table of transitions for a chain")
-        sums, first = np.concatenate([[0], np.cumsum(levels, dtype=np.int64)]), self.layout.first
+        sums, first = offsets_of(levels), self.layout.first
         totals = sums[first + self.layout.length] - sums[first]
         if (totals > MOST_LEVELS).any():
             i = int((totals > MOST_LEVELS).argmax())

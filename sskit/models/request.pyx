@@ -199,7 +199,7 @@ def find_marginals(Request request, Py_ssize_t start, Py_ssize_t stop, tuple out
                         expected += weight[i] * own[place + k] * (theta[place + k] - theta[k])
                     own[place + k] = 0.0
     if wants_pairs:
-        sums[start] = np.asarray(total)[:-1], expected
+        sums[start] = np.asarray(total)[: map.node_base], expected
 
 
 def find_samples(Request request, Py_ssize_t start, Py_ssize_t stop, tuple out):
@@ -254,7 +254,7 @@ class Decoder:
         self.request = request
         # a single input is what is served most: it asks nobody how many threads there are
         n = request.n_blocks
-        n_parts = 1 if n == 1 else max(1, min(effective_n_jobs(n_jobs), n))
+        n_parts = 1 if n == 1 or n_jobs == 1 else max(1, min(effective_n_jobs(n_jobs), n))
         self.parts = [(0, n)]
         if n_parts > 1:
             bounds = np.linspace(0, n, n_parts + 1).astype(np.intp)

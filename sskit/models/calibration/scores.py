@@ -3,7 +3,6 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from sskit.models.chain.structure import ChainStructure
 from sskit.models.feature_map import FeatureMap
@@ -178,19 +177,6 @@ class Scores:
         """First and last nodes of those that have any."""
         return self.offsets[:-1][self.filled], self.offsets[1:][self.filled] - 1
 
-    def edges(self):
-        """Return both nodes, the table and the sequence or tree of each pair."""
-        n = len(self.offsets) - 1
-        if self.forest is None:
-            second = np.ones(len(self.nodes), dtype=bool)
-            second[self.ends[0]] = False
-            second = np.flatnonzero(second)
-            blocks = np.repeat(np.arange(n), np.maximum(np.diff(self.offsets) - 1, 0))
-            return second - 1, second, np.zeros(len(second), dtype=np.intp), blocks
-        ends, edges, kinds = self.forest
-        blocks = np.repeat(np.arange(n), np.diff(edges))
-        return *(self.offsets[blocks] + ends.T), kinds, blocks
-
     def arrays(self, calibration, possible=None):
         """Return the potentials of nodes (N, K), -inf where impossible, and of pairs (m, K, K).
 
@@ -294,16 +280,6 @@ class Scores:
     def best(self, calibration, possible=None, n_jobs=None):
         """Return the labelling of the highest calibrated score, (N,)."""
         return self.decoder(calibration, possible, n_jobs).best()
-
-    def feature_scores(self, labels):
-        """Return the scores of the features of all edges for labels (N,), not calibrated, (E,)."""
-        first, second, _, _ = self.edges()
-        if self.edge_scores is None:
-            return np.zeros(len(first))
-        rows = csr_array(self.edge_scores.features)
-        edge = np.repeat(np.arange(len(first)), np.diff(rows.indptr))
-        weights = self.edge_scores.weights[rows.indices, labels[first][edge], labels[second][edge]]
-        return np.bincount(edge, rows.data * weights, minlength=len(first))
 
     def labelling_scores(self, calibration, labels):
         """Return the calibrated score of a labelling, (N,), of each sequence or tree, (n,)."""

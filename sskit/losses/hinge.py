@@ -300,8 +300,8 @@ default=None
         problem = self._pack(unary, pairwise, None, edges, mask, float(temperature), True)
         log_sums, out, *_ = Decoder(problem.request(), self.n_jobs).marginals()
         out = np.ascontiguousarray(out)
-        for i in np.flatnonzero(log_sums == -np.inf):
-            problem.refuse(i)
+        if log_sums.min(initial=0.0) == -np.inf:
+            problem.refuse(int(log_sums.argmin()))
         return problem.layout.split(as_type(out, problem.dtypes[0]))
 
     def _check(self):
@@ -382,9 +382,10 @@ default=None
         labels, completed = np.full((2, n_rows), -1, dtype=np.int32)
         known, n_candidates, truth = None, 0, problem.truth
         hidden = truth < 0
-        if hidden.any():
+        n_hidden = np.count_nonzero(hidden)
+        if n_hidden:
             zeros, possible = (np.zeros(n_rows, dtype=np.int32), np.zeros(n_rows)), None
-            if not hidden.all():
+            if n_hidden < n_rows:
                 possible = hidden[:, np.newaxis] | (truth[:, np.newaxis] == np.arange(K))
             known = NodeLoss(*zeros, K, possible=possible)
         request = problem.request()
@@ -395,8 +396,8 @@ default=None
         out = np.zeros(n), np.ones(n), np.ones(n, dtype=np.uint8)
         given = truth, known, loss, n_candidates, completed, labels, *out
         Decoder(request, self.n_jobs).run(find_hinges, given)
-        for i in np.flatnonzero(out[0] == -np.inf):
-            problem.refuse(i, completed)
+        if out[0].min(initial=0.0) == -np.inf:
+            problem.refuse(int(out[0].argmin()), completed)
         return labels, completed, *out[:2], out[2].view(bool)
 
     def _cost_table(self, n_states):

@@ -161,7 +161,7 @@ class NodeProblem:
         return Given(map, structure, weights, nodes=rows, first=layout.first, **given)
 
     def largest_total(self, levels):
-        """Return the largest loss in units, levels (n_rows,), of those that slack rescaling takes."""
+        """Return the largest loss, of levels (n_rows,), that slack rescaling takes."""
         if self.tables.step:
             raise ValueError("slack rescaling takes one table of transitions for a chain")
         sums, first = offsets_of(levels), self.layout.first

@@ -42,9 +42,9 @@ class Edges:
         """Raise ValueError for the first edge whose nodes its sample does not have."""
         least, (first, second) = layout.length.min(initial=2**31), self.ends.T
         # most samples have more nodes than any edge names
-        if self.ends.min(initial=0) >= 0 and self.ends.max(initial=-1) < least:
-            if not (first == second).any():
-                return
+        usual = self.ends.min(initial=0) >= 0 and self.ends.max(initial=-1) < least
+        if usual and not (first == second).any():
+            return
         (item, node, _), (sample, number) = layout.words, self.places()
         ends = self.ends[self.first[sample] + number]
         beyond = (ends < 0) | (ends >= layout.length[sample, np.newaxis])

@@ -117,6 +117,12 @@ SSKIT_CLONES void score_rows_apart(const Rows* rows, ptrdiff_t first, ptrdiff_t 
                   score_rows_of(rows, values, first, count, weights, n_states, out, stride))
 }
 
+// weights += step * row, which are apart
+SSKIT_INLINE void add_scaled(const double* row, double step, ptrdiff_t n, double* weights) {
+#pragma GCC ivdep
+    for (ptrdiff_t k = 0; k < n; ++k) weights[k] += step * row[k];
+}
+
 // weights += outer(x, d), two states, dense
 template <class V>
 SSKIT_INLINE void add_packed(const V* x, ptrdiff_t width, const double* d, double* weights) {
@@ -177,11 +183,8 @@ SSKIT_INLINE void add_rows_of(const Rows* rows, const V* values, ptrdiff_t first
     }
     for (ptrdiff_t a = 0; a < (rows->marks ? n_active : 0); ++a) {
         const double* row = direction + active[a] * stride;
-        SSKIT_MARKED(rows, first + active[a], {
-            double* w = weights + c * n_states;
-#pragma GCC ivdep
-            for (ptrdiff_t k = 0; k < n_states; ++k) w[k] += step * row[k];
-        })
+        SSKIT_MARKED(rows, first + active[a],
+                     add_scaled(row, step, n_states, weights + c * n_states))
     }
 }
 

@@ -498,8 +498,10 @@ cdef class TreeKBest:
             for k in range(1 if parent < 0 else p.n_states):
                 self.sums.beyond[i * stride + k] = before[k] + message[k]
         programme.p, programme.edge_score = p, edge_score
-        programme.order, programme.parent = forest.order.data(), forest.parent.data()
-        programme.edge, programme.first_child = forest.edge.data(), self.first_child.data()
+        programme.order = forest.order.data()
+        programme.parent = forest.parent.data()
+        programme.edge = forest.edge.data()
+        programme.first_child = self.first_child.data()
         programme.sibling, programme.row = self.sibling.data(), self.sums.row.data()
         programme.value, programme.joined = self.sums.value.data(), self.sums.beyond.data()
         with nogil:

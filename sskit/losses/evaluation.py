@@ -162,7 +162,7 @@ class NodeGradients:
 def as_type(numbers, dtype):
     """Return numbers in a type; those that are too large for it are infinite."""
     with np.errstate(over="ignore"):
-        return numbers.astype(dtype, copy=False)
+        return np.ascontiguousarray(numbers, dtype=dtype)
 
 
 def restored_labels(flat, layout):

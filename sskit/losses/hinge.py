@@ -15,7 +15,7 @@ from sskit.losses.evaluation import (
 from sskit.losses.layout import pack_weights
 from sskit.losses.nodes import WORDS, NodeProblem
 from sskit.models.given import find_hinges
-from sskit.models.request import Decoder
+from sskit.models.request import Decoder, find_max_marginals
 from sskit.models.structure import NodeLoss
 
 
@@ -266,7 +266,9 @@ default=None
         self._check()
         self._refuse("max_marginals")
         problem = self._pack(unary, pairwise, None, edges, mask, decoding=True)
-        out = Decoder(problem.request(), self.n_jobs).max_marginals()
+        request = problem.request()
+        out = np.zeros((problem.layout.n_rows, request.map.stride))
+        out = Decoder(request, self.n_jobs).run(find_max_marginals, out)[:, : problem.n_states]
         return problem.layout.split(as_type(out, problem.dtypes[0]))
 
     def marginals(self, unary, pairwise, *, edges=None, mask=None, temperature=1.0):
@@ -299,7 +301,6 @@ default=None
             raise ValueError(f"temperature must be a positive number, got {temperature}")
         problem = self._pack(unary, pairwise, None, edges, mask, float(temperature), True)
         log_sums, out, *_ = Decoder(problem.request(), self.n_jobs).marginals()
-        out = np.ascontiguousarray(out)
         if log_sums.min(initial=0.0) == -np.inf:
             problem.refuse(int(log_sums.argmin()))
         return problem.layout.split(as_type(out, problem.dtypes[0]))

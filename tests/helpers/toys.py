@@ -104,8 +104,10 @@ def walk(rng, allowed, length):
     return np.array(states)
 
 
-def bind_chains(X, y, n_states, form="dense", weights=None, *, mean=True, allowed=None):
-    """Toy of given chains."""
+def bind_chains(
+    X, y, n_states, form="dense", weights=None, *, mean=True, allowed=None, table=None
+):  # fmt: skip
+    """Toy of given chains; a table has costs of pairs of states."""
     lengths = np.array([len(x) for x in X])
     c = block_weights(len(X), weights)
     start = None if allowed is None else np.ones(n_states, dtype=bool)
@@ -115,8 +117,14 @@ def bind_chains(X, y, n_states, form="dense", weights=None, *, mean=True, allowe
         sp.csr_array(values) if form == "csr" else values, np.concatenate([[0], lengths.cumsum()])
     )
     cost = np.repeat(1.0 / lengths if mean else np.ones(len(X)), lengths)
-    problem = model.bind(stacked, np.concatenate(y), cost, c)
+    problem = model.bind(stacked, np.concatenate(y), cost, c, table=table)
     pairs = enumerate_chains(X, y, n_states, c, mean=mean, allowed=allowed)
+    if table is not None:
+        take = np.mean if mean else np.sum
+        pairs.loss = [
+            np.array([take(table[truth, states]) for states in found])
+            for truth, found in zip(y, pairs.labels, strict=True)
+        ]
     return Toy(problem, model.layout, pairs, X, n_states)
 
 

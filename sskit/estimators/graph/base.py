@@ -10,6 +10,7 @@ from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
 from sskit.estimators.base.facts import LabelFacts, Labels, WeightSums, same, summed
 from sskit.estimators.graph.prediction import GraphWeights, SegmenterMixin
 from sskit.estimators.reasons.weights import WeightsFrameMixin
+from sskit.inputs.costs import cost_table, factored
 from sskit.inputs.graphs import GraphBatch, check_graphs
 from sskit.inputs.masks import node_targets
 from sskit.inputs.stacking import FeatureScale
@@ -72,7 +73,7 @@ class GraphEstimator(WeightsFrameMixin, SegmenterMixin, StructuredEstimator):
 
     _parameter_constraints = {
         **StructuredEstimator._parameter_constraints,
-        "loss": [StrOptions({"hamming", "hamming_sum", "balanced"})],
+        "loss": [StrOptions({"hamming", "hamming_sum", "balanced"}), "array-like", dict],
         "node_weights": [StrOptions({"areas"}), None],
         "ignore_label": "no_validation",
     }
@@ -111,6 +112,8 @@ class GraphEstimator(WeightsFrameMixin, SegmenterMixin, StructuredEstimator):
         """Raise ValueError if no node of all parts has a label, or parameters do not fit."""
         self._check_labelled(facts.n_labelled)
         self._model(facts)
+        if not callable(self.loss):
+            cost_table(self.loss, facts.labels.values)
 
     def _areas(self, graphs):
         """Return the weights of nodes, None for ones."""
@@ -118,7 +121,15 @@ class GraphEstimator(WeightsFrameMixin, SegmenterMixin, StructuredEstimator):
 
     def _loss_kind(self):
         """Return what weights of nodes are scaled for: the name of a loss."""
-        return self.loss
+        return self.loss if isinstance(self.loss, str) else "hamming_sum"
+
+    def _with_pair_costs(self, cost, labels, classes):
+        """Return costs of nodes, and the table (K, K) of pairs of labels to multiply, or None."""
+        table = cost_table(self.loss, classes)
+        if table is None:
+            return cost, None
+        factors, table = factored(table)
+        return cost * factors[labels], table
 
     def _survey(self, checked):
         """Return the `GraphFacts` of checked data."""

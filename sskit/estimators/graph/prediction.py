@@ -179,6 +179,8 @@ class SegmenterMixin:
     def score(self, X, y, sample_weight=None):
         """Return the share of nodes, weighted by their areas if any, or pixels labelled right.
 
+        Each mistake counts the same, whatever `loss`.
+
         Parameters
         ----------
         X : sequence of n_samples graphs

@@ -55,9 +55,12 @@ class SegmentationModel(GraphEstimator):
     cache : {"auto", True, False}, default="auto"
         Whether "bcfw" steps between stored planes where they promise enough, instead of asking
         the oracle.
-    loss : {"hamming", "hamming_sum", "balanced"}, default="hamming_sum"
-        Task loss of a graph: the share of wrong nodes, their number, or their share, in which
-        each class counts the same over all graphs.
+    loss : str, array-like of shape (n_classes, n_classes) or dict, default="hamming_sum"
+        Task loss of a graph: "hamming", the share of wrong nodes, "hamming_sum", their number, or
+        "balanced", their share, in which each class counts the same over all graphs; or the sum of
+        their costs. An array has these by true label (row) and predicted one (column), in the
+        order of ``classes_``, a dict of dicts by label, ``{true: {predicted: cost}}``, where those
+        that are not named are 1. Costs are non-negative, and zero where both labels are the same.
     node_weights : {"areas"} or None, default=None
         How much a node counts in the loss: all the same, or by the area of its superpixel. For
         "hamming_sum" the areas are scaled to have the mean one.
@@ -271,8 +274,10 @@ class SegmentationModel(GraphEstimator):
 
     def _bind(self, checked, facts):
         """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
+        labels, cost, *others = self._targets(checked, facts)
+        cost, table = self._with_pair_costs(cost, labels, facts.labels.values)
         model = self._model(facts)
-        problem = model.bind(checked.graphs, *self._targets(checked, facts))
+        problem = model.bind(checked.graphs, labels, cost, *others, table=table)
         return self._task(problem, model, facts, inference_=model.inference)
 
     def _model_parameters(self):

@@ -11,7 +11,7 @@ from sskit.estimators.base.fitted_state import check_fitted, raise_damaged
 from sskit.estimators.graph.base import GraphEstimator, GraphFacts
 from sskit.estimators.graph.prediction import check_graph_model
 from sskit.inputs.graphs import check_graphs
-from sskit.models.graph.data import check_loss_table, losses_by_callable
+from sskit.models.graph.data import losses_by_callable
 from sskit.models.graph.model import GraphModel
 
 
@@ -72,12 +72,13 @@ class GraphTagger(GraphEstimator):
     cache : {"auto", True, False}, default="auto"
         Whether "bcfw" steps between stored planes where they promise enough, instead of asking
         the oracle.
-    loss : str, array-like of shape (K, K) or callable, default="hamming_sum"
+    loss : str, array-like of shape (K, K), dict or callable, default="hamming_sum"
         Task loss of a graph: "hamming", the share of wrong nodes, "hamming_sum", their number,
         "balanced", their share, in which each class counts the same over all graphs; or the sum
         over the nodes of a table's entry at the true label (row) and the predicted one (column),
-        both sorted; or of what a function ``loss(y, classes)`` returns for the true labels (V,)
-        of a graph and the labels (K,) that there are: an array (V, K), 0 at the true labels.
+        both sorted, which may be a dict of dicts, ``{true: {predicted: cost}}``, where costs that
+        are not named are 1; or of what a function ``loss(y, classes)`` returns for the true labels
+        (V,) of a graph and the labels (K,) that there are: an array (V, K), 0 at the true labels.
         Tables and functions are not negative.
     node_weights : {"areas"} or None, default=None
         How much a node counts in the loss: all the same, or by the area of its superpixel. For
@@ -212,7 +213,7 @@ class GraphTagger(GraphEstimator):
 
     _parameter_constraints = {
         **GraphEstimator._parameter_constraints,
-        "loss": [StrOptions({"hamming", "hamming_sum", "balanced"}), "array-like", callable],
+        "loss": [*GraphEstimator._parameter_constraints["loss"], callable],
         "pairwise_form": [StrOptions({"directed", "symmetric", "potts"})],
         "allowed_pairs": ["array-like", None],
         "inference": [StrOptions(set(GraphModel.inferences))],
@@ -330,14 +331,6 @@ class GraphTagger(GraphEstimator):
         graphs = self._check_inputs(X)
         return np.array(self._fitted_model().choose(graphs))
 
-    def _gate(self, X, y, sample_weight, part=False):
-        """Return training data, or a part of them, checked."""
-        checked = super()._gate(X, y, sample_weight, part)
-        if isinstance(self.loss, str) or callable(self.loss):
-            return checked
-        check_loss_table(self.loss, np.shape(self.loss)[0] if np.ndim(self.loss) else 0)
-        return checked
-
     def _check_graphs(self, X, **expected):
         """Return checked graphs, whose nodes may have kinds."""
         return check_graphs(X, with_kinds=True, **expected)
@@ -359,8 +352,6 @@ class GraphTagger(GraphEstimator):
     def _check_facts(self, facts):
         """Raise ValueError if no node of all parts has a label, or parameters do not fit."""
         super()._check_facts(facts)
-        if not isinstance(self.loss, str) and not callable(self.loss):
-            check_loss_table(self.loss, len(facts.labels.values))
 
     def _model(self, facts):
         """Return the model for training data."""
@@ -377,18 +368,14 @@ class GraphTagger(GraphEstimator):
         if callable(self.loss):
             given = labels, labelled, classes, graphs.node_offsets
             losses = {"table": losses_by_callable(self.loss, *given), "by_node": True}
-        elif not isinstance(self.loss, str):
-            losses = {"table": check_loss_table(self.loss, len(classes))}
+        else:
+            cost, losses["table"] = self._with_pair_costs(cost, labels, classes)
         if mask is not None:
             allowed = mask[kind_codes(graphs, facts.kinds.values)]
         model.refuse_pairs(graphs, labels, labelled, classes)
         problem = model.bind(graphs, labels, cost, labelled, share, allowed=allowed, **losses)
         kinds = None if facts.kinds is None else facts.kinds.values
         return self._task(problem, model, facts, node_kinds_=kinds, kind_classes_=mask)
-
-    def _loss_kind(self):
-        """Return what weights of nodes are scaled for."""
-        return self.loss if isinstance(self.loss, str) else "hamming_sum"
 
     def _model_parameters(self):
         """Return the names of parameters that make a model what it is."""

@@ -1,15 +1,14 @@
 """Sequences with segments: checked, what they say of all data, and what a fit makes of them."""
 
 from dataclasses import dataclass, field
-from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
 
 from sskit._labels import by_label, plain
-from sskit._numbers import as_floats
 from sskit.estimators.base.facts import RowFacts, same
 from sskit.estimators.reasons.columns import Columns
+from sskit.inputs.costs import cost_table
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.inputs.stacking import FeatureScale
 from sskit.inputs.weights import class_factors
@@ -113,67 +112,13 @@ def losses_of(loss, class_weight, outside, codes, lengths, known):
     if class_weight is not None:
         factors = class_factors(class_weight, known.values, known.counts)
     if not isinstance(loss, str):
-        return {"costs": factors[codes >> 1], "table": pair_costs(loss, known.values)}
+        return {"costs": factors[codes >> 1], "table": cost_table(loss, known.values)}
     if loss != "segments":
         costs = factors[codes >> 1]
         return {"costs": costs / np.repeat(lengths, lengths) if loss == "hamming" else costs}
     factors = np.array(factors, dtype=np.float64)
     factors[[label == outside for label in known.values.tolist()]] = 0.0
     return {"costs": factors[codes >> 1] * (codes & 1), "false_cost": factors}
-
-
-def pair_costs(loss, classes):
-    """Return costs by true and predicted label, checked.
-
-    Parameters
-    ----------
-    loss : array-like of shape (K, K), or dict of dicts
-        Costs in the order of the classes, or by label; those that are not there are 1.
-    classes : ndarray of shape (K,)
-        The labels.
-
-    Returns
-    -------
-    table : ndarray of shape (K, K)
-        Non-negative, zero on the diagonal.
-
-    Raises
-    ------
-    TypeError
-        If a dict has anything else than dicts.
-    ValueError
-        Naming the first entry that is wrong.
-    """
-    n, labels = len(classes), classes.tolist()
-    names = range(n)
-    if isinstance(loss, dict):
-        given, loss, names = loss, 1.0 - np.eye(n), labels
-        for a, row in enumerate(by_label(given, classes, {})):
-            if not isinstance(row, dict):
-                raise TypeError(
-                    f"loss[{labels[a]!r}] must be a dict of costs by predicted label, got "
-                    f"{type(row).__name__}"
-                )
-            for b, cost in enumerate(by_label(row, classes, None)):
-                if cost is None:
-                    continue
-                if not isinstance(cost, Real):
-                    raise TypeError(
-                        f"loss[{labels[a]!r}][{labels[b]!r}] must be a number, got {cost!r:.80}"
-                    )
-                loss[a, b] = cost
-    table = as_floats(loss, "loss")
-    if table.shape != (n, n):
-        raise ValueError(
-            f"loss must have shape ({n}, {n}), a row for each true label and a column for each "
-            f"predicted one, got {table.shape}"
-        )
-    wrong = np.argwhere(~((table >= 0) & (table < np.inf)) | ((np.eye(n) > 0) & (table != 0)))
-    if len(wrong):
-        a, b = wrong[0]
-        expected = "0, as both labels are the same" if a == b else "a finite number >= 0"
-        raise ValueError(f"loss[{names[a]!r}][{names[b]!r}] is {table[a, b]}, expected {expected}")
-    return table
 
 
 def _largest(values, portions, numbers):

@@ -17,10 +17,10 @@ from sskit.estimators.segments.sequences import (
     lengths_by_label,
     limits_of,
     losses_of,
-    pair_costs,
 )
 from sskit.estimators.segments.whole import count_features, whole_features
 from sskit.inputs.chains.segments import check_segmentations
+from sskit.inputs.costs import cost_table
 from sskit.inputs.ragged import stack_sequences
 from sskit.inputs.weights import check_sample_weight, class_factors
 from sskit.models.chain.model import default_lam, token_scale
@@ -378,7 +378,7 @@ class SegmentTagger(SegmentPredictionMixin, StructuredEstimator):
         super()._check_facts(facts)
         limits_of(self.max_length, self.outside, facts)
         if not isinstance(self.loss, str):
-            pair_costs(self.loss, facts.labels.values)
+            cost_table(self.loss, facts.labels.values)
         if self.class_weight is not None:
             class_factors(self.class_weight, facts.labels.values, facts.labels.counts)
 

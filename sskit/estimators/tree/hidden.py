@@ -30,6 +30,8 @@ class HiddenTrees:
         Weights of the trees, summing to one.
     n_jobs : int or None
         Number of threads.
+    table : ndarray of shape (K, K) or None
+        Costs of pairs of labels.
     """
 
     model: TreeModel
@@ -39,6 +41,7 @@ class HiddenTrees:
     cost: np.ndarray
     block_weight: np.ndarray
     n_jobs: int | None
+    table: np.ndarray | None = None
 
     def complete(self, w):
         """Return the best labels (n_nodes,) under flat weights that agree with what is known."""
@@ -80,5 +83,6 @@ class HiddenTrees:
             self.partial.labels[known],
             np.ascontiguousarray(self.cost[known]),
             self.block_weight[some],
+            table=self.table,
         )
         return problem, np.asarray

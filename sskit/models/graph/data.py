@@ -142,41 +142,6 @@ def node_costs(loss, labels, labelled, n_states, node_weight, n_nodes, sums=None
     return share * (total / (n_states * np.where(of_class > 0, of_class, 1.0)))[labels]
 
 
-def check_loss_table(table, n_states):
-    """Return a table of losses, true labels by predicted ones, checked.
-
-    Parameters
-    ----------
-    table : array-like of shape (K, K)
-        Non-negative, zero where both are the same.
-    n_states : int
-        Number of labels K.
-
-    Returns
-    -------
-    table : ndarray of shape (K, K)
-        In double precision.
-
-    Raises
-    ------
-    ValueError
-        Naming the first entry that is wrong.
-    """
-    table = as_floats(table, "loss")
-    if table.shape != (n_states, n_states):
-        raise ValueError(
-            f"loss must have shape ({n_states}, {n_states}), a row for each true label and a "
-            f"column for each predicted one, got {table.shape}"
-        )
-    wrong = ~((table >= 0) & (table < np.inf))
-    wrong |= (np.eye(n_states) > 0) & (table != 0)
-    if wrong.any():
-        a, b = np.argwhere(wrong)[0]
-        expected = "0, as both labels are the same" if a == b else "a number >= 0"
-        raise ValueError(f"loss[{a}, {b}] is {table[a, b]}, expected {expected}")
-    return table
-
-
 def losses_by_callable(loss, labels, labelled, classes, offsets):
     """Return the losses of all labels at all nodes, from a function of the labels of a graph.
 

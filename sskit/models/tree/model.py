@@ -46,7 +46,7 @@ class TreeModel:
             transitions=(*tables, n_states, n_states),
         )
 
-    def bind(self, trees, codes, labels, cost, block_weight):
+    def bind(self, trees, codes, labels, cost, block_weight, *, table=None):
         """Bind the model to training data.
 
         Parameters
@@ -61,6 +61,8 @@ class TreeModel:
             Loss of a wrong label at each node.
         block_weight : ndarray of shape (n,)
             Weights of the trees, summing to one.
+        table : ndarray of shape (K, K), default=None
+            Costs of pairs of labels, by which the losses are multiplied.
 
         Returns
         -------
@@ -69,7 +71,7 @@ class TreeModel:
         """
         map, structure = bound_trees(trees, codes, self.n_kinds, self.n_states, node_rows(trees))
         map.prepare()
-        loss = NodeLoss(labels.astype(np.int32), cost, self.n_states)
+        loss = NodeLoss(labels.astype(np.int32), cost, self.n_states, table)
         return StructuredProblem(map, structure, loss, block_weight)
 
 

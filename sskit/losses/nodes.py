@@ -109,7 +109,10 @@ class NodeProblem:
     def _check_numbers(self):
         """Raise ValueError for the first number that is none, or inf, of a sample."""
         (item, node, state), size = self.words, self.tables.size
-        for i, rows, tables in self._samples():
+        samples = list(self._samples())
+        if self.one_table and self.structure == "chain":  # chains may have no edges, and it counts
+            samples.insert(0, (0, self.rows[:0], self.values[np.newaxis]))
+        for i, rows, tables in samples:
             for wrong, values in ((~(rows < np.inf), rows), (~(tables < np.inf), tables)):
                 if not wrong.any():
                     continue

@@ -422,10 +422,11 @@ cdef class GivenGraphs(Structure):
             a, c = self.p.ends[2 * e], self.p.ends[2 * e + 1]
             if code[a] != truth[a] or code[c] != truth[c]:
                 index[n] = <int32_t>self.pair_at(b, e, truth[a], truth[c])
-                index[n + 1] = <int32_t>self.pair_at(b, e, code[a], code[c])
                 value[n] = self.form.factor[truth[a], truth[c]]
-                value[n + 1] = -self.form.factor[code[a], code[c]]
-                n += 2
+                n += value[n] != 0.0
+                index[n] = <int32_t>self.pair_at(b, e, code[a], code[c])
+                value[n] = -self.form.factor[code[a], code[c]]
+                n += value[n] != 0.0
         return n
 
     cdef double score(self, const Block* b, const int32_t* code) except? -1 nogil:
@@ -522,7 +523,7 @@ def find_hinges(Given given, Py_ssize_t start, Py_ssize_t stop, tuple out):
             n_wrong = 0
             for t in range(b.n):
                 n_wrong += label[b.first + t] >= 0 and truth[t] != label[b.first + t]
-            if n_wrong or structure.score(&b, truth) == -INFINITY:
+            if n_wrong or not structure.score(&b, truth) > -INFINITY:
                 value[i] = -INFINITY
                 continue
             if not has_loss:

@@ -131,9 +131,7 @@ class NodeGradients:
     def _by_edges(self, weights):
         """Return the gradient by the potentials of edges."""
         edges, tables, K = self.edges, self.tables, self.n_states
-        sample = np.repeat(np.arange(self.layout.n), edges.count)
-        # the place of an edge among those of its sample
-        e = np.arange(len(sample)) - (np.cumsum(edges.count) - edges.count)[sample]
+        sample, e = edges.places()
         first = self.layout.first[sample]
         if edges.ends is None:
             u, v = first + e, first + e + 1
@@ -164,7 +162,7 @@ class NodeGradients:
 def as_type(numbers, dtype):
     """Return numbers in a type; those that are too large for it are infinite."""
     with np.errstate(over="ignore"):
-        return numbers.astype(dtype, copy=False)
+        return np.ascontiguousarray(numbers, dtype=dtype)
 
 
 def restored_labels(flat, layout):

@@ -7,24 +7,17 @@ from sklearn.base import BaseEstimator
 
 from sskit._numbers import as_floats
 from sskit.inputs.costs import cost_table
-from sskit.losses.batch import Found, Truths
-from sskit.losses.chain import ChainDecode, ChainHinge, ChainSlack
 from sskit.losses.evaluation import (
     HingeEvaluation,
     NodeGradients,
     as_type,
     restored_labels,
 )
-from sskit.losses.graph import GraphDecode, GraphHinge
 from sskit.losses.layout import pack_weights
-from sskit.losses.marginals import (
-    ChainMarginals,
-    ChainMaxMarginals,
-    TreeMarginals,
-    TreeMaxMarginals,
-)
 from sskit.losses.nodes import WORDS, NodeProblem
-from sskit.losses.threads import run
+from sskit.models.given import find_hinges
+from sskit.models.request import Decoder, find_max_marginals
+from sskit.models.structure import NodeLoss
 
 
 class StructuredHinge(BaseEstimator):
@@ -170,19 +163,9 @@ default=None
         self._check()
         problem = self._pack(unary, pairwise, labels, edges, mask)
         weight = pack_weights(token_weight, problem.layout)
-        found = Found(problem.batch)
         table = self._cost_table(problem.n_states)
         cost, levels, unit = self._costs(problem, weight)
-        truths = Truths(problem.batch, problem.truth, cost, table)
-        arguments = truths, found
-        if self.structure == "chain":
-            task = ChainHinge
-            if self.rescaling == "slack":
-                task, arguments = ChainSlack, (truths, found, levels, unit)
-        else:
-            task, arguments = GraphHinge, (self.structure == "tree", truths, found)
-        run(lambda n: task(problem.batch, n, *arguments), self.n_jobs, problem.layout.n)
-        labels, completed, losses, scale, exact = found.arrays()
+        labels, completed, losses, scale, exact = self._find(problem, cost, table, levels, unit)
         parts = NodeGradients(
             problem.layout,
             problem.edges,
@@ -262,13 +245,7 @@ default=None
         """
         self._check()
         problem = self._pack(unary, pairwise, labels, edges, mask, decoding=True)
-        found = Found(problem.batch)
-        truths = Truths(problem.batch, problem.truth, np.zeros(problem.batch.n_rows), None)
-        task, arguments = ChainDecode, (truths, found)
-        if self.structure != "chain":
-            task, arguments = GraphDecode, (self.structure == "tree", truths, found)
-        run(lambda n: task(problem.batch, n, *arguments), self.n_jobs, problem.layout.n)
-        return restored_labels(found.arrays()[1], problem.layout)
+        return restored_labels(self._find(problem)[1], problem.layout)
 
     def max_marginals(self, unary, pairwise, *, edges=None, mask=None):
         """Compute for each node and label the best score of all labellings that have it there.
@@ -291,11 +268,9 @@ default=None
         self._check()
         self._refuse("max_marginals")
         problem = self._pack(unary, pairwise, None, edges, mask, decoding=True)
-        out = np.zeros((problem.layout.n_rows, problem.n_states))
-        task, arguments = ChainMaxMarginals, (out,)
-        if self.structure == "tree":
-            task, arguments = TreeMaxMarginals, (True, out)
-        run(lambda n: task(problem.batch, n, *arguments), self.n_jobs, problem.layout.n)
+        request = problem.request()
+        out = np.zeros((problem.layout.n_rows, request.map.stride))
+        out = Decoder(request, self.n_jobs).run(find_max_marginals, out)[:, : problem.n_states]
         return problem.layout.split(as_type(out, problem.dtypes[0]))
 
     def marginals(self, unary, pairwise, *, edges=None, mask=None, temperature=1.0):
@@ -327,12 +302,9 @@ default=None
         if temperature.shape != () or not 0 < temperature < np.inf:
             raise ValueError(f"temperature must be a positive number, got {temperature}")
         problem = self._pack(unary, pairwise, None, edges, mask, float(temperature), True)
-        out = np.zeros((problem.layout.n_rows, problem.n_states))
-        log_partition = np.zeros(problem.layout.n)
-        task, arguments = ChainMarginals, (out, log_partition)
-        if self.structure == "tree":
-            task, arguments = TreeMarginals, (True, out, log_partition)
-        run(lambda n: task(problem.batch, n, *arguments), self.n_jobs, problem.layout.n)
+        log_sums, out, *_ = Decoder(problem.request(), self.n_jobs).marginals()
+        if log_sums.min(initial=0.0) == -np.inf:
+            problem.refuse(int(log_sums.argmin()))
         return problem.layout.split(as_type(out, problem.dtypes[0]))
 
     def _check(self):
@@ -387,6 +359,49 @@ default=None
             temperature=temperature,
             decoding=decoding,
         )
+
+    def _find(self, problem, cost=None, table=None, levels=None, unit=None):
+        """Return what is found for all samples.
+
+        Parameters
+        ----------
+        problem : NodeProblem
+            The samples.
+        cost : ndarray of shape (n_rows,), default=None
+            What wrong labels cost; None: labels that agree with what is known are all that counts.
+        table : ndarray of shape (n_states, n_states), default=None
+            Factors of the costs.
+        levels, unit : ndarray, default=None
+            The costs in units, and the unit of each sample, for slack rescaling.
+
+        Returns
+        -------
+        labels, completed : ndarray of shape (n_rows,), int32
+            Those of the maximum in the loss, and the true ones; -1 at padding.
+        losses, scale, exact : ndarray of shape (n,)
+            Hinges, factors of their gradients, and whether they are certain.
+        """
+        n, n_rows, K = problem.layout.n, problem.layout.n_rows, problem.n_states
+        labels, completed = np.full((2, n_rows), -1, dtype=np.int32)
+        known, n_candidates, truth = None, 0, problem.truth
+        hidden = truth < 0
+        n_hidden = np.count_nonzero(hidden)
+        if n_hidden:
+            zeros, possible = (np.zeros(n_rows, dtype=np.int32), np.zeros(n_rows)), None
+            if n_hidden < n_rows:
+                possible = hidden[:, np.newaxis] | (truth[:, np.newaxis] == np.arange(K))
+            known = NodeLoss(*zeros, K, possible=possible)
+        request = problem.request()
+        if levels is not None:
+            most = problem.largest_total(levels)
+            n_candidates = request.structure.index_losses(levels, unit, most)
+        loss = None if cost is None else NodeLoss(completed, cost, K, table)
+        out = np.zeros(n), np.ones(n), np.ones(n, dtype=np.uint8)
+        given = truth, known, loss, n_candidates, completed, labels, *out
+        Decoder(request, self.n_jobs).run(find_hinges, given)
+        if out[0].min(initial=0.0) == -np.inf:
+            problem.refuse(int(out[0].argmin()), completed)
+        return labels, completed, *out[:2], out[2].view(bool)
 
     def _cost_table(self, n_states):
         """Return the table of costs, or None if all wrong labels cost the same."""

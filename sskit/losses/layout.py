@@ -34,11 +34,17 @@ class Layout:
             self.n_rows = self.n * width
         self.full = width is None or self.n == 0 or int(length.min()) == width
 
-    def inside(self):
-        """Return for each row whether it is part of a sample, or None if all are."""
-        if self.full:
-            return None
-        return (np.arange(self.width) < self.length[:, np.newaxis]).ravel()
+    def only_inside(self, rows):
+        """Return an array (n_rows,), which may be written to, with zeros at padding."""
+        if not self.full:
+            rows[(np.arange(self.width) >= self.length[:, np.newaxis]).ravel()] = 0
+        return rows
+
+    def name(self, row):
+        """Return what error messages call a row."""
+        i = int(np.searchsorted(self.first, row, side="right")) - 1
+        item, node, _ = self.words
+        return f"{item} {i}, {node} {row - self.first[i]}"
 
     def split(self, rows, length=None, width=None):
         """Return rows as users know them: a padded array, or a list of arrays.
@@ -273,28 +279,15 @@ def pack_labels(labels, layout, n_labels):
         Naming the first that is wrong.
     """
     flat = pack_values(labels, layout, "labels")
-    wrong = (flat < 0) | (flat >= n_labels)
-    if not wrong.any():
-        inside = layout.inside()
-        packed = flat.astype(np.int32)
-        if inside is not None:
-            packed[~inside] = -1
-        return packed
-    packed = np.where(wrong, -1, flat).astype(np.int32)
-    wrong &= flat != IGNORED
-    inside = layout.inside()
-    if inside is not None:
-        wrong &= inside
-        packed[~inside] = -1
+    known = layout.only_inside((flat >= 0) & (flat < n_labels))
+    wrong = layout.only_inside(~known & (flat != IGNORED))
     if wrong.any():
         row = int(wrong.argmax())
-        i = int(np.searchsorted(layout.first, row, side="right")) - 1
-        item, node, state = layout.words
         raise ValueError(
-            f"{item} {i}, {node} {row - layout.first[i]}: labels has {flat[row]}, expected 0 to "
-            f"{n_labels - 1}, or {IGNORED} where it is not known"
+            f"{layout.name(row)}: labels has {flat[row]}, expected 0 to {n_labels - 1}, or "
+            f"{IGNORED} where it is not known"
         )
-    return packed
+    return np.where(known, flat, -1).astype(np.int32)
 
 
 def pack_weights(weights, layout):
@@ -306,17 +299,9 @@ def pack_weights(weights, layout):
         weights = [as_potentials(w, f"{name}[{i}]") for i, w in enumerate(weights)]
     else:
         weights = as_potentials(weights, name)
-    flat = pack_values(weights, layout, name).astype(np.float64)
-    inside = layout.inside()
-    if inside is not None:
-        flat[~inside] = 0.0
+    flat = layout.only_inside(pack_values(weights, layout, name).astype(np.float64))
     wrong = ~((flat >= 0) & (flat < np.inf))
     if wrong.any():
         row = int(wrong.argmax())
-        i = int(np.searchsorted(layout.first, row, side="right")) - 1
-        item, node, _ = layout.words
-        raise ValueError(
-            f"{item} {i}, {node} {row - layout.first[i]}: token_weight is {flat[row]}, expected a "
-            "number >= 0"
-        )
+        raise ValueError(f"{layout.name(row)}: {name} is {flat[row]}, expected a number >= 0")
     return flat

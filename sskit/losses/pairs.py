@@ -33,6 +33,33 @@ class Edges:
     shared: bool
     width: int | None
 
+    def places(self):
+        """Return the sample and the number within it of each edge of all samples."""
+        sample = np.repeat(np.arange(len(self.count)), self.count)
+        return sample, np.arange(len(sample)) - (np.cumsum(self.count) - self.count)[sample]
+
+    def check(self, layout):
+        """Raise ValueError for the first edge whose nodes its sample does not have."""
+        least, (first, second) = layout.length.min(initial=2**31), self.ends.T
+        # most samples have more nodes than any edge names
+        usual = self.ends.min(initial=0) >= 0 and self.ends.max(initial=-1) < least
+        if usual and not (first == second).any():
+            return
+        (item, node, _), (sample, number) = layout.words, self.places()
+        ends = self.ends[self.first[sample] + number]
+        beyond = (ends < 0) | (ends >= layout.length[sample, np.newaxis])
+        wrong = beyond.any(axis=1) | (ends[:, 0] == ends[:, 1])
+        if not wrong.any():
+            return
+        e = int(wrong.argmax())
+        where = f"{item} {sample[e]}: edges[{number[e]}]"
+        if beyond[e].any():
+            raise ValueError(
+                f"{where} has the {node} {ends[e][beyond[e]][0]}, expected 0 to "
+                f"{layout.length[sample[e]] - 1}"
+            )
+        raise ValueError(f"{where} joins the {node} {ends[e, 0]} to itself")
+
 
 @dataclass
 class Tables:
@@ -82,7 +109,7 @@ def chain_edges(layout):
 
 
 def pack_edges(edges, layout):
-    """Return edges of graphs, checked in part; the batch checks their nodes.
+    """Return edges of graphs, checked in part: `Edges.check` checks their nodes.
 
     Parameters
     ----------

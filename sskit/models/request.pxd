@@ -13,6 +13,7 @@ cdef class Request:
     cdef double[::1] weights                 # (n_weights + LANES,)
     cdef readonly Py_ssize_t n_blocks
     cdef readonly Py_ssize_t n_nodes
+    cdef readonly Py_ssize_t n_rows          # of arrays by node: more where these are padded
     cdef readonly Py_ssize_t n_states
 
     # the potentials of a block, in theta, which `begin` has made

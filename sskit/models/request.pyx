@@ -7,6 +7,7 @@ from joblib import effective_n_jobs
 
 from sskit.models.features import SPARE, take_weights
 
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 
 from sskit.core.lanes cimport LANES, padded
@@ -57,14 +58,16 @@ cdef class Request:
         States that are possible at each node; None means all.
     n_states : int, default=None
         Number of states of a node, whose potentials are the first columns; None: of all columns.
+    **given : object
+        For subclasses.
     """
 
     def __cinit__(self, FeatureMap map, Structure structure, weights, possible=None,
-                  n_states=None):
+                  n_states=None, **given):
         self.map, self.structure, self.weights = map, structure, weights
         self.n_blocks = map.n_blocks
         self.n_states = map.n_columns if n_states is None else n_states
-        self.n_nodes = map.nodes[map.n_blocks]
+        self.n_nodes = self.n_rows = map.nodes[map.n_blocks]
         self.known = NOTHING_KNOWN
         if possible is not None:
             self.known = NodeLoss(*NO_LABELS, self.n_states, possible=possible)
@@ -141,6 +144,8 @@ def find_best(Request request, Py_ssize_t start, Py_ssize_t stop, int32_t[::1] o
     cdef Block b
     with nogil:
         for i in range(start, stop):
+            if not request.map.count(i):
+                continue
             request.load(i, &theta[0], &b)
             request.structure.best(&b, request.known, 0.0, &out[b.first])
 
@@ -168,6 +173,8 @@ def find_max_marginals(Request request, Py_ssize_t start, Py_ssize_t stop,
     request.structure.prepare_max_marginals(theta)
     with nogil:
         for i in range(start, stop):
+            if not request.map.count(i):
+                continue
             request.load(i, &theta[0], &b)
             request.structure.max_marginals(&b, &out[b.first, 0])
 
@@ -185,6 +192,106 @@ def find_excesses(Request request, Py_ssize_t start, Py_ssize_t stop, double[::1
             out[i] = request.structure.excess
 
 
+def find_marginals(Request request, Py_ssize_t start, Py_ssize_t stop, tuple out):
+    """Write what probabilities the labellings of the blocks start .. stop - 1 have.
+
+    Parameters
+    ----------
+    request : Request
+        The blocks.
+    start, stop : int
+        Which of them.
+    out : tuple
+        ``(log_sums (n_blocks,), marginals (n_nodes, stride) or None, weight (n_blocks,) or None,
+        sums)``: log Z, -inf where no labelling is possible, the probabilities of states and, with
+        weights of the blocks, what is put into the dict `sums` by `start`: the weighted sums of
+        those of pairs by the places of their tables in the head, and of what the potentials of
+        edges of pairs that have their own are expected to be, less those of the head.
+    """
+    log_sums, marginals, weights, sums = out
+    cdef FeatureMap map = request.map
+    cdef double[::1] log_z = log_sums, theta = request.begin()
+    cdef double[::1] room = np.empty(map.longest * map.stride + 1)
+    cdef double[:, ::1] rows
+    cdef double[::1] own = np.zeros(map.max_statistics + 1), total = np.zeros(map.node_base + 1)
+    cdef const double[::1] weight
+    cdef Py_ssize_t i, e, k, place
+    cdef bint wants_nodes = marginals is not None, wants_pairs = weights is not None
+    cdef double* target
+    cdef double expected = 0.0
+    cdef Block b
+    if wants_nodes:
+        rows = marginals
+    if wants_pairs:
+        weight = weights
+    request.structure.prepare_marginals(theta)
+    with nogil:
+        for i in range(start, stop):
+            log_z[i] = 0.0
+            if not map.count(i):
+                continue
+            request.load(i, &theta[0], &b)
+            target = NULL
+            if wants_nodes:
+                target = &rows[b.first, 0]
+            elif wants_pairs:
+                target = &room[0]
+            log_z[i] = request.structure.marginals(
+                &b, target, &own[0] if wants_pairs else NULL
+            )
+            if not wants_pairs or log_z[i] == -INFINITY:
+                continue
+            for k in range(map.node_base):
+                total[k] += weight[i] * own[k]
+                own[k] = 0.0
+            for e in range(map.n_edges(i) if map.edge_pairs else 0):
+                place = map.edge_base(i) + e * map.edge_stride
+                for k in range(map.edge_stride):
+                    total[k] += weight[i] * own[place + k]
+                    if own[place + k] and map.edge_table(i, e):
+                        expected += weight[i] * own[place + k] * (theta[place + k] - theta[k])
+                    own[place + k] = 0.0
+    if wants_pairs:
+        sums[start] = np.asarray(total)[: map.node_base], expected
+
+
+def find_samples(Request request, Py_ssize_t start, Py_ssize_t stop, tuple out):
+    """Write labellings of the blocks start .. stop - 1, drawn by their probabilities.
+
+    out = (uniform, labels), both (n_samples, n_nodes): numbers of [0, 1), and where labels go,
+    but where no labelling is possible.
+    """
+    cdef const double[:, ::1] uniform = out[0]
+    cdef int32_t[:, ::1] labels = out[1]
+    cdef double[::1] theta = request.begin()
+    cdef Py_ssize_t i, j
+    cdef Block b
+    request.structure.prepare_marginals(theta)
+    with nogil:
+        for i in range(start, stop if uniform.shape[0] else start):
+            if not request.map.count(i):
+                continue
+            request.load(i, &theta[0], &b)
+            if request.structure.marginals(&b, NULL, NULL) == -INFINITY:
+                continue
+            for j in range(uniform.shape[0]):
+                request.structure.sample(&b, &uniform[j, b.first], &labels[j, b.first])
+
+
+def find_scores(Request request, Py_ssize_t start, Py_ssize_t stop, tuple out):
+    """Write the scores of labellings, out = (labels (n_nodes,), scores (n_blocks,))."""
+    cdef const int32_t[::1] labels = out[0]
+    cdef double[::1] scores = out[1], theta = request.begin()
+    cdef Py_ssize_t i
+    cdef Block b
+    with nogil:
+        for i in range(start, stop):
+            scores[i] = 0.0
+            if request.map.count(i):
+                request.load(i, &theta[0], &b)
+                scores[i] = request.structure.score(&b, &labels[b.first])
+
+
 class Decoder:
     """Labels of the blocks of a request, which threads share.
 
@@ -200,7 +307,7 @@ class Decoder:
         self.request = request
         # a single input is what is served most: it asks nobody how many threads there are
         n = request.n_blocks
-        n_parts = 1 if n == 1 else max(1, min(effective_n_jobs(n_jobs), n))
+        n_parts = 1 if n == 1 or n_jobs == 1 else max(1, min(effective_n_jobs(n_jobs), n))
         self.parts = [(0, n)]
         if n_parts > 1:
             bounds = np.linspace(0, n, n_parts + 1).astype(np.intp)
@@ -224,7 +331,7 @@ class Decoder:
 
     def best(self):
         """Return the best labels of all nodes, shape (n_nodes,), int32."""
-        return self.run(find_best, np.empty(self.request.n_nodes, dtype=np.int32))
+        return self.run(find_best, np.zeros(self.request.n_rows, dtype=np.int32))
 
     def top_k(self, k):
         """Return the k best labellings of each block and their scores.
@@ -246,10 +353,52 @@ class Decoder:
         self.run(find_top_k, (k, labels, scores))
         return labels, scores
 
+    def scores(self, labels):
+        """Return the score of a labelling, (n_nodes,), of each block, (n_blocks,)."""
+        labels = np.asarray(labels, dtype=np.int32)
+        return self.run(find_scores, (labels, np.empty(self.request.n_blocks)))[1]
+
+    def marginals(self, *, nodes=True, weight=None):
+        """Return sums over all labellings, by probabilities exp(score) / Z.
+
+        Parameters
+        ----------
+        nodes : bool, default=True
+            Whether to return the probabilities of states.
+        weight : ndarray of shape (n_blocks,), default=None
+            Weights of the blocks in the sums over pairs; None: these are not returned.
+
+        Returns
+        -------
+        log_sums : ndarray of shape (n_blocks,)
+            log Z, -inf where no labelling is possible.
+        marginals : ndarray of shape (n_nodes, K) or None
+            Of no meaning where none is possible.
+        pairs : ndarray of shape (head rows, head columns), or None
+            Weighted sums of the probabilities of pairs, by the places of their tables.
+        expected : float
+            Weighted sum of the expectations of all potentials of edges beyond the head.
+        """
+        map, sums = self.request.map, {}
+        rows = np.zeros((self.request.n_rows, map.stride)) if nodes else None
+        out = np.empty(self.request.n_blocks), rows, weight, sums
+        self.run(find_marginals, out)
+        pairs, expected = None, 0.0
+        if weight is not None:
+            found = [sums[start] for start in sorted(sums)]
+            pairs, expected = (sum(some) for some in zip(*found, strict=True))
+            pairs = pairs.reshape(map.head_rows, -1)[:, : map.head_columns]
+        return out[0], rows[:, : map.n_columns] if nodes else None, pairs, expected
+
+    def sample(self, uniform):
+        """Return labellings drawn by numbers of [0, 1), both (n_samples, n_nodes)."""
+        uniform = np.ascontiguousarray(uniform)
+        return self.run(find_samples, (uniform, np.zeros(uniform.shape, dtype=np.int32)))[1]
+
     def max_marginals(self):
         """Return the best score of a labelling for each node and label, (n_nodes, K)."""
         n_states = self.request.n_states
-        out = np.empty((self.request.n_nodes, padded(n_states)))
+        out = np.zeros((self.request.n_rows, padded(n_states)))
         return np.ascontiguousarray(self.run(find_max_marginals, out)[:, :n_states])
 
     def excesses(self):

@@ -99,6 +99,14 @@ cdef class Structure:
     ) except -1 nogil
     # out[t * stride + k] = the best score of a labelling with state k at node t
     cdef int max_marginals(self, const Block* b, double* out) except -1 nogil
+    # <theta, m(code)>, of no labelling of the block -inf
+    cdef double score(self, const Block* b, const int32_t* code) except? -1 nogil
+    # The logarithm of the sum of exp(score) over all labellings, -inf if none is possible. Else
+    # the probabilities of states are written to `nodes`, (n, stride), and those of pairs of
+    # neighbours added to `pairs`, which is laid out as theta; each unless NULL, pairs with nodes.
+    cdef double marginals(self, const Block* b, double* nodes, double* pairs) except? -1 nogil
+    # a labelling drawn by n numbers of [0, 1), of the block whose sum was asked for last, alone
+    cdef int sample(self, const Block* b, const double* uniform, int32_t* code) except -1 nogil
     cdef int lacks(self, str name) except -1 nogil
     cpdef Structure fork(self)
 

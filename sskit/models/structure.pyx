@@ -256,6 +256,15 @@ cdef class Structure:
     cdef int max_marginals(self, const Block* b, double* out) except -1 nogil:
         return self.lacks("max_marginals")
 
+    cdef double score(self, const Block* b, const int32_t* code) except? -1 nogil:
+        return self.lacks("score")
+
+    cdef double marginals(self, const Block* b, double* nodes, double* pairs) except? -1 nogil:
+        return self.lacks("marginals")
+
+    cdef int sample(self, const Block* b, const double* uniform, int32_t* code) except -1 nogil:
+        return self.lacks("sample")
+
     cpdef Structure fork(self):
         """Return the same structure with scratch memory of its own, for another thread."""
         return self
@@ -282,6 +291,9 @@ cdef class Structure:
 
     def prepare_max_marginals(self, theta):
         """Work out what max-marginals of all blocks have in common, with these potentials."""
+
+    def prepare_marginals(self, theta):
+        """Work out what sums over labellings of all blocks have in common, likewise."""
 
     def decomposition(self, problem):
         """Return the `Decomposition` of a problem of this structure, or None."""

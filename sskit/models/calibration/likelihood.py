@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 
-from sskit.models.calibration.scores import Calibration, PairSums, Scores
+from sskit.models.calibration.scores import Calibration, Scores
 
 # Precision of the normal prior of all parameters but one common factor, which is where it is
 # centred: as if a parameter had been seen by so many tokens. On sentences of CoNLL-2000 that were
@@ -44,19 +44,13 @@ class Target:
         n = len(scores.offsets) - 1
         self.blocks = np.repeat(np.arange(n), np.diff(scores.offsets))
         plain = Calibration.scaled(1.0, possible.shape[1], len(scores.tables))
-        found = scores.infer(plain, self.possible, marginals=False)
+        found = scores.infer(plain, self.possible, marginals=False, weight=weight)
         # labels that the rules forbid have no probability under any calibration
         self.weight = np.where(found.log_z > -np.inf, weight, 0.0)
         self.token_weight = self.weight[self.blocks]
         self.labels = None
         if (self.possible.sum(axis=1) == 1).all():
-            self.labels = self.possible.argmax(axis=1)
-            first, second, kinds, blocks = scores.edges()
-            counts = np.zeros(scores.tables.shape)
-            places = kinds, self.labels[first], self.labels[second]
-            np.add.at(counts, places, self.weight[blocks])
-            of_features = scores.feature_scores(self.labels) @ self.weight[blocks]
-            self.pairs = PairSums(counts, float(of_features))
+            self.labels, self.pairs = self.possible.argmax(axis=1), found.pairs
 
     def evaluate(self, calibration):
         """Return the sum, its gradient by potentials of nodes (N, K), and the `PairSums` of it."""

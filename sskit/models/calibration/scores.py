@@ -4,13 +4,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sskit.models.chain import probabilities as chains
-from sskit.models.decoder import Decoder
-from sskit.models.tree import probabilities as trees
-from sskit.models.tree.model import form_of
-
-# How many scores of edges with features are in memory at a time.
-MOST_NUMBERS = 2**22
+from sskit.models.chain.structure import ChainStructure
+from sskit.models.feature_map import FeatureMap
+from sskit.models.features import FeatureRows, no_features, with_spare
+from sskit.models.given import Given, GivenGraphs
+from sskit.models.graph.model import form_of
+from sskit.models.request import Decoder
 
 
 class Calibration(NamedTuple):
@@ -67,8 +66,7 @@ class PairSums(NamedTuple):
 class EdgeScores(NamedTuple):
     """Features of the edges of sequences, and their weights.
 
-    Tables of scores of all edges may take more memory than there is: they are made when they are
-    needed.
+    Tables of scores of all edges may take more memory than there is: they are made by sequence.
 
     Attributes
     ----------
@@ -179,19 +177,6 @@ class Scores:
         """First and last nodes of those that have any."""
         return self.offsets[:-1][self.filled], self.offsets[1:][self.filled] - 1
 
-    def edges(self):
-        """Return both nodes, the table and the sequence or tree of each pair."""
-        n = len(self.offsets) - 1
-        if self.forest is None:
-            second = np.ones(len(self.nodes), dtype=bool)
-            second[self.ends[0]] = False
-            second = np.flatnonzero(second)
-            blocks = np.repeat(np.arange(n), np.maximum(np.diff(self.offsets) - 1, 0))
-            return second - 1, second, np.zeros(len(second), dtype=np.intp), blocks
-        ends, edges, kinds = self.forest
-        blocks = np.repeat(np.arange(n), np.diff(edges))
-        return *(self.offsets[blocks] + ends.T), kinds, blocks
-
     def arrays(self, calibration, possible=None):
         """Return the potentials of nodes (N, K), -inf where impossible, and of pairs (m, K, K).
 
@@ -232,38 +217,30 @@ class Scores:
         start, stop = self.offsets[i] - before, self.offsets[i + 1] - before - 1
         return table + calibration.pairs * self.edge_scores.tables(start, stop)
 
-    def parts(self, calibration, possible=None):
-        """Yield calibrated scores as compiled code wants them: those of all, or part by part.
+    def decoder(self, calibration, possible=None, n_jobs=None):
+        """Return calibrated scores as what is asked for labellings.
 
-        Yields
-        ------
-        potentials : ChainPotentials or TreePotentials
-        blocks, nodes : slice
-            What it has of the sequences that have tokens, or of all trees; and of the nodes.
-        tables : ndarray of shape (E, K, K) or None
-            Scores of the features of its edges.
+        Its blocks are the trees, or the sequences that have tokens; its head the tables of pairs.
         """
         nodes, tables = self.arrays(calibration, possible)
-        every = slice(None)
-        if self.forest is not None:
-            form = form_of(nodes.shape[1], "full")
-            potentials = trees.TreePotentials(nodes, self.offsets, *self.forest, tables, form)
-            yield potentials, every, every, None
-            return
-        offsets = np.unique(self.offsets)
-        if self.edge_scores is None:
-            yield chains.ChainPotentials(nodes, offsets, tables[0]), every, every, None
-            return
-        edges, stop, n = offsets - np.arange(len(offsets)), 0, len(offsets) - 1
-        most = MOST_NUMBERS // tables[0].size
-        while stop < n:
-            start = stop
-            stop = int(np.searchsorted(edges, edges[start] + most, side="right")) - 1
-            stop = min(max(stop, start + 1), n)
-            own = self.edge_scores.tables(edges[start], edges[stop])
-            rows = slice(offsets[start], offsets[stop])
-            given = offsets[start : stop + 1] - offsets[start], tables[0] + calibration.pairs * own
-            yield chains.ChainPotentials(nodes[rows], *given), slice(start, stop), rows, own
+        K, offsets = nodes.shape[1], self.offsets if self.forest else np.unique(self.offsets)
+        parts, weights, rows = {"head": (K, K)}, [tables.ravel()], no_features(offsets[-1])
+        if self.forest:
+            parts["head"] = len(tables), K * K
+        elif self.edge_scores is not None:
+            rows_of_edges = FeatureRows(self.edge_scores.features, sparsify=False)
+            parts |= {"edges": rows_of_edges, "edge_offsets": offsets - np.arange(len(offsets))}
+            weights.append(calibration.pairs * self.edge_scores.weights.ravel())
+        feature_map = FeatureMap(rows, offsets, K, **parts)
+        if self.forest:
+            ends, edges, kinds = self.forest
+            form = form_of(K, "full")
+            structure = GivenGraphs(feature_map, form, ends, edges[:-1], np.diff(edges), kinds)
+        else:
+            structure = ChainStructure(feature_map)
+        weights = with_spare(np.concatenate(weights))
+        given = Given(feature_map, structure, weights, nodes=nodes.ravel(), first=offsets[:-1])
+        return Decoder(given, n_jobs)
 
     def infer(self, calibration, possible=None, *, marginals=True, weight=None, n_jobs=None):
         """Sum over all labellings.
@@ -285,84 +262,28 @@ class Scores:
         -------
         found : Inference
         """
-        n, (N, K) = len(self.offsets) - 1, self.nodes.shape
-        log_z = np.zeros(n)
-        table = np.zeros((N, -(-K // 8) * 8)) if marginals else None
-        counts, of_features = np.zeros((len(self.tables) * K, K)), 0.0
-        if N:
-            # of a tree without nodes log Z is zero too
-            blocks = np.ones(n, dtype=bool) if self.forest else self.filled
-            own = np.zeros(np.count_nonzero(blocks))
-            weights = None if weight is None else np.ascontiguousarray(weight[blocks])
-            module = trees if self.forest else chains
-            for potentials, part, nodes, tables in self.parts(calibration, possible):
-                sums = {}
-                if tables is not None and weight is not None:
-                    sums = np.zeros((max(len(tables), 1) * K, -(-K // 8) * 8))
-                pairs = None if weight is None else (weights[part], sums)
-                out = own[part], None if table is None else table[nodes], pairs
-                Decoder(potentials, n_jobs)._run(module.infer, out)
-                if isinstance(sums, dict):
-                    for start in sorted(sums):
-                        counts += sums[start][: len(counts), :K]
-                else:
-                    each = sums.reshape(-1, K, sums.shape[1])[: len(tables), :, :K]
-                    counts += each.sum(axis=0)
-                    of_features += float((each * tables).sum())
-            log_z[blocks] = own
-        pairs = None
+        blocks = np.ones(len(self.offsets) - 1, dtype=bool) if self.forest else self.filled
+        log_z, weights, pairs = np.zeros(len(blocks)), None, None
         if weight is not None:
+            weights = np.ascontiguousarray(weight[blocks])
+        decoder = self.decoder(calibration, possible, n_jobs)
+        log_z[blocks], table, counts, expected = decoder.marginals(nodes=marginals, weight=weights)
+        if weight is not None:
+            of_features = expected / calibration.pairs
             pairs = PairSums(counts.reshape(self.tables.shape), of_features)
-        return Inference(log_z, None if table is None else table[:, :K], pairs)
+        return Inference(log_z, table, pairs)
 
     def sample(self, calibration, uniform, possible=None, n_jobs=None):
         """Return labellings drawn by numbers of [0, 1), both (n_samples, N)."""
-        labels = np.zeros(uniform.shape, dtype=np.int32)
-        module = trees if self.forest else chains
-        for potentials, _, nodes, _ in self.parts(calibration, possible) if labels.size else ():
-            given = np.ascontiguousarray(uniform[:, nodes]), np.ascontiguousarray(labels[:, nodes])
-            Decoder(potentials, n_jobs)._run(module.sample, given)
-            if not np.may_share_memory(given[1], labels):
-                labels[:, nodes] = given[1]
-        return labels
+        return self.decoder(calibration, possible, n_jobs).sample(uniform)
 
     def best(self, calibration, possible=None, n_jobs=None):
         """Return the labelling of the highest calibrated score, (N,)."""
-        labels = np.zeros(len(self.nodes), dtype=np.int32)
-        module = trees if self.forest else chains
-        for potentials, _, nodes, _ in self.parts(calibration, possible) if labels.size else ():
-            Decoder(potentials, n_jobs)._run(module.best, labels[nodes])
-        return labels
-
-    def feature_scores(self, labels):
-        """Return the scores of the features of all edges for labels (N,), not calibrated, (E,)."""
-        first, second, _, _ = self.edges()
-        out = np.zeros(len(first))
-        if self.edge_scores is not None:
-            most = max(MOST_NUMBERS // self.tables[0].size, 1)
-            for start in range(0, len(out), most):
-                part = slice(start, start + most)
-                tables = self.edge_scores.tables(start, min(start + most, len(out)))
-                places = np.arange(len(tables)), labels[first[part]], labels[second[part]]
-                out[part] = tables[places]
-        return out
+        return self.decoder(calibration, possible, n_jobs).best()
 
     def labelling_scores(self, calibration, labels):
         """Return the calibrated score of a labelling, (N,), of each sequence or tree, (n,)."""
-        c, n = calibration, len(self.offsets) - 1
-        nodes = self.nodes @ c.coef.T if c.coef.ndim == 2 else self.nodes * c.coef
-        own = nodes[np.arange(len(labels)), labels] + c.bias[labels]
-        own[self.absent[labels]] = -np.inf
-        blocks = np.repeat(np.arange(n), np.diff(self.offsets))
-        total = np.zeros(n)
-        total += np.bincount(blocks, own, minlength=n)
-        first, second, kinds, blocks = self.edges()
-        tables = c.pairs * self.tables + c.transitions
-        total += np.bincount(blocks, tables[kinds, labels[first], labels[second]], minlength=n)
-        if self.edge_scores is not None:
-            total += np.bincount(blocks, c.pairs * self.feature_scores(labels), minlength=n)
-        if self.forest is None:
-            first, last = self.ends
-            total[self.filled] += (c.pairs * self.start + c.start)[labels[first]]
-            total[self.filled] += (c.pairs * self.end + c.end)[labels[last]]
+        total = np.zeros(len(self.offsets) - 1)
+        blocks = slice(None) if self.forest else self.filled
+        total[blocks] = self.decoder(calibration).scores(labels)
         return total

@@ -17,6 +17,7 @@ from sskit.models.feature_map cimport FeatureMap
 from sskit.models.features cimport score_rows_apart
 from sskit.models.rows cimport Rows, add_row, dot_row, score_part
 from sskit.models.structure cimport Block, NodeLoss, Structure, StructuredProblem
+from sskit.oracles.chain.sum_product cimport SumProduct
 from sskit.oracles.chain.second_order cimport (
     SecondOrderKBest, marginals_room, second_order_labels, second_order_max_marginals_of,
     second_order_room
@@ -66,6 +67,8 @@ cdef class ChainStructure(Structure):
     cdef double[::1] backward                # of max-marginals: a table of transitions, transposed
     cdef double[::1] backward_triples        # likewise
     cdef double[::1] marginals_scratch
+    cdef SumProduct sums
+    cdef Scratch[double] own_tables          # of a chain, one after the other
 
     def __cinit__(self, FeatureMap map, beam_size=None):
         cdef Py_ssize_t longest = max(map.longest, 1)
@@ -194,11 +197,25 @@ cdef class ChainStructure(Structure):
         offsets, cost = np.asarray(self.map.nodes), np.asarray(loss.cost)
         if self.triples or not loss.is_bonus or not are_counts(cost, offsets, self.n_states):
             return 0
-        self.unit, levels, totals = in_units(cost, offsets)
-        self.levels = np.round(levels).astype(np.int32)
+        unit, levels, totals = in_units(cost, offsets)
         largest = int(np.round(totals.max()))
-        self.programme = LossIndexed(self.max_code_length, largest, self.n_states)
-        return largest + 1
+        return self.index_losses(np.round(levels).astype(np.int32), unit, largest)
+
+    def index_losses(self, levels, unit, most):
+        """Make room for candidates; return how many there can be.
+
+        Parameters
+        ----------
+        levels : ndarray of shape (n_nodes,), int32
+            Loss of a wrong state at each node, in units.
+        unit : ndarray of shape (n_blocks,)
+            The unit of a chain.
+        most : int
+            The largest loss of a chain, in units.
+        """
+        self.levels, self.unit = levels, unit
+        self.programme = LossIndexed(self.max_code_length, most, self.n_states)
+        return most + 1
 
     def prepare_k_best(self, Py_ssize_t k):
         """Make room for k labellings; fewer if the longest sequence has not as many."""
@@ -242,10 +259,62 @@ cdef class ChainStructure(Structure):
                 &self.backward_triples[0], self.tables(b), b.n, self.n_states, scratch, out
             )
             return 0
+        cdef const double** tables = self.tables(b)
+        cdef const double* table = b.theta
+        if self.is_one(tables, b.n):
+            table = tables[0]
+            tables = NULL
+            transpose_padded(table, self.n_states, &self.backward[0])
         # with tables of their own it is room to transpose them
         find_max_marginals(
-            node, b.theta, self.tables(b), b.n, self.n_states, &self.backward[0], scratch, out
+            node, table, tables, b.n, self.n_states, &self.backward[0], scratch, out
         )
+        return 0
+
+    # do several steps have tables, all of them the same one?
+    cdef bint is_one(self, const double** tables, Py_ssize_t n) noexcept nogil:
+        cdef Py_ssize_t e
+        if tables == NULL or n < 2:
+            return False
+        for e in range(1, n - 1):
+            if tables[e] != tables[0]:
+                return False
+        return True
+
+    cdef double score(self, const Block* b, const int32_t* code) except? -1 nogil:
+        if self.triples:
+            return self.lacks("score of three labels in a row")
+        return chain_score(
+            b.theta + self.map.node_base, b.theta, self.tables(b), b.n, self.n_states, code
+        )
+
+    def prepare_marginals(self, const double[::1] theta):
+        """Take the table that all blocks share, unless they have their own."""
+        self.sums.begin(self.n_states, &theta[0], True)
+
+    cdef double marginals(self, const Block* b, double* nodes, double* pairs) except? -1 nogil:
+        cdef const double* node = b.theta + self.map.node_base
+        cdef const double** tables = self.tables(b)
+        cdef Py_ssize_t e, size = self.n_states * self.stride, place = 0, step = 0
+        cdef double log_sum
+        if self.triples:
+            return self.lacks("marginals of three labels in a row")
+        if tables != NULL:
+            place = self.map.edge_base(b.i)
+            step = 0 if b.n == 1 or self.is_one(tables, b.n) else size
+            self.own_tables.resize(max(b.n - 1, 1) * size)
+            for e in range(b.n - 1 if step else min(b.n - 1, 1)):
+                memcpy(&self.own_tables[e * size], tables[e], size * sizeof(double))
+            self.sums.begin(self.n_states, self.own_tables.data(), step == 0)
+        log_sum = self.sums.forward(node, b.n)
+        if log_sum != -INFINITY and nodes != NULL:
+            if pairs != NULL:
+                pairs += place
+            self.sums.backward(node, b.n, nodes, pairs, step)
+        return log_sum
+
+    cdef int sample(self, const Block* b, const double* uniform, int32_t* code) except -1 nogil:
+        self.sums.sample(b.n, uniform, code)
         return 0
 
     cpdef Structure fork(self):

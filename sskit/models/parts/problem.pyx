@@ -6,10 +6,9 @@ from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy
 
 from sskit.core.fingerprint import Fingerprint
-from sskit.models.decoder import Decoder
+from sskit.models.request import Decoder
 from sskit.models.object_hashes import digest, sample_digests
 
-from sskit.core.checks cimport check_equal, check_least
 from sskit.core.problem cimport Problem
 from sskit.oracles.parts.max_sum cimport PartPotentials
 
@@ -243,25 +242,37 @@ cdef class PartsProblem(WeightSpaceProblem):
 
 
 class PartsDecoder(Decoder):
-    """Places of parts under one weight vector: a `Decoder` of a PartsProblem."""
+    """Places of parts: a `Decoder` of a PartsProblem.
+
+    Parameters
+    ----------
+    problem : PartsProblem
+        The samples.
+    n_jobs : int or None
+        Number of threads.
+    w : ndarray
+        Weights, with spare ones behind them.
+    """
+
+    def __init__(self, problem, n_jobs, w):
+        super().__init__(problem, n_jobs)
+        self.w = w
 
     def best(self):
         """Return the best x and y of all parts, shape (n, n_parts, 2), int64."""
         shape = self.request.n_blocks, self.request.n_parts, 2
-        return self._run(decode_best, np.empty(shape, dtype=np.int64))
+        return self.run(decode_best, (self.w, np.empty(shape, dtype=np.int64)))[1]
 
     def max_marginals(self):
         """Return the best score with each part at each cell, for each sample (n_parts, H, W)."""
-        return self._run(decode_marginals, [np.empty(maps.shape) for maps in self.request.maps])
+        out = [np.empty(maps.shape) for maps in self.request.maps]
+        return self.run(decode_marginals, (self.w, out))[1]
 
 
-def decode_best(PartsProblem problem, const double[::1] w, Py_ssize_t start, Py_ssize_t stop,
-                int64_t[:, :, ::1] out):
-    """Write the places in the samples start .. stop - 1."""
-    problem.check_run(start, stop, w.shape[0])
-    check_least(out.shape[0], stop, "the room for samples")
-    check_equal(out.shape[1], problem.n_parts, "the room for parts")
-    check_equal(out.shape[2], 2, "the room for coordinates")
+def decode_best(PartsProblem problem, Py_ssize_t start, Py_ssize_t stop, tuple given):
+    """Write the places in the samples start .. stop - 1, given = (weights, places)."""
+    cdef const double[::1] w = given[0]
+    cdef int64_t[:, :, ::1] out = given[1]
     cdef int32_t[::1] code = np.zeros(problem.max_code_length, dtype=np.int32)
     cdef double loss
     cdef Py_ssize_t i, k, width
@@ -274,17 +285,14 @@ def decode_best(PartsProblem problem, const double[::1] w, Py_ssize_t start, Py_
                 out[i, k, 1] = code[k] // width
 
 
-def decode_marginals(PartsProblem problem, const double[::1] w, Py_ssize_t start,
-                     Py_ssize_t stop, list out):
-    """Write the max-marginals of the samples start .. stop - 1."""
-    problem.check_run(start, stop, w.shape[0])
-    check_least(len(out), stop, "the room for samples")
+def decode_marginals(PartsProblem problem, Py_ssize_t start, Py_ssize_t stop, tuple given):
+    """Write the max-marginals of the samples start .. stop - 1, given = (weights, arrays)."""
+    cdef const double[::1] w = given[0]
     cdef PartPotentials p
     cdef double[:, :, ::1] best
     cdef Py_ssize_t i
     for i in range(start, stop):
-        best = out[i]
-        check_least(best.size, problem.maps[i].size, "the room for scores")
+        best = given[1][i]
         with nogil:
             p = problem.potentials(i, &w[0], 0.0)
             problem.oracle.marginals(&p, &best[0, 0, 0])

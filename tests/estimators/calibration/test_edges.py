@@ -11,7 +11,6 @@ from scipy.special import logsumexp
 from sskit import CalibratedTagger, SequenceTagger
 from sskit.estimators.calibration.members import possible_labels, scores_of
 from sskit.metrics import spans
-from sskit.models.calibration import scores as scores_module
 from sskit.models.calibration.likelihood import METHODS, HeldOut, Target
 
 TAGS = np.array(["B-X", "I-X", "O"])
@@ -76,13 +75,7 @@ def model(request):
     return CalibratedTagger(SequenceTagger(random_state=0), method=request.param).fit(*tagged())
 
 
-@pytest.fixture(params=[2**22, 1])
-def room(request, monkeypatch):
-    """Tables of all edges are made at a time, or those of one sequence."""
-    monkeypatch.setattr(scores_module, "MOST_NUMBERS", request.param)
-
-
-def test_probabilities(model, room):
+def test_probabilities(model):
     marginals, log_p = model.predict_proba(X_NEW), model.predict_log_proba(X_NEW)
     for pair, found, logs in zip(X_NEW, marginals, log_p, strict=True):
         labels, p = labellings(model, pair)
@@ -102,8 +95,7 @@ def test_edges_matter(model):
     assert np.abs(one - other).max() > 0.01
 
 
-def test_what_is_known(model, monkeypatch):
-    monkeypatch.setattr(scores_module, "MOST_NUMBERS", 1)
+def test_what_is_known(model):
     for pair in X_NEW[::2]:
         labels, p = labellings(model, pair)
         T = labels.shape[1]
@@ -145,8 +137,7 @@ def test_spans(model):
         assert ratio[chosen] >= max(ratio.values()) - 1e-9
 
 
-def test_risks_and_samples(model, monkeypatch):
-    monkeypatch.setattr(scores_module, "MOST_NUMBERS", 40)
+def test_risks_and_samples(model):
     tokens, single = with_params(model, risk="tokens"), with_params(model, risk="labelling")
     single.estimators_ = single.estimators_[:1]
     drawn = model.sample(X_NEW, 2000, random_state=0)
@@ -165,8 +156,7 @@ def test_risks_and_samples(model, monkeypatch):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_the_gradient(method, monkeypatch):
-    monkeypatch.setattr(scores_module, "MOST_NUMBERS", 60)
+def test_the_gradient(method):
     X, y = tagged(6)
     tagger = SequenceTagger(random_state=0).fit(X, y)
     # labels that the tagger does not know lie between those that it does

@@ -16,6 +16,7 @@ from sskit.estimators.multiclass.components import component_names
 from sskit.estimators.online.steps import PartialFitMixin
 from sskit.estimators.reasons.weights import WeightsFrameMixin
 from sskit.estimators.structured import structured
+from sskit.estimators.structured.structured import CompiledModel
 from sskit.inputs.ragged_array import object_array
 from sskit.inputs.rows import check_rows
 
@@ -225,7 +226,7 @@ class StructSVMClassifier(
         **StructuredEstimator._parameter_constraints,
         **KernelMixin._parameter_constraints,
         **StandardizeMixin._parameter_constraints,
-        "model": [StrOptions({"multiclass"}), HasMethods(["joint_feature"])],
+        "model": [StrOptions({"multiclass"}), HasMethods(["joint_feature"]), CompiledModel],
         "steps": [StrOptions({"auto", "fw", "pairwise", "away", "projection"})],
         "fit_intercept": ["boolean"],
         "class_weight": [StrOptions({"balanced"}), dict, None],
@@ -357,9 +358,11 @@ class StructSVMClassifier(
         """Return the names of parameters that make a model what it is."""
         return ("model", "fit_intercept", *super()._model_parameters())
 
-    @available_if(lambda self: isinstance(self.model, str))
+    @available_if(lambda self: isinstance(self.model, (str, CompiledModel)))
     def decision_function(self, X):
-        """Return the scores of the classes; not available with a model object.
+        """Return the scores of the classes, or the max-marginals of a compiled structure.
+
+        Not available with other model objects.
 
         Parameters
         ----------

@@ -26,13 +26,14 @@ cdef class LinearChain(Structure):
     ) except -1 nogil:
         cdef Py_ssize_t t, c, j, k, S = self.map.stride, K = self.map.n_columns
         cdef const double* table = b.theta   # of pairs, rows of S
-        cdef const double* last
+        cdef double* last
         cdef double* here = &self.value[0]
         cdef double top[8]
         memcpy(here, b.theta + self.map.node_base, b.n * S * sizeof(double))
         loss.add(b.first, b.n, weight, here, S)
         for t in range(1, b.n):
-            last, here = here, here + S
+            last = &self.value[(t - 1) * S]
+            here = last + S
             for c in range(0, S, 8):         # rows are padded to whole vectors of eight
                 for j in range(8):
                     top[j] = last[0] + table[c + j]

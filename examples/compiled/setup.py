@@ -1,8 +1,9 @@
 """Compile the structures beside this file: python setup.py build_ext --build-lib FOLDER."""
 
-import sskit
 from Cython.Build import cythonize
 from setuptools import Extension, setup
+
+import sskit
 
 names = ["linear_chain", "projective_parse"]
 flags = ["-std=c++17", "-O2", "-ftree-vectorize", "-march=native"]

@@ -210,7 +210,7 @@ def search_top_k(Request request, Py_ssize_t start, Py_ssize_t stop, tuple out):
         waiting, found, n_made = [(0.0, 0, masked.top, 0, possible[0].copy())], [], 1
         while waiting and len(found) < out[0]:
             score, _, states, fixed, mask = heapq.heappop(waiting)
-            found.append((states, -score))
+            found.append((states, 0.0 - score))
             for t in range(len(states)):
                 possible[t] = False
                 possible[t, states[t]] = True

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from sskit._public import PublicMixin
+from sskit.core.problem import block_weights
 from sskit.models.feature_map import FeatureMap
 from sskit.models.features import with_spare
 from sskit.models.layout import WeightLayout
@@ -159,6 +160,26 @@ class CompiledModel(PublicMixin, BaseEstimator):
         """
         return np.full(len(states), 1.0 / max(len(states), 1))
 
+    def problem(self, X, y, sample_weight=None):
+        """Return the training problem of samples: what solvers take.
+
+        Parameters
+        ----------
+        X : list of length n
+            Inputs.
+        y : list of length n
+            True labellings.
+        sample_weight : ndarray of shape (n,), default=None
+            Weights of the samples.
+
+        Returns
+        -------
+        problem : StructuredProblem
+            For :func:`sskit.testing.check_problem`, for example.
+        """
+        weights = block_weights(len(X), sample_weight)
+        return CompiledStructure(self).bind(list(X), list(y), weights)[0]
+
 
 class CompiledStructure:
     """A user's compiled structure, made ready to be bound to samples.
@@ -178,9 +199,7 @@ class CompiledStructure:
         if not isinstance(map, FeatureMap):
             raise TypeError(f"feature_map of {name} returned {map!r:.80}, expected a FeatureMap")
         if map.n_blocks != len(X):
-            raise ValueError(
-                f"feature_map of {name} made {map.n_blocks} blocks of {len(X)} inputs"
-            )
+            raise ValueError(f"feature_map of {name} made {map.n_blocks} blocks of {len(X)} inputs")
         return map
 
     def structure(self, map):
@@ -248,9 +267,10 @@ class CompiledStructure:
         parts = [self.states(y, i) for i, y in enumerate(Y)]
         for i, (states, count) in enumerate(zip(parts, counts, strict=True)):
             if len(states) != count or (states >= n_states).any():
+                most = max(states, default=None)
                 raise ValueError(
-                    f"y[{i}] has {len(states)} states up to {max(states, default=None)}, but X[{i}] "
-                    f"has {count} nodes of {n_states} states"
+                    f"y[{i}] has {len(states)} states up to {most}, but X[{i}] has {count} nodes "
+                    f"of {n_states} states"
                 )
         costs = np.concatenate([self.costs(states, i) for i, states in enumerate(parts)])
         truth, structure = np.concatenate(parts), self.structure(map)
@@ -270,9 +290,11 @@ class CompiledStructure:
         if self.model.pair_costs is None:
             return None
         table = np.ascontiguousarray(self.model.pair_costs, dtype=np.float64)
-        if table.shape != (n_states, n_states) or np.diag(table).any() or not (
-            np.isfinite(table) & (table >= 0)
-        ).all():
+        if (
+            table.shape != (n_states, n_states)
+            or np.diag(table).any()
+            or not (np.isfinite(table) & (table >= 0)).all()
+        ):
             raise ValueError(
                 f"pair_costs must have shape ({n_states}, {n_states}), a zero diagonal and no "
                 "negative numbers"
@@ -317,8 +339,10 @@ class CompiledStructure:
     def losses(self, Y_true, Y):
         """Return the losses of labellings, shape (n,); see `Structure.losses`."""
         return np.array(
-            [self.loss(self.states(a, i), self.states(b, i), i)
-             for i, (a, b) in enumerate(zip(Y_true, Y, strict=True))]
+            [
+                self.loss(self.states(a, i), self.states(b, i), i)
+                for i, (a, b) in enumerate(zip(Y_true, Y, strict=True))
+            ]
         )
 
     def loss(self, truth, states, i):

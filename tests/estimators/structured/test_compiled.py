@@ -24,7 +24,6 @@ from sskit.models.chain.model import ChainModel as PackageChain
 from sskit.models.feature_map import FeatureMap
 from sskit.models.features import FeatureRows
 from sskit.models.structure import StateStructure
-from sskit.models.structured.compiled import CompiledStructure
 from sskit.solvers import (
     BCFW,
     GDMM,
@@ -138,9 +137,8 @@ FAMILIES = pytest.mark.parametrize("family", [Chains, Parses])
 @FAMILIES
 def test_laws(family):
     X, y = samples(family)
-    problem, _, hidden = CompiledStructure(family.model).bind(X, y, block_weights(len(X), None))
-    assert hidden is None
-    check_problem(problem, random_state=0)
+    check_problem(family.model.problem(X, y), random_state=0)
+    check_problem(family.model.problem(X, y, np.arange(len(X)) % 3), random_state=0)
 
 
 @FAMILIES
@@ -185,6 +183,18 @@ def test_solvers_by_factors_and_by_marginals_say_what_they_need(family, solver):
     X, y = samples(family)
     with pytest.raises(ValueError, match="needs"):
         make(family, solver=solver).fit(X, y)
+
+
+@FAMILIES
+def test_bounds_and_priors(family):
+    X, y = samples(family)
+    free = make(family).fit(X, y)
+    model = make(family, bounds=(0.0, None)).fit(X, y)
+    assert (model.coef_ >= 0).all()
+    assert model.certified_
+    assert model.primal_objective_ == pytest.approx(primal(family, model, X, y), rel=1e-9)
+    near = make(family, prior=free.coef_, lam=1e3).fit(X, y)
+    assert np.linalg.norm(near.coef_ - free.coef_) < 0.2 * np.linalg.norm(free.coef_)
 
 
 @FAMILIES
@@ -266,7 +276,7 @@ def test_the_chain_is_that_of_the_package():
     c, stacked = block_weights(len(X), None), RaggedArray(np.concatenate(X), [0, *lengths.cumsum()])
     cost = np.repeat(1.0 / lengths, lengths)
     problem = PackageChain(2, N_LABELS).bind(stacked, np.concatenate(y), cost, c)
-    own, _, _ = CompiledStructure(Chains.model).bind(X, y, c)
+    own = Chains.model.problem(X, y)
     found = [
         BCFW(steps="fw").solve(each, regularizer(each), tol=0.01, max_iter=200, random_state=0)
         for each in (problem, own)
@@ -361,7 +371,8 @@ def test_clones_pickles_and_searches():
     X, y = samples(Chains)
     model = make(Chains).fit(X, y)
     again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(np.concatenate(again.predict(X)), np.concatenate(model.predict(X)))
+    found, expected = (np.concatenate(each.predict(X)) for each in (again, model))
+    np.testing.assert_array_equal(found, expected)
     search = GridSearchCV(make(Chains), {"lam": [0.1, 1.0], "model__n_labels": [3, 4]}, cv=2)
     assert search.fit(X, y).best_score_ > 0
     assert not hasattr(StructSVMClassifier(), "predict_topk")

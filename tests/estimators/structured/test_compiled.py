@@ -222,6 +222,41 @@ def test_slack_rescaling(family):
     assert model.dual_objective_ - 1e-9 <= value <= model.primal_objective_ + 1e-9
 
 
+class Classes(CompiledModel):
+    """One of three classes for each row, by a structure of the package that has candidates."""
+
+    def feature_map(self, X):
+        return FeatureMap(FeatureRows(np.array(X)), np.arange(len(X) + 1), 3)
+
+    def structure(self, map):
+        return StateStructure(3)
+
+    def states(self, y):
+        return [y]
+
+    def labelling(self, states):
+        return int(states[0])
+
+
+def test_slack_rescaling_is_exact_where_there_are_candidates():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 2)), rng.integers(3, size=30)
+    given = {"lam": 0.1, "tol": 0.01, "random_state": 0}
+    rescaling = SlackRescaling(search="exact")
+    Classes.pair_costs = 1.0 - np.eye(3) + np.eye(3, k=1)
+    try:
+        model = StructSVMClassifier(Classes(), rescaling=rescaling, **given).fit(X, y)
+    finally:
+        Classes.pair_costs = None
+    scores = X @ model.coef_.reshape(2, 3)
+    costs = (1.0 - np.eye(3) + np.eye(3, k=1))[y]
+    margins = costs * (1.0 + scores - scores[np.arange(30), y][:, None])
+    value = model.lam_ / 2 * model.coef_ @ model.coef_ + margins.max(axis=1).mean()
+    assert model.certified_
+    assert model.primal_objective_ == pytest.approx(value, rel=1e-9)
+    assert model.predict(X).dtype.kind == "i"
+
+
 @FAMILIES
 def test_warm_starts_go_on(family):
     X, y = samples(family)

@@ -136,7 +136,7 @@ def find_max_marginals(Request request, Py_ssize_t start, Py_ssize_t stop,
     cdef double[::1] theta = request.begin()
     cdef Py_ssize_t i
     cdef Block b
-    if request.structure.prepare_max_marginals(theta) is False:
+    if not request.structure.prepare_max_marginals(theta) and not request.forbids:
         return search_max_marginals(request, start, stop, out)
     with nogil:
         for i in range(start, stop):

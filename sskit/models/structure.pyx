@@ -270,9 +270,9 @@ cdef class Structure:
     def prepare_max_marginals(self, theta):
         """Work out what max-marginals of all blocks have in common, with these potentials.
 
-        Returns False where it has no `max_marginals`: they too are searched for.
+        A structure of a user's own that has `max_marginals` returns True: else they too are
+        searched for.
         """
-        return False
 
     def decomposition(self, problem):
         """Return the `Decomposition` of a problem of this structure, or None."""

@@ -297,8 +297,8 @@ def warn_of_unmatched(given, labels, name, optional, stacklevel):
 
     Parameters
     ----------
-    given : dict
-        A parameter by label.
+    given : iterable
+        Keys of a parameter by label.
     labels : list
         All labels of the data.
     name : str

@@ -205,7 +205,8 @@ def find_spans(prefix, kind, offsets):
     and both are of one type.
     """
     goes_on = np.zeros(prefix.size + 1, dtype=bool)
-    goes_on[1:-1] = np.isin(prefix[1:], (2, 3)) & np.isin(prefix[:-1], (1, 2))
+    inner = prefix == INSIDE
+    goes_on[1:-1] = (inner | (prefix == END))[1:] & (inner | (prefix == BEGIN))[:-1]
     goes_on[1:-1] &= kind[1:] == kind[:-1]
     goes_on[offsets] = False
     inside = prefix != 0

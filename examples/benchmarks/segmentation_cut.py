@@ -14,7 +14,7 @@ from maxflow import GraphFloat
 
 from sskit.core.problem import block_weights
 from sskit.inputs.graphs import check_graphs
-from sskit.models.graph.model import GraphModel
+from sskit.models.graph.model import AttractiveModel
 from sskit.oracles import expansion, graph_max_marginals, graphcut
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
 
@@ -48,7 +48,7 @@ def compare(n_nodes, rng):
         return graph.get_grid_segments(ids)
 
     assert np.array_equal(direct(), graphcut(nodes, edges, gains)[0])
-    model = GraphModel(2, 1, 2)
+    model = AttractiveModel(2, 1, 2)
     n_graphs = 20
     problem = model.bind(
         check_graphs([(nodes, edges, gains[:, None])] * n_graphs),

@@ -20,7 +20,7 @@ from sskit import SegmentationModel
 from sskit.core.problem import block_weights
 from sskit.inputs.graphs import check_graphs
 from sskit.inputs.masks import node_targets
-from sskit.models.graph.model import GraphModel
+from sskit.models.graph.model import AttractiveModel
 from sskit.solvers import BCFW, MultiPlane
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
 
@@ -45,7 +45,7 @@ def oracle_seconds(model):
     """Return the time of one call of the oracle at the weights of a model, potentials included."""
     batch = check_graphs(X)
     labels, labelled, _ = node_targets(y, batch)
-    graph_model = GraphModel(batch.n_features, batch.n_edge_features, 2)
+    graph_model = AttractiveModel(batch.n_features, batch.n_edge_features, 2)
     problem = graph_model.bind(
         batch, labels, labelled.astype(float), labelled, block_weights(len(X))
     )

@@ -44,7 +44,9 @@ class Fingerprint:
                     f" from {value} to {new}" if isinstance(value, (int, str)) else ""
                 )
         for name, digests in earlier.blocks.items():
-            new = self.blocks[name]
+            new = self.blocks.get(name)
+            if new is None:
+                return f"{name} changed"
             if len(new) < len(digests):
                 return f"X has {len(new)} samples but had {len(digests)}"
             wrong = np.flatnonzero(new[: len(digests)] != digests)

@@ -8,8 +8,9 @@
 // A function marked SSKIT_CLONES is compiled for several vector widths on Linux/x86-64 GCC and the
 // CPU picks at load time, so that a wheel built anywhere runs at the speed of the machine it lands
 // on. Each clone is compiled wherever its header is included: such headers are included by one
-// module, which hands the functions on. SSKIT_PORTABLE chooses the code for compilers without
-// vector extensions on any compiler.
+// module, which hands the functions on, or they say SSKIT_OWN_CLONES: then a module has only those
+// that it calls. SSKIT_PORTABLE chooses the code for compilers without vector extensions on any
+// compiler.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -25,6 +26,7 @@
 #else
 #define SSKIT_CLONES
 #endif
+#define SSKIT_OWN_CLONES [[maybe_unused]] static SSKIT_CLONES
 #if defined(SSKIT_VECTORS)
 #define SSKIT_INLINE static inline __attribute__((always_inline))
 #define SSKIT_PREFETCH(p) __builtin_prefetch(p)

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from sskit._numbers import as_floats
+from sskit.inputs.costs import cost_table
 from sskit.losses.batch import Found, Truths
 from sskit.losses.chain import ChainDecode, ChainHinge, ChainSlack
 from sskit.losses.evaluation import (
@@ -47,10 +48,11 @@ class StructuredHinge(BaseEstimator):
         cycles), a minimum cut (two labels that attract each other), elimination (small
         treewidth), which are exact, and roof duality (two labels) or message passing, which may
         miss it: `exact` of an evaluation tells.
-    loss : str or array-like of shape (n_labels, n_labels), default="hamming_sum"
+    loss : str, array-like of shape (n_labels, n_labels) or dict, default="hamming_sum"
         L: "hamming_sum" is the number of wrong labels, "hamming" their share among those that are
         known. A table has the cost of each label (column) where another one is true (row), not
-        negative and zero on the diagonal; it is summed over the nodes.
+        negative and zero on the diagonal; it is summed over the nodes. A dict of dicts has the
+        same, ``{true: {predicted: cost}}``, and one where nothing is named.
     rescaling : {"margin", "slack"}, default="margin"
         Surrogate of the loss. "slack" is for chains with one table of transitions, where the
         maximum is found exactly.
@@ -388,22 +390,7 @@ default=None
 
     def _cost_table(self, n_states):
         """Return the table of costs, or None if all wrong labels cost the same."""
-        if isinstance(self.loss, str):
-            return None
-        table = as_floats(self.loss, "loss")
-        if table.shape != (n_states, n_states):
-            raise ValueError(
-                f"loss must have shape {(n_states, n_states)} to go with {n_states} labels, got "
-                f"{table.shape}"
-            )
-        wrong = ~((table >= 0) & (table < np.inf))
-        wrong[np.diag_indices(n_states)] |= np.diagonal(table) != 0
-        if wrong.any():
-            a, b = np.argwhere(wrong)[0]
-            raise ValueError(
-                f"loss[{a}, {b}] is {table[a, b]}, expected " + ("0" if a == b else "a number >= 0")
-            )
-        return table
+        return cost_table(self.loss, np.arange(n_states))
 
     def _costs(self, problem, weight):
         """Return what wrong labels cost, and the same in units, for slack rescaling."""

@@ -92,23 +92,17 @@ cdef class ChainMarginals(ChainTask):
     cdef double[:, ::1] out
     cdef double[::1] log_partition
     cdef Scratch[double] tables      # of each worker, those of all edges, if each has its own
-    cdef list oracles
-    cdef vector[void*] oracle_of
+    cdef vector[SumProduct] oracles
 
     def __cinit__(
         self, Batch batch, Py_ssize_t n_workers, double[:, ::1] out, double[::1] log_partition
     ):
-        cdef SumProduct oracle
         check_rows(batch, out)
         check_equal(log_partition.shape[0], batch.n, "the number of chains")
         self.out, self.log_partition = out, log_partition
-        self.oracles = []
+        self.oracles.resize(n_workers)
         if batch.step:
             self.tables.resize(n_workers * batch.max_edges * batch.n_states * self.stride)
-        for _ in range(n_workers):
-            oracle = SumProduct()
-            self.oracles.append(oracle)
-            self.oracle_of.push_back(<void*>oracle)
 
     cdef int solve(self, Py_ssize_t i, Py_ssize_t worker) except -1 nogil:
         cdef Py_ssize_t n_nodes = self.batch.length[i], n_states = self.batch.n_states, t, k
@@ -128,14 +122,12 @@ cdef class ChainMarginals(ChainTask):
             table = tables
         else:
             table = self.table(i, 0, 0, worker)
-        (<SumProduct>self.oracle_of[worker]).begin(
-            n_states, table, not self.batch.step or n_nodes == 1
-        )
-        self.log_partition[i] = (<SumProduct>self.oracle_of[worker]).forward(node, n_nodes)
+        self.oracles[worker].begin(n_states, table, not self.batch.step or n_nodes == 1)
+        self.log_partition[i] = self.oracles[worker].forward(node, n_nodes)
         if self.log_partition[i] == -INFINITY:
             with gil:
                 self.batch.refuse(i, "no labelling is allowed by unary and pairwise")
-        (<SumProduct>self.oracle_of[worker]).backward(node, n_nodes, value, NULL, 0)
+        self.oracles[worker].backward(node, n_nodes, value, NULL, 0)
         for t in range(n_nodes):
             for k in range(n_states):
                 self.out[first + t, k] = value[t * stride + k]

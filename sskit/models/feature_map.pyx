@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sskit.models.features import cut_columns, make_grams, no_features, no_grams, row_digests
+from sskit.models.features import NO_GRAMS, cut_columns, make_grams, no_features, row_digests
 
 from libc.string cimport memcpy, memset
 
@@ -156,7 +156,7 @@ cdef class FeatureMap:
             In place of them if every block has one row.
         """
         self.row_sqnorm = np.zeros(0)
-        self.grams = self.edge_grams = no_grams(0 if self.is_single else self.n_blocks)
+        self.grams = self.edge_grams = NO_GRAMS
         if self.is_single:
             self.row_sqnorm = self.features.sqnorms() if row_sqnorm is None else row_sqnorm
         else:
@@ -322,8 +322,12 @@ cdef class FeatureMap:
     cdef double scatter_rest(
         self, Py_ssize_t i, Direction delta, double step, double* v
     ) noexcept nogil:
-        cdef Py_ssize_t entry, j, t, c, edges = self.edge_base(i)
+        cdef Py_ssize_t entry, j, t, c, edges = self.edge_base(i), first = 0
+        cdef Py_ssize_t columns = self.edge_columns
+        cdef const Rows* rows = NULL
         cdef double growth = 0.0, change
+        if not self.edge_rows.empty():
+            first, rows = self.first_edge(i), self.edge_rows_of(i)
         for entry in range(delta.n):
             j = delta.index[entry]
             if j < self.tail_base:
@@ -335,12 +339,10 @@ cdef class FeatureMap:
             if self.tail_base <= j < self.node_base:
                 growth += grow(&v[self.tail_weight(j)], change)
             elif j >= edges and change != 0.0:
-                t = self.edge_at(i, j, &c)
+                t = first + self.edge_from(<unsigned int>(j - edges), &c)
                 if self.edge_pairs:
                     growth += grow(&v[self.head_weights + c], change)
-                growth += add_growing(
-                    self.edge_rows_of(i), t, change, v + self.edge_weights + c, self.edge_columns
-                )
+                growth += add_growing(rows, t, change, v + self.edge_weights + c, columns)
         return growth
 
     cdef int clip(
@@ -349,25 +351,30 @@ cdef class FeatureMap:
     ) except -1 nogil:
         cdef Py_ssize_t entry, j, t, c, edges = self.edge_base(i)
         cdef Py_ssize_t n = self.find_active(i, delta)
+        # there may be fewer weights of edges than statistics
+        cdef bint all_edges = self.tail_weights - self.edge_weights <= delta.n
         clip_rows(
             self.rows_of(i), self.first_row(i), &self.active[0], n, self.n_columns, v, lower,
             upper, w
         )
+        for j in range(self.edge_weights, self.tail_weights if all_edges else 0):
+            w[j] = min(max(v[j], lower[j]), upper[j])
         for entry in range(delta.n if self.has_rest else 0):
             j = delta.index[entry]
             if j < self.tail_base:
                 c = self.head_weights + self.head_place[j]
             elif j < self.node_base:
                 c = self.tail_weight(j)
-            elif j < edges:
+            elif j < edges or all_edges and not self.edge_pairs:
                 continue
             else:
                 t = self.edge_at(i, j, &c)
-                clip_edge(
-                    self.edge_rows_of(i), t, v + self.edge_weights + c,
-                    lower + self.edge_weights + c, upper + self.edge_weights + c,
-                    w + self.edge_weights + c, self.edge_columns
-                )
+                if not all_edges:
+                    clip_edge(
+                        self.edge_rows_of(i), t, v + self.edge_weights + c,
+                        lower + self.edge_weights + c, upper + self.edge_weights + c,
+                        w + self.edge_weights + c, self.edge_columns
+                    )
                 if not self.edge_pairs:
                     continue
                 c += self.head_weights
@@ -423,12 +430,14 @@ cdef class FeatureMap:
 
     cdef double edge_sqnorm(self, Py_ssize_t i, Direction delta) noexcept nogil:
         cdef Py_ssize_t entry, j, t, c, edges = self.edge_base(i)
+        cdef Py_ssize_t first = self.first_edge(i), columns = self.edge_columns
+        cdef const Rows* rows = self.edge_rows_of(i)
         cdef double* image = &self.image[self.edge_weights]
         for entry in range(delta.n):
             j = delta.index[entry]
             if j >= edges and delta.value[j] != 0.0:
-                t = self.edge_at(i, j, &c)
-                add_row(self.edge_rows_of(i), t, delta.value[j], image + c, self.edge_columns)
+                t = first + self.edge_from(<unsigned int>(j - edges), &c)
+                add_row(rows, t, delta.value[j], image + c, columns)
         return taken_squares(image, self.tail_weights - self.edge_weights)
 
     # of the head and the edges where these have tables as large

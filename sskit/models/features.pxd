@@ -31,14 +31,6 @@ cdef double add_rows_between(
     double* weights
 ) noexcept nogil
 
-# ||x||^2
-cdef inline double squares(const double* x, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t j
-    cdef double total = 0.0
-    for j in range(n):
-        total += x[j] * x[j]
-    return total
-
 # w += change; by how much w^2 grows
 cdef inline double grow(double* w, double change) noexcept nogil:
     cdef double old = w[0]
@@ -53,12 +45,6 @@ cdef void masked_table(
 # the rows of `direction` (count, stride) that are not all zero; returns how many
 cdef Py_ssize_t active_rows(
     const double* direction, Py_ssize_t count, Py_ssize_t stride, int32_t* active
-) noexcept nogil
-
-# ||sum_t outer(x_t, direction_t)||^2 over the active rows, from the packed Gram matrix of the x_t
-cdef double gram_sqnorm(
-    const double* gram, const int32_t* active, Py_ssize_t n_active, const double* direction,
-    Py_ssize_t stride
 ) noexcept nogil
 
 # sum of <direction_t, scores_t> over the active rows
@@ -139,7 +125,7 @@ cdef class RowScores:
     cdef readonly Py_ssize_t n_rows
     cdef readonly Py_ssize_t n_states
     cdef readonly Py_ssize_t n_columns       # of the weights that the rows use
-    cdef readonly Py_ssize_t n_read          # weights, 0 if those of other rows serve
+    cdef readonly Py_ssize_t n_read          # weights
     cdef readonly bint gathers               # are the weights those of the entries alone?
 
     # out (count, padded(n_states)) = scores of the rows first .. first + count - 1

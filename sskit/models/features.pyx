@@ -3,7 +3,6 @@
 import mmap
 import sys
 from functools import lru_cache
-from itertools import repeat
 
 import numpy as np
 import scipy.sparse as sp
@@ -131,13 +130,6 @@ cdef Py_ssize_t active_rows(
     const double* direction, Py_ssize_t count, Py_ssize_t stride, int32_t* active
 ) noexcept nogil:
     return clone_active_rows(direction, count, stride, active)
-
-
-cdef double gram_sqnorm(
-    const double* gram, const int32_t* active, Py_ssize_t n_active, const double* direction,
-    Py_ssize_t stride
-) noexcept nogil:
-    return clone_gram_sqnorm(gram, active, n_active, direction, stride)
 
 
 cdef double dot_rows(
@@ -274,7 +266,7 @@ cdef class FeatureRows:
                     counts[self.rows.indices[e << self.rows.shift]] += 1.0
         return np.asarray(counts)
 
-    def take_weights(self, const double[:, :] coef, Py_ssize_t room=0):
+    def take_weights(self, coef, Py_ssize_t room=0):
         """Return the weights of the features that occur, and read these from now on.
 
         Sparse rows then have a column for each entry, unless there are more of those than
@@ -283,8 +275,9 @@ cdef class FeatureRows:
 
         Parameters
         ----------
-        coef : ndarray of shape (n_columns, n_features)
-            The weights, of any strides; fastest if those of a feature are neighbours.
+        coef : ndarray of shape (n_columns, n_features), or list of ndarrays
+            The weights, of any strides; fastest if those of a feature are neighbours. Columns of
+            several arrays follow each other.
         room : int, default=0
             So many numbers are left behind them.
 
@@ -293,25 +286,7 @@ cdef class FeatureRows:
         weights : ndarray of shape (n_used * n_columns + room,)
             Feature after feature.
         """
-        cdef int32_t[::1] columns
-        cdef Py_ssize_t n = self.rows.width, j
-        # weights are attributes that users may set
-        check_equal(coef.shape[1], n, "the number of columns")
-        if self.rows.indptr == NULL or self.n_entries >= n:
-            out = np.empty(n * coef.shape[0] + room)
-            write_columns(coef, NULL, n, out)
-            return out
-        n = self.n_entries
-        out, columns = np.empty(n * coef.shape[0] + room), np.empty(n, dtype=np.int32)
-        for j in range(n):
-            columns[j] = self.rows.indices[j << self.rows.shift]
-        if n:
-            write_columns(coef, &columns[0], n, out)
-        self.indices = np.arange(n + 1, dtype=np.int32)
-        self.rows.indices, self.rows.shift = &self.indices[0], 0
-        self.n_features += n - self.rows.width
-        self.rows.width = self.rows.further = n
-        return out
+        return take_weights((self,), coef, room)
 
     cdef Py_ssize_t entries(self, Py_ssize_t first, Py_ssize_t count) noexcept nogil:
         if self.rows.indptr == NULL:
@@ -354,6 +329,36 @@ cdef class FeatureRows:
             for t in range(self.n_rows):
                 out[t] = add_squares(&self.rows, t, constant)
         return norms
+
+
+def take_weights(tuple features, coefs, Py_ssize_t room=0):
+    """Do as `FeatureRows.take_weights` for rows of several matrices under the same weights."""
+    cdef FeatureRows rows = features[0]
+    cdef Py_ssize_t p = rows.rows.width, n = 0, first = 0, n_columns = 0, j
+    cdef int32_t[::1] columns
+    cdef bint gathers = True
+    coefs = coefs if isinstance(coefs, list) else [coefs]
+    for coef in coefs:
+        n_columns += len(coef)
+    for rows in features:
+        n += rows.n_entries
+        gathers &= rows.rows.indptr != NULL
+    if not gathers or n >= p:
+        out = np.empty(p * n_columns + room)
+        write_columns(coefs, p, NULL, p, n_columns, out)
+        return out
+    out, columns = np.empty(n * n_columns + room), np.empty(n + 1, dtype=np.int32)
+    places = np.arange(n + 1, dtype=np.int32)
+    for rows in features:
+        for j in range(rows.n_entries):
+            columns[first + j] = rows.rows.indices[j << rows.rows.shift]
+        rows.indices = places[first:]
+        rows.rows.indices, rows.rows.shift = &rows.indices[0], 0
+        first += rows.n_entries
+        rows.n_features += n - p
+        rows.rows.width = rows.rows.further = n
+    write_columns(coefs, p, &columns[0], n, n_columns, out)
+    return out
 
 
 @lru_cache(maxsize=8)
@@ -559,7 +564,8 @@ cdef class SequenceGrams:
     Parameters
     ----------
     offset : ndarray of shape (n_sequences,), int64
-        Where the packed lower triangle of a sequence's matrix begins; -1 if it has none.
+        Where the packed lower triangle of a sequence's matrix begins; -1 if it has none. Empty:
+        none has one.
     numbers : ndarray of shape (n,)
         The matrices, one after the other.
     """
@@ -573,7 +579,7 @@ cdef class SequenceGrams:
             self.small, self.numbers = small, np.empty(1)
 
     cdef bint has(self, Py_ssize_t i) noexcept nogil:
-        return self.offset[i] >= 0
+        return i < self.offset.shape[0] and self.offset[i] >= 0
 
     cdef double sqnorm(
         self, Py_ssize_t i, const int32_t* active, Py_ssize_t n_active, const double* direction,
@@ -600,13 +606,12 @@ cdef class SequenceGrams:
             prefetch_memory(&self.numbers[self.offset[i]], size * sizeof(double))
 
 
-def no_grams(n_sequences):
-    """Return what has a matrix of no sequence."""
-    return SequenceGrams(np.full(n_sequences, -1, dtype=np.int64), np.empty(1))
+# has a matrix of no block
+NO_GRAMS = SequenceGrams(np.empty(0, dtype=np.int64), np.empty(1))
 
 
-def make_grams(FeatureRows features, const int64_t[::1] offsets):
-    """Return the Gram matrices of all short enough sequences.
+def make_grams(features, const int64_t[::1] offsets):
+    """Return the Gram matrices of all short enough blocks.
 
     A Gram matrix of T rows costs T^2 / 2 products a step, going through the features 3 times the
     stored entries; the cheaper way is taken, which also bounds the memory by a small multiple of
@@ -614,26 +619,37 @@ def make_grams(FeatureRows features, const int64_t[::1] offsets):
 
     Parameters
     ----------
-    features : FeatureRows
-        Of all tokens; the threads that it allows share the work.
-    offsets : ndarray of shape (n_sequences + 1,), int64
-        Where the sequences begin and end.
+    features : FeatureRows, or sequence of n_blocks FeatureRows
+        Of all blocks, one after the other, or of each; the threads that they allow share the work.
+    offsets : ndarray of shape (n_blocks + 1,), int64
+        Where the blocks begin and end.
 
     Returns
     -------
     grams : SequenceGrams
         The matrices.
     """
-    cdef Py_ssize_t i, count, total = 0, n = offsets.shape[0] - 1
+    cdef Py_ssize_t i, count, first = 0, total = 0, n = offsets.shape[0] - 1
+    cdef bint shared = isinstance(features, FeatureRows)
+    cdef FeatureRows rows = features if shared else None
     cdef int64_t[::1] offset = np.full(n, -1, dtype=np.int64)
     for i in range(n):
         count = offsets[i + 1] - offsets[i]
-        # a single token has no edges
-        if count > 0 and count * (count + 1) // 2 <= 2 * features.entries(offsets[i], count):
+        if shared:
+            first = offsets[i]
+        else:
+            rows = features[i]
+        # a single row has no edges
+        if count > 0 and count * (count + 1) // 2 <= 2 * rows.entries(first, count):
             offset[i] = total
             total += count * (count + 1) // 2
     numbers = np.empty(max(total, 1))
-    RowGrams(features, offsets, offset, numbers).compute()
+    if shared:
+        RowGrams(features, offsets, offset, numbers).compute()
+    else:
+        for i in range(n):
+            ends = np.array([0, offsets[i + 1] - offsets[i]])
+            RowGrams(features[i], ends, offset[i : i + 1], numbers).compute()
     return SequenceGrams(offset, numbers)
 
 
@@ -719,13 +735,10 @@ cdef class RowScores:
         The weights, of any strides; fastest if those of a feature are neighbours.
     further : ndarray of shape (n_states, n_features - p), float64, default=None
         Weights of further features; None if there are none.
-    like : RowScores, default=None
-        Scores of other rows under the same weights: if both need all of them, one copy serves.
     """
 
     def __cinit__(self, FeatureRows features, const double[:, :] coef,
-                  const double[:, :] further=None, like=None, *args):
-        cdef RowScores other = like
+                  const double[:, :] further=None):
         cdef int32_t[::1] columns
         cdef Py_ssize_t n_further = 0 if further is None else further.shape[1]
         # weights are attributes that users may set
@@ -741,21 +754,20 @@ cdef class RowScores:
         self.n_columns = features.rows.n_further + (
             features.n_entries if self.gathers else features.rows.further
         )
-        if other is not None and not (self.gathers or other.gathers):
-            self.weights = other.weights
-            return
         self.n_read = self.n_columns * self.n_states
         self.weights = np.empty(self.n_read + LANES)
         self.weights[self.n_read :] = 0.0
         if self.gathers:
             columns = np.empty(self.n_columns + 1, dtype=np.int32)
             list_columns(&features.rows, features.n_entries, columns)
-            copy_columns(coef, further, &columns[0], self.n_columns, &self.weights[0])
+            copy_columns(
+                coef, further, &columns[0], self.n_columns, self.n_states, &self.weights[0]
+            )
             self.columns = np.arange(self.n_columns + 1, dtype=np.int32)
             self.rows.indices, self.rows.shift = &self.columns[0], 0
             self.rows.further = features.n_entries
             return
-        copy_columns(coef, further, NULL, self.n_columns, &self.weights[0])
+        copy_columns(coef, further, NULL, self.n_columns, self.n_states, &self.weights[0])
 
     cdef void write(self, Py_ssize_t first, Py_ssize_t count, double* out) noexcept nogil:
         score_rows(&self.rows, first, count, &self.weights[0], self.n_states, out)
@@ -800,31 +812,6 @@ cdef class RowScores:
         return np.asarray(out)[: self.n_rows, : self.n_states]
 
 
-cdef class PossibleScores(RowScores):
-    """Scores of feature rows where not every row can have every state: these have -inf.
-
-    Parameters
-    ----------
-    features, coef, further, like : object
-        As for `RowScores`.
-    possible : ndarray of shape (n_rows, n_states), bool
-        Which states are possible.
-    """
-
-    cdef const unsigned char[:, :] possible
-
-    def __cinit__(self, FeatureRows features, coef, further, like, possible):
-        self.possible = np.asarray(possible, dtype=bool).view(np.uint8)
-
-    cdef void write(self, Py_ssize_t first, Py_ssize_t count, double* out) noexcept nogil:
-        cdef Py_ssize_t stride = padded(self.n_states), t, k
-        RowScores.write(self, first, count, out)
-        for t in range(count):
-            for k in range(self.n_states):
-                if not self.possible[first + t, k]:
-                    out[t * stride + k] = -INFINITY
-
-
 cdef class Table(Task):
     """The scores of all rows, of which each thread writes some.
 
@@ -849,32 +836,6 @@ cdef class Table(Task):
         return False
 
 
-def row_scores(features, coef, further=None, possible=None):
-    """Return the `RowScores` of several matrices of rows, as a list.
-
-    Parameters
-    ----------
-    features : iterable of FeatureRows
-        The rows.
-    coef, further : ndarray
-        As for `RowScores`.
-    possible : iterable of ndarray of shape (n_rows, n_states), bool, default=None
-        Which states are possible; None means all.
-
-    Returns
-    -------
-    scores : list of RowScores
-        One for each matrix.
-    """
-    scores, like = [], None
-    kind, more = (RowScores, repeat(())) if possible is None else (PossibleScores, zip(possible))
-    for rows, others in zip(features, more):
-        part = kind(rows, coef, further, like, *others)
-        scores.append(part)
-        like = part if like is None or like.gathers else like
-    return scores
-
-
 cdef void list_columns(const Rows* rows, Py_ssize_t n, int32_t[::1] out) noexcept nogil:
     """Write the column of each entry of sparse rows, then the further columns."""
     cdef Py_ssize_t j
@@ -885,23 +846,30 @@ cdef void list_columns(const Rows* rows, Py_ssize_t n, int32_t[::1] out) noexcep
 
 
 cdef int write_columns(
-    const double[:, :] coef, const int32_t* columns, Py_ssize_t n, double[::1] out
+    list coefs, Py_ssize_t p, const int32_t* columns, Py_ssize_t n, Py_ssize_t apart,
+    double[::1] out
 ) except -1:
-    if out.shape[0]:
-        copy_columns(coef, None, columns, n, &out[0])
+    cdef const double[:, :] coef
+    cdef Py_ssize_t place = 0
+    for coef in coefs:
+        # weights are attributes that users may set
+        check_equal(coef.shape[1], p, "the number of columns")
+        if n and coef.shape[0]:
+            copy_columns(coef, None, columns, n, apart, &out[place])
+        place += coef.shape[0]
     return 0
 
 
 cdef void copy_columns(
     const double[:, :] coef, const double[:, :] further, const int32_t* columns, Py_ssize_t n,
-    double* out
+    Py_ssize_t apart, double* out
 ) noexcept nogil:
-    """Write columns of the weights, one after the other; those 0 to n - 1 if none are named."""
+    """Write columns of the weights, `apart` numbers each; those 0 to n - 1 if none are named."""
     cdef Py_ssize_t n_states = coef.shape[0], p = coef.shape[1], first = 0, c, j, k
     if n == 0 or n_states == 0:
         return
     if (
-        columns == NULL and p and coef.strides[0] == sizeof(double)
+        columns == NULL and p and apart == n_states and coef.strides[0] == sizeof(double)
         and coef.strides[1] == n_states * <Py_ssize_t>sizeof(double)
     ):
         memcpy(out, &coef[0, 0], p * n_states * sizeof(double))
@@ -910,10 +878,10 @@ cdef void copy_columns(
         c = j if columns == NULL else columns[j]
         if c < p:
             for k in range(n_states):
-                out[j * n_states + k] = coef[k, c]
+                out[j * apart + k] = coef[k, c]
         else:
             for k in range(n_states):
-                out[j * n_states + k] = further[k, c - p]
+                out[j * apart + k] = further[k, c - p]
 
 
 cdef bint are_modest(const double* values, Py_ssize_t n) noexcept nogil:

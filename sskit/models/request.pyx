@@ -6,6 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from joblib import effective_n_jobs
 
+from sskit.models.features import SPARE, take_weights
+
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 
@@ -15,6 +17,31 @@ from sskit.models.features cimport FeatureRows, are_modest
 
 NO_LABELS = np.zeros(0, dtype=np.int32), np.zeros(0)
 NOTHING_KNOWN = NodeLoss(*NO_LABELS, 0)
+
+
+def gather(rows, coef, others):
+    """Return the weights of a request.
+
+    Parameters
+    ----------
+    rows : tuple of FeatureRows
+        Features of the nodes; from now on they read the weights of those that occur.
+    coef : ndarray of shape (n_states, n_features)
+        Weights of the features, of any kind of numbers; those that do not occur are not read.
+    others : sequence of ndarray
+        All other weights, in the order of the `FeatureMap`.
+
+    Returns
+    -------
+    weights : ndarray of shape (n_weights + SPARE,), float64
+        As a `Request` takes them.
+    """
+    others = [np.ravel(weights) for weights in others]
+    room = sum([len(weights) for weights in others]) + SPARE
+    out = take_weights(rows, np.asarray(coef, dtype=np.float64), room)
+    np.concatenate(others, out=out[len(out) - room : len(out) - SPARE])
+    out[len(out) - SPARE :] = 0.0
+    return out
 
 
 cdef class Request:
@@ -30,19 +57,23 @@ cdef class Request:
         As the map says; spare numbers behind them.
     possible : ndarray of shape (n_nodes, n_states), bool, default=None
         States that are possible at each node; None means all.
+    n_states : int, default=None
+        Number of states of a node, whose potentials are the first columns; None: of all columns.
     known : NodeLoss, default=None
-        In place of it, for structures whose states are not the columns of nodes: its number of
+        In place of both, for structures whose states are not the columns of nodes: its number of
         states and its masks, which `best` heeds.
     """
 
-    def __cinit__(self, FeatureMap map, Structure structure, weights, possible=None, known=None):
+    def __cinit__(self, FeatureMap map, Structure structure, weights, possible=None,
+                  n_states=None, known=None):
         self.map, self.structure, self.weights = map, structure, weights
-        self.n_blocks, self.n_states = map.n_blocks, map.n_columns
+        self.n_blocks = map.n_blocks
+        self.n_states = map.n_columns if n_states is None else n_states
         self.n_nodes = map.nodes[map.n_blocks]
         self.known = NOTHING_KNOWN if known is None else known
         self.forbids = known is None
         if possible is not None:
-            self.known = NodeLoss(*NO_LABELS, map.n_columns, possible=possible)
+            self.known = NodeLoss(*NO_LABELS, self.n_states, possible=possible)
         elif known is not None:
             self.n_states = self.known.n_states
 
@@ -241,6 +272,19 @@ def search_max_marginals(Request request, Py_ssize_t start, Py_ssize_t stop, dou
             possible[t] = True
 
 
+def find_excesses(Request request, Py_ssize_t start, Py_ssize_t stop, double[::1] out):
+    """Write what the labellings of the blocks start .. stop - 1 may have missed."""
+    cdef double[::1] theta = request.begin()
+    cdef int32_t[::1] labels = np.empty(request.map.longest, dtype=np.int32)
+    cdef Py_ssize_t i
+    cdef Block b
+    with nogil:
+        for i in range(start, stop):
+            request.load(i, &theta[0], &b)
+            request.structure.best(&b, request.known, 0.0, &labels[0])
+            out[i] = request.structure.excess
+
+
 class Decoder:
     """Labels of the blocks of a request, which threads share.
 
@@ -307,3 +351,13 @@ class Decoder:
         n_states = self.request.n_states
         out = np.empty((self.request.n_nodes, padded(n_states)))
         return np.ascontiguousarray(self.run(find_max_marginals, out)[:, :n_states])
+
+    def excesses(self):
+        """Return by how much the best labellings may score more than those that are found.
+
+        Returns
+        -------
+        excess : ndarray of shape (n_blocks,)
+            Of a structure that is exact, or bounds what it may have missed.
+        """
+        return self.run(find_excesses, np.empty(self.request.n_blocks))

@@ -15,13 +15,15 @@ cdef class NodeLoss:
     """The loss of a labelling as a sum over nodes, and what is known of their labels.
 
     The loss of state k at node j is zero where k is right; else cost[j] or, with a table,
-    cost[j] * table[truth[j], k]; with several right states the least of these.
+    cost[j] * table[truth[j], k], or cost[j] * table[j, k] if it is by node; with several right
+    states the least of these.
     """
 
     cdef readonly Py_ssize_t n_states
     cdef const int32_t[::1] truth            # (n_nodes,) a right state of each
     cdef const double[::1] cost              # (n_nodes,) 0 where a node has no label
-    cdef const double[:, ::1] table          # (K, K) true by predicted state; empty: none
+    cdef const double[:, ::1] table          # (K, K) true by predicted state, or (n_nodes, K); empty: none
+    cdef readonly bint by_node               # has the table a row for each node?
     cdef const unsigned char[:, ::1] right   # (n_nodes, K) all right states; empty: the truth alone
     cdef const unsigned char[:, ::1] possible  # (n_nodes, K) empty: all states are
     cdef const unsigned char[::1] labelled   # (n_nodes,) empty: all nodes are; else state 0 alone

@@ -16,7 +16,10 @@ from sskit.core.problem cimport CandidateSlack
 
 
 # What tables of nodes are to users.
-MASKS = ("the right labels", "the labels allowed", "which nodes have a label in y")
+MASKS = (
+    "the right labels", "the labels allowed", "which nodes have a label in y",
+    "the losses of labels",
+)
 
 
 cdef class NodeLoss:
@@ -31,17 +34,19 @@ cdef class NodeLoss:
         Loss of a wrong state at each node; 0 where it has no label.
     n_states : int
         Number of states K.
-    table : ndarray of shape (K, K), default=None
-        Factors of the costs, by true and predicted state; None: 1 for all wrong ones.
+    table : ndarray of shape (K, K) or (n_nodes, K), default=None
+        Factors of the costs, by true and predicted state, or by node; None: 1 for all wrong ones.
     right, possible : ndarray of shape (n_nodes, K), bool, default=None
         States that are right, and that are possible; None: the truth alone, and all.
     labelled : ndarray of shape (n_nodes,), bool, default=None
         Which nodes have a label; others keep the state 0. None: all.
+    by_node : bool, default=False
+        Whether the table is; there is one right state of each node then.
     """
 
     def __cinit__(self, truth, cost, Py_ssize_t n_states, table=None, right=None, possible=None,
-                  labelled=None):
-        self.truth, self.cost, self.n_states = truth, cost, n_states
+                  labelled=None, bint by_node=False):
+        self.truth, self.cost, self.n_states, self.by_node = truth, cost, n_states, by_node
         self.table = np.zeros((0, 1)) if table is None else table
         self.right = self.possible = np.zeros((0, 1), dtype=np.uint8)
         self.labelled = np.zeros(0, dtype=np.uint8)
@@ -61,7 +66,7 @@ cdef class NodeLoss:
         cdef double least = INFINITY
         if not self.right.shape[0]:
             if self.table.shape[0]:
-                return self.cost[j] * self.table[self.truth[j], k]
+                return self.cost[j] * self.table[j if self.by_node else self.truth[j], k]
             return self.cost[j] * (k != self.truth[j])
         if self.right[j, k]:
             return 0.0
@@ -136,7 +141,7 @@ cdef class NodeLoss:
         )
         other.table, other.right, other.possible = self.table, self.right, self.possible
         other.labelled, other.has_masks = self.labelled, self.has_masks
-        other.is_bonus = self.is_bonus
+        other.is_bonus, other.by_node = self.is_bonus, self.by_node
         return other
 
     def accepting(self, right):
@@ -152,10 +157,13 @@ cdef class NodeLoss:
             np.asarray(self.truth)[numbers], np.asarray(self.cost)[numbers], self.n_states
         )
         other.table, other.has_masks, other.is_bonus = self.table, self.has_masks, self.is_bonus
+        other.by_node = self.by_node
         other.right, other.possible, other.labelled = (
             table[numbers] if len(table) else table
             for table in map(np.asarray, (self.right, self.possible, self.labelled))
         )
+        if self.by_node:
+            other.table = np.asarray(self.table)[numbers]
         return other
 
     @property
@@ -170,12 +178,16 @@ cdef class NodeLoss:
 
     def digests(self, offsets):
         """Return what tells losses apart, of the whole and of each block."""
-        whole = {"the costs of pairs": np.asarray(self.table).tobytes()} if len(self.table) else {}
+        whole, by_node = {}, ()
+        if self.by_node:
+            by_node = self.table
+        elif len(self.table):
+            whole["the costs of pairs"] = np.asarray(self.table).tobytes()
         blocks = {
             "y": value_digests(self.truth, offsets),
             "the loss of y": value_digests(self.cost, offsets),
         }
-        tables = map(np.asarray, (self.right, self.possible, self.labelled))
+        tables = map(np.asarray, (self.right, self.possible, self.labelled, by_node))
         for name, table in zip(MASKS, tables):
             if len(table):
                 width = table.size // len(table)
@@ -256,6 +268,10 @@ cdef class Structure:
         """Return what tells structures apart, by the name that users know it by."""
         return {"the model": type(self).__name__.removesuffix("Structure").lower()}
 
+    def digests(self):
+        """Return what tells structures of blocks apart, digests (n_blocks,) by name."""
+        return {}
+
     def n_candidates(self, loss):
         """Return the largest number of candidates for slack rescaling; 0: there are none."""
         return 0
@@ -311,7 +327,8 @@ cdef class StructuredProblem(Problem):
         self.lock_free = structure.lock_free and not self.space.is_kernel_space
 
     cdef int scores(self, Py_ssize_t i, const double* w, double* theta) except -1 nogil:
-        self.map.common_scores(w, theta)
+        if self.map.node_base:
+            self.map.common_scores(w, theta)
         return self.map.own_scores(i, w, theta)
 
     cdef int scores_at(
@@ -380,7 +397,8 @@ cdef class StructuredProblem(Problem):
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
         cdef Block b = self.block(i, NULL)
         self.map.prefetch(i)
-        self.loss.prefetch(b.first, b.n)
+        if b.n > 1:
+            self.loss.prefetch(b.first, b.n)
 
     cpdef Problem fork(self):
         cdef StructuredProblem other = type(self)(
@@ -453,8 +471,10 @@ cdef class StructuredProblem(Problem):
         maps, blocks = self.map.digests()
         losses, more = self.loss.digests(self.map.nodes)
         space, rows = self.space.digests()
-        whole = self.structure.digest() | space | maps | losses
-        return Fingerprint(whole, blocks | more | rows)
+        # what a structure calls by the same name is closer to what users know
+        own = self.structure.digest()
+        whole = own | space | maps | losses | own
+        return Fingerprint(whole, blocks | self.structure.digests() | more | rows)
 
 
 cdef class StructureSlack(CandidateSlack):

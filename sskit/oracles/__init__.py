@@ -18,6 +18,7 @@ code. All of them but `beam_search`, `expansion`, `trws` and, at nodes that it l
 - :func:`second_order_top_k`: the k best labellings of such a chain.
 - :func:`second_order_max_marginals`: for each of its nodes and states the best score with that
   state.
+- :func:`second_order_marginals`: the probability of each state at each of its nodes.
 - :func:`graphcut`: the best labelling of a graph with two states, by a minimum cut.
 - :func:`graph_max_marginals`: for each node and state the best score with that state.
 - :func:`expansion`: a good labelling of a graph with any number of states, by many cuts.
@@ -41,13 +42,14 @@ code. All of them but `beam_search`, `expansion`, `trws` and, at nodes that it l
 """
 
 from sskit.oracles.chain.second_order import (
+    second_order_marginals,
     second_order_max_marginals,
     second_order_top_k,
     second_order_viterbi,
 )
-from sskit.oracles.chain.sum_product import chain_marginals
 from sskit.oracles.chain.viterbi import (
     beam_search,
+    chain_marginals,
     chain_max_marginals,
     viterbi,
     viterbi_by_loss,
@@ -83,6 +85,7 @@ __all__ = [
     "parts_max_marginals",
     "parts_max_sum",
     "qpbo",
+    "second_order_marginals",
     "second_order_max_marginals",
     "second_order_top_k",
     "second_order_viterbi",

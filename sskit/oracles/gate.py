@@ -200,6 +200,21 @@ def check_count(count, name, most=LARGEST_COUNT, least=1):
     return capped(count, most)
 
 
+def count_answers(k, n_states, n_nodes):
+    """Return the number of answers wanted, checked, but no more than there are labellings.
+
+    More cost memory only; n_states^n_nodes itself may be astronomical.
+    """
+    k = check_count(k, "k")
+    return min(k, int(n_states) ** min(int(n_nodes), k.bit_length()))
+
+
+def check_allowed(is_any, n_nodes, text="no labelling of {} nodes is allowed by the potentials"):
+    """Raise ValueError unless some labelling is allowed."""
+    if not is_any:
+        raise ValueError(text.format(n_nodes))
+
+
 def padded_rows(table, fill=0.0):
     """Return a copy of a 2-D array whose rows are padded as the hot loops want them."""
     n_rows, n_columns = table.shape

@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
-from sskit.inputs.samples import check_pairs
+from sskit.inputs.rows import check_pairs
 from sskit.models.structured.checked_structure import Answers, ask, label_key
 from sskit.models.structured.pystruct import adapted
 from sskit.models.structured.structure import Structure

@@ -18,6 +18,7 @@ COLUMNS = {
     "sets of labels": ["MultilabelPairwise", "HierarchicalMultilabel"],
 }
 HAS = {
+    "loss": lambda kind: dict in kind._parameter_constraints.get("loss", []),
     "weights_frame": lambda kind: hasattr(kind, "weights_frame"),
     "explain": lambda kind: hasattr(kind, "explain"),
     "prior": lambda kind: "prior" in inspect.signature(kind).parameters,

@@ -104,9 +104,13 @@ PROBLEMS = {
     "bounds": [None, None, (-0.2, 0.3), (0.0, None), "blocks"],
 }
 
+# Of pairs of labels: all else costs one.
+COSTS = {0: {1: 3.0}, 1: {0: 0.5, 2: 0.0}, 2: {0: 2.0}}
+
 # What the estimators have of their own.
 ESTIMATORS = {
     "classifier": {
+        "loss": ["zero_one", "zero_one", COSTS],
         "fit_intercept": [True, False],
         "class_weight": [None, "balanced"],
         "kernel": ["linear", "linear", "rbf", "poly"],
@@ -114,23 +118,23 @@ ESTIMATORS = {
     },
     "tagger": {
         "order": [1, 1, 2],
-        "loss": ["hamming_sum", "hamming"],
+        "loss": ["hamming_sum", "hamming", COSTS],
         "class_weight": [None, "balanced"],
         "allowed_transitions": [None, None, "array"],
         "kernel": ["linear", "linear", "rbf", "poly"],
         "gamma": [0.5],
     },
     "edged": {
-        "loss": ["hamming_sum", "hamming"],
+        "loss": ["hamming_sum", "hamming", COSTS],
         "class_weight": [None, None, "balanced"],
     },
     "trees": {
-        "loss": ["hamming_sum", "hamming"],
+        "loss": ["hamming_sum", "hamming", COSTS],
         "class_weight": [None, "balanced"],
         "kinds": [False, True],
     },
     "segmentation": {
-        "loss": ["hamming_sum", "hamming", "balanced"],
+        "loss": ["hamming_sum", "hamming", "balanced", COSTS],
         "pairwise_form": ["potts", "full"],
         "inference": ["auto", "elimination"],
         "n_labels": [2, 3],
@@ -181,6 +185,7 @@ REFUSALS = [
         r"prior has the shape",  # a part of the samples lacks labels
         r"has no meaning with",
         r"needs a model that is a sum over nodes and edges",
+        r"takes one cost for each token, but in loss",
         r"method='afw' is for nodes and edges of many states",
         r"^The '(steps|sampling)' parameter of \w+ must be a str among",
         r"warm_start=True cannot be combined",

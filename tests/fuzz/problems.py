@@ -101,7 +101,8 @@ def classifier(rng, chosen):
     n, n_classes = int(rng.integers(8, 14)), int(rng.integers(2, 4))
     X = rng.normal(size=(n, 3))
     y = np.concatenate([np.arange(n_classes), rng.integers(n_classes, size=n - n_classes)])
-    own = {name: chosen[name] for name in ("fit_intercept", "class_weight", "kernel", "gamma")}
+    names = ("loss", "fit_intercept", "class_weight", "kernel", "gamma")
+    own = {name: chosen[name] for name in names}
     own["standardize"] = False  # objectives are of columns as they are
     balanced = own["class_weight"] is not None
     problem = finished(rng, chosen, StructSVMClassifier, X, y, own=own, unit=1.0, depends=balanced)
@@ -115,7 +116,7 @@ def classifier(rng, chosen):
     if own["kernel"] == "linear" and not own["fit_intercept"] and not balanced:
         bounds = problem.estimator.bounds
         bounds = None if isinstance(bounds, dict) else bounds
-        if bounds == problem.estimator.bounds:
+        if bounds == problem.estimator.bounds and own["loss"] == "zero_one":
             twin = clone(problem.estimator).set_params(
                 model=Classes(n_classes), fit_intercept=True, bounds=bounds
             )

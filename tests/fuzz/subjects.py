@@ -391,7 +391,7 @@ def segment_tagger(rng):
         rng,
         SOLVERS,
         rescaling=["margin", "margin", "slack"],
-        loss=["hamming", "hamming_sum", "segments"],
+        loss=["hamming", "hamming_sum", "segments", {"x": {"y": 3.0}}],
         class_weight=[None, None, "balanced"],
         max_length=[None, 9, {"x": 9}],
         first_last=[True, False],

@@ -43,7 +43,8 @@ def problem(seed=0):
     """A problem of rows and classes."""
     rng = np.random.default_rng(seed)
     chosen = {"fit_intercept": True, "class_weight": None, "kernel": "linear", "gamma": 0.5}
-    chosen |= {"lam": 0.1, "rescaling": "margin", "weights": None, "bounds": None}
+    chosen |= {"loss": "zero_one", "lam": 0.1, "rescaling": "margin"}
+    chosen |= {"weights": None, "bounds": None}
     return PROBLEMS["classifier"](rng, chosen)
 
 

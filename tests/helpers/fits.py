@@ -144,6 +144,7 @@ def matchings():
 RBF = {"kernel": "rbf", "gamma": 0.5}
 FEW_ROWS = {**RBF, "kernel_cache": 0.002}  # MiB: not all rows of the kernel matrix are kept
 BOX = {"bounds": (-0.3, 0.4)}
+PAIRS = {"loss": np.array([[0.0, 3.0, 0.5], [0.0, 0.0, 1.0], [2.0, 0.2, 0.0]])}
 RAW = {"standardize": False}  # columns as they are
 PRIOR = {"coef_": 0.5 * np.eye(3), "intercept_": np.array([0.2, 0.0, -0.3])}
 PRIOR_OF_CHAINS = {"transitions_": 0.5 * np.eye(3), "start_": np.array([0.2, 0.0, -0.3])}
@@ -153,6 +154,7 @@ FITS = {
     "rows": Fit(StructSVMClassifier(**RAW), rows),
     "rows, scaled": Fit(StructSVMClassifier(), rows),
     "rows, slack": Fit(StructSVMClassifier(rescaling="slack"), rows),
+    "rows, costs": Fit(StructSVMClassifier(**PAIRS, **RAW), rows),
     "rows, bounds": Fit(StructSVMClassifier(**BOX), rows, bounded=True),
     "rows, prior": Fit(StructSVMClassifier(prior=PRIOR), rows),
     "rows, kernel": Fit(StructSVMClassifier(**RBF), rows),
@@ -160,6 +162,8 @@ FITS = {
     "rows, kernel and slack": Fit(StructSVMClassifier(rescaling="slack", **FEW_ROWS), rows),
     "chains": Fit(SequenceTagger(), chains, factored=True),
     "chains, slack": Fit(SequenceTagger(rescaling=SlackRescaling("bisecting")), chains),
+    "chains, costs": Fit(SequenceTagger(**PAIRS), chains),
+    "chains, costs and slack": Fit(SequenceTagger(rescaling="slack", **PAIRS), chains),
     "chains, bounds": Fit(SequenceTagger(**BOX), chains, bounded=True),
     "chains, prior": Fit(SequenceTagger(prior=PRIOR_OF_CHAINS), chains, factored=True),
     "chains, second order": Fit(SequenceTagger(order=2), chains),
@@ -179,6 +183,7 @@ FITS = {
     "graphs, inexact": Fit(SegmentationModel(pairwise_form="full"), graphs(3), bounded=True),
     "graphs, any sign": Fit(SegmentationModel(inference="elimination"), graphs(3)),
     "any graphs": Fit(GraphTagger(), graphs(3)),
+    "any graphs, costs": Fit(GraphTagger(**PAIRS), graphs(3)),
     "any graphs, bounds": Fit(GraphTagger(inference="trws", **BOX), graphs(3), bounded=True),
     "any graphs, roof duality": Fit(GraphTagger(inference="qpbo"), graphs(2)),
     "any graphs, slack": Fit(GraphTagger(inference="trws", rescaling="slack"), graphs(3)),
@@ -188,6 +193,7 @@ FITS = {
     "sets, slack": Fit(MultilabelPairwise(rescaling="slack"), sets),
     "hierarchy": Fit(HierarchicalMultilabel([-1, 0, 0, 1]), sets),
     "trees": Fit(TreeTagger(), trees),
+    "trees, costs": Fit(TreeTagger(**PAIRS), trees),
     "parts": Fit(PartsModel([1, -1, 1], n_types=2), figures, bounded=True),
     "matchings": Fit(StructSVMClassifier(Matching()), matchings),
     "ranking": Fit(RankingSVM(0.1, **RAW), grades),

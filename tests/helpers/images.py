@@ -39,9 +39,9 @@ class OnPaths(SegmentationModel):
     def fit(self, X, y, sample_weight=None):
         return super().fit(paths(X), y, sample_weight)
 
-    def _decoder(self, X):
+    def _check_inputs(self, X):
         check_is_fitted(self)
-        return super()._decoder(paths(X, self.n_features_in_))
+        return super()._check_inputs(paths(X, self.n_features_in_))
 
 
 class AnyOnPaths(GraphTagger):

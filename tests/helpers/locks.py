@@ -12,7 +12,7 @@ from sskit.inputs.graphs import check_graphs
 from sskit.inputs.poses import pose_scales
 from sskit.inputs.trees import check_trees
 from sskit.models.chain.model import ChainModel
-from sskit.models.graph.model import GraphModel
+from sskit.models.graph.model import AttractiveModel
 from sskit.models.kernel.functions import Kernel
 from sskit.models.label_sets.model import HierarchyModel, PairwiseModel
 from sskit.models.parts.model import PoseModel
@@ -72,7 +72,7 @@ def graphs(inference, form="potts", n_states=2, n=N):
     """Cycles of four nodes."""
     rng, ends = np.random.default_rng(0), np.array([[0, 1], [1, 2], [2, 3], [3, 0]])
     X = [(rng.normal(size=(4, 3)), ends, np.ones((4, 1))) for _ in range(n)]
-    model = GraphModel(3, 1, n_states, form, inference)
+    model = AttractiveModel(3, 1, n_states, form, inference)
     labels, known = rng.integers(n_states, size=4 * n), np.ones(4 * n, dtype=bool)
     return model.bind(check_graphs(X), labels, np.full(4 * n, 0.25), known, block_weights(n))
 

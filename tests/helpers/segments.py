@@ -55,9 +55,16 @@ def feature(x, segments, limits, max_length, *, ends=True, lengths=True):
     return np.concatenate([part.ravel() for part in parts])
 
 
-def token_loss(segments, truth, cost):
-    """Return the cost of the tokens whose label, or whether they begin a segment, is wrong."""
-    return float(cost[codes(segments) != codes(truth)].sum())
+def token_loss(segments, truth, cost, table=None):
+    """Return the cost of the tokens whose label, or whether they begin a segment, is wrong.
+
+    With a table those of the wrong label count as much as it says.
+    """
+    found, right = codes(segments), codes(truth)
+    factor = 1.0 * (found != right)
+    if table is not None:
+        factor = np.where(found >> 1 == right >> 1, factor, table[right >> 1, found >> 1])
+    return float(cost @ factor)
 
 
 def span_loss(segments, truth, cost):

@@ -21,7 +21,7 @@ from sskit.core.problem import block_weights
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.inputs.graphs import check_graphs
 from sskit.models.chain.model import ChainModel
-from sskit.models.graph.model import GraphModel
+from sskit.models.graph.model import AttractiveModel
 from sskit.models.label_sets.model import PairwiseModel
 from sskit.models.multiclass.model import MulticlassModel
 from sskit.models.rankings.problem import RankingModel
@@ -104,8 +104,10 @@ def walk(rng, allowed, length):
     return np.array(states)
 
 
-def bind_chains(X, y, n_states, form="dense", weights=None, *, mean=True, allowed=None):
-    """Toy of given chains."""
+def bind_chains(
+    X, y, n_states, form="dense", weights=None, *, mean=True, allowed=None, table=None
+):  # fmt: skip
+    """Toy of given chains; a table has costs of pairs of states."""
     lengths = np.array([len(x) for x in X])
     c = block_weights(len(X), weights)
     start = None if allowed is None else np.ones(n_states, dtype=bool)
@@ -115,8 +117,14 @@ def bind_chains(X, y, n_states, form="dense", weights=None, *, mean=True, allowe
         sp.csr_array(values) if form == "csr" else values, np.concatenate([[0], lengths.cumsum()])
     )
     cost = np.repeat(1.0 / lengths if mean else np.ones(len(X)), lengths)
-    problem = model.bind(stacked, np.concatenate(y), cost, c)
+    problem = model.bind(stacked, np.concatenate(y), cost, c, table=table)
     pairs = enumerate_chains(X, y, n_states, c, mean=mean, allowed=allowed)
+    if table is not None:
+        take = np.mean if mean else np.sum
+        pairs.loss = [
+            np.array([take(table[truth, states]) for states in found])
+            for truth, found in zip(y, pairs.labels, strict=True)
+        ]
     return Toy(problem, model.layout, pairs, X, n_states)
 
 
@@ -227,7 +235,7 @@ def bind_graphs(graphs, y, n_states, form="dense", weights=None, inference="elim
     labels = np.concatenate(y)
     cost = np.concatenate([np.full(len(truth), 1.0 / len(truth)) for truth in y])
     (x, _, z), *_ = graphs
-    model = GraphModel(x.shape[1], z.shape[1], n_states, inference=inference)
+    model = AttractiveModel(x.shape[1], z.shape[1], n_states, inference=inference)
     problem = model.bind(check_graphs(given), labels, cost, np.ones(len(labels), bool), c)
     return GraphToy(
         problem, model.layout, enumerate_graphs(graphs, y, n_states, c), graphs, n_states
@@ -306,10 +314,10 @@ class SegmentToy(Toy):
     """Toy of segments, with all weights that there may be."""
 
     def assemble(self, q, i):
-        x, problem = self.X[i], self.problem
-        places, stride = -(-problem.n_table // 8) * 8, -(-problem.n_columns // 8) * 8
-        tokens = q[places : places + len(x) * stride].reshape(-1, stride)[:, : problem.n_columns]
-        return np.concatenate([(tokens.T @ x).ravel(), q[: problem.n_table]])
+        x, map = self.X[i], self.problem.map
+        tokens = q[map.node_base : map.node_base + len(x) * map.stride].reshape(-1, map.stride)
+        coefs = tokens[:, : map.n_columns].T @ x
+        return np.concatenate([coefs.ravel(), q[: map.head_columns]])
 
 
 def segment_toy(

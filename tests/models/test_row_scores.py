@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from helpers.pairwise import every_pair
 
 from sskit.models import features as features_module
-from sskit.models.features import FeatureRows, RowScores, row_scores
+from sskit.models.features import FeatureRows, RowScores
 
 RNG = np.random.default_rng(0)
 LAYOUTS = {
@@ -55,15 +55,6 @@ def test_further_columns(form):
         np.testing.assert_allclose(scores.table(), X @ np.hstack([coef, further]).T, atol=1e-12)
 
 
-def test_one_copy_serves_all_dense_rows():
-    coef = RNG.normal(size=(3, 20))
-    parts = [RNG.normal(size=(4, 20)), sp.csr_array(np.eye(2, 20)), RNG.normal(size=(2, 20))]
-    scores = row_scores([FeatureRows(x) for x in parts], coef)
-    assert [part.n_read for part in scores] == [60, 6, 0]
-    for part, x in zip(scores, parts, strict=True):
-        np.testing.assert_allclose(part.table(), x @ coef.T, atol=1e-12)
-
-
 def test_what_is_written_counts_in_the_next_request():
     coef, features = np.ones((2, 3)), FeatureRows(np.ones((1, 3)))
     assert RowScores(features, coef).table().tolist() == [[3.0, 3.0]]
@@ -83,16 +74,3 @@ def test_tables_have_the_same_bits_for_any_number_of_threads(form, n_states, mon
     np.testing.assert_allclose(expected, X @ coef.T, atol=1e-12)
     for n_jobs in (1, 2, 5):
         np.testing.assert_array_equal(scores.table(n_jobs), expected)
-
-
-@pytest.mark.parametrize("n_states", [2, 8, 11])
-def test_what_is_not_possible_has_minus_infinity(n_states):
-    coef = RNG.normal(size=(n_states, 20))
-    parts = [RNG.normal(size=(4, 20)), sp.csr_array(np.eye(2, 20)), RNG.normal(size=(2, 20))]
-    possible = [RNG.random((x.shape[0], n_states)) < 0.5 for x in parts]
-    possible[2] = np.asfortranarray(possible[2])
-    features = [FeatureRows(x) for x in parts]
-    scores = row_scores(features, coef, possible=possible)
-    assert [part.n_read for part in scores] == [part.n_read for part in row_scores(features, coef)]
-    for part, bare, mask in zip(scores, row_scores(features, coef), possible, strict=True):
-        np.testing.assert_array_equal(part.table(), np.where(mask, bare.table(), -np.inf))

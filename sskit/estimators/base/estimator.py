@@ -28,6 +28,7 @@ from sskit.estimators.base.facts import merge_facts
 from sskit.estimators.base.outcome import WarmStart, fitted_attributes, warn_of_end
 from sskit.estimators.base.prior import flat_prior
 from sskit.estimators.base.weights import check_class_weight, resolved_lam
+from sskit.inputs.costs import labels_with_costs
 from sskit.models.slack.model import SlackRescaling
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
 from sskit.solvers.common.solver import Solver
@@ -99,7 +100,7 @@ class TrainingTask(NamedTuple):
 
 
 # Parameters that may be dicts by label.
-BY_LABEL = ("class_weight", "max_length", "n_components", "n_states_per_label")
+BY_LABEL = ("class_weight", "loss", "max_length", "n_components", "n_states_per_label")
 
 
 class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
@@ -263,6 +264,7 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         for name in BY_LABEL:
             given = getattr(self, name, None)
             if isinstance(given, dict):
+                given = labels_with_costs(given) if name == "loss" else given
                 warn_of_unmatched(given, labels.values.tolist(), name, optional, stacklevel)
 
     def _refuse_parts(self):

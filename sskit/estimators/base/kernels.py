@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from sskit._labels import is_same
 from sskit.estimators.base.fitted_state import (
     check_count,
     check_numbers,
@@ -121,7 +122,7 @@ def require_defaults(estimator, defaults, why):
     """
     for name, default in defaults.items():
         value = getattr(estimator, name)
-        if value is not default and value != default:
+        if not is_same(value, default):
             raise ValueError(f"{name}={value!r} {why}; leave it at {default!r}")
 
 

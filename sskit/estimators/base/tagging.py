@@ -10,6 +10,7 @@ from sskit.estimators.base.fitted_state import (
     check_numbers,
     raise_damaged,
 )
+from sskit.inputs.costs import cost_table
 from sskit.inputs.ragged import split
 from sskit.inputs.ragged_array import object_array
 from sskit.inputs.weights import class_factors
@@ -157,12 +158,13 @@ class TaggerMixin:
     """
 
     _parameter_constraints = {
-        "loss": [StrOptions({"hamming", "hamming_sum"})],
+        "loss": [StrOptions({"hamming", "hamming_sum"}), "array-like", dict],
         "class_weight": [StrOptions({"balanced"}), dict, None],
     }
 
     def _check_facts(self, facts):
-        """Raise ValueError if weights of classes do not fit the labels of all parts."""
+        """Raise ValueError if costs or weights of classes do not fit the labels of all parts."""
+        cost_table(self.loss, facts.labels.values)
         if self.class_weight is not None:
             class_factors(self.class_weight, facts.labels.values, facts.labels.counts)
 
@@ -245,7 +247,7 @@ class TaggerMixin:
         return split(decoder.max_marginals(), offsets)
 
     def score(self, X, y, sample_weight=None):
-        """Return the token accuracy: the share of tokens with the right label.
+        """Return the token accuracy: the share of tokens with the right label, whatever `loss`.
 
         Parameters
         ----------

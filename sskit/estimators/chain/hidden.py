@@ -30,6 +30,8 @@ class HiddenChains:
         Number of threads.
     edges : matrix of shape (n_tokens - n, q) or None
         Features of the edges.
+    table : ndarray of shape (K, K) or None
+        Costs of pairs of labels.
     """
 
     model: ChainModel
@@ -39,6 +41,7 @@ class HiddenChains:
     block_weight: np.ndarray
     n_jobs: int | None
     edges: object = None
+    table: np.ndarray | None = None
 
     def complete(self, w):
         """Return the best labels (n_tokens,) under flat weights that agree with what is known."""
@@ -54,9 +57,7 @@ class HiddenChains:
         w = np.zeros(nothing.layout.n_weights)
         nothing.layout.split(w)["coef"][...] = np.eye(K)
         stacked = RaggedArray(scores, self.stacked.offsets)
-        return nothing.decoder(
-            stacked, w, self.n_jobs, possible=self.partial.possible
-        ).best()
+        return nothing.decoder(stacked, w, self.n_jobs, possible=self.partial.possible).best()
 
     def known_part(self):
         """Return the problem of all stretches of known tokens, and what makes use of its weights.
@@ -82,6 +83,7 @@ class HiddenChains:
             self.block_weight[sequence[first]],
             n_jobs=self.n_jobs,
             edges=edges,
+            table=self.table,
         )
         return problem, self._inner
 

@@ -49,7 +49,7 @@ def refuse_beam(estimator):
 
 
 def bind_in_kernel_space(
-    estimator, stacked, labels, cost, block_weight, weight, allowed, shared
+    estimator, stacked, labels, cost, block_weight, weight, table, allowed, shared
 ):  # fmt: skip
     """Bind a chain model in a kernel space to checked training data.
 
@@ -67,6 +67,8 @@ def bind_in_kernel_space(
         Weights of the sequences, summing to one.
     weight : ndarray of shape (n,) or None
         The sample weights that they were made of.
+    table : ndarray of shape (K, K) or None
+        Costs of pairs of labels.
     allowed : tuple
         Transitions, first labels and last labels that training allows.
     shared : dict
@@ -84,7 +86,8 @@ def bind_in_kernel_space(
     """
     X, kernel, classes = stacked.values, make_kernel(estimator, stacked.values), shared["classes_"]
     model = KernelChainModel(kernel, X.shape[0], len(classes), *allowed)
-    problem = model.bind(stacked, labels, cost, block_weight, kernel_bytes(estimator))
+    given = stacked, labels, cost, block_weight, kernel_bytes(estimator)
+    problem = model.bind(*given, table=table)
     lam = default_lam(token_scale(stacked, weight, diagonal(kernel, X)))
     to_attributes = BlockAttributes(model.layout, shared, False, kernel, X, labels)
     return TrainingTask(problem, model.layout, lam, to_attributes, classes, kernel.definite)

@@ -59,7 +59,12 @@ class LabelStates:
         if rules[0] is None:
             return rules
         labels = self.labels
-        return (rules[0][np.ix_(labels, labels)], *(ends[labels] for ends in rules[1:]))
+        return (self.of_pairs(rules[0]), *(ends[labels] for ends in rules[1:]))
+
+    def of_pairs(self, table):
+        """Return a table of pairs of states (S, S) from one of pairs of labels, or None."""
+        labels = self.labels
+        return None if table is None else table[np.ix_(labels, labels)]
 
 
 class HiddenStatesMixin:
@@ -215,7 +220,7 @@ def _check_most(name, n, n_tokens):
         raise ValueError(f"{name} is {n}, but y has {n_tokens} tokens only")
 
 
-def bind_with_states(estimator, facts, given, partial, allowed, shared, states):
+def bind_with_states(estimator, facts, given, partial, table, allowed, shared, states):
     """Bind a chain model of hidden states to checked training data.
 
     Parameters
@@ -228,6 +233,8 @@ def bind_with_states(estimator, facts, given, partial, allowed, shared, states):
         Sequences, labels, costs of tokens and weights of blocks, as `ChainModel.bind` takes them.
     partial : PartialLabels or None
         What is known of the labels, if that is not all.
+    table : ndarray of shape (K, K) or None
+        Costs of pairs of labels.
     allowed : tuple
         Transitions, first labels and last labels that training allows.
     shared : dict
@@ -249,10 +256,11 @@ def bind_with_states(estimator, facts, given, partial, allowed, shared, states):
     n_states = possible.shape[1]
     model = ChainModel(facts.n_features, n_states, *states.lifted(allowed))
     first = possible.argmax(axis=1)
-    given = stacked, first, costs, block_weight
-    problem = model.bind(*given, n_jobs=estimator.n_jobs, right=possible)
+    given, table = (stacked, first, costs, block_weight), states.of_pairs(table)
+    problem = model.bind(*given, n_jobs=estimator.n_jobs, right=possible, table=table)
     known = PartialLabels(np.arange(n_states), first, possible)
-    hidden = HiddenChains(model, stacked, known, costs, block_weight, estimator.n_jobs)
+    given = model, stacked, known, costs, block_weight, estimator.n_jobs
+    hidden = HiddenChains(*given, table=table)
 
     def starts(solved):
         rng = check_random_state(estimator.random_state)

@@ -103,8 +103,12 @@ class SequenceTagger(
     cache : {"auto", True, False}, default="auto"
         Whether "bcfw" steps between stored planes where they promise enough, instead of asking
         the oracle.
-    loss : {"hamming", "hamming_sum"}, default="hamming_sum"
-        Task loss of a sequence: the share of wrong tokens, or their number.
+    loss : str, array-like of shape (n_classes, n_classes) or dict, default="hamming_sum"
+        Task loss of a sequence: "hamming", the share of wrong tokens, "hamming_sum", their number,
+        or the sum of their costs. An array has these by true label (row) and predicted one
+        (column), in the order of ``classes_``, a dict of dicts by label,
+        ``{true: {predicted: cost}}``, where those that are not named are 1. Costs are non-negative,
+        and zero where both labels are the same.
     class_weight : dict or "balanced", default=None
         Factors of the loss of a token by its true label, 1 for those that a dict does not name, and
         it may name others; "balanced" makes all labels weigh the same.
@@ -481,21 +485,23 @@ class SequenceTagger(
             labels = legal_labels(self, labels, stacked.offsets, classes, rules)
         allowed = (None, None, None) if self.on_violation == "ignore" else rules
         shared = chain_attributes(classes, facts.n_features, rules) | columns.attributes()
-        costs = training_costs(self, labels, stacked.lengths, facts.labels, partial, token_weight)
+        costs, table = training_costs(
+            self, labels, stacked.lengths, facts.labels, partial, token_weight
+        )
         given = stacked, labels, costs, facts.weights.block_weights(len(stacked), weight)
         if is_kernel(self):
-            return bind_in_kernel_space(self, *given, weight, allowed, shared)
+            return bind_in_kernel_space(self, *given, weight, table, allowed, shared)
         states = resolve_states(self.n_states_per_label, classes, len(labels))
         if states is not None:
-            return bind_with_states(self, facts, given, partial, allowed, shared, states)
+            return bind_with_states(self, facts, given, partial, table, allowed, shared, states)
         sizes = {"order": self.order, "n_edge_features": facts.n_edge_features}
         model = ChainModel(facts.n_features, len(classes), *allowed, **sizes)
-        problem = model.bind(*given, n_jobs=self.n_jobs, edges=edges)
+        problem = model.bind(*given, n_jobs=self.n_jobs, edges=edges, table=table)
         to_attributes = BlockAttributes(model.layout, shared | edge_attributes(facts))
         task = problem, model.layout, default_lam(facts.scale), to_attributes, classes
         if partial is None:
             return TrainingTask(*task)
-        hidden = HiddenChains(model, stacked, partial, *given[2:], self.n_jobs, edges)
+        hidden = HiddenChains(model, stacked, partial, *given[2:], self.n_jobs, edges, table)
         return TrainingTask(*task, completion=complete(hidden, problem, self.random_state))
 
     def _decoder(self, X, known=None):

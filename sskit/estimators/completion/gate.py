@@ -6,7 +6,9 @@ from sskit.estimators.completion.partial_labels import (
     check_partial_labels,
     known_share,
     refuse_nothing,
+    set_mask,
 )
+from sskit.inputs.costs import cost_table, factored
 from sskit.inputs.weights import class_factors
 from sskit.models.chain.model import token_costs
 from sskit.solvers import GDMM, SoftBCFW
@@ -74,7 +76,7 @@ def solver_without_sets(estimator):
 
 
 def training_costs(estimator, labels, lengths, known, partial=None, token_weight=None):
-    """Return the loss of a wrong label at each token: none where nothing is known.
+    """Return the loss of a wrong label at each token, and the costs of pairs of labels.
 
     Parameters
     ----------
@@ -95,21 +97,37 @@ def training_costs(estimator, labels, lengths, known, partial=None, token_weight
     Returns
     -------
     cost : ndarray of shape (n_tokens,)
-        Non-negative.
+        Non-negative; zero where nothing is known.
+    table : ndarray of shape (K, K) or None
+        By which these are to be multiplied, by true and predicted label; None: 1 for all wrong
+        labels.
 
     Raises
     ------
     ValueError
-        If a weight of a class is wrong, or a label that is to be balanced is nowhere more likely
-        than others.
+        If a weight of a class or a cost is wrong, a label that is to be balanced is nowhere more
+        likely than others, or the solver takes no costs of pairs.
     """
     class_weight = estimator.class_weight
     factors = class_weight if partial is None else None
-    cost = token_costs(estimator.loss, factors, known.values, labels, lengths, known.counts)
+    table, loss = cost_table(estimator.loss, known.values), estimator.loss
+    if table is not None:
+        loss = "hamming_sum"
+    cost = token_costs(loss, factors, known.values, labels, lengths, known.counts)
     if token_weight is not None:
         cost *= token_weight
+    # of a set of labels it is the least cost that counts, not that of one of them
+    if table is not None and (partial is None or set_mask(partial) is None):
+        by_label, table = factored(table)
+        cost *= by_label[labels]
+    solver = solver_without_sets(estimator)
+    if table is not None and solver is not None:
+        raise ValueError(
+            f"{solver} takes one cost for each token, but in loss those of wrong labels differ "
+            "beside the same true one; use the solver 'bcfw'"
+        )
     if partial is None:
-        return cost
+        return cost, table
     factors = np.ones(len(partial.classes))
     if class_weight is not None:
         if isinstance(class_weight, str) and not known.counts.all():
@@ -119,7 +137,7 @@ def training_costs(estimator, labels, lengths, known, partial=None, token_weight
                 "sets of all labels only"
             )
         factors = class_factors(class_weight, partial.classes, known.counts)
-    return cost * known_share(partial, factors)
+    return cost * known_share(partial, factors), table
 
 
 def refuse_hidden(estimator, what, part=False):

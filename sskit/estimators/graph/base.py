@@ -6,10 +6,11 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
-from sskit.estimators.base.estimator import StructuredEstimator
+from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
 from sskit.estimators.base.facts import LabelFacts, Labels, WeightSums, same, summed
-from sskit.estimators.graph.prediction import SegmenterMixin
+from sskit.estimators.graph.prediction import GraphWeights, SegmenterMixin
 from sskit.estimators.reasons.weights import WeightsFrameMixin
+from sskit.inputs.costs import cost_table, factored
 from sskit.inputs.graphs import GraphBatch, check_graphs
 from sskit.inputs.masks import node_targets
 from sskit.inputs.stacking import FeatureScale
@@ -17,6 +18,7 @@ from sskit.inputs.weights import check_sample_weight
 from sskit.models.graph.data import (
     NodeSums,
     check_edge_features,
+    default_lam,
     node_costs,
     node_scale,
     node_sums,
@@ -71,7 +73,7 @@ class GraphEstimator(WeightsFrameMixin, SegmenterMixin, StructuredEstimator):
 
     _parameter_constraints = {
         **StructuredEstimator._parameter_constraints,
-        "loss": [StrOptions({"hamming", "hamming_sum", "balanced"})],
+        "loss": [StrOptions({"hamming", "hamming_sum", "balanced"}), "array-like", dict],
         "node_weights": [StrOptions({"areas"}), None],
         "ignore_label": "no_validation",
     }
@@ -97,14 +99,21 @@ class GraphEstimator(WeightsFrameMixin, SegmenterMixin, StructuredEstimator):
         """Return the matrices of features in checked data."""
         return checked.graphs.features
 
-    def _check_graphs(self, X):
+    def _check_graphs(self, X, **expected):
         """Return checked graphs."""
-        return check_graphs(X)
+        return check_graphs(X, **expected)
 
     def _check_labelled(self, some):
         """Raise ValueError unless some node has a label."""
         if not some:
             raise ValueError(f"y has no labels but ignore_label={self.ignore_label!r}")
+
+    def _check_facts(self, facts):
+        """Raise ValueError if no node of all parts has a label, or parameters do not fit."""
+        self._check_labelled(facts.n_labelled)
+        self._model(facts)
+        if not callable(self.loss):
+            cost_table(self.loss, facts.labels.values)
 
     def _areas(self, graphs):
         """Return the weights of nodes, None for ones."""
@@ -112,7 +121,15 @@ class GraphEstimator(WeightsFrameMixin, SegmenterMixin, StructuredEstimator):
 
     def _loss_kind(self):
         """Return what weights of nodes are scaled for: the name of a loss."""
-        return self.loss
+        return self.loss if isinstance(self.loss, str) else "hamming_sum"
+
+    def _with_pair_costs(self, cost, labels, classes):
+        """Return costs of nodes, and the table (K, K) of pairs of labels to multiply, or None."""
+        table = cost_table(self.loss, classes)
+        if table is None:
+            return cost, None
+        factors, table = factored(table)
+        return cost * factors[labels], table
 
     def _survey(self, checked):
         """Return the `GraphFacts` of checked data."""
@@ -139,3 +156,11 @@ class GraphEstimator(WeightsFrameMixin, SegmenterMixin, StructuredEstimator):
         cost = node_costs(self._loss_kind(), labels, labelled, *given, sums)
         share = facts.weights.block_weights(len(graphs), checked.weight)
         return labels, cost, labelled, share
+
+    def _task(self, problem, model, facts, **others):
+        """Return the `TrainingTask` of a problem; `others` are further fitted attributes."""
+        classes, paints = facts.labels.values, facts.labels_of == "pixels"
+        kind = facts.n_features, facts.n_edge_features, len(classes), self.pairwise_form
+        lam = default_lam(facts.scale, self._loss_kind())
+        to_attributes = GraphWeights(kind, classes, paints, others)
+        return TrainingTask(problem, model.layout, lam, to_attributes, classes)

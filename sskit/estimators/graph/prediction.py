@@ -8,29 +8,33 @@ from sskit._labels import is_ignored
 from sskit.estimators.base.fitted_state import (
     check_choice,
     check_count,
+    check_fitted,
     check_labels,
     check_numbers,
     raise_damaged,
 )
+from sskit.estimators.base.known import check_known
 from sskit.inputs.masks import check_masks, node_targets, paint
 from sskit.inputs.ragged import PREDICTS, check_kinds, split
+from sskit.inputs.ragged_array import object_array
 from sskit.inputs.weights import check_sample_weight
-from sskit.models.graph.cuts import allows_cuts
-from sskit.models.graph.model import FORMS, AnyGraphModel, GraphModel
+from sskit.models.graph.model import GraphModel
 
 
-def check_graph_model(estimator):
-    """Return the number of labels of a fitted model of graphs, or raise ValueError.
+def check_graph_model(estimator, forms):
+    """Return the sizes of a fitted model of graphs, or raise ValueError.
 
     Parameters
     ----------
-    estimator : SegmentationModel
+    estimator : SegmentationModel or GraphTagger
         Fitted.
+    forms : sequence of str
+        What its form may be.
 
     Returns
     -------
-    n_classes : int
-        Number of labels.
+    sizes : tuple of (int, int, int)
+        Numbers of features of nodes and of edges, and of labels.
 
     Raises
     ------
@@ -39,114 +43,70 @@ def check_graph_model(estimator):
     """
     n_classes = check_labels(estimator)
     sizes = [check_count(estimator, name) for name in ("n_features_in_", "n_edge_features_in_")]
-    form, inference = estimator.pairwise_form_, estimator.inference_
-    check_choice(estimator, "pairwise_form_", form, ("potts", "full"))
-    check_choice(estimator, "inference_", inference, GraphModel.inferences[1:])
-    tables = () if form == "potts" else (n_classes, n_classes)
+    check_choice(estimator, "pairwise_form_", estimator.pairwise_form_, forms)
+    tables = () if estimator.pairwise_form_ == "potts" else (n_classes, n_classes)
     # weights of the nodes are looked at with the scores of a request
     check_numbers(estimator, {"coef_": (n_classes, sizes[0])}, finite=False)
     check_numbers(estimator, {"pairwise_": (sizes[1], *tables)})
-    if inference != "elimination" and not allows_cuts(estimator.pairwise_):
-        raise_damaged(estimator, "pairwise_ prefers different labels, so that there is no cut")
-    return n_classes
-
-
-def check_any_graph_model(estimator):
-    """Return the number of labels of a fitted `GraphTagger`, or raise ValueError.
-
-    Parameters
-    ----------
-    estimator : GraphTagger
-        Fitted.
-
-    Returns
-    -------
-    n_classes : int
-        Number of labels.
-
-    Raises
-    ------
-    ValueError
-        Naming the attribute that does not fit.
-    """
-    n_classes = check_labels(estimator)
-    sizes = [check_count(estimator, name) for name in ("n_features_in_", "n_edge_features_in_")]
-    check_choice(estimator, "pairwise_form_", estimator.pairwise_form_, FORMS)
-    tables = () if estimator.pairwise_form_ == "potts" else (n_classes, n_classes)
-    check_numbers(estimator, {"coef_": (n_classes, sizes[0])})
-    check_numbers(estimator, {"pairwise_": (sizes[1], *tables)})
-    kinds, mask = estimator.node_kinds_, estimator.kind_classes_
-    if (kinds is None) != (mask is None):
-        raise_damaged(estimator, "one of node_kinds_ and kind_classes_ is None, but not both")
-    if kinds is None:
-        return n_classes
-    if not isinstance(kinds, np.ndarray) or kinds.ndim != 1:
-        raise_damaged(estimator, "node_kinds_ must be an array of shape (n_kinds,), or None")
-    shape = len(kinds), n_classes
-    if not isinstance(mask, np.ndarray) or mask.dtype != bool or mask.shape != shape:
-        raise_damaged(estimator, f"kind_classes_ must be a boolean array of shape {shape}")
-    return n_classes
-
-
-def check_node_weights(estimator):
-    """Raise ValueError if weights of the nodes are no finite numbers."""
-    check_numbers(estimator, {"coef_": estimator.coef_.shape})
+    return (*sizes, n_classes)
 
 
 class SegmenterMixin:
     """Prediction and scoring of estimators that label every node of a graph.
 
-    The estimator has ``_decoder(X)``, which checks X and returns an object with the methods
-    ``best()``, ``node_scores()`` and ``max_marginals()``, and the graphs;
-    ``_labels_of_single(X)``, the labels of a list of one graph that there is a short way for, or
-    None; and `predicts_pixels_`, whether it was fitted to labels of pixels.
+    The estimator has ``_fitted_model()``, the model of its weights, `predicts_pixels_`, whether it
+    was fitted to labels of pixels, and, of the gate, ``_check_graphs(X, **expected)``.
     """
 
-    def predict(self, X):
+    def predict(self, X, known=None):
         """Return labels of each graph.
 
         Parameters
         ----------
         X : sequence of n_samples graphs
             As in `fit`.
+        known : sequence of n_samples items, default=None
+            What is known of the labels of the nodes: for each graph None, a boolean array
+            (V_i, n_classes) that says which labels are possible, or a sequence (V_i,) of labels,
+            sets of labels of which one is right, and None for nodes of which nothing is known.
 
         Returns
         -------
         y : ndarray of shape (n_samples,), object
             Each item is an ndarray of labels: of shape (V_i,), of the nodes, or (H_i, W_i), of
-            the pixels, if the model was fitted to such.
+            the pixels, if the model was fitted to such. The best labelling that is possible, or
+            one that is nearly so.
         """
-        labels = self._labels_of_single(X)
+        labels = self._labels_of_single(X) if known is None else None
         if labels is not None:
-            y = np.empty(1, dtype=object)
-            y[0] = labels
-            return y
-        decoder, graphs = self._decoder(X)
-        labels = self.classes_[decoder.best()]
-        return (
-            paint(labels, graphs) if self.predicts_pixels_ else split(labels, graphs.node_offsets)
-        )
+            return object_array([labels])
+        found, graphs = self._ask("best", X, known)
+        labels = self.classes_[found]
+        if self.predicts_pixels_:
+            return paint(labels, graphs)
+        return split(labels, graphs.node_offsets)
 
-    def decision_function(self, X):
-        """Return the max-marginals: for each node and label the best score with that label.
+    def decision_function(self, X, known=None):
+        """Return for each node and label a score of a labelling with that label.
 
-        Found by minimum cuts for two labels. For more labels, where the best labelling is not
-        known for certain, it is the score of the predicted labelling with this label put in at
-        this node: never more than the max-marginal. In both cases the largest number of a row
-        belongs to the predicted label.
+        Where cuts find the best labelling it is the max-marginal, the best score with that label;
+        else that of the predicted labelling with this label put in at this node: never more than
+        the max-marginal. In both cases the largest number of a row belongs to the predicted label.
 
         Parameters
         ----------
         X : sequence of n_samples graphs
             As in `fit`.
+        known : sequence of n_samples items, default=None
+            As in `predict`; what is not possible has -inf.
 
         Returns
         -------
         scores : ndarray of shape (n_samples,), object
             Each item is an ndarray of shape (V_i, n_classes).
         """
-        decoder, graphs = self._decoder(X)
-        return split(decoder.max_marginals(), graphs.node_offsets)
+        found, graphs = self._ask("max_marginals", X, known)
+        return split(found, graphs.node_offsets)
 
     def node_scores(self, X):
         """Return the score of each node and label without regard to the edges.
@@ -161,11 +121,65 @@ class SegmenterMixin:
         scores : ndarray of shape (n_samples,), object
             Each item is an ndarray of shape (V_i, n_classes).
         """
-        decoder, graphs = self._decoder(X)
-        return split(decoder.node_scores(), graphs.node_offsets)
+        graphs = self._check_inputs(X)
+        return split(self._bound(graphs, None).request.node_scores(), graphs.node_offsets)
+
+    def _labels_of_single(self, X):
+        """Return the labels of a list of one graph that there is a short way for, or None."""
+        return None
+
+    def _ask(self, method, X, known):
+        """Return what a method of the decoder says of all graphs, and the graphs."""
+        decoder, graphs = self._decoder(X, known)
+        try:
+            return getattr(decoder, method)(), graphs
+        except ValueError as error:
+            # whose graph it is takes long to find, but once
+            for i in range(len(graphs)):
+                alone = self._decoder([X[i]], None if known is None else [known[i]])[0]
+                try:
+                    getattr(alone, method)()
+                except ValueError as own:
+                    raise ValueError(f"X[{i}]: {own}") from error
+            raise
+
+    def _check_inputs(self, X):
+        """Return checked graphs that fit the model."""
+        check_fitted(self)
+        graphs = self._check_graphs(
+            X,
+            n_features=self.n_features_in_,
+            n_edge_features=self.n_edge_features_in_,
+            estimator_name=type(self).__name__,
+        )
+        if self.predicts_pixels_ and graphs.segments is None:
+            raise ValueError(
+                "the model was fitted to labels of pixels, but X has no segments that say which "
+                "pixels belong to a node"
+            )
+        return graphs
+
+    def _possible(self, graphs, known):
+        """Return which labels the nodes of graphs may have, (n_nodes, K); None: all."""
+        return check_known(known, graphs.n_nodes, self.classes_)
+
+    def _bound(self, graphs, possible):
+        """Return the decoder of checked graphs."""
+        given = self.coef_, self.pairwise_, self.n_jobs, possible
+        decoder = self._fitted_model().decoder(graphs, *given)
+        if not decoder.request.is_modest():
+            check_numbers(self, {"coef_": self.coef_.shape})
+        return decoder
+
+    def _decoder(self, X, known=None):
+        """Return the decoder of graphs, and the graphs."""
+        graphs = self._check_inputs(X)
+        return self._bound(graphs, self._possible(graphs, known)), graphs
 
     def score(self, X, y, sample_weight=None):
         """Return the share of nodes, weighted by their areas if any, or pixels labelled right.
+
+        Each mistake counts the same, whatever `loss`.
 
         Parameters
         ----------
@@ -230,24 +244,27 @@ class GraphWeights:
     Attributes
     ----------
     kind : tuple
-        Arguments of the model.
+        Numbers of features of nodes and of edges, and of labels; the form of the pairs.
     classes : ndarray of shape (n_classes,)
         The labels.
     paints : bool
         Whether labels are those of pixels.
+    others : dict
+        Further fitted attributes that do not depend on the weights.
     """
 
     kind: tuple
     classes: np.ndarray
     paints: bool
+    others: dict
 
     def model(self):
-        """Return the model."""
+        """Return a model of such weights."""
         return GraphModel(*self.kind)
 
     def __call__(self, w):
         """Return fitted attributes by name, of flat weights; their arrays are their own."""
-        n_features, n_edge_features, n_states, form, *inference = self.kind
+        n_features, n_edge_features, n_states, form = self.kind
         if n_states != np.size(self.classes):  # before tables of all pairs of states are made
             what = f"kind[2] must be the number of classes, {np.size(self.classes)}"
             raise_damaged(self, f"{what}, got {n_states!r}")
@@ -260,7 +277,7 @@ class GraphWeights:
             "n_edge_features_in_": n_edge_features,
             "pairwise_form_": form,
             "predicts_pixels_": self.paints,
-            **({"inference_": inference[0]} if inference else {}),
+            **self.others,
         }
 
     def names(self):
@@ -279,27 +296,3 @@ class GraphWeights:
         if not np.array_equal(model.tables(w), weights["pairwise_"]):
             raise ValueError("prior['pairwise_'] must have symmetric tables, as this model has")
         return w
-
-
-@dataclass(frozen=True)
-class AnyGraphWeights(GraphWeights):
-    """Names the weights of any graph; see `TrainingTask`.
-
-    Attributes
-    ----------
-    node_kinds : ndarray of shape (n_kinds,) or None
-        The kinds of nodes.
-    mask : ndarray of shape (n_kinds, n_classes), bool, or None
-        Which labels nodes of a kind may have.
-    """
-
-    node_kinds: np.ndarray | None
-    mask: np.ndarray | None
-
-    def model(self):
-        """Return the model."""
-        return AnyGraphModel(*self.kind)
-
-    def __call__(self, w):
-        """Return fitted attributes by name, of flat weights; their arrays are their own."""
-        return super().__call__(w) | {"node_kinds_": self.node_kinds, "kind_classes_": self.mask}

@@ -4,20 +4,12 @@ from sklearn.utils._param_validation import StrOptions
 
 from sskit._ready import ready_graph
 from sskit.estimators.base.callbacks import with_callbacks
-from sskit.estimators.base.estimator import TrainingTask
-from sskit.estimators.base.fitted_state import check_fitted
+from sskit.estimators.base.fitted_state import check_choice, check_fitted, raise_damaged
 from sskit.estimators.graph.base import GraphEstimator
-from sskit.estimators.graph.prediction import (
-    GraphWeights,
-    check_graph_model,
-    check_node_weights,
-)
-from sskit.inputs.graphs import check_graphs
-from sskit.models.graph.cuts import cut_form, make_request
-from sskit.models.graph.data import default_lam
-from sskit.models.graph.decoder import CutDecoder
-from sskit.models.graph.model import GraphModel
-from sskit.models.graph.request import cut_single
+from sskit.estimators.graph.prediction import check_graph_model
+from sskit.models.graph.data import allows_cuts
+from sskit.models.graph.model import AttractiveModel
+from sskit.models.graph.structure import cut_single
 
 
 class SegmentationModel(GraphEstimator):
@@ -63,9 +55,12 @@ class SegmentationModel(GraphEstimator):
     cache : {"auto", True, False}, default="auto"
         Whether "bcfw" steps between stored planes where they promise enough, instead of asking
         the oracle.
-    loss : {"hamming", "hamming_sum", "balanced"}, default="hamming_sum"
-        Task loss of a graph: the share of wrong nodes, their number, or their share, in which
-        each class counts the same over all graphs.
+    loss : str, array-like of shape (n_classes, n_classes) or dict, default="hamming_sum"
+        Task loss of a graph: "hamming", the share of wrong nodes, "hamming_sum", their number, or
+        "balanced", their share, in which each class counts the same over all graphs; or the sum of
+        their costs. An array has these by true label (row) and predicted one (column), in the
+        order of ``classes_``, a dict of dicts by label, ``{true: {predicted: cost}}``, where those
+        that are not named are 1. Costs are non-negative, and zero where both labels are the same.
     node_weights : {"areas"} or None, default=None
         How much a node counts in the loss: all the same, or by the area of its superpixel. For
         "hamming_sum" the areas are scaled to have the mean one.
@@ -195,7 +190,7 @@ class SegmentationModel(GraphEstimator):
     _parameter_constraints = {
         **GraphEstimator._parameter_constraints,
         "pairwise_form": [StrOptions({"potts", "full"})],
-        "inference": [StrOptions(set(GraphModel.inferences))],
+        "inference": [StrOptions(set(AttractiveModel.inferences))],
     }
 
     def __init__(
@@ -272,52 +267,30 @@ class SegmentationModel(GraphEstimator):
         self._set_fitted(self._fit(X, y, sample_weight))
         return self
 
-    def _check_facts(self, facts):
-        """Raise ValueError if no node of all parts has a label, or if inference is not for them."""
-        self._check_labelled(facts.n_labelled)
-        self._model(facts)
-
     def _model(self, facts):
         """Return the model for training data."""
         sizes = facts.n_features, facts.n_edge_features, len(facts.labels.values)
-        return GraphModel(*sizes, self.pairwise_form, self.inference)
+        return AttractiveModel(*sizes, self.pairwise_form, self.inference)
 
     def _bind(self, checked, facts):
         """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
-        targets, model = self._targets(checked, facts), self._model(facts)
-        problem = model.bind(checked.graphs, *targets)
-        sizes = facts.n_features, facts.n_edge_features, len(facts.labels.values)
-        kind = (*sizes, self.pairwise_form, model.inference)
-        classes, lam = facts.labels.values, default_lam(facts.scale, self.loss)
-        to_attributes = GraphWeights(kind, classes, facts.labels_of == "pixels")
-        return TrainingTask(problem, model.layout, lam, to_attributes, classes)
+        labels, cost, *others = self._targets(checked, facts)
+        cost, table = self._with_pair_costs(cost, labels, facts.labels.values)
+        model = self._model(facts)
+        problem = model.bind(checked.graphs, labels, cost, *others, table=table)
+        return self._task(problem, model, facts, inference_=model.inference)
 
     def _model_parameters(self):
         """Return the names of parameters that make a model what it is."""
         return ("pairwise_form", "inference")
 
-    def _decoder(self, X):
-        """Return the decoder of checked graphs, and the graphs."""
-        check_fitted(self)
-        n_classes = check_graph_model(self)
-        graphs = check_graphs(
-            X,
-            n_features=self.n_features_in_,
-            n_edge_features=self.n_edge_features_in_,
-            estimator_name=type(self).__name__,
-        )
-        if self.predicts_pixels_ and graphs.segments is None:
-            raise ValueError(
-                "the model was fitted to labels of pixels, but X has no segments that say which "
-                "pixels belong to a node"
-            )
-        if self.inference_ == "graphcut" and n_classes == 2:
-            return self._cut_decoder(graphs), graphs
-        check_node_weights(self)
-        sizes = self.n_features_in_, self.n_edge_features_in_, n_classes
-        model = GraphModel(*sizes, self.pairwise_form_, self.inference_)
-        w = model.weights(self.coef_, self.pairwise_)
-        return model.decoder(graphs, w, self.n_jobs), graphs
+    def _fitted_model(self):
+        """Return the model of the fitted weights."""
+        sizes = check_graph_model(self, ("potts", "full"))
+        check_choice(self, "inference_", self.inference_, AttractiveModel.inferences[1:])
+        if self.inference_ != "elimination" and not allows_cuts(self.pairwise_):
+            raise_damaged(self, "pairwise_ prefers different labels, so that there is no cut")
+        return AttractiveModel(*sizes, self.pairwise_form_, self.inference_)
 
     def _labels_of_single(self, X):
         """Return the labels of a list of one graph whose arrays can be cut as they are, or None.
@@ -329,16 +302,8 @@ class SegmentationModel(GraphEstimator):
         if graph is None or known.get("predicts_pixels_") is not False:
             return None
         check_fitted(self)
-        n_classes = check_graph_model(self)
-        if (self.inference_, self.pairwise_form_, n_classes) != ("graphcut", "potts", 2):
+        model = self._fitted_model()
+        if (model.inference, model.form.potts, model.n_states) != ("graphcut", True, 2):
             return None
         labels = cut_single(*graph, self.coef_, self.pairwise_)
         return None if labels is None else self.classes_.take(labels)
-
-    def _cut_decoder(self, graphs):
-        """Return what finds labels of checked graphs by cuts."""
-        form, pairs = cut_form(self.pairwise_form_, self.pairwise_)
-        request = make_request(graphs, self.coef_, pairs, form)
-        if not request.is_modest():
-            check_node_weights(self)
-        return CutDecoder(request, self.n_jobs)

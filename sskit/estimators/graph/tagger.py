@@ -6,17 +6,13 @@ import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from sskit.estimators.base.callbacks import with_callbacks
-from sskit.estimators.base.estimator import TrainingTask
 from sskit.estimators.base.facts import Labels, pooled, united
-from sskit.estimators.base.fitted_state import check_fitted
-from sskit.estimators.base.known import check_known
+from sskit.estimators.base.fitted_state import check_fitted, raise_damaged
 from sskit.estimators.graph.base import GraphEstimator, GraphFacts
-from sskit.estimators.graph.prediction import AnyGraphWeights, check_any_graph_model
+from sskit.estimators.graph.prediction import check_graph_model
 from sskit.inputs.graphs import check_graphs
-from sskit.inputs.masks import paint
-from sskit.inputs.ragged import split
-from sskit.models.graph.data import check_loss_table, default_lam, losses_by_callable
-from sskit.models.graph.model import AnyGraphModel
+from sskit.models.graph.data import losses_by_callable
+from sskit.models.graph.model import GraphModel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,12 +72,13 @@ class GraphTagger(GraphEstimator):
     cache : {"auto", True, False}, default="auto"
         Whether "bcfw" steps between stored planes where they promise enough, instead of asking
         the oracle.
-    loss : str, array-like of shape (K, K) or callable, default="hamming_sum"
+    loss : str, array-like of shape (K, K), dict or callable, default="hamming_sum"
         Task loss of a graph: "hamming", the share of wrong nodes, "hamming_sum", their number,
         "balanced", their share, in which each class counts the same over all graphs; or the sum
         over the nodes of a table's entry at the true label (row) and the predicted one (column),
-        both sorted; or of what a function ``loss(y, classes)`` returns for the true labels (V,)
-        of a graph and the labels (K,) that there are: an array (V, K), 0 at the true labels.
+        both sorted, which may be a dict of dicts, ``{true: {predicted: cost}}``, where costs that
+        are not named are 1; or of what a function ``loss(y, classes)`` returns for the true labels
+        (V,) of a graph and the labels (K,) that there are: an array (V, K), 0 at the true labels.
         Tables and functions are not negative.
     node_weights : {"areas"} or None, default=None
         How much a node counts in the loss: all the same, or by the area of its superpixel. For
@@ -216,10 +213,10 @@ class GraphTagger(GraphEstimator):
 
     _parameter_constraints = {
         **GraphEstimator._parameter_constraints,
-        "loss": [StrOptions({"hamming", "hamming_sum", "balanced"}), "array-like", callable],
+        "loss": [*GraphEstimator._parameter_constraints["loss"], callable],
         "pairwise_form": [StrOptions({"directed", "symmetric", "potts"})],
         "allowed_pairs": ["array-like", None],
-        "inference": [StrOptions(set(AnyGraphModel.inferences))],
+        "inference": [StrOptions(set(GraphModel.inferences))],
     }
 
     def __init__(
@@ -300,52 +297,6 @@ class GraphTagger(GraphEstimator):
         self._set_fitted(self._fit(X, y, sample_weight))
         return self
 
-    def predict(self, X, known=None):
-        """Return labels of each graph.
-
-        Parameters
-        ----------
-        X : sequence of n_samples graphs
-            As in `fit`.
-        known : sequence of n_samples items, default=None
-            What is known of the labels of the nodes: for each graph None, a boolean array
-            (V_i, n_classes) that says which labels are possible, or a sequence (V_i,) of labels,
-            sets of labels of which one is right, and None for nodes of which nothing is known.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,), object
-            Each item is an ndarray of labels: of shape (V_i,), of the nodes, or (H_i, W_i), of
-            the pixels, if the model was fitted to such. The best labelling that is possible, or
-            one that is nearly so: see `optimality_gap`.
-        """
-        found, graphs = self._ask("best", X, known)
-        labels = self.classes_[found]
-        if self.predicts_pixels_:
-            return paint(labels, graphs)
-        return split(labels, graphs.node_offsets)
-
-    def decision_function(self, X, known=None):
-        """Return for each node and label the score of the prediction with that label put in.
-
-        The labels of all other nodes stay as predicted: never more than the max-marginal. The
-        largest number of a row belongs to the predicted label.
-
-        Parameters
-        ----------
-        X : sequence of n_samples graphs
-            As in `fit`.
-        known : sequence of n_samples items, default=None
-            As in `predict`; what is not possible has -inf.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,), object
-            Each item is an ndarray of shape (V_i, n_classes).
-        """
-        found, graphs = self._ask("max_marginals", X, known)
-        return split(found, graphs.node_offsets)
-
     def optimality_gap(self, X, known=None):
         """Return by how much the best labellings may score more than those that are predicted.
 
@@ -380,32 +331,9 @@ class GraphTagger(GraphEstimator):
         graphs = self._check_inputs(X)
         return np.array(self._fitted_model().choose(graphs))
 
-    def _ask(self, method, X, known):
-        """Return what a method of the decoder says of all graphs, and the graphs."""
-        decoder, graphs = self._decoder(X, known)
-        try:
-            return getattr(decoder, method)(), graphs
-        except ValueError as error:
-            # whose graph it is takes long to find, but once
-            for i in range(len(graphs)):
-                alone = self._decoder([X[i]], None if known is None else [known[i]])[0]
-                try:
-                    getattr(alone, method)()
-                except ValueError as own:
-                    raise ValueError(f"X[{i}]: {own}") from error
-            raise
-
-    def _gate(self, X, y, sample_weight, part=False):
-        """Return training data, or a part of them, checked."""
-        checked = super()._gate(X, y, sample_weight, part)
-        if isinstance(self.loss, str) or callable(self.loss):
-            return checked
-        check_loss_table(self.loss, np.shape(self.loss)[0] if np.ndim(self.loss) else 0)
-        return checked
-
-    def _check_graphs(self, X):
+    def _check_graphs(self, X, **expected):
         """Return checked graphs, whose nodes may have kinds."""
-        return check_graphs(X, with_kinds=True)
+        return check_graphs(X, with_kinds=True, **expected)
 
     def _survey(self, checked):
         """Return the `TaggerFacts` of checked data."""
@@ -423,42 +351,31 @@ class GraphTagger(GraphEstimator):
 
     def _check_facts(self, facts):
         """Raise ValueError if no node of all parts has a label, or parameters do not fit."""
-        self._check_labelled(facts.n_labelled)
-        self._model(facts)
-        if not isinstance(self.loss, str) and not callable(self.loss):
-            check_loss_table(self.loss, len(facts.labels.values))
+        super()._check_facts(facts)
 
     def _model(self, facts):
         """Return the model for training data."""
         sizes = facts.n_features, facts.n_edge_features, len(facts.labels.values)
-        return AnyGraphModel(
+        return GraphModel(
             *sizes, self.pairwise_form, self.inference, check_pairs(self.allowed_pairs, sizes[2])
         )
 
     def _bind(self, checked, facts):
         """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
-        labels, losses, labelled, share = self._targets(checked, facts)
+        labels, cost, labelled, share = self._targets(checked, facts)
         graphs, classes, model = checked.graphs, facts.labels.values, self._model(facts)
+        losses, mask, allowed = {}, facts.mask(), None
         if callable(self.loss):
             given = labels, labelled, classes, graphs.node_offsets
-            losses = losses[:, None] * losses_by_callable(self.loss, *given)
-        elif not isinstance(self.loss, str):
-            losses = losses[:, None] * check_loss_table(self.loss, len(classes))[labels]
-        mask, allowed = facts.mask(), None
+            losses = {"table": losses_by_callable(self.loss, *given), "by_node": True}
+        else:
+            cost, losses["table"] = self._with_pair_costs(cost, labels, classes)
         if mask is not None:
             allowed = mask[kind_codes(graphs, facts.kinds.values)]
         model.refuse_pairs(graphs, labels, labelled, classes)
-        problem = model.bind(graphs, labels, losses, labelled, share, allowed)
-        sizes = facts.n_features, facts.n_edge_features, len(classes)
+        problem = model.bind(graphs, labels, cost, labelled, share, allowed=allowed, **losses)
         kinds = None if facts.kinds is None else facts.kinds.values
-        paints = facts.labels_of == "pixels"
-        to_attributes = AnyGraphWeights((*sizes, self.pairwise_form), classes, paints, kinds, mask)
-        lam = default_lam(facts.scale, self._loss_kind())
-        return TrainingTask(problem, model.layout, lam, to_attributes, classes)
-
-    def _loss_kind(self):
-        """Return what weights of nodes are scaled for."""
-        return self.loss if isinstance(self.loss, str) else "hamming_sum"
+        return self._task(problem, model, facts, node_kinds_=kinds, kind_classes_=mask)
 
     def _model_parameters(self):
         """Return the names of parameters that make a model what it is."""
@@ -467,49 +384,36 @@ class GraphTagger(GraphEstimator):
     def _fitted_model(self):
         """Return the model of the fitted weights."""
         check_fitted(self)
-        n_classes = check_any_graph_model(self)
-        sizes = self.n_features_in_, self.n_edge_features_in_, n_classes
-        pairs = check_pairs(self.allowed_pairs, n_classes)
-        return AnyGraphModel(*sizes, self.pairwise_form_, self.inference, pairs)
+        sizes = check_graph_model(self, ("directed", "symmetric", "potts"))
+        kinds, mask = self.node_kinds_, self.kind_classes_
+        if (kinds is None) != (mask is None):
+            raise_damaged(self, "one of node_kinds_ and kind_classes_ is None, but not both")
+        if kinds is not None:
+            if not isinstance(kinds, np.ndarray) or kinds.ndim != 1:
+                raise_damaged(self, "node_kinds_ must be an array of shape (n_kinds,), or None")
+            shape = len(kinds), sizes[2]
+            if not isinstance(mask, np.ndarray) or mask.dtype != bool or mask.shape != shape:
+                raise_damaged(self, f"kind_classes_ must be a boolean array of shape {shape}")
+        pairs = check_pairs(self.allowed_pairs, sizes[2])
+        return GraphModel(*sizes, self.pairwise_form_, self.inference, pairs)
 
-    def _check_inputs(self, X):
-        """Return checked graphs that fit the model."""
-        check_fitted(self)
-        graphs = check_graphs(
-            X,
-            n_features=self.n_features_in_,
-            n_edge_features=self.n_edge_features_in_,
-            estimator_name=type(self).__name__,
-            with_kinds=True,
-        )
-        if self.predicts_pixels_ and graphs.segments is None:
+    def _possible(self, graphs, known):
+        """Return which labels the nodes of graphs may have, (n_nodes, K); None: all."""
+        self._fitted_model()
+        allowed = super()._possible(graphs, known)
+        if self.node_kinds_ is None and graphs.node_kinds is None:
+            return allowed
+        of_kind = self.kind_classes_[kind_codes(graphs, self.node_kinds_)]
+        allowed = of_kind if allowed is None else allowed & of_kind
+        empty = np.flatnonzero(~allowed.any(axis=1))
+        if len(empty):
+            i = np.searchsorted(graphs.node_offsets, empty[0], side="right") - 1
+            v = empty[0] - graphs.node_offsets[i]
             raise ValueError(
-                "the model was fitted to labels of pixels, but X has no segments that say which "
-                "pixels belong to a node"
+                f"known[{i}][{v}] is no label that nodes of the kind "
+                f"{graphs.node_kinds.tolist()[empty[0]]!r} may have"
             )
-        return graphs
-
-    def _decoder(self, X, known=None):
-        """Return the decoder of checked graphs, and the graphs."""
-        graphs, model = self._check_inputs(X), self._fitted_model()
-        allowed = check_known(known, graphs.n_nodes, self.classes_)
-        if self.node_kinds_ is not None or graphs.node_kinds is not None:
-            of_kind = self.kind_classes_[kind_codes(graphs, self.node_kinds_)]
-            allowed = of_kind if allowed is None else allowed & of_kind
-            empty = np.flatnonzero(~allowed.any(axis=1))
-            if len(empty):
-                i = np.searchsorted(graphs.node_offsets, empty[0], side="right") - 1
-                v = empty[0] - graphs.node_offsets[i]
-                raise ValueError(
-                    f"known[{i}][{v}] is no label that nodes of the kind "
-                    f"{graphs.node_kinds.tolist()[empty[0]]!r} may have"
-                )
-        w = model.weights(self.coef_, self.pairwise_)
-        return model.decoder(graphs, w, self.n_jobs, allowed), graphs
-
-    def _labels_of_single(self, X):
-        """Return None: there is no short way."""
-        return None
+        return allowed
 
 
 def check_pairs(pairs, n_states):

@@ -37,9 +37,10 @@ class StructSVMClassifier(
     .. math:: \tfrac{\lambda}{2} \|w\|^2
         + \sum_i c_i \max_k \{[k \ne y_i] + \langle w_k - w_{y_i}, x_i \rangle\}
 
-    and proves how close it came. With a model object the maximum is over its labellings, of
-    :math:`L(y_i, y) + \langle w, \phi(x_i, y) - \phi(x_i, y_i) \rangle`. With a kernel,
-    :math:`\langle w_k, x \rangle` is a function of its space.
+    and proves how close it came; `loss` may have other costs than :math:`[k \ne y_i]`. With a model
+    object the maximum is over its labellings, of :math:`L(y_i, y) + \langle w, \phi(x_i, y) -
+    \phi(x_i, y_i) \rangle`. With a kernel, :math:`\langle w_k, x \rangle` is a function of its
+    space.
 
     Classes may have several components, or labellings hidden parts: then F(x, y) is the score of
     the best of them, and the convex-concave procedure completes the truth and trains, in rounds.
@@ -72,6 +73,11 @@ class StructSVMClassifier(
         Order of the training pairs for the solver "bcfw"; the first three also for "subgradient".
     cache : {"auto", True, False}, default="auto"
         Whether "bcfw" steps between stored planes that promise enough, in place of the oracle.
+    loss : "zero_one", array-like of shape (n_classes, n_classes) or dict, default="zero_one"
+        What a wrong class costs: one, or what a table says. An array has costs by true class (row)
+        and predicted one (column), in the order of ``classes_``, a dict of dicts by class,
+        ``{true: {predicted: cost}}``, where those that are not named are 1. Costs are
+        non-negative, and zero where both classes are the same. A model object has its own.
     fit_intercept : bool, default=True
         Whether to add a constant feature 1 (to a kernel: 1), regularised as the others are. A model
         object has its own features, and no use for this, the next three parameters and kernels:
@@ -229,6 +235,7 @@ class StructSVMClassifier(
         **StandardizeMixin._parameter_constraints,
         "model": [StrOptions({"multiclass"}), HasMethods(["joint_feature"]), CompiledModel],
         "steps": [StrOptions({"auto", "fw", "pairwise", "away", "projection"})],
+        "loss": [StrOptions({"zero_one"}), "array-like", dict],
         "fit_intercept": ["boolean"],
         "class_weight": [StrOptions({"balanced"}), dict, None],
         "n_components": [Interval(numbers.Integral, 1, None, closed="left"), dict],
@@ -245,6 +252,7 @@ class StructSVMClassifier(
         steps="auto",
         sampling="auto",
         cache="auto",
+        loss="zero_one",
         fit_intercept=True,
         standardize="auto",
         class_weight=None,
@@ -271,6 +279,7 @@ class StructSVMClassifier(
         self.steps = steps
         self.sampling = sampling
         self.cache = cache
+        self.loss = loss
         self.fit_intercept = fit_intercept
         self.standardize = standardize
         self.class_weight = class_weight
@@ -470,7 +479,7 @@ class StructSVMClassifier(
         return (labellings, scores) if return_scores else labellings
 
     def score(self, X, y, sample_weight=None):
-        """Return the accuracy, or 1 - the mean loss if the model is an object.
+        """Return the accuracy, whatever `loss`, or 1 - the mean loss if the model is an object.
 
         Parameters
         ----------

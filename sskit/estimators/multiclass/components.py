@@ -126,7 +126,7 @@ class Mixture:
         return ConvexConcave(self.complete, starts)
 
 
-def bind_mixture(estimator, X, labels, block_weight, classes):
+def bind_mixture(estimator, X, labels, block_weight, table, classes):
     """Bind a model of components to checked rows.
 
     Parameters
@@ -139,6 +139,8 @@ def bind_mixture(estimator, X, labels, block_weight, classes):
         Classes, 0 to n_classes - 1.
     block_weight : ndarray of shape (n,)
         Weights of the rows, summing to one.
+    table : ndarray of shape (n_classes, n_classes) or None
+        Costs by true and predicted class; None: 1 for all wrong ones.
     classes : ndarray of shape (n_classes,)
         The classes.
 
@@ -158,7 +160,8 @@ def bind_mixture(estimator, X, labels, block_weight, classes):
     mixture = Mixture(model, X, labels, n_components, estimator.n_jobs)
     first = np.cumsum(n_components) - n_components
     # only the class counts
-    table = (mixture.class_of[:, None] != mixture.class_of) * 1.0
+    costs = 1.0 - np.eye(len(classes)) if table is None else table
+    table = costs[np.ix_(mixture.class_of, mixture.class_of)]
     problem = model.bind(X, first[labels], block_weight, table)
     completion = mixture.completion(estimator.n_init, estimator.random_state)
     shared = {"component_labels_": np.repeat(classes, n_components)}

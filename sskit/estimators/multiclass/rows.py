@@ -29,6 +29,7 @@ from sskit.estimators.multiclass.components import (
     is_mixture,
     numbers_of_components,
 )
+from sskit.inputs.costs import cost_table
 from sskit.inputs.rows import check_classes, check_rows, refuse_large_integers
 from sskit.inputs.weights import check_sample_weight, class_factors
 from sskit.models.multiclass.model import KernelMulticlassModel, MulticlassModel
@@ -152,6 +153,7 @@ def survey(estimator, checked):
 def complete(estimator, facts):
     """Return merged facts with the weights of the classes among those of the samples."""
     check_class_number(facts.labels.values)
+    cost_table(estimator.loss, facts.labels.values)
     if estimator.class_weight is None:
         return facts
     factors = class_factors(estimator.class_weight, facts.labels.values, facts.labels.counts)
@@ -183,39 +185,39 @@ def bind(estimator, checked, facts):
     if checked.names is not None:
         shared["feature_names_in_"] = checked.names
     block_weight = facts.weights.block_weights(len(labels), weight)
-    given = checked.data, labels, block_weight
+    given = checked.data, labels, block_weight, cost_table(estimator.loss, classes)
     if is_kernel(estimator):
         return bind_in_kernel_space(estimator, *given, default_lam(facts), shared)
     return bind_linear(estimator, *given, scaled_lam(facts), shared)
 
 
-def bind_linear(estimator, data, labels, block_weight, lam, shared):
+def bind_linear(estimator, data, labels, block_weight, table, lam, shared):
     """Bind the linear model to checked data; see `bind`."""
     classes = shared["classes_"]
     if is_mixture(estimator):
-        bound = bind_mixture(estimator, data, labels, block_weight, classes)
+        bound = bind_mixture(estimator, data, labels, block_weight, table, classes)
         model, problem, completion, further = bound
         to_attributes = BlockAttributes(model.layout, shared | further)
         task = problem, model.layout, lam, to_attributes, classes
         return TrainingTask(*task, completion=completion)
     model = MulticlassModel(data.shape[1], len(classes), estimator.fit_intercept)
-    problem = model.bind(data, labels, block_weight)
+    problem = model.bind(data, labels, block_weight, table)
     to_attributes = BlockAttributes(model.layout, shared, len(classes) == 2)
     return TrainingTask(problem, model.layout, lam, to_attributes, classes)
 
 
-def bind_in_kernel_space(estimator, data, labels, block_weight, lam, shared):
+def bind_in_kernel_space(estimator, data, labels, block_weight, table, lam, shared):
     """Bind the model in a kernel space to checked data; see `bind`."""
     classes, kernel = shared["classes_"], make_kernel(estimator, data)
     model = KernelMulticlassModel(kernel, data.shape[0], len(classes), estimator.fit_intercept)
-    problem = model.bind(data, labels, block_weight, kernel_bytes(estimator))
+    problem = model.bind(data, labels, block_weight, kernel_bytes(estimator), table)
     training = kernel, data, labels
     to_attributes = BlockAttributes(model.layout, shared, len(classes) == 2, *training)
     return TrainingTask(problem, model.layout, lam, to_attributes, classes, kernel.definite)
 
 
 def score_rows(estimator, X, y, sample_weight):
-    """Return the accuracy of a fitted estimator.
+    """Return the accuracy of a fitted estimator, whatever its loss.
 
     Parameters
     ----------

@@ -14,6 +14,7 @@ from sskit.estimators.base.fitted_state import (
     check_numbers,
     raise_damaged,
 )
+from sskit.estimators.base.known import check_known
 from sskit.estimators.base.tagging import NothingToLabel, check_modest
 from sskit.estimators.reasons.columns import as_fitted
 from sskit.estimators.segments.whole import whole_features
@@ -21,8 +22,7 @@ from sskit.inputs.chains.segments import check_segmentations
 from sskit.inputs.ragged import split, stack_sequences
 from sskit.inputs.ragged_array import RaggedArray, object_array
 from sskit.inputs.weights import check_sample_weight
-from sskit.models.segments.model import make_request
-from sskit.models.segments.request import SegmentDecoder
+from sskit.models.segments.model import make_decoder
 
 __all__ = ["SegmentPredictionMixin"]
 
@@ -30,30 +30,44 @@ __all__ = ["SegmentPredictionMixin"]
 class SegmentPredictionMixin:
     """Prediction and scoring of `SegmentTagger`."""
 
-    def predict(self, X):
+    def predict(self, X, known=None):
         """Return the best segments of each sequence, in the form of y in `fit`.
 
         Parameters
         ----------
         X : list of n_samples sequences
             As in `fit`; sequences may be empty.
+        known : sequence of n_samples items, default=None
+            What is known of the labels of tokens: for each sequence None, a boolean array
+            (T_i, n_classes) that says which labels are possible, or a sequence (T_i,) of labels,
+            sets of labels of which one is right, and None for tokens of which nothing is known. A
+            token that has a label is in a segment of it, which may begin there or before; one that
+            has the label `outside` is in no segment. This takes T M n_classes numbers for a
+            sequence of T tokens, with segments of up to M.
 
         Returns
         -------
         y : ndarray of shape (n_samples,), object
             Each item is an ndarray of shape (T_i,) of tags, or a list of tuples (start, end,
-            label) in order.
+            label) in order: the best segments that agree with what is known.
+
+        Raises
+        ------
+        ValueError
+            If X or known is wrong; names the sequence and the token.
         """
-        decoder, offsets = self._decoder(X)
+        decoder, offsets = self._decoder(X, known)
         return self._answers(decoder.best(), offsets)
 
-    def predict_segments(self, X):
+    def predict_segments(self, X, known=None):
         """Return the best segments of each sequence as tuples, whatever the form of y in `fit`.
 
         Parameters
         ----------
         X : list of n_samples sequences
             As in `fit`; sequences may be empty.
+        known : sequence of n_samples items, default=None
+            As in `predict`.
 
         Returns
         -------
@@ -61,10 +75,10 @@ class SegmentPredictionMixin:
             Each item is a list of tuples (start, end, label) of the first token, the one after the
             last and the label, in order; of tokens outside there are none.
         """
-        decoder, offsets = self._decoder(X)
+        decoder, offsets = self._decoder(X, known)
         return self._segments(decoder.best(), offsets)
 
-    def predict_topk(self, X, k, *, return_scores=False):
+    def predict_topk(self, X, k, *, return_scores=False, known=None):
         """Return the k best segmentations of each sequence.
 
         Parameters
@@ -75,6 +89,8 @@ class SegmentPredictionMixin:
             Number of segmentations; fewer are returned where fewer exist.
         return_scores : bool, default=False
             Whether to return their scores too.
+        known : sequence of n_samples items, default=None
+            As in `predict`.
 
         Returns
         -------
@@ -85,7 +101,7 @@ class SegmentPredictionMixin:
             Only if `return_scores`: each item is an ndarray of their scores F(x, y).
         """
         check_k(k)
-        decoder, offsets = self._decoder(X)
+        decoder, offsets = self._decoder(X, known)
         codes, scores = decoder.top_k(int(k))
         filled = np.flatnonzero(np.diff(offsets))
         # a sequence without tokens has one segmentation, into none
@@ -101,13 +117,15 @@ class SegmentPredictionMixin:
         answers = object_array(answers)
         return (answers, object_array(values)) if return_scores else answers
 
-    def decision_function(self, X):
+    def decision_function(self, X, known=None):
         """Return the max-marginals: for each token and label the best score with that label.
 
         Parameters
         ----------
         X : list of n_samples sequences
             As in `fit`; sequences may be empty.
+        known : sequence of n_samples items, default=None
+            As in `predict`; what is not possible has -inf.
 
         Returns
         -------
@@ -115,7 +133,7 @@ class SegmentPredictionMixin:
             Each item is an ndarray of shape (T_i, n_classes): the highest score of a segmentation
             in which this token is in a segment of this label; -inf if there is none.
         """
-        decoder, offsets = self._decoder(X)
+        decoder, offsets = self._decoder(X, known)
         return split(decoder.max_marginals(), offsets)
 
     def score(self, X, y, sample_weight=None):
@@ -166,7 +184,7 @@ class SegmentPredictionMixin:
         given = prefix, kinds, self.classes_.tolist(), offsets, self.scheme
         return split(string_array(write_tags(*given)), offsets)
 
-    def _decoder(self, X):
+    def _decoder(self, X, known=None):
         """Return the decoder of checked sequences that are not empty, and where all begin."""
         check_fitted(self)
         check_constraints(self, "scheme")
@@ -175,7 +193,9 @@ class SegmentPredictionMixin:
         n_features = check_count(self, "n_features_in_")
         stacked = stack_sequences(X, n_features=n_features, estimator_name=name, allow_empty=True)
         n_classes, coefs, lengths, segment_coef = check_segments(self, n_features)
-        offsets = stacked.offsets
+        offsets, possible = stacked.offsets, None
+        if known is not None:
+            possible = check_known(known, stacked.lengths, self.classes_, "token", "sequences")
         if offsets[-1] == 0:
             return NothingToLabel(n_classes), offsets
         filled = np.flatnonzero(stacked.lengths)
@@ -191,9 +211,10 @@ class SegmentPredictionMixin:
         if segment_coef is not None:
             given = self.segment_features_, stacked, int(limits.max()), segment_coef.shape[1]
             whole = whole_features(*given, filled)
-        request = make_request(stacked, coefs, *tables, limits, segment_coef, whole)
-        check_modest(self, request, coef_names(self))
-        return SegmentDecoder(request, self.n_jobs), offsets
+        given = coefs, *tables, limits, segment_coef, whole, possible, self.n_jobs
+        decoder = make_decoder(stacked, *given)
+        check_modest(self, decoder.request, coef_names(self))
+        return decoder, offsets
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

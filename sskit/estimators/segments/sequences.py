@@ -8,6 +8,7 @@ import numpy as np
 from sskit._labels import by_label, plain
 from sskit.estimators.base.facts import RowFacts, same
 from sskit.estimators.reasons.columns import Columns
+from sskit.inputs.costs import cost_table
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.inputs.stacking import FeatureScale
 from sskit.inputs.weights import class_factors
@@ -89,7 +90,7 @@ def losses_of(loss, class_weight, outside, codes, lengths, known):
 
     Parameters
     ----------
-    loss : {"hamming", "hamming_sum", "segments"}
+    loss : {"hamming", "hamming_sum", "segments"}, array-like or dict
         The parameter.
     class_weight : dict, "balanced" or None
         Factors by true label; of segments that are wrong by their own.
@@ -104,20 +105,20 @@ def losses_of(loss, class_weight, outside, codes, lengths, known):
 
     Returns
     -------
-    costs : ndarray of shape (n_tokens,)
-        Of wrong tokens; or, at first tokens of segments, of missing them.
-    false_cost : ndarray of shape (K,) or None
-        Of segments that are wrong; None for losses by token.
+    losses : dict
+        What `SegmentModel.bind` takes: costs, false_cost, table.
     """
     factors = np.ones(len(known.values))
     if class_weight is not None:
         factors = class_factors(class_weight, known.values, known.counts)
+    if not isinstance(loss, str):
+        return {"costs": factors[codes >> 1], "table": cost_table(loss, known.values)}
     if loss != "segments":
         costs = factors[codes >> 1]
-        return costs / np.repeat(lengths, lengths) if loss == "hamming" else costs, None
+        return {"costs": costs / np.repeat(lengths, lengths) if loss == "hamming" else costs}
     factors = np.array(factors, dtype=np.float64)
     factors[[label == outside for label in known.values.tolist()]] = 0.0
-    return factors[codes >> 1] * (codes & 1), factors
+    return {"costs": factors[codes >> 1] * (codes & 1), "false_cost": factors}
 
 
 def _largest(values, portions, numbers):

@@ -20,6 +20,7 @@ from sskit.estimators.segments.sequences import (
 )
 from sskit.estimators.segments.whole import count_features, whole_features
 from sskit.inputs.chains.segments import check_segmentations
+from sskit.inputs.costs import cost_table
 from sskit.inputs.ragged import stack_sequences
 from sskit.inputs.weights import check_sample_weight, class_factors
 from sskit.models.chain.model import default_lam, token_scale
@@ -100,10 +101,15 @@ class SegmentTagger(SegmentPredictionMixin, StructuredEstimator):
     cache : {"auto", True, False}, default="auto"
         Whether "bcfw" steps between stored planes where they promise enough, instead of asking
         the oracle.
-    loss : {"segments", "hamming_sum", "hamming"}, default="segments"
-        Task loss of a sequence: the number of segments that are not true and of true ones that
-        are missed; or the number of wrong tokens, or their share, where a token is right if its
-        label is and it begins a segment just if it should, as tags of the scheme "bio" say. See
+    loss : str, array-like of shape (n_classes, n_classes) or dict, default="segments"
+        Task loss of a sequence: "segments", the number of segments that are not true and of true
+        ones that are missed; or "hamming_sum", the number of wrong tokens, or "hamming", their
+        share, where a token is right if its label is and it begins a segment just if it should, as
+        tags of the scheme "bio" say. An array gives the cost of a token by its true label (row) and
+        the predicted one (column), in the order of ``classes_``, a dict of dicts the same by label,
+        ``{true: {predicted: cost}}``, where costs that are not named are 1. Costs are non-negative,
+        and zero where both labels are the same; the loss is their sum, and a token of the right
+        label that begins a segment where it should not, or does not where it should, costs 1. See
         the user guide for how the default was chosen.
     class_weight : dict or "balanced", default=None
         Factors of the loss by label: of a token, or of a true segment that is missed, by the true
@@ -241,7 +247,7 @@ class SegmentTagger(SegmentPredictionMixin, StructuredEstimator):
         "first_last": ["boolean"],
         "lengths": ["boolean"],
         "segment_features": [callable, None],
-        "loss": [StrOptions({"hamming", "hamming_sum", "segments"})],
+        "loss": [StrOptions({"hamming", "hamming_sum", "segments"}), "array-like", dict],
         "class_weight": [StrOptions({"balanced"}), dict, None],
     }
 
@@ -371,6 +377,8 @@ class SegmentTagger(SegmentPredictionMixin, StructuredEstimator):
         """Raise ValueError if what parameters say of labels does not fit those of all parts."""
         super()._check_facts(facts)
         limits_of(self.max_length, self.outside, facts)
+        if not isinstance(self.loss, str):
+            cost_table(self.loss, facts.labels.values)
         if self.class_weight is not None:
             class_factors(self.class_weight, facts.labels.values, facts.labels.counts)
 
@@ -384,12 +392,11 @@ class SegmentTagger(SegmentPredictionMixin, StructuredEstimator):
         model, whole = SegmentModel(facts.n_features, *given), None
         if n_whole:
             whole = whole_features(self.segment_features, stacked, int(limits.max()), n_whole)
-        costs = losses_of(
+        losses = losses_of(
             self.loss, self.class_weight, self.outside, codes, stacked.lengths, facts.labels
         )
-        shares = facts.weights.block_weights(len(stacked), weight)
-        given = codes, costs[0], shares, costs[1], self.n_jobs, whole
-        problem = model.bind(stacked, *given)
+        losses["block_weight"] = facts.weights.block_weights(len(stacked), weight)
+        problem = model.bind(stacked, codes, n_jobs=self.n_jobs, whole=whole, **losses)
         values = classes.tolist()
         shared = {
             "classes_": classes,

@@ -2,8 +2,6 @@
 
 import numpy as np
 
-from sskit.models.segments.request import WholeFeatures
-
 __all__ = ["count_features", "whole_features"]
 
 # Larger numbers have sums of squares that overflow.
@@ -52,8 +50,9 @@ def whole_features(function, stacked, max_length, n_features, numbers=None):
 
     Returns
     -------
-    features : WholeFeatures
-        What models take.
+    features : ndarray of shape (n_values,)
+        Sequence after sequence, those of T tokens as (T, min(max_length, T), q): by the first token
+        of a segment, its length less one, and the feature.
 
     Raises
     ------
@@ -83,7 +82,7 @@ def whole_features(function, stacked, max_length, n_features, numbers=None):
                 f"segment_features(X[{number}], {start}, {start + d + 1})[{k}] is "
                 f"{block[start, d, k]}, expected a finite number, at most {LARGEST:g} in size"
             )
-    return WholeFeatures(values, stacked.offsets, max_length, n_features)
+    return values
 
 
 def _rows(stacked, i):

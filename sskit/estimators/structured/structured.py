@@ -19,7 +19,7 @@ from sskit.estimators.base.weights import default_lam
 from sskit.estimators.completion.convex_concave import ConvexConcave
 from sskit.estimators.completion.gate import refuse_hidden
 from sskit.inputs.ragged_array import object_array, split
-from sskit.inputs.samples import check_pairs, check_samples, plain_labels
+from sskit.inputs.rows import check_pairs, check_samples, plain_labels
 from sskit.inputs.weights import check_sample_weight
 from sskit.models.structured.compiled import CompiledModel, CompiledStructure
 from sskit.models.structured.pystruct import adapted, is_latent, needs_data
@@ -29,6 +29,7 @@ from sskit.models.structured.structure import Structure
 MULTICLASS_ONLY = {
     "fit_intercept": True,
     "class_weight": None,
+    "loss": "zero_one",
     "kernel": "linear",
     "n_components": 1,
 }

@@ -7,8 +7,7 @@ from sklearn.utils import check_random_state
 
 from sskit.estimators.completion.partial_labels import PartialLabels
 from sskit.inputs.trees import TreeBatch
-from sskit.models.tree.decoder import TreeDecoder
-from sskit.models.tree.model import TreeModel, make_request
+from sskit.models.tree.model import TreeModel, make_decoder
 
 
 @dataclass(frozen=True)
@@ -31,6 +30,8 @@ class HiddenTrees:
         Weights of the trees, summing to one.
     n_jobs : int or None
         Number of threads.
+    table : ndarray of shape (K, K) or None
+        Costs of pairs of labels.
     """
 
     model: TreeModel
@@ -40,13 +41,14 @@ class HiddenTrees:
     cost: np.ndarray
     block_weight: np.ndarray
     n_jobs: int | None
+    table: np.ndarray | None = None
 
     def complete(self, w):
         """Return the best labels (n_nodes,) under flat weights that agree with what is known."""
         model, possible = self.model, self.partial.possible
         blocks = model.layout.split(w)
-        request = make_request(self.trees, self.codes, model.n_kinds, **blocks, possible=possible)
-        return TreeDecoder(request, self.n_jobs).best()
+        known = {"possible": possible, "n_jobs": self.n_jobs}
+        return make_decoder(self.trees, self.codes, model.n_kinds, **blocks, **known).best()
 
     def drawn(self, random_state):
         """Return labels that agree with what is known, drawn at random."""
@@ -81,5 +83,6 @@ class HiddenTrees:
             self.partial.labels[known],
             np.ascontiguousarray(self.cost[known]),
             self.block_weight[some],
+            table=self.table,
         )
         return problem, np.asarray

@@ -23,8 +23,7 @@ from sskit.estimators.tree.hidden import HiddenTrees
 from sskit.inputs.stacking import FeatureScale
 from sskit.inputs.trees import TreeBatch, check_trees
 from sskit.inputs.weights import check_sample_weight, check_token_weight
-from sskit.models.tree.decoder import TreeDecoder
-from sskit.models.tree.model import TreeModel, default_lam, feature_scale, make_request
+from sskit.models.tree.model import TreeModel, default_lam, feature_scale, make_decoder
 
 
 class Trees(NamedTuple):
@@ -109,8 +108,12 @@ class TreeTagger(ExplainTreeMixin, PartialFitMixin, TaggerMixin, StructuredEstim
     cache : {"auto", True, False}, default="auto"
         Whether "bcfw" steps between stored planes where they promise enough, instead of asking
         the oracle.
-    loss : {"hamming", "hamming_sum"}, default="hamming_sum"
-        Task loss of a tree: the share of wrong nodes, or their number.
+    loss : str, array-like of shape (n_classes, n_classes) or dict, default="hamming_sum"
+        Task loss of a tree: "hamming", the share of wrong nodes, or "hamming_sum", their number, or
+        the sum of their costs. An array has these by true label (row) and predicted one (column),
+        in the order of ``classes_``, a dict of dicts by label, ``{true: {predicted: cost}}``,
+        where those that are not named are 1. Costs are non-negative, and zero where both labels
+        are the same.
     class_weight : dict or "balanced", default=None
         Factors of the loss of a node by its true label, 1 for those that a dict does not name, and
         it may name others; "balanced" makes all labels weigh the same.
@@ -378,16 +381,18 @@ class TreeTagger(ExplainTreeMixin, PartialFitMixin, TaggerMixin, StructuredEstim
         model = TreeModel(facts.n_features, len(classes), None if kinds is None else len(kinds))
         partial, codes = checked.partial, trees.codes(kinds)
         token_weight = checked.token_weight
-        costs = training_costs(self, labels, trees.n_nodes, facts.labels, partial, token_weight)
+        costs, table = training_costs(
+            self, labels, trees.n_nodes, facts.labels, partial, token_weight
+        )
         given = costs, facts.weights.block_weights(len(trees), checked.weight)
-        problem = model.bind(trees, codes, labels, *given, partial=partial is not None)
+        problem = model.bind(trees, codes, labels, *given, table=table)
         shared = {"classes_": classes, "edge_kinds_": kinds, "n_features_in_": facts.n_features}
         shared |= checked.columns.attributes()
         to_attributes = BlockAttributes(model.layout, shared)
         task = problem, model.layout, default_lam(facts.scale), to_attributes, classes
         if partial is None:
             return TrainingTask(*task)
-        hidden = HiddenTrees(model, trees, codes, partial, *given, self.n_jobs)
+        hidden = HiddenTrees(model, trees, codes, partial, *given, self.n_jobs, table)
         return TrainingTask(*task, completion=complete(hidden, problem, self.random_state))
 
     def _decoder(self, X, known=None):
@@ -399,9 +404,9 @@ class TreeTagger(ExplainTreeMixin, PartialFitMixin, TaggerMixin, StructuredEstim
         codes = trees.codes(self.edge_kinds_, name)
         weights = self.coef_, self.root_, self.leaf_, self.transitions_
         possible = check_known(known, trees.n_nodes, self.classes_, things="trees")
-        request = make_request(trees, codes, n_kinds, *weights, possible)
-        check_modest(self, request)
-        return TreeDecoder(request, self.n_jobs), trees.node_offsets
+        decoder = make_decoder(trees, codes, n_kinds, *weights, possible, self.n_jobs)
+        check_modest(self, decoder.request)
+        return decoder, trees.node_offsets
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

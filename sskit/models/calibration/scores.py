@@ -7,7 +7,7 @@ import numpy as np
 from sskit.models.chain import probabilities as chains
 from sskit.models.decoder import Decoder
 from sskit.models.tree import probabilities as trees
-from sskit.models.tree.model import full_form
+from sskit.models.tree.model import form_of
 
 # How many scores of edges with features are in memory at a time.
 MOST_NUMBERS = 2**22
@@ -246,7 +246,7 @@ class Scores:
         nodes, tables = self.arrays(calibration, possible)
         every = slice(None)
         if self.forest is not None:
-            form = full_form(nodes.shape[1])
+            form = form_of(nodes.shape[1], "full")
             potentials = trees.TreePotentials(nodes, self.offsets, *self.forest, tables, form)
             yield potentials, every, every, None
             return

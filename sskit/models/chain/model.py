@@ -8,12 +8,12 @@ from sskit.inputs.stacking import FeatureScale, refuse_large
 from sskit.inputs.weights import class_factors
 from sskit.models.chain.structure import ChainStructure
 from sskit.models.feature_map import FeatureMap, padded_columns
-from sskit.models.features import SPARE, FeatureRows, end_marks, no_features, squared_norms
+from sskit.models.features import FeatureRows, end_marks, no_features, squared_norms
 from sskit.models.kernel.restriction import KernelSupport, expand
 from sskit.models.kernel.rows import kernel_grams
 from sskit.models.kernel.space import kernel_rows, runs_within
 from sskit.models.layout import WeightLayout
-from sskit.models.request import Decoder, Request
+from sskit.models.request import Decoder, Request, gather
 from sskit.models.structure import NodeLoss, StructuredProblem
 
 # Statistics are numbered by int32.
@@ -355,11 +355,7 @@ def make_request(
         others.append(edges.take_weights(tables.T))
     if triples is not None:
         others.append(triples)
-    others = [np.ravel(array) for array in others]
-    room = sum(map(len, others)) + SPARE
-    weights = rows.take_weights(np.asarray(coef, dtype=np.float64), room)
-    weights[len(weights) - SPARE :] = 0.0
-    np.concatenate(others, out=weights[len(weights) - room : len(weights) - SPARE])
+    weights = gather((rows,), coef, others)
     order = 1 if triples is None else 2
     feature_map = chain_map(rows, offsets, K, rules, edges, order)
     return Request(feature_map, ChainStructure(feature_map, beam_size), weights, possible)

@@ -119,8 +119,8 @@ cdef class ChainStructure(Structure):
         cdef double score = -INFINITY
         if self.triples:
             second_order_labels(
-                node, b.theta, b.theta + self.triples, b.n, self.n_states, truth, cost, weight,
-                self.value.data(), code
+                node, b.theta, b.theta + self.triples, self.tables(b), b.n, self.n_states, truth,
+                cost, weight, self.value.data(), code
             )
             return
         if self.beam is not None:
@@ -215,7 +215,7 @@ cdef class ChainStructure(Structure):
         cdef const double* node = b.theta + self.map.node_base
         if self.triples:
             return self.triple_lists.decode(
-                node, b.theta, b.theta + self.triples, b.n, codes, scores
+                node, b.theta, b.theta + self.triples, self.tables(b), b.n, codes, scores
             )
         self.lists.tables = self.tables(b)
         return self.lists.decode(node, b.theta, b.n, codes, scores)
@@ -239,7 +239,7 @@ cdef class ChainStructure(Structure):
         if self.triples:
             second_order_max_marginals_of(
                 node, b.theta, b.theta + self.triples, &self.backward[0],
-                &self.backward_triples[0], b.n, self.n_states, scratch, out
+                &self.backward_triples[0], self.tables(b), b.n, self.n_states, scratch, out
             )
             return 0
         # with tables of their own it is room to transpose them

@@ -6,17 +6,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from sskit._numbers import as_floats
-from sskit.core.fingerprint import Fingerprint
+from sskit._ready import is_nonnegative
+from sskit.inputs.graphs import GraphBatch
 from sskit.inputs.stacking import FeatureScale, refuse_large
-from sskit.models.features import row_digests, value_digests
-
-# A Gram matrix is kept for graphs of at most so many nodes per feature: then it takes no more
-# than twice the memory of float32 features, and less time than going through them.
-GRAM_NODES = 2
 
 
 def without_unlabelled(graphs, labelled):
-    """Return the edges between labelled nodes.
+    """Return graphs without the edges of nodes that have no label.
 
     Parameters
     ----------
@@ -27,56 +23,48 @@ def without_unlabelled(graphs, labelled):
 
     Returns
     -------
-    ends : ndarray of shape (n_kept, 2), int32
-        Their nodes.
-    offsets : ndarray of shape (n + 1,), int64
-        Where the graphs begin.
-    edge_features : list of n matrices
-        Their features; copies only where edges are missing.
+    graphs : GraphBatch
+        All nodes, and the edges between labelled ones; copies only where edges are missing.
     """
     first_node = np.repeat(graphs.node_offsets[:-1], graphs.n_edges)
     kept = labelled[graphs.ends + first_node[:, None]].all(axis=1)
-    offsets = np.concatenate([[0], np.cumsum(kept)])[graphs.edge_offsets]
     edge_features = []
     for i, x in enumerate(graphs.edge_features):
         mask = kept[graphs.edge_offsets[i] : graphs.edge_offsets[i + 1]]
         edge_features.append(x if mask.all() else x[mask])
-    return graphs.ends[kept], offsets, edge_features
+    return GraphBatch(graphs.features, graphs.ends[kept], edge_features)
 
 
-def packed_grams(features, marks=None):
-    """Return Gram matrices of the feature rows of graphs, where they are worth their memory.
+def refuse_negative(edge_features):
+    """Raise ValueError for the first graph that has a negative feature of an edge, naming it."""
+    for i, x in enumerate(edge_features):
+        stored = x.data if sp.issparse(x) else x
+        if not is_nonnegative(stored) and stored.size and stored.min() < 0:
+            e, f = np.argwhere((x.toarray() if sp.issparse(x) else x) < 0)[0]
+            raise ValueError(
+                f"edge features must not be negative, or there may be no cut: X[{i}] has "
+                f"{x[e, f]:.6g} at edge {e}, feature {f}"
+            )
+
+
+def allows_cuts(tables):
+    """Return whether weights of pairs score equal labels no less than different ones.
 
     Parameters
     ----------
-    features : list of n matrices (V_i, p)
-        Features of the nodes.
-    marks : list of n ndarrays of shape (V_i,), uint8, default=None
-        Two further features of zeros and ones, as bits.
+    tables : ndarray of shape (n_edge_features,) or (n_edge_features, K, K)
+        As users see them; of tables the upper triangles count.
 
     Returns
     -------
-    gram : ndarray
-        Lower triangles of the matrices by rows, one after the other.
-    offsets : ndarray of shape (n,), int64
-        Where that of a graph begins, -1 if it has none.
+    allows : bool
+        Whether there are cuts, or moves by cuts, for edge features that are not negative.
     """
-    sizes = np.array([x.shape[0] for x in features], dtype=np.int64)
-    entries = np.array([x.nnz if sp.issparse(x) else x.size for x in features])
-    kept = sizes**2 <= GRAM_NODES * entries
-    packed = np.where(kept, sizes * (sizes + 1) // 2, 0)
-    offsets = np.where(kept, np.cumsum(packed) - packed, -1)
-    gram = np.empty(max(int(packed.sum()), 1))
-    for i in np.flatnonzero(kept):
-        # float64 for the while of one product: float32 sums would miss digits
-        x = features[i].astype(np.float64, copy=False)
-        product = x @ x.T
-        product = product.toarray() if sp.issparse(product) else product
-        if marks is not None:
-            bits = np.stack([marks[i] & 1, marks[i] >> 1], axis=1).astype(np.float64)
-            product += bits @ bits.T
-        gram[offsets[i] : offsets[i] + packed[i]] = product[np.tril_indices(sizes[i])]
-    return gram, offsets
+    if tables.ndim == 1:
+        return is_nonnegative(tables) or bool(tables.min(initial=0.0) >= 0.0)
+    upper = np.triu(np.ones(tables.shape[1:], dtype=bool), 1)
+    equal = np.diagonal(tables, axis1=1, axis2=2)
+    return equal.min(initial=0.0) >= 0.0 and tables[:, upper].max(initial=0.0) <= 0.0
 
 
 class NodeSums(NamedTuple):
@@ -152,41 +140,6 @@ def node_costs(loss, labels, labelled, n_states, node_weight, n_nodes, sums=None
     if loss == "hamming":
         return share
     return share * (total / (n_states * np.where(of_class > 0, of_class, 1.0)))[labels]
-
-
-def check_loss_table(table, n_states):
-    """Return a table of losses, true labels by predicted ones, checked.
-
-    Parameters
-    ----------
-    table : array-like of shape (K, K)
-        Non-negative, zero where both are the same.
-    n_states : int
-        Number of labels K.
-
-    Returns
-    -------
-    table : ndarray of shape (K, K)
-        In double precision.
-
-    Raises
-    ------
-    ValueError
-        Naming the first entry that is wrong.
-    """
-    table = as_floats(table, "loss")
-    if table.shape != (n_states, n_states):
-        raise ValueError(
-            f"loss must have shape ({n_states}, {n_states}), a row for each true label and a "
-            f"column for each predicted one, got {table.shape}"
-        )
-    wrong = ~((table >= 0) & (table < np.inf))
-    wrong |= (np.eye(n_states) > 0) & (table != 0)
-    if wrong.any():
-        a, b = np.argwhere(wrong)[0]
-        expected = "0, as both labels are the same" if a == b else "a number >= 0"
-        raise ValueError(f"loss[{a}, {b}] is {table[a, b]}, expected {expected}")
-    return table
 
 
 def losses_by_callable(loss, labels, labelled, classes, offsets):
@@ -309,29 +262,3 @@ def sqnorm(x):
     flat = x.data if sp.issparse(x) else x.reshape(-1)
     with np.errstate(over="ignore"):
         return float(np.einsum("i,i->", flat, flat, dtype=np.float64))
-
-
-def graph_fingerprint(whole, features, edge_features, numbers):
-    """Return by what the same graphs are known again.
-
-    Parameters
-    ----------
-    whole : dict
-        What belongs to the whole problem.
-    features, edge_features : list of FeatureRows
-        Features of the nodes and of the edges of each graph.
-    numbers : dict of tuple (values, offsets)
-        Further numbers of all graphs, one graph after the other.
-
-    Returns
-    -------
-    fingerprint : Fingerprint
-        The fingerprint.
-    """
-    blocks = {
-        name: np.concatenate([row_digests(rows, np.array([0, rows.n_rows])) for rows in part])
-        for name, part in (("X", features), ("the edge features of X", edge_features))
-    }
-    return Fingerprint(
-        whole, blocks | {name: value_digests(*runs) for name, runs in numbers.items()}
-    )

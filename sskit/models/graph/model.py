@@ -1,23 +1,29 @@
-"""The models of graphs: pairs of any sign, or pairs that attract; and the oracle of each graph."""
+"""The model of graphs, with pairs of neighbours of any sign or pairs that attract."""
+
+from functools import cached_property, lru_cache
 
 import numpy as np
 
-from sskit.models.features import FeatureRows, with_spare
-from sskit.models.graph.any_problem import AnyGraphProblem
-from sskit.models.graph.cuts import make_request, refuse_negative
-from sskit.models.graph.data import packed_grams, without_unlabelled
-from sskit.models.graph.decoder import CutDecoder, GraphDecoder
-from sskit.models.graph.problem import GraphProblem
+from sskit.models.feature_map import FeatureMap
+from sskit.models.features import FeatureRows
+from sskit.models.graph.data import refuse_negative, without_unlabelled
+from sskit.models.graph.structure import GraphStructure
 from sskit.models.layout import WeightLayout
+from sskit.models.request import Decoder, Request, gather
+from sskit.models.structure import NodeLoss, StructuredProblem
+from sskit.oracles.graph.cut import Cut, leave_cut, take_cut
 from sskit.oracles.graph.potentials import PairForm, Topologies, choose
 from sskit.oracles.tree.choice import ORACLES
 
 # Messages that are kept from call to call, in numbers of 4 bytes: 256 MiB.
 MOST_MESSAGES = 2**26
-FORMS = {"potts": "potts", "symmetric": "symmetric", "directed": "full"}
+# As users call them; pairs that attract have the first two.
+FORMS = {"potts": "potts", "full": "symmetric", "symmetric": "symmetric", "directed": "full"}
+
+form_of = lru_cache(maxsize=8)(PairForm)
 
 
-class AnyGraphModel:
+class GraphModel:
     """A label for every node of a graph, with pairs of neighbours of any sign.
 
     score(x, y) = sum_v <coef[y_v], x_v> + sum_e <pairwise[., y_u, y_v], x_e>
@@ -28,9 +34,9 @@ class AnyGraphModel:
         Numbers of features of a node and of an edge.
     n_states : int
         Number of labels K.
-    pairwise_form : {"directed", "symmetric", "potts"}, default="directed"
-        Whether an edge scores by a table of all pairs of labels, by a symmetric one, or by
-        agreement of its two labels alone.
+    pairwise_form : {"directed", "symmetric", "full", "potts"}, default="directed"
+        Whether an edge scores by a table of all pairs of labels, by a symmetric one (both
+        names), or by agreement of its two labels alone.
     inference : str, default="auto"
         Name of the oracle of all graphs, or "auto": each graph gets its own.
     allowed_pairs : ndarray of shape (K, K), bool, default=None
@@ -39,8 +45,8 @@ class AnyGraphModel:
     Raises
     ------
     ValueError
-        If there is no such form or oracle, the oracle cannot serve so many labels, or the pairs
-        need another form.
+        If there is no such oracle, it cannot serve so many labels, or the pairs need another
+        form.
     """
 
     # each oracle is exact, or bounds what it may have missed
@@ -55,15 +61,10 @@ class AnyGraphModel:
         inference="auto",
         allowed_pairs=None,
     ):
-        options = (
-            ("pairwise_form", pairwise_form, FORMS),
-            ("inference", inference, self.inferences),
-        )
-        for name, value, known in options:
-            if not isinstance(value, str) or value not in known:
-                raise ValueError(
-                    f"{name} must be one of {', '.join(map(repr, known))}, got {value!r}"
-                )
+        # an attribute that users may set before they predict
+        if inference not in self.inferences:
+            names = ", ".join(map(repr, self.inferences))
+            raise ValueError(f"inference must be one of {names}, got {inference!r}")
         if inference == "qpbo" and n_states > 2:
             raise ValueError(
                 f"inference='qpbo' is for two labels, but y has {n_states}; use 'trws'"
@@ -77,12 +78,17 @@ class AnyGraphModel:
             if inference == "qpbo":
                 raise ValueError("inference='qpbo' takes no allowed_pairs; use 'trws'")
         self.n_states = n_states
-        self.form = PairForm(n_states, FORMS[pairwise_form])
+        self.form = form_of(n_states, FORMS[pairwise_form])
         self.inference = inference
         self.allowed_pairs = allowed_pairs
-        potts = pairwise_form == "potts"
-        shape = (n_edge_features,) if potts else (n_edge_features, self.form.width)
-        self.layout = WeightLayout(coef=(n_states, n_features), pairwise=shape)
+        self.sizes = n_features, n_edge_features
+
+    @cached_property
+    def layout(self):
+        """Names and places of the weights."""
+        n_features, n_edge_features = self.sizes
+        shape = (n_edge_features,) if self.form.potts else (n_edge_features, self.form.width)
+        return WeightLayout(coef=(self.n_states, n_features), pairwise=shape)
 
     def tables(self, w):
         """Return the weights of pairs of a flat vector as users see them.
@@ -102,25 +108,26 @@ class AnyGraphModel:
             return block.copy()
         return block[:, np.asarray(self.form.columns())]
 
-    def weights(self, coef, tables):
-        """Return the flat vector of weights as users see them, the inverse of `tables`.
+    def pairs(self, tables):
+        """Return the weights of pairs as users see them as a block of the flat weights.
 
         Parameters
         ----------
-        coef : ndarray of shape (K, n_features)
-            Weights of the nodes.
         tables : ndarray of shape (n_edge_features,) or (n_edge_features, K, K)
             Weights of the pairs; of symmetric ones the upper triangles count.
 
         Returns
         -------
-        w : ndarray of shape (n_weights,)
-            Flat weights.
+        pairs : ndarray of shape (n_edge_features,) or (n_edge_features, width)
+            The inverse of `tables`.
         """
-        if not self.form.potts:
-            _, first = np.unique(self.form.columns(), return_index=True)
-            tables = tables.reshape(len(tables), -1)[:, first]
-        return self.layout.join({"coef": coef, "pairwise": tables})
+        if self.form.potts:
+            return tables
+        return tables.reshape(len(tables), -1)[:, first_places(self.form)]
+
+    def weights(self, coef, tables):
+        """Return the flat vector (n_weights,) of weights as users see them."""
+        return self.layout.join({"coef": coef, "pairwise": self.pairs(tables)})
 
     def refuse_pairs(self, graphs, labels, labelled, classes):
         """Raise ValueError for the first edge whose true labels are not an allowed pair.
@@ -149,6 +156,15 @@ class AnyGraphModel:
                 f"{wrong[0] - graphs.edge_offsets[i]}, which allowed_pairs does not allow"
             )
 
+    def check(self, graphs):
+        """Raise ValueError, naming a graph, if its edges have features that make cuts impossible.
+
+        Parameters
+        ----------
+        graphs : GraphBatch
+            The graphs.
+        """
+
     def choose(self, graphs):
         """Return the name of the oracle of each graph.
 
@@ -167,11 +183,17 @@ class AnyGraphModel:
         ValueError
             Naming the first graph that the oracle cannot serve.
         """
-        return self._choices(Topologies(graphs.n_nodes, graphs.ends, graphs.edge_offsets))
+        return self._choices(self._topologies(graphs), len(graphs))
 
-    def _choices(self, topologies):
-        """Return the name of the oracle of each graph; see `choose`."""
-        K, name, n = self.n_states, self.inference, len(topologies)
+    def _topologies(self, graphs):
+        """Return what follows from the edges of graphs, None where no oracle asks for it."""
+        if self.inference in ("graphcut", "expansion"):
+            return None
+        return Topologies(graphs.n_nodes, graphs.ends, graphs.edge_offsets)
+
+    def _choices(self, topologies, n):
+        """Return the name of the oracle of each of n graphs; see `choose`."""
+        K, name = self.n_states, self.inference
         if name == "auto":
             forbids = self.allowed_pairs is not None
             return [choose(K, topologies, i, forbids=forbids) for i in range(n)]
@@ -188,7 +210,7 @@ class AnyGraphModel:
                 )
         return [name] * n
 
-    def bind(self, graphs, labels, losses, labelled, block_weight, allowed=None):
+    def bind(self, graphs, labels, cost, labelled, block_weight, *, allowed=None, **losses):
         """Bind the model to training data.
 
         Parameters
@@ -197,35 +219,49 @@ class AnyGraphModel:
             The graphs.
         labels : ndarray of shape (n_nodes,)
             True labels, 0 to K - 1; anything where a node has none.
-        losses : ndarray of shape (n_nodes,) or (n_nodes, K)
-            Loss of a wrong label at each node, or of each label.
+        cost : ndarray of shape (n_nodes,)
+            Loss of a wrong label at each node, or its factor.
         labelled : ndarray of shape (n_nodes,), bool
             Which nodes have a label. The others are left out of the graphs.
         block_weight : ndarray of shape (n,)
             Weights of the graphs, summing to one.
         allowed : ndarray of shape (n_nodes, K), bool, default=None
             Labels that a node may have.
+        **losses : object
+            What else a `NodeLoss` takes: table, by_node.
 
         Returns
         -------
-        problem : GraphProblem
+        problem : StructuredProblem
             What solvers take.
         """
-        problem = self._problem(graphs, labels, losses, labelled, block_weight, allowed)
-        problem.set_grams(*packed_grams(graphs.features))
-        if isinstance(problem, AnyGraphProblem):
-            problem.remember(MOST_MESSAGES)
-        return problem
+        topologies = self._topologies(graphs)
+        names = self._choices(topologies, len(graphs))
+        if labelled.all():
+            labelled = None
+        else:
+            labels, cost = np.where(labelled, labels, 0), np.where(labelled, cost, 0.0)
+            graphs = without_unlabelled(graphs, labelled)
+            topologies = self._topologies(graphs)
+            allowed = None if allowed is None else allowed | ~labelled[:, None]
+        map, structure = self._bound(graphs, topologies, names, rows_of(graphs))
+        map.prepare()
+        structure.remember(MOST_MESSAGES)
+        known = {"possible": allowed, "labelled": labelled}
+        loss = NodeLoss(labels.astype(np.int32), cost, self.n_states, **known, **losses)
+        return StructuredProblem(map, structure, loss, block_weight)
 
-    def decoder(self, graphs, w, n_jobs=None, allowed=None):
+    def decoder(self, graphs, coef, tables, n_jobs=None, allowed=None):
         """Bind the model to graphs that are to be labelled.
 
         Parameters
         ----------
         graphs : GraphBatch
             The graphs.
-        w : ndarray of shape (n_weights,)
-            Flat weights.
+        coef : ndarray of shape (K, n_features)
+            Weights of the nodes; those of features that do not occur are not read.
+        tables : ndarray of shape (n_edge_features,) or (n_edge_features, K, K)
+            Weights of the pairs as users see them.
         n_jobs : int, default=None
             Number of threads.
         allowed : ndarray of shape (n_nodes, K), bool, default=None
@@ -233,52 +269,39 @@ class AnyGraphModel:
 
         Returns
         -------
-        decoder : AnyGraphDecoder
+        decoder : Decoder
             Gives labellings.
         """
-        n_nodes, n = int(graphs.node_offsets[-1]), len(graphs)
-        everywhere = np.ones(n_nodes, dtype=bool)
-        targets = np.zeros(n_nodes), np.zeros(n_nodes), everywhere, np.full(n, 1.0 / n)
-        problem = self._problem(graphs, *targets, allowed)
-        return AnyGraphDecoder(problem, n_jobs, with_spare(w), allowed)
+        topologies, rows = self._topologies(graphs), rows_of(graphs)
+        names = self._choices(topologies, len(graphs))
+        weights = gather(rows, coef, [self.pairs(tables)])
+        map, structure = self._bound(graphs, topologies, names, rows, take_cut)
+        return CutDecoder(Request(map, structure, weights, allowed), n_jobs)
 
-    def _problem(self, graphs, labels, losses, labelled, block_weight, allowed=None):
-        topologies = Topologies(graphs.n_nodes, graphs.ends, graphs.edge_offsets)
-        names = self._choices(topologies)
+    def _bound(self, graphs, topologies, names, rows, cut=Cut):
+        """Return the feature map and the structure of graphs with these oracles."""
+        self.check(graphs)
         kinds = [name for name in ORACLES if name in names]
-        by_label = losses.ndim == 2
-        cost = np.zeros(len(labels)) if by_label else losses
-        given = self._arguments(graphs, labels, cost, labelled, block_weight)
-        problem = AnyGraphProblem(*given, ORACLES[kinds[-1]]())
+        oracles = [cut() if name == "graphcut" else ORACLES[name]() for name in kinds]
         choice = np.array([kinds.index(name) for name in names], dtype=np.int8)
-        problem.set_oracles([ORACLES[kind]() for kind in kinds], choice)
-        if not labelled.all():
-            topologies = Topologies(graphs.n_nodes, *given[2:4])
-        problem.set_topologies(topologies)
-        if by_label:
-            problem.set_losses(np.where(labelled[:, None], losses, 0.0))
-        problem.allow(allowed, self.allowed_pairs)
-        return problem
-
-    def _arguments(self, graphs, labels, cost, labelled, block_weight):
-        """Return the arguments of a `GraphProblem` but for the oracle."""
-        ends, offsets, edge_features = graphs.ends, graphs.edge_offsets, graphs.edge_features
-        if not labelled.all():
-            ends, offsets, edge_features = without_unlabelled(graphs, labelled)
-        return (
-            [FeatureRows(x, sparsify=False) for x in graphs.features],
-            [FeatureRows(x, sparsify=False) for x in edge_features],
-            ends,
-            np.ascontiguousarray(offsets, dtype=np.int64),
-            np.where(labelled, labels, 0).astype(np.int32),
-            np.where(labelled, cost, 0.0),
-            labelled,
-            block_weight,
+        if topologies is not None:
+            topologies.arrange(oracles, choice, self.n_states)
+        map = graph_map(rows, graphs, self.form, rows_of(graphs, edges=True))
+        structure = GraphStructure(
+            map,
             self.form,
+            graphs.ends,
+            graphs.edge_offsets,
+            oracles,
+            choice,
+            topologies=topologies,
+            allowed_pairs=self.allowed_pairs,
+            marginals=kinds == ["graphcut"] and self.n_states == 2,
         )
+        return map, structure
 
 
-class GraphModel(AnyGraphModel):
+class AttractiveModel(GraphModel):
     """A label for every node of a graph, with pairs of neighbours that may prefer to agree.
 
     Bounds on the weights let equal labels score no less than different ones; this carries over to
@@ -308,96 +331,89 @@ class GraphModel(AnyGraphModel):
     def __init__(
         self, n_features, n_edge_features, n_states, pairwise_form="potts", inference="auto"
     ):
-        potts = pairwise_form == "potts"
-        best = choose(n_states, attractive=True, potts=potts)
+        super().__init__(n_features, n_edge_features, n_states, pairwise_form, inference)
+        best = choose(n_states, attractive=True, potts=self.form.potts)
         if inference == "auto":
-            inference = best
+            self.inference = best
         if inference == "graphcut" and n_states > 2:
             raise ValueError(
                 f"inference='graphcut' finds the best of two labels, but y has {n_states}; use "
                 f"{best!r}"
             )
-        if inference == "expansion" and n_states > 2 and not potts:
+        if inference == "expansion" and n_states > 2 and not self.form.potts:
             raise ValueError(
                 "inference='expansion' is for pairwise_form='potts', or for two labels; use 'trws'"
             )
-        sizes = n_features, n_edge_features, n_states
-        super().__init__(*sizes, "potts" if potts else "symmetric", inference)
-        if inference != "elimination":
-            self.layout.own_bounds = {"pairwise": (0.0, None) if potts else self._table_bounds()}
 
-    def _table_bounds(self):
-        """Return bounds that let equal labels score no less than different ones."""
-        a, b = np.triu_indices(self.n_states)
-        shape = self.layout.shapes["pairwise"]
-        lower, upper = np.where(a == b, 0.0, -np.inf), np.where(a == b, np.inf, 0.0)
-        return np.broadcast_to(lower, shape), np.broadcast_to(upper, shape)
+    @cached_property
+    def layout(self):
+        """Names and places of the weights, within bounds."""
+        layout = GraphModel.layout.func(self)
+        if self.inference == "elimination":
+            return layout
+        lower, upper = 0.0, None
+        if not self.form.potts:
+            equal = np.equal(*np.triu_indices(self.n_states))
+            bounds = np.where(equal, 0.0, -np.inf), np.where(equal, np.inf, 0.0)
+            lower, upper = (np.broadcast_to(b, layout.shapes["pairwise"]) for b in bounds)
+        layout.own_bounds = {"pairwise": (lower, upper)}
+        return layout
 
     def check(self, graphs):
-        """Raise ValueError if there are edge features that make cuts impossible.
-
-        Parameters
-        ----------
-        graphs : GraphBatch
-            The graphs.
-
-        Raises
-        ------
-        ValueError
-            Naming the first graph that has a negative feature of an edge.
-        """
+        """Raise ValueError for the first graph that has a negative feature of an edge."""
         if self.inference != "elimination":
             refuse_negative(graphs.edge_features)
 
-    def decoder(self, graphs, w, n_jobs=None):
-        """Bind the model to graphs that are to be labelled.
 
-        Parameters
-        ----------
-        graphs : GraphBatch
-            The graphs.
-        w : ndarray of shape (n_weights,)
-            Flat weights.
-        n_jobs : int, default=None
-            Number of threads.
+class CutDecoder(Decoder):
+    """A `Decoder` that leaves the memory of cuts to the next one of the thread."""
 
-        Returns
-        -------
-        decoder : GraphDecoder
-            Gives labellings.
-        """
-        if self.inference == "graphcut" and self.n_states == 2:
-            blocks = self.layout.split(w)
-            pairs = blocks["pairwise"].ravel()
-            return CutDecoder(make_request(graphs, blocks["coef"], pairs, self.form), n_jobs)
-        return super().decoder(graphs, w, n_jobs)
-
-    def _problem(self, graphs, labels, cost, labelled, block_weight, allowed=None):
-        self.check(graphs)
-        if self.inference in AnyGraphModel.inferences:
-            return super()._problem(graphs, labels, cost, labelled, block_weight, allowed)
-        given = self._arguments(graphs, labels, cost, labelled, block_weight)
-        return GraphProblem(*given, ORACLES[self.inference]())
+    def run(self, function, out):
+        """Call function(request, start, stop, out) for every part; return `out`."""
+        out = super().run(function, out)
+        for oracle in self.request.structure.oracles:
+            if isinstance(oracle, Cut):
+                leave_cut(oracle)
+        return out
 
 
-class AnyGraphDecoder(GraphDecoder):
-    """Labels of graphs, some of which may be known.
+def rows_of(graphs, edges=False):
+    """Return the `FeatureRows` of the nodes of each graph, or of its edges, as a tuple."""
+    parts = graphs.edge_features if edges else graphs.features
+    return tuple([FeatureRows(x, sparsify=False) for x in parts])
+
+
+def graph_map(rows, graphs, form, edges, edge_offsets=None):
+    """Return the feature map of graphs.
 
     Parameters
     ----------
-    problem, n_jobs, w : object
-        As of `GraphDecoder`.
-    allowed : ndarray of shape (n_nodes, K), bool, or None
-        Labels that a node may have.
+    rows : tuple of FeatureRows
+        Features of the nodes of each graph.
+    graphs : GraphBatch or TreeBatch
+        The graphs.
+    form : PairForm
+        How an edge scores.
+    edges : tuple of FeatureRows
+        Features of the edges of each graph, or of the tables that they share.
+    edge_offsets : ndarray of shape (n + 1,), int64, default=None
+        Where these begin; None: where the edges do.
+
+    Returns
+    -------
+    map : FeatureMap
     """
+    return FeatureMap(
+        rows,
+        graphs.node_offsets,
+        form.n_states,
+        edges=edges,
+        edge_offsets=graphs.edge_offsets if edge_offsets is None else edge_offsets,
+        edge_columns=form.width,
+    )
 
-    def __init__(self, problem, n_jobs, w, allowed):
-        super().__init__(problem, n_jobs, w)
-        self.allowed = allowed
 
-    def max_marginals(self):
-        """Return scores with a label put in, -inf where it is not possible; (n_nodes, K)."""
-        scores = super().max_marginals()
-        if self.allowed is not None:
-            scores[~self.allowed] = -np.inf
-        return scores
+@lru_cache(maxsize=8)
+def first_places(form):
+    """Return for each number of a form the first pair of states that it stands for."""
+    return np.unique(form.columns(), return_index=True)[1]

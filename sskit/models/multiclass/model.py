@@ -109,8 +109,6 @@ class KernelMulticlassModel(MulticlassModel):
         rows = no_features(n, ones(n) if self.intercept else None, n_marks=1)
         support = KernelSupport(self.kernel, X, self.n_classes, self.n_classes * self.intercept)
         kernels = kernel_rows(self.kernel, X, n_bytes, 1)
-        map = FeatureMap(
-            rows, offsets, self.n_classes, space=expand(kernels, offsets, support)
-        )
+        map = FeatureMap(rows, offsets, self.n_classes, space=expand(kernels, offsets, support))
         map.prepare(row_sqnorm=kernels.rounded(diagonal(self.kernel, X)) + float(self.intercept))
         return self._problem(map, labels, block_weight, table)

@@ -2,10 +2,12 @@
 
 import numpy as np
 
-from sskit.models.features import FeatureRows, RowScores
+from sskit.models.feature_map import FeatureMap
+from sskit.models.features import SPARE, FeatureRows
 from sskit.models.layout import WeightLayout
-from sskit.models.segments.problem import SegmentProblem, SpanLoss, TokenLoss
-from sskit.models.segments.request import SegmentRequest
+from sskit.models.request import Decoder, Request
+from sskit.models.segments.structure import SegmentStructure
+from sskit.models.structure import NodeLoss, StructuredProblem
 
 
 class SegmentLayout(WeightLayout):
@@ -79,7 +81,17 @@ class SegmentModel:
             n_features, len(limits), int(np.max(limits)), has_ends, has_lengths, n_whole
         )
 
-    def bind(self, stacked, codes, costs, block_weight, false_cost=None, n_jobs=None, whole=None):
+    def bind(
+        self,
+        stacked,
+        codes,
+        costs,
+        block_weight,
+        false_cost=None,
+        n_jobs=None,
+        whole=None,
+        table=None,
+    ):
         """Bind the model to training data.
 
         Parameters
@@ -97,35 +109,50 @@ class SegmentModel:
             What a segment costs that is not true; None for a loss by tokens.
         n_jobs : int, default=None
             Number of threads for what is computed of all features now.
-        whole : WholeFeatures, default=None
-            Features of whole segments, as many as the model has; None for none.
+        whole : ndarray of shape (n_values,), default=None
+            Features of whole segments as `SegmentStructure` takes them, as many as the model has.
+        table : ndarray of shape (K, K), default=None
+            Factors of the costs of tokens by true and predicted state, and 1 for those of the right
+            state that begin a segment where they should not, or do not where they should. None: 1
+            for all that are wrong.
 
         Returns
         -------
-        problem : SegmentProblem
+        problem : StructuredProblem
             What solvers take.
         """
-        kind = TokenLoss if false_cost is None else SpanLoss
-        loss = kind(codes, costs, *(() if false_cost is None else (false_cost,)))
-        problem = SegmentProblem(
-            FeatureRows(stacked.values, n_jobs=n_jobs),
-            np.ascontiguousarray(stacked.offsets, dtype=np.int64),
-            codes,
-            loss,
-            block_weight,
-            self.limits,
-            self.has_ends,
-            self.has_lengths,
-            whole,
-        )
-        problem.prepare_steps()
-        return problem
+        rows = FeatureRows(stacked.values, n_jobs=n_jobs)
+        n_states, n_coef = len(self.limits), len(self.layout.coefs) * len(self.limits)
+        n_table = self.layout.n_weights - rows.n_features * n_coef
+        feature_map = segment_map(rows, stacked.offsets, n_coef, n_table)
+        feature_map.prepare()
+        given = feature_map, self.limits, self.has_lengths, false_cost, whole
+        if table is not None:
+            table = np.kron(table, np.ones((2, 2))) + np.kron(np.eye(n_states), 1 - np.eye(2))
+        loss = NodeLoss(codes, costs, 2 * n_states, table)
+        return StructuredProblem(feature_map, SegmentStructure(*given), loss, block_weight)
 
 
-def make_request(
-    stacked, coefs, transitions, lengths, start, end, limits, segment_coef=None, whole=None
+def segment_map(rows, offsets, n_columns, n_table):
+    """Return the feature map of segments, with so many weights of tokens and of no feature."""
+    offsets = np.ascontiguousarray(offsets, dtype=np.int64)
+    return FeatureMap(rows, offsets, n_columns, head=(1, n_table))
+
+
+def make_decoder(
+    stacked,
+    coefs,
+    transitions,
+    lengths,
+    start,
+    end,
+    limits,
+    segment_coef=None,
+    whole=None,
+    possible=None,
+    n_jobs=None,
 ):
-    """Return sequences with the weights that are to cut them, which are not checked.
+    """Bind sequences to the weights that are to cut them, which are not checked.
 
     Parameters
     ----------
@@ -143,19 +170,29 @@ def make_request(
         Length of the longest segment of each state.
     segment_coef : ndarray of shape (K, q), default=None
         Weights of features of whole segments.
-    whole : WholeFeatures, default=None
-        These features.
+    whole : ndarray of shape (n_values,), default=None
+        These features, as `SegmentStructure` takes them.
+    possible : ndarray of shape (n_tokens, K), bool, default=None
+        States that are possible at each token; None means all.
+    n_jobs : int, default=None
+        Number of threads.
 
     Returns
     -------
-    request : SegmentRequest
-        What decoders take.
+    decoder : Decoder
+        Gives labellings.
     """
     rows = FeatureRows(stacked.values)
-    scores = [RowScores(rows, np.asarray(coef, dtype=np.float64)) for coef in coefs]
     tables = transitions, lengths, segment_coef, start, end
-    table = np.concatenate(
-        [np.asarray(part, dtype=np.float64).ravel() for part in tables if part is not None]
+    table = np.concatenate([np.ravel(part) for part in tables if part is not None])
+    weights = rows.take_weights(
+        [np.asarray(coef, dtype=np.float64) for coef in coefs], len(table) + SPARE
     )
-    limits = np.ascontiguousarray(limits, dtype=np.int32)
-    return SegmentRequest(scores, stacked.offsets, limits, table, lengths is not None, whole)
+    weights[len(weights) - SPARE :] = 0.0
+    weights[len(weights) - SPARE - len(table) : len(weights) - SPARE] = table
+    limits, n_states = np.ascontiguousarray(limits, dtype=np.int32), len(limits)
+    feature_map = segment_map(rows, stacked.offsets, n_states * len(coefs), len(table))
+    structure = SegmentStructure(
+        feature_map, limits, lengths is not None, whole=whole, forbids=possible is not None
+    )
+    return Decoder(Request(feature_map, structure, weights, possible, n_states), n_jobs)

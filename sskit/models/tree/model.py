@@ -1,19 +1,20 @@
 """The tree model: a label for every node of a tree, scored by nodes and by parents and children."""
 
-from functools import lru_cache
-
 import numpy as np
 import scipy.sparse as sp
 
-from sskit.models.features import FeatureRows, row_scores
-from sskit.models.graph.data import node_scale, packed_grams
-from sskit.models.graph.problem import GraphProblem
-from sskit.models.graph.request import GraphRequest
+from sskit.models.features import FeatureRows
+from sskit.models.graph.data import node_scale
+from sskit.models.graph.model import form_of, graph_map
+from sskit.models.graph.structure import GraphStructure
 from sskit.models.layout import WeightLayout
-from sskit.models.tree.decoder import TreeDecoder
-from sskit.models.tree.partial_problem import PartialTreeProblem
-from sskit.oracles.graph.potentials import PairForm, Topologies
+from sskit.models.request import Decoder, Request, gather
+from sskit.models.structure import NodeLoss, StructuredProblem
+from sskit.oracles.graph.potentials import Topologies
 from sskit.oracles.tree.max_sum import TreeMaxSum
+
+# The features of the one table that edges without kinds share.
+ONE = FeatureRows(np.ones((1, 1)), sparsify=False)
 
 
 class TreeModel:
@@ -35,10 +36,9 @@ class TreeModel:
     """
 
     def __init__(self, n_features, n_states, n_kinds=None):
-        self.n_kinds = n_kinds
+        self.n_states, self.n_kinds = n_states, n_kinds
         tables = () if n_kinds is None else (n_kinds,)
-        self.form = PairForm(n_states, "full")
-        # in the order of GraphProblem, for which roots and leaves are features
+        # in the order of the feature map, for which roots and leaves are features
         self.layout = WeightLayout(
             coef=(n_states, n_features),
             root=(n_states,),
@@ -46,7 +46,7 @@ class TreeModel:
             transitions=(*tables, n_states, n_states),
         )
 
-    def bind(self, trees, codes, labels, cost, block_weight, *, partial=False):
+    def bind(self, trees, codes, labels, cost, block_weight, *, table=None):
         """Bind the model to training data.
 
         Parameters
@@ -61,68 +61,22 @@ class TreeModel:
             Loss of a wrong label at each node.
         block_weight : ndarray of shape (n,)
             Weights of the trees, summing to one.
-        partial : bool, default=False
-            Whether only a part of the labels is known.
+        table : ndarray of shape (K, K), default=None
+            Costs of pairs of labels, by which the losses are multiplied.
 
         Returns
         -------
-        problem : GraphProblem
-            What solvers take; a `PartialTreeProblem` if only a part is known.
+        problem : StructuredProblem
+            What solvers take.
         """
-        kind = PartialTreeProblem if partial else GraphProblem
-        problem = self._problem(trees, codes, labels.astype(np.int32), cost, block_weight, kind)
-        problem.set_grams(*packed_grams(trees.features, trees.marks))
-        return problem
-
-    def decoder(self, trees, codes, w, n_jobs=None):
-        """Bind the model to trees that are to be labelled.
-
-        Parameters
-        ----------
-        trees : TreeBatch
-            The trees.
-        codes : ndarray of shape (n_edges,), int32, or None
-            As of `bind`.
-        w : ndarray of shape (n_weights,)
-            Flat weights.
-        n_jobs : int, default=None
-            Number of threads.
-
-        Returns
-        -------
-        decoder : TreeDecoder
-            Gives labellings.
-        """
-        request = make_request(trees, codes, self.n_kinds, **self.layout.split(w))
-        return TreeDecoder(request, n_jobs)
-
-    def _problem(self, trees, codes, labels, cost, block_weight, kind=GraphProblem):
-        kinds, table = kinds_of_trees(codes, trees.edge_offsets, self.n_kinds)
-        problem = kind(
-            list(node_rows(trees)),
-            shared_rows(kinds),
-            trees.ends,
-            np.ascontiguousarray(trees.edge_offsets, dtype=np.int64),
-            labels,
-            cost,
-            np.ones(len(labels), dtype=bool),
-            block_weight,
-            self.form,
-            TreeMaxSum(),
-            table,
-        )
-        problem.set_topologies(Topologies(trees.n_nodes, trees.ends, trees.edge_offsets))
-        return problem
+        map, structure = bound_trees(trees, codes, self.n_kinds, self.n_states, node_rows(trees))
+        map.prepare()
+        loss = NodeLoss(labels.astype(np.int32), cost, self.n_states, table)
+        return StructuredProblem(map, structure, loss, block_weight)
 
 
-@lru_cache(maxsize=8)
-def full_form(n_states):
-    """Return the form of tables of all pairs of states, which all requests share."""
-    return PairForm(n_states, "full")
-
-
-def make_request(trees, codes, n_kinds, coef, root, leaf, transitions, possible=None):
-    """Return trees with the weights that are to label them, which are not checked.
+def make_decoder(trees, codes, n_kinds, coef, root, leaf, transitions, possible=None, n_jobs=None):
+    """Return what labels trees with given weights, which are not checked.
 
     Parameters
     ----------
@@ -140,39 +94,37 @@ def make_request(trees, codes, n_kinds, coef, root, leaf, transitions, possible=
         Weights of the labels of parents and children.
     possible : ndarray of shape (n_nodes, K), bool, default=None
         Labels that are possible at each node; None means all.
+    n_jobs : int, default=None
+        Number of threads.
 
     Returns
     -------
-    request : GraphRequest
-        What a `TreeDecoder` takes.
+    decoder : Decoder
+        Gives labellings.
     """
-    kinds, table = kinds_of_trees(codes, trees.edge_offsets, n_kinds)
-    ends = np.stack([root, leaf], axis=1).astype(np.float64, copy=False)
-    if possible is not None:
-        possible = np.split(possible, trees.node_offsets[1:-1])
-    return GraphRequest(
-        row_scores(node_rows(trees), np.asarray(coef, dtype=np.float64), ends, possible),
-        shared_rows(kinds),
-        np.asarray(transitions, dtype=np.float64).ravel(),
-        trees.ends,
-        trees.edge_offsets,
-        full_form(len(coef)),
-        TreeMaxSum(),
-        table,
-    )
+    rows = node_rows(trees)
+    weights = gather(rows, coef, [root, leaf, transitions])
+    map, structure = bound_trees(trees, codes, n_kinds, len(coef), rows)
+    return Decoder(Request(map, structure, weights, possible), n_jobs)
+
+
+def bound_trees(trees, codes, n_kinds, n_states, rows):
+    """Return the feature map and the structure of trees with these features of nodes."""
+    form = form_of(n_states, "full")
+    kinds, offsets, table = kinds_of_trees(codes, trees.edge_offsets, n_kinds)
+    map = graph_map(rows, trees, form, kinds, offsets)
+    choice = np.zeros(len(trees), dtype=np.int8)
+    oracles, given = [TreeMaxSum()], (trees.ends, trees.edge_offsets)
+    topologies = Topologies(trees.n_nodes, *given)
+    topologies.arrange(oracles, choice, n_states)
+    more = {"table": table, "topologies": topologies, "marginals": True}
+    return map, GraphStructure(map, form, *given, oracles, choice, **more)
 
 
 def node_rows(trees):
-    """Yield the feature rows of trees; whether a node is a root and a leaf are two more columns."""
-    for x, marks in zip(trees.features, trees.marks, strict=True):
-        yield FeatureRows(x, sparsify=False, marks=marks)
-
-
-def shared_rows(matrices):
-    """Return the feature rows of matrices, of which many may be one and the same."""
-    rows = {id(x): x for x in matrices}
-    rows = {key: FeatureRows(x, sparsify=False) for key, x in rows.items()}
-    return [rows[id(x)] for x in matrices]
+    """Return the feature rows of trees; that nodes are roots or leaves are two more columns."""
+    parts = zip(trees.features, trees.marks, strict=True)
+    return tuple([FeatureRows(x, sparsify=False, marks=marks) for x, marks in parts])
 
 
 def kinds_of_trees(codes, edge_offsets, n_kinds):
@@ -189,17 +141,17 @@ def kinds_of_trees(codes, edge_offsets, n_kinds):
 
     Returns
     -------
-    kinds : list of n matrices (n_tables, n_kinds)
-        A row for each kind that the tree has, with a one at that kind. Trees may share one.
+    kinds : tuple of n FeatureRows (n_tables, n_kinds)
+        A row for each kind that the tree has, with a one at that kind.
+    offsets : ndarray of shape (n + 1,), int64
+        Where the rows of the trees begin.
     table : ndarray of shape (n_edges,), int32
         Which of its tree's rows is that of the kind of an edge.
     """
     n = len(edge_offsets) - 1
     if codes is None:
-        # one table for all edges of a tree, whose only feature is one
-        none, one = np.ones((0, 1)), np.ones((1, 1))
-        kinds = [one if n_edges else none for n_edges in np.diff(edge_offsets)]
-        return kinds, np.zeros(edge_offsets[-1], dtype=np.int32)
+        # one table for all edges, whose only feature is one
+        return (ONE,) * n, np.arange(n + 1), np.zeros(edge_offsets[-1], dtype=np.int32)
     tree = np.repeat(np.arange(n), np.diff(edge_offsets))
     present, table = np.unique(tree * n_kinds + codes, return_inverse=True)
     first = np.searchsorted(present, np.arange(n + 1) * n_kinds)
@@ -210,7 +162,8 @@ def kinds_of_trees(codes, edge_offsets, n_kinds):
         )
         for a, b in zip(first[:-1], first[1:], strict=True)
     ]
-    return kinds, (table.reshape(-1) - first[tree]).astype(np.int32)
+    table = (table.reshape(-1) - first[tree]).astype(np.int32)
+    return tuple([FeatureRows(x) for x in kinds]), first, table
 
 
 def feature_scale(trees, weight):

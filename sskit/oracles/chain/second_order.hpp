@@ -1,7 +1,10 @@
-// The Viterbi recursion of the second order on raw arrays, compiled for several CPUs: included by
-// second_order.pyx, which hands it on.
+// Chains of the second order on raw arrays, compiled for several CPUs; second_order.pxd says what
+// functions are for.
 #pragma once
-#include "lanes.hpp"
+#include <cstring>
+
+#include "k_best.hpp"
+#include "log_sums.hpp"
 
 namespace sskit {
 
@@ -38,7 +41,7 @@ SSKIT_INLINE void extremes(const double* row, ptrdiff_t n, double* least, double
 // A table of triples for second_order_step, of weights (n_states, n_states, n_states) behind which
 // LANES numbers can be read: rows (a, b) of padded(n_states) numbers c, then two padded tables
 // (a, b) of the least and of the largest of each row. The padding of rows is arbitrary.
-SSKIT_CLONES void triple_table(const double* weights, ptrdiff_t n_states, double* out) {
+SSKIT_OWN_CLONES void triple_table(const double* weights, ptrdiff_t n_states, double* out) {
     const ptrdiff_t stride = padded(n_states), size = n_states * stride;
     double* least = out + n_states * size;
     double* most = least + size;
@@ -62,15 +65,41 @@ SSKIT_INLINE void raise_row(double value, const double* row, ptrdiff_t n, double
     }
 }
 
+// What is this far below a sum changes nothing in it.
+constexpr double FAR_BELOW = 50.0;
+
+// out = top + log of the sum over a of exp(value[a, b] + triples[a, b, c] - top), where out holds
+// top, the largest; rows that reach too little are left out
+SSKIT_INLINE void add_up_rows(const double* value, const double* triples, const double* most,
+                              ptrdiff_t n_states, const double* floor, double* sums, double* out) {
+    const ptrdiff_t stride = padded(n_states);
+    // -infinity less itself would be no number
+    const vec least = constant(std::numeric_limits<double>::lowest());
+    for (ptrdiff_t b = 0; b < n_states; ++b, out += stride) {
+        std::memset(sums, 0, stride * sizeof(double));
+        for (ptrdiff_t a = 0; a < n_states; ++a) {
+            const double x = value[a * stride + b];
+            if (!(x + most[a * stride + b] >= floor[b] - FAR_BELOW)) continue;
+            const double* row = triples + (a * n_states + b) * stride;
+            for (ptrdiff_t c = 0; c < stride; c += LANES) {
+                const vec top = larger(load(out + c), least);
+                store(sums + c, load(sums + c) + exp_lanes((load(row + c) + x) - top));
+            }
+        }
+        for (ptrdiff_t c = 0; c < n_states; ++c)
+            out[c] = sums[c] > 0.0 ? out[c] + std::log(sums[c]) : NOTHING;
+    }
+}
+
 // One step of the recursion over pairs of labels, without back pointers:
 //     out[b, c] = add[b, c] + node[c] + max_a (value[a, b] + triples[a, b, c])
+// or, if SUM, the log of the sum of exponentials in place of the maximum.
 // Most rows of triples are left out, and the maximum is the same: what row (a, b) reaches at most,
 // value[a, b] plus its largest number, is less than what another one reaches everywhere. add and
-// node may both be NULL. Tables of pairs have rows of padded(n_states) numbers; `floor` is scratch
-// for one.
-SSKIT_CLONES void second_order_step(const double* value, const double* triples,
-                                    ptrdiff_t n_states, const double* add, const double* node,
-                                    double* floor, double* out) {
+// node may both be NULL. Tables of pairs have rows of padded(n_states) numbers; scratch has two.
+template <bool SUM>
+SSKIT_INLINE void step_of_pairs(const double* value, const double* triples, ptrdiff_t n_states,
+                                const double* add, const double* node, double* floor, double* out) {
     const ptrdiff_t stride = padded(n_states), size = n_states * stride;
     const double* least = triples + n_states * size;
     const double* most = least + size;
@@ -82,7 +111,7 @@ SSKIT_CLONES void second_order_step(const double* value, const double* triples,
         }
         store(floor + b, best);
     }
-    const half_vec nothing = half_constant(-std::numeric_limits<double>::infinity());
+    const half_vec nothing = half_constant(NOTHING);
     for (ptrdiff_t at = 0; at < size; at += HALF) store(out + at, nothing);
     for (ptrdiff_t a = 0; a < n_states; ++a) {
         for (ptrdiff_t b = 0; b < n_states; ++b) {
@@ -91,6 +120,7 @@ SSKIT_CLONES void second_order_step(const double* value, const double* triples,
             raise_row(value[pair], triples + a * size + b * stride, stride, out + b * stride);
         }
     }
+    if (SUM) add_up_rows(value, triples, most, n_states, floor, floor + stride, out);
     if (!add) return;
     for (ptrdiff_t c = 0; c < stride; c += LANES) {
         const vec here = load(node + c);
@@ -99,5 +129,347 @@ SSKIT_CLONES void second_order_step(const double* value, const double* triples,
         }
     }
 }
+SSKIT_OWN_CLONES void second_order_step(const double* value, const double* triples,
+                                        ptrdiff_t n_states, const double* add, const double* node,
+                                        double* scratch, double* out) {
+    step_of_pairs<false>(value, triples, n_states, add, node, scratch, out);
+}
+SSKIT_OWN_CLONES void second_order_log_step(const double* value, const double* triples,
+                                            ptrdiff_t n_states, const double* add,
+                                            const double* node, double* scratch, double* out) {
+    step_of_pairs<true>(value, triples, n_states, add, node, scratch, out);
+}
+
+// out = exp(table) scaled to sum to one, rows padded with zeros; returns the logarithm of that sum
+SSKIT_OWN_CLONES double table_shares(const double* table, ptrdiff_t n_states, double* out) {
+    const ptrdiff_t stride = padded(n_states), size = n_states * stride;
+    double top = NOTHING;
+    for (ptrdiff_t at = 0; at < size; at += stride) {
+        const double x = row_max(table + at, n_states);
+        top = x > top ? x : top;
+    }
+    if (!(top > NOTHING)) return top;
+    for (ptrdiff_t at = 0; at < size; at += stride) exp_row(table + at, top, n_states, out + at);
+    const double sum = row_sum(out, size), scale = 1.0 / sum;
+    for (ptrdiff_t at = 0; at < size; at += LANES) store(out + at, load(out + at) * scale);
+    return top + std::log(sum);
+}
+
+// out[a, b, c] += exp(value[a, b] + triples[a, b, c] + rest[b, c]), all padded
+SSKIT_OWN_CLONES void add_triples(const double* value, const double* triples, const double* rest,
+                                  ptrdiff_t n_states, double* out) {
+    const ptrdiff_t stride = padded(n_states);
+    for (ptrdiff_t a = 0; a < n_states; ++a)
+        for (ptrdiff_t b = 0; b < n_states; ++b) {
+            const double x = value[a * stride + b];
+            const ptrdiff_t row = (a * n_states + b) * stride;
+            for (ptrdiff_t c = 0; x > NOTHING && c < stride; c += LANES) {
+                const vec y = (load(rest + b * stride + c) + load(triples + row + c)) + x;
+                store(out + row + c, load(out + row + c) + exp_lanes(y));
+            }
+        }
+}
+
+struct PairMax {
+    static constexpr auto step = second_order_step;
+    static double settle(double*, ptrdiff_t) { return 0.0; }
+};
+
+struct PairSum {
+    static constexpr auto step = second_order_log_step;
+    static double settle(double* table, ptrdiff_t n_states) {
+        const ptrdiff_t stride = padded(n_states);
+        double top = NOTHING;
+        for (ptrdiff_t b = 0; b < n_states; ++b)
+            for (ptrdiff_t c = 0; c < n_states; ++c)
+                top = table[b * stride + c] > top ? table[b * stride + c] : top;
+        for (ptrdiff_t at = 0; top > NOTHING && at < n_states * stride; ++at) table[at] -= top;
+        return top;
+    }
+};
+
+// Potentials of a chain of n_nodes >= 2; the tables read backwards are for `second_backward` only.
+struct SecondChain {
+    const double *node, *pairs, *triples, *turned_pairs, *turned_triples;
+    ptrdiff_t n_nodes, n_states, stride, size;
+    const double* const* tables = nullptr;  // in place of `pairs`: of the nodes t and t + 1
+    // of the pairs that end at node t >= 1
+    const double* pairs_of(ptrdiff_t t) const { return tables ? tables[t - 1] : pairs; }
+    SecondChain() = default;
+    SecondChain(const double* nodes, const double* tables, const double* table, ptrdiff_t T,
+                ptrdiff_t K, const double* turned = nullptr, const double* turned_table = nullptr)
+        : node(nodes), pairs(tables), triples(table), turned_pairs(turned),
+          turned_triples(turned_table), n_nodes(T), n_states(K), stride(padded(K)),
+          size(K * padded(K)) {}
+};
+
+// Table t - 1 of `value` is that of the nodes 0 .. t, by their last two labels; two rows of scratch
+// stand behind. Returns the loss of labellings of which no label is right, whose counterpart is
+// taken from the values (truth may be null), and what A::settle takes, of node t to shift[t].
+template <class A>
+double second_forward(const SecondChain& chain, const int32_t* truth, const double* cost,
+                      double loss_weight, double* value, double* shift) {
+    const ptrdiff_t K = chain.n_states, stride = chain.stride;
+    double total = 0.0;
+    for (ptrdiff_t t = 1; t < chain.n_nodes; ++t) {
+        double* here = value + (t - 1) * chain.size;
+        const double* node = chain.node + t * stride;
+        if (t == 1)
+            for (ptrdiff_t a = 0; a < K; ++a)
+                for (ptrdiff_t b = 0; b < stride; ++b)
+                    here[a * stride + b] =
+                        chain.node[a] + (chain.pairs_of(1)[a * stride + b] + node[b]);
+        else
+            A::step(here - chain.size, chain.triples, K, chain.pairs_of(t), node,
+                    value + (chain.n_nodes - 1) * chain.size, here);
+        // a loss on all states but one is, up to a constant, a bonus taken from that one
+        for (ptrdiff_t a = 0; truth && t == 1 && a < K; ++a)
+            here[truth[0] * stride + a] -= loss_weight * cost[0];
+        for (ptrdiff_t a = 0; truth && a < K; ++a)
+            here[a * stride + truth[t]] -= loss_weight * cost[t];
+        if (truth) total += t == 1 ? loss_weight * cost[0] + loss_weight * cost[1]
+                                   : loss_weight * cost[t];
+        const double top = A::settle(here, K);
+        if (shift) shift[t] = top;
+        total += top;
+    }
+    return total;
+}
+
+// Calls visit(t, ahead) from the last node to the second: what is behind node t, [c, b] by its
+// label c and the one before it. scratch has two tables of pairs and two rows.
+template <class A, class Visit>
+void second_backward(const SecondChain& chain, double* scratch, Visit visit) {
+    const ptrdiff_t stride = chain.stride;
+    double *ahead = scratch, *further = scratch + chain.size;
+    std::memset(ahead, 0, chain.size * sizeof(double));
+    for (ptrdiff_t t = chain.n_nodes - 1; t > 0; --t) {
+        visit(t, ahead);
+        if (t == 1) break;
+        for (ptrdiff_t c = 0, at = 0; c < chain.n_states; ++c)
+            for (ptrdiff_t b = 0; b < stride; ++b, ++at) {
+                const double pair = !chain.tables ? chain.turned_pairs[at]
+                    : b < chain.n_states ? chain.tables[t - 1][b * stride + c] : 0.0;
+                further[at] = ahead[at] + (pair + chain.node[t * stride + c]);
+            }
+        A::settle(further, chain.n_states);
+        A::step(further, chain.turned_triples, chain.n_states, nullptr, nullptr,
+                further + chain.size, ahead);
+    }
+}
+
+static inline void second_order_max_marginals_of(
+    const double* node, const double* pairs, const double* triples, const double* turned_pairs,
+    const double* turned_triples, const double* const* tables, ptrdiff_t n_nodes, ptrdiff_t K,
+    double* scratch, double* out) {
+    SecondChain chain(node, pairs, triples, n_nodes, K, turned_pairs, turned_triples);
+    chain.tables = tables;
+    const ptrdiff_t stride = chain.stride;
+    if (n_nodes == 1) {
+        std::memcpy(out, node, stride * sizeof(double));
+        return;
+    }
+    double* value = scratch + 2 * chain.size + 2 * stride;
+    second_forward<PairMax>(chain, nullptr, nullptr, 0.0, value, nullptr);
+    for (ptrdiff_t k = 0; k < chain.n_nodes * stride; ++k) out[k] = NOTHING;
+    second_backward<PairMax>(chain, scratch, [&](ptrdiff_t t, const double* ahead) {
+        for (ptrdiff_t b = 0; b < K; ++b)
+            for (ptrdiff_t c = 0; c < K; ++c) {
+                const double* both = value + (t - 1) * chain.size + b * stride + c;
+                const double x = *both + ahead[c * stride + b];
+                out[t * stride + c] = upper(x, out[t * stride + c]);
+                if (t == 1) out[b] = upper(x, out[b]);
+            }
+    });
+}
+
+// Marginals of nodes, and those of pairs and triples, which are added where they are not null; see
+// SecondSumProduct. scratch has four tables of pairs and two rows.
+static inline void second_marginals(const SecondChain& chain, const double* value,
+                                    const double* shift, double* scratch, double* marginals,
+                                    double* pairs, ptrdiff_t step, double* triples,
+                                    ptrdiff_t triple_step) {
+    const ptrdiff_t K = chain.n_states, stride = chain.stride;
+    double *both = scratch + 2 * chain.size + 2 * stride, *shares = both + chain.size;
+    std::memset(marginals, 0, chain.n_nodes * stride * sizeof(double));
+    second_backward<PairSum>(chain, scratch, [&](ptrdiff_t t, const double* ahead) {
+        const double* here = value + (t - 1) * chain.size;
+        for (ptrdiff_t b = 0; b < K; ++b)
+            for (ptrdiff_t c = 0; c < K; ++c)
+                both[b * stride + c] = here[b * stride + c] + ahead[c * stride + b];
+        const double total = table_shares(both, K, shares);
+        for (ptrdiff_t b = 0, at = 0; b < K; ++b)
+            for (ptrdiff_t c = 0; c < stride; ++c, ++at) {
+                marginals[t * stride + c] += shares[at];
+                if (t == 1) marginals[b] += shares[at];
+                if (pairs) pairs[(t - 1) * step + at] += shares[at];
+            }
+        if (!triples || t == 1) return;
+        const double* node = chain.node + t * stride;
+        for (ptrdiff_t b = 0; b < K; ++b)
+            for (ptrdiff_t c = 0; c < stride; ++c)
+                both[b * stride + c] = c < K ? chain.pairs_of(t)[b * stride + c] + node[c] +
+                                                   (ahead[c * stride + b] - shift[t] - total)
+                                             : NOTHING;
+        add_triples(here - chain.size, chain.triples, both, K, triples + (t - 2) * triple_step);
+    });
+}
+
+// For LazyLists, of any number of nodes: list ((t - 1) K + a) K + b has the labellings of the nodes
+// 0 .. t whose last labels are a and b; the K lists behind these whole labellings by their last
+// label, of which `closing` has the best, and the last list all of them.
+struct SecondLists {
+    SecondChain c;
+    const double *value, *closing;
+
+    Sources sources(ptrdiff_t v) const {
+        const ptrdiff_t K = c.n_states, whole = (c.n_nodes - 1) * K * K;
+        if (v == whole + K) return {K, 0.0, whole, 1, closing};
+        if (v >= whole && c.n_nodes == 1) return {0, closing[v]};
+        const ptrdiff_t t = v / (K * K) + 1, a = v / K % K, b = v % K, before = (t - 2) * K * K;
+        const double* first = value + (t - 2) * c.size;
+        if (v >= whole) return {K, 0.0, whole - K * K + v - whole, K, first + v - whole, c.stride};
+        if (t == 1) return {0, value[a * c.stride + b]};
+        return {K, c.pairs_of(t)[a * c.stride + b] + c.node[t * c.stride + b], before + a, K, first + a,
+                c.stride, c.triples + a * c.stride + b, c.size};
+    }
+
+    void load(ptrdiff_t, Sources&) const {}
+    int32_t place(ptrdiff_t v) const {
+        const ptrdiff_t K = c.n_states, T = c.n_nodes, whole = (T - 1) * K * K;
+        return (int32_t)(v == whole + K ? T - 1 : v >= whole ? T - 2 : v / (K * K) - 1);
+    }
+    void write(int32_t place, int32_t s, int32_t* out) const { out[place] = s; }
+};
+
+static inline ptrdiff_t triple_room(ptrdiff_t n_states) {
+    return (n_states + 2) * n_states * padded(n_states);
+}
+static inline ptrdiff_t second_order_room(ptrdiff_t n_nodes, ptrdiff_t n_states) {
+    return ((n_nodes > 2 ? n_nodes - 1 : 1) * n_states + 2) * padded(n_states);
+}
+static inline ptrdiff_t marginals_room(ptrdiff_t n_nodes, ptrdiff_t n_states) {
+    return second_order_room(n_nodes, n_states) + (2 * n_states + 2) * padded(n_states);
+}
+
+static inline double second_order_labels(const double* node, const double* pairs,
+                                         const double* triples, const double* const* tables,
+                                         ptrdiff_t n_nodes, ptrdiff_t n_states, const int32_t* truth,
+                                         const double* cost, double loss_weight, double* value,
+                                         int32_t* labels) {
+    double best = NOTHING;
+    labels[0] = 0;
+    if (n_nodes == 1) {
+        for (ptrdiff_t a = 0; a < n_states; ++a) {
+            const double loss = truth && a != truth[0] ? loss_weight * cost[0] : 0.0;
+            if (node[a] + loss > best) best = node[a] + loss, labels[0] = (int32_t)a;
+        }
+        return best;
+    }
+    SecondChain c(node, pairs, triples, n_nodes, n_states);
+    c.tables = tables;
+    const double offset = second_forward<PairMax>(c, truth, cost, loss_weight, value, nullptr);
+    const double* here = value + (n_nodes - 2) * c.size;
+    int32_t last[2] = {0, 0};
+    for (ptrdiff_t k = 0; k < n_states; ++k)
+        for (ptrdiff_t b = 0; b < n_states; ++b)
+            if (here[b * c.stride + k] > best) {
+                best = here[b * c.stride + k];
+                last[0] = (int32_t)b, last[1] = (int32_t)k;
+            }
+    labels[n_nodes - 2] = last[0], labels[n_nodes - 1] = last[1];
+    const double total = best + offset;
+    // back pointers are needed along the best path only, so they are found here
+    for (ptrdiff_t t = n_nodes - 3; t >= 0; --t) {
+        const double* ends = triples + labels[t + 1] * c.stride + labels[t + 2];
+        here = value + t * c.size + labels[t + 1];
+        best = NOTHING;
+        labels[t] = 0;
+        for (ptrdiff_t a = 0; a < n_states; ++a) {
+            const double candidate = here[a * c.stride] + ends[a * c.size];
+            if (candidate > best) best = candidate, labels[t] = (int32_t)a;
+        }
+    }
+    return total;
+}
+
+// see second_order.pxd
+struct SecondOrderKBest {
+    ptrdiff_t n_states = 0, k = 0;
+    std::vector<double> value, closing;
+    LazyLists<SecondLists> lists;
+
+    SecondOrderKBest() = default;
+    SecondOrderKBest(ptrdiff_t, ptrdiff_t states, ptrdiff_t most) : n_states(states), k(most) {}
+
+    ptrdiff_t decode(const double* node, const double* pairs, const double* triples,
+                     const double* const* tables, ptrdiff_t n_nodes, int32_t* labels,
+                     double* scores) {
+        const ptrdiff_t answer = (n_nodes - 1) * n_states * n_states + n_states;
+        SecondChain c(node, pairs, triples, n_nodes, n_states);
+        c.tables = tables;
+        value.resize(second_order_room(n_nodes, n_states));
+        closing.assign(n_states, NOTHING);
+        second_forward<PairMax>(c, nullptr, nullptr, 0.0, value.data(), nullptr);
+        for (ptrdiff_t y = 0; y < n_states; ++y) {
+            if (n_nodes == 1) closing[y] = node[y];
+            for (ptrdiff_t b = 0; n_nodes > 1 && b < n_states; ++b)
+                closing[y] = upper(value[(n_nodes - 2) * c.size + b * c.stride + y], closing[y]);
+        }
+        SecondLists of = {c, value.data(), closing.data()};
+        return lists.decode(of, answer + 1, answer, k, n_nodes, labels, scores);
+    }
+};
+
+// see second_order.pxd
+class SecondSumProduct {
+    SecondChain c;
+    std::vector<double> value, shift, scratch;   // shift: what was taken from values, by node
+
+  public:
+    void begin(ptrdiff_t n_states, const double* pairs, const double* triples,
+               const double* turned_pairs, const double* turned_triples) {
+        c = SecondChain(nullptr, pairs, triples, 0, n_states, turned_pairs, turned_triples);
+    }
+
+    double forward(const double* node, ptrdiff_t n_nodes, const double* const* tables = nullptr) {
+        c.node = node, c.n_nodes = n_nodes, c.tables = tables;
+        value.resize(second_order_room(n_nodes, c.n_states));
+        shift.resize(n_nodes);
+        scratch.resize(4 * c.size + 2 * c.stride);
+        if (n_nodes == 1) return normalise(node, c.n_states, value.data());
+        const double total = second_forward<PairSum>(c, nullptr, nullptr, 0.0, value.data(),
+                                                     shift.data());
+        return total + table_shares(&value[(n_nodes - 2) * c.size], c.n_states, scratch.data());
+    }
+
+    void backward(const double* node, ptrdiff_t n_nodes, double* marginals, double* pairs,
+                  ptrdiff_t step, double* triples, ptrdiff_t triple_step) {
+        if (n_nodes == 1) normalise(node, c.n_states, marginals);
+        else second_marginals(c, value.data(), shift.data(), scratch.data(), marginals, pairs, step,
+                              triples, triple_step);
+    }
+
+    void sample(ptrdiff_t n_nodes, const double* uniform, int32_t* labels) {
+        double *weight = scratch.data(), *score = weight + c.size;
+        if (n_nodes == 1) {
+            labels[0] = (int32_t)draw_state(value.data(), c.n_states, uniform[0]);
+            return;
+        }
+        // the last two labels are drawn together
+        table_shares(&value[(n_nodes - 2) * c.size], c.n_states, weight);
+        const ptrdiff_t pair = draw_state(weight, c.size, uniform[n_nodes - 1]);
+        labels[n_nodes - 2] = (int32_t)(pair / c.stride);
+        labels[n_nodes - 1] = (int32_t)(pair % c.stride);
+        for (ptrdiff_t t = n_nodes - 3; t >= 0; --t) {
+            const double* here = &value[t * c.size + labels[t + 1]];
+            const double* ends = c.triples + labels[t + 1] * c.stride + labels[t + 2];
+            for (ptrdiff_t a = 0; a < c.n_states; ++a)
+                score[a] = here[a * c.stride] + ends[a * c.size];
+            normalise(score, c.n_states, weight);
+            labels[t] = (int32_t)draw_state(weight, c.n_states, uniform[t]);
+        }
+    }
+};
 
 }  // namespace sskit

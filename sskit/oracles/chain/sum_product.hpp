@@ -1,77 +1,17 @@
-// Sum-product on chains, compiled for several CPUs: included by sum_product.pyx, which hands it on.
+// Sum-product on chains, compiled for several CPUs; see sum_product.pxd.
 //
 // Rows have padded(n_states) columns. The padding of rows of potentials is not read; that of all
 // rows that are written is zero (of logarithms: -infinity).
 #pragma once
-#include <cmath>
-
-#include "lanes.hpp"
+#include "log_sums.hpp"
+#include "viterbi.hpp"
 
 namespace sskit {
 
-constexpr double NOTHING = -std::numeric_limits<double>::infinity();
-// exp is zero below it, so that no product of what follows is a denormal number
-constexpr double LEAST_EXPONENT = -500.0;
 // What messages and factors may fall to where some transitions have weight zero: products of all
 // that are above it are exact, so that what is zero has been zero from the start.
 constexpr double LEAST_NODE = -200.0;
 constexpr double LEAST_MESSAGE = 1e-87;
-
-#if defined(SSKIT_VECTORS)
-typedef long long integers __attribute__((vector_size(32), aligned(8), may_alias));
-
-// exp(x) for x <= 700, zero below LEAST_EXPONENT; within two units in the last place
-SSKIT_INLINE half_vec exp_half(const half_vec& x) {
-    const half_vec zero = {0.0, 0.0, 0.0, 0.0}, least = zero + LEAST_EXPONENT, y = larger(x, least);
-    const double magic = 0x1.8p52;  // adding it rounds to an integer, in the lowest bits
-    const half_vec shifted = y * 1.4426950408889634 + magic;
-    const half_vec n = shifted - magic;
-    const half_vec r = (y - n * 0x1.62e42fefa0000p-1) - n * 0x1.cf79abc9e3b3ap-40;
-    const half_vec r2 = r * r, r4 = r2 * r2, r8 = r4 * r4;
-    const half_vec p0 = (1.0 + r) + r2 * (0.5 + r * (1.0 / 6));
-    const half_vec p1 = (1.0 / 24 + r * (1.0 / 120)) + r2 * (1.0 / 720 + r * (1.0 / 5040));
-    const half_vec p2 =
-        (1.0 / 40320 + r * (1.0 / 362880)) + r2 * (1.0 / 3628800 + r * (1.0 / 39916800));
-    const half_vec p3 = 1.0 / 479001600 + r * (1.0 / 6227020800.0);
-    const half_vec p = p0 + r4 * p1 + r8 * (p2 + r4 * p3);
-    const integers power = ((integers)shifted + 1023) << 52;
-    return x < least ? zero : p * (half_vec)power;
-}
-SSKIT_INLINE vec exp_lanes(const vec& x) { return {exp_half(x.low), exp_half(x.high)}; }
-#else
-SSKIT_INLINE vec exp_lanes(const vec& x) {
-    vec out;
-    for (int l = 0; l < LANES; ++l) out.x[l] = x.x[l] < LEAST_EXPONENT ? 0.0 : std::exp(x.x[l]);
-    return out;
-}
-#endif
-
-SSKIT_INLINE double row_max(const double* x, ptrdiff_t n) {
-    double top = NOTHING;
-    ptrdiff_t k = 0;
-    if (n >= LANES) {
-        vec best = load(x);
-        for (k = LANES; k + LANES <= n; k += LANES) best = larger(load(x + k), best);
-        double p[LANES];
-        store(p, best);
-        for (int l = 0; l < LANES; ++l) top = p[l] > top ? p[l] : top;
-    }
-    for (; k < n; ++k) top = x[k] > top ? x[k] : top;
-    return top;
-}
-
-// out = exp(x - top), and zeros up to the stride
-SSKIT_INLINE void exp_row(const double* x, double top, ptrdiff_t n, double* out) {
-    const ptrdiff_t stride = padded(n);
-    for (ptrdiff_t c = 0; c < stride; c += LANES) store(out + c, exp_lanes(load(x + c) - top));
-    for (ptrdiff_t k = n; k < stride; ++k) out[k] = 0.0;
-}
-
-SSKIT_INLINE double row_sum(const double* x, ptrdiff_t n) {
-    vec sum = constant(0.0);
-    for (ptrdiff_t c = 0; c < n; c += LANES) sum += load(x + c);
-    return total(sum);
-}
 
 // out = sum over rows a of weight[a] * table[a]; two sums at a time, for products take their time
 template <int NV>
@@ -105,8 +45,8 @@ SSKIT_INLINE bool is_faint(const double* message, ptrdiff_t n) {
 
 // out = exp(table - its largest entry), rows padded with zeros; returns that entry, and in lowest
 // the least one that is finite less the largest, and whether some entry is -infinity
-SSKIT_CLONES double exp_table(const double* table, ptrdiff_t n, double* out, double* lowest,
-                              int* forbids) {
+SSKIT_OWN_CLONES double exp_table(const double* table, ptrdiff_t n, double* out, double* lowest,
+                                  int* forbids) {
     const ptrdiff_t stride = padded(n);
     double top = NOTHING, least = -NOTHING;
     *forbids = 0;
@@ -132,8 +72,8 @@ SSKIT_CLONES double exp_table(const double* table, ptrdiff_t n, double* out, dou
 // One step in probabilities that are scaled to sum to one: alpha = (previous table) * exp(node).
 // factor gets exp(node - its largest entry). Returns the logarithm of the scale, -infinity if no
 // state has any probability, NaN if, being careful, numbers have become too small to be trusted.
-SSKIT_CLONES double scaled_step(const double* node, const double* previous, const double* table,
-                                ptrdiff_t n, bool careful, double* factor, double* alpha) {
+SSKIT_OWN_CLONES double scaled_step(const double* node, const double* previous, const double* table,
+                                    ptrdiff_t n, bool careful, double* factor, double* alpha) {
     const ptrdiff_t stride = padded(n);
     const double top = row_max(node, n);
     if (!(top > NOTHING)) return NOTHING;
@@ -161,8 +101,9 @@ SSKIT_CLONES double scaled_step(const double* node, const double* previous, cons
 
 // beta = sum over b of table[., b] * ahead[b], by the transposed table or, if that is null, by the
 // rows of the table; returns whether numbers are too small to be trusted
-SSKIT_CLONES bool scaled_back(const double* ahead, const double* table, const double* transposed,
-                              ptrdiff_t n, bool careful, double* beta) {
+SSKIT_OWN_CLONES bool scaled_back(const double* ahead, const double* table,
+                                  const double* transposed, ptrdiff_t n, bool careful,
+                                  double* beta) {
     const ptrdiff_t stride = padded(n);
     if (transposed != nullptr) {
         send(ahead, transposed, n, beta);
@@ -174,8 +115,8 @@ SSKIT_CLONES bool scaled_back(const double* ahead, const double* table, const do
 }
 
 // marginal = alpha * beta scaled to sum to one, factor *= beta likewise; returns the first scale
-SSKIT_CLONES double scaled_marginals(const double* alpha, const double* beta, ptrdiff_t n,
-                                     double* factor, double* marginal) {
+SSKIT_OWN_CLONES double scaled_marginals(const double* alpha, const double* beta, ptrdiff_t n,
+                                         double* factor, double* marginal) {
     const ptrdiff_t stride = padded(n);
     const double scale = 1.0 / dot_padded(alpha, beta, stride);
     vec sum = constant(0.0);
@@ -191,8 +132,8 @@ SSKIT_CLONES double scaled_marginals(const double* alpha, const double* beta, pt
 }
 
 // pairs[a, b] += scale * alpha[a] * table[a, b] * ahead[b]
-SSKIT_CLONES void scaled_pairs(const double* alpha, const double* table, const double* ahead,
-                               ptrdiff_t n, double scale, double* pairs) {
+SSKIT_OWN_CLONES void scaled_pairs(const double* alpha, const double* table, const double* ahead,
+                                   ptrdiff_t n, double scale, double* pairs) {
     const ptrdiff_t stride = padded(n);
     for (ptrdiff_t a = 0; a < n; ++a) {
         const double weight = alpha[a] * scale;
@@ -204,71 +145,148 @@ SSKIT_CLONES void scaled_pairs(const double* alpha, const double* table, const d
     }
 }
 
-template <int NV>
-SSKIT_INLINE void log_sums(const double* value, const double* table, ptrdiff_t n,
-                           ptrdiff_t stride, double* tops, double* sums) {
-    vec top[NV], sum[NV];
-    for (int v = 0; v < NV; ++v) top[v] = constant(NOTHING);
-    for (ptrdiff_t a = 0; a < n; ++a)
-        for (int v = 0; v < NV; ++v)
-            top[v] = larger(load(table + a * stride + v * LANES) + value[a], top[v]);
-    for (int v = 0; v < NV; ++v) {
-        const vec zero = constant(0.0);
-        // -infinity less itself would be no number
-        top[v] = larger(top[v], constant(-std::numeric_limits<double>::max()));
-        sum[v] = zero;
+struct LogSum {
+    static void step(const double* value, const double* table, ptrdiff_t n_states,
+                     const double* node, double* out) {
+        log_sum_step(value, table, n_states, node, out);
     }
-    for (ptrdiff_t a = 0; a < n; ++a)
-        for (int v = 0; v < NV; ++v)
-            sum[v] += exp_lanes((load(table + a * stride + v * LANES) + value[a]) - top[v]);
-    for (int v = 0; v < NV; ++v) {
-        store(tops + v * LANES, top[v]);
-        store(sums + v * LANES, sum[v]);
+    static double settle(double* x, ptrdiff_t n_states) {
+        for (ptrdiff_t k = n_states; k < padded(n_states); ++k) x[k] = NOTHING;
+        return subtract_largest(x, n_states);
     }
+};
+
+// log Z, or -infinity; value gets its logarithms, of each node less the largest
+static inline double log_forward(const Chain& c, double* value, double* row) {
+    const double total = chain_forward<LogSum>(c, nullptr, nullptr, 0.0, value);
+    return total + normalise(value + (c.n_nodes - 1) * c.stride, c.n_states, row);
 }
 
-// out[b] = log of the sum over a of exp(value[a] + table[a, b]); sums is scratch
-SSKIT_CLONES void log_step(const double* value, const double* table, ptrdiff_t n, double* sums,
-                           double* out) {
-    const ptrdiff_t stride = padded(n);
-#define SSKIT_ACT(NV) log_sums<NV>(value, table + c, n, stride, out + c, sums + c)
-    SSKIT_STRETCHES(n, SSKIT_ACT)
-#undef SSKIT_ACT
-    for (ptrdiff_t k = 0; k < n; ++k) out[k] = sums[k] > 0.0 ? out[k] + std::log(sums[k]) : NOTHING;
-    for (ptrdiff_t k = n; k < stride; ++k) out[k] = NOTHING;
+// Marginals and, unless pairs is null, the sums over pairs, as SumProduct.backward; turned is a
+// table of scratch, scratch has 4 rows.
+static inline void log_backward(const Chain& c, const double* value, double* turned,
+                                double* scratch, double* marginals, double* pairs, ptrdiff_t step) {
+    double* both = scratch + 3 * c.stride;
+    if (c.shared()) transpose_padded(c.table, c.n_states, turned);
+    chain_backward<LogSum>(c, turned, scratch, [&](ptrdiff_t t, double* ahead, double* suffix) {
+        const double* here = value + t * c.stride;
+        for (ptrdiff_t k = 0; k < c.n_states; ++k) both[k] = here[k] + ahead[k];
+        const double total = normalise(both, c.n_states, marginals + t * c.stride);
+        if (!pairs || t == c.n_nodes - 1) return;
+        add_pairs(here, c.at(t), suffix, c.n_states, total, pairs + t * step);
+    });
 }
 
-// x -= its largest entry, which is returned; nothing happens if that is -infinity
-SSKIT_CLONES double subtract_largest(double* x, ptrdiff_t n) {
-    const double top = row_max(x, n);
-    if (top > NOTHING)
-        for (ptrdiff_t k = 0; k < n; ++k) x[k] -= top;
-    return top;
-}
+// How far transitions may differ before logarithms are taken.
+constexpr double WIDEST = -100.0;
 
-// out = exp(x) scaled to sum to one, padded with zeros; returns the logarithm of that sum. x has
-// the stride of out, and a largest entry that is finite
-SSKIT_CLONES double softmax(const double* x, ptrdiff_t n, double* out) {
-    const double top = row_max(x, n);
-    exp_row(x, top, n, out);
-    const double sum = row_sum(out, padded(n)), scale = 1.0 / sum;
-    for (ptrdiff_t c = 0; c < n; c += LANES) store(out + c, load(out + c) * scale);
-    return top + std::log(sum);
-}
+// see sum_product.pxd
+class SumProduct {
+    ptrdiff_t n_states = 0, stride = 0;
+    const double* pair = nullptr;           // tables (n_states, stride) of transitions
+    bool shared = false;                    // is there one for all, or one for each?
+    bool logs = false;                      // was the last chain looked at in logarithms?
+    double shift = 0.0, lowest = 0.0;       // largest transition; the least finite one less that
+    int forbids = 0;                        // is one of them -inf?
+    std::vector<double> table;              // (n_states, stride) exp(transitions - shift)
+    std::vector<double> transposed;         // the same, if shared, or, in logarithms, transitions
+    std::vector<double> factor, alpha;      // (n_nodes, stride) exp(node), scaled; nodes so far
+    std::vector<double> scale, row;         // (n_nodes,) for products to sum to one; (4, stride)
 
-// pairs += exp(value[a] + table[a, b] + ahead[b] - log_sum)
-SSKIT_CLONES void log_pairs(const double* value, const double* table, const double* ahead,
-                            ptrdiff_t n, double log_sum, double* pairs) {
-    const ptrdiff_t stride = padded(n);
-    for (ptrdiff_t a = 0; a < n; ++a) {
-        if (!(value[a] > NOTHING)) continue;
-        const double rest = value[a] - log_sum;
-        for (ptrdiff_t c = 0; c < stride; c += LANES) {
-            const ptrdiff_t k = a * stride + c;
-            const vec x = load(table + k) + load(ahead + c) + rest;
-            store(pairs + k, load(pairs + k) + exp_lanes(x));
+    Chain chain(const double* node, ptrdiff_t n_nodes) const {
+        return {node, pair, nullptr, n_nodes, n_states, stride, shared ? 0 : n_states * stride};
+    }
+
+    // table as that of transition t
+    void make_table(ptrdiff_t t) {
+        shift = exp_table(pair + t * n_states * stride, n_states, table.data(), &lowest, &forbids);
+    }
+
+    // numbers that a table without zeros brings back from afar may have been lost by one with
+    // zeros: where each has its own all are watched
+    bool careful() const { return forbids || !shared; }
+
+    void turn() { transpose_padded(table.data(), n_states, transposed.data()); }
+
+  public:
+    void begin(ptrdiff_t n, const double* tables, bool one) {
+        n_states = n, stride = padded(n), pair = tables, shared = one;
+        table.resize(n * stride);
+        transposed.resize(n * stride);
+        row.assign(4 * stride, 0.0);
+        shift = lowest = 0.0;
+        forbids = 0;
+        if (!shared) return;
+        make_table(0);
+        turn();
+    }
+
+    double forward(const double* node, ptrdiff_t n_nodes) {
+        double total = 0.0;
+        factor.resize(n_nodes * stride);
+        alpha.resize(n_nodes * stride);
+        logs = shared && lowest < WIDEST;
+        for (ptrdiff_t t = 0; t < n_nodes && !logs; ++t) {
+            if (t > 0 && !shared) {
+                make_table(t - 1);
+                logs = lowest < WIDEST;
+                if (logs) break;
+            }
+            double* here = alpha.data() + t * stride;
+            const double sum =
+                scaled_step(node + t * stride, t ? here - stride : nullptr, table.data(), n_states,
+                            careful(), factor.data() + t * stride, here);
+            if (sum == NOTHING) return sum;
+            logs = std::isnan(sum);
+            total += sum + (t ? shift : 0.0);
+        }
+        return logs ? log_forward(chain(node, n_nodes), alpha.data(), row.data()) : total;
+    }
+
+    void backward(const double* node, ptrdiff_t n_nodes, double* marginals, double* pairs,
+                  ptrdiff_t step) {
+        double* beta = row.data();
+        scale.resize(n_nodes);
+        std::fill(beta, beta + stride, 1.0);
+        for (ptrdiff_t t = n_nodes - 1; t >= 0 && !logs; --t) {
+            if (t < n_nodes - 1) {
+                if (!shared) make_table(t);
+                logs = scaled_back(factor.data() + (t + 1) * stride, table.data(),
+                                   shared ? transposed.data() : nullptr, n_states, careful(), beta);
+                if (logs) log_forward(chain(node, n_nodes), alpha.data(), beta);
+                if (logs) break;
+            }
+            scale[t] = scaled_marginals(alpha.data() + t * stride, beta, n_states,
+                                        factor.data() + t * stride, marginals + t * stride);
+        }
+        if (logs) {
+            log_backward(chain(node, n_nodes), alpha.data(), transposed.data(), beta, marginals,
+                         pairs, step);
+            if (shared) turn();
+            return;
+        }
+        for (ptrdiff_t t = 0; pairs && t < n_nodes - 1; ++t) {
+            if (!shared) make_table(t);
+            scaled_pairs(alpha.data() + t * stride, table.data(), factor.data() + (t + 1) * stride,
+                         n_states, scale[t], pairs + t * step);
         }
     }
-}
+
+    void sample(ptrdiff_t n_nodes, const double* uniform, int32_t* labels) {
+        const Chain c = chain(nullptr, n_nodes);
+        double *weight = row.data(), *value = weight + stride;
+        for (ptrdiff_t t = n_nodes - 1; t >= 0; --t) {
+            std::copy_n(alpha.data() + t * stride, stride, value);
+            if (t < n_nodes - 1) {
+                if (!shared) make_table(t);
+                const double* column = (logs ? c.at(t) : table.data()) + labels[t + 1];
+                for (ptrdiff_t k = 0; k < n_states; ++k)
+                    value[k] = logs ? value[k] + column[k * stride] : value[k] * column[k * stride];
+            }
+            if (logs) normalise(value, n_states, weight);
+            labels[t] = (int32_t)draw_state(logs ? weight : value, n_states, uniform[t]);
+        }
+    }
+};
 
 }  // namespace sskit

@@ -1,9 +1,12 @@
-// Steps of the Viterbi recursion and of the beam search on raw arrays, compiled for several CPUs:
-// included by viterbi.pyx only.
+// Dynamic programmes on chains: the Viterbi recursion and the beam search, compiled for several
+// CPUs, and what programmes of any algebra A have in common, which says what a step over the states
+// is and what is taken from a row of values. viterbi.pxd says what functions are for.
 #pragma once
 #include <algorithm>
+#include <cstring>
 #include <functional>
 
+#include "k_best.hpp"
 #include "lanes.hpp"
 
 namespace sskit {
@@ -23,14 +26,175 @@ SSKIT_INLINE void best_previous(const double* value, const double* transition, p
 // One step of the Viterbi recursion, without back pointers (they are found again on the way
 // back, for the states of the best path only):
 // out[b] = node[b] + max_a (value[a] + transition[a, b]); rows have padded(n_states) columns
-SSKIT_CLONES void viterbi_step(const double* value, const double* transition, ptrdiff_t n_states,
-                               const double* node, double* out) {
+SSKIT_OWN_CLONES void viterbi_step(const double* value, const double* transition,
+                                   ptrdiff_t n_states, const double* node, double* out) {
     const ptrdiff_t stride = padded(n_states);
 #define SSKIT_ACT(NV) \
     best_previous<NV>(value, transition + c, n_states, stride, node + c, out + c)
     SSKIT_STRETCHES(n_states, SSKIT_ACT)
 #undef SSKIT_ACT
 }
+
+struct MaxPlus {
+    static void step(const double* value, const double* table, ptrdiff_t n_states,
+                     const double* node, double* out) {
+        viterbi_step(value, table, n_states, node, out);
+    }
+    static double settle(double*, ptrdiff_t) { return 0.0; }
+};
+
+// Potentials of a chain: rows of padded(n_states) columns; of transitions a table for each step,
+// or one every `apart` numbers, 0: one for all.
+struct Chain {
+    const double* node;
+    const double* table;
+    const double* const* tables;
+    ptrdiff_t n_nodes, n_states, stride, apart;
+    const double* at(ptrdiff_t t) const { return tables ? tables[t] : table + t * apart; }
+    bool shared() const { return !tables && apart == 0; }
+};
+
+// out = table transposed; the padding of out is zero
+static inline void transpose_padded(const double* table, ptrdiff_t n_states, double* out) {
+    const ptrdiff_t stride = padded(n_states);
+    std::memset(out, 0, n_states * stride * sizeof(double));
+    for (ptrdiff_t a = 0; a < n_states; ++a)
+        for (ptrdiff_t b = 0; b < n_states; ++b) out[b * stride + a] = table[a * stride + b];
+}
+
+// Rows of value: those of all beginnings of labellings, by their last state. A loss on all states
+// but the true one is, up to a constant, a bonus taken from that one; truth may be null. Returns
+// that constant, and what A::settle takes from the rows.
+template <class A>
+double chain_forward(const Chain& c, const int32_t* truth, const double* cost, double loss_weight,
+                     double* value) {
+    double total = 0.0;
+    for (ptrdiff_t t = 0; t < c.n_nodes; ++t) {
+        double* here = value + t * c.stride;
+        if (t == 0) std::memcpy(here, c.node, c.stride * sizeof(double));
+        else A::step(here - c.stride, c.at(t - 1), c.n_states, c.node + t * c.stride, here);
+        if (truth) {
+            here[truth[t]] -= loss_weight * cost[t];
+            total += loss_weight * cost[t];
+        }
+        total += A::settle(here, c.n_states);
+    }
+    return total;
+}
+
+// Calls visit(t, ahead, suffix) from the last node to the first: what the nodes behind t have, by
+// the state of t, and what those from t + 1 on have, by that node's. `turned` is the table
+// transposed or, where each step has its own, scratch for one; scratch has 3 rows.
+template <class A, class Visit>
+void chain_backward(const Chain& c, double* turned, double* scratch, Visit visit) {
+    double *ahead = scratch, *suffix = scratch + c.stride, *zero = scratch + 2 * c.stride;
+    std::memset(scratch, 0, 3 * c.stride * sizeof(double));
+    for (ptrdiff_t t = c.n_nodes - 1; t >= 0; --t) {
+        if (t < c.n_nodes - 1) {
+            for (ptrdiff_t k = 0; k < c.stride; ++k)
+                suffix[k] = ahead[k] + c.node[(t + 1) * c.stride + k];
+            A::settle(suffix, c.n_states);
+            if (!c.shared()) transpose_padded(c.at(t), c.n_states, turned);
+            A::step(suffix, turned, c.n_states, zero, ahead);
+        }
+        visit(t, ahead, suffix);
+    }
+}
+
+// For LazyLists: list t * n_states + b has the labellings of the nodes 0 .. t whose last state is
+// b, the last one whole labellings; value is what chain_forward writes without a loss.
+struct ChainLists {
+    Chain c;
+    const double* value;
+
+    Sources sources(ptrdiff_t v) const {
+        const ptrdiff_t K = c.n_states, t = v / K, b = v % K, before = t - 1;
+        const double* first = value + before * c.stride;
+        if (t == c.n_nodes) return {K, 0.0, before * K, 1, first};
+        const double last = c.node[t * c.stride + b];
+        if (t == 0) return {0, last};
+        return {K, last, before * K, 1, first, 1, c.at(before) + b, c.stride};
+    }
+
+    void load(ptrdiff_t, Sources&) const {}
+    int32_t place(ptrdiff_t v) const { return (int32_t)(v / c.n_states - 1); }
+    void write(int32_t place, int32_t s, int32_t* out) const { out[place] = s; }
+};
+
+static inline ptrdiff_t first_largest(const double* x, ptrdiff_t n) {
+    ptrdiff_t best = 0;
+    for (ptrdiff_t k = 1; k < n; ++k)
+        if (x[k] > x[best]) best = k;
+    return best;
+}
+
+static inline double viterbi_labels(const double* node, const double* table,
+                                    const double* const* tables, ptrdiff_t n_nodes,
+                                    ptrdiff_t n_states, const int32_t* truth, const double* cost,
+                                    double loss_weight, double* value, int32_t* labels) {
+    const Chain c = {node, table, tables, n_nodes, n_states, padded(n_states), 0};
+    const double offset = chain_forward<MaxPlus>(c, truth, cost, loss_weight, value);
+    const double* here = value + (c.n_nodes - 1) * c.stride;
+    ptrdiff_t state = first_largest(here, c.n_states);
+    const double total = here[state] + offset;
+    labels[c.n_nodes - 1] = (int32_t)state;
+    // back pointers are needed along the best path only, so they are found here
+    for (ptrdiff_t t = c.n_nodes - 2; t >= 0; --t) {
+        const double* column = c.at(t) + state;
+        here -= c.stride;
+        double best = here[0] + column[0];
+        state = 0;
+        for (ptrdiff_t a = 1; a < c.n_states; ++a) {
+            const double candidate = here[a] + column[a * c.stride];
+            if (candidate > best) best = candidate, state = a;
+        }
+        labels[t] = (int32_t)state;
+    }
+    return total;
+}
+
+static inline double chain_score(const double* node, const double* table,
+                                 const double* const* tables, ptrdiff_t n_nodes,
+                                 ptrdiff_t n_states, const int32_t* labels) {
+    const ptrdiff_t stride = padded(n_states);
+    double score = node[labels[0]];
+    for (ptrdiff_t t = 1; t < n_nodes; ++t) {
+        const double* here = tables ? tables[t - 1] : table;
+        score += node[t * stride + labels[t]] + here[labels[t - 1] * stride + labels[t]];
+    }
+    return score;
+}
+
+static inline void find_max_marginals(const double* node, const double* table,
+                                      const double* const* tables, ptrdiff_t n_nodes,
+                                      ptrdiff_t n_states, double* turned, double* scratch,
+                                      double* out) {
+    const Chain c = {node, table, tables, n_nodes, n_states, padded(n_states), 0};
+    chain_forward<MaxPlus>(c, nullptr, nullptr, 0.0, out);
+    chain_backward<MaxPlus>(c, turned, scratch, [&](ptrdiff_t t, const double* ahead, double*) {
+        for (ptrdiff_t k = 0; k < c.stride; ++k) out[t * c.stride + k] += ahead[k];
+    });
+}
+
+// see viterbi.pxd
+struct KBest {
+    ptrdiff_t n_states = 0, k = 0;
+    const double** tables = nullptr;
+    std::vector<double> value;
+    LazyLists<ChainLists> lists;
+
+    KBest() = default;
+    KBest(ptrdiff_t, ptrdiff_t states, ptrdiff_t most) : n_states(states), k(most) {}
+
+    ptrdiff_t decode(const double* node, const double* transition, ptrdiff_t n_nodes,
+                     int32_t* labels, double* scores) {
+        const ptrdiff_t stride = padded(n_states), answer = n_nodes * n_states;
+        value.resize(n_nodes * stride);
+        ChainLists of = {{node, transition, tables, n_nodes, n_states, stride, 0}, value.data()};
+        chain_forward<MaxPlus>(of.c, nullptr, nullptr, 0.0, value.data());
+        return lists.decode(of, answer + 1, answer, k, n_nodes, labels, scores);
+    }
+};
 
 template <int NR>
 SSKIT_INLINE void better_of_rows(const double* value, const int32_t* kept, ptrdiff_t n_states,
@@ -50,9 +214,9 @@ SSKIT_INLINE void better_of_rows(const double* value, const int32_t* kept, ptrdi
 
 // out[b] = node[b] + max over the n_kept >= 1 states a in `kept` of value[a] + transition[a, b].
 // Whole rows one after the other, four at a time: they are read from memory, `out` stays near.
-SSKIT_CLONES void beam_step(const double* value, const int32_t* kept, ptrdiff_t n_kept,
-                            const double* transition, ptrdiff_t stride, ptrdiff_t n_states,
-                            const double* node, double* out) {
+SSKIT_OWN_CLONES void beam_step(const double* value, const int32_t* kept, ptrdiff_t n_kept,
+                                const double* transition, ptrdiff_t stride, ptrdiff_t n_states,
+                                const double* node, double* out) {
     const vec nothing = constant(-std::numeric_limits<double>::infinity());
     for (ptrdiff_t c = 0; c < n_states; c += LANES) store(out + c, nothing);
     ptrdiff_t k = 0;

@@ -5,44 +5,77 @@ from libc.stdint cimport int32_t
 
 from sskit.core.vectors cimport Scratch
 
-
 cdef inline const double* step_table(
     const double* table, const double** tables, Py_ssize_t t
 ) noexcept nogil:
     return table if tables == NULL else tables[t]
 
-# One step of the recursion: out[b] = node[b] + max_a (value[a] + transition[a, b]).
-cdef void viterbi_step(
-    const double* value, const double* transition, Py_ssize_t n_states, const double* node,
-    double* out
+# One step of a recursion: out[b] = node[b] + max over a, or the log of the sum of exponentials, of
+# value[a] + table[a, b].
+ctypedef void (*Step)(
+    const double* value, const double* table, Py_ssize_t n_states, const double* node, double* out
 ) noexcept nogil
 
-# Labelling of n_nodes >= 1 nodes that maximises
-#     sum_t node[t, y_t] + sum_t transition[y_{t-1}, y_t] + sum_t [y_t != truth_t] cost_t
-# and that maximum. The scratch `value` has n_nodes rows; truth may be NULL (no loss). Of several
-# maximisers the one with the smallest last state, and so on backwards.
-cdef double viterbi_labels(
-    const double* node, const double* table, const double** tables, Py_ssize_t n_nodes,
-    Py_ssize_t n_states, const int32_t* truth, const double* cost, double loss_weight,
-    double* value, int32_t* labels
-) noexcept nogil
+cdef extern from "viterbi.hpp" namespace "sskit":
+    # that of maxima
+    void viterbi_step(
+        const double* value, const double* transition, Py_ssize_t n_states, const double* node,
+        double* out
+    ) noexcept nogil
 
-# score of a labelling
-cdef double chain_score(
-    const double* node, const double* table, const double** tables, Py_ssize_t n_nodes,
-    Py_ssize_t n_states, const int32_t* labels
-) noexcept nogil
+    # Labelling of n_nodes >= 1 nodes that maximises
+    #     sum_t node[t, y_t] + sum_t transition[y_{t-1}, y_t] + sum_t [y_t != truth_t] cost_t
+    # and that maximum. The scratch `value` has n_nodes rows; truth may be NULL (no loss). Of
+    # several maximisers the one with the smallest last state, and so on backwards.
+    double viterbi_labels(
+        const double* node, const double* table, const double** tables, Py_ssize_t n_nodes,
+        Py_ssize_t n_states, const int32_t* truth, const double* cost, double loss_weight,
+        double* value, int32_t* labels
+    ) noexcept nogil
 
-# out[t, k] = the best score of any labelling of n_nodes >= 1 nodes whose node t has state k,
-# -inf if none is allowed; the padding of out is arbitrary. `transposed` is the table transposed
-# (see transpose_padded) or, with tables, scratch of as many rows; scratch has 3 rows.
-cdef void find_max_marginals(
-    const double* node, const double* table, const double** tables, Py_ssize_t n_nodes,
-    Py_ssize_t n_states, double* transposed, double* scratch, double* out
-) noexcept nogil
+    # score of a labelling
+    double chain_score(
+        const double* node, const double* table, const double** tables, Py_ssize_t n_nodes,
+        Py_ssize_t n_states, const int32_t* labels
+    ) noexcept nogil
 
-# out = table transposed, both (n_states, padded(n_states)); the padding of out is zero
-cdef void transpose_padded(const double* table, Py_ssize_t n_states, double* out) noexcept nogil
+    # out[t, k] = the best score of any labelling of n_nodes >= 1 nodes whose node t has state k,
+    # -inf if none is allowed; the padding of out is arbitrary. `transposed` is the table
+    # transposed or, with tables, scratch of as many rows; scratch has 3 rows.
+    void find_max_marginals(
+        const double* node, const double* table, const double** tables, Py_ssize_t n_nodes,
+        Py_ssize_t n_states, double* transposed, double* scratch, double* out
+    ) noexcept nogil
+
+    # out = table transposed, both (n_states, padded(n_states)); the padding of out is zero
+    void transpose_padded(const double* table, Py_ssize_t n_states, double* out) noexcept nogil
+
+    # the place of the first largest of n numbers
+    Py_ssize_t first_largest(const double* x, Py_ssize_t n) noexcept nogil
+
+    # the k best answers of a programme G (see k_best.hpp)
+    cdef cppclass LazyLists[G]:
+        Py_ssize_t decode(
+            G& of, Py_ssize_t n_lists, Py_ssize_t answer, Py_ssize_t k, Py_ssize_t n_out,
+            int32_t* out, double* scores
+        ) except + nogil
+
+    # The k best labellings of chains (list Viterbi): scratch memory, for one thread and for any
+    # number of chains, one after the other.
+    cdef cppclass KBest:
+        KBest() except +
+        KBest(Py_ssize_t max_nodes, Py_ssize_t n_states, Py_ssize_t k) except +
+        # a table for each step, set before each chain; NULL: `transition` for all
+        const double** tables
+        # The best labellings of n_nodes >= 1 nodes by falling score, distinct, as many as exist up
+        # to k; returns their number. labels (k, n_nodes) and scores (k,) are written to. The score
+        # of a labelling is added up from the first node to the last. Of equal ones first that with
+        # the smaller last state, and so on backwards: the first is that of viterbi_labels.
+        # O(n_nodes n_states (n_states + k)).
+        Py_ssize_t decode(
+            const double* node, const double* transition, Py_ssize_t n_nodes, int32_t* labels,
+            double* scores
+        ) except + nogil
 
 
 cdef class LossIndexed:
@@ -77,64 +110,6 @@ cdef class LossIndexed:
         self, const double* transition, Py_ssize_t n_nodes, const int32_t* truth,
         const int32_t* levels, Py_ssize_t loss, int32_t* labels
     ) noexcept nogil
-
-
-cdef class KBest:
-    """The k best labellings of chains: scratch memory and the search (list Viterbi).
-
-    An *entry* at node t is a labelling of the nodes 0 .. t, known by its last state, its score
-    and the entry at node t - 1 that it goes on from. The entries of one node and state form a
-    list, best first, which is computed only as far as it is asked for. One more node, n_nodes,
-    with the single state 0 and no potentials closes the chain: its list is the answer.
-
-    Entry b < n_states of a node is the first of the list of state b; later entries of all lists
-    stand, in the order they were found, from `stride` on: at most one for each labelling but
-    the first, hence k - 1. A list is *open* once its first entry knows its predecessor; there
-    are at most min(k, n_states) of them at each node.
-
-    The memory is that of max_nodes (20 k + 4 min(k, n_states) n_states) bytes, about. One object
-    serves one thread. It decodes any number of chains, one after the other.
-    """
-
-    cdef readonly Py_ssize_t max_nodes       # longest chain that it can decode
-    cdef readonly Py_ssize_t n_states
-    cdef readonly Py_ssize_t k
-    cdef Py_ssize_t stride                   # padded(n_states)
-    cdef Py_ssize_t max_entries              # stride + k - 1, at each of max_nodes + 1 nodes
-    cdef Py_ssize_t max_lists                # min(k, n_states), likewise
-    cdef double[::1] score                   # of entries, (max_nodes + 1, max_entries)
-    cdef int32_t[::1] state                  # of entries, likewise the next two
-    cdef int32_t[::1] previous               # the entry at the node before
-    cdef int32_t[::1] following              # the next entry of the same list
-    cdef int32_t[::1] n_entries              # (max_nodes + 1,) where the next one will stand
-    cdef int32_t[::1] n_lists                # (max_nodes + 1,) open ones
-    cdef int32_t[::1] list_of                # (max_nodes + 1, n_states) open list of a state
-    # (max_nodes + 1, max_lists, n_states): per open list and state before, the first entry that
-    # has not yet been gone on from; the one taken last stays until the next is asked for
-    cdef int32_t[::1] waiting
-    cdef int32_t[::1] path                   # (max_nodes + 1,) entries of the last labelling
-    # the chain being decoded
-    cdef const double* node
-    cdef const double* transition
-    # a table for each step, set before each chain; NULL: `transition` for all
-    cdef const double** tables
-    cdef Py_ssize_t n_nodes
-
-    # The best labellings of 1 <= n_nodes <= max_nodes nodes by falling score, distinct, as many
-    # as exist up to k; returns their number. Rows of node and transition have padded(n_states)
-    # columns, -inf forbids. labels (k, n_nodes) and scores (k,) are written to. The score of a
-    # labelling is added up from the first node to the last. Of equal ones first that with the
-    # smaller last state, and so on backwards: the first is that of viterbi_labels.
-    # O(n_nodes n_states (n_states + k)).
-    cdef Py_ssize_t decode(
-        self, const double* node, const double* transition, Py_ssize_t n_nodes,
-        int32_t* labels, double* scores
-    ) noexcept nogil
-    cdef void forward(self) noexcept nogil
-    cdef void open_list(self, Py_ssize_t t, Py_ssize_t b) noexcept nogil
-    cdef bint take(self, Py_ssize_t t, Py_ssize_t b, int32_t entry) noexcept nogil
-    cdef void trace(self, int32_t entry, int32_t* labels) noexcept nogil
-    cdef int32_t advance(self) noexcept nogil
 
 
 cdef class Beam:

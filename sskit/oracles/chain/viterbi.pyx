@@ -2,125 +2,26 @@
 
 import numpy as np
 
-from sskit.oracles.gate import check_chain, check_count, padded_rows
+from sskit.oracles.gate import (
+    check_allowed, check_chain, check_chain_tables, check_count, check_switch, count_answers,
+    padded_rows
+)
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 
 from sskit.core.lanes cimport padded
+from sskit.oracles.chain.sum_product cimport SumProduct
 
-cdef extern from "viterbi.hpp":
-    void clone_viterbi_step "sskit::viterbi_step"(
-        const double* value, const double* transition, Py_ssize_t n_states, const double* node,
-        double* out
-    ) noexcept nogil
-    void beam_step "sskit::beam_step"(
+cdef extern from "viterbi.hpp" namespace "sskit":
+    void beam_step(
         const double* value, const int32_t* kept, Py_ssize_t n_kept, const double* transition,
         Py_ssize_t stride, Py_ssize_t n_states, const double* node, double* out
     ) noexcept nogil
-    Py_ssize_t largest_states "sskit::largest_states"(
+    Py_ssize_t largest_states(
         const double* value, Py_ssize_t n, Py_ssize_t size, double* scratch, int32_t* kept
     ) noexcept nogil
-
-
-cdef enum:
-    UNKNOWN = -1  # not computed yet
-    NONE = -2     # does not exist
-
-
-cdef void viterbi_step(
-    const double* value, const double* transition, Py_ssize_t n_states, const double* node,
-    double* out
-) noexcept nogil:
-    clone_viterbi_step(value, transition, n_states, node, out)
-
-
-cdef double viterbi_labels(
-    const double* node, const double* table, const double** tables, Py_ssize_t n_nodes,
-    Py_ssize_t n_states, const int32_t* truth, const double* cost, double loss_weight,
-    double* value, int32_t* labels
-) noexcept nogil:
-    cdef Py_ssize_t stride = padded(n_states), t, a, best_state = 0
-    cdef double best, candidate, total, offset = 0.0
-    cdef double* here = value
-    memcpy(value, node, stride * sizeof(double))
-    for t in range(n_nodes):
-        here = value + t * stride
-        if t > 0:
-            viterbi_step(
-                here - stride, step_table(table, tables, t - 1), n_states, node + t * stride, here
-            )
-        if truth != NULL:
-            # a loss on all states but one is, up to a constant, a bonus taken from that one
-            here[truth[t]] -= loss_weight * cost[t]
-            offset += loss_weight * cost[t]
-    best = here[0]
-    for a in range(1, n_states):
-        if here[a] > best:
-            best = here[a]
-            best_state = a
-    total = best + offset
-    labels[n_nodes - 1] = <int32_t>best_state
-    # back pointers are needed along the best path only, so they are found here
-    for t in range(n_nodes - 2, -1, -1):
-        table = step_table(table, tables, t)
-        best_state = 0
-        best = value[t * stride] + table[labels[t + 1]]
-        for a in range(1, n_states):
-            candidate = value[t * stride + a] + table[a * stride + labels[t + 1]]
-            if candidate > best:
-                best = candidate
-                best_state = a
-        labels[t] = <int32_t>best_state
-    return total
-
-
-cdef double chain_score(
-    const double* node, const double* table, const double** tables, Py_ssize_t n_nodes,
-    Py_ssize_t n_states, const int32_t* labels
-) noexcept nogil:
-    cdef Py_ssize_t stride = padded(n_states), t
-    cdef double score = node[labels[0]]
-    for t in range(1, n_nodes):
-        table = step_table(table, tables, t - 1)
-        score += node[t * stride + labels[t]] + table[labels[t - 1] * stride + labels[t]]
-    return score
-
-
-cdef void find_max_marginals(
-    const double* node, const double* table, const double** tables, Py_ssize_t n_nodes,
-    Py_ssize_t n_states, double* transposed, double* scratch, double* out
-) noexcept nogil:
-    cdef Py_ssize_t stride = padded(n_states), t, k
-    cdef double* ahead = scratch             # best score of the nodes after t, by state of t
-    cdef double* suffix = scratch + stride   # the same with node t + 1's, by state of t + 1
-    cdef double* zero = scratch + 2 * stride
-    # forward: best scores up to node t and with it, to which those ahead are added below
-    memcpy(out, node, stride * sizeof(double))
-    for t in range(1, n_nodes):
-        viterbi_step(
-            out + (t - 1) * stride, step_table(table, tables, t - 1), n_states, node + t * stride,
-            out + t * stride
-        )
-    memset(ahead, 0, stride * sizeof(double))
-    memset(zero, 0, stride * sizeof(double))
-    for t in range(n_nodes - 2, -1, -1):
-        for k in range(stride):
-            suffix[k] = ahead[k] + node[(t + 1) * stride + k]
-        if tables != NULL:
-            transpose_padded(tables[t], n_states, transposed)
-        viterbi_step(suffix, transposed, n_states, zero, ahead)
-        for k in range(stride):
-            out[t * stride + k] += ahead[k]
-
-
-cdef void transpose_padded(const double* table, Py_ssize_t n_states, double* out) noexcept nogil:
-    cdef Py_ssize_t stride = padded(n_states), a, b
-    memset(out, 0, n_states * stride * sizeof(double))
-    for a in range(n_states):
-        for b in range(n_states):
-            out[b * stride + a] = table[a * stride + b]
 
 
 cdef class LossIndexed:
@@ -176,9 +77,8 @@ cdef class LossIndexed:
             value += table
         value -= table
         for e in range(reach + 1):
-            self.best[e] = -INFINITY
-            for k in range(self.n_states):
-                self.best[e] = max(self.best[e], value[e * stride + k])
+            k = first_largest(value + e * stride, self.n_states)
+            self.best[e] = value[e * stride + k]
         return reach
 
     cdef void labelling(
@@ -186,12 +86,10 @@ cdef class LossIndexed:
         const int32_t* levels, Py_ssize_t loss, int32_t* labels
     ) noexcept nogil:
         cdef Py_ssize_t stride = self.stride, table = (self.max_loss + 1) * stride
-        cdef Py_ssize_t t, k, e = loss, state = 0
+        cdef Py_ssize_t t, k, e = loss
         cdef double* value = &self.value[(n_nodes - 1) * table]
+        cdef Py_ssize_t state = first_largest(value + e * stride, self.n_states)
         cdef double top, candidate
-        for k in range(1, self.n_states):
-            if value[e * stride + k] > value[e * stride + state]:
-                state = k
         # back pointers are needed along one path only, so they are found here
         for t in range(n_nodes - 1, 0, -1):
             labels[t] = <int32_t>state
@@ -205,157 +103,6 @@ cdef class LossIndexed:
                 if candidate > top:
                     top, state = candidate, k
         labels[0] = <int32_t>state
-
-
-cdef class KBest:
-    """The k best labellings of chains.
-
-    Parameters
-    ----------
-    max_nodes : int
-        Length of the longest chain.
-    n_states : int
-        Number of states.
-    k : int
-        Number of labellings, at least 1.
-    """
-
-    def __cinit__(self, Py_ssize_t max_nodes, Py_ssize_t n_states, Py_ssize_t k):
-        self.max_nodes = max_nodes
-        self.n_states = n_states
-        self.k = k
-        self.stride = padded(n_states)
-        self.max_entries = self.stride + k - 1
-        self.max_lists = min(k, n_states)
-        n_all = (max_nodes + 1) * self.max_entries
-        self.score = np.empty(n_all)
-        state = np.empty((max_nodes + 1, self.max_entries), dtype=np.int32)
-        state[:, :n_states] = np.arange(n_states)
-        self.state = state.reshape(-1)
-        self.previous = np.empty(n_all, dtype=np.int32)
-        self.following = np.empty(n_all, dtype=np.int32)
-        self.n_entries = np.empty(max_nodes + 1, dtype=np.int32)
-        self.n_lists = np.empty(max_nodes + 1, dtype=np.int32)
-        self.list_of = np.empty((max_nodes + 1) * n_states, dtype=np.int32)
-        self.waiting = np.empty((max_nodes + 1) * self.max_lists * n_states, dtype=np.int32)
-        self.path = np.empty(max_nodes + 1, dtype=np.int32)
-
-    cdef Py_ssize_t decode(
-        self, const double* node, const double* transition, Py_ssize_t n_nodes,
-        int32_t* labels, double* scores
-    ) noexcept nogil:
-        cdef Py_ssize_t found = 0
-        cdef int32_t entry = 0
-        self.node = node
-        self.transition = transition
-        self.n_nodes = n_nodes
-        self.forward()
-        self.open_list(n_nodes, 0)
-        if self.previous[n_nodes * self.max_entries] == NONE:
-            return 0
-        while entry != NONE:
-            scores[found] = self.score[n_nodes * self.max_entries + entry]
-            self.trace(entry, labels + found * n_nodes)
-            found += 1
-            if found == self.k:
-                break
-            entry = self.advance()
-        return found
-
-    cdef void forward(self) noexcept nogil:
-        """Compute the scores of the first entries and forget the lists of another chain."""
-        cdef Py_ssize_t t, b, first
-        for t in range(self.n_nodes + 1):
-            first = t * self.max_entries
-            if t == 0:
-                memcpy(&self.score[0], self.node, self.stride * sizeof(double))
-            elif t < self.n_nodes:
-                viterbi_step(
-                    &self.score[first - self.max_entries],
-                    step_table(self.transition, self.tables, t - 1), self.n_states,
-                    self.node + t * self.stride, &self.score[first]
-                )
-            self.n_entries[t] = <int32_t>self.stride
-            self.n_lists[t] = 0
-            for b in range(self.n_states):
-                # a labelling of the first node alone is its state: no list there is longer
-                self.following[first + b] = NONE if t == 0 else UNKNOWN
-                self.list_of[t * self.n_states + b] = UNKNOWN
-
-    cdef void open_list(self, Py_ssize_t t, Py_ssize_t b) noexcept nogil:
-        """Begin the list of state b at node t > 0, all first entries before it waiting."""
-        cdef Py_ssize_t a, first = (t * self.max_lists + self.n_lists[t]) * self.n_states
-        self.list_of[t * self.n_states + b] = self.n_lists[t]
-        self.n_lists[t] += 1
-        for a in range(self.n_states):
-            self.waiting[first + a] = <int32_t>a
-        if not self.take(t, b, <int32_t>b):
-            self.previous[t * self.max_entries + b] = NONE
-
-    cdef bint take(self, Py_ssize_t t, Py_ssize_t b, int32_t entry) noexcept nogil:
-        """Make the best that is waiting for state b at node t this entry, if anything is."""
-        cdef Py_ssize_t a, before = (t - 1) * self.max_entries
-        cdef Py_ssize_t here = t * self.max_entries + entry
-        cdef Py_ssize_t n = t * self.max_lists + self.list_of[t * self.n_states + b]
-        cdef const int32_t* waiting = &self.waiting[n * self.n_states]
-        cdef bint inside = t < self.n_nodes
-        cdef const double* transition = NULL
-        cdef double candidate, best = -INFINITY
-        cdef int32_t previous = NONE
-        if inside:
-            transition = step_table(self.transition, self.tables, t - 1)
-        for a in range(self.n_states):
-            if waiting[a] == NONE:
-                continue
-            candidate = self.score[before + waiting[a]]
-            if inside:
-                candidate += transition[a * self.stride + b]
-            if candidate > best:
-                best = candidate
-                previous = waiting[a]
-        if previous == NONE:
-            return False
-        self.score[here] = best + self.node[t * self.stride + b] if inside else best
-        self.state[here] = <int32_t>b
-        self.previous[here] = previous
-        return True
-
-    cdef void trace(self, int32_t entry, int32_t* labels) noexcept nogil:
-        """Write the labelling of an entry that closes the chain, and keep its entries."""
-        cdef Py_ssize_t t
-        cdef int32_t b
-        self.path[self.n_nodes] = entry
-        for t in range(self.n_nodes - 1, -1, -1):
-            entry = self.previous[(t + 1) * self.max_entries + entry]
-            b = self.state[t * self.max_entries + entry]
-            self.path[t] = entry
-            labels[t] = b
-            if t > 0 and self.list_of[t * self.n_states + b] == UNKNOWN:
-                self.open_list(t, b)
-
-    cdef int32_t advance(self) noexcept nogil:
-        """Return the entry after the last labelling's, NONE if there is none."""
-        cdef Py_ssize_t t = self.n_nodes, n, here
-        cdef int32_t follower, b
-        # back along the last labelling, as far as the lists end with its entries; everywhere
-        # else the next ones are known already
-        while self.following[t * self.max_entries + self.path[t]] == UNKNOWN:
-            t -= 1
-        # and forward again, each list growing by one if it can
-        while t < self.n_nodes:
-            here = t * self.max_entries + self.path[t]
-            follower = self.following[here]
-            t += 1
-            b = self.state[t * self.max_entries + self.path[t]]
-            n = t * self.max_lists + self.list_of[t * self.n_states + b]
-            self.waiting[n * self.n_states + self.state[here]] = follower
-            follower = NONE
-            if self.take(t, b, self.n_entries[t]):
-                follower = self.n_entries[t]
-                self.following[t * self.max_entries + follower] = UNKNOWN
-                self.n_entries[t] += 1
-            self.following[t * self.max_entries + self.path[t]] = follower
-        return self.following[t * self.max_entries + self.path[t]]
 
 
 cdef class Beam:
@@ -399,12 +146,9 @@ cdef class Beam:
                 value + t * row, &self.kept[t * self.size], self.n_kept[t], transition, stride,
                 self.n_states, node + (t + 1) * row, value + (t + 1) * row
             )
-        labels[n_nodes - 1] = 0
-        for a in range(self.n_states):
-            if value[(n_nodes - 1) * row + a] > best:
-                best = value[(n_nodes - 1) * row + a]
-                labels[n_nodes - 1] = <int32_t>a
-        cdef double total = best
+        a = first_largest(value + (n_nodes - 1) * row, self.n_states)
+        labels[n_nodes - 1] = <int32_t>a
+        cdef double total = value[(n_nodes - 1) * row + a]
         # back pointers along the best path only, as in the Viterbi algorithm
         for t in range(n_nodes - 2, -1, -1):
             kept = &self.kept[t * self.size]
@@ -472,22 +216,16 @@ def viterbi(nodes, transitions, *, truth=None, cost=1.0):
     labels = np.empty(n_nodes, dtype=np.int32)
     cdef int32_t[::1] out = labels
     cdef const int32_t[::1] true_states
-    cdef const double[::1] costs
-    cdef double score
-    if truth is None:
-        score = viterbi_labels(
-            &node_rows[0, 0], &transition_rows[0, 0], NULL, n_nodes, n_states, NULL, NULL, 0.0,
-            &value[0, 0], &out[0]
-        )
-    else:
+    cdef const double[::1] costs = cost
+    cdef const int32_t* right = NULL
+    if truth is not None:
         true_states = truth
-        costs = cost
-        score = viterbi_labels(
-            &node_rows[0, 0], &transition_rows[0, 0], NULL, n_nodes, n_states, &true_states[0],
-            &costs[0], 1.0, &value[0, 0], &out[0]
-        )
-    if score == -np.inf:
-        raise ValueError(f"no labelling of {n_nodes} nodes is allowed by the potentials")
+        right = &true_states[0]
+    cdef double score = viterbi_labels(
+        &node_rows[0, 0], &transition_rows[0, 0], NULL, n_nodes, n_states, right, &costs[0], 1.0,
+        &value[0, 0], &out[0]
+    )
+    check_allowed(score > -INFINITY, n_nodes)
     return labels, score
 
 
@@ -541,10 +279,8 @@ def viterbi_top_k(nodes, transitions, k):
     array([2. , 0.5, 0.5])
     """
     nodes, transitions = check_chain(nodes, transitions)[:2]
-    k = check_count(k, "k")
     cdef Py_ssize_t n_nodes = nodes.shape[0], n_states = nodes.shape[1]
-    # more than there are cost memory only; n_states^n_nodes itself may be astronomical
-    k = min(k, int(n_states) ** min(int(n_nodes), k.bit_length()))
+    k = count_answers(k, n_states, n_nodes)
     labels = np.empty((k, n_nodes), dtype=np.int32)
     scores = np.empty(k)
     cdef KBest best = KBest(n_nodes, n_states, k)
@@ -557,8 +293,7 @@ def viterbi_top_k(nodes, transitions, k):
         found = best.decode(
             &node_rows[0, 0], &transition_rows[0, 0], n_nodes, &labels_out[0, 0], &scores_out[0]
         )
-    if found == 0:
-        raise ValueError(f"no labelling of {n_nodes} nodes is allowed by the potentials")
+    check_allowed(found, n_nodes)
     return labels[:found].copy(), scores[:found].copy()
 
 
@@ -684,6 +419,95 @@ def chain_max_marginals(nodes, transitions):
             &transposed_rows[0, 0], &scratch[0, 0], &out[0, 0]
         )
     return scores[:, :n_states].copy()
+
+
+def chain_marginals(nodes, transitions, *, start=None, end=None, return_pairs=False):
+    """Compute the marginal probabilities of a chain.
+
+    A labelling has the probability ``exp(score) / Z``; its score is ``sum_t nodes[t, y_t] +
+    sum_t transitions[y_{t-1}, y_t] + start[y_0] + end[y_{n_nodes-1}]``, and Z makes the
+    probabilities of all labellings sum to one. Exact up to rounding, for chains and potentials of
+    any size; O(n_nodes n_states^2).
+
+    Parameters
+    ----------
+    nodes : array-like of shape (n_nodes, n_states)
+        Potentials of the nodes. ``-inf`` forbids a state there.
+    transitions : array-like, (n_states, n_states) or (n_nodes - 1, n_states, n_states)
+        Potentials of the transitions, from row to column: one table for all, or one for each.
+        ``-inf`` forbids a transition.
+    start, end : array-like of shape (n_states,), default=None
+        Potentials of the first and of the last state, further to those of the nodes; None means
+        zeros.
+    return_pairs : bool, default=False
+        Whether to return the probabilities of pairs of neighbours too.
+
+    Returns
+    -------
+    log_partition : float
+        log Z.
+    marginals : ndarray of shape (n_nodes, n_states)
+        Probability of each state at each node. Below 1e-200 it may be zero.
+    pairs : ndarray of shape (n_nodes - 1, n_states, n_states)
+        Probability of each state at a node and each at the next one; only if `return_pairs`.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not match, a potential is NaN or +inf, or no labelling is allowed.
+
+    See Also
+    --------
+    tree_marginals : Trees.
+    chain_max_marginals : The best score with each state at each node.
+
+    References
+    ----------
+    Rabiner (1989). A tutorial on hidden Markov models and selected applications in speech
+    recognition. Proceedings of the IEEE 77(2), section V.A (scaling).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sskit.oracles import chain_marginals
+    >>> log_partition, marginals = chain_marginals(np.log([[3, 1], [1, 1]]), [[0, 0], [0, 0]])
+    >>> round(float(np.exp(log_partition)), 12)
+    8.0
+    >>> marginals
+    array([[0.75, 0.25],
+           [0.5 , 0.5 ]])
+    """
+    check_switch(return_pairs, "return_pairs")
+    nodes, transitions = check_chain_tables(nodes, transitions, start, end)
+    cdef Py_ssize_t n_nodes = nodes.shape[0], n_states = nodes.shape[1]
+    cdef Py_ssize_t stride = padded(n_states), step = 0
+    cdef bint shared = transitions.ndim == 2
+    cdef const double[:, ::1] node_rows = padded_rows(nodes)
+    cdef const double[:, ::1] tables = padded_rows(
+        # of a single node there are no tables, but memory that is pointed to
+        transitions.reshape(-1, n_states) if transitions.size else np.zeros((n_states, n_states))
+    )
+    cdef SumProduct oracle
+    marginals, pairs = np.empty((n_nodes, stride)), None
+    cdef double[:, ::1] out = marginals
+    cdef double[:, ::1] pair_rows
+    cdef double* pair_out = NULL
+    cdef double log_partition
+    if return_pairs:
+        pairs = np.zeros((max(n_nodes - 1, 1) * n_states, stride))
+        pair_rows = pairs
+        pair_out, step = &pair_rows[0, 0], n_states * stride
+    with nogil:
+        oracle.begin(n_states, &tables[0, 0], shared)
+        log_partition = oracle.forward(&node_rows[0, 0], n_nodes)
+        if log_partition > -INFINITY:
+            oracle.backward(&node_rows[0, 0], n_nodes, &out[0, 0], pair_out, step)
+    check_allowed(log_partition > -INFINITY, n_nodes)
+    marginals = marginals[:, :n_states].copy()
+    if not return_pairs:
+        return log_partition, marginals
+    pairs = pairs[: (n_nodes - 1) * n_states, :n_states].reshape(n_nodes - 1, n_states, n_states)
+    return log_partition, marginals, pairs.copy()
 
 
 def check_levels(cost):

@@ -1,4 +1,19 @@
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t
+
+from sskit.oracles.chain.viterbi cimport LazyLists, Step
+
+cdef extern from "semi_markov.hpp" namespace "sskit":
+    cdef cppclass SegmentLists[P]:
+        const P* p
+        const double* leads
+        const double* value
+
+# out[k] = closing[k] + max_{d < n_lengths} (opening[-d, k] + lengths[d, k] + whole[-d, k]), or the
+# log of the sum of exponentials
+ctypedef void (*LengthsStep)(
+    const double* opening, const double* lengths, const double* whole, Py_ssize_t n_lengths,
+    Py_ssize_t n_states, Py_ssize_t whole_step, const double* closing, double* out
+) noexcept nogil
 
 
 # Scores of the segments of one sequence. A segment of the tokens s .. s + d, of state k, has
@@ -53,6 +68,9 @@ cdef class SegmentMaxSum:
     cdef double[::1] behind                  # likewise, of what follows them
     cdef double[::1] ahead                   # (stride,)
     cdef double[::1] transposed              # (n_states, stride)
+    cdef double* out                         # where `visit` writes
+    cdef Step step
+    cdef LengthsStep lengths_step
 
     # leads and value of all tokens
     cdef void forward(self, const SegmentPotentials* p) noexcept nogil
@@ -62,34 +80,35 @@ cdef class SegmentMaxSum:
     cdef double decode(self, const SegmentPotentials* p, int32_t* code) noexcept nogil
     # out (n_tokens, n_states) = the best score of a labelling with this state at this token
     cdef void marginals(self, const SegmentPotentials* p, double* out) noexcept nogil
+    # from the last token to the first; all that follows a token is what `visit` returns
+    cdef void backward(self, const SegmentPotentials* p) noexcept nogil
+    # look at all segments of a state that begin at a token
+    cdef double visit(self, const SegmentPotentials* p, Py_ssize_t t, Py_ssize_t k) noexcept nogil
+
+
+cdef class SegmentSumProduct(SegmentMaxSum):
+    """Sum-product on segments, in logarithms: the recursions with sums in place of maxima."""
+
+    cdef double[::1] score                   # (max_tokens,) of segments that begin at a token
+    cdef double* segments                    # where `visit` writes
+    cdef double log_partition
+
+    # log Z, -inf if no segmentation is possible, else also the probabilities of states, added to
+    # tokens (n_tokens, n_states), and of segments (n_tokens, max_length, n_states)
+    cdef double infer(
+        self, const SegmentPotentials* p, double* tokens, double* segments
+    ) noexcept nogil
 
 
 cdef class SegmentKBest:
-    """The k best segmentations: lists of partial ones, for one thread.
+    """The k best segmentations: lists of partial ones, for one thread. They have no bonus."""
 
-    List t * n_states + a holds the best ways to begin a segment of state a at token t, list
-    (max_tokens + t) * n_states + a those to end one there, the last list whole segmentations.
-    Entry r of list l stands at l * k + r, best first, and knows the entry that it goes on from.
-    """
-
-    cdef readonly Py_ssize_t max_tokens
-    cdef readonly Py_ssize_t n_states
-    cdef readonly Py_ssize_t max_length
     cdef readonly Py_ssize_t k
-    cdef Py_ssize_t stride                   # padded(n_states)
-    cdef double[::1] score                   # of entries
-    cdef int64_t[::1] origin                 # the entry gone on from; -1: none
-    cdef int32_t[::1] count                  # entries of each list
-    # lists that are merged, what each adds, and how many of its entries are taken
-    cdef int64_t[::1] source
-    cdef double[::1] added
-    cdef int32_t[::1] taken
+    cdef SegmentMaxSum sums
+    cdef LazyLists[SegmentLists[SegmentPotentials]] lists
 
     # The best segmentations by falling score, as many as exist up to k; returns their number.
-    # code (k, n_tokens) and scores (k,) are written to. O(n_tokens n_states k (n_states +
-    # max_length)).
+    # code (k, n_tokens) and scores (k,) are written to. Of equal ones first that of SegmentMaxSum.
     cdef Py_ssize_t decode(
         self, const SegmentPotentials* p, int32_t* code, double* scores
-    ) noexcept nogil
-    cdef void merge(self, Py_ssize_t into, Py_ssize_t n_sources) noexcept nogil
-    cdef void trace(self, int64_t entry, int32_t* code) noexcept nogil
+    ) except -1 nogil

@@ -3,20 +3,22 @@
 import numpy as np
 
 from sskit._numbers import as_floats
-from sskit.oracles.gate import check_count, check_switch, check_table, padded_rows
+from sskit.oracles.gate import (
+    check_allowed, check_switch, check_table, count_answers, padded_rows
+)
 
 from libc.math cimport INFINITY, exp, log
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t
 
 from sskit.core.lanes cimport padded
+from sskit.oracles.chain.sum_product cimport log_sum_step, normalise
 from sskit.oracles.chain.viterbi cimport transpose_padded, viterbi_step
 
-cdef extern from "longest_step.hpp" namespace "sskit":
-    # out[k] = closing[k] + max_{d < n_lengths} (opening[-d, k] + lengths[d, k] + whole[-d, k])
-    void longest_step(
-        const double* opening, const double* lengths, const double* whole, Py_ssize_t n_lengths,
-        Py_ssize_t n_states, Py_ssize_t whole_step, const double* closing, double* out
-    ) noexcept nogil
+cdef extern from "semi_markov.hpp" namespace "sskit":
+    LengthsStep longest_step
+    LengthsStep log_lengths_step
+
+SEGMENTS = "no segmentation of {} tokens is allowed by the scores"
 
 
 cdef class SegmentMaxSum:
@@ -33,6 +35,7 @@ cdef class SegmentMaxSum:
     def __cinit__(self, Py_ssize_t max_tokens, Py_ssize_t n_states):
         self.max_tokens, self.n_states = max_tokens, n_states
         self.stride = padded(n_states)
+        self.step, self.lengths_step = viterbi_step, longest_step
         self.leads = np.zeros(max_tokens * self.stride + 1)
         self.value = np.zeros(max_tokens * self.stride + 1)
         self.behind = np.zeros(max_tokens * self.stride + 1)
@@ -49,13 +52,13 @@ cdef class SegmentMaxSum:
             leads[k] = p.start[k] + p.opening[k]
         for t in range(p.n_tokens):
             if t > 0:
-                viterbi_step(
+                self.step(
                     value + (t - 1) * stride, p.transitions, self.n_states,
                     p.opening + t * stride, leads + t * stride
                 )
             if p.whole != NULL:
                 whole = p.whole + t * step
-            longest_step(
+            self.lengths_step(
                 leads + t * stride, p.lengths, whole, min(t + 1, p.max_length), self.n_states,
                 step - stride, p.closing + t * stride, value + t * stride
             )
@@ -101,35 +104,83 @@ cdef class SegmentMaxSum:
                     best, k = score, j
 
     cdef void marginals(self, const SegmentPotentials* p, double* out) noexcept nogil:
-        cdef Py_ssize_t stride = self.stride, n_states = self.n_states, last = p.n_tokens - 1
-        cdef Py_ssize_t t, d, k
-        cdef double* behind = &self.behind[0]
-        cdef double* ahead = &self.ahead[0]
-        cdef double score, best
-        self.forward(p)
-        transpose_padded(p.transitions, n_states, &self.transposed[0])
-        for k in range(p.n_tokens * n_states):
+        cdef Py_ssize_t k
+        for k in range(p.n_tokens * self.n_states):
             out[k] = -INFINITY
+        self.out = out
+        self.forward(p)
+        self.backward(p)
+
+    cdef void backward(self, const SegmentPotentials* p) noexcept nogil:
+        cdef Py_ssize_t stride = self.stride, last = p.n_tokens - 1, t, k
+        cdef double* behind = &self.behind[0]
+        transpose_padded(p.transitions, self.n_states, &self.transposed[0])
         for t in range(last, -1, -1):
             # behind: what follows a segment that ends at t, its own closing with it
             if t == last:
-                for k in range(n_states):
+                for k in range(self.n_states):
                     behind[t * stride + k] = p.end[k] + p.closing[t * stride + k]
             else:
-                viterbi_step(
-                    ahead, &self.transposed[0], n_states, p.closing + t * stride,
+                self.step(
+                    &self.ahead[0], &self.transposed[0], self.n_states, p.closing + t * stride,
                     behind + t * stride
                 )
-            # ahead: the best of segments that begin at t, and of what follows them
-            for k in range(n_states):
-                ahead[k] = best = -INFINITY
-                # a token is in all segments from here that are at least as long
-                for d in range(min(p.max_length, last + 1 - t) - 1, -1, -1):
-                    score = segment_score(p, 0.0, stride, t, d, k) + behind[(t + d) * stride + k]
-                    best = max(best, score)
-                    score = self.leads[t * stride + k] + best
-                    out[(t + d) * n_states + k] = max(out[(t + d) * n_states + k], score)
-                ahead[k] = best + p.opening[t * stride + k]
+            # ahead: segments that begin at t, and what follows them
+            for k in range(self.n_states):
+                self.ahead[k] = self.visit(p, t, k) + p.opening[t * stride + k]
+
+    cdef double visit(self, const SegmentPotentials* p, Py_ssize_t t, Py_ssize_t k) noexcept nogil:
+        cdef Py_ssize_t d, place
+        cdef double score, best = -INFINITY
+        # a token is in all segments from here that are at least as long
+        for d in range(min(p.max_length, p.n_tokens - t) - 1, -1, -1):
+            score = segment_score(p, 0.0, self.stride, t, d, k)
+            best = max(best, score + self.behind[(t + d) * self.stride + k])
+            place = (t + d) * self.n_states + k
+            self.out[place] = max(self.out[place], self.leads[t * self.stride + k] + best)
+        return best
+
+
+cdef class SegmentSumProduct(SegmentMaxSum):
+    """The probabilities of segmentations: arguments are those of SegmentMaxSum."""
+
+    def __cinit__(self, Py_ssize_t max_tokens, Py_ssize_t n_states):
+        self.step, self.lengths_step = log_sum_step, log_lengths_step
+        self.score = np.empty(max_tokens)
+
+    cdef double infer(
+        self, const SegmentPotentials* p, double* tokens, double* segments
+    ) noexcept nogil:
+        cdef Py_ssize_t k
+        cdef double* total = &self.ahead[0]
+        self.forward(p)
+        for k in range(self.n_states):
+            total[k] = self.value[(p.n_tokens - 1) * self.stride + k] + p.end[k]
+        self.log_partition = normalise(total, self.n_states, &self.behind[0])
+        self.out, self.segments = tokens, segments
+        if self.log_partition > -INFINITY:
+            self.backward(p)
+        return self.log_partition
+
+    cdef double visit(self, const SegmentPotentials* p, Py_ssize_t t, Py_ssize_t k) noexcept nogil:
+        cdef Py_ssize_t d, n = min(p.max_length, p.n_tokens - t)
+        cdef double best = -INFINITY, total = 0.0, share = 0.0, scale, lead
+        for d in range(n):
+            self.score[d] = segment_score(p, 0.0, self.stride, t, d, k)
+            self.score[d] += self.behind[(t + d) * self.stride + k]
+            best = max(best, self.score[d])
+        if best == -INFINITY:
+            return best
+        lead = self.leads[t * self.stride + k]
+        scale = exp(lead + best - self.log_partition)
+        for d in range(n - 1, -1, -1):
+            total += exp(self.score[d] - best)
+            share = scale * total
+            self.out[(t + d) * self.n_states + k] += share
+            self.segments[(t * p.max_length + d) * self.n_states + k] = (
+                scale * exp(self.score[d] - best)
+            )
+        return best + log(total)
 
 
 cdef class SegmentKBest:
@@ -149,84 +200,19 @@ cdef class SegmentKBest:
 
     def __cinit__(self, Py_ssize_t max_tokens, Py_ssize_t n_states, Py_ssize_t max_length,
                   Py_ssize_t k):
-        self.max_tokens, self.n_states, self.max_length = max_tokens, n_states, max_length
-        self.k, self.stride = k, padded(n_states)
-        n_lists, most = 2 * max_tokens * n_states + 1, max(n_states, max_length)
-        self.score = np.empty(n_lists * k)
-        self.origin = np.empty(n_lists * k, dtype=np.int64)
-        self.count = np.zeros(n_lists, dtype=np.int32)
-        self.source = np.empty(most, dtype=np.int64)
-        self.added = np.empty(most)
-        self.taken = np.empty(most, dtype=np.int32)
+        self.k, self.sums = k, SegmentMaxSum(max_tokens, n_states)
 
     cdef Py_ssize_t decode(
         self, const SegmentPotentials* p, int32_t* code, double* scores
-    ) noexcept nogil:
-        cdef Py_ssize_t n_states = self.n_states, stride = self.stride, t, s, a, b, r, n
-        cdef Py_ssize_t ends = self.max_tokens * n_states, answer = 2 * ends
-        for t in range(p.n_tokens):
-            for a in range(n_states):
-                if t == 0:
-                    self.score[a * self.k] = p.start[a] + p.opening[a]
-                    self.origin[a * self.k] = -1
-                    self.count[a] = self.score[a * self.k] > -INFINITY
-                    continue
-                for b in range(n_states):
-                    self.source[b] = ends + (t - 1) * n_states + b
-                    self.added[b] = p.transitions[b * stride + a] + p.opening[t * stride + a]
-                self.merge(t * n_states + a, n_states)
-            for a in range(n_states):
-                n = min(t + 1, p.max_length)
-                for r in range(n):
-                    s = t - r
-                    self.source[r] = s * n_states + a
-                    self.added[r] = segment_score(p, p.closing[t * stride + a], stride, s, r, a)
-                self.merge(ends + t * n_states + a, n)
-        for b in range(n_states):
-            self.source[b] = ends + (p.n_tokens - 1) * n_states + b
-            self.added[b] = p.end[b]
-        self.merge(answer, n_states)
-        for r in range(self.count[answer]):
-            scores[r] = self.score[answer * self.k + r]
-            self.trace(self.origin[answer * self.k + r], code + r * p.n_tokens)
-        return self.count[answer]
-
-    cdef void merge(self, Py_ssize_t into, Py_ssize_t n_sources) noexcept nogil:
-        """Make a list of the best entries of others, to which something is added."""
-        cdef Py_ssize_t j, best_source, n = 0
-        cdef double candidate, best
-        for j in range(n_sources):
-            self.taken[j] = 0
-        while n < self.k:
-            best, best_source = -INFINITY, -1
-            for j in range(n_sources):
-                if self.taken[j] == self.count[self.source[j]]:
-                    continue
-                candidate = self.added[j] + self.score[self.source[j] * self.k + self.taken[j]]
-                if candidate > best:
-                    best, best_source = candidate, j
-            if best_source < 0:
-                break
-            self.score[into * self.k + n] = best
-            self.origin[into * self.k + n] = (
-                self.source[best_source] * self.k + self.taken[best_source]
-            )
-            self.taken[best_source] += 1
-            n += 1
-        self.count[into] = <int32_t>n
-
-    cdef void trace(self, int64_t entry, int32_t* code) noexcept nogil:
-        """Write the segmentation of an entry that ends it."""
-        cdef Py_ssize_t place, t, s, i
-        while entry >= 0:
-            place = entry // self.k - self.max_tokens * self.n_states
-            t = place // self.n_states
-            entry = self.origin[entry]
-            s = entry // self.k // self.n_states
-            entry = self.origin[entry]
-            for i in range(s, t + 1):
-                code[i] = <int32_t>(2 * (place % self.n_states))
-            code[s] += 1
+    ) except -1 nogil:
+        cdef SegmentLists[SegmentPotentials] programme
+        cdef Py_ssize_t answer = 2 * p.n_tokens * p.n_states
+        self.sums.forward(p)
+        programme.p = p
+        programme.leads, programme.value = &self.sums.leads[0], &self.sums.value[0]
+        return self.lists.decode(
+            programme, answer + 1, answer, self.k, p.n_tokens, code, scores
+        )
 
 
 cdef class PackedSegments:
@@ -251,13 +237,8 @@ cdef class PackedSegments:
     cdef readonly Py_ssize_t n_tokens
     cdef readonly Py_ssize_t n_states
     cdef readonly Py_ssize_t max_length
-    cdef const double[:, ::1] opening
-    cdef const double[:, ::1] closing
-    cdef const double[:, ::1] lengths
-    cdef const double[:, ::1] whole          # (n_tokens * max_length, stride), or one row
-    cdef const double[:, ::1] transitions
-    cdef const double[:, ::1] ends           # (2, stride) start and end
-    cdef bint has_whole
+    cdef SegmentPotentials p
+    cdef list arrays                         # what they point to
 
     def __cinit__(self, tokens, transitions, lengths, first=None, last=None, start=None, end=None,
                   whole=None):
@@ -266,103 +247,24 @@ cdef class PackedSegments:
         self.n_tokens, self.n_states = tokens.shape
         # no segment is longer than the sequence
         self.max_length = min(lengths.shape[1], self.n_tokens)
+        self.p.n_tokens, self.p.n_states = self.n_tokens, self.n_states
+        self.p.max_length, self.arrays = self.max_length, []
         sums = np.cumsum(np.concatenate([np.zeros((1, self.n_states)), tokens]), axis=0)
-        self.opening = padded_rows(first - sums[: self.n_tokens])
-        self.closing = padded_rows(last + sums[1:])
-        self.lengths = padded_rows(lengths.T[: self.max_length])
-        self.transitions = padded_rows(transitions)
-        self.ends = padded_rows(np.stack([start, end]))
-        self.has_whole = whole is not None
-        rows = np.zeros((1, self.n_states)) if whole is None else whole[:, : self.max_length]
-        self.whole = padded_rows(rows.reshape(-1, self.n_states))
+        self.p.opening = self.keep(first - sums[: self.n_tokens])
+        self.p.closing = self.keep(last + sums[1:])
+        self.p.lengths = self.keep(lengths.T[: self.max_length])
+        self.p.transitions = self.keep(transitions)
+        self.p.start, self.p.end = self.keep(start[None]), self.keep(end[None])
+        self.p.whole = NULL
+        if whole is not None:
+            self.p.whole = self.keep(whole[:, : self.max_length].reshape(-1, self.n_states))
+        self.p.bonus_state = self.p.bonus_length = NULL
+        self.p.bonus = NULL
 
-    cdef SegmentPotentials potentials(self) noexcept nogil:
-        cdef SegmentPotentials p
-        p.n_tokens, p.n_states, p.max_length = self.n_tokens, self.n_states, self.max_length
-        p.opening, p.closing = &self.opening[0, 0], &self.closing[0, 0]
-        p.lengths, p.transitions = &self.lengths[0, 0], &self.transitions[0, 0]
-        p.whole = &self.whole[0, 0] if self.has_whole else NULL
-        p.start, p.end = &self.ends[0, 0], &self.ends[1, 0]
-        p.bonus_state = p.bonus_length = NULL
-        p.bonus = NULL
-        return p
-
-
-cdef struct LogSum:
-    double largest
-    double rest                              # sum of exp(term - largest)
-
-
-cdef inline void begin(LogSum* total) noexcept nogil:
-    total.largest, total.rest = -INFINITY, 0.0
-
-
-cdef inline void add(LogSum* total, double term) noexcept nogil:
-    if term == -INFINITY:
-        return
-    if term <= total.largest:
-        total.rest += exp(term - total.largest)
-    else:
-        total.rest = total.rest * exp(total.largest - term) + 1.0
-        total.largest = term
-
-
-cdef inline double value(const LogSum* total) noexcept nogil:
-    return total.largest + log(total.rest) if total.rest > 0.0 else -INFINITY
-
-
-cdef double log_forward(const SegmentPotentials* p, double* leads, double* ends) noexcept nogil:
-    """Write log sums of all that leads to a segment, and ends with one; return log Z."""
-    cdef Py_ssize_t n_states = p.n_states, stride = padded(n_states), t, a, b, d
-    cdef LogSum total
-    for t in range(p.n_tokens):
-        for a in range(n_states):
-            begin(&total)
-            if t == 0:
-                add(&total, p.start[a])
-            else:
-                for b in range(n_states):
-                    add(&total, ends[(t - 1) * n_states + b] + p.transitions[b * stride + a])
-            leads[t * n_states + a] = value(&total) + p.opening[t * stride + a]
-        for a in range(n_states):
-            begin(&total)
-            for d in range(min(t + 1, p.max_length)):
-                add(&total, segment_score(p, leads[(t - d) * n_states + a], stride, t - d, d, a))
-            ends[t * n_states + a] = value(&total) + p.closing[t * stride + a]
-    begin(&total)
-    for a in range(n_states):
-        add(&total, ends[(p.n_tokens - 1) * n_states + a] + p.end[a])
-    return value(&total)
-
-
-cdef void log_backward(
-    const SegmentPotentials* p, const double* leads, double log_partition, double* behind,
-    double* ahead, double* tokens, double* segments
-) noexcept nogil:
-    """Add up the probabilities of tokens and segments, from the last token to the first."""
-    cdef Py_ssize_t n_states = p.n_states, stride = padded(n_states), t, a, b, d
-    cdef double score, share
-    cdef LogSum total
-    for t in range(p.n_tokens - 1, -1, -1):
-        for a in range(n_states):
-            begin(&total)
-            if t == p.n_tokens - 1:
-                add(&total, p.end[a])
-            else:
-                for b in range(n_states):
-                    add(&total, p.transitions[a * stride + b] + ahead[(t + 1) * n_states + b])
-            behind[t * n_states + a] = value(&total) + p.closing[t * stride + a]
-        for a in range(n_states):
-            begin(&total)
-            share = 0.0
-            for d in range(min(p.max_length, p.n_tokens - t) - 1, -1, -1):
-                score = segment_score(p, 0.0, stride, t, d, a) + behind[(t + d) * n_states + a]
-                add(&total, score)
-                score = exp(leads[t * n_states + a] + score - log_partition)
-                segments[(t * p.max_length + d) * n_states + a] = score
-                share += score
-                tokens[(t + d) * n_states + a] += share
-            ahead[t * n_states + a] = value(&total) + p.opening[t * stride + a]
+    cdef const double* keep(self, rows) except NULL:
+        cdef const double[:, ::1] kept = padded_rows(rows)
+        self.arrays.append(kept)
+        return &kept[0, 0]
 
 
 def segment_max_sum(tokens, transitions, lengths, *, first=None, last=None, start=None, end=None,
@@ -420,15 +322,12 @@ def segment_max_sum(tokens, transitions, lengths, *, first=None, last=None, star
         tokens, transitions, lengths, first, last, start, end, whole
     )
     cdef SegmentMaxSum search = SegmentMaxSum(scores.n_tokens, scores.n_states)
-    cdef SegmentPotentials p
     code = np.zeros(scores.n_tokens, dtype=np.int32)
     cdef int32_t[::1] out = code
     cdef double score
     with nogil:
-        p = scores.potentials()
-        score = search.decode(&p, &out[0])
-    if score == -np.inf:
-        raise ValueError(f"no segmentation of {scores.n_tokens} tokens is allowed by the scores")
+        score = search.decode(&scores.p, &out[0])
+    check_allowed(score > -INFINITY, scores.n_tokens, SEGMENTS)
     return segments_of(code), score
 
 
@@ -472,12 +371,10 @@ def segment_max_marginals(tokens, transitions, lengths, *, first=None, last=None
         tokens, transitions, lengths, first, last, start, end, whole
     )
     cdef SegmentMaxSum search = SegmentMaxSum(scores.n_tokens, scores.n_states)
-    cdef SegmentPotentials p
     marginals = np.empty((scores.n_tokens, scores.n_states))
     cdef double[:, ::1] out = marginals
     with nogil:
-        p = scores.potentials()
-        search.marginals(&p, &out[0, 0])
+        search.marginals(&scores.p, &out[0, 0])
     return marginals
 
 
@@ -485,7 +382,7 @@ def segment_top_k(tokens, transitions, lengths, k, *, first=None, last=None, sta
                   whole=None):
     """Find the k best segmentations of a sequence.
 
-    Exact up to rounding; O(n_tokens n_states k (n_states + max_length)).
+    Exact up to rounding; O(n_tokens (n_states + k) (n_states + max_length)) at most.
 
     Parameters
     ----------
@@ -526,21 +423,16 @@ def segment_top_k(tokens, transitions, lengths, k, *, first=None, last=None, sta
     cdef PackedSegments packed = PackedSegments(
         tokens, transitions, lengths, first, last, start, end, whole
     )
-    k = check_count(k, "k")
     cdef Py_ssize_t n_tokens = packed.n_tokens, n_states = packed.n_states
-    # more than there are cost memory only; their number itself may be astronomical
-    k = min(k, (2 * int(n_states)) ** min(int(n_tokens), k.bit_length()))
+    k = count_answers(k, 2 * n_states, n_tokens)
     cdef SegmentKBest search = SegmentKBest(n_tokens, n_states, packed.max_length, k)
-    cdef SegmentPotentials p
     codes, scores = np.empty((k, n_tokens), dtype=np.int32), np.empty(k)
     cdef int32_t[:, ::1] codes_out = codes
     cdef double[::1] scores_out = scores
     cdef Py_ssize_t found
     with nogil:
-        p = packed.potentials()
-        found = search.decode(&p, &codes_out[0, 0], &scores_out[0])
-    if found == 0:
-        raise ValueError(f"no segmentation of {n_tokens} tokens is allowed by the scores")
+        found = search.decode(&packed.p, &codes_out[0, 0], &scores_out[0])
+    check_allowed(found, n_tokens, SEGMENTS)
     return [segments_of(code) for code in codes[:found]], scores[:found].copy()
 
 
@@ -601,23 +493,15 @@ def segment_marginals(tokens, transitions, lengths, *, first=None, last=None, st
         tokens, transitions, lengths, first, last, start, end, whole
     )
     cdef Py_ssize_t n_tokens = packed.n_tokens, n_states = packed.n_states
-    cdef double[:, ::1] scratch = np.empty((4, n_tokens * n_states))
+    cdef SegmentSumProduct oracle = SegmentSumProduct(n_tokens, n_states)
     marginals = np.zeros((n_tokens, n_states))
     segments = np.zeros((n_tokens, packed.max_length, n_states))
     cdef double[:, ::1] out = marginals
     cdef double[:, :, ::1] by_segment = segments
     cdef double log_partition
-    cdef SegmentPotentials p
     with nogil:
-        p = packed.potentials()
-        log_partition = log_forward(&p, &scratch[0, 0], &scratch[1, 0])
-        if log_partition > -INFINITY:
-            log_backward(
-                &p, &scratch[0, 0], log_partition, &scratch[2, 0], &scratch[3, 0], &out[0, 0],
-                &by_segment[0, 0, 0]
-            )
-    if log_partition == -INFINITY:
-        raise ValueError(f"no segmentation of {n_tokens} tokens is allowed by the scores")
+        log_partition = oracle.infer(&packed.p, &out[0, 0], &by_segment[0, 0, 0])
+    check_allowed(log_partition > -INFINITY, n_tokens, SEGMENTS)
     if not return_segments:
         return log_partition, marginals
     n_lengths = np.shape(lengths)[1]

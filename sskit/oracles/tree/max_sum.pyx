@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from sskit.oracles.gate import check_count, check_switch
+from sskit.oracles.gate import check_allowed, check_switch, count_answers
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy, memset
 
 from sskit.core.lanes cimport padded
-from sskit.oracles.chain.sum_product cimport add_pairs, log_sum_step, normalise
-from sskit.oracles.chain.viterbi cimport viterbi_step
+from sskit.oracles.chain.sum_product cimport add_pairs, draw_state, log_sum_step, normalise
+from sskit.oracles.chain.viterbi cimport first_largest, viterbi_step
 from sskit.oracles.graph.potentials cimport (
     GraphOracle, GraphPotentials, Potentials, Topology, labelling_score, pair_score, table_of
 )
@@ -21,6 +21,7 @@ cdef class TreeMaxSum(GraphOracle):
 
     def __cinit__(self):
         self.exact = self.lock_free = True
+        self.step = viterbi_step
 
     cpdef GraphOracle fork(self):
         return TreeMaxSum()
@@ -85,7 +86,7 @@ cdef class TreeMaxSum(GraphOracle):
     ) noexcept nogil:
         cdef Py_ssize_t e = self.forest.edge[place]
         cdef bint forward = (p.ends[2 * e] == self.forest.order[place]) != down
-        viterbi_step(from_, self.table(p, e, forward), p.n_states, &self.row[self.stride], out)
+        self.step(from_, self.table(p, e, forward), p.n_states, &self.row[self.stride], out)
 
     cdef const double* table(self, const Potentials* p, Py_ssize_t e, bint forward) noexcept nogil:
         cdef Py_ssize_t a, b, stride = self.stride, place = 0
@@ -117,9 +118,7 @@ cdef class TreeMaxSum(GraphOracle):
         for i in range(p.n_nodes):
             if self.forest.parent[i] < 0:
                 value = &self.value[i * stride]
-                best = value[0]
-                for k in range(1, p.n_states):
-                    best = max(best, value[k])
+                best = value[first_largest(value, p.n_states)]
                 if best == -INFINITY:
                     n_impossible += 1
                 else:
@@ -239,8 +238,7 @@ default=None
     with nogil:
         oracle.improve(&potentials.struct_, &out[0])
     cdef double score = labelling_score(&potentials.struct_, &out[0])
-    if score == -np.inf:
-        raise ValueError(f"no labelling of {len(labels)} nodes is allowed by the potentials")
+    check_allowed(score > -INFINITY, len(labels))
     return labels, score
 
 
@@ -299,17 +297,18 @@ default=None
 cdef class TreeSumProduct(TreeMaxSum):
     """Sum-product on forests; its memory grows with the graphs."""
 
+    def __cinit__(self):
+        self.step = log_sum_step
+
     cpdef GraphOracle fork(self):
         return TreeSumProduct()
 
     cdef void send(
         self, const Potentials* p, Py_ssize_t place, bint down, const double* from_, double* out
     ) noexcept nogil:
-        cdef Py_ssize_t e = self.forest.edge[place]
-        cdef bint forward = (p.ends[2 * e] == self.forest.order[place]) != down
         if down and self.pairs != NULL:
             self.add_edge(p, place, from_)
-        log_sum_step(from_, self.table(p, e, forward), p.n_states, self.sums.data(), out)
+        TreeMaxSum.send(self, p, place, down, from_, out)
 
     cdef void add_edge(
         self, const Potentials* p, Py_ssize_t place, const double* rest
@@ -336,7 +335,7 @@ cdef class TreeSumProduct(TreeMaxSum):
         self, const Potentials* p, double* marginals, double* pairs
     ) except? -1 nogil:
         cdef Py_ssize_t i, k, stride
-        cdef double total = 0.0, best
+        cdef double total = 0.0
         cdef double* row
         self.reserve(p)
         stride = self.stride
@@ -345,12 +344,9 @@ cdef class TreeSumProduct(TreeMaxSum):
         self.ascend(p)
         for i in range(p.n_nodes):
             if self.forest.parent[i] < 0:
-                best = -INFINITY
-                for k in range(p.n_states):
-                    best = max(best, self.value[i * stride + k])
-                if best == -INFINITY:
-                    return best
                 total += normalise(&self.value[i * stride], p.n_states, self.sums.data())
+        if total == -INFINITY:
+            return total
         self.pairs = pairs
         self.descend(p)
         self.pairs = NULL
@@ -366,7 +362,6 @@ cdef class TreeSumProduct(TreeMaxSum):
     ) noexcept nogil:
         cdef Py_ssize_t i, k
         cdef int32_t parent, node
-        cdef double rest
         cdef double* weight = self.sums.data()
         cdef double* value = weight + self.stride
         for i in range(p.n_nodes):
@@ -378,15 +373,8 @@ cdef class TreeSumProduct(TreeMaxSum):
                         p, self.forest.edge[i], node, <int32_t>k,
                         labels[self.forest.order[parent]]
                     )
-            labels[node] = 0
             normalise(value, p.n_states, weight)
-            rest = uniform[node]
-            for k in range(p.n_states):
-                if weight[k] > 0.0:
-                    labels[node] = <int32_t>k  # the last one possible, should sums be rounded
-                    rest -= weight[k]
-                    if rest < 0.0:
-                        break
+            labels[node] = <int32_t>draw_state(weight, p.n_states, uniform[node])
 
 
 def tree_marginals(nodes, edges=None, pairwise=None, *, return_pairs=False):
@@ -459,8 +447,7 @@ default=None
         pair_out = &pair_rows[0, 0]
     with nogil:
         log_partition = oracle.infer(&potentials.struct_, &out[0, 0], pair_out)
-    if log_partition == -INFINITY:
-        raise ValueError(f"no labelling of {n_nodes} nodes is allowed by the potentials")
+    check_allowed(log_partition > -INFINITY, n_nodes)
     marginals = marginals[:, :n_states].copy()
     if not return_pairs:
         return log_partition, marginals
@@ -482,234 +469,46 @@ cdef class TreeKBest:
         self.sums = TreeMaxSum()
 
     cdef Py_ssize_t decode(self, const Potentials* p, int32_t* labels, double* out) except -1:
-        cdef Py_ssize_t found = 0, root
-        cdef vector[int32_t] ranks
-        self.begin(p)
-        ranks.resize(p.n_nodes)
-        with nogil:
-            self.open(p, -1, 0)
-            root = self.link_of[0]
-            if self.joined[root][0].score == -INFINITY:
-                return 0
-            while True:
-                out[found] = self.joined[root][found].score
-                self.trace(p, found, labels + found * p.n_nodes, ranks.data())
-                found += 1
-                if found == self.k:
-                    break
-                self.grow(p, 2 * root)
-                if <Py_ssize_t>self.joined[root].size() == found:
-                    break
-        return found
-
-    cdef int begin(self, const Potentials* p) except -1:
-        cdef Py_ssize_t i, k
-        cdef double* top
+        cdef Py_ssize_t found, i, k, size = p.n_nodes * p.n_states, stride = padded(p.n_states)
+        cdef TreeLists[Potentials] programme
+        cdef const double* before
+        cdef double* message
+        cdef const Topology* forest
+        cdef int32_t parent, root = -1
         self.sums.reserve(p)
+        forest = self.sums.forest
         self.sums.ascend(p)
-        self.sums.forest.link(self.first_child, self.sibling)
-        self.n_links = 0
-        self.link_of.refill(p.n_nodes * p.n_states, -1)
-        for i in range(p.n_nodes):
-            if self.sums.forest.parent[i] < 0:  # a message to the node above, with its one state
-                top = &self.sums.message[i * self.sums.stride]
-                top[0] = self.sums.value[i * self.sums.stride]
-                for k in range(1, p.n_states):
-                    top[0] = max(top[0], self.sums.value[i * self.sums.stride + k])
-        return 0
-
-    cdef int open(self, const Potentials* p, Py_ssize_t place, int32_t state) except -1 nogil:
-        cdef Py_ssize_t first = 0 if place < 0 else self.first_child[place], i, link, n = 0
-        cdef double score = 0.0
-        cdef Joined entry
-        i = first
-        while i >= 0:
-            n += 1
-            i = self.sibling[i]
-        self.make_room(self.n_links + n)
-        i = first
-        for link in range(self.n_links, self.n_links + n):
-            self.link_of[i * p.n_states + state] = <int32_t>link
-            self.place_of[link], self.state_of[link] = <int32_t>i, state
-            i = self.sibling[i]
-        self.n_links += n
-        if place >= 0:
-            score = p.node[self.sums.forest.order[place] * p.stride + state]
-        # in the order in which max-sum adds them, so that the sums are the same to the last bit
-        for link in range(self.n_links - 1, self.n_links - n - 1, -1):
-            score += self.sums.message[self.place_of[link] * self.sums.stride + state]
-            entry.score, entry.before, entry.head = score, 0, 0
-            self.joined[link].clear()
-            self.joined[link].push_back(entry)
-            self.heads[link].clear()
-            self.candidates[link] = priority_queue[Candidate]()
-            self.finished[2 * link] = self.finished[2 * link + 1] = False
-        return 0
-
-    cdef int make_room(self, Py_ssize_t n_links) except -1 nogil:
-        """Let lists that earlier trees have left keep their memory."""
-        if <Py_ssize_t>self.finished.size() < 2 * n_links:
-            self.joined.resize(n_links)
-            self.heads.resize(n_links)
-            self.waiting.resize(n_links)
-            self.candidates.resize(n_links)
-            self.place_of.resize(n_links)
-            self.state_of.resize(n_links)
-            self.finished.resize(2 * n_links)   # last: it says whether all have grown
-        return 0
-
-    cdef int open_heads(self, const Potentials* p, Py_ssize_t link) except -1 nogil:
-        self.waiting[link].clear()
-        self.waiting[link].resize(p.n_states)
-        self.take_head(p, link)
-        return 0
-
-    cdef Py_ssize_t subtree(
-        self, const Potentials* p, Py_ssize_t place, int32_t state
-    ) except -2 nogil:
-        cdef Py_ssize_t child = self.first_child[place]
-        if child < 0:
-            return -1
-        if self.link_of[child * p.n_states + state] < 0:
-            self.open(p, place, state)
-        return self.link_of[child * p.n_states + state]
-
-    cdef int grow(self, const Potentials* p, Py_ssize_t list_) except -1 nogil:
-        """Add an entry; a stack of its own, since trees may be deeper than that of calls."""
-        cdef Py_ssize_t needed, link
-        cdef bint more
-        self.stack.clear()
-        self.stack.push_back(<int32_t>list_)
-        while self.stack.size() > 0:
-            list_ = self.stack.back()
-            link = list_ // 2
-            needed = self.expand_heads(p, link) if list_ % 2 else self.expand_joined(p, link)
-            if needed >= 0:
-                self.stack.push_back(<int32_t>needed)
-                continue
-            more = self.take_head(p, link) if list_ % 2 else self.take_joined(link)
-            self.finished[list_] = not more
-            self.stack.pop_back()
-        return 0
-
-    cdef Py_ssize_t expand_heads(self, const Potentials* p, Py_ssize_t link) except -2 nogil:
-        """Let the labelling of the subtree after that of the last head wait."""
-        cdef Head last
-        cdef Py_ssize_t below
-        if self.heads[link].empty():
-            self.open_heads(p, link)
-        last = self.heads[link].back()
-        below = self.subtree(p, self.place_of[link], last.state)
-        if below < 0:  # a leaf in this state is one labelling
-            self.waiting[link][last.state] = -1
-        elif <Py_ssize_t>self.joined[below].size() > last.rank + 1:
-            self.waiting[link][last.state] = last.rank + 1
-        elif self.finished[2 * below]:
-            self.waiting[link][last.state] = -1
-        else:
-            return 2 * below
-        return -1
-
-    cdef bint take_head(self, const Potentials* p, Py_ssize_t link) except -1 nogil:
-        """Add the best of the labellings that wait, one for each state of the child."""
-        cdef Py_ssize_t place = self.place_of[link], b, below
-        cdef int32_t e = self.sums.forest.edge[place], node = self.sums.forest.order[place], rank
-        cdef Head head
-        cdef double score
-        head.state, head.score = -1, -INFINITY
-        for b in range(p.n_states):
-            rank = self.waiting[link][b]
-            if rank < 0:
-                continue
-            score = self.sums.value[place * self.sums.stride + b]
-            if rank > 0:
-                below = self.link_of[self.first_child[place] * p.n_states + b]
-                score = self.joined[below][rank].score
-            if e >= 0:
-                score += edge_score(p, e, node, <int32_t>b, self.state_of[link])
-            if score > head.score:
-                head.score, head.state, head.rank = score, <int32_t>b, rank
-        if head.state >= 0:
-            self.heads[link].push_back(head)
-        return head.state >= 0
-
-    cdef Py_ssize_t expand_joined(self, const Potentials* p, Py_ssize_t link) except -2 nogil:
-        """Make candidates of the two labellings that may follow the last one.
-
-        They are (before, head + 1), and, if head is the first, (before + 1, head): so each of all
-        comes once, after one that is no worse.
-        """
-        cdef Joined last = self.joined[link].back()
-        cdef Py_ssize_t place = self.place_of[link], before = link + 1, heads = 2 * link + 1
-        cdef bint alone = self.sibling[place] < 0  # the parent was, before this child
-        cdef int32_t parent = self.sums.forest.parent[place]
-        cdef double base = 0.0
-        if <Py_ssize_t>self.heads[link].size() <= last.head + 1 and not self.finished[heads]:
-            return heads
-        if not alone:
-            if last.head == 0 and not self.finished[2 * before]:
-                if <Py_ssize_t>self.joined[before].size() <= last.before + 1:
-                    return 2 * before
-            base = self.joined[before][last.before].score
-        elif parent >= 0:
-            base = p.node[self.sums.forest.order[parent] * p.stride + self.state_of[link]]
-        if <Py_ssize_t>self.heads[link].size() > last.head + 1:
-            self.propose(link, base, last.before, last.head + 1)
-        if last.head == 0 and not alone:
-            if <Py_ssize_t>self.joined[before].size() > last.before + 1:
-                base = self.joined[before][last.before + 1].score
-                self.propose(link, base, last.before + 1, 0)
-        return -1
-
-    cdef int propose(
-        self, Py_ssize_t link, double base, int32_t before, int32_t head
-    ) except -1 nogil:
-        """Make a candidate of a labelling; of equal ones that with the earlier parts is first."""
-        self.candidates[link].push(
-            Candidate(base + self.heads[link][head].score, pair[int32_t, int32_t](-before, -head))
-        )
-        return 0
-
-    cdef bint take_joined(self, Py_ssize_t link) except -1 nogil:
-        """Add the best candidate."""
-        cdef Candidate best
-        cdef Joined entry
-        if self.candidates[link].empty():
-            return False
-        best = self.candidates[link].top()
-        self.candidates[link].pop()
-        entry.score = best.first
-        entry.before, entry.head = -best.second.first, -best.second.second
-        self.joined[link].push_back(entry)
-        return True
-
-    cdef int trace(
-        self, const Potentials* p, Py_ssize_t rank, int32_t* labels, int32_t* ranks
-    ) except -1 nogil:
-        """Write a labelling; ranks (n_nodes,) is scratch, by place."""
-        cdef Py_ssize_t i, link
-        cdef int32_t parent, state, above = <int32_t>rank
-        cdef Joined entry
-        cdef Head head
-        # a place's rank is that of its labelling up to the child that comes next
-        for i in range(p.n_nodes):
-            parent = self.sums.forest.parent[i]
-            state = 0 if parent < 0 else labels[self.sums.forest.order[parent]]
-            link = self.link_of[i * p.n_states + state]
-            if link < 0:
-                self.open(p, parent, state)
-                link = self.link_of[i * p.n_states + state]
-            if self.heads[link].empty():
-                self.open_heads(p, link)
-            entry = self.joined[link][above if parent < 0 else ranks[parent]]
-            if parent < 0:
-                above = entry.before
+        self.first_child.refill(p.n_nodes, -1)
+        self.sibling.refill(p.n_nodes, -1)
+        self.sums.beyond.refill((p.n_nodes + 1) * stride, 0.0)
+        for i in range(p.n_nodes - 1, -1, -1):
+            parent, message = forest.parent[i], &self.sums.message[i * stride]
+            if parent < 0:  # the node above has one state, and a potential of zero
+                message[0] = self.sums.value[
+                    i * stride + first_largest(&self.sums.value[i * stride], p.n_states)
+                ]
+                before = &self.sums.beyond[p.n_nodes * stride]
+                self.sibling[i], root = root, <int32_t>i
             else:
-                ranks[parent] = entry.before
-            head = self.heads[link][entry.head]
-            labels[self.sums.forest.order[i]] = head.state
-            ranks[i] = head.rank
-        return 0
+                before = p.node + forest.order[parent] * p.stride
+                self.sibling[i], self.first_child[parent] = self.first_child[parent], <int32_t>i
+            if self.sibling[i] >= 0:
+                before = &self.sums.beyond[self.sibling[i] * stride]
+            # in the order of max-sum, so that the sums are the same to the last bit
+            for k in range(1 if parent < 0 else p.n_states):
+                self.sums.beyond[i * stride + k] = before[k] + message[k]
+        programme.p, programme.edge_score = p, edge_score
+        programme.order = forest.order.data()
+        programme.parent = forest.parent.data()
+        programme.edge = forest.edge.data()
+        programme.first_child = self.first_child.data()
+        programme.sibling, programme.row = self.sibling.data(), self.sums.row.data()
+        programme.value, programme.joined = self.sums.value.data(), self.sums.beyond.data()
+        with nogil:
+            found = self.lists.decode(
+                programme, 3 * size + 1, size, self.k, p.n_nodes, labels, out
+            )
+        return found
 
 
 def tree_top_k(nodes, edges=None, pairwise=None, *, k):
@@ -764,17 +563,13 @@ default=None
     array([7., 6., 6.])
     """
     cdef GraphPotentials potentials = GraphPotentials(nodes, edges, pairwise, forbids=True)
-    k = check_count(k, "k")
     cdef Py_ssize_t n_nodes = potentials.struct_.n_nodes
-    n_states = int(potentials.struct_.n_states)
-    # more than there are cost memory only; n_states^n_nodes itself may be astronomical
-    k = min(k, n_states ** min(int(n_nodes), k.bit_length()))
+    k = count_answers(k, potentials.struct_.n_states, n_nodes)
     labels = np.empty((k, n_nodes), dtype=np.int32)
     scores = np.empty(k)
     cdef int32_t[:, ::1] labels_out = labels
     cdef double[::1] scores_out = scores
     cdef TreeKBest best = TreeKBest(k)
     found = best.decode(&potentials.struct_, &labels_out[0, 0], &scores_out[0])
-    if found == 0:
-        raise ValueError(f"no labelling of {n_nodes} nodes is allowed by the potentials")
+    check_allowed(found, n_nodes)
     return labels[:found].copy(), scores[:found].copy()

@@ -37,6 +37,43 @@ def blobs(n, n_states=2, noise=1.0, seed=0, shape=(6, 7)):
     return X, y
 
 
+@pytest.mark.parametrize("pairwise", ["potts", "full"])
+@pytest.mark.parametrize(
+    ("n_states", "inference"),
+    [(2, "graphcut"), (2, "expansion"), (2, "elimination"), (3, "auto"), (3, "elimination")],
+)
+def test_known_labels_are_kept_to(n_states, inference, pairwise):
+    X, y = blobs(12, n_states, shape=(2, 4))
+    model = SegmentationModel(pairwise_form=pairwise, inference=inference, random_state=0)
+    model.fit(X, y)
+    possible = np.ones((8, n_states), dtype=bool)
+    possible[[2, 5]] = np.eye(n_states, dtype=bool)[[0, 1]]
+    known = [None, possible, [None, None, 0, None, None, {1}, None, None], *[None] * 9]
+    found, scores = model.predict(X, known=known), model.decision_function(X, known=known)
+    assert found[0].tolist() == model.predict(X)[0].tolist()
+    for i in (1, 2):
+        features, edges, edge_features = X[i]
+        nodes = np.where(possible, features @ model.coef_.T, -np.inf)
+        weights = model.pairwise_
+        if pairwise == "potts":
+            weights = weights[:, None, None] * np.eye(n_states)
+        tables = np.einsum("eq,qab->eab", edge_features, weights)
+        best, value = exhaustive(nodes, edges, tables)
+        assert possible[np.arange(8), found[i]].all()
+        assert (np.isneginf(scores[i]) == ~possible).all()
+        assert scores[i].argmax(axis=1).tolist() == found[i].tolist()
+        if inference in ("graphcut", "elimination"):
+            assert found[i].tolist() == best.tolist()
+            np.testing.assert_allclose(scores[i].max(axis=1), value)
+        for v, k in np.argwhere(possible):
+            alone = nodes.copy()
+            alone[v, np.arange(n_states) != k] = -np.inf
+            most = exhaustive(alone, edges, tables)[1]
+            assert scores[i][v, k] <= most + 1e-9
+            if inference == "graphcut":
+                assert scores[i][v, k] == pytest.approx(most)
+
+
 @pytest.mark.parametrize("n_states", [2, 3])
 @pytest.mark.parametrize("pairwise", ["potts", "full"])
 def test_neighbours_help(n_states, pairwise):

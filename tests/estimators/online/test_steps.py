@@ -34,7 +34,10 @@ def state(model):
     return pickle.dumps(sorted(vars(model).items(), key=lambda item: item[0]))
 
 
-@pytest.mark.parametrize("name", ["chains", "chains, slack", "rows", "rows, bounds", "trees"])
+NAMES = ["chains", "chains, slack", "chains, costs", "rows", "rows, bounds", "rows, costs", "trees"]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_the_first_step_is_a_fit(name):
     estimator, (X, y) = FITS[name].estimator, FITS[name].data()
     given = {"random_state": 0, "tol": 0.1}

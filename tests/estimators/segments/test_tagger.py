@@ -181,6 +181,51 @@ def test_bounds_prior_and_class_weights():
     assert fit(class_weight="balanced", loss="segments").certified_
 
 
+def test_costs_of_pairs_of_labels():
+    given = {"lam": 0.1, "tol": 1e-6}
+    plain = fit(loss="hamming_sum", **given)
+    for ones in (1 - np.eye(3), {}, {"a": {"c": 9.0}}):
+        same = fit(loss=ones, **given)
+        assert same.primal_objective_ == pytest.approx(plain.primal_objective_, rel=1e-5)
+    table = np.array([[0, 1, 1], [1, 0, 4], [0.5, 1, 0]])
+    one, two = fit(loss=table, **given), fit(loss={"a": {"b": 4}, "b": {"O": 0.5}}, **given)
+    np.testing.assert_array_equal(one.coef_, two.coef_)
+    assert one.certified_ and one.primal_objective_ > plain.primal_objective_
+    weighted = fit(loss=table.tolist(), class_weight={"b": 3.0}, **given)
+    same = fit(loss=table * [[1], [1], [3]], **given)
+    # a token of "b", whose segments have one, cannot begin one where it should not
+    assert weighted.primal_objective_ == pytest.approx(same.primal_objective_, rel=1e-5)
+    assert fit(loss=table, rescaling="slack").certified_
+    with pytest.raises(ValueError, match="the costs of pairs changed"):
+        fit(loss=table, warm_start=True).set_params(loss="hamming_sum").fit(X, TAGS)
+    # no prediction pays for what is dear where weights cannot tell the labels apart
+    blind = [np.zeros_like(x) for x in X]
+    dear = {"O": {"a": 50, "b": 50}, "a": {"O": 50, "b": 50}, "b": {"O": 0, "a": 0}}
+    model = SegmentTagger(loss=dear, lam=0.01, random_state=0).fit(blind, TAGS)
+    assert "b" not in {k for row in model.predict_segments(blind) for *_, k in row}
+
+
+@pytest.mark.parametrize(
+    ("loss", "error", "message"),
+    [
+        (np.ones((3, 3)), ValueError, r"loss\[0\]\[0\] is 1.0, expected 0, as both"),
+        (1 - np.eye(2), ValueError, r"loss must have shape \(3, 3\), a row for each true label"),
+        ([[0, 1, 1], [1, 0, -1], [1, 1, 0]], ValueError, r"loss\[1\]\[2\] is -1.0, expected a fin"),
+        ([[0, 1, 1], [1, 0, np.nan], [1, 1, 0]], ValueError, r"loss\[1\]\[2\] is nan"),
+        ({"a": {"b": np.inf}}, ValueError, r"loss\['a'\]\['b'\] is inf, expected a finite"),
+        ({"a": {"a": 2}}, ValueError, r"loss\['a'\]\['a'\] is 2.0, expected 0, as both"),
+        ({"a": 2}, TypeError, r"loss\['a'\] must be a dict of costs by predicted label, got int"),
+        ({"a": {"b": "dear"}}, TypeError, r"loss\['a'\]\['b'\] must be a number, got 'dear'"),
+        (3, ValueError, "loss"),
+    ],
+)
+def test_wrong_costs_of_pairs_are_named(loss, error, message):
+    model = SegmentTagger(loss=loss)
+    with pytest.raises(error, match=message):
+        model.fit(X, TAGS)
+    assert not hasattr(model, "coef_")
+
+
 def test_longer_segments_than_seen():
     assert fit(max_length=4).max_length_.tolist() == [1, 4, 4]
     assert fit(max_length=10**9).max_length_.tolist() == [1, 6, 6]

@@ -73,6 +73,34 @@ def test_curvature_of_long_sequences(form):
     check_problem(by_gram, 0)
 
 
+@pytest.mark.parametrize("mean", [True, False])
+@pytest.mark.parametrize("form", ["dense", "csr"])
+def test_costs_of_pairs_of_states(form, mean):
+    """The oracle is exact, ties and extreme weights included, and so is what solvers end with."""
+    rng = np.random.default_rng(3)
+    X = [rng.normal(size=(t, 3)) for t in (1, 2, 3, 4, 4)]
+    y = [rng.integers(3, size=len(x)) for x in X]
+    table = rng.integers(4, size=(3, 3)) * (1.0 - np.eye(3))
+    toy = bind_chains(X, y, 3, form, mean=mean, table=table)
+    check_problem(toy.problem, 0)
+    assert toy.problem.decomposition() is None and toy.problem.slack_oracle() is None
+    probe = ProblemProbe(toy.problem)
+    for scale in (0.0, 1e-300, 1.0, 1e150):
+        w = rng.normal(scale=scale, size=toy.pairs.d)
+        for i in range(toy.pairs.n):
+            code, loss = probe.argmax(i, probe.scores(i, toy.unflat(w)))
+            values = toy.pairs.loss[i] - toy.pairs.psi[i] @ w
+            found = [states.tolist() for states in toy.pairs.labels[i]].index(list(code))
+            assert values[found] == pytest.approx(values.max(), rel=1e-12)
+            assert loss == pytest.approx(toy.pairs.loss[i][found], rel=1e-12)
+    solution = BCFW(averaging=False).solve(
+        toy.problem, toy.regularizer(0.1), tol=1e-3, random_state=0
+    )
+    _, optimum = solve_primal(toy.pairs, 0.1)
+    assert solution.dual <= optimum + 1e-9 and optimum - 1e-9 <= solution.primal
+    assert solution.primal <= optimum * 1.01
+
+
 def test_one_state_and_one_token():
     single = chain_toy(0, n_states=1)
     check_problem(single.problem, 0)

@@ -135,3 +135,39 @@ def test_fingerprint_is_of_the_order():
     labels = np.concatenate([ProblemProbe(problem).truth(i) for i in range(4)])
     plain = ChainModel(P, 3).bind(stacked, labels, np.ones(N), block_weights(4))
     assert plain.fingerprint().difference(problem.fingerprint()) is not None
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("allowed", [None, rules(3)])
+def test_edges_with_features(form, allowed):
+    """Tables of their own for edges, and weights of three labels in a row."""
+    rng = np.random.default_rng(5)
+    edges = rng.normal(size=(N - len(LENGTHS), 2)) * (rng.random((N - len(LENGTHS), 2)) < 0.6)
+    edges[2] = 0.0
+    model = ChainModel(P, 3, *(allowed or (None,) * 3), order=2, n_edge_features=2)
+    stacked = RaggedArray(rng.normal(size=(N, P)), OFFSETS)
+    labels = rng.integers(3, size=N) * (allowed is None)
+    given = stacked, labels, np.ones(N), block_weights(len(LENGTHS))
+    problem = model.bind(*given, edges=form(edges))
+    check_problem(problem, 0)
+    w, probe = rng.normal(size=problem.n_weights), ProblemProbe(problem)
+    tables = model.layout.split(w)["edge_coef"]
+    decoder = model.decoder(stacked, w, edges=form(edges))
+    best, marginals, (found, scores) = decoder.best(), decoder.max_marginals(), decoder.top_k(4)
+    for i, n in enumerate(LENGTHS):
+        rows, z = slice(OFFSETS[i], OFFSETS[i + 1]), edges[OFFSETS[i] - i : OFFSETS[i + 1] - i - 1]
+        every = {
+            y: score + sum(tables[a, b] @ x for a, b, x in zip(y, y[1:], z, strict=False))
+            for y, score in enumerate_scores(model, w, stacked.values[rows], allowed).items()
+        }
+        order = sorted((y for y in every if every[y] > -np.inf), key=lambda y: -every[y])
+        assert tuple(best[rows]) == order[0]
+        assert [tuple(y) for y in found[i].tolist()] == order[:4]
+        np.testing.assert_allclose(scores[i], [every[y] for y in order[:4]])
+        for t, k in itertools.product(range(n), range(3)):
+            most = max(value for y, value in every.items() if y[t] == k)
+            np.testing.assert_allclose(marginals[OFFSETS[i] + t, k], most)
+        code, loss = probe.argmax(i, probe.scores(i, w), 0.7)
+        losses = {y: sum(a != b for a, b in zip(y, probe.truth(i), strict=True)) for y in every}
+        most = max(every[y] + 0.7 * losses[y] for y in every)
+        assert every[tuple(code)] + 0.7 * loss == pytest.approx(most)

@@ -16,7 +16,7 @@ from sskit.core.problem import block_weights
 from sskit.core.regularizer import BoxRegularizer
 from sskit.inputs.graphs import check_graphs
 from sskit.models.graph.data import default_lam, node_costs, node_scale
-from sskit.models.graph.model import GraphModel
+from sskit.models.graph.model import AttractiveModel
 from sskit.solvers import BCFW
 from sskit.testing.probe import ProblemProbe
 from sskit.testing.problem_checks import check_problem
@@ -26,7 +26,7 @@ def bound(graphs, y, n_states, labelled=None, **options):
     """The model and the problem of graphs, with the share of wrong nodes as loss."""
     batch, labels = check_graphs(graphs), np.concatenate(y)
     labelled = np.ones(len(labels), dtype=bool) if labelled is None else labelled
-    model = GraphModel(batch.n_features, batch.n_edge_features, n_states, **options)
+    model = AttractiveModel(batch.n_features, batch.n_edge_features, n_states, **options)
     cost = node_costs("hamming", labels, labelled, n_states, None, batch.n_nodes)
     problem = model.bind(batch, labels, cost, labelled, block_weights(len(graphs)))
     return model, problem
@@ -270,7 +270,7 @@ def test_curvature_with_and_without_gram_matrices():
 
 
 def test_own_bounds_meet_those_of_the_user():
-    potts, full = GraphModel(2, 2, 3), GraphModel(2, 1, 3, pairwise_form="full")
+    potts, full = AttractiveModel(2, 2, 3), AttractiveModel(2, 1, 3, pairwise_form="full")
     lower, upper = potts.layout.bounds({"pairwise": (-1, [2, 3])})
     assert lower.tolist() == [-np.inf] * 6 + [0, 0] and upper.tolist() == [np.inf] * 6 + [2, 3]
     lower, upper = full.layout.bounds(None)
@@ -279,7 +279,7 @@ def test_own_bounds_meet_those_of_the_user():
     assert (upper[6:] == np.where(diagonal, np.inf, 0)).all()
     with pytest.raises(ValueError, match=r"bounds leave nothing .* at weight 6: .* 'pairwise'"):
         potts.layout.bounds({"pairwise": (None, -0.5)})
-    assert GraphModel(2, 2, 3, inference="elimination").layout.bounds(None) is None
+    assert AttractiveModel(2, 2, 3, inference="elimination").layout.bounds(None) is None
 
 
 def test_negative_edge_features_are_named():
@@ -294,9 +294,9 @@ def test_negative_edge_features_are_named():
 
 def test_cuts_are_for_two_states():
     with pytest.raises(ValueError, match="'graphcut' finds the best of two labels, but y has 3"):
-        GraphModel(1, 1, 3, inference="graphcut")
+        AttractiveModel(1, 1, 3, inference="graphcut")
     with pytest.raises(ValueError, match="'expansion' is for pairwise_form='potts', or for two"):
-        GraphModel(1, 1, 3, "full", "expansion")
+        AttractiveModel(1, 1, 3, "full", "expansion")
 
 
 def test_costs():

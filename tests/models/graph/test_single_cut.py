@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sskit.models.graph.request import cut_single
+from sskit.models.graph.structure import cut_single
 from sskit.oracles import graphcut
 
 
@@ -57,21 +57,3 @@ def test_negative_features_of_edges_are_left_to_others(wrong):
     graph = drawn(np.random.default_rng(0))
     graph["edge_features"][4, 1] = wrong
     assert cut_single(**graph) is None
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "error", "pattern"),
-    [
-        ("ends", np.array([[0, 12]] * 20, np.int32), IndexError, "none of its graph"),
-        ("ends", np.array([[-1, 2]] * 20, np.int32), IndexError, "none of its graph"),
-        ("ends", np.array([[3, 3]] * 20, np.int32), IndexError, "none of its graph"),
-        ("ends", np.array([[0, 1, 2]] * 20, np.int32), ValueError, "ends is 3"),
-        ("coef", np.ones((3, 5)), ValueError, "rows of coef is 3"),
-        ("coef", np.ones((2, 4)), ValueError, "columns of coef is 4"),
-        ("pairs", np.ones(2), ValueError, "pairs is 2"),
-        ("edge_features", np.ones((19, 3)), ValueError, "edge features is 19"),
-    ],
-)
-def test_wrong_arguments_are_refused(name, value, error, pattern):
-    with pytest.raises(error, match=pattern):
-        cut_single(**drawn(np.random.default_rng(0)) | {name: value})

@@ -52,6 +52,23 @@ def test_two_classes_and_thirty_three():
         assert optimum - 1e-9 <= solution.primal <= optimum + 1e-3
 
 
+def test_costs_of_pairs_of_classes():
+    """Losses of labels are the row of the truth, for steps towards all of them at once too."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(12, 3)), np.arange(12) % 3
+    table = rng.integers(4, size=(3, 3)) * (1.0 - np.eye(3))
+    toy = bind_rows(X, y, 3, table=table)
+    toy.pairs.loss = [table[truth, found] for truth, found in zip(y, toy.pairs.labels, strict=True)]
+    check_problem(toy.problem, 0)
+    _, optimum = solve_primal(toy.pairs, 0.1)
+    for steps in ("projection", "pairwise"):
+        solution = BCFW(steps=steps, averaging=False).solve(
+            toy.problem, toy.regularizer(0.1), tol=1e-4, random_state=0
+        )
+        assert solution.dual <= optimum + 1e-9 and optimum - 1e-9 <= solution.primal
+        assert solution.primal == pytest.approx(optimum, rel=2e-3)
+
+
 def test_laws_of_problems():
     check_problem(multiclass_toy(0).problem, 0)
 

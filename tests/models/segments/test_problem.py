@@ -16,7 +16,10 @@ LIMITS = [3, 1, 2]
 LENGTHS = [1, 2, 4, 5]
 
 
-def bind(ends, lengths, false_cost=None, seed=0):
+PAIRS = np.array([[0.0, 0.4, 3.0], [2.0, 0.0, 0.0], [1.0, 0.3, 0.0]])
+
+
+def bind(ends, lengths, false_cost=None, seed=0, table=None):
     """Return a problem, its sequences, true segmentations and costs of tokens."""
     rng = np.random.default_rng(seed)
     X = [rng.normal(size=(n, 2)) for n in LENGTHS]
@@ -30,16 +33,17 @@ def bind(ends, lengths, false_cost=None, seed=0):
     if false_cost is not None:
         cost = np.where(truth & 1, false_cost[truth >> 1], 0.0)
     model = SegmentModel(2, LIMITS, ends, lengths)
-    problem = model.bind(stacked, truth, cost, block_weights(4), false_cost)
+    problem = model.bind(stacked, truth, cost, block_weights(4), false_cost, table=table)
     return problem, model, X, y, np.split(cost, stacked.offsets[1:-1])
 
 
 @pytest.mark.parametrize("ends", [False, True])
 @pytest.mark.parametrize("lengths", [False, True])
-@pytest.mark.parametrize("spans", [False, True])
-def test_hinges_are_those_of_all_segmentations(ends, lengths, spans):
-    false_cost = np.array([1.0, 0.0, 0.7]) if spans else None
-    problem, model, X, y, costs = bind(ends, lengths, false_cost)
+@pytest.mark.parametrize("loss", ["tokens", "spans", "pairs"])
+def test_hinges_are_those_of_all_segmentations(ends, lengths, loss):
+    false_cost = np.array([1.0, 0.0, 0.7]) if loss == "spans" else None
+    table = PAIRS if loss == "pairs" else None
+    problem, model, X, y, costs = bind(ends, lengths, false_cost, table=table)
     check_problem(problem, random_state=0)
     rng, probe = np.random.default_rng(1), ProblemProbe(problem)
     for scale in (0.0, 0.3, 3.0):
@@ -52,13 +56,13 @@ def test_hinges_are_those_of_all_segmentations(ends, lengths, spans):
             own = flat @ feature(x, truth, LIMITS, 3, ends=ends, lengths=lengths)
             values = []
             for segments in segmentations(len(x), LIMITS):
-                loss = (
+                lost = (
                     span_loss(segments, truth, false_cost)
-                    if spans
-                    else token_loss(segments, truth, cost)
+                    if loss == "spans"
+                    else token_loss(segments, truth, cost, table)
                 )
                 phi = feature(x, segments, LIMITS, 3, ends=ends, lengths=lengths)
-                values.append(loss + flat @ phi - own)
+                values.append(lost + flat @ phi - own)
             assert found[i] == pytest.approx(max(values))
             assert probe.truth(i).tolist() == codes(truth).tolist()
 

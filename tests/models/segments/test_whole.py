@@ -7,7 +7,6 @@ from helpers.segments import codes, feature, segmentations, span_loss, token_los
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import Regularizer
 from sskit.models.segments.model import SegmentModel
-from sskit.models.segments.request import WholeFeatures
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
 from sskit.testing import check_problem
 from sskit.utils import RaggedArray
@@ -32,9 +31,8 @@ def bind(ends, lengths, false_cost):
     if false_cost is not None:
         cost = np.where(truth & 1, false_cost[truth >> 1], 0.0)
     values = np.concatenate([block.ravel() for block in whole])
-    given = WholeFeatures(values, stacked.offsets, 3, Q)
     model = SegmentModel(2, LIMITS, ends, lengths, Q)
-    problem = model.bind(stacked, truth, cost, block_weights(4), false_cost, whole=given)
+    problem = model.bind(stacked, truth, cost, block_weights(4), false_cost, whole=values)
     return problem, model, X, whole, y, np.split(cost, stacked.offsets[1:-1])
 
 

@@ -13,7 +13,13 @@ from helpers.trees import random_parents
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import Regularizer
 from sskit.inputs.trees import check_trees
-from sskit.models.tree.model import TreeModel, default_lam, feature_scale, kinds_of_trees
+from sskit.models.tree.model import (
+    TreeModel,
+    default_lam,
+    feature_scale,
+    kinds_of_trees,
+    make_decoder,
+)
 from sskit.solvers import BCFW, FrankWolfe, MultiPlane, Subgradient
 from sskit.testing.problem_checks import check_problem
 
@@ -106,7 +112,8 @@ def test_decoder_equals_enumeration(n_jobs, n_kinds):
     w = rng.normal(size=model.layout.n_weights)
     batch = check_trees(trees)
     kinds = None if n_kinds is None else np.unique(batch.kinds)
-    decoder = model.decoder(batch, batch.codes(kinds), w, n_jobs)
+    codes, weights = batch.codes(kinds), model.layout.split(w)
+    decoder = make_decoder(batch, codes, n_kinds, **weights, n_jobs=n_jobs)
     kinds = (0,) if kinds is None else kinds.tolist()
     best, marginals = decoder.best(), decoder.max_marginals()
     labels, scores = decoder.top_k(5)
@@ -141,8 +148,12 @@ def test_default_lam():
 
 def test_trees_hold_a_table_for_each_kind_that_they_have():
     codes, offsets = np.array([2, 0, 2, 1, 1], dtype=np.int32), np.array([0, 3, 3, 5])
-    kinds, table = kinds_of_trees(codes, offsets, 3)
-    assert [x.toarray().tolist() for x in kinds] == [[[1, 0, 0], [0, 0, 1]], [], [[0, 1, 0]]]
+    kinds, first, table = kinds_of_trees(codes, offsets, 3)
+    assert first.tolist() == [0, 2, 2, 3]
+    assert [rows.n_rows for rows in kinds] == [2, 0, 1]
+    assert [rows.count_columns().round().tolist() for rows in kinds] == [
+        [1, 0, 1], [0, 0, 0], [0, 1, 0],
+    ]  # fmt: skip
     assert table.tolist() == [1, 0, 1, 0, 0]
 
 

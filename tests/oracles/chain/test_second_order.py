@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import logsumexp
+from sskit_probes.chain_probe import draw_labels
 
 from sskit.oracles import (
+    chain_marginals,
     chain_max_marginals,
+    second_order_marginals,
     second_order_max_marginals,
     second_order_top_k,
     second_order_viterbi,
@@ -112,6 +116,87 @@ def test_max_marginals(T, K, forbid):
     )
 
 
+def shares_of(labels, shares, K):
+    """Return the probabilities of states, pairs and triples from those of all labellings."""
+    T = labels.shape[1]
+    sums = [np.zeros((max(T - n, 0), *(K,) * (n + 1))) for n in range(3)]
+    for n, total in enumerate(sums):
+        for t in range(T - n):
+            np.add.at(total[t], tuple(labels[:, t + i] for i in range(n + 1)), shares)
+    return sums
+
+
+@pytest.mark.parametrize("scale", [1.0, 30.0, 1e4])
+@pytest.mark.parametrize("forbid", [0.0, 0.6])
+@pytest.mark.parametrize(("T", "K"), SIZES)
+def test_marginals(T, K, forbid, scale):
+    tables = [scale * table for table in draw(np.random.default_rng(T * 100 + K), T, K,
+                                              forbid=forbid)]  # fmt: skip
+    labels, scores = enumerate_chain(*tables)
+    log_partition = logsumexp(scores)
+    found = second_order_marginals(*tables, return_pairs=True, return_triples=True)
+    assert isinstance(found[0], float)
+    assert abs(found[0] - log_partition) <= 1e-12 * max(1.0, abs(log_partition))
+    expected = shares_of(labels, np.exp(scores - log_partition), K)
+    for some, others in zip(found[1:], expected, strict=True):
+        assert some.flags.c_contiguous
+        np.testing.assert_allclose(some, others, rtol=1e-9, atol=1e-12)
+    for only, place in (({}, []), ({"return_pairs": True}, [2]), ({"return_triples": True}, [3])):
+        again = second_order_marginals(*tables, **only)
+        assert len(again) == 2 + len(place)
+        for some, others in zip(again, [found[k] for k in (0, 1, *place)], strict=True):
+            np.testing.assert_array_equal(some, others)
+
+
+@pytest.mark.parametrize("K", [2, 9, 22])
+@pytest.mark.parametrize("scale", [1.0, 1e4])
+def test_marginals_of_long_chains(K, scale):
+    rng = np.random.default_rng(K)
+    nodes, pairs, triples = (scale * table for table in draw(rng, 300, K, forbid=0.1))
+    log_partition, marginals, both, three = second_order_marginals(
+        nodes, pairs, triples, return_pairs=True, return_triples=True
+    )
+    np.testing.assert_allclose(marginals.sum(axis=1), 1.0, rtol=1e-12)
+    np.testing.assert_allclose(both.sum(axis=2), marginals[:-1], atol=1e-9)
+    np.testing.assert_allclose(three.sum(axis=3), both[:-1], atol=1e-7)
+    np.testing.assert_allclose(three.sum(axis=1), both[1:], atol=1e-7)
+    backwards = second_order_marginals(nodes[::-1], pairs.T, triples.transpose(2, 1, 0))
+    assert backwards[0] == pytest.approx(log_partition, rel=1e-12)
+    np.testing.assert_allclose(backwards[1][::-1], marginals, atol=1e-7)
+    found = second_order_marginals(nodes, pairs, np.zeros((K, K, K)), return_pairs=True)
+    expected = chain_marginals(nodes, pairs, return_pairs=True)
+    assert found[0] == pytest.approx(expected[0], rel=1e-12)
+    for some, others in zip(found[1:], expected[1:], strict=True):
+        np.testing.assert_allclose(some, others, atol=1e-7)
+
+
+@pytest.mark.parametrize(("T", "K"), [(1, 3), (2, 3), (3, 2), (5, 3)])
+def test_draws_have_the_probabilities(T, K):
+    rng = np.random.default_rng(T)
+    tables = draw(rng, T, K, forbid=0.3)
+    n = 20_000
+    labels = draw_labels(*tables, rng.random((n, T)))
+    all_labels, scores = enumerate_chain(*tables)
+    expected = shares_of(all_labels, np.exp(scores - logsumexp(scores)), K)
+    for some, others in zip(shares_of(labels, np.full(n, 1 / n), K), expected, strict=True):
+        assert (some[others == 0.0] == 0.0).all()
+        np.testing.assert_allclose(some, others, atol=5 * np.sqrt(0.25 / n))
+
+
+def test_marginals_where_nothing_is_allowed():
+    for T in (1, 2, 3, 5):
+        with pytest.raises(ValueError, match=f"no labelling of {T} nodes is allowed"):
+            second_order_marginals(np.full((T, 2), -np.inf), np.zeros((2, 2)), np.zeros((2, 2, 2)))
+    with pytest.raises(ValueError, match="no labelling of 3 nodes is allowed"):
+        second_order_marginals(np.zeros((3, 2)), np.zeros((2, 2)), np.full((2, 2, 2), -np.inf))
+
+
+@pytest.mark.parametrize("name", ["return_pairs", "return_triples"])
+def test_what_is_returned_is_told_by_switches(name):
+    with pytest.raises(TypeError, match=f"{name} must be True or False"):
+        second_order_marginals(np.zeros((2, 2)), np.zeros((2, 2)), np.zeros((2,) * 3), **{name: 1})
+
+
 @given(st.integers(1, 30), st.integers(1, 20), st.integers(0, 10**6))
 def test_without_triples_it_is_the_first_order(T, K, seed):
     nodes, transitions, _ = draw(np.random.default_rng(seed), T, K, forbid=0.2, integers=True)
@@ -180,6 +265,7 @@ def test_bad_triples(triples, message):
         (second_order_viterbi, ()),
         (second_order_top_k, (2,)),
         (second_order_max_marginals, ()),
+        (second_order_marginals, ()),
     ):
         with pytest.raises((TypeError, ValueError), match=message):
             function(np.zeros((3, 2)), np.zeros((2, 2)), triples, *more)

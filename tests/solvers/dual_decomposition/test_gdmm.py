@@ -245,7 +245,7 @@ def test_order_of_visits_is_that_of_the_seed():
 @pytest.mark.parametrize("name", ["multiclass", "graph"])
 def test_models_without_factors_are_refused(name):
     toy = TOYS[name](14)
-    with pytest.raises(ValueError, match=r"'gdmm' needs .* nodes and edges.*Problem has not"):
+    with pytest.raises(ValueError, match="'gdmm' needs .* and edges.*Structure has not"):
         GDMM().solve(toy.problem, toy.regularizer(LAM))
 
 

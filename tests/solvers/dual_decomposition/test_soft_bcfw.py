@@ -267,7 +267,7 @@ def test_softened_sets_of_labels_tend_to_the_relaxation():
 @pytest.mark.parametrize("name", ["multiclass", "graph"])
 def test_models_without_factors_are_refused(name):
     toy = TOYS[name](14)
-    with pytest.raises(ValueError, match=r"'soft_bcfw' needs .* nodes and edges.*Problem has not"):
+    with pytest.raises(ValueError, match="'soft_bcfw' needs .* and edges.*Structure has not"):
         solve(toy)
 
 

@@ -1,0 +1,452 @@
+"""Graphs and trees: labellings of the nodes of any graph, and the oracles that find the best."""
+
+import numpy as np
+
+from sskit.models.features import value_digests
+from sskit.oracles.graph.expansion import Expansion
+
+from libc.math cimport INFINITY, fabs
+from libc.stdint cimport int8_t, int32_t, int64_t
+from libc.string cimport memcpy
+from libcpp.vector cimport vector
+
+from sskit.core.checks cimport all_below
+from sskit.core.lanes cimport LANES, padded
+from sskit.core.vectors cimport Scratch
+from sskit.models.feature_map cimport FeatureMap
+from sskit.models.features cimport are_modest, score_rows_apart
+from sskit.models.rows cimport Rows, dense_rows
+from sskit.models.structure cimport Block, NodeLoss, Structure
+from sskit.oracles.graph.cut cimport Cut, leave_cut, take_cut
+from sskit.oracles.graph.potentials cimport (
+    GraphOracle, PairForm, Potentials, Topologies, labelling_score, nodes_alone, pair_score,
+    table_of
+)
+from sskit.oracles.graph.roof_dual cimport QPBO
+from sskit.oracles.tree.max_sum cimport TreeKBest, TreeMaxSum
+
+
+cdef class GraphStructure(Structure):
+    """Labellings of graphs, each of which has an oracle.
+
+    Potentials are those of a `FeatureMap` that has edges, whose columns are those of a `PairForm`.
+    A node without a label has no edges and keeps the state 0.
+
+    Parameters
+    ----------
+    map : FeatureMap
+        Where the potentials are.
+    form : PairForm
+        How the potentials of an edge make a table of pairs.
+    ends : ndarray of shape (n_edges, 2), int32
+        The two nodes of the edges of all graphs, counted in their graph.
+    edges : ndarray of shape (n_blocks + 1,), int64
+        Graph i has the edges edges[i] to edges[i + 1] - 1.
+    oracles : sequence of GraphOracle
+        What finds labellings.
+    choice : ndarray of shape (n_blocks,), int8
+        The number of the oracle of each graph.
+    topologies : Topologies, default=None
+        What follows from the edges, arranged for the oracles; None: they make what they need.
+    table : ndarray of shape (n_edges,), int32, default=None
+        Which row of edge features of its graph an edge has; None: each has its own.
+    allowed_pairs : ndarray of shape (K, K), bool, default=None
+        Which states may stand at the two nodes of an edge; only of the form of all pairs. None: all.
+    marginals : bool, default=False
+        Whether max-marginals are true ones, which a single oracle, for trees or cuts, can find.
+        Else they are the scores of the labelling that is found with one state put in.
+    """
+
+    cdef FeatureMap map
+    cdef PairForm form
+    cdef const int32_t[:, ::1] ends
+    cdef const int64_t[::1] edges
+    cdef const int32_t[::1] table            # empty: each edge has its own row
+    cdef readonly tuple oracles              # keeps the next ones alive
+    cdef vector[void*] oracle_of
+    cdef vector[bint] takes_infinite         # can it take potentials of -inf?
+    cdef const int8_t[::1] choice
+    cdef Topologies topologies               # forks share them; None: oracles do without
+    cdef dict given                          # the arguments that may be missing
+    cdef const double[::1] forbidden         # (width,) 0 or -inf, added to all tables; empty: none
+    cdef bint marginals
+    # What is kept from call to call, which forks share: a graph is asked by one thread at a time.
+    cdef int32_t[::1] last                   # (n_nodes,) the last labelling, -1: none; empty: none is
+    cdef float[::1] messages
+    cdef const int64_t[::1] message_offset   # (n_blocks,) where those of a graph begin, -1: none
+    # scratch
+    cdef Scratch[double] nodes               # potentials of nodes, with losses
+    cdef Scratch[double] pairs               # of pairs, -inf where these are forbidden
+    cdef Scratch[int32_t] labels
+    cdef TreeKBest lists
+
+    def __cinit__(self, FeatureMap map, PairForm form, ends, edges, oracles, choice, *,
+                  Topologies topologies=None, table=None, allowed_pairs=None,
+                  bint marginals=False):
+        cdef GraphOracle oracle
+        cdef Py_ssize_t i
+        self.given = dict(
+            topologies=topologies, table=table, allowed_pairs=allowed_pairs, marginals=marginals
+        )
+        self.map, self.form, self.ends, self.edges = map, form, ends, edges
+        self.oracles, self.choice, self.marginals = tuple(oracles), choice, marginals
+        self.topologies = topologies
+        if table is not None:
+            self.table = table
+        if allowed_pairs is not None:
+            self.forbidden = np.where(allowed_pairs, 0.0, -np.inf).ravel()
+        self.costly = self.bounds = self.takes_turns = True
+        for oracle in self.oracles:
+            self.oracle_of.push_back(<void*>oracle)
+            self.takes_infinite.push_back(not isinstance(oracle, (Cut, Expansion, QPBO)))
+            self.exact = self.exact and oracle.exact
+            self.lock_free = self.lock_free and oracle.lock_free
+            self.takes_turns = self.takes_turns and (oracle.lock_free or oracle.takes_turns)
+            self.bounds = self.bounds and (oracle.exact or oracle.bounds)
+        self.bounds = self.bounds and not self.exact
+        self.takes_turns = self.takes_turns and not self.lock_free
+        self.max_code_length = map.longest
+        for i in range(map.n_blocks):
+            self.max_support = max(
+                self.max_support, 2 * (map.count(i) + self.edges[i + 1] - self.edges[i])
+            )
+
+    def remember(self, Py_ssize_t most):
+        """Keep the last labellings, and messages: of as many graphs as so many floats allow."""
+        cdef Potentials p
+        cdef Block b
+        cdef Py_ssize_t i, size, total = 0
+        cdef double[::1] theta = np.zeros(self.map.max_statistics)
+        if not self.last.shape[0]:
+            self.last = np.full(self.map.nodes[self.map.n_blocks], -1, dtype=np.int32)
+        offsets = np.full(self.map.n_blocks, -1, dtype=np.int64)
+        for i in range(self.map.n_blocks):
+            b.i, b.n, b.theta = i, self.map.count(i), &theta[0]
+            self.load(&b, &p)
+            size = (<GraphOracle>self.oracle_of[self.choice[i]]).memory_size(&p)
+            if size and total + size <= most:
+                offsets[i] = total
+                total += size
+        self.messages, self.message_offset = np.zeros(max(total, 1), dtype=np.float32), offsets
+
+    cdef bint knows(self, const Block* b, const int32_t* code) noexcept nogil:
+        return all_below(code, b.n, self.form.n_states)
+
+    cdef int load(self, const Block* b, Potentials* p) except -1 nogil:
+        cdef Py_ssize_t first = self.edges[b.i], k, e
+        p.n_nodes, p.n_edges = b.n, self.edges[b.i + 1] - first
+        p.stride, p.width = self.map.stride, self.map.edge_stride
+        p.node, p.pair = b.theta, b.theta + self.map.edge_base(b.i)
+        p.n_tables = self.map.edges[b.i + 1] - self.map.edges[b.i]
+        p.ends = &self.ends[first, 0] if p.n_edges else NULL
+        p.table = &self.table[first] if p.n_edges and self.table.shape[0] else NULL
+        take_form(p, self.form)
+        p.topology = NULL
+        if self.topologies is not None:
+            p.topology = self.topologies.at(b.i)
+        if self.forbidden.shape[0]:
+            self.pairs.resize(p.n_tables * p.width + 1)
+            for e in range(p.n_tables):
+                for k in range(self.forbidden.shape[0]):
+                    self.pairs[e * p.width + k] = p.pair[e * p.width + k] + self.forbidden[k]
+            p.pair = self.pairs.data()
+        return 0
+
+    # potentials of nodes that may be written to
+    cdef double* copy_nodes(self, Potentials* p) except NULL nogil:
+        if p.node != self.nodes.data():
+            self.nodes.resize(p.n_nodes * p.stride)
+            memcpy(self.nodes.data(), p.node, p.n_nodes * p.stride * sizeof(double))
+            p.node = self.nodes.data()
+        return self.nodes.data()
+
+    # -inf at nodes becomes so low a number that the state is never chosen where that is needed
+    cdef int make_finite(self, Potentials* p) except -1 nogil:
+        cdef Py_ssize_t v, k
+        cdef double* node = NULL
+        cdef double never = 0.0
+        for v in range(p.n_nodes):
+            for k in range(p.n_states):
+                if p.node[v * p.stride + k] == -INFINITY:
+                    if node == NULL:
+                        node, never = self.copy_nodes(p), -range_of(p)
+                    node[v * p.stride + k] = never
+        return 0
+
+    cdef int best(
+        self, const Block* b, NodeLoss loss, double weight, int32_t* code
+    ) except -1 nogil:
+        cdef Potentials p
+        self.load(b, &p)
+        if weight != 0.0 or loss.has_masks:
+            loss.add(b.first, b.n, weight, self.copy_nodes(&p), p.stride)
+        return self.find(b, &p, &loss.truth[b.first] if weight > 0.0 else NULL, code)
+
+    # the best labelling; `truth` is a good one to begin with, if there is one
+    cdef int find(
+        self, const Block* b, Potentials* p, const int32_t* truth, int32_t* code
+    ) except -1 nogil:
+        cdef Py_ssize_t k = self.choice[b.i]
+        cdef int32_t* last = &self.last[b.first] if self.last.shape[0] else NULL
+        cdef float* messages = NULL
+        self.excess = 0.0
+        if not self.takes_infinite[k]:
+            self.make_finite(p)
+        if (<GraphOracle>self.oracle_of[k]).exact:
+            return (<GraphOracle>self.oracle_of[k]).improve(p, code)
+        nodes_alone(p, code)
+        take_better(p, truth, code)
+        if last != NULL and last[0] >= 0:
+            take_better(p, last, code)
+        if last != NULL and self.message_offset[b.i] >= 0:
+            messages = &self.messages[self.message_offset[b.i]]
+        (<GraphOracle>self.oracle_of[k]).improve_from(p, code, messages)
+        if (<GraphOracle>self.oracle_of[k]).bounds:
+            self.excess = max(
+                (<GraphOracle>self.oracle_of[k]).bound - labelling_score(p, code), 0.0
+            )
+        if last != NULL:
+            memcpy(last, code, p.n_nodes * sizeof(int32_t))
+        return 0
+
+    cdef Py_ssize_t plane(
+        self, const Block* b, const int32_t* truth, const int32_t* code, int32_t* index,
+        double* value
+    ) except -1 nogil:
+        cdef Py_ssize_t K = self.form.n_states, base = self.map.edge_base(b.i), e, n = 0
+        cdef Py_ssize_t first = self.edges[b.i], n_edges = self.edges[b.i + 1] - first
+        cdef int32_t stride = <int32_t>self.map.stride, place = 0, u, v, was, now
+        cdef int32_t pair = <int32_t>base, width = <int32_t>self.map.edge_stride
+        cdef const int32_t* ends = &self.ends[first, 0] if n_edges else NULL
+        cdef const int32_t* column = &self.form.column[0, 0]
+        cdef bint shares = self.table.shape[0] > 0, potts = self.form.potts
+        # Every entry is written and stays if the labels differ there: where they do is too
+        # irregular for branches.
+        for v in range(<int32_t>b.n):
+            index[n], index[n + 1] = place + truth[v], place + code[v]
+            value[n], value[n + 1] = 1.0, -1.0
+            n += 2 * (truth[v] != code[v])
+            place += stride
+        for e in range(n_edges):
+            u, v = ends[2 * e], ends[2 * e + 1]
+            if potts:
+                was, now = truth[u] == truth[v], code[u] == code[v]
+                index[n], value[n] = pair, was - now
+                n += was != now
+            else:
+                if shares:
+                    pair = <int32_t>base + self.table[first + e] * width
+                was = column[truth[u] * K + truth[v]]
+                now = column[code[u] * K + code[v]]
+                index[n], index[n + 1] = pair + was, pair + now
+                value[n], value[n + 1] = 1.0, -1.0
+                n += 2 * (was != now)
+            pair += width
+        return n
+
+    def prepare_k_best(self, Py_ssize_t k):
+        """Make room for k labellings; fewer if the largest tree has not as many."""
+        k = min(k, self.form.n_states ** min(self.map.longest, int(k).bit_length()))
+        self.lists = TreeKBest(k)
+        return k
+
+    cdef Py_ssize_t k_best(
+        self, const Block* b, Py_ssize_t k, int32_t* codes, double* scores
+    ) except -1 nogil:
+        cdef Potentials p
+        self.load(b, &p)
+        with gil:
+            return self.lists.decode(&p, codes, scores)
+
+    cdef int max_marginals(self, const Block* b, double* out) except -1 nogil:
+        cdef Potentials p
+        self.load(b, &p)
+        if not self.marginals:
+            return self.put_in(b, &p, out)
+        if self.takes_infinite[0]:
+            (<TreeMaxSum>self.oracle_of[0]).marginals(&p, out)
+        else:
+            with gil:
+                self.cut_marginals(&p, out)
+        spread(out, b.n, p.n_states, p.stride)
+        forbid_as(b.theta, b.n, p.n_states, p.stride, out)
+        return 0
+
+    cdef int cut_marginals(self, Potentials* p, double* out) except -1:
+        cdef Cut cut = self.oracles[0]
+        cdef Py_ssize_t v
+        cdef double score
+        self.labels.resize(p.n_nodes)
+        self.make_finite(p)
+        cut.improve(p, self.labels.data())
+        score = labelling_score(p, self.labels.data())
+        for v in range(2 * p.n_nodes):
+            out[v] = score
+        return cut.marginals(<double[: p.n_nodes, :2]>out)
+
+    # the scores of labellings that differ at one node from the one that is found
+    cdef int put_in(self, const Block* b, Potentials* p, double* out) except -1 nogil:
+        cdef int32_t* labels
+        cdef const double* node = p.node
+        cdef double score
+        cdef int32_t k, u, v
+        cdef Py_ssize_t e
+        self.labels.resize(p.n_nodes)
+        labels = self.labels.data()
+        self.find(b, p, NULL, labels)
+        p.node = node
+        score = labelling_score(p, labels)
+        for v in range(p.n_nodes):
+            for k in range(p.n_states):
+                out[v * p.stride + k] = score
+                if k != labels[v]:
+                    out[v * p.stride + k] += (
+                        node[v * p.stride + k] - node[v * p.stride + labels[v]]
+                    )
+        for e in range(p.n_edges):
+            u, v = p.ends[2 * e], p.ends[2 * e + 1]
+            score = pair_score(p, e, labels[u], labels[v])
+            for k in range(p.n_states):
+                out[u * p.stride + k] += pair_score(p, e, k, labels[v]) - score
+                out[v * p.stride + k] += pair_score(p, e, labels[u], k) - score
+        return 0
+
+    cpdef Structure fork(self):
+        cdef GraphStructure other = GraphStructure(
+            self.map, self.form, np.asarray(self.ends), np.asarray(self.edges),
+            [(<GraphOracle>oracle).fork() for oracle in self.oracles], np.asarray(self.choice),
+            **self.given
+        )
+        other.last, other.messages = self.last, self.messages
+        other.message_offset = self.message_offset
+        return other
+
+    def digest(self):
+        """Return what tells structures apart."""
+        allowed = self.given["allowed_pairs"]
+        return {
+            "the model": "graph",
+            "the form of the pairs": self.form.width,
+            "allowed_pairs": None if allowed is None else np.packbits(allowed).tobytes(),
+        }
+
+    def digests(self):
+        """Return what tells the graphs apart: their edges, and which share a table."""
+        edges = np.asarray(self.edges)
+        out = {"the edges of X": value_digests(np.ravel(self.ends), 2 * edges)}
+        if self.given["table"] is not None:
+            out["the kinds of the edges of X"] = value_digests(self.given["table"], edges)
+        return out
+
+
+cdef void take_form(Potentials* p, PairForm form) noexcept nogil:
+    p.n_states, p.potts = form.n_states, form.potts
+    p.column, p.factor = &form.column[0, 0], &form.factor[0, 0]
+
+
+# labels become those of another labelling, unless NULL, if it scores more
+cdef void take_better(
+    const Potentials* p, const int32_t* other, int32_t* labels
+) noexcept nogil:
+    if other != NULL and labelling_score(p, other) > labelling_score(p, labels):
+        memcpy(labels, other, p.n_nodes * sizeof(int32_t))
+
+
+# more than the scores of two labellings can differ by, but for those of -inf
+cdef double range_of(const Potentials* p) noexcept nogil:
+    cdef Py_ssize_t v, e, k
+    cdef double total = 1.0
+    for v in range(p.n_nodes):
+        for k in range(p.n_states):
+            if p.node[v * p.stride + k] != -INFINITY:
+                total += 2.0 * fabs(p.node[v * p.stride + k])
+    for e in range(p.n_edges):
+        for k in range(p.width):
+            total += 2.0 * fabs(p.pair[table_of(p, e) * p.width + k])
+    return total
+
+
+# rows of n_states become rows `stride` apart, in place
+cdef void spread(
+    double* rows, Py_ssize_t n, Py_ssize_t n_states, Py_ssize_t stride
+) noexcept nogil:
+    cdef Py_ssize_t v, k
+    for v in range(n - 1, -1, -1):
+        for k in range(n_states - 1, -1, -1):
+            rows[v * stride + k] = rows[v * n_states + k]
+
+
+# -inf where potentials are
+cdef void forbid_as(
+    const double* node, Py_ssize_t n, Py_ssize_t n_states, Py_ssize_t stride, double* out
+) noexcept nogil:
+    cdef Py_ssize_t v, k
+    for v in range(n):
+        for k in range(n_states):
+            if node[v * stride + k] == -INFINITY:
+                out[v * stride + k] = -INFINITY
+
+
+cdef PairForm POTTS = PairForm(2, "potts")
+
+
+def cut_single(const double[:, ::1] features, const int32_t[:, ::1] ends,
+               const double[:, ::1] edge_features, coef, pairs):
+    """Return the best labelling of one graph with two states and Potts potentials.
+
+    It is what is served most: a map, a structure and a request take longer to make than the cut.
+
+    Parameters
+    ----------
+    features : ndarray of shape (n_nodes, p), float64
+        Features of the nodes.
+    ends : ndarray of shape (n_edges, 2), int32
+        The two nodes of each edge; there is one.
+    edge_features : ndarray of shape (n_edges, q), float64
+        Features of the edges, finite.
+    coef : ndarray of shape (2, p)
+        Weights of the nodes, numbers of any kind.
+    pairs : ndarray of shape (q,)
+        Weights of agreement, finite.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_nodes,), int32, or None
+        None if features of an edge are negative, or other numbers so large that a score may
+        overflow: whoever takes all graphs knows what to say of that.
+    """
+    cdef const double[:, :] weights = np.asarray(coef, dtype=np.float64)
+    cdef const double[:] agreement = np.asarray(pairs, dtype=np.float64)
+    cdef Py_ssize_t n = features.shape[0], p = features.shape[1], m = ends.shape[0]
+    cdef Py_ssize_t q = edge_features.shape[1], stride = padded(2), j, k
+    # weights of nodes and of pairs, each with spare ones behind them; scores of nodes and of pairs
+    cdef double[::1] memory = np.zeros(2 * p + q + 2 * LANES + n * stride + m)
+    cdef double* w = &memory[0]
+    cdef double* pair_w = w + 2 * p + LANES
+    cdef double* node = pair_w + q + LANES
+    cdef Rows rows = dense_rows(&features[0, 0], p), edges = dense_rows(&edge_features[0, 0], q)
+    cdef bint positive = True
+    cdef Potentials found
+    cdef Cut cut
+    for j in range(m):
+        for k in range(q):
+            positive &= edge_features[j, k] >= 0.0
+    for j in range(p):
+        w[2 * j], w[2 * j + 1] = weights[0, j], weights[1, j]
+    for j in range(q):
+        pair_w[j] = agreement[j]
+    if not (positive and are_modest(w, 2 * p) and are_modest(&features[0, 0], n * p)):
+        return None
+    score_rows_apart(&rows, 0, n, w, 2, node, stride)
+    score_rows_apart(&edges, 0, m, pair_w, 1, node + n * stride, 1)
+    take_form(&found, POTTS)
+    found.n_nodes, found.n_edges, found.n_tables, found.stride = n, m, m, stride
+    found.width, found.node, found.pair, found.ends = 1, node, node + n * stride, &ends[0, 0]
+    found.table = NULL
+    found.topology = NULL
+    labels = np.empty(n, dtype=np.int32)
+    cdef int32_t[::1] out = labels
+    cut = take_cut()
+    cut.improve(&found, &out[0])
+    leave_cut(cut)
+    return labels

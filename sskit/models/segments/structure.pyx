@@ -1,0 +1,388 @@
+"""Segmentations of sequences, under losses by token or by segment."""
+
+import numpy as np
+
+from sskit.models.features import value_digests
+
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memcpy
+
+from sskit.core.lanes cimport padded
+from sskit.models.feature_map cimport FeatureMap
+from sskit.models.structure cimport Block, NodeLoss, Structure
+from sskit.oracles.segments.semi_markov cimport SegmentKBest, SegmentMaxSum, SegmentPotentials
+
+
+cdef class SegmentStructure(Structure):
+    """Segmentations of sequences.
+
+    A code has 2 k + 1 at the first token of each segment of state k and 2 k at its other tokens:
+    these are the 2 K states of a `NodeLoss`. Nodes of the map are tokens; column k < K is that of
+    state k, with 3 K columns K + k says that the token is the first one of a segment of state k,
+    and 2 K + k that it is the last one. The head is one row: transitions (K, K), lengths (K, M) if
+    they have weights, features of whole segments (K, q), start (K,), end (K,). Segments of a state
+    whose limit is one have neither weights of lengths nor of first and last tokens, which would be
+    those of the token and of the state again.
+
+    Potentials of -inf in the first K columns say in which states a token cannot be.
+
+    Parameters
+    ----------
+    map : FeatureMap
+        Where the potentials are.
+    limits : ndarray of shape (K,), int32
+        Length of the longest segment of each state, at least 1; the largest is M.
+    has_lengths : bool
+        Whether lengths have weights.
+    false_cost : ndarray of shape (K,), float64, default=None
+        What a segment costs that is not true, and then the cost of a loss at the first token of a
+        true one is that of missing it; None: the loss is one of tokens.
+    whole : ndarray of shape (n_values,), float64, default=None
+        Features of whole segments, block after block, those of T tokens as (T, min(M, T), q): by
+        the first token of a segment and its length less one. Entries of segments that would end
+        behind the sequence are never read.
+    forbids : bool, default=False
+        Whether there may be potentials of -inf.
+    """
+
+    cdef FeatureMap map
+    cdef tuple given                         # what it was made of
+    cdef readonly Py_ssize_t n_states
+    cdef readonly Py_ssize_t max_length
+    cdef readonly Py_ssize_t n_whole         # features of whole segments, q
+    cdef Py_ssize_t stride                   # padded(n_states)
+    cdef Py_ssize_t whole_place              # where their weights are in the head
+    cdef Py_ssize_t end_place                # likewise start and end
+    cdef bint has_ends
+    cdef bint has_lengths
+    cdef bint forbids
+    cdef const int32_t[::1] limits
+    cdef const double[::1] false_cost        # empty: losses are by token
+    cdef const double[::1] whole
+    cdef const int64_t[::1] places           # (n_blocks + 1,) where those of a block begin
+    # scratch: potentials as oracles take them
+    cdef SegmentMaxSum oracle
+    cdef SegmentKBest lists
+    cdef double[::1] inside                  # (longest, stride) of tokens; likewise the next two
+    cdef double[::1] opening
+    cdef double[::1] closing
+    cdef double[::1] before                  # (stride,)
+    cdef double[::1] lengths                 # (max_length, stride)
+    cdef double[::1] apart                   # (longest, max_length, stride) of whole segments
+    cdef double[::1] transitions             # (n_states, stride)
+    cdef double[::1] ends                    # (2, stride)
+    cdef int32_t[::1] bonus_state            # (longest,)
+    cdef int32_t[::1] bonus_length
+    cdef double[::1] bonus
+
+    def __cinit__(self, FeatureMap map, const int32_t[::1] limits, bint has_lengths,
+                  false_cost=None, whole=None, bint forbids=False):
+        cdef Py_ssize_t n_states = limits.shape[0], longest = max(map.longest, 1), k, d
+        self.given = map, limits, has_lengths, false_cost, whole, forbids
+        self.map, self.limits, self.n_states = map, limits, n_states
+        self.stride = padded(n_states)
+        for k in range(n_states):
+            self.max_length = max(self.max_length, limits[k])
+        self.has_ends = map.n_columns > n_states
+        self.has_lengths, self.forbids = has_lengths, forbids
+        self.end_place = map.head_columns - 2 * n_states
+        self.whole_place = n_states * (n_states + self.max_length * has_lengths)
+        self.n_whole = (self.end_place - self.whole_place) // n_states
+        self.false_cost = np.zeros(0) if false_cost is None else false_cost
+        if self.n_whole:
+            sizes = np.diff(map.offsets)
+            sizes = sizes * np.minimum(sizes, self.max_length) * self.n_whole
+            self.whole, self.places = whole, np.append(0, np.cumsum(sizes)).astype(np.int64)
+        self.max_code_length = longest
+        self.max_support = 2 * ((5 + self.n_whole) * longest + 2)
+        self.oracle = SegmentMaxSum(longest, n_states)
+        self.inside, self.opening, self.closing = np.zeros((3, longest * self.stride))
+        self.before = np.zeros(self.stride)
+        self.transitions, self.ends = np.zeros(n_states * self.stride), np.zeros(2 * self.stride)
+        self.lengths = np.full(self.max_length * self.stride, -np.inf)
+        for k in range(n_states):
+            for d in range(limits[k]):
+                self.lengths[d * self.stride + k] = 0.0
+        if self.n_whole or forbids:
+            self.apart = np.zeros(longest * min(self.max_length, longest) * self.stride)
+        if false_cost is not None:
+            self.bonus_state = np.empty(longest, dtype=np.int32)
+            self.bonus_length = np.empty(longest, dtype=np.int32)
+            self.bonus = np.empty(longest)
+
+    # features of the d + 1 tokens from t on
+    cdef inline const double* whole_row(
+        self, const Block* b, Py_ssize_t t, Py_ssize_t d
+    ) noexcept nogil:
+        cdef Py_ssize_t most = min(self.max_length, b.n)
+        return &self.whole[self.places[b.i] + (t * most + d) * self.n_whole]
+
+    # take the potentials of a block; those of its tokens are not yet added up
+    cdef void take_potentials(self, const Block* b) noexcept nogil:
+        cdef Py_ssize_t n_states = self.n_states, stride = self.stride, j, k, t, d, e
+        cdef const double* lengths = b.theta + n_states * n_states
+        cdef const double* node = b.theta + self.map.node_base
+        cdef bint ends
+        for j in range(n_states):
+            memcpy(
+                &self.transitions[j * stride], b.theta + j * n_states, n_states * sizeof(double)
+            )
+        for j in range(2):
+            memcpy(
+                &self.ends[j * stride], b.theta + self.end_place + j * n_states,
+                n_states * sizeof(double)
+            )
+        for k in range(n_states if self.has_lengths else 0):
+            for d in range(self.limits[k] if self.limits[k] > 1 else 0):
+                self.lengths[d * stride + k] = lengths[k * self.max_length + d]
+        for t in range(b.n):
+            for k in range(n_states):
+                e, ends = t * stride + k, self.has_ends and self.limits[k] > 1
+                self.inside[e] = node[k]
+                self.opening[e] = node[n_states + k] if ends else 0.0
+                self.closing[e] = node[2 * n_states + k] if ends else 0.0
+            node += self.map.stride
+        if self.n_whole or self.forbids:
+            self.take_whole(b)
+
+    # the scores of features of whole segments, and what is forbidden
+    cdef void take_whole(self, const Block* b) noexcept nogil:
+        cdef Py_ssize_t n_states = self.n_states, stride = self.stride, q = self.n_whole, t, d, k, f
+        cdef Py_ssize_t most = min(self.max_length, b.n)
+        cdef const double* weights = b.theta + self.whole_place
+        cdef const double* row = NULL
+        cdef double* out
+        cdef double total
+        for t in range(b.n):
+            for d in range(min(most, b.n - t)):
+                out = &self.apart[(t * most + d) * stride]
+                if q:
+                    row = self.whole_row(b, t, d)
+                for k in range(n_states):
+                    total = 0.0
+                    for f in range(q):
+                        total += row[f] * weights[k * q + f]
+                    # one that is longer by a token has all that this one has
+                    if self.inside[(t + d) * stride + k] == -INFINITY or (
+                        d and out[k - stride] == -INFINITY
+                    ):
+                        total = -INFINITY
+                    out[k] = total
+        # sums that run over tokens stay finite
+        for k in range(b.n * stride if self.forbids else 0):
+            if self.inside[k] == -INFINITY:
+                self.inside[k] = 0.0
+
+    # what it costs to give tokens other codes, but for a constant
+    cdef void add_tokens(self, const Block* b, NodeLoss loss, double weight) noexcept nogil:
+        cdef Py_ssize_t t, k, e, truth
+        cdef double amount
+        for t in range(b.n):
+            truth, e = loss.truth[b.first + t], t * self.stride
+            if loss.is_bonus:
+                # a loss on all but one is, up to a constant, a bonus taken from that one
+                e += truth >> 1
+                amount = weight * loss.cost[b.first + t]
+                if truth & 1:
+                    self.opening[e] -= amount
+                else:
+                    self.inside[e] -= amount
+                    self.opening[e] += amount
+                continue
+            for k in range(self.n_states):
+                amount = weight * loss.at(b.first + t, 2 * k)
+                self.inside[e + k] += amount
+                self.opening[e + k] += weight * loss.at(b.first + t, 2 * k + 1) - amount
+
+    # what it costs to have segments that are not true, and to miss true ones, likewise
+    cdef void add_segments(self, const Block* b, NodeLoss loss, double weight) noexcept nogil:
+        cdef Py_ssize_t t, k, s = 0
+        cdef const int32_t* truth = &loss.truth[b.first]
+        for t in range(b.n):
+            for k in range(self.n_states):
+                self.opening[t * self.stride + k] += weight * self.false_cost[k]
+            if truth[t] & 1:
+                s = t
+            self.bonus_state[t] = -1
+            if t + 1 == b.n or truth[t + 1] & 1:
+                k = truth[t] >> 1
+                self.bonus_state[t], self.bonus_length[t] = <int32_t>k, <int32_t>(t - s)
+                self.bonus[t] = -weight * (loss.cost[b.first + s] + self.false_cost[k])
+
+    # the potentials of what was taken, once what losses add to inside and opening is there
+    cdef SegmentPotentials potentials(self, const Block* b, bint has_bonus) noexcept nogil:
+        cdef Py_ssize_t t, k, e
+        cdef SegmentPotentials p
+        for k in range(self.n_states):
+            self.before[k] = 0.0
+        for t in range(b.n):
+            for k in range(self.n_states):
+                e = t * self.stride + k
+                self.opening[e] -= self.before[k]
+                self.before[k] += self.inside[e]
+                self.closing[e] += self.before[k]
+        p.n_tokens, p.n_states = b.n, self.n_states
+        p.max_length = min(self.max_length, b.n)
+        p.opening, p.closing = &self.opening[0], &self.closing[0]
+        p.lengths, p.transitions = &self.lengths[0], &self.transitions[0]
+        p.start, p.end = &self.ends[0], &self.ends[self.stride]
+        p.whole = &self.apart[0] if self.n_whole or self.forbids else NULL
+        p.bonus_state = p.bonus_length = NULL
+        p.bonus = NULL
+        if has_bonus:
+            p.bonus_state, p.bonus_length = &self.bonus_state[0], &self.bonus_length[0]
+            p.bonus = &self.bonus[0]
+        return p
+
+    cdef int best(
+        self, const Block* b, NodeLoss loss, double weight, int32_t* code
+    ) except -1 nogil:
+        cdef bint spans = weight != 0.0 and self.false_cost.shape[0] > 0
+        cdef SegmentPotentials p
+        self.take_potentials(b)
+        if spans:
+            self.add_segments(b, loss, weight)
+        elif weight != 0.0:
+            self.add_tokens(b, loss, weight)
+        p = self.potentials(b, spans)
+        self.oracle.decode(&p, code)
+        return 0
+
+    def prepare_k_best(self, Py_ssize_t k):
+        """Make room for k segmentations; fewer if the longest sequence has not as many."""
+        cdef Py_ssize_t longest = self.max_code_length
+        k = min(k, (2 * int(self.n_states)) ** min(longest, int(k).bit_length()))
+        self.lists = SegmentKBest(longest, self.n_states, min(self.max_length, longest), k)
+        return k
+
+    cdef Py_ssize_t k_best(
+        self, const Block* b, Py_ssize_t k, int32_t* codes, double* scores
+    ) except -1 nogil:
+        cdef SegmentPotentials p
+        self.take_potentials(b)
+        p = self.potentials(b, False)
+        return self.lists.decode(&p, codes, scores)
+
+    cdef int max_marginals(self, const Block* b, double* out) except -1 nogil:
+        cdef Py_ssize_t n_states = self.n_states, t, k
+        cdef SegmentPotentials p
+        self.take_potentials(b)
+        p = self.potentials(b, False)
+        self.oracle.marginals(&p, out)
+        # from the end on, as rows are apart
+        for t in range(b.n - 1, 0, -1):
+            for k in range(n_states - 1, -1, -1):
+                out[t * self.stride + k] = out[t * n_states + k]
+        return 0
+
+    cdef bint knows(self, const Block* b, const int32_t* code) noexcept nogil:
+        cdef Py_ssize_t t, size = 0
+        for t in range(b.n):
+            if not 0 <= code[t] < 2 * self.n_states:
+                return False
+            if code[t] & 1:
+                size = 0
+            elif t == 0 or code[t - 1] >> 1 != code[t] >> 1:
+                return False
+            size += 1
+            if size > self.limits[code[t] >> 1]:
+                return False
+        return True
+
+    cdef double loss_of(self, const Block* b, NodeLoss loss, const int32_t* code) noexcept nogil:
+        cdef Py_ssize_t t, s = 0
+        cdef const int32_t* truth = &loss.truth[b.first]
+        cdef double total = 0.0
+        cdef bint same = True
+        if not self.false_cost.shape[0]:
+            return loss.of(b.first, b.n, code)
+        # s: the last token at which a segment of one or the other begins; same: are both equal
+        # from there on? True segments and those of the code that end together are one if they are
+        for t in range(b.n):
+            if code[t] & 1:
+                total += self.false_cost[code[t] >> 1]
+            if truth[t] & 1:
+                total += loss.cost[b.first + t]
+            if (code[t] | truth[t]) & 1:
+                s, same = t, True
+            same = same and code[t] == truth[t]
+            if not same or not (code[s] & truth[s] & 1):
+                continue
+            if t + 1 == b.n or code[t + 1] & truth[t + 1] & 1:
+                total -= self.false_cost[code[s] >> 1] + loss.cost[b.first + s]
+        return max(total, 0.0)
+
+    # what one labelling counts and the other does not, times sign; returns the number of entries
+    cdef Py_ssize_t count_apart(
+        self, const Block* b, const int32_t* code, const int32_t* other, double sign,
+        int32_t* index, double* value
+    ) noexcept nogil:
+        cdef Py_ssize_t K = self.n_states, node = self.map.node_base, t, e, k, f, n = 0
+        cdef const double* row
+        cdef bint differs
+        for t in range(b.n):
+            k = code[t] >> 1
+            differs = other[t] >> 1 != k
+            if differs:
+                put(index, value, &n, node + k, sign)
+            if differs and t == 0:
+                put(index, value, &n, self.end_place + k, sign)
+            if differs and t == b.n - 1:
+                put(index, value, &n, self.end_place + K + k, sign)
+            e, node = t, node + self.map.stride
+            if not code[t] & 1:
+                continue
+            if t and (differs or not other[t] & 1 or other[t - 1] >> 1 != code[t - 1] >> 1):
+                put(index, value, &n, (code[t - 1] >> 1) * K + k, sign)
+            if self.limits[k] == 1 and not self.n_whole:
+                continue
+            differs = code[t] != other[t]
+            while e + 1 < b.n and not code[e + 1] & 1:
+                e += 1
+                differs = differs or code[e] != other[e]
+            # the segment t .. e is in the other too if that has the same codes and ends here
+            if not differs and (e + 1 == b.n or other[e + 1] & 1):
+                continue
+            if self.limits[k] > 1 and self.has_ends:
+                f = node - self.map.stride + K + k
+                put(index, value, &n, f, sign)
+                put(index, value, &n, f + (e - t) * self.map.stride + K, sign)
+            if self.limits[k] > 1 and self.has_lengths:
+                put(index, value, &n, K * K + k * self.max_length + e - t, sign)
+            if self.n_whole:
+                row = self.whole_row(b, t, e - t)
+            for f in range(self.n_whole):
+                put(index, value, &n, self.whole_place + k * self.n_whole + f, sign * row[f])
+        return n
+
+    cdef Py_ssize_t plane(
+        self, const Block* b, const int32_t* truth, const int32_t* code, int32_t* index,
+        double* value
+    ) except -1 nogil:
+        cdef Py_ssize_t n = self.count_apart(b, truth, code, 1.0, index, value)
+        return n + self.count_apart(b, code, truth, -1.0, index + n, value + n)
+
+    cpdef Structure fork(self):
+        return SegmentStructure(*self.given)
+
+    def digest(self):
+        """Return what tells structures apart, by the name that users know it by."""
+        return {
+            "the model": "segments",
+            "the number of labels": self.n_states,
+            "max_length": bytes(self.limits),
+            "the weights": (self.map.n_columns, self.has_lengths, self.n_whole),
+            "the loss": bytes(self.false_cost),
+        }
+
+    def digests(self):
+        """Return what tells the features of whole segments apart."""
+        return {"segment_features": value_digests(self.whole, self.places)} if self.n_whole else {}
+
+
+cdef inline void put(
+    int32_t* index, double* value, Py_ssize_t* n, Py_ssize_t j, double number
+) noexcept nogil:
+    index[n[0]], value[n[0]] = <int32_t>j, number
+    n[0] += 1

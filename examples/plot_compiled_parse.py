@@ -177,7 +177,7 @@ print({name: np.round(values, 3).tolist() for name, values in shares.items()})
 # each head of a word would be: there is nothing more to write for them.
 
 best, scores = parser.predict_topk(X[test][:1], 5, return_scores=True)
-print(*zip(best[0], scores[0].round(3), strict=True), sep="\n")
+print(*zip(best[0], scores[0].round(3).tolist(), strict=True), sep="\n")
 
 # %%
 # Held-out sentences, and one whose words for themselves made no tree.

@@ -233,7 +233,11 @@ class StructSVMClassifier(
         **StructuredEstimator._parameter_constraints,
         **KernelMixin._parameter_constraints,
         **StandardizeMixin._parameter_constraints,
-        "model": [StrOptions({"multiclass"}), HasMethods(["joint_feature"]), CompiledModel],
+        "model": [
+            StrOptions({"multiclass"}),
+            HasMethods(["joint_feature"]),
+            HasMethods(["feature_map", "structure"]),
+        ],
         "steps": [StrOptions({"auto", "fw", "pairwise", "away", "projection"})],
         "loss": [StrOptions({"zero_one"}), "array-like", dict],
         "fit_intercept": ["boolean"],

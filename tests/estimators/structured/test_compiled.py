@@ -398,6 +398,10 @@ def test_models_that_return_something_else_are_told():
             StructSVMClassifier(model).fit(X, y)
     with pytest.raises(ValueError, match=r"the costs of y\[0\]"):
         StructSVMClassifier(Costly()).fit(X, y)
+    with pytest.raises(TypeError, match=r"got the class Costly; write Costly\(\.\.\.\)"):
+        StructSVMClassifier(Costly).fit(X, y)
+    with pytest.raises(ValueError, match="kernel='rbf' cannot be combined with a model object"):
+        StructSVMClassifier(Costly(), kernel="rbf").fit(X, y)
     with pytest.raises(NotImplementedError, match="CompiledModel must implement feature_map"):
         StructSVMClassifier(CompiledModel()).fit(X, y)
 

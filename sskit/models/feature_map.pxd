@@ -38,6 +38,7 @@ cdef class FeatureMap:
     # nodes
     cdef readonly object features            # FeatureRows of all blocks, or a tuple of one each
     cdef bint shared                         # is it one for all?
+    cdef bint is_plain                       # have nodes no masks, functions and edges?
     cdef bint has_functions                  # is `space` one of kernels?
     cdef int make_room(self) except -1
     cdef bint has_rest                       # are there other parts than nodes?
@@ -125,6 +126,8 @@ cdef class FeatureMap:
         return self.tail_weights + j // self.tail_stride * self.tail_columns + j % self.tail_stride
     # the rows of nodes at which a direction is not zero, into `active`; returns how many
     cdef inline Py_ssize_t find_active(self, Py_ssize_t i, Direction delta) noexcept nogil:
+        if self.is_single and not self.has_functions:
+            return 1
         return active_rows(
             &delta.value[self.node_base], self.count(i), self.stride, &self.active[0]
         )

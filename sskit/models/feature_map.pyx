@@ -141,6 +141,9 @@ cdef class FeatureMap:
         self.has_rest = self.node_base > 0 or edges is not None
         self.space = NO_SPACE if space is None else space
         self.has_functions = self.space.is_kernel_space
+        self.is_plain = (
+            edges is None and first_mask is None and last_mask is None and not self.has_functions
+        )
         self.n_weights = self.tail_weights + self.tail_rows * self.tail_columns
         if self.has_functions:
             self.n_weights = self.space.stop
@@ -175,7 +178,7 @@ cdef class FeatureMap:
                 j % width, self.head_columns - 1
             ))
         self.head_place = place
-        self.active = np.empty(self.longest + 1, dtype=np.int32)
+        self.active = np.zeros(self.longest + 1, dtype=np.int32)
         self.fresh = np.zeros(self.longest + 1, dtype=np.int32)
         if not self.is_single and np.min(self.grams.offset, initial=0) < 0:
             n_nodes = self.edge_weights
@@ -221,6 +224,8 @@ cdef class FeatureMap:
         score_rows_apart(
             self.rows_of(i), self.first_row(i), count, w, self.n_columns, node, self.stride
         )
+        if self.is_plain:
+            return 0
         for k in range(self.n_columns if self.first_mask != NULL else 0):
             node[k] += self.first_mask[k]
         for k in range(self.n_columns if self.last_mask != NULL else 0):
@@ -491,7 +496,7 @@ cdef class FeatureMap:
             (<FeatureRows>self.edge_features).prefetch(
                 self.edges[i], self.edges[i + 1] - self.edges[i]
             )
-        if self.grams.has(i):
+        if not self.is_single and self.grams.has(i):
             self.grams.prefetch(i, self.count(i))
 
     cpdef FeatureMap fork(self):

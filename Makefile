@@ -21,7 +21,7 @@ BUILD_TOOLS := "setuptools>=77.0.1" "Cython>=3.1.2"
 METADATA := pyproject.toml setup.py
 COMPILED := $(shell find sskit -name '*.pyx' -o -name '*.pxd' -o -name '*.hpp' 2>/dev/null)
 MODULES := $(shell find sskit -name '*.py' 2>/dev/null)
-PROBES := $(wildcard tests/compiled/*.py*)
+PROBES := $(wildcard tests/compiled/*.py* examples/compiled/*.pyx)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -124,7 +124,7 @@ debug: $(DEBUG_VENV)/.probes
 lint: $(VENV)/.installed $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	PATH="$(abspath $(BIN)):$$PATH" cython-lint sskit tests/compiled
+	PATH="$(abspath $(BIN)):$$PATH" cython-lint sskit tests/compiled examples/compiled
 	$(BIN)/codespell
 	$(BIN)/python -m numpydoc.hooks.validate_docstrings $(MODULES)
 

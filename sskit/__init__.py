@@ -1,5 +1,7 @@
 """Structured support vector machines in the manner of scikit-learn."""
 
+from pathlib import Path
+
 from sskit._public import export_from
 from sskit.estimators import (
     CalibratedTagger,
@@ -37,6 +39,7 @@ __all__ = [
     "StructuredModel",
     "TreeTagger",
     "__version__",
+    "get_include",
 ]
 
 export_from(
@@ -57,3 +60,22 @@ export_from(
     StructuredModel,
     TreeTagger,
 )
+
+
+def get_include():
+    """Return the folders that compiled code of yours is built with.
+
+    Returns
+    -------
+    folders : list of str
+        What holds the package, for its ``.pxd`` files, and those of its headers: the
+        ``include_dirs`` of an extension, and the ``include_path`` of ``cythonize``.
+
+    Examples
+    --------
+    >>> import sskit
+    >>> len(sskit.get_include()) > 1
+    True
+    """
+    package = Path(__file__).resolve().parent
+    return [str(package.parent), *sorted({str(path.parent) for path in package.rglob("*.hpp")})]

@@ -31,7 +31,7 @@ class Bench:
         self.n = len(stacked)
         self.stacked = stacked
         self.model = ChainModel(stacked.values.shape[1], len(classes))
-        self.problem = self.model.bind(stacked, labels, cost, block_weights(self.n))
+        self.problem = self.bind(labels, cost, block_weights(self.n))
         self.dual = DualState(self.problem)
         self.regularizer = Regularizer(lam, self.problem.n_weights)
         self.sampler = PermutationSampler(self.n, np.random.RandomState(0))
@@ -43,6 +43,10 @@ class Bench:
         self.evaluator = Evaluator(self.problem)
         for _ in range(warm_passes):
             self.steps()
+
+    def bind(self, labels, cost, block_weight):
+        """Return the problem."""
+        return self.model.bind(self.stacked, labels, cost, block_weight)
 
     def steps(self):
         """Take one BCFW pass."""

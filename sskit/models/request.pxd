@@ -10,6 +10,7 @@ cdef class Request:
     cdef readonly FeatureMap map
     cdef readonly Structure structure
     cdef readonly NodeLoss known             # its states that are not possible are never chosen
+    cdef bint forbids                        # do potentials say so? Else `best` of the structure
     cdef double[::1] weights                 # (n_weights + LANES,)
     cdef readonly Py_ssize_t n_blocks
     cdef readonly Py_ssize_t n_nodes

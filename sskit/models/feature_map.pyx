@@ -83,7 +83,7 @@ cdef class FeatureMap:
                   first_mask=None, last_mask=None, edges=None, edge_offsets=None,
                   edge_columns=None, tail=(0, 0), triples=False, space=None):
         cdef FeatureRows one
-        cdef Py_ssize_t i, most = 0, n_edge_weights = 0
+        cdef Py_ssize_t i, most = 1, n_edge_weights = 0  # a place to point at, also without nodes
         cdef const double[::1] numbers
         self.parts = dict(
             features=features, offsets=offsets, n_columns=n_columns, head=head, mask=mask,

@@ -397,7 +397,7 @@ def has_few_entries(X):
 
 def no_features(n_rows, marks=None, n_marks=2):
     """Return rows without features but for their marks."""
-    return FeatureRows(np.empty((n_rows, 0)), marks=marks, n_marks=n_marks)
+    return FeatureRows(np.empty((n_rows, 0)), False, marks, n_marks=n_marks)
 
 
 def ones(n_rows):

@@ -33,15 +33,16 @@ cdef class Request:
     def __cinit__(self, FeatureMap map, Structure structure, weights, possible=None):
         self.map, self.structure, self.weights = map, structure, weights
         self.n_blocks, self.n_states = map.n_blocks, map.n_columns
-        self.n_nodes = map.nodes[map.n_blocks]
+        self.offsets = structure.offsets(map)
+        self.n_nodes = self.offsets[map.n_blocks]
         self.known = NOTHING_KNOWN
         if possible is not None:
             self.known = NodeLoss(*NO_LABELS, map.n_columns, possible=possible)
 
     cdef int load(self, Py_ssize_t i, double* theta, Block* b) except -1 nogil:
         self.map.own_scores(i, &self.weights[0], theta)
-        b.i, b.first, b.theta = i, self.map.nodes[i], theta
-        b.n = self.map.count(i)
+        b.i, b.first, b.theta = i, self.offsets[i], theta
+        b.n = self.offsets[i + 1] - b.first
         self.known.forbid(b.first, b.n, theta + self.map.node_base, self.map.stride)
         return 0
 

@@ -28,7 +28,8 @@ cdef class NodeLoss:
         A right state of each node; 0 where it has no label. Empty, with the costs: nothing is known
         but what is possible, and there is no loss.
     cost : ndarray of shape (n_nodes,), float64
-        Loss of a wrong state at each node; 0 where it has no label.
+        Loss of a wrong state at each node; 0 where it has no label. Empty where the structure has
+        a loss of its own.
     n_states : int
         Number of states K.
     table : ndarray of shape (K, K), default=None
@@ -127,12 +128,13 @@ cdef class NodeLoss:
 
     cdef void prefetch(self, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
         prefetch_memory(&self.truth[first], n * sizeof(int32_t))
-        prefetch_memory(&self.cost[first], n * sizeof(double))
+        if self.cost.shape[0]:
+            prefetch_memory(&self.cost[first], n * sizeof(double))
 
     def with_truth(self, truth):
         """Return the same loss with other states as the truth."""
         cdef NodeLoss other = NodeLoss(
-            np.ascontiguousarray(truth, dtype=np.int32), self.cost, self.n_states
+            np.ravel(truth).astype(np.int32, copy=False), self.cost, self.n_states
         )
         other.table, other.right, other.possible = self.table, self.right, self.possible
         other.labelled, other.has_masks = self.labelled, self.has_masks
@@ -171,10 +173,9 @@ cdef class NodeLoss:
     def digests(self, offsets):
         """Return what tells losses apart, of the whole and of each block."""
         whole = {"the costs of pairs": np.asarray(self.table).tobytes()} if len(self.table) else {}
-        blocks = {
-            "y": value_digests(self.truth, offsets),
-            "the loss of y": value_digests(self.cost, offsets),
-        }
+        blocks = {"y": value_digests(self.truth, offsets)}
+        if len(self.cost):
+            blocks["the loss of y"] = value_digests(self.cost, offsets)
         tables = map(np.asarray, (self.right, self.possible, self.labelled))
         for name, table in zip(MASKS, tables):
             if len(table):
@@ -200,6 +201,11 @@ cdef class Structure:
     cdef int lacks(self, str name) except -1 nogil:
         with gil:
             raise NotImplementedError(f"{type(self).__name__} must implement {name}")
+
+    cdef const int64_t[::1] offsets(self, FeatureMap map):
+        if not self.n_labels:
+            return map.nodes
+        return np.arange(map.n_blocks + 1, dtype=np.int64) * self.n_labels
 
     cdef int best(
         self, const Block* b, NodeLoss loss, double weight, int32_t* code
@@ -256,6 +262,10 @@ cdef class Structure:
         """Return what tells structures apart, by the name that users know it by."""
         return {"the model": type(self).__name__.removesuffix("Structure").lower()}
 
+    def block_digests(self):
+        """Return what tells blocks apart besides features, truth and costs."""
+        return {}
+
     def n_candidates(self, loss):
         """Return the largest number of candidates for slack rescaling; 0: there are none."""
         return 0
@@ -293,6 +303,7 @@ cdef class StructuredProblem(Problem):
 
     def __cinit__(self, FeatureMap map, Structure structure, NodeLoss loss, block_weight):
         self.map, self.structure, self.loss = map, structure, loss
+        self.offsets = structure.offsets(map)
         self.block_weight, self.space = block_weight, map.space
         self.n_blocks, self.n_weights = map.n_blocks, map.n_weights
         self.max_statistics = map.max_statistics
@@ -388,7 +399,7 @@ cdef class StructuredProblem(Problem):
         Parameters
         ----------
         labels : ndarray of shape (n_nodes,)
-            True states; where nodes may have several right ones, one of these.
+            True states of all blocks; where nodes may have several right ones, one of these.
 
         Returns
         -------
@@ -434,10 +445,10 @@ cdef class StructuredProblem(Problem):
     def fingerprint(self):
         """Return by what the same model and data are known again."""
         maps, blocks = self.map.digests()
-        losses, more = self.loss.digests(self.map.nodes)
+        losses, more = self.loss.digests(self.offsets)
         space, rows = self.space.digests()
         whole = self.structure.digest() | space | maps | losses
-        return Fingerprint(whole, blocks | more | rows)
+        return Fingerprint(whole, blocks | self.structure.block_digests() | more | rows)
 
 
 cdef class StructureSlack(CandidateSlack):
@@ -460,6 +471,7 @@ cdef class StructureSlack(CandidateSlack):
         self, Py_ssize_t i, const double* theta, double* h, double* g
     ) except -1 nogil:
         cdef Block b = self.bound.block(i, theta)
+        self.bound.structure.goal = &self.goal
         return self.bound.structure.candidates(&b, self.bound.loss, h, g)
 
     cdef double take(self, Py_ssize_t i, Py_ssize_t c, int32_t* code) except? -1 nogil:

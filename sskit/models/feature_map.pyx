@@ -539,6 +539,15 @@ cdef class FeatureMap:
         return whole, blocks
 
 
+def weights_alone(n_blocks, n_weights):
+    """Return the map of statistics that are the joint features themselves: a head of one row."""
+    feature_map = FeatureMap(
+        no_features(0), np.zeros(n_blocks + 1, dtype=np.int64), 1, head=(1, n_weights)
+    )
+    feature_map.prepare(no_grams(n_blocks))
+    return feature_map
+
+
 def digests_of(features, offsets):
     """Return a digest of the rows of each block, of one matrix or of one each."""
     if isinstance(features, FeatureRows):

@@ -1,5 +1,6 @@
 from libc.stdint cimport int32_t, int64_t
 
+from sskit.core.capabilities cimport PlaneStore
 from sskit.core.problem cimport Problem, SlackGoal
 from sskit.models.feature_map cimport FeatureMap
 
@@ -60,6 +61,7 @@ cdef class Structure:
     cdef readonly bint lock_free             # does no method ever take the interpreter's lock?
     cdef readonly bint takes_turns
     cdef readonly double excess              # see `Problem`
+    cdef readonly PlaneStore plane_store     # where codes are mere numbers; else None
     cdef readonly Py_ssize_t max_code_length
     cdef readonly Py_ssize_t max_support     # entries of any plane, repeated ones counted
     cdef readonly Py_ssize_t n_labels        # of each block; 0: one for each node of the map

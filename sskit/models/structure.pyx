@@ -277,6 +277,10 @@ cdef class Structure:
     def prepare_max_marginals(self, theta):
         """Work out what max-marginals of all blocks have in common, with these potentials."""
 
+    def oracle_pool(self, n_jobs):
+        """Return who finds the best labellings ahead, see `Problem`, or None."""
+        return None
+
     def decomposition(self, problem):
         """Return the `Decomposition` of a problem of this structure, or None."""
         return None
@@ -309,6 +313,7 @@ cdef class StructuredProblem(Problem):
         self.max_statistics = map.max_statistics
         self.max_code_length = structure.max_code_length
         self.max_support = structure.max_support
+        self.plane_store = structure.plane_store or self.plane_store
         self.exact, self.bounds = structure.exact, structure.bounds
         self.costly, self.takes_turns = structure.costly, structure.takes_turns
         # rows of kernels come from Python
@@ -434,6 +439,10 @@ cdef class StructuredProblem(Problem):
         n = self.structure.n_candidates(self.loss)
         return StructureSlack(self, n) if n else None
 
+    def oracle_pool(self, n_jobs):
+        """Return who finds answers of argmax ahead, or None, see `Problem`."""
+        return self.structure.oracle_pool(n_jobs)
+
     def decomposition(self):
         """Return the problem as a sum over factors, or None."""
         return self.structure.decomposition(self)
@@ -448,7 +457,7 @@ cdef class StructuredProblem(Problem):
         losses, more = self.loss.digests(self.offsets)
         space, rows = self.space.digests()
         whole = self.structure.digest() | space | maps | losses
-        return Fingerprint(whole, blocks | self.structure.block_digests() | more | rows)
+        return Fingerprint(whole, blocks | more | rows | self.structure.block_digests())
 
 
 cdef class StructureSlack(CandidateSlack):

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from sskit.models.feature_map import FeatureMap
-from sskit.models.features import no_features, no_grams, with_spare
+from sskit.models.feature_map import weights_alone
+from sskit.models.features import with_spare
 from sskit.models.layout import WeightLayout
 from sskit.models.parts.structure import PartsStructure, find_marginals
 from sskit.models.request import Decoder, Request
@@ -148,7 +148,6 @@ class PoseModel:
         """
         truths = self.truths(maps, places, self.types(places)).ravel()
         feature_map, structure = self._parts(maps, scale, loss, cutoff)
-        feature_map.prepare(no_grams(len(maps)))
         return StructuredProblem(
             feature_map, structure, NodeLoss(truths, np.empty(0), 0), block_weight
         )
@@ -174,11 +173,10 @@ class PoseModel:
         return PartsDecoder(maps, request, n_jobs)
 
     def _parts(self, maps, scale, loss, cutoff):
-        """Return the feature map, a head of one row with all weights, and the structure."""
-        offsets = np.zeros(len(maps) + 1, dtype=np.int64)
-        feature_map = FeatureMap(no_features(0), offsets, 1, head=(1, self.layout.n_weights))
+        """Return the `FeatureMap` and the structure."""
         tree = self.parents, self.types_of, self.means, self.unit
-        return feature_map, PartsStructure(maps, scale, loss, cutoff, *tree)
+        structure = PartsStructure(maps, scale, loss, cutoff, *tree)
+        return weights_alone(len(maps), self.layout.n_weights), structure
 
 
 class PartsDecoder(Decoder):

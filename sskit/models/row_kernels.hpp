@@ -98,7 +98,12 @@ SSKIT_INLINE void score_rows_of(const Rows* rows, const V* values, ptrdiff_t fir
     for (ptrdiff_t t = 0; t < (rows->marks ? count : 0); ++t) {
         double* scores = out + t * stride;
         SSKIT_MARKED(rows, first + t, {
-            for (ptrdiff_t k = 0; k < n_states; ++k) scores[k] += weights[c * n_states + k];
+            const double* w = weights + c * n_states;
+            if (n_states < LANES)
+                for (ptrdiff_t k = 0; k < n_states; ++k) scores[k] += w[k];
+            else
+                for (ptrdiff_t k = 0; k < n_states; k += LANES)
+                    store(scores + k, load(scores + k) + load(w + k));
         })
     }
 }
@@ -173,7 +178,9 @@ SSKIT_INLINE void add_rows_of(const Rows* rows, const V* values, ptrdiff_t first
     for (ptrdiff_t a = 0; a < (rows->marks ? n_active : 0); ++a) {
         const double* row = direction + active[a] * stride;
         SSKIT_MARKED(rows, first + active[a], {
-            for (ptrdiff_t k = 0; k < n_states; ++k) weights[c * n_states + k] += step * row[k];
+            double* w = weights + c * n_states;
+#pragma GCC ivdep
+            for (ptrdiff_t k = 0; k < n_states; ++k) w[k] += step * row[k];
         })
     }
 }

@@ -320,7 +320,8 @@ cdef class StructuredProblem(Problem):
         self.lock_free = structure.lock_free and not self.space.is_kernel_space
 
     cdef int scores(self, Py_ssize_t i, const double* w, double* theta) except -1 nogil:
-        self.map.common_scores(w, theta)
+        if self.map.node_base:
+            self.map.common_scores(w, theta)
         return self.map.own_scores(i, w, theta)
 
     cdef int scores_at(
@@ -389,7 +390,8 @@ cdef class StructuredProblem(Problem):
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
         cdef Block b = self.block(i, NULL)
         self.map.prefetch(i)
-        self.loss.prefetch(b.first, b.n)
+        if b.n > 1:
+            self.loss.prefetch(b.first, b.n)
 
     cpdef Problem fork(self):
         cdef StructuredProblem other = type(self)(

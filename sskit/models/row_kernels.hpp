@@ -178,8 +178,7 @@ SSKIT_INLINE void add_rows_of(const Rows* rows, const V* values, ptrdiff_t first
     for (ptrdiff_t a = 0; a < (rows->marks ? n_active : 0); ++a) {
         const double* row = direction + active[a] * stride;
         SSKIT_MARKED(rows, first + active[a], {
-            double* w = weights + c * n_states;
-#pragma GCC ivdep
+            double* __restrict w = weights + c * n_states;
             for (ptrdiff_t k = 0; k < n_states; ++k) w[k] += step * row[k];
         })
     }

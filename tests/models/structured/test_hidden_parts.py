@@ -65,8 +65,8 @@ def test_moved_points_are_dual_points_of_the_new_problem(steps):
     solver = BCFW(steps=steps, cache=True)
     solution = solver.solve(problem, Regularizer(LAM, problem.n_weights), tol=0.05, random_state=0)
     point = solution.continuation.save()
-    labellings = STRUCTURE.complete
-    truths = problem.structure.completed([labellings(x, y, solution.w) for x, y in zip(X, Y, strict=True)])
+    found = [STRUCTURE.complete(x, y, solution.w) for x, y in zip(X, Y, strict=True)]
+    truths = problem.structure.completed(found)
     assert 0 < (truths != 0).sum() < len(truths)
     after, current, kept = problem.with_truth(truths), problem, problem.plane_store.n_planes
     saved = point.blocks

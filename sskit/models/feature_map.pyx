@@ -287,15 +287,26 @@ cdef class FeatureMap:
                     theta[j] += w[self.head_weights + c]
         return 0
 
+    cdef void add_nodes(
+        self, Py_ssize_t i, Py_ssize_t n, double step, const double* node, double* v
+    ) noexcept nogil:
+        cdef const Rows* rows = self.rows_of(i)
+        cdef int32_t* active = &self.active[0]
+        cdef Py_ssize_t a, first = self.first_row(i)
+        if self.n_columns > 1:
+            add_rows(rows, first, active, n, step, node, self.n_columns, v)
+            return
+        # a column alone would be added as a whole vector
+        for a in range(n):
+            add_row(rows, first + active[a], step * node[active[a] * self.stride], v, 1)
+
     cdef int scatter(
         self, Py_ssize_t i, Direction delta, double step, double* v
     ) except -1 nogil:
         cdef const double* node = &delta.value[self.node_base]
         cdef int32_t* active = &self.active[0]
         cdef Py_ssize_t n = self.find_active(i, delta)
-        add_rows(
-            self.rows_of(i), self.first_row(i), active, n, step, node, self.n_columns, v
-        )
+        self.add_nodes(i, n, step, node, v)
         if self.has_rest:
             self.scatter_rest(i, delta, step, v)
         # no row of kernels is computed for a direction that has become zero
@@ -407,7 +418,7 @@ cdef class FeatureMap:
         n = self.find_active(i, delta)
         if self.grams.has(i):
             return self.grams.sqnorm(i, active, n, node, self.stride)
-        add_rows(rows, first, active, n, 1.0, node, self.n_columns, &self.image[0])
+        self.add_nodes(i, n, 1.0, node, &self.image[0])
         if rows.indptr == NULL:
             # || B delta ||^2 itself where it has fewer numbers than delta
             total = taken_squares(&self.image[0], rows.width * self.n_columns)

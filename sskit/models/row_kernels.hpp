@@ -66,7 +66,7 @@ SSKIT_INLINE void score_rows_of(const Rows* rows, const V* values, ptrdiff_t fir
                                 const double* weights, ptrdiff_t n_states, double* out,
                                 ptrdiff_t stride) {
     Columns f;
-    if (!rows->indptr && n_states != 2 && stride > 1) {
+    if (!rows->indptr && n_states > 2 && stride > 1) {
         score_dense(values_of(*rows, values, first), count, rows->width, weights, n_states, out,
                     stride);
     } else if (!rows->indptr) {

@@ -27,7 +27,7 @@ from sskit import MultilabelPairwise, SlackRescaling
 from sskit.core.regularizer import Regularizer
 from sskit.models import StructuredModel
 from sskit.models.structured.checked_structure import Answers
-from sskit.models.structured.problem import PythonProblem
+from sskit.models.structured.structure import python_problem
 from sskit.solvers import CuttingPlane
 from sskit.testing.probe import ProblemProbe
 
@@ -71,7 +71,7 @@ class PythonSearches:
         rows, d = range(self.inner.n_blocks), self.inner.max_statistics
         truths = [(np.zeros(d), 0.0) for _ in rows]
         answers = Answers(Rows(self), list(rows), truths)
-        return PythonProblem(answers, np.asarray(self.inner.block_weight))
+        return python_problem(answers, np.asarray(self.inner.block_weight))
 
     def find(self, i, theta):
         """Return the plane that a search finds for row i: loss times psi, and loss."""

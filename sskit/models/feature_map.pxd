@@ -146,6 +146,10 @@ cdef class FeatureMap:
     cdef double scatter_part(
         self, Py_ssize_t i, Direction delta, double step, const int64_t* part, double* v
     ) noexcept nogil
+    # v += step * the outer products of the first n `active` rows and their part of a direction
+    cdef void add_nodes(
+        self, Py_ssize_t i, Py_ssize_t n, double step, const double* node, double* v
+    ) noexcept nogil
     # the weights of all parts but the nodes; returns by how much ||v||^2 grows
     cdef double scatter_rest(
         self, Py_ssize_t i, Direction delta, double step, double* v

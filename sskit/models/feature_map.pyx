@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from sskit.models.features import NO_GRAMS, cut_columns, make_grams, no_features, row_digests
+from sskit.models.features import (
+    NO_GRAMS, cut_columns, make_grams, no_features, no_grams, row_digests
+)
 
 from libc.string cimport memcpy, memset
 
@@ -83,7 +85,7 @@ cdef class FeatureMap:
                   first_mask=None, last_mask=None, edges=None, edge_offsets=None,
                   edge_columns=None, tail=(0, 0), triples=False, space=None):
         cdef FeatureRows one
-        cdef Py_ssize_t i, most = 0, n_edge_weights = 0
+        cdef Py_ssize_t i, most = 1, n_edge_weights = 0  # a place to point at, also without nodes
         cdef const double[::1] numbers
         self.parts = dict(
             features=features, offsets=offsets, n_columns=n_columns, head=head, mask=mask,
@@ -292,15 +294,26 @@ cdef class FeatureMap:
                     theta[j] += w[self.head_weights + c]
         return 0
 
+    cdef void add_nodes(
+        self, Py_ssize_t i, Py_ssize_t n, double step, const double* node, double* v
+    ) noexcept nogil:
+        cdef const Rows* rows = self.rows_of(i)
+        cdef int32_t* active = &self.active[0]
+        cdef Py_ssize_t a, first = self.first_row(i)
+        if self.n_columns > 1:
+            add_rows(rows, first, active, n, step, node, self.n_columns, v)
+            return
+        # a column alone would be added as a whole vector
+        for a in range(n):
+            add_row(rows, first + active[a], step * node[active[a] * self.stride], v, 1)
+
     cdef int scatter(
         self, Py_ssize_t i, Direction delta, double step, double* v
     ) except -1 nogil:
         cdef const double* node = &delta.value[self.node_base]
         cdef int32_t* active = &self.active[0]
         cdef Py_ssize_t n = self.find_active(i, delta)
-        add_rows(
-            self.rows_of(i), self.first_row(i), active, n, step, node, self.n_columns, v
-        )
+        self.add_nodes(i, n, step, node, v)
         if self.has_rest:
             self.scatter_rest(i, delta, step, v)
         # no row of kernels is computed for a direction that has become zero
@@ -419,7 +432,7 @@ cdef class FeatureMap:
         n = self.find_active(i, delta)
         if self.grams.has(i):
             return self.grams.sqnorm(i, active, n, node, self.stride)
-        add_rows(rows, first, active, n, 1.0, node, self.n_columns, &self.image[0])
+        self.add_nodes(i, n, 1.0, node, &self.image[0])
         if rows.indptr == NULL:
             # || B delta ||^2 itself where it has fewer numbers than delta
             total = taken_squares(&self.image[0], rows.width * self.n_columns)
@@ -551,6 +564,15 @@ cdef class FeatureMap:
         if self.edge_features is not None:
             blocks["the edge features of X"] = digests_of(self.edge_features, self.edges)
         return whole, blocks
+
+
+def weights_alone(n_blocks, n_weights):
+    """Return the map of statistics that are the joint features themselves: a head of one row."""
+    feature_map = FeatureMap(
+        no_features(0), np.zeros(n_blocks + 1, dtype=np.int64), 1, head=(1, n_weights)
+    )
+    feature_map.prepare(no_grams(n_blocks))
+    return feature_map
 
 
 def digests_of(features, offsets):

@@ -610,6 +610,11 @@ cdef class SequenceGrams:
 NO_GRAMS = SequenceGrams(np.empty(0, dtype=np.int64), np.empty(1))
 
 
+def no_grams(n_blocks):
+    """Return what has a matrix of no block."""
+    return SequenceGrams(np.full(n_blocks, -1, dtype=np.int64), np.empty(1))
+
+
 def make_grams(features, const int64_t[::1] offsets):
     """Return the Gram matrices of all short enough blocks.
 

@@ -1,4 +1,4 @@
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, int64_t
 
 from sskit.models.feature_map cimport FeatureMap
 from sskit.models.structure cimport Block, NodeLoss, Structure
@@ -13,7 +13,8 @@ cdef class Request:
     cdef bint forbids                        # do potentials say so? Else `best` of the structure
     cdef double[::1] weights                 # (n_weights + LANES,)
     cdef readonly Py_ssize_t n_blocks
-    cdef readonly Py_ssize_t n_nodes
+    cdef const int64_t[::1] offsets          # of the structure
+    cdef readonly Py_ssize_t n_nodes         # or labels, if the structure says how many
     cdef readonly Py_ssize_t n_rows          # of arrays by node: more where these are padded
     cdef readonly Py_ssize_t n_states
 

@@ -71,7 +71,8 @@ cdef class Request:
         self.map, self.structure, self.weights = map, structure, weights
         self.n_blocks = map.n_blocks
         self.n_states = map.n_columns if n_states is None else n_states
-        self.n_nodes = self.n_rows = map.nodes[map.n_blocks]
+        self.offsets = structure.offsets(map)
+        self.n_nodes = self.n_rows = self.offsets[map.n_blocks]
         self.known = NOTHING_KNOWN if known is None else known
         self.forbids = known is None
         if possible is not None:
@@ -81,8 +82,8 @@ cdef class Request:
 
     cdef int load(self, Py_ssize_t i, double* theta, Block* b) except -1 nogil:
         self.map.own_scores(i, &self.weights[0], theta)
-        b.i, b.first, b.theta = i, self.map.nodes[i], theta
-        b.n = self.map.count(i)
+        b.i, b.first, b.theta = i, self.offsets[i], theta
+        b.n = self.offsets[i + 1] - b.first
         if self.forbids:
             self.known.forbid(b.first, b.n, theta + self.map.node_base, self.map.stride)
         return 0

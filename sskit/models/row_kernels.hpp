@@ -66,7 +66,7 @@ SSKIT_INLINE void score_rows_of(const Rows* rows, const V* values, ptrdiff_t fir
                                 const double* weights, ptrdiff_t n_states, double* out,
                                 ptrdiff_t stride) {
     Columns f;
-    if (!rows->indptr && n_states != 2 && stride > 1) {
+    if (!rows->indptr && n_states > 2 && stride > 1) {
         score_dense(values_of(*rows, values, first), count, rows->width, weights, n_states, out,
                     stride);
     } else if (!rows->indptr) {
@@ -115,12 +115,6 @@ SSKIT_CLONES void score_rows_apart(const Rows* rows, ptrdiff_t first, ptrdiff_t 
                                    ptrdiff_t stride) {
     SSKIT_BY_TYPE(rows,
                   score_rows_of(rows, values, first, count, weights, n_states, out, stride))
-}
-
-// weights += step * row, which are apart
-SSKIT_INLINE void add_scaled(const double* row, double step, ptrdiff_t n, double* weights) {
-#pragma GCC ivdep
-    for (ptrdiff_t k = 0; k < n; ++k) weights[k] += step * row[k];
 }
 
 // weights += outer(x, d), two states, dense
@@ -183,8 +177,10 @@ SSKIT_INLINE void add_rows_of(const Rows* rows, const V* values, ptrdiff_t first
     }
     for (ptrdiff_t a = 0; a < (rows->marks ? n_active : 0); ++a) {
         const double* row = direction + active[a] * stride;
-        SSKIT_MARKED(rows, first + active[a],
-                     add_scaled(row, step, n_states, weights + c * n_states))
+        SSKIT_MARKED(rows, first + active[a], {
+            double* __restrict w = weights + c * n_states;
+            for (ptrdiff_t k = 0; k < n_states; ++k) w[k] += step * row[k];
+        })
     }
 }
 

@@ -1,12 +1,13 @@
 from libc.stdint cimport int32_t, int64_t
 
-from sskit.core.problem cimport Problem
+from sskit.core.capabilities cimport PlaneStore
+from sskit.core.problem cimport Problem, SlackGoal
 from sskit.models.feature_map cimport FeatureMap
 
 
 cdef struct Block:
     Py_ssize_t i                             # its number
-    Py_ssize_t n                             # nodes
+    Py_ssize_t n                             # labels: one for each node, or as the structure says
     Py_ssize_t first                         # the first of them, among those of all blocks
     const double* theta                      # potentials, laid out as the FeatureMap says
 
@@ -21,8 +22,8 @@ cdef class NodeLoss:
 
     cdef readonly Py_ssize_t n_states
     cdef const int32_t[::1] truth            # (n_nodes,) a right state of each
-    cdef const double[::1] cost              # (n_nodes,) 0 where a node has no label
-    cdef const double[:, ::1] table          # (K, K) true by predicted state, or (n_nodes, K); empty: none
+    cdef const double[::1] cost              # (n_nodes,) 0: no label; empty: the structure knows
+    cdef const double[:, ::1] table          # (K, K) true by predicted, or (n_nodes, K); empty: none
     cdef readonly bint by_node               # has the table a row for each node?
     cdef const unsigned char[:, ::1] right   # (n_nodes, K) all right states; empty: the truth alone
     cdef const unsigned char[:, ::1] possible  # (n_nodes, K) empty: all states are
@@ -62,8 +63,14 @@ cdef class Structure:
     cdef readonly bint lock_free             # does no method ever take the interpreter's lock?
     cdef readonly bint takes_turns
     cdef readonly double excess              # see `Problem`
+    cdef readonly PlaneStore plane_store     # where codes are mere numbers; else None
     cdef readonly Py_ssize_t max_code_length
     cdef readonly Py_ssize_t max_support     # entries of any plane, repeated ones counted
+    cdef readonly Py_ssize_t n_labels        # of each block; 0: one for each node of the map
+    cdef const SlackGoal* goal               # what candidates are for, which may be fewer then
+
+    # where the labels of each block begin, (n_blocks + 1,)
+    cdef const int64_t[::1] offsets(self, FeatureMap map)
 
     # a labelling that maximises  weight * loss + <theta, m(y)>
     cdef int best(
@@ -117,9 +124,10 @@ cdef class StructuredProblem(Problem):
     cdef readonly FeatureMap map
     cdef readonly Structure structure
     cdef readonly NodeLoss loss
+    cdef const int64_t[::1] offsets          # of the structure
 
     cdef inline Block block(self, Py_ssize_t i, const double* theta) noexcept nogil:
         cdef Block b
-        b.i, b.first, b.theta = i, self.map.nodes[i], theta
-        b.n = self.map.nodes[i + 1] - b.first
+        b.i, b.first, b.theta = i, self.offsets[i], theta
+        b.n = self.offsets[i + 1] - b.first
         return b

@@ -31,7 +31,8 @@ cdef class NodeLoss:
         A right state of each node; 0 where it has no label. Empty, with the costs: nothing is known
         but what is possible, and there is no loss.
     cost : ndarray of shape (n_nodes,), float64
-        Loss of a wrong state at each node; 0 where it has no label.
+        Loss of a wrong state at each node; 0 where it has no label. Empty where the structure has
+        a loss of its own.
     n_states : int
         Number of states K.
     table : ndarray of shape (K, K) or (n_nodes, K), default=None
@@ -132,12 +133,13 @@ cdef class NodeLoss:
 
     cdef void prefetch(self, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
         prefetch_memory(&self.truth[first], n * sizeof(int32_t))
-        prefetch_memory(&self.cost[first], n * sizeof(double))
+        if self.cost.shape[0]:
+            prefetch_memory(&self.cost[first], n * sizeof(double))
 
     def with_truth(self, truth):
         """Return the same loss with other states as the truth."""
         cdef NodeLoss other = NodeLoss(
-            np.ascontiguousarray(truth, dtype=np.int32), self.cost, self.n_states
+            np.ravel(truth).astype(np.int32, copy=False), self.cost, self.n_states
         )
         other.table, other.right, other.possible = self.table, self.right, self.possible
         other.labelled, other.has_masks = self.labelled, self.has_masks
@@ -183,10 +185,9 @@ cdef class NodeLoss:
             by_node = self.table
         elif len(self.table):
             whole["the costs of pairs"] = np.asarray(self.table).tobytes()
-        blocks = {
-            "y": value_digests(self.truth, offsets),
-            "the loss of y": value_digests(self.cost, offsets),
-        }
+        blocks = {"y": value_digests(self.truth, offsets)}
+        if len(self.cost):
+            blocks["the loss of y"] = value_digests(self.cost, offsets)
         tables = map(np.asarray, (self.right, self.possible, self.labelled, by_node))
         for name, table in zip(MASKS, tables):
             if len(table):
@@ -212,6 +213,11 @@ cdef class Structure:
     cdef int lacks(self, str name) except -1 nogil:
         with gil:
             raise NotImplementedError(f"{type(self).__name__} must implement {name}")
+
+    cdef const int64_t[::1] offsets(self, FeatureMap map):
+        if not self.n_labels:
+            return map.nodes
+        return np.arange(map.n_blocks + 1, dtype=np.int64) * self.n_labels
 
     cdef int best(
         self, const Block* b, NodeLoss loss, double weight, int32_t* code
@@ -302,6 +308,10 @@ cdef class Structure:
     def prepare_marginals(self, theta):
         """Work out what sums over labellings of all blocks have in common, likewise."""
 
+    def oracle_pool(self, n_jobs):
+        """Return who finds the best labellings ahead, see `Problem`, or None."""
+        return None
+
     def decomposition(self, problem):
         """Return the `Decomposition` of a problem of this structure, or None."""
         return None
@@ -328,11 +338,13 @@ cdef class StructuredProblem(Problem):
 
     def __cinit__(self, FeatureMap map, Structure structure, NodeLoss loss, block_weight):
         self.map, self.structure, self.loss = map, structure, loss
+        self.offsets = structure.offsets(map)
         self.block_weight, self.space = block_weight, map.space
         self.n_blocks, self.n_weights = map.n_blocks, map.n_weights
         self.max_statistics = map.max_statistics
         self.max_code_length = structure.max_code_length
         self.max_support = structure.max_support
+        self.plane_store = structure.plane_store or self.plane_store
         self.exact, self.bounds = structure.exact, structure.bounds
         self.costly, self.takes_turns = structure.costly, structure.takes_turns
         # rows of kernels come from Python
@@ -425,7 +437,7 @@ cdef class StructuredProblem(Problem):
         Parameters
         ----------
         labels : ndarray of shape (n_nodes,)
-            True states; where nodes may have several right ones, one of these.
+            True states of all blocks; where nodes may have several right ones, one of these.
 
         Returns
         -------
@@ -470,6 +482,10 @@ cdef class StructuredProblem(Problem):
         n = self.structure.n_candidates(self.loss)
         return StructureSlack(self, n) if n else None
 
+    def oracle_pool(self, n_jobs):
+        """Return who finds answers of argmax ahead, or None, see `Problem`."""
+        return self.structure.oracle_pool(n_jobs)
+
     def decomposition(self):
         """Return the problem as a sum over factors, or None."""
         return self.structure.decomposition(self)
@@ -481,7 +497,7 @@ cdef class StructuredProblem(Problem):
     def fingerprint(self):
         """Return by what the same model and data are known again."""
         maps, blocks = self.map.digests()
-        losses, more = self.loss.digests(self.map.nodes)
+        losses, more = self.loss.digests(self.offsets)
         space, rows = self.space.digests()
         # what a structure calls by the same name is closer to what users know
         own = self.structure.digest()
@@ -509,6 +525,7 @@ cdef class StructureSlack(CandidateSlack):
         self, Py_ssize_t i, const double* theta, double* h, double* g
     ) except -1 nogil:
         cdef Block b = self.bound.block(i, theta)
+        self.bound.structure.goal = &self.goal
         return self.bound.structure.candidates(&b, self.bound.loss, h, g)
 
     cdef double take(self, Py_ssize_t i, Py_ssize_t c, int32_t* code) except? -1 nogil:

@@ -24,7 +24,7 @@ from sskit.models.chain.model import ChainModel
 from sskit.models.graph.model import AttractiveModel
 from sskit.models.label_sets.model import PairwiseModel
 from sskit.models.multiclass.model import MulticlassModel
-from sskit.models.rankings.problem import RankingModel
+from sskit.models.rankings.model import RankingModel
 from sskit.models.segments.model import SegmentModel
 from sskit.solvers import BCFW
 from sskit.utils import RaggedArray
@@ -246,9 +246,9 @@ class MultilabelToy(Toy):
     """Toy of sets of labels, with an intercept."""
 
     def assemble(self, q, i):
-        labels, pairs = q[: self.n_states], q[-(-self.n_states // 8) * 8 :]
-        parts = [np.outer(labels, self.X[i]).ravel(), labels, pairs[: self.problem.n_edges]]
-        return np.concatenate(parts)
+        labels = q[self.problem.map.node_base :][: self.n_states]
+        pairs = q[: self.problem.map.tail_columns]
+        return np.concatenate([np.outer(labels, self.X[i]).ravel(), labels, pairs])
 
 
 def multilabel_toy(
@@ -281,7 +281,7 @@ class RankingToy(Toy):
 
     def assemble(self, q, i):
         rows, _ = self.X[i]
-        return rows.T @ q[: len(rows)]
+        return rows.T @ q[::8][: len(rows)]
 
 
 def ranking_toy(seed=0, n=6, n_states=2, p=3, *, form="dense", weights=None, sizes=(4, 3, 5)):

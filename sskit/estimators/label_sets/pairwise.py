@@ -263,7 +263,7 @@ class MultilabelPairwise(LabelSetClassifier):
             chosen is solver
             and plain
             and self._asks_for_no_solver()
-            and isinstance(problem.oracle, relaxation)
+            and isinstance(problem.structure.oracle, relaxation)
         ):
             return SOLVERS["gdmm"]()
         return chosen

@@ -19,7 +19,7 @@ from sskit.estimators.reasons.weights import WeightsFrameMixin
 from sskit.inputs.rows import check_classes, check_rows, refuse_large_integers
 from sskit.inputs.stacking import FeatureScale, refuse_large
 from sskit.inputs.weights import check_sample_weight
-from sskit.models.rankings.problem import RankingModel
+from sskit.models.rankings.model import RankingModel
 from sskit.oracles.rankings.swapped_pairs import worst_ranking
 from sskit.solvers import CuttingPlane
 

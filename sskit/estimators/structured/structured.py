@@ -262,10 +262,11 @@ class HiddenParts:
         """Return the `ConvexConcave` of the problem that begins with the first completions."""
 
         def complete(w):
-            return problem.completed(self.structure.complete(*self.samples, w, self.n_jobs), w)
+            labellings = self.structure.complete(*self.samples, w, self.n_jobs)
+            return problem.structure.completed(labellings, w)
 
         def starts(solved):
-            return distinct(map(problem.completed, chain([self.first], self.further)))
+            return distinct(map(problem.structure.completed, chain([self.first], self.further)))
 
         return ConvexConcave(complete, starts)
 

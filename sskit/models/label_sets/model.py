@@ -4,12 +4,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from sskit.models.counts import are_counts, in_units
-from sskit.models.features import FeatureRows
-from sskit.models.label_sets.decoder import best_sets
+from sskit.models.feature_map import FeatureMap
+from sskit.models.features import FeatureRows, ones
 from sskit.models.label_sets.hierarchy import Hierarchy
 from sskit.models.label_sets.label_graph import choose_inference, label_graph
-from sskit.models.label_sets.problem import MultilabelProblem
+from sskit.models.label_sets.structure import LabelSetStructure
 from sskit.models.layout import WeightLayout
+from sskit.models.structure import NodeLoss, StructuredProblem
 from sskit.oracles.label_sets.sets import (
     CountedSlack,
     CutSets,
@@ -109,13 +110,23 @@ class LabelSetModel:
 
         Returns
         -------
-        problem : MultilabelProblem
+        problem : StructuredProblem
             What solvers take.
         """
-        return MultilabelProblem(
-            FeatureRows(X), truths, cost, self.ends, block_weight, self.intercept,
-            self.make_oracle(), self.domain, self.costly, self.make_slack(cost), self.tight,
-        )  # fmt: skip
+        rows = FeatureRows(X, marks=ones(len(truths)) if self.intercept else None, n_marks=1)
+        offsets = np.arange(len(truths) + 1, dtype=np.int64)
+        tail = min(1, len(self.ends)), len(self.ends)
+        feature_map = FeatureMap(rows, offsets, self.n_labels, tail=tail)
+        feature_map.prepare()
+        structure = self._structure(cost, self.make_slack(cost))
+        loss = NodeLoss(truths.ravel().astype(np.int32), np.empty(0), 2)
+        return StructuredProblem(feature_map, structure, loss, block_weight)
+
+    def _structure(self, cost, slack=None):
+        domain = {"fit_intercept": str(bool(self.intercept)), **self.domain}
+        return LabelSetStructure(
+            self.make_oracle(), cost, self.spare_ends, domain, self.costly, slack, self.tight
+        )
 
     def implied(self, known):
         """Return what follows from known labels, themselves included.
@@ -138,7 +149,7 @@ class LabelSetModel:
         return known
 
     def best_sets(self, scores, pairs, fixed=None):
-        """Return the sets with the highest scores, after `decoder.best_sets`.
+        """Return the sets with the highest scores, see `LabelSetStructure.best_sets`.
 
         Parameters
         ----------
@@ -154,10 +165,7 @@ class LabelSetModel:
         sets : ndarray of shape (n, L), uint8
             0 or 1.
         """
-        sets = np.zeros(scores.shape, dtype=np.uint8)
-        pairs = np.append(pairs, 0.0)
-        best_sets(self.make_oracle(), scores, self.spare_ends, pairs, sets, fixed)
-        return sets
+        return self._structure(np.zeros(self.n_labels)).best_sets(scores, pairs, fixed)
 
 
 class PairwiseModel(LabelSetModel):

@@ -2,9 +2,12 @@
 
 import numpy as np
 
+from sskit.models.feature_map import weights_alone
 from sskit.models.features import with_spare
 from sskit.models.layout import WeightLayout
-from sskit.models.parts.problem import PartsDecoder, PartsProblem
+from sskit.models.parts.structure import PartsStructure, find_marginals
+from sskit.models.request import Decoder, Request
+from sskit.models.structure import NodeLoss, StructuredProblem
 
 
 class PoseModel:
@@ -140,11 +143,14 @@ class PoseModel:
 
         Returns
         -------
-        problem : PartsProblem
+        problem : StructuredProblem
             What solvers take.
         """
-        truths = self.truths(maps, places, self.types(places))
-        return self._problem(maps, truths, scale, loss, cutoff, block_weight)
+        truths = self.truths(maps, places, self.types(places)).ravel()
+        feature_map, structure = self._parts(maps, scale, loss, cutoff)
+        return StructuredProblem(
+            feature_map, structure, NodeLoss(truths, np.empty(0), 0), block_weight
+        )
 
     def decoder(self, maps, w, n_jobs=None):
         """Bind the model to score maps in which parts are to be found.
@@ -163,21 +169,39 @@ class PoseModel:
         decoder : PartsDecoder
             Gives places.
         """
-        n = len(maps)
-        truths = np.zeros((n, 2 * len(self.parents)), dtype=np.int32)
-        problem = self._problem(maps, truths, np.ones(n), "distance", 1.0, np.full(n, 1.0 / n))
-        return PartsDecoder(problem, n_jobs, with_spare(w))
+        request = Request(*self._parts(maps, np.ones(len(maps)), "distance", 1.0), with_spare(w))
+        return PartsDecoder(maps, request, n_jobs)
 
-    def _problem(self, maps, truths, scale, loss, cutoff, block_weight):
-        return PartsProblem(
-            maps,
-            truths,
-            scale,
-            loss,
-            cutoff,
-            block_weight,
-            self.parents,
-            self.types_of,
-            self.means,
-            self.unit,
-        )
+    def _parts(self, maps, scale, loss, cutoff):
+        """Return the `FeatureMap` and the structure."""
+        tree = self.parents, self.types_of, self.means, self.unit
+        structure = PartsStructure(maps, scale, loss, cutoff, *tree)
+        return weights_alone(len(maps), self.layout.n_weights), structure
+
+
+class PartsDecoder(Decoder):
+    """Places of parts under one weight vector.
+
+    Parameters
+    ----------
+    maps : list of n ndarrays of shape (n_parts, H_i, W_i)
+        Score maps.
+    request : Request
+        Of these maps.
+    n_jobs : int, default=None
+        Number of threads.
+    """
+
+    def __init__(self, maps, request, n_jobs=None):
+        super().__init__(request, n_jobs)
+        self.maps = maps
+
+    def best(self):
+        """Return the best x and y of all parts, shape (n, n_parts, 2), int64."""
+        cells = np.split(super().best().reshape(len(self.maps), -1).astype(np.int64), 2, axis=1)[0]
+        widths = np.array([x.shape[2] for x in self.maps])[:, None]
+        return np.stack([cells % widths, cells // widths], axis=2)
+
+    def max_marginals(self):
+        """Return the best score with each part at each cell, for each sample (n_parts, H, W)."""
+        return self.run(find_marginals, [np.empty(maps.shape) for maps in self.maps])

@@ -5,10 +5,12 @@ from itertools import chain, pairwise
 import numpy as np
 from joblib import effective_n_jobs
 
+from sskit.models.feature_map import weights_alone
 from sskit.models.layout import WeightLayout
+from sskit.models.structure import NodeLoss, StructuredProblem
 from sskit.models.structured.checked_structure import Answers, ask, checked_loss
 from sskit.models.structured.oracle_pool import PARALLEL, run_shares
-from sskit.models.structured.problem import PythonProblem
+from sskit.models.structured.python_structure import PythonStructure
 
 METHODS = ("joint_feature", "loss", "argmax")
 
@@ -66,7 +68,7 @@ class Structure:
 
         Returns
         -------
-        problem : PythonProblem
+        problem : StructuredProblem
             What solvers take.
         layout : WeightLayout
             Places of the weights.
@@ -76,7 +78,7 @@ class Structure:
             if not isinstance(flag, (bool, np.bool_)):
                 raise ValueError(f"{name} of the model is {flag!r}, expected True or False")
         answers = Answers(self.model, X, Y, self._n_weights(), full)
-        problem = PythonProblem(answers, block_weight, parallel=self.parallel, **flags)
+        problem = python_problem(answers, block_weight, parallel=self.parallel, **flags)
         bounds = getattr(self.model, "bounds", None)
         layout = WeightLayout(coef=(problem.n_weights,))
         layout.own_bounds = bounds() if callable(bounds) else bounds
@@ -246,6 +248,29 @@ class Structure:
                 for i, pair in enumerate(zip(Y_true, Y, strict=True))
             ]
         )
+
+
+def python_problem(answers, block_weight, **options):
+    """Return the problem of a structure and its samples.
+
+    Parameters
+    ----------
+    answers : Answers
+        The structure and its samples.
+    block_weight : ndarray of shape (n,)
+        Weights of the samples, summing to one.
+    **options : object
+        Of the `PythonStructure`.
+
+    Returns
+    -------
+    problem : StructuredProblem
+        What solvers take.
+    """
+    n = len(answers.X)
+    structure = PythonStructure(answers, **options)
+    truth = NodeLoss(np.zeros(n, dtype=np.int32), np.empty(0), 0)
+    return StructuredProblem(weights_alone(n, answers.n_weights), structure, truth, block_weight)
 
 
 def ask_some(model, name, sample, samples, w, first):

@@ -1,5 +1,7 @@
 from libc.stdint cimport int32_t
 
+from sskit.core.problem cimport SlackGoal
+
 # What an entry of one means: entries of a code count in units of 2^-30, so that answers of
 # relaxations, which may hold any fraction of a label, are codes too.
 cdef int32_t ONE
@@ -36,36 +38,19 @@ cdef class LabelSetOracle:
 cdef void write_pairs(const SetScores* s, int32_t* code) noexcept nogil
 
 
-cdef struct SlackGoal:
-    # g h, or h + loss_weight g among the sets with lower h <= g < upper h
-    bint product
-    double loss_weight
-    double lower
-    double upper
-
-
-# of margin h and loss g of a set; 0 if it does not count, which takes h, g > 0
-cdef inline double goal_value(const SlackGoal* goal, double h, double g) noexcept nogil:
-    if not (h > 0.0 < g and goal.lower * h <= g < goal.upper * h):
-        return 0.0
-    return g * h if goal.product else h + goal.loss_weight * g
-
-
 cdef class SlackSets:
     """The sets of labels that slack rescaling has to choose from.
 
-    A set has the margin h, `offset` less what it scores less than the truth, and the loss g, the
-    sum of costs of its wrong labels. Left out are sets that another one with the same loss
-    exceeds, and those that do not reach the goal best. The object is scratch memory for one
-    thread.
+    Of a set h is its score less that of the truth, and g its loss, the sum of costs of its wrong
+    labels. Left out are sets that another one with the same loss exceeds, and those that do not
+    reach the goal best. The object is scratch memory for one thread.
     """
 
     cdef readonly Py_ssize_t n_candidates   # so many at most
 
     # h and g of candidates, -inf where there is none; returns their number
     cdef Py_ssize_t candidates(
-        self, const SetScores* s, const unsigned char* truth, double offset,
-        const SlackGoal* goal, double* h, double* g
+        self, const SetScores* s, const int32_t* truth, const SlackGoal* goal, double* h, double* g
     ) except -1 nogil
     # code (n_labels,) of one of those of the last call
     cdef void take(self, Py_ssize_t candidate, int32_t* code) noexcept nogil

@@ -8,6 +8,7 @@ from libc.math cimport INFINITY, fabs
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy, memset
 
+from sskit.core.problem cimport SlackGoal, goal_value
 from sskit.core.vectors cimport Scratch
 from sskit.oracles.graph.cut cimport Cut, flow_graph
 from sskit.oracles.graph.potentials cimport Potentials, Topology
@@ -343,24 +344,22 @@ cdef class RoofDuality(LabelSetOracle):
         return 0
 
 
-# margin of the empty set, with that of the truth
-cdef double empty_margin(
-    const SetScores* s, const unsigned char* truth, double margin
-) noexcept nogil:
+# h of the empty set
+cdef double less_truth(const SetScores* s, const int32_t* truth) noexcept nogil:
     cdef Py_ssize_t k
+    cdef double total = 0.0
     for k in range(s.n_labels):
-        margin -= s.label[k] * truth[k]
+        total -= s.label[k] * truth[k]
     for k in range(s.n_edges):
-        margin -= s.pair[k] * (truth[s.ends[2 * k]] & truth[s.ends[2 * k + 1]])
-    return margin
+        total -= s.pair[k] * (truth[s.ends[2 * k]] & truth[s.ends[2 * k + 1]])
+    return total
 
 
 cdef class SlackSets:
     """Base of both; a subclass overrides every method."""
 
     cdef Py_ssize_t candidates(
-        self, const SetScores* s, const unsigned char* truth, double offset,
-        const SlackGoal* goal, double* h, double* g
+        self, const SetScores* s, const int32_t* truth, const SlackGoal* goal, double* h, double* g
     ) except -1 nogil:
         with gil:
             raise NotImplementedError(f"{type(self).__name__} must implement candidates")
@@ -386,7 +385,7 @@ cdef class EnumeratedSlack(SlackSets):
 
     cdef const double[::1] cost
     cdef EnumeratedSets sets            # scores of the labels on the way
-    cdef const unsigned char* truth
+    cdef const int32_t* truth
     # of the search that is going on
     cdef SlackGoal goal
     cdef double slope                   # branches are bounded by h + slope g
@@ -397,30 +396,30 @@ cdef class EnumeratedSlack(SlackSets):
         self.cost, self.n_candidates, self.sets = cost, 1, EnumeratedSets()
 
     cdef Py_ssize_t candidates(
-        self, const SetScores* s, const unsigned char* truth, double offset,
-        const SlackGoal* goal, double* h, double* g
+        self, const SetScores* s, const int32_t* truth, const SlackGoal* goal, double* h, double* g
     ) except -1 nogil:
         self.sets.load(s)
         self.truth, self.goal, self.slope = truth, goal[0], goal.loss_weight
         self.best = 0.0     # sets that count have more
-        self.search(s.n_labels, empty_margin(s, truth, offset), 0.0, 0)
+        self.search(s.n_labels, less_truth(s, truth), 0.0, 0)
         h[0], g[0] = self.best_h, self.best_g
         return self.best > 0.0
 
-    # decide the labels before k; the others have been, and have the margin h and the loss g
+    # decide the labels before k; the others have been, and have these h and g
     cdef void search(
         self, Py_ssize_t k, double h, double g, unsigned int chosen
     ) noexcept nogil:
         cdef Py_ssize_t j, _j
         cdef const double* gain = &self.sets.gain[k, 0]
-        cdef double most_h = h, most_g = g, most = h + self.slope * g, more
+        cdef double margin = self.goal.offset + h, most_h = margin, most_g = g, more
+        cdef double most = margin + self.slope * g
         cdef bint has
         if k == 0:
-            more = goal_value(&self.goal, h, g)
+            more = goal_value(&self.goal, margin, g)
             if more > self.best:
                 self.best, self.best_h, self.best_g, self.best_set = more, h, g, chosen
                 if self.goal.product:
-                    self.slope = h / g   # where the bound by sums is tight for this set
+                    self.slope = margin / g   # where the bound by sums is tight for this set
             return
         for j in range(k):
             more = gain[j] + self.sets.positive[j]
@@ -501,11 +500,11 @@ cdef class CountedSlack(SlackSets):
         self.units.resize(n_labels + 1)
 
     cdef Py_ssize_t candidates(
-        self, const SetScores* s, const unsigned char* truth, double offset,
-        const SlackGoal* goal, double* h, double* g
+        self, const SetScores* s, const int32_t* truth, const SlackGoal* goal, double* h, double* g
     ) except -1 nogil:
         cdef Py_ssize_t k, has, e, n_labels = s.n_labels
         cdef int32_t v, level, parent
+        cdef double less
         cdef double* row
         self.tree.arrange(s)
         for k in range(n_labels):
@@ -524,9 +523,9 @@ cdef class CountedSlack(SlackSets):
             self.reach[parent] += self.reach[k]
             for has in range(1 + (parent < n_labels)):
                 self.join(k, parent, has)
-        offset = empty_margin(s, truth, offset)
+        less = less_truth(s, truth)
         for e in range(self.stride):
-            h[e], g[e] = offset + row[e], e * self.unit
+            h[e], g[e] = less + row[e], e * self.unit
         return self.stride
 
     # the place of the parent, for roots that of the root of all

@@ -21,15 +21,15 @@ cdef class SwappedPairs:
     cdef vector[int64_t] of_grade             # (max_rows + 1,) numbers of rows
     cdef vector[int64_t] tree                 # (max_rows + 1,) a Fenwick tree over the grades
 
-    # the code that maximises  loss_weight * loss - sum_t psi_t score_t; returns its loss
+    # the code that maximises  loss_weight * loss - sum_t psi_t score[t * stride]; returns its loss
     cdef double find(
-        self, Py_ssize_t n, const int32_t* grade, const double* score, double loss_weight,
-        int32_t* code
+        self, Py_ssize_t n, const int32_t* grade, const double* score, Py_ssize_t stride,
+        double loss_weight, int32_t* code
     ) noexcept nogil
-    # psi of a code as (index, value) pairs of distinct rows; returns their number
+    # psi of a code as (t * stride, psi_t) pairs of distinct rows; returns their number
     cdef Py_ssize_t coefficients(
-        self, Py_ssize_t n, const int32_t* grade, const int32_t* code, int32_t* index,
-        double* value
+        self, Py_ssize_t n, const int32_t* grade, const int32_t* code, Py_ssize_t stride,
+        int32_t* index, double* value
     ) noexcept nogil
     # is this a code that rows of these grades may have?
     cdef bint knows(

@@ -55,18 +55,18 @@ cdef class SwappedPairs:
         return pairs
 
     cdef double find(
-        self, Py_ssize_t n, const int32_t* grade, const double* score, double loss_weight,
-        int32_t* code
+        self, Py_ssize_t n, const int32_t* grade, const double* score, Py_ssize_t stride,
+        double loss_weight, int32_t* code
     ) noexcept nogil:
         cdef int64_t pairs = self.count_pairs(n, grade), wrong = 0, inserted = 0, found
         cdef Py_ssize_t t, g, q, n_grades = self.count_below(n, grade)
         cdef pair[double, int32_t]* rows = self.rows.data()
         cdef double s
         for t in range(n):
-            code[t] = 0
+            code[t], s = 0, score[t * stride]
             # what is not a number, which a fit may have before it is found to overflow, is the
             # lowest score: sorting needs an order
-            rows[t].first = -score[t] if score[t] == score[t] else INFINITY
+            rows[t].first = -s if s == s else INFINITY
             rows[t].second = <int32_t>t
         if not pairs:
             return 0.0
@@ -110,14 +110,14 @@ cdef class SwappedPairs:
         return total
 
     cdef Py_ssize_t coefficients(
-        self, Py_ssize_t n, const int32_t* grade, const int32_t* code, int32_t* index,
-        double* value
+        self, Py_ssize_t n, const int32_t* grade, const int32_t* code, Py_ssize_t stride,
+        int32_t* index, double* value
     ) noexcept nogil:
         cdef Py_ssize_t t, count = 0
         cdef double pairs = self.count_pairs(n, grade)
         for t in range(n):
             if code[t]:
-                index[count] = <int32_t>t
+                index[count] = <int32_t>(t * stride)
                 value[count] = code[t] / pairs
                 count += 1
         return count
@@ -211,8 +211,8 @@ def worst_ranking(scores, relevance, *, loss_weight=1.0):
     cdef int32_t[::1] code = np.zeros(n, dtype=np.int32), index = np.zeros(n, dtype=np.int32)
     cdef double[::1] value = np.zeros(n), out = coef
     with nogil:
-        loss = oracle.find(n, &grade[0], &score[0], weight, &code[0])
-        count = oracle.coefficients(n, &grade[0], &code[0], &index[0], &value[0])
+        loss = oracle.find(n, &grade[0], &score[0], 1, weight, &code[0])
+        count = oracle.coefficients(n, &grade[0], &code[0], 1, &index[0], &value[0])
         for e in range(count):
             out[index[e]] = value[e]
     return coef, loss, weight * loss - float(coef @ scores)

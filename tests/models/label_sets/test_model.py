@@ -98,7 +98,7 @@ def test_the_oracle_finds_the_best_of_all_sets(inference):
     n_fractional = 0
     for scale, i in itertools.product((0.0, 1e-3, 1.0, 1e6), range(5)):
         w = rng.normal(scale=scale, size=problem.n_weights)
-        w[problem.n_weights - problem.n_edges :] *= 5.0
+        w[problem.n_weights - len(model.ends) :] *= 5.0
         w = w if box is None else np.clip(w, *box)
         theta = probe.scores(i, w)
         code, loss = probe.argmax(i, theta, 1.0)
@@ -161,8 +161,8 @@ def test_fractions_are_planes():
     labels = truth[:3] // ONE
     code = np.array([ONE // 2] * 3 + [0, ONE // 2, 0], dtype=np.int32)
     psi = probe.plane(0, code)
-    np.testing.assert_array_equal(psi[:3], labels - 0.5)
-    np.testing.assert_array_equal(psi[8:11], truth[3:] / ONE - [0.0, 0.5, 0.0])
+    np.testing.assert_array_equal(psi[8:11], labels - 0.5)
+    np.testing.assert_array_equal(psi[:3], truth[3:] / ONE - [0.0, 0.5, 0.0])
     assert np.count_nonzero(psi) <= 6
 
 

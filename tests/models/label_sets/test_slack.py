@@ -102,7 +102,8 @@ def check_searches(model, truth, cost, gains, pairwise, sets, offset):
     """Both searches find the largest product of margin and loss of the sets, if one counts."""
     problem = model.bind(np.zeros((1, 1)), truth[None], cost, block_weights(1))
     theta = np.zeros(problem.max_statistics)
-    theta[: len(gains)], theta[len(theta) - len(pairwise) :] = gains, pairwise
+    base = problem.map.node_base
+    theta[: len(pairwise)], theta[base : base + len(gains)] = pairwise, gains
     score = set_scores(np.vstack([truth[None], sets]).astype(int), gains, model.ends, pairwise)
     h, g = offset + score[1:] - score[0], np.abs(sets - truth.astype(int)) @ cost
     best = np.max((h * g)[(h > 0) & (g > 0)], initial=0.0)

@@ -132,7 +132,7 @@ def test_planes_of_structures_are_saved_with_their_losses():
     regularizer = Regularizer(0.1, one.n_weights)
     found = BCFW(steps="pairwise").solve(one, regularizer, tol=0.1, max_iter=20, random_state=0)
     dual = DualState(other)
-    ProblemProbe(other).argmax(0, np.ones(other.n_weights))  # takes a handle that was free
+    ProblemProbe(other).argmax(0, np.ones(other.max_statistics))  # takes a handle that was free
     restore(dual, save(found.dual_state))
     probes, n_planes = (ProblemProbe(one), ProblemProbe(other)), 0
     for i in range(one.n_blocks):
@@ -145,7 +145,7 @@ def test_planes_of_structures_are_saved_with_their_losses():
         for value, same in zip(rest, rest_again, strict=True):
             np.testing.assert_array_equal(value, same)
     assert n_planes > 6
-    assert other.problem.planes.n_planes >= n_planes
+    assert other.problem.plane_store.n_planes >= n_planes
 
 
 def check_fields(problem):

@@ -35,7 +35,7 @@ def phi(i, y):
 def test_planes_are_differences_from_the_present_truth(seed):
     problem, rng = bind(), np.random.default_rng(seed)
     styles = rng.integers(2, size=len(X)).tolist()
-    truths = problem.completed(list(zip(Y, styles, strict=True)))
+    truths = problem.structure.completed(list(zip(Y, styles, strict=True)))
     after = problem.with_truth(truths)
     check_problem(after, 0, n_trials=1)
     w = rng.normal(size=problem.n_weights)
@@ -46,13 +46,14 @@ def test_planes_are_differences_from_the_present_truth(seed):
         assert gains[i] == pytest.approx(w @ (phi(i, (Y[i], style)) - phi(i, (Y[i], 0))))
         assert probe.truth(i) == [truths[i]]
         assert not np.any(probe.plane(i, probe.truth(i)))
-        code, loss = probe.argmax(i, w, 1.0)
+        theta = probe.scores(i, w)
+        code, loss = probe.argmax(i, theta, 1.0)
         y = STRUCTURE.argmax(X[i], w, Y[i])
         expected = phi(i, (Y[i], style)) - phi(i, y)
         np.testing.assert_allclose(np.asarray(probe.plane(i, code))[: len(w)], expected, atol=1e-12)
         assert loss == STRUCTURE.loss(Y[i], y)
         np.testing.assert_allclose(
-            np.asarray(before.plane(i, before.argmax(i, w, 1.0)[0]))[: len(w)],
+            np.asarray(before.plane(i, before.argmax(i, theta, 1.0)[0]))[: len(w)],
             phi(i, (Y[i], 0)) - phi(i, y),
             atol=1e-12,
         )
@@ -64,10 +65,10 @@ def test_moved_points_are_dual_points_of_the_new_problem(steps):
     solver = BCFW(steps=steps, cache=True)
     solution = solver.solve(problem, Regularizer(LAM, problem.n_weights), tol=0.05, random_state=0)
     point = solution.continuation.save()
-    labellings = STRUCTURE.complete
-    truths = problem.completed([labellings(x, y, solution.w) for x, y in zip(X, Y, strict=True)])
+    found = [STRUCTURE.complete(x, y, solution.w) for x, y in zip(X, Y, strict=True)]
+    truths = problem.structure.completed(found)
     assert 0 < (truths != 0).sum() < len(truths)
-    after, current, kept = problem.with_truth(truths), problem, problem.planes.n_planes
+    after, current, kept = problem.with_truth(truths), problem, problem.plane_store.n_planes
     saved = point.blocks
     for new in (after, problem, after):  # there, back and there again
         saved = move_truths(saved, new, current)
@@ -92,24 +93,24 @@ def test_moved_points_are_dual_points_of_the_new_problem(steps):
         _, gaps = Evaluator(new).hinges(regularizer.w, dual)
         assert (gaps >= -1e-12).all()
     del dual, probe, solution, point, solver
-    assert problem.planes.n_planes <= kept + len(X)
+    assert problem.plane_store.n_planes <= kept + len(X)
 
 
 def test_completions_are_checked():
     problem = bind()
     with pytest.raises(ValueError, match="of sample 1 has the loss 1.0, expected 0"):
-        problem.completed([(Y[0], 0), ((Y[1] + 1) % 3, 0), *((y, 0) for y in Y[2:])])
-    same = problem.completed([(y, 1) for y in Y])
-    np.testing.assert_array_equal(problem.completed([(y, 1) for y in Y]), same)
+        problem.structure.completed([(Y[0], 0), ((Y[1] + 1) % 3, 0), *((y, 0) for y in Y[2:])])
+    same = problem.structure.completed([(y, 1) for y in Y])
+    np.testing.assert_array_equal(problem.structure.completed([(y, 1) for y in Y]), same)
 
 
 def test_an_exact_completion_must_not_be_worse_than_one_before():
     problem, w = bind(), np.random.default_rng(0).normal(size=24)
     best = [STRUCTURE.complete(x, y, w) for x, y in zip(X, Y, strict=True)]
-    problem.completed(best, w)
+    problem.structure.completed(best, w)
     with pytest.raises(ValueError, match="returned a labelling that is worse than one that it"):
-        problem.completed([(y, 1 - s) for y, s in best], w)
+        problem.structure.completed([(y, 1 - s) for y, s in best], w)
     inexact = Styles()
     inexact.exact = False
     problem = Structure(inexact).bind(X, Y, np.full(len(X), 1 / len(X)), best)[0]
-    assert (problem.completed([(y, 1 - s) for y, s in best], w) == 0).all()
+    assert (problem.structure.completed([(y, 1 - s) for y, s in best], w) == 0).all()

@@ -252,4 +252,4 @@ def test_hinges_found_by_processes():
     w = Regularizer(0.1, 2).padded(np.array([0.3, -0.2]))
     expected = Evaluator(bind(Signs(), X, Y)).hinges(w)
     np.testing.assert_array_equal(Evaluator(problem, 2).hinges(w), expected)
-    assert problem.planes.n_planes <= len(X)
+    assert problem.plane_store.n_planes <= len(X)

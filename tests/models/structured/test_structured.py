@@ -100,15 +100,15 @@ def test_sparse_joint_features_are_the_dense_ones(form):
 @pytest.mark.skipif(not hasattr(sp.coo_array([[1]]), "coords"), reason="SciPy < 1.13")
 def test_one_dimensional_sparse_arrays():
     model = Signs({"joint_feature": lambda x, y: sp.coo_array(y * x)})
-    found = ProblemProbe(bind(model, [np.array([0.0, 2.0])], [1])).argmax(0, np.zeros(2))
-    assert found == ([1], 1.0)
+    probe = ProblemProbe(bind(model, [np.array([0.0, 2.0])], [1]))
+    assert probe.argmax(0, probe.scores(0, np.zeros(2))) == ([1], 1.0)
 
 
 @PAIRS
 @pytest.mark.parametrize("exact", [True, False])
 def test_contract(pair, exact):
     _, python, toy = pair()
-    structure = python.answers
+    structure = python.structure.answers
     check_problem(bind(structure.model, structure.X, structure.Y, exact=exact), 0)
 
 
@@ -139,7 +139,7 @@ def test_loss_weight_is_a_share_of_the_loss():
             expected = theirs.argmax(i, potentials, loss_weight)
             assert found[1] == expected[1]
             np.testing.assert_allclose(
-                ours.plane(i, found[0]) @ w, theirs.plane(i, expected[0]) @ potentials
+                ours.plane(i, found[0]) @ theta, theirs.plane(i, expected[0]) @ potentials
             )
 
 
@@ -149,22 +149,26 @@ def test_loss_weight_is_a_share_of_the_loss():
 def test_an_inexact_answer_is_replaced_by_a_kept_plane_or_the_truth():
     problem = bind(Numbers(), [0], [0], exact=False)
     probe = DualProbe(problem, DualState(problem))
-    two, loss = probe.argmax(0, np.array([2.0, 0.0]))
-    assert probe.argmax(0, np.array([3.0, -5.0])) == ([0], 0.0)  # the truth is better
-    two, loss = probe.argmax(0, np.array([2.0, 0.0]))
+
+    def best(w):
+        return probe.argmax(0, probe.scores(0, np.array(w)))
+
+    two, loss = best([2.0, 0.0])
+    assert best([3.0, -5.0]) == ([0], 0.0)  # the truth is better
+    two, loss = best([2.0, 0.0])
     probe.insert(0, two, loss)
-    assert probe.argmax(0, np.array([1.0, 5.0])) == (two, 1.0)
-    three, _ = probe.argmax(0, np.array([3.0, 5.0]))
+    assert best([1.0, 5.0]) == (two, 1.0)
+    three, _ = best([3.0, 5.0])
     assert probe.plane(0, three)[1] == -3
     probe.evict(0, 0)
-    one, _ = probe.argmax(0, np.array([1.0, 5.0]))
+    one, _ = best([1.0, 5.0])
     assert probe.plane(0, one)[1] == -1
-    assert problem.planes.n_planes == 1
+    assert problem.plane_store.n_planes == 1
 
 
 def test_no_certificate_without_an_exact_oracle():
     _, python, toy = chain_pair()
-    structure = python.answers
+    structure = python.structure.answers
     problem = bind(structure.model, structure.X, structure.Y, exact=False)
     solution = PLAIN.solve(problem, Regularizer(0.1, problem.n_weights), tol=0.05)
     assert not solution.certified

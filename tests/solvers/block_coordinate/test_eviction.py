@@ -171,7 +171,7 @@ def test_memory_of_the_problem_counts_and_is_given_back():
     )
     for _ in range(6):
         run.run_pass()
-    held = problem.planes.n_planes
+    held = problem.plane_store.n_planes
     assert held > 12
     # psi of two classes: ten entries of 12 bytes each
     assert plane_bytes(run.dual) >= counted(run.dual) + held * 10 * 12
@@ -181,7 +181,7 @@ def test_memory_of_the_problem_counts_and_is_given_back():
     assert plane_bytes(run.dual) <= budget
     check_unchanged(before, run.dual)
     # the last answers of the oracle, one for each sample, are held until it is asked again
-    assert problem.planes.n_planes < held
+    assert problem.plane_store.n_planes < held
 
 
 @pytest.mark.parametrize("sizes", [(9, 40, 9), (40, 9, 17), (9,)])

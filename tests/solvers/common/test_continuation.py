@@ -196,7 +196,7 @@ def test_planes_of_structures_survive_the_problem():
         )
         assert rest == others[3]
     # nobody but the dual point keeps the planes: with it they go
-    planes = again.problem.planes
+    planes = again.problem.plane_store
     held = planes.n_planes
     retire_all(again.run.dual, 10**6, False)
     assert planes.n_planes < held

@@ -1,10 +1,9 @@
-"""Structures written in Python, bound to data, and the planes that they have found."""
+"""Structures written in Python with their samples, and the planes that they have found."""
 
 from threading import Lock
 
 import numpy as np
 
-from sskit.core.fingerprint import Fingerprint
 from sskit.models.object_hashes import model_digest, sample_digests
 from sskit.models.structured.oracle_pool import OraclePool, uses_processes
 
@@ -14,8 +13,7 @@ from libcpp.vector cimport vector
 
 from sskit.core.capabilities cimport PlaneStore
 from sskit.core.checks cimport check_equal, check_indices
-from sskit.core.problem cimport Problem
-from sskit.models.weight_space cimport WeightSpaceProblem
+from sskit.models.structure cimport Block, NodeLoss, Structure
 
 cdef enum:
     TRUTH = 0        # handle of the truth of every block
@@ -240,12 +238,13 @@ cdef class HandleStore(PlaneStore):
         return np.hstack([handles, planes["rest"]]).ravel()
 
 
-cdef class PythonProblem(WeightSpaceProblem):
-    """A structure written in Python, bound to data.
+cdef class PythonStructure(Structure):
+    """A structure written in Python, with its samples.
 
-    A plane has one word, its handle in a store that all forks
-    share; 0 is the truth. What argmax found is held by the block's pending place of this object
-    until the block is asked again through the same object, or while the plane is kept.
+    Statistics are the joint features themselves: the `FeatureMap` is one of `weights_alone`. A
+    plane has one word, its handle in a store that all forks share; 0 is the truth. What `best`
+    found is held by the block's pending place of this object until the block is asked again
+    through the same object, or while the plane is kept.
 
     Where labellings have hidden parts the truth of a block is a completion. Planes are stored
     relative to the first one, handle 0, and read relative to the present one, so that a handle
@@ -255,15 +254,13 @@ cdef class PythonProblem(WeightSpaceProblem):
     ----------
     answers : Answers
         The structure and its samples.
-    block_weight : ndarray of shape (n_blocks,), float64
-        Weights of the samples, summing to one.
     exact : bool, default=True
         Whether the structure's argmax truly maximises.
     costly : bool, default=True
         Whether its argmax is slow compared with a step of the solver.
     parallel : {"threads", "processes"}, default="threads"
         What should ask argmax of many samples, if there are several workers.
-    other : PythonProblem, default=None
+    other : PythonStructure, default=None
         That of which this is a fork: the planes are shared.
     """
 
@@ -271,27 +268,26 @@ cdef class PythonProblem(WeightSpaceProblem):
     cdef readonly HandleStore planes
     cdef list truths                     # (n_blocks,) of Plane, phi of the truth
     cdef int32_t[::1] pending            # (n_blocks,) handles; 0 holds nothing
-    cdef int32_t[::1] truth_of           # (n_blocks,) handles of the present truths
     cdef list completions                # (n_blocks,) of lists of handles of those met
     cdef readonly str parallel           # "threads" or "processes", as the structure prefers
     cdef object ahead                    # OraclePool, or None
 
-    def __cinit__(self, answers, block_weight, bint exact=True, bint costly=True,
-                  str parallel="threads", PythonProblem other=None):
-        self.answers, self.block_weight = answers, block_weight
-        self.exact, self.costly, self.parallel = exact, costly, parallel
-        self.n_blocks, self.max_code_length = len(answers.X), 1
-        self.n_weights = self.max_statistics = self.max_support = answers.n_weights
-        self.pending = np.zeros(self.n_blocks, dtype=np.int32)
+    def __cinit__(self, answers, bint exact=True, bint costly=True, str parallel="threads",
+                  PythonStructure other=None):
+        self.answers, self.exact, self.costly = answers, exact, costly
+        self.parallel, self.lock_free = parallel, False
+        self.n_labels = self.max_code_length = 1
+        self.max_support = answers.n_weights
+        self.pending = np.zeros(len(answers.X), dtype=np.int32)
         if other is not None:
-            self.truths, self.planes = other.truths, other.planes
-            self.truth_of, self.completions = other.truth_of, other.completions
+            self.truths, self.planes, self.completions = (
+                other.truths, other.planes, other.completions
+            )
         else:
-            truths = [answers.truth(i) for i in range(self.n_blocks)]
+            truths = [answers.truth(i) for i in range(len(answers.X))]
             self.truths = [Plane(index, value) for index, value, _ in truths]
-            self.truth_of = np.zeros(self.n_blocks, dtype=np.int32)
             self.completions = [[TRUTH] for _ in truths]
-            self.planes = HandleStore([key for _, _, key in truths], self.n_weights)
+            self.planes = HandleStore([key for _, _, key in truths], answers.n_weights)
         self.plane_store = self.planes
 
     def __del__(self):
@@ -300,40 +296,38 @@ cdef class PythonProblem(WeightSpaceProblem):
             self.planes.hold(handle, -1)
 
     # is it the truth, or a plane that somebody holds, or has held?
-    cdef bint knows(self, Py_ssize_t i, const int32_t* code) noexcept with gil:
+    cdef bint knows(self, const Block* b, const int32_t* code) noexcept with gil:
         return code[0] == TRUTH or (
-            TRUTH < code[0] < len(self.planes.slots) and self.planes.at(code[0]).block == i
+            TRUTH < code[0] < len(self.planes.slots) and self.planes.at(code[0]).block == b.i
         )
 
-    cdef int truth(self, Py_ssize_t i, int32_t* code) except -1 nogil:
-        code[0] = self.truth_of[i]
-        return 0
-
-    cdef int argmax(
-        self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* code, double* loss
+    cdef int best(
+        self, const Block* b, NodeLoss loss, double weight, int32_t* code
     ) except -1 with gil:
-        cdef Py_ssize_t j
-        cdef int32_t found, best
-        weights = np.empty(self.n_weights)  # a copy: the structure may keep or change it
+        cdef Py_ssize_t i = b.i, j
+        cdef int32_t found, best, truth = loss.truth[b.first]
+        weights = np.empty(self.answers.n_weights)  # a copy: the structure may keep or change it
         cdef double[::1] w = weights
-        for j in range(self.n_weights):
+        for j in range(w.shape[0]):
             # the same maximiser, and the structure knows whole losses only
-            w[j] = theta[j] / (loss_weight or 1.0)
+            w[j] = b.theta[j] / (weight or 1.0)
         known = None
-        if self.ahead is not None and loss_weight == 1.0:
+        if self.ahead is not None and weight == 1.0:
             known = self.ahead.pop(i)
-        y = self.answers.argmax(i, weights, loss_weight != 0.0) if known is None else known[0]
+        y = self.answers.argmax(i, weights, weight != 0.0) if known is None else known[0]
         found = self.find(i, y, known)
         # An exact structure must not do worse than the truth and the planes that are known; the
         # answer of another is replaced by the best of them, as if it had found that one.
-        others = [*self.planes.kept[i], *[self.pending[i]] * self.exact, TRUTH, self.truth_of[i]]
-        best = self.best_of(i, found, others, theta, loss_weight, "argmax")
+        others = [*self.planes.kept[i], *[self.pending[i]] * self.exact, TRUTH, truth]
+        best = self.best_of(i, found, others, b.theta, weight, "argmax", truth)
         self.planes.hold(best, 1)
         self.planes.hold(found, -1)
         self.planes.hold(self.pending[i], -1)
         self.pending[i] = code[0] = best
-        loss[0] = self.planes.at(best).loss
         return 0
+
+    cdef double loss_of(self, const Block* b, NodeLoss loss, const int32_t* code) noexcept with gil:
+        return self.planes.at(code[0]).loss
 
     cdef int32_t find(self, Py_ssize_t i, object y, object known) except? -1:
         """Return the handle of a labelling, held once more; known: it, its phi and its loss."""
@@ -354,7 +348,7 @@ cdef class PythonProblem(WeightSpaceProblem):
 
     cdef int32_t best_of(
         self, Py_ssize_t i, int32_t handle, list others, const double* theta, double loss_weight,
-        str method
+        str method, int32_t truth=TRUTH
     ) except? -1:
         """Return the best of an answer and of other handles, which an exact one is.
 
@@ -374,7 +368,7 @@ cdef class PythonProblem(WeightSpaceProblem):
             if self.exact:
                 lower, advice, is_truth = "score is", "If it", False
                 if method == "argmax":
-                    lower, is_truth = "loss and score are", other in (TRUTH, self.truth_of[i])
+                    lower, is_truth = "loss and score are", other in (TRUTH, truth)
                     advice = "Where y_true is given, argmax must add the loss to the scores; if it"
                 raise ValueError(
                     f"{method} of sample {i} returned a labelling that is worse than "
@@ -386,21 +380,17 @@ cdef class PythonProblem(WeightSpaceProblem):
         return best
 
     cdef Py_ssize_t plane(
-        self, Py_ssize_t i, const int32_t* code, int32_t* index, double* value
+        self, const Block* b, const int32_t* truth, const int32_t* code, int32_t* index,
+        double* value
     ) except -1 with gil:
         # phi(truth) - phi(y) from what both differ by from the first truth
-        return self.planes.at(code[0]).minus(self.planes.at(self.truth_of[i]), index, value)
+        return self.planes.at(code[0]).minus(self.planes.at(truth[0]), index, value)
 
-    cdef Py_ssize_t code_length(self, Py_ssize_t i) noexcept nogil:
-        return 1
-
-    cpdef Problem fork(self):
-        return PythonProblem(
-            self.answers, self.block_weight, self.exact, self.costly, self.parallel, self
-        )
+    cpdef Structure fork(self):
+        return PythonStructure(self.answers, self.exact, self.costly, self.parallel, self)
 
     def completed(self, labellings, w=None):
-        """Return completions as truths, which `with_truth` takes.
+        """Return completions as truths, which `with_truth` of the problem takes.
 
         Parameters
         ----------
@@ -423,7 +413,7 @@ cdef class PythonProblem(WeightSpaceProblem):
         cdef Py_ssize_t i
         cdef int32_t handle
         cdef const double[::1] weights = w
-        truths = self.truth_of.copy()
+        truths = np.empty(len(labellings), dtype=np.int32)
         for i, labelling in enumerate(labellings):
             handle = self.find(i, labelling, None)
             if handle in self.completions[i]:
@@ -436,34 +426,20 @@ cdef class PythonProblem(WeightSpaceProblem):
                     i, handle, self.completions[i], &weights[0], 0.0, "complete"
                 )
             truths[i] = handle
-        return np.asarray(truths)
-
-    def with_truth(self, truths):
-        """Return the same problem with other completions as the truth.
-
-        Parameters
-        ----------
-        truths : ndarray of shape (n_blocks,), int32
-            From `completed`.
-
-        Returns
-        -------
-        problem : PythonProblem
-            Shares all else with this one.
-        """
-        cdef PythonProblem other = self.fork()
-        other.truth_of = np.array(truths, dtype=np.int32)
-        return other
+        return truths
 
     def oracle_pool(self, n_jobs):
         """Return processes that find answers ahead, or None if threads do."""
         self.ahead = OraclePool(self.answers, n_jobs) if uses_processes(self.parallel) else None
         return self.ahead
 
-    def fingerprint(self):
-        """Return by what the same structure, inputs and labellings are known again."""
-        model, samples = self.answers.model, {"X": self.answers.X, "y": self.answers.Y}
-        return Fingerprint(
-            {"the model object": model_digest(model), "the number of weights": self.n_weights},
-            {name: sample_digests(items, name) for name, items in samples.items()},
-        )
+    def digest(self):
+        """Return what tells structures apart."""
+        answers = self.answers
+        model = model_digest(answers.model)
+        return {"the model object": model, "the number of weights": answers.n_weights}
+
+    def digests(self):
+        """Return what tells samples apart."""
+        samples = {"X": self.answers.X, "y": self.answers.Y}
+        return {name: sample_digests(items, name) for name, items in samples.items()}

@@ -2,12 +2,10 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from helpers.qp import solve_primal
 from helpers.toys import ranking_toy
 
-from sskit.models.features import FeatureRows
-from sskit.models.rankings.problem import RankingModel, RankingProblem
+from sskit.models.rankings.model import RankingModel
 from sskit.solvers import BCFW, CuttingPlane
 from sskit.testing.probe import ProblemProbe
 from sskit.testing.problem_checks import check_problem
@@ -61,29 +59,3 @@ def test_codes_from_elsewhere():
     for wrong in ([1, 0, 0], [3, 0, -3], [0, -1, 1]):
         with pytest.raises(ValueError, match="has no plane of the code"):
             probe.plane(0, np.array(wrong, dtype=np.int32))
-
-
-@pytest.mark.parametrize(
-    ("changed", "error"),
-    [
-        ({"offsets": [0, 2, 2, 3]}, ValueError),
-        ({"offsets": [0, 2]}, ValueError),
-        ({"grades": [0, 1, 3]}, IndexError),
-        ({"grades": [0, 1, -1]}, IndexError),
-        ({"grades": [0, 1]}, ValueError),
-    ],
-)
-def test_arrays_that_do_not_fit(changed, error):
-    given = {"offsets": [0, 3], "grades": [0, 1, 0], "block_weight": np.ones(1)} | changed
-    offsets = np.array(given["offsets"], dtype=np.int64)
-    grades = np.array(given["grades"], dtype=np.int32)
-    with pytest.raises(error):
-        RankingProblem(
-            FeatureRows(sp.csr_array(np.ones((3, 2)))), offsets, grades, given["block_weight"]
-        )
-
-
-def test_the_grades_of_a_set_are_fewer_than_its_rows():
-    offsets, grades = np.array([0, 1, 3]), np.array([1, 0, 1], dtype=np.int32)
-    with pytest.raises(IndexError, match="below the number of its rows"):
-        RankingProblem(FeatureRows(np.ones((3, 2))), offsets, grades, np.full(2, 0.5))

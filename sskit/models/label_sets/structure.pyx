@@ -1,0 +1,284 @@
+"""Sets of labels, scored by labels and by pairs of labels."""
+
+import numpy as np
+
+from libc.math cimport fabs
+from libc.stdint cimport int32_t
+from libc.string cimport memcpy
+
+from sskit.core.checks cimport all_below
+from sskit.core.decomposition cimport LabelFactors
+from sskit.core.lanes cimport padded
+from sskit.models.feature_map cimport FeatureMap
+from sskit.models.features cimport add_rows, score_rows
+from sskit.models.rows cimport add_row
+from sskit.models.structure cimport Block, NodeLoss, Structure, StructuredProblem
+from sskit.oracles.label_sets.sets cimport ONE, LabelSetOracle, SetScores, SlackSets, write_pairs
+
+# Rounding may let single labels go back and forth between sets that are equally good.
+cdef Py_ssize_t MAX_SWEEPS = 1000
+# From this share of the labels on one run through the features for all is the faster.
+cdef Py_ssize_t FEW = 8
+
+
+cdef class LabelSetStructure(Structure):
+    """Sets of labels, a set for each row.
+
+    Potentials are those of a `FeatureMap` of one row a block, with a tail of pairs. The truth of a
+    block are zeros and ones, one for each label. Codes are labels and then pairs, in units of the
+    oracle: relaxations have fractions of labels, and their planes are those of the relaxed problem.
+
+    Parameters
+    ----------
+    oracle : LabelSetOracle
+        Finds sets of labels.
+    cost : ndarray of shape (n_labels,), float64
+        Loss of a wrong label, not negative.
+    ends : ndarray of shape (n_edges + 1, 2), int32
+        The two labels of each edge, and a spare row.
+    domain : dict
+        What decides which sets there are, for the fingerprint.
+    costly : bool
+        Whether the oracle takes far longer than the scores.
+    slack : SlackSets, default=None
+        Candidates for slack rescaling, if there are any.
+    tight : bool, default=None
+        Whether mixes of the sets are all points of the local polytope; None if not every set is
+        allowed, so that the problem is no sum over labels and pairs alone.
+    """
+
+    cdef readonly LabelSetOracle oracle
+    cdef SlackSets slack
+    cdef object tight
+    cdef tuple rest                          # of what it was made of
+    cdef readonly Py_ssize_t n_edges
+    cdef Py_ssize_t base                     # where the scores of labels begin
+    cdef const double[::1] cost
+    cdef const int32_t[:, ::1] ends
+    # scratch
+    cdef double[::1] augmented               # (n_labels,) scores of labels with the loss
+    cdef SetScores asked                     # what the oracle is asked
+
+    def __cinit__(self, LabelSetOracle oracle, cost, ends, domain, bint costly,
+                  SlackSets slack=None, tight=None):
+        self.oracle, self.slack, self.tight = oracle, slack, tight
+        self.cost, self.ends, self.rest = cost, ends, (cost, ends, domain, costly)
+        self.n_labels, self.n_edges = len(cost), len(ends) - 1
+        self.base = padded(self.n_edges)
+        self.max_code_length = self.max_support = self.n_labels + self.n_edges
+        self.exact, self.lock_free, self.costly = oracle.exact, oracle.lock_free, costly
+        self.augmented = np.zeros(self.n_labels)
+        self.asked.n_labels, self.asked.n_edges = self.n_labels, self.n_edges
+        self.asked.ends = &self.ends[0, 0]
+
+    cdef bint knows(self, const Block* b, const int32_t* code) noexcept nogil:
+        return all_below(code, self.max_code_length, ONE + 1)
+
+    cdef Py_ssize_t code_length(self, const Block* b) noexcept nogil:
+        return self.max_code_length
+
+    cdef void truth_code(
+        self, const Block* b, const int32_t* truth, int32_t* code
+    ) noexcept nogil:
+        cdef Py_ssize_t j
+        for j in range(self.n_labels):
+            code[j] = ONE * truth[j]
+        write_pairs(&self.asked, code)
+
+    cdef int best(
+        self, const Block* b, NodeLoss loss, double weight, int32_t* code
+    ) except -1 nogil:
+        cdef const int32_t* truth = &loss.truth[b.first]
+        cdef const double* label = b.theta + self.base
+        cdef Py_ssize_t j
+        for j in range(self.n_labels):
+            # the loss is cost |y - t| = cost (t + (1 - 2 t) y)
+            self.augmented[j] = label[j] + weight * self.cost[j] * (1 - 2 * truth[j])
+        self.asked.label, self.asked.pair = &self.augmented[0], b.theta
+        return self.oracle.find(&self.asked, code)
+
+    cdef double loss_of(self, const Block* b, NodeLoss loss, const int32_t* code) noexcept nogil:
+        cdef const int32_t* truth = &loss.truth[b.first]
+        cdef double total = 0.0
+        cdef Py_ssize_t j
+        for j in range(self.n_labels):
+            total += self.cost[j] * fabs(code[j] / <double>ONE - truth[j])
+        return total
+
+    cdef Py_ssize_t plane(
+        self, const Block* b, const int32_t* truth, const int32_t* code, int32_t* index,
+        double* value
+    ) except -1 nogil:
+        cdef Py_ssize_t j, n = 0
+        cdef int32_t more
+        for j in range(self.n_labels):
+            more = ONE * truth[j] - code[j]
+            index[n] = <int32_t>(self.base + j)
+            value[n] = more / <double>ONE
+            n += more != 0
+        code += self.n_labels
+        for j in range(self.n_edges):
+            more = ONE * (truth[self.ends[j, 0]] & truth[self.ends[j, 1]]) - code[j]
+            if more != 0:
+                index[n] = <int32_t>j
+                value[n] = more / <double>ONE
+                n += 1
+        return n
+
+    cdef Py_ssize_t candidates(
+        self, const Block* b, NodeLoss loss, double* h, double* g
+    ) except -1 nogil:
+        self.asked.label, self.asked.pair = b.theta + self.base, b.theta
+        return self.slack.candidates(&self.asked, &loss.truth[b.first], self.goal, h, g)
+
+    cdef int take(
+        self, const Block* b, NodeLoss loss, Py_ssize_t candidate, int32_t* code
+    ) except -1 nogil:
+        self.slack.take(candidate, code)
+        write_pairs(&self.asked, code)
+        return 0
+
+    def n_candidates(self, loss):
+        """Return the largest number of sets for slack rescaling; 0: there are none."""
+        return 0 if self.slack is None else self.slack.n_candidates
+
+    cpdef Structure fork(self):
+        slack = None if self.slack is None else self.slack.fork()
+        return LabelSetStructure(self.oracle.fork(), *self.rest, slack, self.tight)
+
+    def digest(self):
+        """Return what tells structures apart."""
+        cost, ends, domain, _ = self.rest
+        known = {"the model": "multilabel", "the number of labels": self.n_labels}
+        return known | domain | {"the edges": ends.tobytes(), "the loss": cost.tobytes()}
+
+    def decomposition(self, StructuredProblem problem):
+        """Return labels and pairs as factors; None if not every set of labels is allowed."""
+        return None if self.tight is None else LabelSetFactors(problem, self)
+
+    def best_sets(self, const double[:, ::1] scores, pairs, const signed char[:, ::1] fixed=None):
+        """Return the set with the highest score for each row.
+
+        What a relaxation leaves undecided is rounded up; then, where there are pairs, single labels
+        are added and dropped until none gains anything, and one that gains nothing is dropped.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n, n_labels)
+            Scores of the labels.
+        pairs : ndarray of shape (n_edges,)
+            Scores of the edges.
+        fixed : ndarray of shape (n, n_labels), int8, default=None
+            1 for labels that are there, 0 for those that are not, -1 for what is to be found.
+
+        Returns
+        -------
+        sets : ndarray of shape (n, n_labels), uint8
+            0 or 1.
+        """
+        cdef SetScores* s = &self.asked
+        cdef Py_ssize_t i, j, n_labels = self.n_labels, n_edges = self.n_edges
+        cdef int32_t[::1] code = np.zeros(self.max_code_length + 1, dtype=np.int32)
+        cdef const double[::1] given = np.append(pairs, 0.0)
+        cdef double[::1] label = self.augmented, gain = np.zeros(n_labels), pair = given.copy()
+        found = np.zeros((len(scores), n_labels), dtype=np.uint8)
+        cdef unsigned char[:, ::1] sets = found
+        s.label, s.pair = &label[0], &pair[0]
+        with nogil:
+            for i in range(scores.shape[0]):
+                memcpy(&label[0], &scores[i, 0], n_labels * sizeof(double))
+                if fixed is not None:
+                    memcpy(&pair[0], &given[0], n_edges * sizeof(double))
+                    condition(s, &fixed[i, 0], &label[0], &pair[0])
+                self.oracle.find(s, &code[0])
+                for j in range(n_labels):
+                    sets[i, j] = code[j] >= ONE // 2
+                if n_edges:
+                    climb(s, &sets[i, 0], &gain[0])
+        return found
+
+
+cdef void condition(
+    const SetScores* s, const signed char* fixed, double* label, double* pair
+) noexcept nogil:
+    """Put what fixed labels add to others into their scores, and let them be as they are."""
+    cdef Py_ssize_t e, j
+    cdef int32_t u, v
+    for e in range(s.n_edges):
+        u, v = s.ends[2 * e], s.ends[2 * e + 1]
+        label[v] += pair[e] * (fixed[u] == 1)
+        label[u] += pair[e] * (fixed[v] == 1)
+        if fixed[u] >= 0 or fixed[v] >= 0:
+            pair[e] = 0.0
+    for j in range(s.n_labels):
+        if fixed[j] >= 0:
+            label[j] = 2 * fixed[j] - 1
+
+
+cdef void climb(const SetScores* s, unsigned char* has, double* gain) noexcept nogil:
+    """Add and drop single labels until none gains anything: coordinate ascent."""
+    cdef Py_ssize_t e, j, side, _sweep
+    cdef bint moved
+    memcpy(gain, s.label, s.n_labels * sizeof(double))
+    for e in range(s.n_edges):
+        for side in range(2):
+            gain[s.ends[2 * e + side]] += s.pair[e] * has[s.ends[2 * e + 1 - side]]
+    for _sweep in range(MAX_SWEEPS):
+        moved = False
+        for j in range(s.n_labels):
+            if has[j] == (gain[j] > 0.0):
+                continue
+            has[j], moved = not has[j], True
+            for e in range(s.n_edges):
+                for side in range(2):
+                    if s.ends[2 * e + side] == j:
+                        gain[s.ends[2 * e + 1 - side]] += s.pair[e] if has[j] else -s.pair[e]
+        if not moved:
+            break
+
+
+cdef class LabelSetFactors(LabelFactors):
+    """Labels of rows and pairs of labels; weights as in the `FeatureMap`.
+
+    Parameters
+    ----------
+    problem : StructuredProblem
+        Rows and true sets.
+    structure : LabelSetStructure
+        Costs and pairs of labels.
+    """
+
+    cdef FeatureMap map
+    cdef const unsigned char[:, ::1] truths  # (n_blocks, n_labels)
+
+    def __cinit__(self, StructuredProblem problem, LabelSetStructure structure):
+        self.map, self.block_weight, self.tight = problem.map, problem.block_weight, structure.tight
+        self.cost, self.ends = structure.cost, structure.ends
+        self.n_blocks, self.n_weights = problem.n_blocks, problem.n_weights
+        self.n_labels, self.n_edges = structure.n_labels, structure.n_edges
+        self.pair_weights = self.map.tail_weights
+        # the sweeps read them often
+        self.truths = problem.loss.labels.reshape(-1, self.n_labels).astype(np.uint8)
+
+    cdef const unsigned char* truth(self, Py_ssize_t i) noexcept nogil:
+        return &self.truths[i, 0]
+
+    cdef void scores(self, Py_ssize_t i, const double* w, double* out) noexcept nogil:
+        score_rows(self.map.rows_of(0), i, 1, w, self.n_labels, out)
+
+    cdef double sqnorm(self, Py_ssize_t i) noexcept nogil:
+        return self.map.row_sqnorm[i]
+
+    cdef void move(
+        self, Py_ssize_t i, const double* change, double step, double* w
+    ) noexcept nogil:
+        cdef int32_t row = 0
+        cdef Py_ssize_t j, n = 0
+        for j in range(self.n_labels):
+            n += change[j] != 0.0
+        if n * FEW >= self.n_labels:
+            add_rows(self.map.rows_of(0), i, &row, 1, step, change, self.n_labels, w)
+            return
+        for j in range(self.n_labels):
+            if change[j] != 0.0:
+                add_row(self.map.rows_of(0), i, step * change[j], w + j, self.n_labels)

@@ -1,0 +1,268 @@
+"""Parts on a tree of springs."""
+
+import numpy as np
+
+from libc.math cimport sqrt
+from libc.stdint cimport int32_t
+from libcpp.vector cimport vector
+
+from sskit.models.object_hashes import digest, sample_digests
+
+from sskit.models.request cimport Request
+from sskit.models.structure cimport Block, NodeLoss, Structure
+from sskit.oracles.parts.max_sum cimport PartPotentials, PartsMaxSum, Spring
+
+
+# Score maps of one block, (n_parts, height, width), in one of the two types
+cdef struct ScoreMaps:
+    const double* doubles
+    const float* singles
+    Py_ssize_t height
+    Py_ssize_t width
+
+
+cdef class PartsStructure(Structure):
+    """Places of parts on a tree of springs, and types of their springs.
+
+    The labellings are too many and the weights too few for other statistics than the joint
+    features themselves: the `FeatureMap` has a head of one row and no nodes. Weights: scores
+    (n_parts,), types (n_parts, n_types), springs (n_parts, n_types, 2, 2): along x and along y
+    the costs of the displacement and of its square, in units of `unit` cells. phi(x, y) holds
+    the scores of the parts at their cells, ones for their types, and minus the displacements and
+    their squares. What belongs to springs of roots is zero.
+
+    Truth and code: the cells of the parts, by rows, then the types of their springs, 0 for roots.
+
+    Parameters
+    ----------
+    maps : sequence of n_blocks ndarrays of shape (n_parts, H_i, W_i), float64 or float32
+        Finite scores of the parts at the cells, in C order.
+    scale : ndarray of shape (n_blocks,), float64
+        Unit of the distances of the loss, in cells.
+    loss : {"squared", "distance"}
+        Loss of a part; that of a labelling is the mean over the parts.
+    cutoff : float
+        Distance, in scales, from which on the loss "squared" is one.
+    parents : ndarray of shape (n_parts,), int32
+        The parent of each part, -1 for roots; a forest.
+    types_of : ndarray of shape (n_parts,), int32
+        Number of types of springs of each part.
+    means : ndarray of shape (n_parts, n_types, 2), float64
+        Where the springs rest, x and y from the parent, in cells.
+    unit : float
+        Unit of the displacements in the features, in cells.
+    """
+
+    cdef tuple given                         # what it was made of, which pointers go to
+    cdef Py_ssize_t n_parts
+    cdef Py_ssize_t n_types
+    cdef double unit
+    cdef double cutoff
+    cdef bint truncated
+    cdef vector[ScoreMaps] map_of            # (n_blocks,)
+    cdef const double[::1] scale
+    cdef const int32_t[::1] parents
+    cdef const int32_t[::1] types_of
+    cdef const double[:, :, ::1] means
+    cdef PartsMaxSum oracle
+    # scratch
+    cdef double[::1] node                    # (n_parts * cells of the largest map,)
+    cdef vector[Spring] springs              # (n_parts * n_types * 2,)
+
+    def __cinit__(self, maps, scale, loss, double cutoff, parents, types_of, means, double unit):
+        cdef ScoreMaps entry
+        cdef const double[:, :, ::1] doubles
+        cdef const float[:, :, ::1] singles
+        # not the list, which somebody may change
+        self.given = (tuple(maps), scale, loss, cutoff, parents, types_of, means, unit)
+        for scores in self.given[0]:
+            entry.doubles = NULL
+            entry.singles = NULL
+            if scores.dtype == np.float32:
+                singles = scores
+                entry.singles = &singles[0, 0, 0]
+            else:
+                doubles = scores
+                entry.doubles = &doubles[0, 0, 0]
+            entry.height, entry.width = scores.shape[1:]
+            self.map_of.push_back(entry)
+        self.scale, self.cutoff, self.truncated = scale, cutoff, loss == "squared"
+        self.parents, self.types_of, self.means, self.unit = parents, types_of, means, unit
+        self.n_parts, self.n_types = means.shape[:2]
+        self.n_labels = self.max_code_length = 2 * self.n_parts
+        self.max_support = 11 * self.n_parts
+        self.costly = True
+        height, width = max(x.shape[1] for x in maps), max(x.shape[2] for x in maps)
+        self.oracle = PartsMaxSum(parents, types_of, self.n_types, height, width)
+        self.node = np.zeros(self.n_parts * height * width)
+        self.springs.resize(2 * self.n_parts * self.n_types)
+
+    cdef bint knows(self, const Block* b, const int32_t* code) noexcept nogil:
+        cdef Py_ssize_t k, n_cells = self.map_of[b.i].height * self.map_of[b.i].width
+        for k in range(self.n_parts):
+            if not 0 <= code[k] < n_cells or not 0 <= code[self.n_parts + k] < self.types_of[k]:
+                return False
+        return True
+
+    # loss of a part by its squared distance in cells and the unit of distances
+    cdef double part_loss(self, double sqdistance, double scale) noexcept nogil:
+        if not self.truncated:
+            return sqrt(sqdistance) / scale
+        if sqdistance == 0.0:
+            return 0.0                       # also where the square of a tiny cutoff is zero
+        return min(1.0, sqdistance / (self.cutoff * self.cutoff * scale * scale))
+
+    # node (height, width) += weight * loss, for the true cell
+    cdef void add_loss(
+        self, const ScoreMaps* maps, double* node, Py_ssize_t cell, double scale, double weight
+    ) noexcept nogil:
+        cdef double most = 1.0 if self.truncated else 0.0
+        cdef Py_ssize_t height = maps.height, width = maps.width, inside = height + width
+        cdef Py_ssize_t row = cell // width, column = cell % width, y, x
+        if self.truncated:
+            inside = <Py_ssize_t>min(self.cutoff * scale, <double>inside)
+            for x in range(height * width):
+                node[x] += weight
+        # within the cutoff a little less
+        for y in range(max(0, row - inside), min(height, row + inside + 1)):
+            for x in range(max(0, column - inside), min(width, column + inside + 1)):
+                node[y * width + x] += weight * (
+                    self.part_loss((y - row) * (y - row) + (x - column) * (x - column), scale)
+                    - most
+                )
+
+    # potentials of a block, those of its nodes with losses of labels other than the truth
+    cdef PartPotentials potentials(
+        self, const Block* b, const int32_t* truth, double weight
+    ) noexcept nogil:
+        cdef PartPotentials p
+        cdef const ScoreMaps* maps = &self.map_of[b.i]
+        cdef Py_ssize_t n_cells = maps.height * maps.width, k, q, axis
+        cdef const double* theta = b.theta
+        cdef const double* weights = theta + self.n_parts * (1 + self.n_types)
+        cdef double* node = &self.node[0]
+        cdef Spring* spring
+        for k in range(self.n_parts):
+            if maps.singles == NULL:
+                for q in range(n_cells):
+                    node[q] = theta[k] * maps.doubles[k * n_cells + q]
+            else:
+                for q in range(n_cells):
+                    node[q] = theta[k] * maps.singles[k * n_cells + q]
+            if weight != 0.0:
+                self.add_loss(maps, node, truth[k], self.scale[b.i], weight / self.n_parts)
+            node += n_cells
+        for q in range(self.n_parts * self.n_types):
+            for axis in range(2):
+                spring = &self.springs[2 * q + 1 - axis]  # vertical, that of y, comes first
+                spring.linear = weights[4 * q + 2 * axis] / self.unit
+                spring.square = weights[4 * q + 2 * axis + 1] / (self.unit * self.unit)
+                spring.mean = self.means[q // self.n_types, q % self.n_types, axis]
+        p.height, p.width = maps.height, maps.width
+        p.node = &self.node[0]
+        p.bias = theta + self.n_parts
+        p.springs = self.springs.data()
+        return p
+
+    cdef int best(
+        self, const Block* b, NodeLoss loss, double weight, int32_t* code
+    ) except -1 nogil:
+        cdef PartPotentials p = self.potentials(
+            b, &loss.truth[b.first] if weight != 0.0 else NULL, weight
+        )
+        self.oracle.decode(&p, code, code + self.n_parts)
+        return 0
+
+    cdef int max_marginals(self, const Block* b, double* out) except -1 nogil:
+        cdef PartPotentials p = self.potentials(b, NULL, 0.0)
+        self.oracle.marginals(&p, out)
+        return 0
+
+    cdef double loss_of(self, const Block* b, NodeLoss loss, const int32_t* code) noexcept nogil:
+        cdef const int32_t* truth = &loss.truth[b.first]
+        cdef int32_t width = <int32_t>self.map_of[b.i].width
+        cdef double total = 0.0, dy, dx
+        cdef Py_ssize_t k
+        for k in range(self.n_parts):
+            dy = code[k] // width - truth[k] // width
+            dx = code[k] % width - truth[k] % width
+            total += self.part_loss(dy * dy + dx * dx, self.scale[b.i]) / self.n_parts
+        return total
+
+    cdef double map_score(self, Py_ssize_t i, Py_ssize_t k, int32_t cell) noexcept nogil:
+        cdef const ScoreMaps* maps = &self.map_of[i]
+        cdef Py_ssize_t place = k * maps.height * maps.width + cell
+        return maps.doubles[place] if maps.singles == NULL else maps.singles[place]
+
+    # the statistics of the spring of part k in a labelling, times sign; returns their number
+    cdef Py_ssize_t spring_statistics(
+        self, Py_ssize_t i, Py_ssize_t k, const int32_t* code, double sign, int32_t* index,
+        double* value
+    ) noexcept nogil:
+        cdef int32_t width = <int32_t>self.map_of[i].width, part = code[k]
+        cdef int32_t anchor = code[self.parents[k]]
+        cdef Py_ssize_t kind = k * self.n_types + code[self.n_parts + k], axis
+        cdef int32_t first = <int32_t>(self.n_parts * (1 + self.n_types) + 4 * kind)
+        cdef double t
+        index[0] = <int32_t>(self.n_parts + kind)
+        value[0] = sign
+        for axis in range(2):
+            t = (part % width - anchor % width) if axis == 0 else part // width - anchor // width
+            t = (t - self.means[k, code[self.n_parts + k], axis]) / self.unit
+            index[1 + 2 * axis] = <int32_t>(first + 2 * axis)
+            index[2 + 2 * axis] = <int32_t>(first + 2 * axis + 1)
+            value[1 + 2 * axis] = -sign * t
+            value[2 + 2 * axis] = -sign * t * t
+        return 5
+
+    cdef Py_ssize_t plane(
+        self, const Block* b, const int32_t* truth, const int32_t* code, int32_t* index,
+        double* value
+    ) except -1 nogil:
+        cdef Py_ssize_t k, up, n = 0
+        for k in range(self.n_parts):
+            if code[k] != truth[k]:
+                index[n] = <int32_t>k
+                value[n] = self.map_score(b.i, k, truth[k]) - self.map_score(b.i, k, code[k])
+                n += 1
+            up = self.parents[k]
+            if up >= 0 and (
+                code[k] != truth[k]
+                or code[up] != truth[up]
+                or code[self.n_parts + k] != truth[self.n_parts + k]
+            ):
+                n += self.spring_statistics(b.i, k, truth, 1.0, index + n, value + n)
+                n += self.spring_statistics(b.i, k, code, -1.0, index + n, value + n)
+        return n
+
+    cpdef Structure fork(self):
+        return PartsStructure(*self.given)
+
+    def digest(self):
+        """Return what tells structures apart."""
+        _, _, loss, cutoff, parents, _, means, unit = self.given
+        return {
+            "the model": "parts",
+            "parents": tuple(parents),
+            "the means of the springs": digest(means, "means"),
+            "the unit of the springs": unit,
+            "loss": (loss, cutoff if self.truncated else None),
+        }
+
+    def digests(self):
+        """Return what tells samples apart besides their truth."""
+        maps, scale = self.given[:2]
+        return {"X": sample_digests(maps, "X"), "the unit of the loss of y": np.array(scale)}
+
+
+def find_marginals(Request request, Py_ssize_t start, Py_ssize_t stop, list out):
+    """Write the max-marginals of the samples start .. stop - 1, arrays (n_parts, H, W) each."""
+    cdef double[::1] theta = request.begin()
+    cdef double[:, :, ::1] best
+    cdef Py_ssize_t i
+    cdef Block b
+    for i in range(start, stop):
+        best = out[i]
+        with nogil:
+            request.load(i, &theta[0], &b)
+            request.structure.max_marginals(&b, &best[0, 0, 0])

@@ -1,0 +1,60 @@
+"""The model of sets of rows that are ranked as a whole."""
+
+import numpy as np
+
+from sskit.models.feature_map import FeatureMap
+from sskit.models.features import FeatureRows, no_grams
+from sskit.models.layout import WeightLayout
+from sskit.models.rankings.structure import RankingStructure
+from sskit.models.structure import NodeLoss, StructuredProblem
+
+
+class RankingModel:
+    """Sets of rows that are ranked as a whole, by one linear function of the rows.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of features p.
+
+    Attributes
+    ----------
+    layout : WeightLayout
+        Places of the weights.
+    """
+
+    def __init__(self, n_features):
+        self.layout = WeightLayout(coef=(1, n_features))
+
+    def bind(self, X, offsets, grades, block_weight):
+        """Bind the model to training data.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, p)
+            Features, one set of rows after the other.
+        offsets : ndarray of shape (n_sets + 1,)
+            Set i has the rows offsets[i] to offsets[i + 1] - 1.
+        grades : ndarray of shape (n,)
+            Numbers that are compared within a set.
+        block_weight : ndarray of shape (n_sets,)
+            Weights of the sets, summing to one.
+
+        Returns
+        -------
+        problem : StructuredProblem
+            What solvers take.
+        """
+        offsets = np.ascontiguousarray(offsets, dtype=np.int64)
+        # the numbers of the grades, 0 for the lowest of the set
+        parts = [
+            np.unique(grades[start:stop], return_inverse=True)[1].astype(np.int32)
+            for start, stop in zip(offsets[:-1], offsets[1:], strict=True)
+        ]
+        grades = np.concatenate(parts)
+        feature_map = FeatureMap(FeatureRows(X), offsets, 1)
+        # few passes would not pay for Gram matrices
+        feature_map.prepare(no_grams(len(parts)))
+        structure = RankingStructure(feature_map, grades)
+        loss = NodeLoss(grades, np.empty(0), 1)
+        return StructuredProblem(feature_map, structure, loss, block_weight)

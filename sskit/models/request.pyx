@@ -154,7 +154,7 @@ def find_best(Request request, Py_ssize_t start, Py_ssize_t stop, int32_t[::1] o
     cdef Block b
     with nogil:
         for i in range(start, stop):
-            if not request.map.count(i):
+            if request.offsets[i] == request.offsets[i + 1]:
                 continue
             request.load(i, &theta[0], &b)
             request.structure.best(&b, request.known, 0.0, &out[b.first])
@@ -186,7 +186,7 @@ def find_max_marginals(Request request, Py_ssize_t start, Py_ssize_t stop,
         return search_max_marginals(request, start, stop, out)
     with nogil:
         for i in range(start, stop):
-            if not request.map.count(i):
+            if request.offsets[i] == request.offsets[i + 1]:
                 continue
             request.load(i, &theta[0], &b)
             request.structure.max_marginals(&b, &out[b.first, 0])
@@ -338,7 +338,7 @@ def find_marginals(Request request, Py_ssize_t start, Py_ssize_t stop, tuple out
     with nogil:
         for i in range(start, stop):
             log_z[i] = 0.0
-            if not map.count(i):
+            if request.offsets[i] == request.offsets[i + 1]:
                 continue
             request.load(i, &theta[0], &b)
             target = NULL
@@ -379,7 +379,7 @@ def find_samples(Request request, Py_ssize_t start, Py_ssize_t stop, tuple out):
     request.structure.prepare_marginals(theta)
     with nogil:
         for i in range(start, stop if uniform.shape[0] else start):
-            if not request.map.count(i):
+            if request.offsets[i] == request.offsets[i + 1]:
                 continue
             request.load(i, &theta[0], &b)
             if request.structure.marginals(&b, NULL, NULL) == -INFINITY:
@@ -397,7 +397,7 @@ def find_scores(Request request, Py_ssize_t start, Py_ssize_t stop, tuple out):
     with nogil:
         for i in range(start, stop):
             scores[i] = 0.0
-            if request.map.count(i):
+            if request.offsets[i] < request.offsets[i + 1]:
                 request.load(i, &theta[0], &b)
                 scores[i] = request.structure.score(&b, &labels[b.first])
 

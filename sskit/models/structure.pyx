@@ -502,7 +502,7 @@ cdef class StructuredProblem(Problem):
         # what a structure calls by the same name is closer to what users know
         own = self.structure.digest()
         whole = own | space | maps | losses | own
-        return Fingerprint(whole, blocks | self.structure.digests() | more | rows)
+        return Fingerprint(whole, blocks | more | rows | self.structure.digests())
 
 
 cdef class StructureSlack(CandidateSlack):

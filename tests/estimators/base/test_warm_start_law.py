@@ -243,7 +243,7 @@ def check(model, family, n, weighted=False):
         assert upper >= best.dual_objective_ - unit
     assert model.dual_gap_ == pytest.approx(model.primal_objective_ - model.dual_objective_)
     # strong convexity
-    radius = sum(np.sqrt(2.0 * each.dual_gap_ / each.lam_) for each in (model, best))
+    radius = sum(np.sqrt(2.0 * max(each.dual_gap_, 0.0) / each.lam_) for each in (model, best))
     other = weights(best, task, X)
     assert np.sqrt((w - other) @ problem.space.covector(w - other)) <= radius + 1e-9
 

@@ -8,9 +8,9 @@ from sskit.models.features import (
 
 from libc.string cimport memcpy, memset
 
-from sskit.core.lanes cimport LANES, padded, prefetch_memory
+from sskit.core.lanes cimport LANES, padded
 from sskit.models.features cimport (
-    active_rows, add_rows, add_rows_between, dot_rows, grow, masked_table, score_rows_apart
+    add_rows, add_rows_between, dot_rows, grow, masked_table, score_rows_apart
 )
 from sskit.models.rows cimport add_row, clear_rows, clip_rows, dot_row
 from sskit.oracles.chain.second_order cimport triple_room, triple_table
@@ -401,7 +401,7 @@ cdef class FeatureMap:
 
     cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
         cdef Py_ssize_t entry, j, base = self.tail_base
-        cdef double total = 0.0, tail = 0.0, value
+        cdef double total = 0.0, tail = 0.0
         if self.edge_pairs:
             total = self.pair_sqnorm(i, delta)
         else:

@@ -11,7 +11,6 @@ from sklearn.utils import gen_batches
 
 from sskit._ready import is_canonical
 
-from libc.math cimport INFINITY
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
 

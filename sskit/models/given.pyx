@@ -10,7 +10,6 @@ from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
-from sskit.core.lanes cimport padded
 from sskit.core.vectors cimport Scratch
 from sskit.models.feature_map cimport FeatureMap
 from sskit.models.request cimport Request

@@ -105,7 +105,6 @@ cdef class Request:
     def node_scores(self):
         """Return the potentials of all nodes, shape (n_nodes, n_states)."""
         out = np.empty((self.n_nodes, padded(self.n_states)))
-        cdef double[:, ::1] rows = out
         cdef Py_ssize_t i
         cdef Block b
         cdef double[::1] theta = self.begin()

@@ -23,7 +23,7 @@ cdef class NodeLoss:
     cdef readonly Py_ssize_t n_states
     cdef const int32_t[::1] truth            # (n_nodes,) a right state of each
     cdef const double[::1] cost              # (n_nodes,) 0: no label; empty: the structure knows
-    cdef const double[:, ::1] table          # (K, K) true by predicted, or (n_nodes, K); empty: none
+    cdef const double[:, ::1] table          # (K, K) true by predicted, or (n_nodes, K), or empty
     cdef readonly bint by_node               # has the table a row for each node?
     cdef const unsigned char[:, ::1] right   # (n_nodes, K) all right states; empty: the truth alone
     cdef const unsigned char[:, ::1] possible  # (n_nodes, K) empty: all states are
@@ -92,7 +92,8 @@ cdef class Structure:
     cdef double loss_of(self, const Block* b, NodeLoss loss, const int32_t* code) noexcept nogil
 
     # What some structures offer besides; others raise NotImplementedError.
-    # slack rescaling: h[c] = <theta, m(y_c) - m(truth)> and g[c] = loss of labellings of which one maximises
+    # slack rescaling: h[c] = <theta, m(y_c) - m(truth)> and g[c] = loss of labellings of which one
+    # maximises
     # whatever grows with both; returns their number. `take` gives the labelling of one of them.
     cdef Py_ssize_t candidates(
         self, const Block* b, NodeLoss loss, double* h, double* g

@@ -63,7 +63,7 @@ def test_labels_are_numbers_too():
         ({"O": 2}, TypeError, r"loss\['O'\] must be a dict of costs by predicted label, got int"),
         (np.ones((3, 3)), ValueError, r"loss\['B-PER'\]\['B-PER'\] is 1, expected 0, as both"),
         (np.where(TABLE == 3, -1, TABLE), ValueError, r"loss\['B-PER'\]\['O'\] is -1, expected"),
-        (np.where(TABLE == 3, np.nan, TABLE), ValueError, r"loss\['B-PER'\]\['O'\] is nan, expec"),
+        (np.where(TABLE == 3, np.nan, TABLE), ValueError, r"loss\['B-PER'\]\['O'\] is nan, exp"),
         (TABLE[:2], ValueError, r"loss must have shape \(3, 3\), a row for each true label .* \(2"),
         (TABLE[:2, :2], ValueError, r"loss must have shape \(3, 3\).*got \(2, 2\)"),
         (TABLE[None], ValueError, r"loss must have shape \(3, 3\)"),

@@ -6,7 +6,7 @@ from sskit.models.counts import are_counts, in_units
 from sskit.oracles.chain.second_order import make_triple_table
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 
 from sskit.core.checks cimport all_below

@@ -51,7 +51,7 @@ cdef class GraphStructure(Structure):
     table : ndarray of shape (n_edges,), int32, default=None
         Which row of edge features of its graph an edge has; None: each has its own.
     allowed_pairs : ndarray of shape (K, K), bool, default=None
-        Which states may stand at the two nodes of an edge; only of the form of all pairs. None: all.
+        Which states may stand at both ends of an edge; only of the form of all pairs. None: all.
     marginals : bool, default=False
         Whether max-marginals are true ones, which a single oracle, for trees or cuts, can find.
         Else they are the scores of the labelling that is found with one state put in.
@@ -71,7 +71,7 @@ cdef class GraphStructure(Structure):
     cdef const double[::1] forbidden         # (width,) 0 or -inf, added to all tables; empty: none
     cdef bint marginals
     # What is kept from call to call, which forks share: a graph is asked by one thread at a time.
-    cdef int32_t[::1] last                   # (n_nodes,) the last labelling, -1: none; empty: none is
+    cdef int32_t[::1] last                   # (n_nodes,) last labelling, -1: none; empty: none is
     cdef float[::1] messages
     cdef const int64_t[::1] message_offset   # (n_blocks,) where those of a graph begin, -1: none
     # scratch

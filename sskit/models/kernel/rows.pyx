@@ -697,7 +697,7 @@ def kernel_grams(KernelRows rows, FeatureMap map, runs):
     grams : SequenceGrams
         The matrices.
     """
-    cdef Py_ssize_t i, s, t, origin, first, last, count
+    cdef Py_ssize_t i, s, t, origin, first, last
     cdef const double[:, ::1] matrix
     cdef double* gram
     lengths = np.diff(map.offsets)

@@ -18,8 +18,8 @@ cdef extern from "second_order.hpp" namespace "sskit":
     # Here and below, unless `tables` is NULL, each step has its own table of pairs.
     double second_order_labels(
         const double* node, const double* pairs, const double* triples, const double** tables,
-        Py_ssize_t n_nodes, Py_ssize_t n_states, const int32_t* truth, const double* cost, double loss_weight,
-        double* value, int32_t* labels
+        Py_ssize_t n_nodes, Py_ssize_t n_states, const int32_t* truth, const double* cost,
+        double loss_weight, double* value, int32_t* labels
     ) noexcept nogil
 
     # Numbers of scratch of the next one.

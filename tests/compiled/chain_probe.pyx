@@ -21,7 +21,7 @@ def draw_labels(nodes, transitions, triples, const double[:, ::1] uniform):
     labels = np.empty((uniform.shape[0], n_nodes), dtype=np.int32)
     cdef int32_t[:, ::1] out = labels
     oracle.begin(nodes.shape[1], &pairs[0, 0], &table[0], &turned[0, 0], &turned_table[0])
-    oracle.forward(&node_rows[0, 0], n_nodes)
+    oracle.forward(&node_rows[0, 0], n_nodes, NULL)
     for i in range(uniform.shape[0]):
         oracle.sample(n_nodes, &uniform[i, 0], &out[i, 0])
     return labels

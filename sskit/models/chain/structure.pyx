@@ -19,7 +19,7 @@ from sskit.models.rows cimport Rows, add_row, dot_row, score_part
 from sskit.models.structure cimport Block, NodeLoss, Structure, StructuredProblem
 from sskit.oracles.chain.sum_product cimport SumProduct
 from sskit.oracles.chain.second_order cimport (
-    SecondOrderKBest, marginals_room, second_order_labels, second_order_max_marginals_of,
+    SecondOrderKBest, SecondSumProduct, marginals_room, second_order_labels, second_order_max_marginals_of,
     second_order_room
 )
 from sskit.oracles.chain.viterbi cimport (
@@ -68,6 +68,7 @@ cdef class ChainStructure(Structure):
     cdef double[::1] backward_triples        # likewise
     cdef double[::1] marginals_scratch
     cdef SumProduct sums
+    cdef SecondSumProduct triple_sums
     cdef Scratch[double] own_tables          # of a chain, one after the other
 
     def __cinit__(self, FeatureMap map, beam_size=None):
@@ -282,15 +283,25 @@ cdef class ChainStructure(Structure):
         return True
 
     cdef double score(self, const Block* b, const int32_t* code) except? -1 nogil:
-        if self.triples:
-            return self.lacks("score of three labels in a row")
-        return chain_score(
+        cdef Py_ssize_t t, pair
+        cdef double total = chain_score(
             b.theta + self.map.node_base, b.theta, self.tables(b), b.n, self.n_states, code
         )
+        for t in range(2, b.n if self.triples else 0):
+            pair = code[t - 2] * self.n_states + code[t - 1]
+            total += b.theta[self.triples + pair * self.stride + code[t]]
+        return total
 
     def prepare_marginals(self, const double[::1] theta):
         """Take the table that all blocks share, unless they have their own."""
-        self.sums.begin(self.n_states, &theta[0], True)
+        if not self.triples:
+            self.sums.begin(self.n_states, &theta[0], True)
+            return
+        self.prepare_max_marginals(theta)  # the same tables, read backwards
+        self.triple_sums.begin(
+            self.n_states, &theta[0], &theta[self.triples], &self.backward[0],
+            &self.backward_triples[0]
+        )
 
     cdef double marginals(self, const Block* b, double* nodes, double* pairs) except? -1 nogil:
         cdef const double* node = b.theta + self.map.node_base
@@ -298,7 +309,18 @@ cdef class ChainStructure(Structure):
         cdef Py_ssize_t e, size = self.n_states * self.stride, place = 0, step = 0
         cdef double log_sum
         if self.triples:
-            return self.lacks("marginals of three labels in a row")
+            log_sum = self.triple_sums.forward(node, b.n, tables)
+            if log_sum == -INFINITY or nodes == NULL:
+                return log_sum
+            if tables != NULL:
+                place, step = self.map.edge_base(b.i), size
+            if pairs == NULL:
+                self.triple_sums.backward(node, b.n, nodes, NULL, 0, NULL, 0)
+            else:
+                self.triple_sums.backward(
+                    node, b.n, nodes, pairs + place, step, pairs + self.triples, 0
+                )
+            return log_sum
         if tables != NULL:
             place = self.map.edge_base(b.i)
             step = 0 if b.n == 1 or self.is_one(tables, b.n) else size
@@ -314,7 +336,10 @@ cdef class ChainStructure(Structure):
         return log_sum
 
     cdef int sample(self, const Block* b, const double* uniform, int32_t* code) except -1 nogil:
-        self.sums.sample(b.n, uniform, code)
+        if self.triples:
+            self.triple_sums.sample(b.n, uniform, code)
+        else:
+            self.sums.sample(b.n, uniform, code)
         return 0
 
     cpdef Structure fork(self):

@@ -432,7 +432,7 @@ class SecondSumProduct {
         c = SecondChain(nullptr, pairs, triples, 0, n_states, turned_pairs, turned_triples);
     }
 
-    double forward(const double* node, ptrdiff_t n_nodes, const double* const* tables = nullptr) {
+    double forward(const double* node, ptrdiff_t n_nodes, const double* const* tables) {
         c.node = node, c.n_nodes = n_nodes, c.tables = tables;
         value.resize(second_order_room(n_nodes, c.n_states));
         shift.resize(n_nodes);

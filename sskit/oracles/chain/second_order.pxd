@@ -61,7 +61,9 @@ cdef extern from "second_order.hpp" namespace "sskit":
         ) noexcept nogil
         # log Z of a chain of n_nodes >= 1, -inf if no labelling is possible; then nothing else may
         # be asked
-        double forward(const double* node, Py_ssize_t n_nodes) except + nogil
+        double forward(
+            const double* node, Py_ssize_t n_nodes, const double** tables
+        ) except + nogil
         # Marginals (n_nodes, stride) of the nodes. Unless it is NULL, the probabilities of the
         # states of neighbours, (n_states, stride), are added at pairs + t * step for the nodes t
         # and t + 1, and those of three in a row, (n_states, n_states, stride), at triples +

@@ -306,7 +306,7 @@ def second_order_marginals(
     cdef double log_partition
     with nogil:
         oracle.begin(K, &pair_rows[0, 0], &table[0], &turned_pairs[0, 0], &turned_table[0])
-        log_partition = oracle.forward(&node_rows[0, 0], n_nodes)
+        log_partition = oracle.forward(&node_rows[0, 0], n_nodes, NULL)
         if log_partition > -INFINITY:
             oracle.backward(
                 &node_rows[0, 0], n_nodes, &out[0, 0], pair_out, K * stride, triple_out,

@@ -171,3 +171,37 @@ def test_edges_with_features(form, allowed):
         losses = {y: sum(a != b for a, b in zip(y, probe.truth(i), strict=True)) for y in every}
         most = max(every[y] + 0.7 * losses[y] for y in every)
         assert every[tuple(code)] + 0.7 * loss == pytest.approx(most)
+
+
+@pytest.mark.parametrize("edged", [False, True])
+@pytest.mark.parametrize("allowed", [None, rules(3)])
+def test_probabilities_are_those_of_enumeration(allowed, edged):
+    rng = np.random.default_rng(8)
+    edges = rng.normal(size=(N - len(LENGTHS), 2))
+    sizes = {"order": 2, "n_edge_features": 2 if edged else None}
+    model = ChainModel(P, 3, *(allowed or (None,) * 3), **sizes)
+    stacked = RaggedArray(rng.normal(size=(N, P)), OFFSETS)
+    w = rng.normal(size=model.layout.n_weights)
+    decoder = model.decoder(stacked, w, edges=edges if edged else None)
+    log_z, marginals = decoder.marginals()[:2]
+    uniform = rng.random((3000, N))
+    drawn = decoder.sample(uniform)
+    scores = decoder.scores(decoder.best())
+    for i, n in enumerate(LENGTHS):
+        rows, z = slice(OFFSETS[i], OFFSETS[i + 1]), edges[OFFSETS[i] - i : OFFSETS[i + 1] - i - 1]
+        every = enumerate_scores(model, w, stacked.values[rows], allowed)
+        if edged:
+            tables = model.layout.split(w)["edge_coef"]
+            every = {
+                y: score + sum(tables[a, b] @ x for a, b, x in zip(y, y[1:], z, strict=False))
+                for y, score in every.items()
+            }
+        assert scores[i] == pytest.approx(max(every.values()))
+        total = np.logaddexp.reduce(list(every.values()))
+        assert log_z[i] == pytest.approx(total)
+        expected = np.zeros((n, 3))
+        for y, score in every.items():
+            expected[np.arange(n), list(y)] += np.exp(score - total)
+        np.testing.assert_allclose(marginals[rows], expected, atol=1e-9)
+        shares = (drawn[:, rows, None] == np.arange(3)).mean(axis=0)
+        np.testing.assert_allclose(shares, expected, atol=0.05)

@@ -26,6 +26,9 @@ from sskit.oracles.graph.roof_dual cimport QPBO
 from sskit.oracles.tree.max_sum cimport TreeKBest, TreeMaxSum
 
 
+EMPTY = tuple([np.empty(0, dtype=kind) for kind in ("i4", "f8", "i4", "f4", "i8")])
+
+
 cdef class GraphStructure(Structure):
     """Labellings of graphs, each of which has an oracle.
 
@@ -91,6 +94,7 @@ cdef class GraphStructure(Structure):
         self.map, self.form, self.ends, self.edges = map, form, ends, edges
         self.oracles, self.choice, self.marginals = tuple(oracles), choice, marginals
         self.topologies = topologies
+        self.table, self.forbidden, self.last, self.messages, self.message_offset = EMPTY
         if table is not None:
             self.table = table
         if allowed_pairs is not None:

@@ -184,8 +184,8 @@ cdef class FeatureMap:
         self.fresh = np.zeros(self.longest + 1, dtype=np.int32)
         if not self.is_single and np.min(self.grams.offset, initial=0) < 0:
             n_nodes = self.edge_weights
-        if not self.edge_pairs:
-            n_edges = self.tail_weights - self.edge_weights
+        if not (self.edge_pairs or self.edge_rows.empty()):  # which may have no features at all
+            n_edges = self.tail_weights - self.edge_weights + 1
         self.image = np.zeros(self.edge_weights + n_edges + LANES if n_nodes or n_edges else 1)
         self.row_scores = np.empty(self.longest * self.stride + 1 if n_nodes else 1)
         self.pair_total = np.zeros(self.tail_base if self.edge_pairs else 0)

@@ -184,7 +184,8 @@ class GaussianRows:
             else:
                 part = self.X[start : start + self.stride]
                 np.matmul(some, part.T, out=block[:, : len(part)])
-            tile = self.tiles[j] if self.sparse else block
+            # rows without features point into no tile
+            tile = self.tiles[j] if self.sparse and len(self.tiles[j]) else block
             take_exponentials(block, self.gamma, own, others, ends, index, value, tile)
             yield start, block
 

@@ -25,7 +25,9 @@ from scipy.sparse import csr_array
 
 from sskit import StructSVMClassifier, StructuredModel
 
-folder = shutil.copytree(Path(__file__).parent / "compiled", Path(tempfile.mkdtemp(), "compiled"))
+# the sources stand beside this script; the gallery runs it in their folder
+here = Path(__file__).parent if "__file__" in globals() else Path()
+folder = shutil.copytree(here / "compiled", Path(tempfile.mkdtemp(), "compiled"))
 command = [sys.executable, "setup.py", "build_ext", "--inplace"]
 subprocess.run(command, cwd=folder, check=True, capture_output=True)
 sys.path.append(str(folder))

@@ -19,8 +19,8 @@ from sskit.models.rows cimport Rows, add_row, dot_row, score_part
 from sskit.models.structure cimport Block, NodeLoss, Structure, StructuredProblem
 from sskit.oracles.chain.sum_product cimport SumProduct
 from sskit.oracles.chain.second_order cimport (
-    SecondOrderKBest, SecondSumProduct, marginals_room, second_order_labels, second_order_max_marginals_of,
-    second_order_room
+    SecondOrderKBest, SecondSumProduct, marginals_room, second_order_labels,
+    second_order_max_marginals_of, second_order_room
 )
 from sskit.oracles.chain.viterbi cimport (
     Beam, KBest, LossIndexed, chain_score, find_max_marginals, transpose_padded, viterbi_labels

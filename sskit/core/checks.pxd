@@ -12,8 +12,6 @@ cpdef int check_range(Py_ssize_t start, Py_ssize_t stop, Py_ssize_t n, str name)
 # ValueError unless a number is at least this one, or just this one
 cpdef int check_least(Py_ssize_t number, Py_ssize_t least, str name) except -1
 cpdef int check_equal(Py_ssize_t number, Py_ssize_t wanted, str name) except -1
-# ValueError unless numbers rise from 0 to `last`, by at least so much each
-cpdef int check_offsets(numbers, Py_ssize_t last, Py_ssize_t least, str name) except -1
 
 # is every one of n numbers at least 0 and below the limit?
 cdef bint all_below(const int32_t* numbers, Py_ssize_t n, Py_ssize_t limit) noexcept nogil

@@ -48,18 +48,6 @@ cpdef int check_equal(Py_ssize_t number, Py_ssize_t wanted, str name) except -1:
     return 0
 
 
-cpdef int check_offsets(numbers, Py_ssize_t last, Py_ssize_t least, str name) except -1:
-    numbers = np.asarray(numbers)
-    if (
-        len(numbers) == 0 or numbers[0] != 0 or numbers[len(numbers) - 1] != last
-        or (np.diff(numbers) < least).any()
-    ):
-        raise ValueError(
-            f"{name} must rise from 0 to {last}, by at least {least} each, got {numbers}"
-        )
-    return 0
-
-
 cdef bint all_below(const int32_t* numbers, Py_ssize_t n, Py_ssize_t limit) noexcept nogil:
     cdef Py_ssize_t k
     for k in range(n):

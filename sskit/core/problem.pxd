@@ -110,8 +110,6 @@ cdef class Problem:
     cdef int match(self, Problem other) except -1
     # ValueError unless there is room for the weights and their spare ones
     cdef int check_weights(self, Py_ssize_t length, str name) except -1
-    # likewise, IndexError unless start .. stop - 1 are blocks
-    cdef int check_run(self, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t length) except -1
 
     # In Python too: fingerprint, which says whether another problem is the same; restrict, the
     # problem of some blocks alone; n_queries, how often the oracle behind the oracle was asked;

@@ -4,7 +4,7 @@ import numpy as np
 
 from libc.math cimport INFINITY
 
-from sskit.core.checks cimport check_equal, check_least, check_range
+from sskit.core.checks cimport check_equal, check_least
 from sskit.core.lanes cimport LANES
 
 
@@ -94,10 +94,6 @@ cdef class Problem:
 
     cdef int check_weights(self, Py_ssize_t length, str name) except -1:
         return check_least(length, self.n_weights + LANES, f"the length of {name}")
-
-    cdef int check_run(self, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t length) except -1:
-        check_range(start, stop, self.n_blocks, "blocks")
-        return self.check_weights(length, "w")
 
     cpdef Problem fork(self):
         raise NotImplementedError(f"{type(self).__name__} must implement fork")

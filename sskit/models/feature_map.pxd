@@ -40,7 +40,6 @@ cdef class FeatureMap:
     cdef bint shared                         # is it one for all?
     cdef bint is_plain                       # have nodes no masks, functions and edges?
     cdef bint has_functions                  # is `space` one of kernels?
-    cdef int make_room(self) except -1
     cdef bint has_rest                       # are there other parts than nodes?
     cdef readonly bint is_single             # has every block one row?
     cdef vector[Rows] node_rows
@@ -55,7 +54,7 @@ cdef class FeatureMap:
     cdef readonly Py_ssize_t head_columns
     cdef readonly Py_ssize_t head_weights    # where they begin, likewise the next ones
     cdef const double* mask                  # 0 or -inf, as the statistics; NULL: nothing is added
-    cdef const int32_t[::1] head_place       # (node_base,) the weight of a statistic, from there on
+    cdef const int32_t[::1] head_place       # (tail_base,) the weight of a statistic, from there on
     # edges
     cdef readonly object edge_features       # likewise; None: there are none
     cdef vector[Rows] edge_rows
@@ -81,10 +80,11 @@ cdef class FeatureMap:
     cdef int32_t request
     cdef double[::1] image                   # (n_weights of nodes and edges,) zero between calls
     cdef double[::1] row_scores
-    cdef double[::1] pair_total              # (node_base,) zero between calls
-    cdef int32_t[::1] pair_head              # (node_base,) -1 between calls
+    cdef double[::1] pair_total              # (tail_base,) zero between calls
+    cdef int32_t[::1] pair_head              # (tail_base,) -1 between calls
     cdef Scratch[int32_t] pair_next          # by place in a direction
 
+    cdef int make_room(self) except -1
     cdef inline Py_ssize_t count(self, Py_ssize_t i) noexcept nogil:
         return self.nodes[i + 1] - self.nodes[i]
     cdef inline const Rows* rows_of(self, Py_ssize_t i) noexcept nogil:

@@ -4,8 +4,6 @@ from functools import partial
 
 import numpy as np
 
-from sskit.core.fingerprint import Fingerprint
-from sskit.models.features import FeatureRows, row_digests, value_digests
 from sskit.models.kernel.functions import BLOCK_ENTRIES, PrecomputedKernel
 from sskit.models.kernel.gaussian import GaussianRows
 from sskit.models.kernel.rows import KernelRows
@@ -98,29 +96,3 @@ def runs_within(kernel, X, offsets):
         matrix = kernel.within(X, int(offsets[first]), int(offsets[last]))
         yield first, last, np.ascontiguousarray(matrix, dtype=np.float64)
         first = last
-
-
-def identify(whole, X, offsets, values):
-    """Return the `Fingerprint` of a problem in a kernel space.
-
-    Parameters
-    ----------
-    whole : dict
-        What belongs to the whole problem.
-    X : ndarray or CSR matrix of shape (n_rows, p)
-        Features, or the kernel matrix.
-    offsets : ndarray of shape (n_blocks + 1,), int64
-        Block i has the rows offsets[i] to offsets[i + 1] - 1.
-    values : dict of str to ndarray of shape (n_rows,)
-        What else belongs to the rows.
-
-    Returns
-    -------
-    fingerprint : Fingerprint
-        By which it is known again.
-    """
-    whole = whole | {"the number of features": X.shape[1]}
-    digests = {"X": row_digests(FeatureRows(X, sparsify=False), offsets)}
-    return Fingerprint(
-        whole, digests | {name: value_digests(value, offsets) for name, value in values.items()}
-    )

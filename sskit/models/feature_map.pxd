@@ -41,7 +41,7 @@ cdef class FeatureMap:
     cdef bint is_plain                       # have nodes no masks, functions and edges?
     cdef bint has_functions                  # is `space` one of kernels?
     cdef bint has_rest                       # are there other parts than nodes?
-    cdef readonly bint is_single             # has every block one row?
+    cdef readonly bint is_single             # has every block one row, its own?
     cdef vector[Rows] node_rows
     cdef const int64_t[::1] nodes            # (n_blocks + 1,) where the rows of a block begin
     cdef readonly Py_ssize_t n_columns
@@ -86,10 +86,13 @@ cdef class FeatureMap:
 
     cdef int make_room(self) except -1
     cdef inline Py_ssize_t count(self, Py_ssize_t i) noexcept nogil:
-        return self.nodes[i + 1] - self.nodes[i]
+        return 1 if self.is_single else self.nodes[i + 1] - self.nodes[i]
     cdef inline const Rows* rows_of(self, Py_ssize_t i) noexcept nogil:
         return &self.node_rows[0 if self.shared else i]
     cdef inline Py_ssize_t first_row(self, Py_ssize_t i) noexcept nogil:
+        # what is not read is not waited for
+        if self.is_single:
+            return i
         return self.nodes[i] if self.shared else 0
     cdef inline Py_ssize_t edge_base(self, Py_ssize_t i) noexcept nogil:
         return self.node_base + self.count(i) * self.stride

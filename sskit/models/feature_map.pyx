@@ -87,6 +87,7 @@ cdef class FeatureMap:
         cdef FeatureRows one
         cdef Py_ssize_t i, most = 1, n_edge_weights = 0  # a place to point at, also without nodes
         cdef const double[::1] numbers
+        cdef bint single
         self.parts = dict(
             features=features, offsets=offsets, n_columns=n_columns, head=head, mask=mask,
             first_mask=first_mask, last_mask=last_mask, edges=edges, edge_offsets=edge_offsets,
@@ -133,11 +134,12 @@ cdef class FeatureMap:
             )
             self.edge_stride = self.tail_base if self.edge_pairs else stride_of(edge_columns)
             n_edge_weights = one.n_features * self.edge_columns
-        self.is_single = self.shared
+        single = self.shared
         for i in range(self.n_blocks):
+            single = single and self.count(i) == 1
             self.longest = max(self.longest, self.count(i))
-            self.is_single = self.is_single and self.count(i) == 1
             most = max(most, self.count(i) * self.stride + self.n_edges(i) * self.edge_stride)
+        self.is_single = single
         self.max_statistics = self.node_base + most
         self.tail_weights = self.edge_weights + n_edge_weights
         self.has_rest = self.node_base > 0 or edges is not None
@@ -262,6 +264,8 @@ cdef class FeatureMap:
         cdef unsigned int j, nodes = <unsigned int>self.node_base
         cdef unsigned int edges = <unsigned int>self.edge_base(i)
         cdef unsigned int tail = <unsigned int>self.tail_base
+        cdef unsigned int stride = <unsigned int>self.stride
+        cdef const double* head = w + self.head_weights
         if self.request == 2147483647:
             self.request = 0
             self.fresh[:] = 0
@@ -269,21 +273,21 @@ cdef class FeatureMap:
         for entry in range(count):
             j = <unsigned int>index[entry]
             if j < tail:
-                theta[j] = w[self.head_weights + self.head_place[j]]
+                theta[j] = head[self.head_place[j]]
             elif j < nodes:
                 theta[j] = w[self.tail_weight(j)]
             elif j < edges:
-                t = (j - nodes) // <unsigned int>self.stride
+                t = (j - nodes) // stride
                 if self.fresh[t] == self.request:
                     continue
                 self.fresh[t] = self.request
                 score_rows_apart(
                     self.rows_of(i), self.first_row(i) + t, 1, w, self.n_columns,
-                    theta + nodes + t * self.stride, self.stride
+                    theta + nodes + t * stride, stride
                 )
                 if self.has_functions:
                     self.space.add_values(
-                        self.nodes[i] + t, 1, w, theta + nodes + t * self.stride, self.stride
+                        self.nodes[i] + t, 1, w, theta + nodes + t * stride, stride
                     )
             else:
                 t = self.edge_at(i, j, &c)

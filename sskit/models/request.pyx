@@ -16,6 +16,7 @@ from sskit.models.features cimport FeatureRows, are_modest
 
 
 NO_LABELS = np.zeros(0, dtype=np.int32), np.zeros(0)
+NO_WEIGHTS = np.zeros(SPARE)
 NOTHING_KNOWN = NodeLoss(*NO_LABELS, 0)
 
 
@@ -36,11 +37,9 @@ def gather(rows, coef, others):
     weights : ndarray of shape (n_weights + SPARE,), float64
         As a `Request` takes them.
     """
-    others = [np.ravel(weights) for weights in others]
-    room = sum([len(weights) for weights in others]) + SPARE
-    out = take_weights(rows, np.asarray(coef, dtype=np.float64), room)
-    np.concatenate(others, out=out[len(out) - room : len(out) - SPARE])
-    out[len(out) - SPARE :] = 0.0
+    behind = np.concatenate([*[np.ravel(weights) for weights in others], NO_WEIGHTS])
+    out = take_weights(rows, np.asarray(coef, dtype=np.float64), len(behind))
+    out[len(out) - len(behind) :] = behind
     return out
 
 

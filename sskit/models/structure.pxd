@@ -126,9 +126,13 @@ cdef class StructuredProblem(Problem):
     cdef readonly Structure structure
     cdef readonly NodeLoss loss
     cdef const int64_t[::1] offsets          # of the structure
+    cdef bint is_single                      # has every block one label? Then they are its number
 
     cdef inline Block block(self, Py_ssize_t i, const double* theta) noexcept nogil:
         cdef Block b
-        b.i, b.first, b.theta = i, self.offsets[i], theta
-        b.n = self.offsets[i + 1] - b.first
+        b.i, b.theta = i, theta
+        b.first, b.n = i, 1
+        if not self.is_single:
+            b.first = self.offsets[i]
+            b.n = self.offsets[i + 1] - b.first
         return b

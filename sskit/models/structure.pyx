@@ -339,6 +339,7 @@ cdef class StructuredProblem(Problem):
     def __cinit__(self, FeatureMap map, Structure structure, NodeLoss loss, block_weight):
         self.map, self.structure, self.loss = map, structure, loss
         self.offsets = structure.offsets(map)
+        self.is_single = map.is_single and not structure.n_labels
         self.block_weight, self.space = block_weight, map.space
         self.n_blocks, self.n_weights = map.n_blocks, map.n_weights
         self.max_statistics = map.max_statistics
@@ -421,8 +422,7 @@ cdef class StructuredProblem(Problem):
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
         cdef Block b = self.block(i, NULL)
         self.map.prefetch(i)
-        if b.n > 1:
-            self.loss.prefetch(b.first, b.n)
+        self.loss.prefetch(b.first, b.n)
 
     cpdef Problem fork(self):
         cdef StructuredProblem other = type(self)(

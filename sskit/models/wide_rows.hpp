@@ -142,6 +142,8 @@ SSKIT_INLINE void score_dense(const V* x, ptrdiff_t count, ptrdiff_t width, cons
 template <int NR>
 SSKIT_INLINE void add_outer(const double* const* x, const half_vec* d, ptrdiff_t n,
                             ptrdiff_t stride, double* weights) {
+    // a loop of seven instructions takes 1.4 times as long where it lies badly in memory
+#pragma GCC unroll 4
     for (ptrdiff_t j = 0; j < n; ++j, weights += stride) {
         half_vec w = load_half(weights);
         for (int r = 0; r < NR; ++r) w = w + x[r][j] * d[r];

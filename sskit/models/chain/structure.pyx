@@ -143,26 +143,27 @@ cdef class ChainStructure(Structure):
     ) except -1 nogil:
         cdef int32_t stride = <int32_t>self.stride, node = <int32_t>self.map.node_base, table = 0
         cdef int32_t triples = <int32_t>self.triples, K = <int32_t>self.n_states
-        cdef Py_ssize_t t, n, differs, differed = code[0] != truth[0]
+        cdef Py_ssize_t t, n, differs, differed = code[0] != truth[0], n_nodes = b.n
+        cdef bint has_tables = self.has_tables
         # Every entry is written and stays if the labels differ there: where they do is too
         # irregular for branches.
         index[0], index[1] = node + truth[0], node + code[0]
         value[0], value[1] = 1.0, -1.0
         n = 2 * differed
-        for t in range(1, b.n):
+        for t in range(1, n_nodes):
             node += stride
             differs = code[t] != truth[t]
             index[n], index[n + 1] = node + truth[t], node + code[t]
             value[n], value[n + 1] = 1.0, -1.0
             n += 2 * differs
-            if self.has_tables:
+            if has_tables:
                 table = <int32_t>self.map.edge_table(b.i, t - 1)
             index[n] = table + truth[t - 1] * stride + truth[t]
             index[n + 1] = table + code[t - 1] * stride + code[t]
             value[n], value[n + 1] = 1.0, -1.0
             n += 2 * (differs | differed)
             differed = differs
-        for t in range(2, b.n if triples else 0):
+        for t in range(2, n_nodes if triples else 0):
             if code[t] == truth[t] and code[t - 1] == truth[t - 1] and code[t - 2] == truth[t - 2]:
                 continue
             index[n] = triples + (truth[t - 2] * K + truth[t - 1]) * stride + truth[t]

@@ -4,8 +4,15 @@ from libcpp.vector cimport vector
 from sskit.core.capabilities cimport FeatureSpace
 from sskit.core.direction cimport Direction
 from sskit.core.vectors cimport Scratch
-from sskit.models.features cimport FeatureRows, SequenceGrams, active_rows
+from sskit.models.features cimport FeatureRows, SequenceGrams
 from sskit.models.rows cimport Rows
+
+# out (count, stride) = rows[first : first + count] @ weights (n_features, n_columns); the stride is
+# padded(n_columns), or 1 for one column
+cdef void score_rows(
+    const Rows* rows, Py_ssize_t first, Py_ssize_t count, const double* weights,
+    Py_ssize_t n_columns, double* out, Py_ssize_t stride
+) noexcept nogil
 
 
 cdef class FeatureMap:
@@ -128,12 +135,7 @@ cdef class FeatureMap:
         j -= self.tail_base
         return self.tail_weights + j // self.tail_stride * self.tail_columns + j % self.tail_stride
     # the rows of nodes at which a direction is not zero, into `active`; returns how many
-    cdef inline Py_ssize_t find_active(self, Py_ssize_t i, Direction delta) noexcept nogil:
-        if self.is_single and not self.has_functions:
-            return 1
-        return active_rows(
-            &delta.value[self.node_base], self.count(i), self.stride, &self.active[0]
-        )
+    cdef Py_ssize_t find_active(self, Py_ssize_t i, Direction delta) noexcept nogil
 
     # theta = B_i^T w, in two steps: what all blocks have in common, and the rest
     cdef void common_scores(self, const double* w, double* theta) noexcept nogil

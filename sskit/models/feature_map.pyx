@@ -9,11 +9,41 @@ from sskit.models.features import (
 from libc.string cimport memcpy, memset
 
 from sskit.core.lanes cimport LANES, padded
-from sskit.models.features cimport (
-    add_rows, add_rows_between, dot_rows, grow, masked_table, score_rows_apart
-)
 from sskit.models.rows cimport add_row, clear_rows, clip_rows, dot_row
 from sskit.oracles.chain.second_order cimport triple_room, triple_table
+
+cdef extern from "row_kernels.hpp" namespace "sskit":
+    void score_rows_apart(
+        const Rows* rows, Py_ssize_t first, Py_ssize_t count, const double* weights,
+        Py_ssize_t n_columns, double* out, Py_ssize_t stride
+    ) noexcept nogil
+    # weights += step * outer(row t, direction) for every t of `active`, counted from `first`
+    void add_rows(
+        const Rows* rows, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active,
+        double step, const double* direction, Py_ssize_t n_columns, double* weights
+    ) noexcept nogil
+    # the same for the features low .. high - 1 alone, further ones with the first: no other weights
+    # are touched; returns by how much the squared norm of the weights grows
+    double add_rows_between(
+        const Rows* rows, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active,
+        double step, const double* direction, Py_ssize_t n_columns, Py_ssize_t low,
+        Py_ssize_t high, double* weights
+    ) noexcept nogil
+
+cdef extern from "statistics_kernels.hpp" namespace "sskit":
+    # out (n, padded(n)) = table (n, n) + mask (padded as out), if there is one
+    void masked_table(
+        const double* table, const double* mask, Py_ssize_t n, double* out
+    ) noexcept nogil
+    # the rows of `direction` (count, stride) that are not all zero; returns how many
+    Py_ssize_t active_rows(
+        const double* direction, Py_ssize_t count, Py_ssize_t stride, int32_t* active
+    ) noexcept nogil
+    # sum of <direction_t, scores_t> over the active rows
+    double dot_rows(
+        const int32_t* active, Py_ssize_t n_active, const double* direction,
+        const double* scores, Py_ssize_t stride
+    ) noexcept nogil
 
 cdef extern from "edge_tables.hpp" namespace "sskit":
     bint no_entries "sskit::is_bare"(const Rows* rows, Py_ssize_t t) noexcept nogil
@@ -36,6 +66,13 @@ cdef extern from "edge_tables.hpp" namespace "sskit":
 NO_SPACE = FeatureSpace()
 # So many blocks say how often features occur, where each has rows of its own.
 COUNTED_BLOCKS = 100
+
+
+cdef void score_rows(
+    const Rows* rows, Py_ssize_t first, Py_ssize_t count, const double* weights,
+    Py_ssize_t n_columns, double* out, Py_ssize_t stride
+) noexcept nogil:
+    score_rows_apart(rows, first, count, weights, n_columns, out, stride)
 
 
 def padded_columns(Py_ssize_t columns):
@@ -199,6 +236,13 @@ cdef class FeatureMap:
 
     cdef Py_ssize_t edge_table(self, Py_ssize_t i, Py_ssize_t e) noexcept nogil:
         return 0 if self.is_bare(i, e) else self.edge_base(i) + e * self.edge_stride
+
+    cdef Py_ssize_t find_active(self, Py_ssize_t i, Direction delta) noexcept nogil:
+        if self.is_single and not self.has_functions:
+            return 1
+        return active_rows(
+            &delta.value[self.node_base], self.count(i), self.stride, &self.active[0]
+        )
 
     cdef void common_scores(self, const double* w, double* theta) noexcept nogil:
         cdef Py_ssize_t r
@@ -595,3 +639,10 @@ cdef double taken_squares(double* x, Py_ssize_t n) noexcept nogil:
         total += x[j] * x[j]
     memset(x, 0, n * sizeof(double))
     return total
+
+
+# w += change; by how much w^2 grows
+cdef inline double grow(double* w, double change) noexcept nogil:
+    cdef double old = w[0]
+    w[0] = old + change
+    return change * (old + old + change)

@@ -19,33 +19,13 @@ from sskit.core.lanes cimport LANES, padded, prefetch_memory
 from sskit.models.rows cimport Half, add_squares
 from sskit.parallel.crew cimport Crew, Task
 
-# each is compiled for several CPUs, here once for all models
-cdef extern from "row_kernels.hpp":
-    void clone_score_rows_apart "sskit::score_rows_apart"(
-        const Rows* rows, Py_ssize_t first, Py_ssize_t count, const double* weights,
-        Py_ssize_t n_states, double* out, Py_ssize_t stride
-    ) noexcept nogil
-    void clone_add_rows "sskit::add_rows"(
-        const Rows* rows, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active,
-        double step, const double* direction, Py_ssize_t n_states, double* weights
-    ) noexcept nogil
-    double clone_add_rows_between "sskit::add_rows_between"(
-        const Rows* rows, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active,
-        double step, const double* direction, Py_ssize_t n_states, Py_ssize_t low,
-        Py_ssize_t high, double* weights
-    ) noexcept nogil
-    void gram_rows "sskit::gram_rows"(
+cdef extern from "row_kernels.hpp" namespace "sskit":
+    void gram_rows(
         const Rows* rows, Py_ssize_t first, Py_ssize_t count, double* scratch, double* out
     ) noexcept nogil
 
-cdef extern from "statistics_kernels.hpp":
-    void clone_masked_table "sskit::masked_table"(
-        const double* table, const double* mask, Py_ssize_t n_states, double* out
-    ) noexcept nogil
-    Py_ssize_t clone_active_rows "sskit::active_rows"(
-        const double* direction, Py_ssize_t count, Py_ssize_t stride, int32_t* active
-    ) noexcept nogil
-    double clone_gram_sqnorm "sskit::gram_sqnorm"(
+cdef extern from "statistics_kernels.hpp" namespace "sskit":
+    double gram_sqnorm(
         const double* gram, const int32_t* active, Py_ssize_t n_active, const double* direction,
         Py_ssize_t stride
     ) noexcept nogil
@@ -53,11 +33,7 @@ cdef extern from "statistics_kernels.hpp":
         const uint8_t* gram, const int32_t* active, Py_ssize_t n_active, const double* direction,
         Py_ssize_t stride
     ) noexcept nogil
-    double clone_dot_rows "sskit::dot_rows"(
-        const int32_t* active, Py_ssize_t n_active, const double* direction,
-        const double* scores, Py_ssize_t stride
-    ) noexcept nogil
-    bint clone_are_modest "sskit::are_modest"(const double* values, Py_ssize_t n) noexcept nogil
+    bint modest "sskit::are_modest"(const double* values, Py_ssize_t n) noexcept nogil
 
 cdef extern from "rows.hpp" namespace "sskit":
     uint64_t mixed(uint64_t digest, uint64_t word) noexcept nogil
@@ -79,63 +55,8 @@ LEAST_ENTRIES = 1_000_000
 # Portions of runs of rows for each thread: runs are of different lengths.
 cdef Py_ssize_t PORTIONS = 16
 MOST_WORKERS = 64
-# Products of a table of scores from which on they are.
-LEAST_PRODUCTS = 10_000_000
 # Spare numbers behind weights.
 SPARE = LANES
-# Portions of rows for each thread, in whole groups.
-cdef Py_ssize_t ROW_PORTIONS = 8
-cdef Py_ssize_t GROUP = 64
-
-
-cdef void score_rows(
-    const Rows* rows, Py_ssize_t first, Py_ssize_t count, const double* weights,
-    Py_ssize_t n_states, double* out
-) noexcept nogil:
-    clone_score_rows_apart(rows, first, count, weights, n_states, out, padded(n_states))
-
-
-cdef void score_rows_apart(
-    const Rows* rows, Py_ssize_t first, Py_ssize_t count, const double* weights,
-    Py_ssize_t n_states, double* out, Py_ssize_t stride
-) noexcept nogil:
-    clone_score_rows_apart(rows, first, count, weights, n_states, out, stride)
-
-
-cdef void add_rows(
-    const Rows* rows, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active,
-    double step, const double* direction, Py_ssize_t n_states, double* weights
-) noexcept nogil:
-    clone_add_rows(rows, first, active, n_active, step, direction, n_states, weights)
-
-
-cdef double add_rows_between(
-    const Rows* rows, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active,
-    double step, const double* direction, Py_ssize_t n_states, Py_ssize_t low, Py_ssize_t high,
-    double* weights
-) noexcept nogil:
-    return clone_add_rows_between(
-        rows, first, active, n_active, step, direction, n_states, low, high, weights
-    )
-
-
-cdef void masked_table(
-    const double* table, const double* mask, Py_ssize_t n_states, double* out
-) noexcept nogil:
-    clone_masked_table(table, mask, n_states, out)
-
-
-cdef Py_ssize_t active_rows(
-    const double* direction, Py_ssize_t count, Py_ssize_t stride, int32_t* active
-) noexcept nogil:
-    return clone_active_rows(direction, count, stride, active)
-
-
-cdef double dot_rows(
-    const int32_t* active, Py_ssize_t n_active, const double* direction,
-    const double* scores, Py_ssize_t stride
-) noexcept nogil:
-    return clone_dot_rows(active, n_active, direction, scores, stride)
 
 
 def cut_columns(counts, n_parts):
@@ -265,28 +186,6 @@ cdef class FeatureRows:
                     counts[self.rows.indices[e << self.rows.shift]] += 1.0
         return np.asarray(counts)
 
-    def take_weights(self, coef, Py_ssize_t room=0):
-        """Return the weights of the features that occur, and read these from now on.
-
-        Sparse rows then have a column for each entry, unless there are more of those than
-        features: no more weights are read than products are made of them, however many the model
-        has.
-
-        Parameters
-        ----------
-        coef : ndarray of shape (n_columns, n_features), or list of ndarrays
-            The weights, of any strides; fastest if those of a feature are neighbours. Columns of
-            several arrays follow each other.
-        room : int, default=0
-            So many numbers are left behind them.
-
-        Returns
-        -------
-        weights : ndarray of shape (n_used * n_columns + room,)
-            Feature after feature.
-        """
-        return take_weights((self,), coef, room)
-
     cdef Py_ssize_t entries(self, Py_ssize_t first, Py_ssize_t count) noexcept nogil:
         if self.rows.indptr == NULL:
             return count * self.rows.width
@@ -331,12 +230,32 @@ cdef class FeatureRows:
 
 
 def take_weights(tuple features, coefs, Py_ssize_t room=0):
-    """Do as `FeatureRows.take_weights` for rows of several matrices under the same weights."""
+    """Return the weights of the features that occur in some matrices, which read these from now on.
+
+    Sparse rows then have a column for each entry, unless there are more of those than features:
+    no more weights are read than products are made of them, however many the model has.
+
+    Parameters
+    ----------
+    features : tuple of FeatureRows
+        The matrices.
+    coefs : ndarray of shape (n_columns, n_features), or list of ndarrays
+        The weights, any numbers of any strides; fastest if those of a feature are neighbours.
+        Columns of several arrays follow each other.
+    room : int, default=0
+        So many numbers are left behind them.
+
+    Returns
+    -------
+    weights : ndarray of shape (n_used * n_columns + room,)
+        Feature after feature.
+    """
     cdef FeatureRows rows = features[0]
     cdef Py_ssize_t p = rows.rows.width, n = 0, first = 0, n_columns = 0, j
     cdef int32_t[::1] columns
     cdef bint gathers = True
     coefs = coefs if isinstance(coefs, list) else [coefs]
+    coefs = [np.asarray(coef, dtype=np.float64) for coef in coefs]
     for coef in coefs:
         n_columns += len(coef)
     for rows in features:
@@ -588,7 +507,7 @@ cdef class SequenceGrams:
             return small_gram_sqnorm(
                 &self.small[self.offset[i]], active, n_active, direction, stride
             )
-        return clone_gram_sqnorm(
+        return gram_sqnorm(
             &self.numbers[self.offset[i]], active, n_active, direction, stride
         )
 
@@ -728,127 +647,6 @@ cdef int check_within(const int64_t[::1] offsets, Py_ssize_t n, str name) except
     return 0
 
 
-cdef class RowScores:
-    """Scores of feature rows.
-
-    Parameters
-    ----------
-    features : FeatureRows
-        The rows.
-    coef : ndarray of shape (n_states, p), float64
-        The weights, of any strides; fastest if those of a feature are neighbours.
-    further : ndarray of shape (n_states, n_features - p), float64, default=None
-        Weights of further features; None if there are none.
-    """
-
-    def __cinit__(self, FeatureRows features, const double[:, :] coef,
-                  const double[:, :] further=None):
-        cdef int32_t[::1] columns
-        cdef Py_ssize_t n_further = 0 if further is None else further.shape[1]
-        # weights are attributes that users may set
-        if n_further:
-            check_equal(further.shape[0], coef.shape[0], "the number of rows of further")
-        check_equal(coef.shape[1] + n_further, features.n_features, "the number of columns")
-        self.features, self.rows = features, features.rows
-        self.n_rows, self.n_states = features.n_rows, coef.shape[0]
-        self.gathers = (
-            features.rows.indptr != NULL and features.n_entries < features.rows.further
-        )
-        # further columns, of which dense and sparse rows may have some, are never gathered
-        self.n_columns = features.rows.n_further + (
-            features.n_entries if self.gathers else features.rows.further
-        )
-        self.n_read = self.n_columns * self.n_states
-        self.weights = np.empty(self.n_read + LANES)
-        self.weights[self.n_read :] = 0.0
-        if self.gathers:
-            columns = np.empty(self.n_columns + 1, dtype=np.int32)
-            list_columns(&features.rows, features.n_entries, columns)
-            copy_columns(
-                coef, further, &columns[0], self.n_columns, self.n_states, &self.weights[0]
-            )
-            self.columns = np.arange(self.n_columns + 1, dtype=np.int32)
-            self.rows.indices, self.rows.shift = &self.columns[0], 0
-            self.rows.further = features.n_entries
-            return
-        copy_columns(coef, further, NULL, self.n_columns, self.n_states, &self.weights[0])
-
-    cdef void write(self, Py_ssize_t first, Py_ssize_t count, double* out) noexcept nogil:
-        score_rows(&self.rows, first, count, &self.weights[0], self.n_states, out)
-
-    cdef bint modest(self) noexcept nogil:
-        # all but doubles are of a type that has no larger numbers
-        return are_modest(&self.weights[0], self.n_columns * self.n_states) and (
-            self.rows.values == NULL or are_modest(self.rows.values, self.features.n_entries)
-        )
-
-    def table(self, n_jobs=None):
-        """Return the scores of all rows.
-
-        Parameters
-        ----------
-        n_jobs : int, default=None
-            Number of threads; the bits do not depend on it.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_rows, n_states)
-            A view of rows with spare numbers.
-        """
-        cdef double[:, ::1] out = np.empty((max(self.n_rows, 1), padded(self.n_states)))
-        cdef Py_ssize_t n_workers = 1, chunk
-        cdef Crew crew
-        cdef Task table
-        if self.features.n_entries * self.n_states >= LEAST_PRODUCTS:
-            n_workers = min(effective_n_jobs(n_jobs), MOST_WORKERS)
-        if n_workers == 1:
-            self.write(0, self.n_rows, &out[0, 0])
-        else:
-            crew, table = Crew(n_workers), Table(self, out)
-            # rows go through the processor in groups
-            chunk = (self.n_rows // (ROW_PORTIONS * n_workers) // GROUP + 1) * GROUP
-            crew.begin(table)
-            try:
-                with nogil:
-                    crew.run(self.n_rows, chunk)
-            finally:
-                crew.end()
-        return np.asarray(out)[: self.n_rows, : self.n_states]
-
-
-cdef class Table(Task):
-    """The scores of all rows, of which each thread writes some.
-
-    Parameters
-    ----------
-    scores : RowScores
-        The rows and weights.
-    out : ndarray of shape (n_rows, padded(n_states))
-        Where they are written.
-    """
-
-    cdef RowScores scores
-    cdef double[:, ::1] out
-
-    def __cinit__(self, RowScores scores, double[:, ::1] out):
-        self.scores, self.out = scores, out
-
-    cdef bint perform(
-        self, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t worker
-    ) except -1 nogil:
-        self.scores.write(start, stop - start, &self.out[start, 0])
-        return False
-
-
-cdef void list_columns(const Rows* rows, Py_ssize_t n, int32_t[::1] out) noexcept nogil:
-    """Write the column of each entry of sparse rows, then the further columns."""
-    cdef Py_ssize_t j
-    for j in range(n):
-        out[j] = rows.indices[j << rows.shift]
-    for j in range(rows.n_further):
-        out[n + j] = <int32_t>(rows.further + j)
-
-
 cdef int write_columns(
     list coefs, Py_ssize_t p, const int32_t* columns, Py_ssize_t n, Py_ssize_t apart,
     double[::1] out
@@ -859,34 +657,27 @@ cdef int write_columns(
         # weights are attributes that users may set
         check_equal(coef.shape[1], p, "the number of columns")
         if n and coef.shape[0]:
-            copy_columns(coef, None, columns, n, apart, &out[place])
+            copy_columns(coef, columns, n, apart, &out[place])
         place += coef.shape[0]
     return 0
 
 
 cdef void copy_columns(
-    const double[:, :] coef, const double[:, :] further, const int32_t* columns, Py_ssize_t n,
-    Py_ssize_t apart, double* out
+    const double[:, :] coef, const int32_t* columns, Py_ssize_t n, Py_ssize_t apart, double* out
 ) noexcept nogil:
     """Write columns of the weights, `apart` numbers each; those 0 to n - 1 if none are named."""
-    cdef Py_ssize_t n_states = coef.shape[0], p = coef.shape[1], first = 0, c, j, k
-    if n == 0 or n_states == 0:
-        return
+    cdef Py_ssize_t n_states = coef.shape[0], p = coef.shape[1], c, j, k
     if (
         columns == NULL and p and apart == n_states and coef.strides[0] == sizeof(double)
         and coef.strides[1] == n_states * <Py_ssize_t>sizeof(double)
     ):
         memcpy(out, &coef[0, 0], p * n_states * sizeof(double))
-        first = p
-    for j in range(first, n):
+        return
+    for j in range(n):
         c = j if columns == NULL else columns[j]
-        if c < p:
-            for k in range(n_states):
-                out[j * apart + k] = coef[k, c]
-        else:
-            for k in range(n_states):
-                out[j * apart + k] = further[k, c - p]
+        for k in range(n_states):
+            out[j * apart + k] = coef[k, c]
 
 
 cdef bint are_modest(const double* values, Py_ssize_t n) noexcept nogil:
-    return clone_are_modest(values, n)
+    return modest(values, n)

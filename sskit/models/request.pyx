@@ -10,11 +10,14 @@ from sskit.models.features import SPARE, take_weights
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
+from libc.string cimport memcpy
 
 from sskit.core.lanes cimport LANES, padded
 from sskit.models.features cimport FeatureRows, are_modest
 
 
+# Rows that are scored one after the other, and products from which on threads are worth starting.
+GROUP, LEAST_PRODUCTS = 64, 10_000_000
 NO_LABELS = np.zeros(0, dtype=np.int32), np.zeros(0)
 NO_WEIGHTS = np.zeros(SPARE)
 NOTHING_KNOWN = NodeLoss(*NO_LABELS, 0)
@@ -27,8 +30,8 @@ def gather(rows, coef, others):
     ----------
     rows : tuple of FeatureRows
         Features of the nodes; from now on they read the weights of those that occur.
-    coef : ndarray of shape (n_states, n_features)
-        Weights of the features, of any kind of numbers; those that do not occur are not read.
+    coef : ndarray of shape (n_states, n_features), or list of ndarrays
+        Weights of the features, as `take_weights` has them.
     others : sequence of ndarray
         All other weights, in the order of the `FeatureMap`.
 
@@ -38,7 +41,7 @@ def gather(rows, coef, others):
         As a `Request` takes them.
     """
     behind = np.concatenate([*[np.ravel(weights) for weights in others], NO_WEIGHTS])
-    out = take_weights(rows, np.asarray(coef, dtype=np.float64), len(behind))
+    out = take_weights(rows, coef, len(behind))
     out[len(out) - len(behind) :] = behind
     return out
 
@@ -100,19 +103,6 @@ cdef class Request:
         cdef Block b
         self.load(i, &out[0], &b)
         return theta
-
-    def node_scores(self):
-        """Return the potentials of all nodes, shape (n_nodes, n_states)."""
-        out = np.empty((self.n_nodes, padded(self.n_states)))
-        cdef Py_ssize_t i
-        cdef Block b
-        cdef double[::1] theta = self.begin()
-        stride, base = self.map.stride, self.map.node_base
-        for i in range(self.n_blocks):
-            self.load(i, &theta[0], &b)
-            block = np.asarray(theta)[base : base + b.n * stride]
-            out[b.first : b.first + b.n] = block.reshape(b.n, stride)
-        return np.ascontiguousarray(out[:, : self.n_states])
 
     def is_modest(self):
         """Return whether features and weights are so small that no score can overflow."""
@@ -386,6 +376,21 @@ def find_samples(Request request, Py_ssize_t start, Py_ssize_t stop, tuple out):
                 request.structure.sample(&b, &uniform[j, b.first], &labels[j, b.first])
 
 
+def find_node_scores(Request request, Py_ssize_t start, Py_ssize_t stop, double[:, ::1] out):
+    """Write the potentials of all nodes of the blocks start .. stop - 1, padded."""
+    cdef double[::1] theta = request.begin()
+    cdef Py_ssize_t i
+    cdef Block b
+    with nogil:
+        for i in range(start, stop):
+            request.load(i, &theta[0], &b)
+            if b.n:
+                memcpy(
+                    &out[b.first, 0], &theta[request.map.node_base],
+                    b.n * request.map.stride * sizeof(double)
+                )
+
+
 def find_scores(Request request, Py_ssize_t start, Py_ssize_t stop, tuple out):
     """Write the scores of labellings, out = (labels (n_nodes,), scores (n_blocks,))."""
     cdef const int32_t[::1] labels = out[0]
@@ -466,6 +471,12 @@ class Decoder:
         labels = np.asarray(labels, dtype=np.int32)
         return self.run(find_scores, (labels, np.empty(self.request.n_blocks)))[1]
 
+    def node_scores(self):
+        """Return the potentials of all nodes, shape (n_nodes, n_states)."""
+        request = self.request
+        out = np.empty((request.n_nodes, request.map.stride))
+        return np.ascontiguousarray(self.run(find_node_scores, out)[:, : request.n_states])
+
     def marginals(self, *, nodes=True, weight=None):
         """Return sums over all labellings, by probabilities exp(score) / Z.
 
@@ -518,3 +529,29 @@ class Decoder:
             Of a structure that is exact, or bounds what it may have missed.
         """
         return self.run(find_excesses, np.empty(self.request.n_blocks))
+
+
+def row_scores(X, coef, n_jobs=None):
+    """Return the products of rows of features and weights.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n_rows, n_features)
+        The rows.
+    coef : ndarray of shape (n_scores, n_features)
+        Weights; of features that occur in no sparse row they are not read.
+    n_jobs : int, default=None
+        Number of threads; the bits do not depend on it.
+
+    Returns
+    -------
+    scores : ndarray of shape (n_rows, n_scores)
+    """
+    rows = FeatureRows(X)
+    n, n_scores = rows.n_rows, len(coef)
+    # rows go through the processor in groups
+    offsets = np.minimum(np.arange(0, n + GROUP, GROUP, dtype=np.int64), n)
+    n_jobs = n_jobs if rows.n_entries * n_scores >= LEAST_PRODUCTS else 1
+    weights = gather((rows,), coef, ())
+    request = Request(FeatureMap(rows, offsets, n_scores), Structure(), weights)
+    return Decoder(request, n_jobs).node_scores()

@@ -1,5 +1,4 @@
-// Products with many feature rows, compiled for several CPUs: included by features.pyx only,
-// which hands them on.
+// Products with many feature rows, compiled for several CPUs.
 #pragma once
 #include "wide_rows.hpp"
 
@@ -110,7 +109,7 @@ SSKIT_INLINE void score_rows_of(const Rows* rows, const V* values, ptrdiff_t fir
 
 // out (count, stride) = rows[first : first + count] @ weights (n_features, n_states). The stride
 // is padded(n_states), or 1 for one state.
-SSKIT_CLONES void score_rows_apart(const Rows* rows, ptrdiff_t first, ptrdiff_t count,
+SSKIT_OWN_CLONES void score_rows_apart(const Rows* rows, ptrdiff_t first, ptrdiff_t count,
                                    const double* weights, ptrdiff_t n_states, double* out,
                                    ptrdiff_t stride) {
     SSKIT_BY_TYPE(rows,
@@ -284,7 +283,7 @@ SSKIT_INLINE double add_between_of(const Rows* rows, const V* values, ptrdiff_t 
 
 // The same as add_rows for the columns low .. high - 1 alone, further ones with the first; touches no
 // other weights. Returns by how much the squared norm of the weights grows.
-SSKIT_CLONES double add_rows_between(const Rows* rows, ptrdiff_t first, const int32_t* active,
+SSKIT_OWN_CLONES double add_rows_between(const Rows* rows, ptrdiff_t first, const int32_t* active,
                                      ptrdiff_t n_active, double step, const double* direction,
                                      ptrdiff_t n_states, ptrdiff_t low, ptrdiff_t high,
                                      double* weights) {
@@ -297,7 +296,7 @@ SSKIT_CLONES double add_rows_between(const Rows* rows, ptrdiff_t first, const in
 
 // weights += step * outer(row t, direction) for every t of `active` (counted from `first`);
 // direction is (count, padded(n_states))
-SSKIT_CLONES void add_rows(const Rows* rows, ptrdiff_t first, const int32_t* active,
+SSKIT_OWN_CLONES void add_rows(const Rows* rows, ptrdiff_t first, const int32_t* active,
                            ptrdiff_t n_active, double step, const double* direction,
                            ptrdiff_t n_states, double* weights) {
     SSKIT_BY_TYPE(rows, add_rows_of(rows, values, first, active, n_active, step, direction,
@@ -326,7 +325,7 @@ SSKIT_INLINE void gram_sparse(const Rows* rows, const V* values, ptrdiff_t first
 
 // Packed upper triangle of the Gram matrix of `count` rows; scratch (n_features,) is zero before
 // and after.
-SSKIT_CLONES void gram_rows(const Rows* rows, ptrdiff_t first, ptrdiff_t count, double* scratch,
+SSKIT_OWN_CLONES void gram_rows(const Rows* rows, ptrdiff_t first, ptrdiff_t count, double* scratch,
                             double* out) {
     if (rows->indptr) {
         SSKIT_BY_TYPE(rows, gram_sparse(rows, values, first, count, scratch, out))

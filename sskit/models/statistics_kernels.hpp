@@ -1,12 +1,11 @@
-// Loops on statistics and rows of weights, compiled for several CPUs: included by features.pyx
-// only, which hands them on.
+// Loops on statistics and rows of weights, compiled for several CPUs.
 #pragma once
 #include "lanes.hpp"
 
 namespace sskit {
 
 // out (n_states, padded(n_states)) = table (n_states, n_states) + mask (padded as out), if any
-SSKIT_CLONES void masked_table(const double* table, const double* mask, ptrdiff_t n_states,
+SSKIT_OWN_CLONES void masked_table(const double* table, const double* mask, ptrdiff_t n_states,
                                double* out) {
     const ptrdiff_t stride = padded(n_states);
     for (ptrdiff_t a = 0; a < n_states; ++a, table += n_states, out += stride) {
@@ -17,7 +16,7 @@ SSKIT_CLONES void masked_table(const double* table, const double* mask, ptrdiff_
 }
 
 // Indices of the rows of `direction` (count, stride) that are not all zero; returns how many
-SSKIT_CLONES ptrdiff_t active_rows(const double* direction, ptrdiff_t count, ptrdiff_t stride,
+SSKIT_OWN_CLONES ptrdiff_t active_rows(const double* direction, ptrdiff_t count, ptrdiff_t stride,
                                    int32_t* active) {
     ptrdiff_t n_active = 0;
     for (ptrdiff_t t = 0; t < count; ++t, direction += stride) {
@@ -52,19 +51,19 @@ SSKIT_INLINE double gram_sqnorm_of(const G* gram, const int32_t* active, ptrdiff
     return 2.0 * total(sum);
 }
 
-SSKIT_CLONES double gram_sqnorm(const double* gram, const int32_t* active, ptrdiff_t n_active,
+SSKIT_OWN_CLONES double gram_sqnorm(const double* gram, const int32_t* active, ptrdiff_t n_active,
                                 const double* direction, ptrdiff_t stride) {
     return gram_sqnorm_of(gram, active, n_active, direction, stride);
 }
 
 // The same where the matrix is one of small whole numbers
-SSKIT_CLONES double gram_sqnorm(const uint8_t* gram, const int32_t* active, ptrdiff_t n_active,
+SSKIT_OWN_CLONES double gram_sqnorm(const uint8_t* gram, const int32_t* active, ptrdiff_t n_active,
                                 const double* direction, ptrdiff_t stride) {
     return gram_sqnorm_of(gram, active, n_active, direction, stride);
 }
 
 // Sum of <d_t, s_t> over the active rows
-SSKIT_CLONES double dot_rows(const int32_t* active, ptrdiff_t n_active, const double* direction,
+SSKIT_OWN_CLONES double dot_rows(const int32_t* active, ptrdiff_t n_active, const double* direction,
                              const double* scores, ptrdiff_t stride) {
     double sum = 0.0;
     for (ptrdiff_t a = 0; a < n_active; ++a)
@@ -73,7 +72,7 @@ SSKIT_CLONES double dot_rows(const int32_t* active, ptrdiff_t n_active, const do
 }
 
 // Are n numbers so small that sums of products of two of them do not overflow? NaN is not.
-SSKIT_CLONES bool are_modest(const double* values, ptrdiff_t n) {
+SSKIT_OWN_CLONES bool are_modest(const double* values, ptrdiff_t n) {
     // too large ones overflow, and what is not finite makes the sum so
     const double scale = 1e208;
     vec sum = constant(0.0);

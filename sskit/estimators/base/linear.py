@@ -4,7 +4,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from sskit.inputs.stacking import FeatureScale
-from sskit.models.features import FeatureRows, RowScores, float64_blocks, squared_norms
+from sskit.models.features import float64_blocks, squared_norms
+from sskit.models.request import row_scores
 
 
 def linear_scores(X, coef, intercept, n_jobs=None):
@@ -36,8 +37,7 @@ def linear_scores(X, coef, intercept, n_jobs=None):
             for part in float64_blocks(X):
                 np.matmul(X[part].astype(np.float64), coef.T, out=scores[part])
             return scores + intercept
-        scores = RowScores(FeatureRows(X), np.asarray(coef, dtype=np.float64))
-        return scores.table(n_jobs) + intercept
+        return row_scores(X, coef, n_jobs) + intercept
 
 
 def row_sqnorms(X):

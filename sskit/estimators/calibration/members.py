@@ -147,7 +147,7 @@ def scores_of(estimator, X, classes):
         codes, tables = trees.codes(tagger.edge_kinds_), np.array(tagger.transitions_)
         if codes is None:
             codes, tables = np.zeros(len(trees.ends), dtype=np.int32), tables[None]
-        nodes = decoder.request.node_scores()
+        nodes = decoder.node_scores()
         ends = np.ascontiguousarray(trees.ends, dtype=np.int32).reshape(-1, 2)
         edges = np.asarray(trees.edge_offsets, dtype=np.int64)
         forest = ends, edges, np.ascontiguousarray(codes, dtype=np.int32)

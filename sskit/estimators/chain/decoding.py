@@ -23,8 +23,7 @@ from sskit.inputs.chains.gate import stack_pairs
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.models.chain.model import check_lengths, make_request
 from sskit.models.chain.transitions import check_possible, resolve_transitions
-from sskit.models.features import FeatureRows, RowScores
-from sskit.models.request import Decoder, find_top_k
+from sskit.models.request import Decoder, find_top_k, row_scores
 
 __all__ = ["StateDecoder", "fitted_decoder", "refuse_beam", "score_tables"]
 
@@ -178,7 +177,7 @@ def score_tables(tagger, X):
     """
     stacked, edges = fitted_pairs(tagger, X)
     stacked, coef = _linear(tagger, stacked, len(tagger.classes_))
-    nodes = RowScores(FeatureRows(stacked.values), np.asarray(coef, dtype=np.float64)).table()
+    nodes = row_scores(stacked.values, coef)
     others = tagger.transitions_, tagger.start_, tagger.end_
     rules = _rules(tagger, None)
     if rules[0] is not None:

@@ -122,7 +122,7 @@ class SegmenterMixin:
             Each item is an ndarray of shape (V_i, n_classes).
         """
         graphs = self._check_inputs(X)
-        return split(self._bound(graphs, None).request.node_scores(), graphs.node_offsets)
+        return split(self._bound(graphs, None).node_scores(), graphs.node_offsets)
 
     def _labels_of_single(self, X):
         """Return the labels of a list of one graph that there is a short way for, or None."""

@@ -8,7 +8,13 @@ from sskit.inputs.stacking import FeatureScale, refuse_large
 from sskit.inputs.weights import class_factors
 from sskit.models.chain.structure import ChainStructure
 from sskit.models.feature_map import FeatureMap, padded_columns
-from sskit.models.features import FeatureRows, end_marks, no_features, squared_norms
+from sskit.models.features import (
+    FeatureRows,
+    end_marks,
+    no_features,
+    squared_norms,
+    take_weights,
+)
 from sskit.models.kernel.restriction import KernelSupport, expand
 from sskit.models.kernel.rows import kernel_grams
 from sskit.models.kernel.space import kernel_rows, runs_within
@@ -352,7 +358,7 @@ def make_request(
     if edges is not None:
         edges = edge_rows(edges)
         tables = np.ascontiguousarray(tables, dtype=np.float64).reshape(len(tables), K * K)
-        others.append(edges.take_weights(tables.T))
+        others.append(take_weights((edges,), tables.T))
     if triples is not None:
         others.append(triples)
     weights = gather((rows,), coef, others)

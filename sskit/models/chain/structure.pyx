@@ -13,8 +13,7 @@ from sskit.core.checks cimport all_below
 from sskit.core.decomposition cimport Factors
 from sskit.core.lanes cimport padded
 from sskit.core.vectors cimport Scratch
-from sskit.models.feature_map cimport FeatureMap
-from sskit.models.features cimport score_rows_apart
+from sskit.models.feature_map cimport FeatureMap, score_rows
 from sskit.models.rows cimport Rows, add_row, dot_row, score_part
 from sskit.models.structure cimport Block, NodeLoss, Structure, StructuredProblem
 from sskit.oracles.chain.sum_product cimport SumProduct
@@ -434,7 +433,7 @@ cdef class ChainFactors(Factors):
         cdef Py_ssize_t y, n_states = self.n_states
         cdef const Rows* rows = self.map.rows_of(0)
         if stop - start == n_states:
-            score_rows_apart(rows, j, 1, w, n_states, out, padded(n_states))
+            score_rows(rows, j, 1, w, n_states, out, padded(n_states))
         else:
             score_part(rows, j, w, n_states, start, stop, out)
         if not self.free and (j == self.map.nodes[i] or j == self.map.nodes[i + 1] - 1):

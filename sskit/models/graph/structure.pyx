@@ -13,8 +13,8 @@ from libcpp.vector cimport vector
 from sskit.core.checks cimport all_below
 from sskit.core.lanes cimport LANES, padded
 from sskit.core.vectors cimport Scratch
-from sskit.models.feature_map cimport FeatureMap
-from sskit.models.features cimport are_modest, score_rows_apart
+from sskit.models.feature_map cimport FeatureMap, score_rows
+from sskit.models.features cimport are_modest
 from sskit.models.rows cimport Rows, dense_rows
 from sskit.models.structure cimport Block, NodeLoss, Structure
 from sskit.oracles.graph.cut cimport Cut, leave_cut, take_cut
@@ -441,8 +441,8 @@ def cut_single(const double[:, ::1] features, const int32_t[:, ::1] ends,
         pair_w[j] = agreement[j]
     if not (positive and are_modest(w, 2 * p) and are_modest(&features[0, 0], n * p)):
         return None
-    score_rows_apart(&rows, 0, n, w, 2, node, stride)
-    score_rows_apart(&edges, 0, m, pair_w, 1, node + n * stride, 1)
+    score_rows(&rows, 0, n, w, 2, node, stride)
+    score_rows(&edges, 0, m, pair_w, 1, node + n * stride, 1)
     take_form(&found, POTTS)
     found.n_nodes, found.n_edges, found.n_tables, found.stride = n, m, m, stride
     found.width, found.node, found.pair, found.ends = 1, node, node + n * stride, &ends[0, 0]

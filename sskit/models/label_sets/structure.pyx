@@ -9,8 +9,7 @@ from libc.string cimport memcpy
 from sskit.core.checks cimport all_below
 from sskit.core.decomposition cimport LabelFactors
 from sskit.core.lanes cimport padded
-from sskit.models.feature_map cimport FeatureMap
-from sskit.models.features cimport add_rows, score_rows
+from sskit.models.feature_map cimport FeatureMap, score_rows
 from sskit.models.rows cimport add_row
 from sskit.models.structure cimport Block, NodeLoss, Structure, StructuredProblem
 from sskit.oracles.label_sets.sets cimport ONE, LabelSetOracle, SetScores, SlackSets, write_pairs
@@ -264,7 +263,9 @@ cdef class LabelSetFactors(LabelFactors):
         return &self.truths[i, 0]
 
     cdef void scores(self, Py_ssize_t i, const double* w, double* out) noexcept nogil:
-        score_rows(self.map.rows_of(0), i, 1, w, self.n_labels, out)
+        score_rows(
+            self.map.rows_of(0), i, 1, w, self.n_labels, out, padded(self.n_labels)
+        )
 
     cdef double sqnorm(self, Py_ssize_t i) noexcept nogil:
         return self.map.row_sqnorm[i]
@@ -272,12 +273,11 @@ cdef class LabelSetFactors(LabelFactors):
     cdef void move(
         self, Py_ssize_t i, const double* change, double step, double* w
     ) noexcept nogil:
-        cdef int32_t row = 0
         cdef Py_ssize_t j, n = 0
         for j in range(self.n_labels):
             n += change[j] != 0.0
         if n * FEW >= self.n_labels:
-            add_rows(self.map.rows_of(0), i, &row, 1, step, change, self.n_labels, w)
+            self.map.add_nodes(i, 1, step, change, w)
             return
         for j in range(self.n_labels):
             if change[j] != 0.0:

@@ -3,9 +3,9 @@
 import numpy as np
 
 from sskit.models.feature_map import FeatureMap
-from sskit.models.features import SPARE, FeatureRows
+from sskit.models.features import FeatureRows
 from sskit.models.layout import WeightLayout
-from sskit.models.request import Decoder, Request
+from sskit.models.request import Decoder, Request, gather
 from sskit.models.segments.structure import SegmentStructure
 from sskit.models.structure import NodeLoss, StructuredProblem
 
@@ -185,11 +185,7 @@ def make_decoder(
     rows = FeatureRows(stacked.values)
     tables = transitions, lengths, segment_coef, start, end
     table = np.concatenate([np.ravel(part) for part in tables if part is not None])
-    weights = rows.take_weights(
-        [np.asarray(coef, dtype=np.float64) for coef in coefs], len(table) + SPARE
-    )
-    weights[len(weights) - SPARE :] = 0.0
-    weights[len(weights) - SPARE - len(table) : len(weights) - SPARE] = table
+    weights = gather((rows,), list(coefs), [table])
     limits, n_states = np.ascontiguousarray(limits, dtype=np.int32), len(limits)
     feature_map = segment_map(rows, stacked.offsets, n_states * len(coefs), len(table))
     structure = SegmentStructure(

@@ -118,7 +118,7 @@ cdef class Problem:
         """
         if self.space.support is None:
             raise NotImplementedError(f"{type(self).__name__} is in no kernel space")
-        return self.space.support.restrict(blocks, block_weight)
+        return self.space.support.restrict(self, blocks, block_weight)
 
     def slack_oracle(self):
         """Return a new `SlackOracle` of this problem, or None."""

@@ -20,6 +20,7 @@ cdef class NodeLoss:
     states the least of these.
     """
 
+    cdef dict given                          # what it was made of
     cdef readonly Py_ssize_t n_states
     cdef const int32_t[::1] truth            # (n_nodes,) a right state of each
     cdef const double[::1] cost              # (n_nodes,) 0: no label; empty: the structure knows

@@ -47,6 +47,9 @@ cdef class NodeLoss:
 
     def __cinit__(self, truth, cost, Py_ssize_t n_states, table=None, right=None, possible=None,
                   labelled=None, bint by_node=False):
+        self.given = dict(
+            truth=truth, cost=cost, table=table, right=right, possible=possible, labelled=labelled
+        )
         self.truth, self.cost, self.n_states, self.by_node = truth, cost, n_states, by_node
         self.table = np.zeros((0, 1)) if table is None else table
         self.right = self.possible = np.zeros((0, 1), dtype=np.uint8)
@@ -136,37 +139,24 @@ cdef class NodeLoss:
         if self.cost.shape[0]:
             prefetch_memory(&self.cost[first], n * sizeof(double))
 
+    def _but(self, **changes):
+        return NodeLoss(n_states=self.n_states, by_node=self.by_node, **self.given | changes)
+
     def with_truth(self, truth):
         """Return the same loss with other states as the truth."""
-        cdef NodeLoss other = NodeLoss(
-            np.ravel(truth).astype(np.int32, copy=False), self.cost, self.n_states
-        )
-        other.table, other.right, other.possible = self.table, self.right, self.possible
-        other.labelled, other.has_masks = self.labelled, self.has_masks
-        other.is_bonus, other.by_node = self.is_bonus, self.by_node
-        return other
+        return self._but(truth=np.ravel(truth).astype(np.int32, copy=False))
 
     def accepting(self, right):
         """Return the same loss with several right states, (n_nodes, K), the truth among them."""
-        cdef NodeLoss other = self.with_truth(self.truth)
-        other.right = np.ascontiguousarray(right, dtype=bool).view(np.uint8)
-        other.is_bonus = False
-        return other
+        return self._but(right=right)
 
     def at_nodes(self, numbers):
         """Return the loss of some nodes alone."""
-        cdef NodeLoss other = NodeLoss(
-            np.asarray(self.truth)[numbers], np.asarray(self.cost)[numbers], self.n_states
-        )
-        other.table, other.has_masks, other.is_bonus = self.table, self.has_masks, self.is_bonus
-        other.by_node = self.by_node
-        other.right, other.possible, other.labelled = (
-            table[numbers] if len(table) else table
-            for table in map(np.asarray, (self.right, self.possible, self.labelled))
-        )
-        if self.by_node:
-            other.table = np.asarray(self.table)[numbers]
-        return other
+        return self._but(**{
+            name: values if values is None or name == "table" and not self.by_node
+            else np.asarray(values)[numbers]
+            for name, values in self.given.items()
+        })
 
     @property
     def labels(self):
@@ -444,7 +434,9 @@ cdef class StructuredProblem(Problem):
         problem : StructuredProblem
             Shares all else with this one.
         """
-        return self._with_loss(self.loss.with_truth(labels))
+        cdef StructuredProblem other = self.fork()
+        other.loss = self.loss.with_truth(labels)
+        return other
 
     def accept(self, right):
         """Let nodes have several right labels: none of them costs anything.
@@ -465,17 +457,6 @@ cdef class StructuredProblem(Problem):
             if not self.knows(i, &code[0]):
                 return i
         return -1
-
-    def _with_loss(self, loss):
-        cdef StructuredProblem other = self.fork()
-        other.loss = loss
-        return other
-
-    def restrict(self, blocks, block_weight):
-        """Return the same problem for some blocks alone, if it is in a kernel space."""
-        if self.space.support is None:
-            raise NotImplementedError(f"{type(self).__name__} is in no kernel space")
-        return self.space.support.restrict(self, blocks, block_weight)
 
     def slack_oracle(self):
         """Return an oracle for slack rescaling where the structure has candidates, or None."""

@@ -9,14 +9,23 @@ from sskit.core.checks cimport check_equal, check_index, check_range
 from sskit.core.decomposition cimport Factors
 from sskit.core.lanes cimport LANES
 from sskit.solvers.dual_decomposition.factors cimport FactorSweep, Share, Signal
-from sskit.solvers.dual_decomposition.labels cimport (
-    KeptLabel, LabelSweep, Link, Marginals, PairTable
-)
+from sskit.solvers.dual_decomposition.labels cimport LabelSweep, Link, Marginals
 
 cdef extern from "pair_step.hpp" namespace "sskit":
     cppclass Tie:
         Tie(double value)
     void nearest_pair(Marginals* m, double gain, const Tie& tie, double a, double b)
+
+cdef extern from "pair_table.hpp" namespace "sskit":
+    cppclass PairTable:
+        unsigned long long n_looks
+        vector[int32_t] label
+        Py_ssize_t first
+        Py_ssize_t entry
+        void bind(Py_ssize_t n_labels, Py_ssize_t n_edges, const int32_t* ends)
+        void renew(const double* weights)
+        bint find(const vector[double]& reduced, double least)
+        bint screen(vector[double]* reduced)
 
 
 cdef class FactorProbe:
@@ -178,13 +187,11 @@ def renew(FactorSweep sweep):
 def shares(LabelSweep sweep):
     """Return copies of y and of the levels of labels, (n_blocks, n_labels) each."""
     cdef Py_ssize_t i, n_labels = sweep.labels.n_labels
-    cdef KeptLabel kept
     y = np.empty((sweep.labels.n_blocks, n_labels))
-    level = np.zeros(y.shape, dtype=np.uint8)
+    level = np.empty(y.shape, dtype=np.uint8)
     for i in range(len(y)):
-        y[i] = <const unsigned char[:n_labels]>sweep.labels.true_set(i)
-        for kept in sweep.kept[i].labels:
-            y[i, kept.label], level[i, kept.label] = kept.share, kept.released
+        sweep.block.load(sweep.kept[i], sweep.labels.true_set(i))
+        y[i], level[i] = sweep.block.y, sweep.block.level
     return y, level
 
 
@@ -240,7 +247,7 @@ cdef class PairProbe:
         cdef vector[double] gains = reduced
         if not self.table.find(gains, least):
             return None
-        return self.table.first, self.table.second
+        return self.table.first, self.table.label[self.table.entry]
 
     def screen(self, reduced):
         """Return what is left of gains by themselves, -inf for labels that may not come."""

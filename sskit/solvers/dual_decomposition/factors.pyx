@@ -86,6 +86,7 @@ cdef class FactorSweep(Sweep):
         self.take = (
             plain_step if kind == "fw" else away_step if kind == "afw" else projected_step
         )
+        self.certifies = factors.forest
         self.n_parts, self.random, self.ordered = min(n_parts, n), mt19937_64(seed), ordered
         self.score, self.first, self.second = np.zeros((3, n + LANES))
         self.scratch, self.apart = np.zeros((2, n + LANES))
@@ -103,11 +104,6 @@ cdef class FactorSweep(Sweep):
                     self.incident[ends[side]].push_back(2 * e + side)
         if ordered:
             self.search.bind(&w[factors.pair_weights], n)
-
-    @property
-    def certifies(self):
-        """Whether consistent marginals are a dual point: those of forests are."""
-        return self.factors.forest
 
     cdef double penalty(self, Py_ssize_t i) noexcept nogil:
         return self.rho * self.factors.block_weight[i] / self.lam

@@ -32,13 +32,16 @@ struct KeptBlock {
     std::vector<KeptLabel> labels;
     std::vector<KeptLink> links;
     bool open = false;  // as long as it is not its edges are left out altogether
+
+    size_t n_bytes() const {
+        return sizeof(*this) + labels.size() * sizeof(KeptLabel) + links.size() * sizeof(KeptLink);
+    }
 };
 
 // The block at hand. All decreases are of the augmented Lagrangian over c_i.
 class LabelBlock {
     static constexpr double NOISE = 1e-9;   // weights and marginals below it are rounding
     static constexpr double CROWDED = 0.9;  // links whose shares sum to more will be needed again
-    static constexpr double NEVER = 2.0;    // no label has such a share
     static constexpr double DONE = 0.1;     // share of the gradient that a step may leave
     static constexpr int MAX_STEPS = 64;    // of Newton's method
     static constexpr int SWEEPS = 2;        // over labels, links and multipliers at a visit
@@ -49,18 +52,17 @@ class LabelBlock {
     double noise = 0.0;  // weights up to it are zero but for rounding
     const unsigned char* truth = nullptr;
     double kappa = 0.0, penalty = 0.0, slope = 0.0;
-    std::vector<unsigned char> level;  // 1: released
     std::vector<std::vector<int32_t>> member;  // links of each label
     std::vector<Marginals> trial;              // where the links of a label would go
     std::vector<int32_t> movers, blocked;  // labels that step; that would pass their ceilings
     std::vector<double> pull, reduced;  // sums of messages; what labels gain, as PairTable asks
     std::vector<int64_t> stamp;         // n_stamps: is linked to the label that was marked
     int64_t n_stamps = 0;
-    std::vector<unsigned char> attracted, idle;  // see imply(), retire()
 
  public:
     PairTable table;
     std::vector<double> y;             // share of state 1 of each label
+    std::vector<unsigned char> level;  // 1: released
     std::vector<double> gain, change;  // of state 1, messages aside; of y since w was moved
     std::vector<Link> links;
     double ascent = 0.0;  // of the Lagrangian by multipliers at the visit, over c_i
@@ -71,7 +73,7 @@ class LabelBlock {
         noise = NOISE * std::max(*std::max_element(cost, cost + n), 0.0);
         table.bind(n, n_edges, ends);
         table.renew(pair_weight);
-        level.resize(n), attracted.resize(n), idle.resize(n), stamp.resize(n), member.resize(n);
+        level.resize(n), stamp.resize(n), member.resize(n);
         y.resize(n), pull.resize(n), reduced.resize(n);
         gain.resize(n + LANES), change.resize(n + LANES);
     }
@@ -284,7 +286,7 @@ class LabelBlock {
             trial.resize(links.size());
             for (const int32_t j : movers) decrease += move(j);
             movers.swap(blocked);
-            for (const int32_t j : movers) link_to(j, 0, 0.5 * (1.0 - y[j]));
+            for (const int32_t j : movers) link_to(j, 0.5 * (1.0 - y[j]));
         }
         return decrease;
     }
@@ -343,13 +345,13 @@ class LabelBlock {
         return std::max(1.0 - most, y[k]);
     }
 
-    // Link label k to those from `least` on that are on and attract it or have a share of `bar`.
-    void link_to(ptrdiff_t k, ptrdiff_t least, double bar) {
+    // Link label k to those that are on and attract it or have a share of `bar`.
+    void link_to(ptrdiff_t k, double bar) {
         mark(k);
         for (ptrdiff_t m = table.start[k]; m < table.start[k + 1]; ++m) {
             const int32_t j = table.label[m];
-            if (y[j] > 0.0 && j >= least && stamp[j] != n_stamps &&
-                (y[j] >= bar || table.weight[m] > noise) && !both_true(k, j))
+            if (y[j] > 0.0 && stamp[j] != n_stamps && !both_true(k, j) &&
+                (y[j] >= bar || table.weight[m] > noise))
                 join(k, m);
         }
     }
@@ -362,12 +364,11 @@ class LabelBlock {
                 pull[link.label[side]] += penalty * (residual(link, side) + link.mu[side]);
     }
 
-    // What edges that are not linked give to a label, into `reduced`; and is a label on, and so is
-    // a later one that it attracts without a link?
+    // What edges that are not linked give to a label, into `reduced`. Two labels that are on and
+    // attract each other without a link get one.
     void imply() {
         std::fill(reduced.begin(), reduced.end(), 0.0);
         for (ptrdiff_t k = 0; k < n; ++k) {
-            attracted[k] = false;
             if (y[k] == 0.0) continue;
             mark(k);
             for (ptrdiff_t m = table.start[k]; m < table.start[k + 1]; ++m) {
@@ -379,8 +380,8 @@ class LabelBlock {
                 // two that are true are both fresh, or else they were linked
                 if (weight > 0.0 ? y[j] == 0.0 : truth[j] == 1)
                     reduced[j] += weight;
-                else if (weight > 0.0 && k < j && !both_true(k, j))
-                    attracted[k] = true;
+                else if (weight > 0.0 && !both_true(k, j))
+                    join(k, m);
             }
         }
     }
@@ -391,40 +392,32 @@ class LabelBlock {
                link.q.both > NOISE;
     }
 
-    // Must a link stay that joins no idle labels?
-    bool needed(const Link& link) const {
-        return pair_weight[link.edge] > noise || inconsistent(link) ||
-               y[link.label[0]] + y[link.label[1]] > CROWDED ||
-               std::min(link.mu[0], link.mu[1]) < -NOISE;
-    }
-
     // Give up links that are not needed.
     double retire() {
         double decrease = 0.0;
+        size_t n_kept = 0;
         imply();
-        for (const Link& link : links) {
-            const double w = pair_weight[link.edge];
+        for (const Link& link : links)
             for (int side = 0; side < 2; ++side)
                 if (inconsistent(link))
                     reduced[link.label[side]] = std::numeric_limits<double>::infinity();
-                else if (w > noise && y[link.label[1 - side]] > 0.0)
+                else if (pair_weight[link.edge] > noise && y[link.label[1 - side]] > 0.0)
                     // to labels that are on: it would be implied
-                    reduced[link.label[side]] += w;
-        }
-        for (ptrdiff_t j = 0; j < n; ++j) {
-            idle[j] = y[j] == 0.0 && gain[j] + reduced[j] < 0.0;
-            if (idle[j] && !truth[j]) level[j] = 0;
-        }
-        size_t kept = 0;
+                    reduced[link.label[side]] += pair_weight[link.edge];
+        const auto idle = [this](ptrdiff_t j) { return y[j] == 0.0 && gain[j] + reduced[j] < 0.0; };
+        for (ptrdiff_t j = 0; j < n; ++j)
+            if (!truth[j] && idle(j)) level[j] = 0;
         for (Link& link : links) {
             const int32_t k = link.label[0], j = link.label[1];
-            if (both_true(k, j) || (!idle[k] && !idle[j] && needed(link)))
-                links[kept++] = link;
+            const bool needed = pair_weight[link.edge] > noise || y[k] + y[j] > CROWDED ||
+                                inconsistent(link) || std::min(link.mu[0], link.mu[1]) < -NOISE;
+            if (both_true(k, j) || (needed && !idle(k) && !idle(j)))
+                links[n_kept++] = link;
             else
                 // what is left of disagreement is given up
                 decrease += strain(link) + move_pair(&link, 0.0);
         }
-        links.resize(kept);
+        links.resize(n_kept);
         return decrease;
     }
 
@@ -441,19 +434,20 @@ class LabelBlock {
         const double off = -std::numeric_limits<double>::infinity();
         doubt();
         for (ptrdiff_t k = 0; k < n; ++k) {
-            if (!level[k] && !truth[k] && gain[k] + reduced[k] > 0.0) {
-                release(k);
-                link_to(k, 0, 0.5);
-            } else if (level[k] && attracted[k]) {
-                link_to(k, k, NEVER);
-            } else if (level[k] && reduced[k] > 0.0 && gain[k] + pull[k] + reduced[k] > 0.0) {
-                link_to(k, 0, NEVER);
+            const double total = gain[k] + pull[k] + reduced[k];
+            if (y[k] == 0.0 && total > 0.0) {
+                level[k] = 1;
+                link_to(k, 0.5);
             }
-            reduced[k] = y[k] > 0.0 ? off : std::min(gain[k] + pull[k] + reduced[k], 0.0);
+            reduced[k] = y[k] > 0.0 ? off : std::min(total, 0.0);
         }
         show(false);
-        if (table.find(reduced, 0.0) || (table.screen(&reduced) && table.find(reduced, off)))
-            bind_pair(table.first, table.second);
+        if (table.find(reduced, 0.0) || (table.screen(&reduced) && table.find(reduced, off))) {
+            // two labels that are off
+            for (const ptrdiff_t k : {table.first, ptrdiff_t(table.label[table.entry])})
+                if (!level[k]) release(k);
+            join(table.first, table.entry);
+        }
         show(true);
     }
 
@@ -462,14 +456,6 @@ class LabelBlock {
         for (const Link& link : links)
             if (y[link.label[0]] == 0.0 && y[link.label[1]] == 0.0)
                 table.push(link.edge, seen ? pair_weight[link.edge] : 0.0);
-    }
-
-    // Release two labels that are off, and link their edge.
-    void bind_pair(ptrdiff_t k, ptrdiff_t j) {
-        if (!level[k]) release(k);
-        if (!level[j]) release(j);
-        for (ptrdiff_t m = table.start[k]; m < table.start[k + 1]; ++m)
-            if (table.label[m] == j) join(k, m);
     }
 };
 

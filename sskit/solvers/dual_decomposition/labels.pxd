@@ -15,27 +15,16 @@ cdef extern from "label_block.hpp" namespace "sskit" nogil:
         int32_t* label
         Marginals q
         double* mu
-    struct KeptLabel:
-        int32_t label
-        int32_t released
-        double share
-    struct KeptLink:
-        int32_t edge
-    struct KeptBlock:
-        vector[KeptLabel] labels
-        vector[KeptLink] links
+    cppclass KeptBlock:
         cbool open
+        size_t n_bytes()
     cppclass PairTable:
         unsigned long long n_looks
-        Py_ssize_t first
-        Py_ssize_t second
-        void bind(Py_ssize_t n_labels, Py_ssize_t n_edges, const int32_t* ends) except +
         void renew(const double* weights)
-        bint find(const vector[double]& reduced, double least)
-        bint screen(vector[double]* reduced) except +
     cppclass LabelBlock:
         PairTable table
         vector[double] y
+        vector[unsigned char] level
         vector[double] gain
         vector[double] change
         vector[Link] links

@@ -74,7 +74,7 @@ cdef class LabelSweep(Sweep):
     """
 
     def __cinit__(self, LabelFactors factors, double lam, double rho, double step, double[::1] w):
-        self.labels = factors
+        self.labels, self.certifies = factors, factors.tight
         self.kept.resize(factors.n_blocks)
         self.block.bind(
             factors.n_labels, factors.n_pairs, &factors.label_ends[0, 0], &factors.label_cost[0],
@@ -82,18 +82,10 @@ cdef class LabelSweep(Sweep):
         )
 
     @property
-    def certifies(self):
-        """Whether consistent marginals are a dual point: if the relaxation is the problem."""
-        return self.labels.tight
-
-    @property
     def n_bytes(self):
         """Memory of dual variables and messages, in bytes."""
-        cdef size_t i, total = 0
-        for i in range(self.kept.size()):
-            total += self.kept[i].labels.size() * sizeof(KeptLabel)
-            total += self.kept[i].links.size() * sizeof(KeptLink) + sizeof(KeptBlock)
-        return total
+        cdef Py_ssize_t i
+        return sum([self.kept[i].n_bytes() for i in range(self.labels.n_blocks)])
 
     cdef double visit(self, Py_ssize_t i, bint full, double* distance) except? -1 nogil:
         cdef double kappa = self.factors.block_weight[i] / self.lam, decrease

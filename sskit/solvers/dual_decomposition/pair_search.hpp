@@ -82,13 +82,13 @@ class PairSearch {
         for (const Signal& one : from_first) {
             const int32_t a = one.label;
             if (first[a] == 0.0 || !(tree[n_leaves + a] - first[a] > most)) continue;
-            scan_row(a);
+            set_top(a, scan(&rows[a], a, true));
             offer_unheld(-first[a], a, a, 0, n - 1);
         }
         for (const Signal& other : from_second) {
             const int32_t b = other.label;
             if (second[b] == 0.0 || !(column_tops[b] - second[b] > most)) continue;
-            scan_column(b);
+            column_tops[b] = scan(&columns[b], b, false);
             offer_unheld(-second[b], 0, n - 1, b, b);
         }
         descend(1);
@@ -114,38 +114,28 @@ class PairSearch {
         if (gain > most) most = gain, found = a * n + b;
     }
 
-    // Offer the pairs that are held of a row.
-    void scan_row(int32_t a) {
+    // Offer the pairs that are held of a row or a column; returns their largest weight.
+    double scan(std::vector<int32_t>* held, int32_t label, bool row) {
         double top = 0.0;
         size_t n_held = 0;
-        for (const int32_t b : rows[a]) {
-            if (!(weights[a * n + b] > 0.0)) continue;
-            rows[a][n_held++] = b;
-            top = std::max(top, weights[a * n + b]);
+        for (const int32_t other : *held) {
+            const int32_t a = row ? label : other, b = row ? other : label;
+            const double weight = weights[a * n + b];
+            if (!(weight > 0.0)) continue;
+            (*held)[n_held++] = other;
+            top = std::max(top, weight);
             offer(a, b);
         }
-        rows[a].resize(n_held);
-        set_top(a, top);
-    }
-
-    void scan_column(int32_t b) {
-        double top = 0.0;
-        size_t n_held = 0;
-        for (const int32_t a : columns[b]) {
-            if (!(weights[a * n + b] > 0.0)) continue;
-            columns[b][n_held++] = a;
-            top = std::max(top, weights[a * n + b]);
-            offer(a, b);
-        }
-        columns[b].resize(n_held);
-        column_tops[b] = top;
+        held->resize(n_held);
+        return top;
     }
 
     // Scan the rows without a message below a node of the tree that may have a better pair.
     void descend(ptrdiff_t node) {
         if (!(tree[node] > std::max(most, 0.0))) return;
         if (node >= n_leaves) {
-            if (first[node - n_leaves] == 0.0) scan_row(static_cast<int32_t>(node - n_leaves));
+            const int32_t a = static_cast<int32_t>(node - n_leaves);
+            if (first[a] == 0.0) set_top(a, scan(&rows[a], a, true));
             return;
         }
         const ptrdiff_t larger = 2 * node + (tree[2 * node] < tree[2 * node + 1]);

@@ -32,7 +32,7 @@ struct PairTable {
     std::vector<double> most;  // at least the largest weight of a label, and at least 0
     const int32_t* ends = nullptr;
     uint64_t n_looks = 0;  // edges whose gains were compared
-    ptrdiff_t first = -1, second = -1;  // what was found
+    ptrdiff_t first = -1, entry = -1;  // what was found: a label, and the entry of its edge
 
     void bind(ptrdiff_t n_labels, ptrdiff_t n_edges, const int32_t* ends_of_edges) {
         ends = ends_of_edges;
@@ -43,9 +43,8 @@ struct PairTable {
         place.resize(n_edges), most.assign(n_labels, 0.0);
         std::vector<ptrdiff_t> next = start;
         for (ptrdiff_t m = 0; m < 2 * n_edges; ++m) {
-            const ptrdiff_t entry = next[ends[m]]++;
-            place[m / 2][m % 2] = entry;
-            label[entry] = ends[m ^ 1], edge[entry] = static_cast<int32_t>(m / 2);
+            const ptrdiff_t at = place[m / 2][m % 2] = next[ends[m]]++;
+            label[at] = ends[m ^ 1], edge[at] = static_cast<int32_t>(m / 2);
         }
     }
 
@@ -74,7 +73,7 @@ struct PairTable {
             most[k] = 0.0;
             for (ptrdiff_t m = start[k]; m < start[k + 1]; ++m) {
                 const double gain = weight[m] + reduced[k] + reduced[label[m]];
-                if (gain > least && weight[m] > 0.0) least = gain, first = k, second = label[m];
+                if (gain > least && weight[m] > 0.0) least = gain, first = k, entry = m;
                 most[k] = std::max(most[k], weight[m]);
             }
         }
@@ -84,23 +83,21 @@ struct PairTable {
     // reduced = -inf where a label stays off even if all the others that may come attract it
     // together; returns whether any are left. This is the first step of roof duality, and as there
     // until it changes nothing more.
-    bool screen(std::vector<double>* reduced) {
+    bool screen(std::vector<double>* reduced) const {
         const double off = -std::numeric_limits<double>::infinity();
-        std::vector<double> sum;
-        for (size_t n = 0, n_before = reduced->size() + 1; n != n_before;) {
-            n_before = n, n = 0;
-            sum = *reduced;
-            for (size_t k = 0; k < sum.size(); ++k) {
-                if (sum[k] == off) continue;
-                for (ptrdiff_t m = start[k]; m < start[k + 1]; ++m)
-                    if (weight[m] > 0.0 && (*reduced)[label[m]] > off) sum[k] += weight[m];
-            }
-            for (size_t k = 0; k < sum.size(); ++k) {
-                if (!(sum[k] > 0.0)) (*reduced)[k] = off;
-                n += (*reduced)[k] > off;
+        bool changed = true, left = false;
+        while (changed) {
+            changed = left = false;
+            for (size_t k = 0; k < reduced->size(); ++k) {
+                double sum = (*reduced)[k];
+                for (ptrdiff_t m = start[k]; sum > off && m < start[k + 1]; ++m)
+                    if (weight[m] > 0.0 && (*reduced)[label[m]] > off) sum += weight[m];
+                left |= sum > 0.0;
+                changed |= !(sum > 0.0) && sum > off;
+                if (!(sum > 0.0)) (*reduced)[k] = off;
             }
         }
-        return *std::max_element(reduced->begin(), reduced->end()) > off;
+        return left;
     }
 };
 

@@ -26,6 +26,7 @@ cdef class Sweep:
     cdef readonly double step            # eta of the multipliers
     cdef readonly double[::1] w          # (n_weights + LANES,)
     cdef readonly object prior           # ndarray (n_weights + LANES,), None for zero
+    cdef readonly bint certifies         # are consistent marginals a dual point?
     cdef readonly double ascent          # of the augmented Lagrangian by multipliers so far
     cdef readonly uint64_t n_looks       # states that the oracles looked at so far
     # of the last pass: sum_i c_i sum_f (the largest gain - the mean gain of the mix), each when the

@@ -27,8 +27,6 @@ cdef class Sweep:
         Where the weights are kept; zero, or the prior.
     """
 
-    certifies = False
-
     def __cinit__(self, Factors factors, double lam, double rho, double step, double[::1] w,
                   **options):
         self.factors, self.lam, self.rho, self.step, self.w = factors, lam, rho, step, w

@@ -8,7 +8,7 @@ from libcpp.vector cimport vector
 from sskit.core.checks cimport check_equal, check_index, check_range
 from sskit.core.decomposition cimport Factors
 from sskit.core.lanes cimport LANES
-from sskit.solvers.dual_decomposition.factors cimport FactorSweep, Share, Signal
+from sskit.solvers.dual_decomposition.factors cimport FactorSweep, Multiplier, Share
 from sskit.solvers.dual_decomposition.labels cimport LabelSweep, Link, Marginals
 
 cdef extern from "pair_step.hpp" namespace "sskit":
@@ -169,13 +169,11 @@ def mixes(FactorSweep sweep):
 def multipliers(FactorSweep sweep):
     """Return copies of labels and multipliers of all messages, a list of pairs."""
     cdef Py_ssize_t m
-    cdef Signal signal
+    cdef Multiplier mu
     found = []
     for m in range(2 * sweep.factors.n_edges):
-        labels = [signal.label for signal in sweep.messages[m]]
-        found.append(
-            (np.array(labels, int), np.array([signal.multiplier for signal in sweep.messages[m]]))
-        )
+        labels = [mu.label for mu in sweep.messages[m]]
+        found.append((np.array(labels, int), np.array([mu.value for mu in sweep.messages[m]])))
     return found
 
 

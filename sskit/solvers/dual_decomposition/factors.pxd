@@ -10,11 +10,14 @@ cdef extern from "mixes.hpp" namespace "sskit" nogil:
         int32_t* label
         double weight
     ctypedef vector[Share] Mix
-    struct Signal:
+    struct Multiplier:
         int32_t label
-        double residual
-        double multiplier
-    ctypedef vector[Signal] Message
+        double value
+    ctypedef vector[Multiplier] Message
+    cppclass Sparse:
+        vector[double] at
+        void clear()
+        void pour_into(double* sums)
     cppclass Quadratic:
         pass
     ctypedef double (*Step)(const Quadratic& f, Py_ssize_t greedy, double* change) noexcept
@@ -26,10 +29,7 @@ cdef extern from "pair_search.hpp" namespace "sskit" nogil:
         void bind(const double* table, Py_ssize_t n_states) except +
         void renew() except +
         void moved(int32_t a, int32_t b, double before) except +
-        int32_t best(
-            const Mix& mix, const Message& from_first, const Message& from_second,
-            const double* first, const double* second
-        )
+        int32_t best(const Mix& mix, const Sparse& first_counts, const Sparse& second_counts)
 
 
 cdef class FactorSweep(Sweep):
@@ -47,10 +47,9 @@ cdef class FactorSweep(Sweep):
     cdef readonly bint ordered           # are the pairs searched in sublinear time?
     cdef PairSearch search
     cdef double[::1] score               # (n_states + LANES,) of a node
-    cdef double[::1] first               # likewise, zero between calls: what messages count
-    cdef double[::1] second              # likewise, but the spare ones are infinite
     cdef double[::1] scratch             # likewise, but anything
-    cdef double[::1] apart               # likewise, zero between calls
+    cdef Sparse first                    # (n_states + LANES,) zero between calls: what edges say
+    cdef Sparse second                   # likewise, but the spare ones are infinite
     # of the mix at hand
     cdef vector[double] gain
     cdef vector[double] own
@@ -71,7 +70,6 @@ cdef class FactorSweep(Sweep):
     cdef int look_at_node(self, Py_ssize_t i, Py_ssize_t j, bint full) except -1 nogil
     cdef int look_at_edge(self, Py_ssize_t i, Py_ssize_t e, bint full) except -1 nogil
     cdef int32_t best_pair(self, Py_ssize_t i, Py_ssize_t e) except -1 nogil
-    cdef void spread(self, Py_ssize_t i, Py_ssize_t e, double scale) noexcept nogil
     # Take the step of a factor whose gains are known; returns the decrease
     cdef double move(self, Py_ssize_t i, Py_ssize_t f, Py_ssize_t greedy) except? -1 nogil
     cdef double visit_factor(self, Py_ssize_t i, Py_ssize_t f, bint full) except? -1 nogil

@@ -22,10 +22,12 @@ cdef extern from "mixes.hpp" namespace "sskit" nogil:
         double squares
     Py_ssize_t place(Mix* mix, int32_t first, int32_t second) except +
     void apply_change(Mix* mix, const double* change)
-    void disagree(Message* message, int32_t label, double change) except +
+    void listen(
+        const Mix& edge, int side, const Mix& node, const Message& message, double scale,
+        Sparse* out
+    ) except +
     void ascend(
-        const Mix& edge, int side, const Mix& node, double step, double* apart, Message* message,
-        Distance* distance
+        const Sparse& residual, double step, Message* message, Distance* distance
     ) except +
     double take_step(
         Step step, const Mix& mix, const double* gain, const double* own, double shared,
@@ -88,9 +90,10 @@ cdef class FactorSweep(Sweep):
         )
         self.certifies = factors.forest
         self.n_parts, self.random, self.ordered = min(n_parts, n), mt19937_64(seed), ordered
-        self.score, self.first, self.second = np.zeros((3, n + LANES))
-        self.scratch, self.apart = np.zeros((2, n + LANES))
-        self.second[n:] = np.inf
+        self.score, self.scratch = np.zeros((2, n + LANES))
+        self.first.at.resize(n + LANES, 0.0)
+        self.second.at.resize(n, 0.0)
+        self.second.at.resize(n + LANES, INFINITY)
         self.mixes.resize(n_nodes + factors.n_edges)
         self.messages.resize(2 * factors.n_edges)
         self.incident.resize(n_nodes)
@@ -143,9 +146,7 @@ cdef class FactorSweep(Sweep):
     cdef int look_at_node(self, Py_ssize_t i, Py_ssize_t j, bint full) except -1 nogil:
         cdef Py_ssize_t n_states = self.factors.n_states, start = 0, stop = 0, part = 0, m
         cdef double* score = &self.score[0]
-        cdef double penalty = self.penalty(i)
         cdef Share share
-        cdef Signal signal
         if full:
             if self.n_parts > 1:
                 part = self.random() % <size_t>self.n_parts
@@ -161,8 +162,11 @@ cdef class FactorSweep(Sweep):
         # the loss is less its constant
         score[self.factors.truth(j)] -= self.factors.cost(j)
         for m in self.incident[j]:
-            for signal in self.messages[m]:
-                score[signal.label] += penalty * (signal.residual + signal.multiplier)
+            listen(
+                self.mixes[self.factors.n_nodes + m // 2], m % 2, self.mixes[j], self.messages[m],
+                self.penalty(i), &self.first
+            )
+        self.first.pour_into(score)
         if full:
             place(&self.mixes[j], <int32_t>(start + first_largest(score + start, stop - start)), 0)
         for share in self.mixes[j]:
@@ -172,17 +176,25 @@ cdef class FactorSweep(Sweep):
     cdef int look_at_edge(self, Py_ssize_t i, Py_ssize_t e, bint full) except -1 nogil:
         cdef int32_t n_states = <int32_t>self.factors.n_states, pair
         cdef Mix* mix = &self.mixes[self.factors.n_nodes + e]
+        cdef Py_ssize_t ends[2]
         cdef Share share
-        self.spread(i, e, self.penalty(i))
+        self.factors.ends(i, e, &ends[0], &ends[1])
+        listen(
+            mix[0], 0, self.mixes[ends[0]], self.messages[2 * e], self.penalty(i), &self.first
+        )
+        listen(
+            mix[0], 1, self.mixes[ends[1]], self.messages[2 * e + 1], self.penalty(i), &self.second
+        )
         if full:
             pair = self.best_pair(i, e)
             place(mix, pair // n_states, pair % n_states)
         for share in mix[0]:
             self.gain.push_back(
                 self.factors.edge_score(i, e, &self.w[0], self.pair(share))
-                - (self.first[share.label[0]] + self.second[share.label[1]])
+                - (self.first.at[share.label[0]] + self.second.at[share.label[1]])
             )
-        self.spread(i, e, 0.0)
+        self.first.clear()
+        self.second.clear()
         return 0
 
     cdef int32_t best_pair(self, Py_ssize_t i, Py_ssize_t e) except -1 nogil:
@@ -191,35 +203,30 @@ cdef class FactorSweep(Sweep):
         cdef const double* row
         if self.ordered:
             best = self.search.best(
-                self.mixes[self.factors.n_nodes + e], self.messages[2 * e],
-                self.messages[2 * e + 1], &self.first[0], &self.second[0]
+                self.mixes[self.factors.n_nodes + e], self.first, self.second
             )
             self.n_looks += self.search.n_looks
             return <int32_t>best
         self.n_looks += n_states * n_states
         if self.factors.pair_weights >= 0:
             row = &self.w[self.factors.pair_weights]
-            best = best_pair(row, n_states, n_states, &self.first[0], &self.second[0], &most)
+            best = best_pair(
+                row, n_states, n_states, self.first.at.data(), self.second.at.data(), &most
+            )
             return <int32_t>max(best, 0)
         for a in range(n_states):
             row = self.factors.edge_row(i, e, &self.w[0], <int32_t>a, &self.scratch[0])
-            pair = best_pair(row, 1, n_states, &self.first[a], &self.second[0], &most)
+            pair = best_pair(
+                row, 1, n_states, self.first.at.data() + a, self.second.at.data(), &most
+            )
             if pair >= 0:
                 best = a * n_states + pair
         return <int32_t>best
 
-    cdef void spread(self, Py_ssize_t i, Py_ssize_t e, double scale) noexcept nogil:
-        """Write the messages of an edge, what they count, out in full; or clear them."""
-        cdef Signal signal
-        for signal in self.messages[2 * e]:
-            self.first[signal.label] = scale * (signal.residual + signal.multiplier)
-        for signal in self.messages[2 * e + 1]:
-            self.second[signal.label] = scale * (signal.residual + signal.multiplier)
-
     cdef double move(self, Py_ssize_t i, Py_ssize_t f, Py_ssize_t greedy) except? -1 nogil:
         cdef Mix* mix = &self.mixes[f]
         cdef double kappa = self.factors.block_weight[i] / self.lam, gap = 0.0, decrease, before
-        cdef Py_ssize_t e = f - self.factors.n_nodes, m
+        cdef Py_ssize_t e = f - self.factors.n_nodes
         cdef size_t k
         cdef Share share
         self.own.clear()
@@ -242,17 +249,12 @@ cdef class FactorSweep(Sweep):
             if self.change[k] == 0.0:
                 continue
             share = mix.data()[k]
-            if e < 0:
+            if e < 0 or not self.ordered:
                 self.shift(i, f, share, -kappa * self.change[k], &self.w[0])
-                for m in self.incident[f]:
-                    disagree(&self.messages[m], share.label[0], -self.change[k])
                 continue
-            before = self.w[self.factors.pair_weights + self.pair(share)] if self.ordered else 0.0
+            before = self.w[self.factors.pair_weights + self.pair(share)]
             self.shift(i, f, share, -kappa * self.change[k], &self.w[0])
-            if self.ordered:
-                self.search.moved(share.label[0], share.label[1], before)
-            disagree(&self.messages[2 * e], share.label[0], self.change[k])
-            disagree(&self.messages[2 * e + 1], share.label[1], self.change[k])
+            self.search.moved(share.label[0], share.label[1], before)
         apply_change(mix, self.change.data())
         return decrease
 
@@ -263,6 +265,7 @@ cdef class FactorSweep(Sweep):
         cdef Py_ssize_t ends[2]
         cdef double decrease = 0.0, step = self.step if full else 0.0
         cdef Distance apart
+        cdef Message silent
         apart.total = apart.squares = 0.0
         for f in range(first, last):
             decrease += self.visit_factor(i, f, full)
@@ -271,10 +274,10 @@ cdef class FactorSweep(Sweep):
         for e in range(start, stop):
             self.factors.ends(i, e, &ends[0], &ends[1])
             for side in range(2):
-                ascend(
-                    self.mixes[n_nodes + e], side, self.mixes[ends[side]], step, &self.apart[0],
-                    &self.messages[2 * e + side], &apart
-                )
+                listen(self.mixes[n_nodes + e], side, self.mixes[ends[side]], silent, 1.0,
+                       &self.first)
+                ascend(self.first, step, &self.messages[2 * e + side], &apart)
+                self.first.clear()
         self.ascent += self.factors.block_weight[i] * self.penalty(i) * step * apart.squares
         distance[0] = 0.5 * apart.total / max(2 * (stop - start), 1)
         return decrease

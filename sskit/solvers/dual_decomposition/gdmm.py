@@ -80,9 +80,9 @@ class GDMM(FactorSolver):
     thrown away but for one.
 
     *Oracles.* From 80 labels on, where all edges share one table of weights and no pair is
-    forbidden, the pairs are kept in order of their weights, overall and by first and second
-    label, so that an edge finds its best pair after few looks instead of K^2; with fewer labels
-    vector instructions compare all pairs in less time. A node looks at the labels of one
+    forbidden, the pairs of positive weight are held by first and second label, with a bound of
+    their weights for each, so that an edge finds its best pair after few looks instead of K^2; with
+    fewer labels vector instructions compare all pairs in less time. A node looks at the labels of one
     part, drawn at random at each visit, and at those that have weight already: passes cost less,
     and more are needed for the same gap, but not for the same test error. Parts have about
     8,500 / m labels for m features of a node that are not zero, but not less than a hundred: below
@@ -108,10 +108,10 @@ class GDMM(FactorSolver):
     and no stored passes follow. The first three passes move labels alone. The optimum is that of
     the relaxation to local marginals; with inference="lp" or edges without a cycle every fit with
     exact passes has a certificate, as labels give a dual point of that. Elsewhere dual and gap
-    are nan. The infeasibility is that of the edges that are linked. Memory: about
-    5 bytes for each label of a row that has not its true state, about 7 for each edge that is
-    linked in a row, and 48 for each pair of labels. Between visits numbers are kept in single
-    precision; the weights are those of the rounded ones, so that the certificate holds.
+    are nan. The infeasibility is that of the edges that are linked. Memory: 16 bytes for each
+    label of a row that has not its true state, 16 for each edge that is linked in a row, and 48
+    for each pair of labels. Between visits links are kept in single precision; the weights are
+    those of the rounded ones, so that the certificate holds.
 
     *Workers.* ``n_jobs`` of the estimator is for exact passes; blocks are visited one after the
     other.
@@ -126,9 +126,9 @@ class GDMM(FactorSolver):
     counts the states that the oracles of factors looked at. primal, dual and gap are nan for
     passes without an exact pass; n_oracle_calls counts these only.
 
-    *Memory.* 12 bytes for each active state of a factor and 20 for each label that a message ever
-    had, besides the weights: never a table for a factor. With ordered pairs 32 bytes (64 as arrays
-    grow) for each pair of positive weight, shared by all edges.
+    *Memory.* 16 bytes for each active state of a factor and 16 for each label that a multiplier
+    has, some 150 for an edge with its node, besides the weights: never a table for a factor. From
+    80 labels on 8 bytes (16 as arrays grow) for each pair of positive weight, shared by all edges.
 
     References
     ----------

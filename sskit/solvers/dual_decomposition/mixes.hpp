@@ -18,13 +18,36 @@ struct Share {
 };
 using Mix = std::vector<Share>;
 
-// What is sent between a factor f and its node j about a label y, where it is not zero:
-// (M_jf q_f - q_j)(y), the disagreement of the two, and mu_jf(y)
-struct Signal {
+// The multipliers mu_jf(y) of a factor f and its node j, for labels y where they were moved
+struct Multiplier {
     int32_t label;
-    double residual, multiplier;
+    double value;
 };
-using Message = std::vector<Signal>;
+using Message = std::vector<Multiplier>;
+
+// Numbers for all labels, zero but on a few
+struct Sparse {
+    std::vector<double> at;
+    std::vector<int32_t> labels;  // some twice, if their numbers came back from zero
+
+    void add(int32_t label, double value) {
+        if (at[label] == 0.0) labels.push_back(label);
+        at[label] += value;
+    }
+
+    void clear() {
+        for (const int32_t label : labels) at[label] = 0.0;
+        labels.clear();
+    }
+
+    void pour_into(double* sums) {
+        for (const int32_t label : labels) {
+            sums[label] += at[label];
+            at[label] = 0.0;
+        }
+        labels.clear();
+    }
+};
 
 // Where a state stands in a mix, with weight zero if it was not there
 inline ptrdiff_t place(Mix* mix, int32_t first, int32_t second) {
@@ -47,14 +70,13 @@ inline void apply_change(Mix* mix, const double* change) {
     mix->erase(std::remove_if(mix->begin(), mix->end(), gone), mix->end());
 }
 
-// residual += change at a label
-inline void disagree(Message* message, int32_t label, double change) {
-    for (Signal& signal : *message)
-        if (signal.label == label) {
-            signal.residual += change;
-            return;
-        }
-    message->push_back({label, change, 0.0});
+// out += scale (M_jf q_f - q_j + mu_jf), what an edge says to the node at its end `side`. Residuals
+// are those of the mixes: one that is a sum of steps would never be zero again.
+inline void listen(const Mix& edge, int side, const Mix& node, const Message& message, double scale,
+                   Sparse* out) {
+    for (const Share& share : edge) out->add(share.label[side], scale * share.weight);
+    for (const Share& share : node) out->add(share.label[0], -scale * share.weight);
+    for (const Multiplier& mu : message) out->add(mu.label, scale * mu.value);
 }
 
 // How far factors are from agreeing: sums of |residuals| and of their squares
@@ -62,33 +84,18 @@ struct Distance {
     double total = 0.0, squares = 0.0;
 };
 
-// multipliers += step * residuals, these computed from the mixes of an edge and of the node at its
-// end `side`: one that is a sum of steps would never be zero again. `apart` is zero between calls.
-inline void ascend(const Mix& edge, int side, const Mix& node, double step, double* apart,
-                   Message* message, Distance* distance) {
-    for (const Share& share : edge) apart[share.label[side]] += share.weight;
-    for (const Share& share : node) apart[share.label[0]] -= share.weight;
-    const auto take = [apart](int32_t label) {
-        const double residual = apart[label];
-        apart[label] = 0.0;
-        return residual;
-    };
-    for (Signal& signal : *message) signal.residual = take(signal.label);
-    // labels on which they agreed so far
-    for (const Share& share : edge)
-        if (apart[share.label[side]] != 0.0)
-            message->push_back({share.label[side], take(share.label[side]), 0.0});
-    for (const Share& share : node)
-        if (apart[share.label[0]] != 0.0)
-            message->push_back({share.label[0], take(share.label[0]), 0.0});
-    size_t n = 0;
-    for (Signal& signal : *message) {
-        signal.multiplier += step * signal.residual;
-        distance->total += std::abs(signal.residual);
-        distance->squares += signal.residual * signal.residual;
-        if (signal.residual != 0.0 || signal.multiplier != 0.0) (*message)[n++] = signal;
+// multipliers += step * residuals
+inline void ascend(const Sparse& residual, double step, Message* message, Distance* distance) {
+    for (const int32_t label : residual.labels) {
+        const double value = residual.at[label];
+        distance->total += std::abs(value);
+        distance->squares += value * value;
+        if (step * value == 0.0) continue;
+        auto mu = message->begin();
+        while (mu != message->end() && mu->label != label) ++mu;
+        if (mu == message->end()) mu = message->insert(mu, {label, 0.0});
+        mu->value += step * value;
     }
-    message->resize(n);
 }
 
 // The quadratic by which the augmented Lagrangian over c_i depends on a mix q:

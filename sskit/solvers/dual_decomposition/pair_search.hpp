@@ -65,28 +65,24 @@ class PairSearch {
         column_tops[b] = std::max(column_tops[b], now);
     }
 
-    // The best pair, as a * n + b. Messages count first[a] and second[b], zero elsewhere; the pairs
-    // of the mix come first: seldom is another one better, so most bounds fall short.
-    int32_t best(const Mix& mix, const Message& from_first, const Message& from_second,
-                 const double* first_counts, const double* second_counts) {
-        first = first_counts, second = second_counts;
+    // The best pair, as a * n + b. What messages count are numbers for all labels. The pairs of the
+    // mix come first: seldom is another one better, so most bounds fall short.
+    int32_t best(const Mix& mix, const Sparse& first_counts, const Sparse& second_counts) {
+        first = first_counts.at.data(), second = second_counts.at.data();
         most = -std::numeric_limits<double>::infinity(), found = 0, n_looks = 0;
         for (const Share& share : mix) offer(share.label[0], share.label[1]);
-        for (const Signal& one : from_first)
-            for (const Signal& other : from_second) {
+        for (const int32_t a : first_counts.labels)
+            for (const int32_t b : second_counts.labels) {
                 // of the pair, whose weight is somewhere in a large table
-                const int32_t a = one.label, b = other.label;
                 const double bound = std::min(tree[n_leaves + a], column_tops[b]);
                 if (bound - first[a] - second[b] > most) offer(a, b);
             }
-        for (const Signal& one : from_first) {
-            const int32_t a = one.label;
+        for (const int32_t a : first_counts.labels) {
             if (first[a] == 0.0 || !(tree[n_leaves + a] - first[a] > most)) continue;
             set_top(a, scan(&rows[a], a, true));
             offer_unheld(-first[a], a, a, 0, n - 1);
         }
-        for (const Signal& other : from_second) {
-            const int32_t b = other.label;
+        for (const int32_t b : second_counts.labels) {
             if (second[b] == 0.0 || !(column_tops[b] - second[b] > most)) continue;
             column_tops[b] = scan(&columns[b], b, false);
             offer_unheld(-second[b], 0, n - 1, b, b);

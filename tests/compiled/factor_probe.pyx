@@ -151,7 +151,9 @@ def look_at(FactorSweep sweep, Py_ssize_t i, Py_ssize_t f):
 
 
 cdef state_of(FactorSweep sweep, Py_ssize_t f, Share share):
-    return share.label[0] if f < sweep.factors.n_nodes else sweep.pair(share)
+    if f < sweep.factors.n_nodes:
+        return share.label[0]
+    return share.label[0] * sweep.factors.n_states + share.label[1]
 
 
 def mixes(FactorSweep sweep):

@@ -58,12 +58,6 @@ cdef class FactorSweep(Sweep):
 
     # rho c_i / lam: what a message counts in a gradient
     cdef double penalty(self, Py_ssize_t i) noexcept nogil
-    cdef Share true_state(self, Py_ssize_t i, Py_ssize_t f) noexcept nogil
-    cdef int32_t pair(self, Share share) noexcept nogil
-    # w += step phi_f of a state
-    cdef void shift(
-        self, Py_ssize_t i, Py_ssize_t f, Share share, double step, double* w
-    ) noexcept nogil
     # Find the gains of the states of the mix, which the best one of all joins if the look is
     # `full`; returns the place of the largest
     cdef Py_ssize_t look(self, Py_ssize_t i, Py_ssize_t f, bint full) except -1 nogil
@@ -73,7 +67,5 @@ cdef class FactorSweep(Sweep):
     # Take the step of a factor whose gains are known; returns the decrease
     cdef double move(self, Py_ssize_t i, Py_ssize_t f, Py_ssize_t greedy) except? -1 nogil
     cdef double visit_factor(self, Py_ssize_t i, Py_ssize_t f, bint full) except? -1 nogil
-    # w += (1 / lam) c_i (psi of a factor with this mix)
-    cdef void add(self, Py_ssize_t i, Py_ssize_t f, Mix* mix, double* w) noexcept nogil
     # Give the second end of an edge its consistent marginal; returns whether that is possible
     cdef bint pass_on(self, Py_ssize_t i, Py_ssize_t e, Mix* pairs) except -1 nogil

@@ -99,9 +99,9 @@ cdef class FactorSweep(Sweep):
         self.incident.resize(n_nodes)
         for i in range(factors.n_blocks):
             for j in range(factors.first_node(i), factors.first_node(i + 1)):
-                self.mixes[j].push_back(self.true_state(i, j))
+                self.mixes[j].push_back(true_state(factors, i, j))
             for e in range(factors.first_edge(i), factors.first_edge(i + 1)):
-                self.mixes[n_nodes + e].push_back(self.true_state(i, n_nodes + e))
+                self.mixes[n_nodes + e].push_back(true_state(factors, i, n_nodes + e))
                 factors.ends(i, e, &ends[0], &ends[1])
                 for side in range(2):
                     self.incident[ends[side]].push_back(2 * e + side)
@@ -110,28 +110,6 @@ cdef class FactorSweep(Sweep):
 
     cdef double penalty(self, Py_ssize_t i) noexcept nogil:
         return self.rho * self.factors.block_weight[i] / self.lam
-
-    cdef Share true_state(self, Py_ssize_t i, Py_ssize_t f) noexcept nogil:
-        cdef Py_ssize_t first = f, second
-        cdef Share share
-        share.label[1], share.weight = 0, 1.0
-        if f >= self.factors.n_nodes:
-            self.factors.ends(i, f - self.factors.n_nodes, &first, &second)
-            share.label[1] = self.factors.truth(second)
-        share.label[0] = self.factors.truth(first)
-        return share
-
-    cdef int32_t pair(self, Share share) noexcept nogil:
-        return share.label[0] * <int32_t>self.factors.n_states + share.label[1]
-
-    cdef void shift(
-        self, Py_ssize_t i, Py_ssize_t f, Share share, double step, double* w
-    ) noexcept nogil:
-        cdef Py_ssize_t e = f - self.factors.n_nodes
-        if e < 0:
-            self.factors.move_node(i, f, share.label[0], step, w)
-        else:
-            self.factors.move_edge(i, e, self.pair(share), step, w)
 
     cdef Py_ssize_t look(self, Py_ssize_t i, Py_ssize_t f, bint full) except -1 nogil:
         cdef Py_ssize_t e = f - self.factors.n_nodes
@@ -190,7 +168,7 @@ cdef class FactorSweep(Sweep):
             place(mix, pair // n_states, pair % n_states)
         for share in mix[0]:
             self.gain.push_back(
-                self.factors.edge_score(i, e, &self.w[0], self.pair(share))
+                self.factors.edge_score(i, e, &self.w[0], pair_of(self.factors, share))
                 - (self.first.at[share.label[0]] + self.second.at[share.label[1]])
             )
         self.first.clear()
@@ -236,7 +214,7 @@ cdef class FactorSweep(Sweep):
             # differences, so that the digits remain where all gains are nearly the same
             gap += share.weight * (self.gain[greedy] - self.gain[k])
             self.own.push_back(
-                self.factors.edge_sqnorm(i, e, self.pair(share)) if e >= 0 else
+                self.factors.edge_sqnorm(i, e, pair_of(self.factors, share)) if e >= 0 else
                 self.factors.node_sqnorm(i, f, share.label[0])
                 + self.rho * self.incident[f].size()
             )
@@ -250,10 +228,10 @@ cdef class FactorSweep(Sweep):
                 continue
             share = mix.data()[k]
             if e < 0 or not self.ordered:
-                self.shift(i, f, share, -kappa * self.change[k], &self.w[0])
+                shift(self.factors, i, f, share, -kappa * self.change[k], &self.w[0])
                 continue
-            before = self.w[self.factors.pair_weights + self.pair(share)]
-            self.shift(i, f, share, -kappa * self.change[k], &self.w[0])
+            before = self.w[self.factors.pair_weights + pair_of(self.factors, share)]
+            shift(self.factors, i, f, share, -kappa * self.change[k], &self.w[0])
             self.search.moved(share.label[0], share.label[1], before)
         apply_change(mix, self.change.data())
         return decrease
@@ -302,7 +280,7 @@ cdef class FactorSweep(Sweep):
         # has the marginals of a distribution of labellings.
         cdef Py_ssize_t n_nodes = self.factors.n_nodes, j, e
         cdef Py_ssize_t start = self.factors.first_node(i), stop = self.factors.first_node(i + 1)
-        cdef double loss = 0.0
+        cdef double scale = self.factors.block_weight[i] / self.lam, loss = 0.0
         cdef Mix pairs
         cdef Share share
         self.marginals.assign(self.mixes.begin() + start, self.mixes.begin() + stop)
@@ -310,20 +288,13 @@ cdef class FactorSweep(Sweep):
             pairs = self.mixes[n_nodes + e]
             if consistent and not self.pass_on(i, e, &pairs):
                 loss = -INFINITY
-            self.add(i, n_nodes + e, &pairs, w)
+            add(self.factors, i, n_nodes + e, &pairs, scale, w)
         for j in range(start, stop):
-            self.add(i, j, &self.marginals[j - start], w)
+            add(self.factors, i, j, &self.marginals[j - start], scale, w)
             for share in self.marginals[j - start]:
                 if share.label[0] != self.factors.truth(j):
                     loss += self.factors.cost(j) * share.weight
         return loss
-
-    cdef void add(self, Py_ssize_t i, Py_ssize_t f, Mix* mix, double* w) noexcept nogil:
-        cdef double scale = self.factors.block_weight[i] / self.lam
-        cdef Share share
-        self.shift(i, f, self.true_state(i, f), scale, w)
-        for share in mix[0]:
-            self.shift(i, f, share, -scale * share.weight, w)
 
     cdef bint pass_on(self, Py_ssize_t i, Py_ssize_t e, Mix* pairs) except -1 nogil:
         cdef Py_ssize_t start = self.factors.first_node(i), first, second, k
@@ -345,7 +316,7 @@ cdef class FactorSweep(Sweep):
                 else:
                     # the edge does not know this state: the second end goes its own way
                     share.label[1], share.label[0] = share.label[0], a.label[0]
-                    if self.factors.edge_score(i, e, &self.w[0], self.pair(share)) < LEAST:
+                    if self.factors.edge_score(i, e, &self.w[0], pair_of(self.factors, share)) < LEAST:
                         possible = False
                 share.weight *= a.weight
                 pairs.push_back(share)
@@ -354,6 +325,41 @@ cdef class FactorSweep(Sweep):
             target[k].weight += share.weight
         self.marginals[second - start].swap(target)
         return possible
+
+
+cdef Share true_state(Factors factors, Py_ssize_t i, Py_ssize_t f) noexcept nogil:
+    cdef Py_ssize_t first = f, second
+    cdef Share share
+    share.label[1], share.weight = 0, 1.0
+    if f >= factors.n_nodes:
+        factors.ends(i, f - factors.n_nodes, &first, &second)
+        share.label[1] = factors.truth(second)
+    share.label[0] = factors.truth(first)
+    return share
+
+
+cdef int32_t pair_of(Factors factors, Share share) noexcept nogil:
+    return share.label[0] * <int32_t>factors.n_states + share.label[1]
+
+
+cdef void shift(
+    Factors factors, Py_ssize_t i, Py_ssize_t f, Share share, double step, double* w
+) noexcept nogil:
+    """w += step phi_f of a state."""
+    if f < factors.n_nodes:
+        factors.move_node(i, f, share.label[0], step, w)
+    else:
+        factors.move_edge(i, f - factors.n_nodes, pair_of(factors, share), step, w)
+
+
+cdef void add(
+    Factors factors, Py_ssize_t i, Py_ssize_t f, Mix* mix, double scale, double* w
+) noexcept nogil:
+    """w += scale psi_f of a mix."""
+    cdef Share share
+    shift(factors, i, f, true_state(factors, i, f), scale, w)
+    for share in mix[0]:
+        shift(factors, i, f, share, -scale * share.weight, w)
 
 
 def disagreement_scale(Factors factors, double lam):
@@ -378,18 +384,18 @@ def disagreement_scale(Factors factors, double lam):
         Positive.
     """
     cdef Py_ssize_t i, j
-    cdef double sqnorm = 0.0, cost = 0.0, weight = 0.0, product
+    cdef double sqnorm = 0.0, cost = 0.0, product
     cdef Py_ssize_t n_nodes = 0, n_blocks = 0
     with nogil:
         for i in range(factors.n_blocks):
             if factors.block_weight[i] == 0.0:
                 continue
-            weight += factors.block_weight[i]
             n_blocks += 1
             for j in range(factors.first_node(i), factors.first_node(i + 1)):
                 # and one for an edge
                 sqnorm += factors.node_sqnorm(i, j, factors.truth(j)) + 1.0
                 cost += factors.cost(j)
                 n_nodes += 1
-    product = (sqnorm / n_nodes) * lam * (cost / n_nodes) * (n_blocks / weight)
+    # c is 1 / n_blocks in the mean
+    product = (sqnorm / n_nodes) * lam * (cost / n_nodes) * n_blocks
     return sqrt(product) / 3.0 if product > 0.0 else 1.0

@@ -55,7 +55,7 @@ class LabelBlock {
     std::vector<std::vector<int32_t>> member;  // links of each label
     std::vector<Marginals> trial;              // where the links of a label would go
     std::vector<int32_t> movers, blocked;  // labels that step; that would pass their ceilings
-    std::vector<double> pull, reduced;  // sums of messages; what labels gain, as PairTable asks
+    std::vector<double> reduced;        // what labels gain, as PairTable asks
     std::vector<int64_t> stamp;         // n_stamps: is linked to the label that was marked
     int64_t n_stamps = 0;
 
@@ -74,7 +74,7 @@ class LabelBlock {
         table.bind(n, n_edges, ends);
         table.renew(pair_weight);
         level.resize(n), stamp.resize(n), member.resize(n);
-        y.resize(n), pull.resize(n), reduced.resize(n);
+        y.resize(n), reduced.resize(n);
         gain.resize(n + LANES), change.resize(n + LANES);
     }
 
@@ -99,7 +99,6 @@ class LabelBlock {
         double decrease = strain();
         std::vector<KeptLabel> labels;
         std::vector<KeptLink> kept;
-        labels.reserve(n - std::count(level.begin(), level.end(), 0) + 8);
         kept.reserve(links.size());
         for (ptrdiff_t j = 0; j < n; ++j)
             if (level[j] || y[j] != truth[j])
@@ -112,6 +111,7 @@ class LabelBlock {
             for (int side = 0; side < 2; ++side) link.mu[side] = kept.back().mu[side];
             settle(&link);
         }
+        labels.shrink_to_fit();
         block->labels.swap(labels);
         block->links.swap(kept);
         return decrease - strain();
@@ -356,14 +356,6 @@ class LabelBlock {
         }
     }
 
-    // Sum the messages of links.
-    void listen() {
-        std::fill(pull.begin(), pull.end(), 0.0);
-        for (const Link& link : links)
-            for (int side = 0; side < 2; ++side)
-                pull[link.label[side]] += penalty * (residual(link, side) + link.mu[side]);
-    }
-
     // What edges that are not linked give to a label, into `reduced`. Two labels that are on and
     // attract each other without a link get one.
     void imply() {
@@ -421,25 +413,28 @@ class LabelBlock {
         return decrease;
     }
 
-    // Release true labels that are fresh and had better not be.
+    // Find what labels gain with all their messages, implied ones with them, into `reduced`; release
+    // true labels that are fresh and had better not be.
     void doubt() {
-        listen();
         imply();
+        for (ptrdiff_t k = 0; k < n; ++k) reduced[k] += gain[k];
+        for (const Link& link : links)
+            for (int side = 0; side < 2; ++side)
+                reduced[link.label[side]] += penalty * (residual(link, side) + link.mu[side]);
         for (ptrdiff_t k = 0; k < n; ++k)
-            if (truth[k] && !level[k] && gain[k] + pull[k] + reduced[k] < 0.0) release(k);
+            if (truth[k] && !level[k] && reduced[k] < 0.0) release(k);
     }
 
-    // Raise the levels of labels that their messages, implied ones with them, make move.
+    // Raise the levels of labels that their messages make move.
     void seek() {
         const double off = -std::numeric_limits<double>::infinity();
         doubt();
         for (ptrdiff_t k = 0; k < n; ++k) {
-            const double total = gain[k] + pull[k] + reduced[k];
-            if (y[k] == 0.0 && total > 0.0) {
+            if (y[k] == 0.0 && reduced[k] > 0.0) {
                 level[k] = 1;
                 link_to(k, 0.5);
             }
-            reduced[k] = y[k] > 0.0 ? off : std::min(total, 0.0);
+            reduced[k] = y[k] > 0.0 ? off : std::min(reduced[k], 0.0);
         }
         show(false);
         if (table.find(reduced, 0.0) || (table.screen(&reduced) && table.find(reduced, off))) {

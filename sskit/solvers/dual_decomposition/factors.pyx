@@ -4,7 +4,6 @@ import numpy as np
 
 from libc.math cimport INFINITY, sqrt
 from libc.stdint cimport int32_t, uint64_t
-from libcpp.vector cimport vector
 
 from sskit.core.decomposition cimport Factors
 from sskit.core.lanes cimport LANES
@@ -301,6 +300,7 @@ cdef class FactorSweep(Sweep):
         cdef double total
         cdef Mix target
         cdef Share a, share
+        cdef int32_t pair
         cdef bint possible = True
         self.factors.ends(i, e, &first, &second)
         pairs.clear()
@@ -316,7 +316,8 @@ cdef class FactorSweep(Sweep):
                 else:
                     # the edge does not know this state: the second end goes its own way
                     share.label[1], share.label[0] = share.label[0], a.label[0]
-                    if self.factors.edge_score(i, e, &self.w[0], pair_of(self.factors, share)) < LEAST:
+                    pair = pair_of(self.factors, share)
+                    if self.factors.edge_score(i, e, &self.w[0], pair) < LEAST:
                         possible = False
                 share.weight *= a.weight
                 pairs.push_back(share)

@@ -396,7 +396,9 @@ class LabelBlock {
                 else if (pair_weight[link.edge] > noise && y[link.label[1 - side]] > 0.0)
                     // to labels that are on: it would be implied
                     reduced[link.label[side]] += pair_weight[link.edge];
-        const auto idle = [this](ptrdiff_t j) { return y[j] == 0.0 && gain[j] + reduced[j] < 0.0; };
+        const auto idle = [this](ptrdiff_t j) {
+            return y[j] == 0.0 && gain[j] + reduced[j] < 0.0;
+        };
         for (ptrdiff_t j = 0; j < n; ++j)
             if (!truth[j] && idle(j)) level[j] = 0;
         for (Link& link : links) {
@@ -413,8 +415,8 @@ class LabelBlock {
         return decrease;
     }
 
-    // Find what labels gain with all their messages, implied ones with them, into `reduced`; release
-    // true labels that are fresh and had better not be.
+    // Find what labels gain with all their messages, implied ones with them, into `reduced`;
+    // release true labels that are fresh and had better not be.
     void doubt() {
         imply();
         for (ptrdiff_t k = 0; k < n; ++k) reduced[k] += gain[k];

@@ -1,7 +1,5 @@
 """The pass of dual-decomposed training over sets of labels."""
 
-from libcpp cimport bool as cbool
-
 from sskit.core.decomposition cimport LabelFactors
 
 

@@ -42,7 +42,8 @@ inline void complete(Marginals* m, double a, double b) {
 inline void nearest_pair(Marginals* m, double gain, const Tie& tie, double a, double b) {
     // Given q(1, 1) = z the ends are those of complete(); what is left is a convex function of z.
     // Its slope is z - m->both - gain and tie times a broken line: (z - a - b + 1) / 2 where
-    // q(0, 0) = 0, but z - low where an end is 1 as well; else the sum of how far z is above an end.
+    // q(0, 0) = 0, but z - low where an end is 1 as well; else the sum of how far z is above an
+    // end.
     const double low = std::min(a, b), high = std::max(a, b), full = a + b - 1.0;
     double z = m->both + gain;
     if (high > 1.0) {

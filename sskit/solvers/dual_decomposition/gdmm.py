@@ -83,8 +83,8 @@ class GDMM(FactorSolver):
     forbidden, the pairs of positive weight are held by first and second label, with a bound of
     their weights for each, so that an edge finds its best pair after few looks instead of K^2; with
     fewer labels vector instructions compare all pairs in less time. A node looks at the labels of
-    one part, drawn at random at each visit, and at those that have weight already: passes cost less,
-    and more are needed for the same gap, but not for the same test error. Parts have about
+    one part, drawn at random at each visit, and at those that have weight already: passes cost
+    less, and more are needed for the same gap, but not for the same test error. Parts have about
     8,500 / m labels for m features of a node that are not zero, but not less than a hundred: below
     200 labels a part is all of them.
 

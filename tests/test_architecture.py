@@ -63,12 +63,7 @@ ROOMS = {
     "solvers/frank_wolfe": "core solvers/common solvers/oracle_calls",
     "solvers/subgradient": "core solvers/common solvers/oracle_calls",
     "solvers/cutting_plane": "core solvers/common solvers/oracle_calls solvers/simplex_qp",
-    "solvers/dual_decomposition/factors": "core solvers/simplex_qp",
-    "solvers/dual_decomposition/label_pairs": "core",
-    "solvers/dual_decomposition": (
-        "core solvers/common solvers/dual_decomposition/factors "
-        "solvers/dual_decomposition/label_pairs"
-    ),
+    "solvers/dual_decomposition": "core solvers/common",
     "solvers/path": "solvers/common solvers/oracle_calls",
     "solvers/distributed": ("core solvers/block_coordinate solvers/common solvers/oracle_calls"),
     "estimators/base": (

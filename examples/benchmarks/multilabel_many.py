@@ -88,7 +88,7 @@ def curve(name, solver, data, test, edges, seconds):
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
         size = f"{resident():.0f} MB, peak {peak:.0f} MB"
         if isinstance(solver, GDMM):
-            size += f", {run.state.n_bytes / len(Y) / 1e3:.1f} kB a row"
+            size += f", {run.sweep.n_bytes / len(Y) / 1e3:.1f} kB a row"
         print(f"{name:12s} %4d %9.2f s  F1 %.4f  accuracy %.4f  {size}" % rows[-1], flush=True)
     if Y.shape[1] <= MANY:
         known = run.certify(Evaluator(problem, 1))

@@ -8,7 +8,24 @@ from libcpp.vector cimport vector
 from sskit.core.checks cimport check_equal, check_index, check_range
 from sskit.core.decomposition cimport Factors
 from sskit.core.lanes cimport LANES
-from sskit.solvers.dual_decomposition.factors.oracle cimport EdgeSearch, NodeSearch
+from sskit.solvers.dual_decomposition.factors cimport FactorSweep, Multiplier, Share
+from sskit.solvers.dual_decomposition.labels cimport LabelSweep, Link, Marginals
+
+cdef extern from "pair_step.hpp" namespace "sskit":
+    cppclass Tie:
+        Tie(double value)
+    void nearest_pair(Marginals* m, double gain, const Tie& tie, double a, double b)
+
+cdef extern from "pair_table.hpp" namespace "sskit":
+    cppclass PairTable:
+        unsigned long long n_looks
+        vector[int32_t] label
+        Py_ssize_t first
+        Py_ssize_t entry
+        void bind(Py_ssize_t n_labels, Py_ssize_t n_edges, const int32_t* ends)
+        void renew(const double* weights)
+        bint find(const vector[double]& reduced, double least)
+        bint screen(vector[double]* reduced)
 
 
 cdef class FactorProbe:
@@ -107,49 +124,133 @@ cdef class FactorProbe:
         )
 
 
-def look_at_node(NodeSearch search, Py_ssize_t i, Py_ssize_t j):
-    """Ask the oracle of a node; return the state that it found and the gain of this state.
+def look_at(FactorSweep sweep, Py_ssize_t i, Py_ssize_t f):
+    """Ask the oracle of a factor; return the state that it found and the gain of this state.
 
     Parameters
     ----------
-    search : NodeSearch
-        The oracle; the state joins the mix.
-    i, j : int
-        Block and node.
+    sweep : FactorSweep
+        Has the oracle; the state joins the mix.
+    i, f : int
+        Block and factor, a node or n_nodes + e for edge e.
 
     Returns
     -------
     state : int
-        The state.
+        The state, of an edge the pair.
     gain : float
         Its gain.
     """
-    cdef vector[double] gain
-    FactorProbe(search.factors).check_node(i, j)
-    gain.resize(search.state.nodes[j].n + 1)
-    cdef Py_ssize_t best = search.look(i, j, &gain[0])
-    return search.state.nodes[j].state[best], gain[best]
+    cdef Py_ssize_t n_nodes = sweep.factors.n_nodes, best
+    if f < n_nodes:
+        FactorProbe(sweep.factors).check_node(i, f)
+    else:
+        FactorProbe(sweep.factors).check_edge(i, f - n_nodes)
+    best = sweep.look(i, f, True)
+    return state_of(sweep, f, sweep.mixes[f][best]), sweep.gain[best]
 
 
-def look_at_edge(EdgeSearch search, Py_ssize_t i, Py_ssize_t e):
-    """Ask the oracle of an edge, likewise.
+cdef state_of(FactorSweep sweep, Py_ssize_t f, Share share):
+    if f < sweep.factors.n_nodes:
+        return share.label[0]
+    return share.label[0] * sweep.factors.n_states + share.label[1]
+
+
+def mixes(FactorSweep sweep):
+    """Return copies of the mixes of all nodes and edges, lists of (states, weights)."""
+    cdef Py_ssize_t f, n_nodes = sweep.factors.n_nodes
+    cdef Share share
+    found = []
+    for f in range(n_nodes + sweep.factors.n_edges):
+        states = [state_of(sweep, f, share) for share in sweep.mixes[f]]
+        weights = [share.weight for share in sweep.mixes[f]]
+        found.append((np.array(states, int), np.array(weights)))
+    return found[:n_nodes], found[n_nodes:]
+
+
+def multipliers(FactorSweep sweep):
+    """Return copies of labels and multipliers of all messages, a list of pairs."""
+    cdef Py_ssize_t m
+    cdef Multiplier mu
+    found = []
+    for m in range(2 * sweep.factors.n_edges):
+        labels = [mu.label for mu in sweep.messages[m]]
+        found.append((np.array(labels, int), np.array([mu.value for mu in sweep.messages[m]])))
+    return found
+
+
+def renew(FactorSweep sweep):
+    """Tell an oracle that weights have moved."""
+    sweep.search.renew()
+
+
+def shares(LabelSweep sweep):
+    """Return copies of y and of the levels of labels, (n_blocks, n_labels) each."""
+    cdef Py_ssize_t i, n_labels = sweep.labels.n_labels
+    y = np.empty((sweep.labels.n_blocks, n_labels))
+    level = np.empty(y.shape, dtype=np.uint8)
+    for i in range(len(y)):
+        sweep.block.load(sweep.kept[i], sweep.labels.true_set(i))
+        y[i], level[i] = sweep.block.y, sweep.block.level
+    return y, level
+
+
+def links(LabelSweep sweep, Py_ssize_t i):
+    """Return the links of a block: (edge, q(1, 1), marginals, multipliers) of each."""
+    cdef Link link
+    check_index(i, sweep.labels.n_blocks, "block")
+    sweep.block.load(sweep.kept[i], sweep.labels.true_set(i))
+    return [
+        (link.edge, link.q.both, (link.q.end[0], link.q.end[1]), (link.mu[0], link.mu[1]))
+        for link in sweep.block.links
+    ]
+
+
+def pair_step(double both, double gain, double tie, double a, double b):
+    """Return the three marginals that the exact step of an edge leads to, as nearest_pair()."""
+    cdef Marginals m
+    m.both = both
+    nearest_pair(&m, gain, Tie(tie), a, b)
+    return m.both, m.end[0], m.end[1]
+
+
+cdef class PairProbe:
+    """A table of pairs of labels.
 
     Parameters
     ----------
-    search : EdgeSearch
-        The oracle; the pair joins the mix.
-    i, e : int
-        Block and edge.
-
-    Returns
-    -------
-    pair : int
-        The pair.
-    gain : float
-        Its gain.
+    n_labels : int
+        Number of labels.
+    ends : ndarray of shape (n_edges, 2), int32
+        The labels of each edge.
     """
-    cdef vector[double] gain
-    FactorProbe(search.factors).check_edge(i, e)
-    gain.resize(search.state.edges[e].n + 1)
-    cdef Py_ssize_t best = search.look(i, e, &gain[0])
-    return search.state.edges[e].state[best], gain[best]
+
+    cdef PairTable table
+    cdef const int32_t[:, ::1] ends
+
+    def __cinit__(self, Py_ssize_t n_labels, const int32_t[:, ::1] ends):
+        self.ends = ends
+        self.table.bind(n_labels, ends.shape[0], &ends[0, 0])
+
+    @property
+    def n_looks(self):
+        """Edges whose gains were compared so far."""
+        return self.table.n_looks
+
+    def renew(self, const double[::1] weights):
+        """Read all weights anew."""
+        check_equal(weights.shape[0], self.ends.shape[0], "the number of weights")
+        self.table.renew(&weights[0])
+
+    def find(self, reduced, double least):
+        """Return the pair that gains more than `least` and most, or None."""
+        cdef vector[double] gains = reduced
+        if not self.table.find(gains, least):
+            return None
+        return self.table.first, self.table.label[self.table.entry]
+
+    def screen(self, reduced):
+        """Return what is left of gains by themselves, -inf for labels that may not come."""
+        cdef vector[double] gains = reduced
+        self.table.screen(&gains)
+        return np.array(gains)

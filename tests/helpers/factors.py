@@ -1,15 +1,15 @@
 """The dual variables of factors, by their definitions."""
 
 import numpy as np
-from sskit_probes.factor_probe import FactorProbe
+from sskit_probes.factor_probe import FactorProbe, mixes, multipliers
 
 
 def from_scratch(toy, run):
     """w, augmented Lagrangian and infeasibility of the mixes of a run, by their definitions."""
-    rho, lam = run.state.rho, run.state.lam
+    rho, lam = run.sweep.rho, run.sweep.lam
     probe = FactorProbe(toy.problem.decomposition())
-    nodes, edges = run.state.mixes()
-    multipliers = run.state.multipliers()
+    nodes, edges = mixes(run.sweep)
+    messages = multipliers(run.sweep)
     n_states, n_weights = toy.n_states, toy.problem.n_weights
     w, value, distance = np.zeros(n_weights), 0.0, 0.0
     zero = np.zeros(n_weights)
@@ -32,7 +32,7 @@ def from_scratch(toy, run):
                 residual = table.reshape(n_states, -1).sum(axis=1 - side)
                 residual[nodes[ends[side]][0]] -= nodes[ends[side]][1]
                 mu = np.zeros(n_states)
-                labels, values = multipliers[2 * e + side]
+                labels, values = messages[2 * e + side]
                 mu[labels] = values
                 value += rho * c * c / lam / 2 * (np.sum((residual + mu) ** 2) - np.sum(mu**2))
                 apart.append(np.abs(residual).sum() / 2)

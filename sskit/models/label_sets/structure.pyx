@@ -10,7 +10,7 @@ from sskit.core.checks cimport all_below
 from sskit.core.decomposition cimport LabelFactors
 from sskit.core.lanes cimport padded
 from sskit.models.feature_map cimport FeatureMap, score_rows
-from sskit.models.rows cimport add_row
+from sskit.models.rows cimport add_row, dot_row
 from sskit.models.structure cimport Block, NodeLoss, Structure, StructuredProblem
 from sskit.oracles.label_sets.sets cimport ONE, LabelSetOracle, SetScores, SlackSets, write_pairs
 
@@ -252,14 +252,15 @@ cdef class LabelSetFactors(LabelFactors):
 
     def __cinit__(self, StructuredProblem problem, LabelSetStructure structure):
         self.map, self.block_weight, self.tight = problem.map, problem.block_weight, structure.tight
-        self.cost, self.ends = structure.cost, structure.ends
+        self.label_cost, self.label_ends = structure.cost, structure.ends
         self.n_blocks, self.n_weights = problem.n_blocks, problem.n_weights
-        self.n_labels, self.n_edges = structure.n_labels, structure.n_edges
-        self.pair_weights = self.map.tail_weights
+        self.n_labels, self.n_pairs = structure.n_labels, structure.n_edges
+        self.n_nodes, self.n_edges = self.n_blocks * self.n_labels, self.n_blocks * self.n_pairs
+        self.forest, self.first_pair = self.n_pairs == 0, self.map.tail_weights
         # the sweeps read them often
         self.truths = problem.loss.labels.reshape(-1, self.n_labels).astype(np.uint8)
 
-    cdef const unsigned char* truth(self, Py_ssize_t i) noexcept nogil:
+    cdef const unsigned char* true_set(self, Py_ssize_t i) noexcept nogil:
         return &self.truths[i, 0]
 
     cdef void scores(self, Py_ssize_t i, const double* w, double* out) noexcept nogil:
@@ -282,3 +283,16 @@ cdef class LabelSetFactors(LabelFactors):
         for j in range(self.n_labels):
             if change[j] != 0.0:
                 add_row(self.map.rows_of(0), i, step * change[j], w + j, self.n_labels)
+
+    cdef double node_score(
+        self, Py_ssize_t i, Py_ssize_t j, const double* w, int32_t y
+    ) noexcept nogil:
+        if y == 0:
+            return 0.0
+        return dot_row(self.map.rows_of(0), i, w + j - i * self.n_labels, self.n_labels)
+
+    cdef void move_node(
+        self, Py_ssize_t i, Py_ssize_t j, int32_t y, double step, double* w
+    ) noexcept nogil:
+        if y == 1:
+            add_row(self.map.rows_of(0), i, step, w + j - i * self.n_labels, self.n_labels)

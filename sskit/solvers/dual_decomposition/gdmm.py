@@ -1,22 +1,16 @@
 """The greedy direction method of multipliers."""
 
-import numpy as np
-
+from sskit.core.decomposition import LabelFactors
 from sskit.core.sampler import PermutationSampler
 from sskit.solvers.common.checks import COUNT, FINITE, StrOptions
 from sskit.solvers.common.idle_options import NO_PAIRS, SETS, Idle
-from sskit.solvers.dual_decomposition.factors.oracle import EdgeSearch, NodeSearch
-from sskit.solvers.dual_decomposition.factors.sorted_oracle import OrderedSearch
-from sskit.solvers.dual_decomposition.factors.state import FactorState, disagreement_scale
-from sskit.solvers.dual_decomposition.factors.sweep import AwayUpdate, ProjectionUpdate, Sweep
-from sskit.solvers.dual_decomposition.label_pairs.state import LabelState
-from sskit.solvers.dual_decomposition.label_pairs.sweep import LabelSweep
+from sskit.solvers.dual_decomposition.factors import FactorSweep, disagreement_scale
+from sskit.solvers.dual_decomposition.labels import LabelSweep
 from sskit.solvers.dual_decomposition.run import FactorRun, FactorSolver
 
 MANY = 80  # labels, from which on ordered pairs pay
 PART = 100  # labels that a node looks at, at least
 PRODUCTS = 8500  # that the scores of these may take: more labels where features are few
-UPDATES = {"afw": AwayUpdate, "bgcd": ProjectionUpdate}
 # With w = 0 every label of the first blocks is violated, and so every pair would be linked; a few
 # passes over labels alone leave few.
 PASSES_ALONE = 3
@@ -86,11 +80,11 @@ class GDMM(FactorSolver):
     thrown away but for one.
 
     *Oracles.* From 80 labels on, where all edges share one table of weights and no pair is
-    forbidden, the pairs are kept in order of their weights, overall and by first and second
-    label, so that an edge finds its best pair after few looks instead of K^2; with fewer labels
-    vector instructions compare all pairs in less time. A node looks at the labels of one
-    part, drawn at random at each visit, and at those that have weight already: passes cost less,
-    and more are needed for the same gap, but not for the same test error. Parts have about
+    forbidden, the pairs of positive weight are held by first and second label, with a bound of
+    their weights for each, so that an edge finds its best pair after few looks instead of K^2; with
+    fewer labels vector instructions compare all pairs in less time. A node looks at the labels of
+    one part, drawn at random at each visit, and at those that have weight already: passes cost
+    less, and more are needed for the same gap, but not for the same test error. Parts have about
     8,500 / m labels for m features of a node that are not zero, but not less than a hundred: below
     200 labels a part is all of them.
 
@@ -114,10 +108,10 @@ class GDMM(FactorSolver):
     and no stored passes follow. The first three passes move labels alone. The optimum is that of
     the relaxation to local marginals; with inference="lp" or edges without a cycle every fit with
     exact passes has a certificate, as labels give a dual point of that. Elsewhere dual and gap
-    are nan. The infeasibility is that of the edges that are linked. Memory: about
-    5 bytes for each label of a row that has not its true state, about 7 for each edge that is
-    linked in a row, and 48 for each pair of labels. Between visits numbers are kept in single
-    precision; the weights are those of the rounded ones, so that the certificate holds.
+    are nan. The infeasibility is that of the edges that are linked. Memory: 16 bytes for each
+    label of a row that has not its true state, 16 for each edge that is linked in a row, and 48
+    for each pair of labels. Between visits links are kept in single precision; the weights are
+    those of the rounded ones, so that the certificate holds.
 
     *Workers.* ``n_jobs`` of the estimator is for exact passes; blocks are visited one after the
     other.
@@ -132,9 +126,9 @@ class GDMM(FactorSolver):
     counts the states that the oracles of factors looked at. primal, dual and gap are nan for
     passes without an exact pass; n_oracle_calls counts these only.
 
-    *Memory.* 12 bytes for each active state of a factor and 20 for each label that a message ever
-    had, besides the weights: never a table for a factor. With ordered pairs 32 bytes (64 as arrays
-    grow) for each pair of positive weight, shared by all edges.
+    *Memory.* 16 bytes for each active state of a factor and 16 for each label that a multiplier
+    has, some 150 for an edge with its node, besides the weights: never a table for a factor. From
+    80 labels on 8 bytes (16 as arrays grow) for each pair of positive weight, shared by all edges.
 
     References
     ----------
@@ -158,7 +152,7 @@ class GDMM(FactorSolver):
         **FactorSolver._parameter_constraints,
         "rho": [FINITE],
         "step": [FINITE],
-        "method": [StrOptions({*UPDATES})],
+        "method": [StrOptions({"afw", "bgcd"})],
         "gap_every": [COUNT, None],
     }
     name = "gdmm"
@@ -194,22 +188,24 @@ class GDMM(FactorSolver):
         """
         factors = self._factors(problem)
         self.resolved(problem, regularizer.bounded)
-        exact = self.gap_every is not None
-        if factors.of_label_sets:
-            state = LabelState(factors, regularizer.lam, self.rho, regularizer.v)
-            sweep = LabelSweep(state, self.step)
-            sampler = PermutationSampler(problem.n_blocks, random_state)
-            return LabelRun(problem, regularizer, sweep, sampler, exact)
-        rho = self.rho * disagreement_scale(factors, regularizer.lam)
-        state = FactorState(factors, regularizer.lam, rho, regularizer.v)
-        n_parts = parts_of(factors)
-        seed = random_state.randint(2**31) if n_parts > 1 else 0
-        ordered = factors.pair_weights >= 0 and factors.n_states >= MANY
-        edges = OrderedSearch(state) if ordered else EdgeSearch(state)
-        nodes, update = NodeSearch(state, n_parts, seed), UPDATES[self.method]()
-        sweep = Sweep(state, nodes, edges, update, self.step)
+        lam, w, exact = regularizer.lam, regularizer.v, self.gap_every is not None
         sampler = PermutationSampler(problem.n_blocks, random_state)
-        return FactorRun(problem, regularizer, sweep, sampler, exact)
+        if isinstance(factors, LabelFactors):
+            sweep = LabelSweep(factors, lam, self.rho, self.step, w)
+            return LabelRun(problem, regularizer, sweep, sampler, exact)
+        n_parts = parts_of(factors)
+        sweep = FactorSweep(
+            factors,
+            lam,
+            self.rho * disagreement_scale(factors, lam),
+            self.step,
+            w,
+            kind=self.method,
+            n_parts=n_parts,
+            seed=random_state.randint(2**31) if n_parts > 1 else 0,
+            ordered=factors.pair_weights >= 0 and factors.n_states >= MANY,
+        )
+        return StoredRun(problem, regularizer, sweep, sampler, exact)
 
 
 def parts_of(factors):
@@ -229,8 +225,25 @@ def parts_of(factors):
     return max(int(factors.n_states // part), 1)
 
 
+class StoredRun(FactorRun):
+    """State of one run: each pass with the oracles is followed by one among the active states.
+
+    Parameters
+    ----------
+    problem, regularizer, sweep, sampler, exact : object
+        As for `FactorRun`; the sweep is a `FactorSweep`.
+    """
+
+    def sweep_blocks(self, n_steps):
+        """Visit blocks twice."""
+        super().sweep_blocks(n_steps)
+        if not self.stop.ends:
+            decrease, self.infeasibility = self.sweep.run_pass(full=False, stop=self.stop)
+            self.decrease += decrease
+
+
 class LabelRun(FactorRun):
-    """State of one run: passes over labels, then over labels and pairs, and certificates.
+    """State of one run: passes over labels, then over labels and pairs.
 
     Parameters
     ----------
@@ -240,24 +253,11 @@ class LabelRun(FactorRun):
 
     n_passes = 0
 
-    @property
-    def n_scores(self):
-        """Labels and pairs that the oracles looked at so far."""
-        return self.sweep.n_looks + self.state.table.n_looks
-
     def sweep_blocks(self, n_steps):
         """Visit blocks, in the first passes with their labels alone."""
-        alone = self.n_passes < PASSES_ALONE and self.state.factors.n_edges > 0
-        self.decrease, self.infeasibility = self.sweep.run_pass(
-            self.sampler, n_steps, alone, self.stop
-        )
+        alone = self.n_passes < PASSES_ALONE and self.sweep.factors.n_edges > 0
+        super().sweep_blocks(n_steps, full=not alone)
         self.n_passes += 1
         if alone:
             # labels as if there were no edges say nothing about when to stop
             self.infeasibility = 1.0
-
-    def lower_bound(self):
-        """Return one of the optimum if the relaxation is the problem, else nan."""
-        if not self.state.factors.tight:
-            return np.nan
-        return self.regularizer.dual(*self.state.consistent())

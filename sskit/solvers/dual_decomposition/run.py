@@ -2,12 +2,12 @@
 
 import numpy as np
 
+from sskit.core.decomposition import LabelFactors
 from sskit.solvers.common.certificate import certify_weights
 from sskit.solvers.common.idle_options import NO_PAIRS, SETS
 from sskit.solvers.common.run import Run
 from sskit.solvers.common.solution import UNKNOWN
 from sskit.solvers.common.solver import Solver
-from sskit.solvers.dual_decomposition.factors.consistent import ConsistentPoint
 
 
 class FactorSolver(Solver):
@@ -25,7 +25,7 @@ class FactorSolver(Solver):
         """Return what the problem is, in the code of the rules of idle options."""
         kinds = super()._kinds(problem, bounded)
         factors = None if problem is None else problem.decomposition()
-        if factors is not None and factors.of_label_sets:
+        if isinstance(factors, LabelFactors):
             kinds.add(SETS)
             if factors.n_edges == 0:
                 kinds.add(NO_PAIRS)
@@ -83,8 +83,7 @@ class FactorRun(Run):
         self.sweep = sweep
         self.sampler = sampler
         self.exact = exact
-        self.state = sweep.state
-        self.unit = self.state.largest_loss()
+        self.unit = sweep.largest_loss()
         self.decrease = self.infeasibility = self.lagrangian = self.change = 0.0
 
     @property
@@ -99,23 +98,19 @@ class FactorRun(Run):
     def run_pass(self):
         """Let every factor step; there is no estimate of the gap."""
         n_steps = self.sampler.begin_pass(self.problem.n_blocks)
-        before, ascent = self.lagrangian, self.state.ascent
+        before, ascent = self.lagrangian, self.sweep.ascent
         self.sweep_blocks(n_steps)
         if self.stop.ends:
             self.infeasibility = np.nan
-        self.lagrangian += self.state.ascent - ascent - self.decrease
+        self.lagrangian += self.sweep.ascent - ascent - self.decrease
         self.change = abs(self.lagrangian - before)
         return np.inf
 
-    def sweep_blocks(self, n_steps):
-        """Visit blocks; know what the steps gained and how far factors are from agreeing.
-
-        A pass with the oracles is followed by one among the states of the mixes.
-        """
-        self.decrease, self.infeasibility = self.sweep.run_pass(self.sampler, n_steps, self.stop)
-        if not self.stop.ends:
-            decrease, self.infeasibility = self.sweep.run_stored_pass(self.stop)
-            self.decrease += decrease
+    def sweep_blocks(self, n_steps, full=True):
+        """Visit blocks; know what the steps gained and how far factors are from agreeing."""
+        self.decrease, self.infeasibility = self.sweep.run_pass(
+            self.sampler, n_steps, full, self.stop
+        )
 
     def certify(self, evaluator):
         """Return P at the weights, with what is known of a lower bound."""
@@ -127,10 +122,10 @@ class FactorRun(Run):
         )
 
     def lower_bound(self):
-        """Return one of the optimum if the graphs are forests, else nan."""
-        if not self.state.factors.forest:
+        """Return one of the optimum if consistent marginals are a dual point, else nan."""
+        if not self.sweep.certifies:
             return np.nan
-        return self.regularizer.dual(*ConsistentPoint(self.state).compute())
+        return self.regularizer.dual(*self.sweep.consistent())
 
     def converged(self, certificate):
         """Return whether the gap says that the fit may end, or, where there is none, all else."""

@@ -5,13 +5,10 @@ import numpy as np
 from sskit.core.sampler import PermutationSampler
 from sskit.solvers.common.checks import COUNT, FINITE, StrOptions
 from sskit.solvers.common.idle_options import NO_PAIRS, Idle
-from sskit.solvers.dual_decomposition.factors.oracle import EdgeSearch, NodeSearch
-from sskit.solvers.dual_decomposition.factors.state import FactorState, disagreement_scale
-from sskit.solvers.dual_decomposition.factors.sweep import AwayUpdate, PlainUpdate, Sweep
-from sskit.solvers.dual_decomposition.label_nodes import LabelNodes
+from sskit.solvers.dual_decomposition.factors import FactorSweep, disagreement_scale
 from sskit.solvers.dual_decomposition.run import FactorRun, FactorSolver
 
-UPDATES = {"fw": PlainUpdate, "away": AwayUpdate}
+KINDS = {"fw": "fw", "away": "afw"}
 
 
 class SoftBCFW(FactorSolver):
@@ -108,7 +105,7 @@ class SoftBCFW(FactorSolver):
     _parameter_constraints = {
         **FactorSolver._parameter_constraints,
         "rho": [FINITE],
-        "steps": [StrOptions({*UPDATES})],
+        "steps": [StrOptions({*KINDS})],
         "gap_every": [COUNT, None],
     }
     name = "soft_bcfw"
@@ -143,12 +140,11 @@ class SoftBCFW(FactorSolver):
         """
         self.resolved(problem, regularizer.bounded)
         factors = self._factors(problem)
-        if factors.of_label_sets:
-            factors = LabelNodes(factors)
         rho = self.rho * disagreement_scale(factors, regularizer.lam)
-        state = FactorState(factors, regularizer.lam, rho, regularizer.v)
         # the multipliers stay where they are, at zero
-        sweep = Sweep(state, NodeSearch(state), EdgeSearch(state), UPDATES[self.steps](), 0.0)
+        sweep = FactorSweep(
+            factors, regularizer.lam, rho, 0.0, regularizer.v, kind=KINDS[self.steps]
+        )
         sampler = PermutationSampler(problem.n_blocks, random_state)
         return SoftRun(problem, regularizer, sweep, sampler, self.gap_every is not None)
 
@@ -175,8 +171,8 @@ class SoftRun(FactorRun):
         return *super().row(), self.gap
 
     def sweep_blocks(self, n_steps):
-        """Visit blocks; know what the steps gained and how far factors are from agreeing."""
-        self.decrease, self.infeasibility = self.sweep.run_pass(self.sampler, n_steps, self.stop)
+        """Visit blocks; know the gap as well."""
+        super().sweep_blocks(n_steps)
         self.gap = np.nan if self.stop.ends else self.sweep.gap
 
     def converged(self, certificate):

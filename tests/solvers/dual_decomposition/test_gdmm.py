@@ -6,14 +6,13 @@ from helpers.factors import from_scratch
 from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
 from helpers.toys import TOYS, chain_toy
-from sskit_probes.factor_probe import FactorProbe
+from sskit_probes.factor_probe import FactorProbe, mixes, multipliers
 
 from sskit.core.regularizer import BoxRegularizer
 from sskit.core.sampler import PermutationSampler
 from sskit.solvers import GDMM
 from sskit.solvers.common.solution import Status
-from sskit.solvers.dual_decomposition.factors.consistent import ConsistentPoint
-from sskit.solvers.dual_decomposition.factors.state import disagreement_scale
+from sskit.solvers.dual_decomposition.factors import disagreement_scale
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
 
 LAM = 0.1
@@ -35,11 +34,11 @@ def test_state_is_what_its_definition_says(method, weights, form):
         np.testing.assert_allclose(run.weights(), w, atol=1e-11)
         assert run.lagrangian == pytest.approx(value, abs=1e-11)
         assert run.infeasibility == pytest.approx(distance, abs=1e-12)
-        for states, q in sum(run.state.mixes(), []):
+        for states, q in sum(mixes(run.sweep), []):
             assert len(set(states)) == len(states)
             assert (q > 0).all()
             assert q.sum() == pytest.approx(1.0, abs=1e-12)
-    run.state.rebuild()
+    run.sweep.rebuild()
     np.testing.assert_allclose(run.weights(), w, atol=1e-12)
 
 
@@ -64,18 +63,18 @@ def test_stored_passes_find_no_states(method):
     run = start(toy, method=method)
     run.run_pass()
     run.run_pass()
-    before, (_, value, _) = sum(run.state.mixes(), []), from_scratch(toy, run)
-    multipliers = run.state.multipliers()
+    before, (_, value, _) = sum(mixes(run.sweep), []), from_scratch(toy, run)
+    sent = multipliers(run.sweep)
     for _ in range(3):
-        decrease, _ = run.sweep.run_stored_pass()
+        decrease, _ = run.sweep.run_pass(full=False)
         assert decrease >= -1e-15
         now = from_scratch(toy, run)[1]
         assert value - now == pytest.approx(decrease, abs=1e-12)
         value = now
-    for (states, _), (after, _) in zip(before, sum(run.state.mixes(), []), strict=True):
+    for (states, _), (after, _) in zip(before, sum(mixes(run.sweep), []), strict=True):
         assert set(after) <= set(states)
     # which rest
-    for (labels, values), (kept, after) in zip(multipliers, run.state.multipliers(), strict=True):
+    for (labels, values), (kept, after) in zip(sent, multipliers(run.sweep), strict=True):
         after = dict(zip(kept, after, strict=True))
         assert [after.get(label, 0.0) for label in labels] == list(values)
 
@@ -84,7 +83,7 @@ def test_a_stored_pass_follows_each_pass():
     together, apart = start(chain_toy(18)), start(chain_toy(18))
     together.run_pass()
     apart.sweep.run_pass(apart.sampler, apart.sampler.begin_pass(apart.problem.n_blocks))
-    _, infeasibility = apart.sweep.run_stored_pass()
+    _, infeasibility = apart.sweep.run_pass(full=False)
     np.testing.assert_array_equal(together.weights(), apart.weights())
     assert together.infeasibility == infeasibility
 
@@ -107,7 +106,7 @@ def test_rho_is_relative_to_what_suits_the_data(weights):
     c = toy.pairs.c[toy.pairs.c > 0].mean()
     scale = np.sqrt(sqnorm * LAM * cost / c) / 3
     assert disagreement_scale(factors, LAM) == pytest.approx(scale)
-    assert start(toy, rho=0.3).state.rho == pytest.approx(0.3 * scale)
+    assert start(toy, rho=0.3).sweep.rho == pytest.approx(0.3 * scale)
     assert disagreement_scale(factors, 100 * LAM) == pytest.approx(10 * scale)
 
 
@@ -144,14 +143,14 @@ def test_lower_bound_from_the_first_pass_on(allowed):
 
 def test_consistent_marginals_that_agree_already_stay():
     toy = chain_toy(6)
-    w, loss = ConsistentPoint(start(toy).state).compute()
+    w, loss = start(toy).sweep.consistent()
     assert not w.any()
     assert loss == 0.0
     run = start(toy)
     for _ in range(2000):
         run.run_pass()
     assert run.infeasibility < 1e-3
-    w, _ = ConsistentPoint(run.state).compute()
+    w, _ = run.sweep.consistent()
     np.testing.assert_allclose(w, run.weights(), atol=5e-2 * np.abs(w).max())
 
 
@@ -222,7 +221,7 @@ def test_blocks_without_weight_are_left_out():
     run = start(toy)
     for _ in range(5):
         run.run_pass()
-    nodes, _ = run.state.mixes()
+    nodes, _ = mixes(run.sweep)
     factors = FactorProbe(toy.problem.decomposition())
     for i, weight in enumerate(weights):
         touched = any(len(nodes[j][0]) > 1 for j in factors.nodes(i))

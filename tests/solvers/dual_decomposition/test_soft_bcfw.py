@@ -5,14 +5,12 @@ import pytest
 from helpers.factors import from_scratch
 from helpers.qp import interior_point, solve_primal
 from helpers.toys import TOYS, chain_toy
-from sskit_probes.factor_probe import FactorProbe
+from sskit_probes.factor_probe import FactorProbe, mixes, multipliers
 
-from sskit.core.decomposition import LabelFactors
 from sskit.core.regularizer import BoxRegularizer
 from sskit.solvers import GDMM, SoftBCFW
 from sskit.solvers.common.solution import Status
-from sskit.solvers.dual_decomposition.factors.state import disagreement_scale
-from sskit.solvers.dual_decomposition.label_nodes import LabelNodes
+from sskit.solvers.dual_decomposition.factors import disagreement_scale
 
 LAM = 0.1
 ALLOWED = np.array([[True, True, False], [False, True, True], [True, False, True]])
@@ -28,19 +26,14 @@ def solve(toy, *, tol=0.0, max_iter=1000, **options):
     )
 
 
-def factors_of(toy):
-    factors = toy.problem.decomposition()
-    return LabelNodes(factors) if isinstance(factors, LabelFactors) else factors
-
-
 def soft_optimum(toy, relative_rho):
     """Return the optimum of P_rho: messages pay like weights, with lam / rho.
 
     minimise lam/2 ||w||^2 + lam / (2 rho) ||delta||^2 + sum_f c_i xi_f subject to
     xi_f >= L_f(s) + <w, phi_f(s) - phi_f(truth)> + delta_f(s) for all factors f and states s.
     """
-    rho = relative_rho * disagreement_scale(factors_of(toy), LAM)
-    probe = FactorProbe(factors_of(toy))
+    rho = relative_rho * disagreement_scale(toy.problem.decomposition(), LAM)
+    probe = FactorProbe(toy.problem.decomposition())
     n_states = probe.factors.n_states
     d, zero = toy.problem.n_weights, np.zeros(toy.problem.n_weights)
     n_messages = 2 * probe.factors.n_edges * n_states
@@ -135,9 +128,9 @@ def test_steps_decrease_the_objective(steps):
         assert run.decrease >= -1e-15
         assert before - value == pytest.approx(run.decrease, abs=1e-12)
         assert run.lagrangian == pytest.approx(value, abs=1e-12)
-        for labels, multipliers in run.state.multipliers():
-            assert len(labels) == len(multipliers)
-            assert not multipliers.any()
+        for labels, values in multipliers(run.sweep):
+            assert len(labels) == len(values)
+            assert not values.any()
         before = value
     assert value < -0.05
 
@@ -160,7 +153,7 @@ def test_gap_is_that_of_its_definition(steps):
 def gap_from_scratch(toy, run):
     """sum_i c_i sum_f (largest gain - mean gain) with tables of all states."""
     probe, n_states, w = FactorProbe(toy.problem.decomposition()), toy.n_states, run.weights()
-    (nodes, edges), total = run.state.mixes(), 0.0
+    (nodes, edges), total = mixes(run.sweep), 0.0
     for i, c in enumerate(toy.pairs.c):
         gains = {}
         for j in probe.nodes(i):
@@ -173,7 +166,7 @@ def gap_from_scratch(toy, run):
             for side in range(2):
                 residual = q.reshape(n_states, -1).sum(axis=1 - side)
                 residual[nodes[ends[side]][0]] -= nodes[ends[side]][1]
-                message = run.state.rho * c / LAM * residual
+                message = run.sweep.rho * c / LAM * residual
                 gains[ends[side]] = gains[ends[side]] + message
                 table = table - (message[:, None] if side == 0 else message)
             total += c * (table.max() - q @ table.ravel())

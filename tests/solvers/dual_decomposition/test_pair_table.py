@@ -4,23 +4,12 @@ import itertools
 
 import numpy as np
 import pytest
-
-from sskit.models.label_sets.model import PairwiseModel
-from sskit.solvers.dual_decomposition.label_pairs.pair_table import (
-    PairTable,
-    find_pair,
-    screened_labels,
-)
-from sskit.solvers.dual_decomposition.label_pairs.sweep import pair_step
+from sskit_probes.factor_probe import PairProbe, pair_step
 
 
 def table_of(n_labels):
     """A table of all pairs."""
-    truths = np.zeros((1, n_labels), dtype=np.uint8)
-    ends = np.stack(np.triu_indices(n_labels, 1), axis=1).astype(np.int32)
-    model = PairwiseModel(1, n_labels, ends, True, "lp")
-    problem = model.bind(np.ones((1, 1)), truths, np.ones(n_labels), np.ones(1))
-    return PairTable(problem.decomposition())
+    return PairProbe(n_labels, np.stack(np.triu_indices(n_labels, 1), axis=1).astype(np.int32))
 
 
 def random_pairs(rng, n_labels):
@@ -53,13 +42,12 @@ def test_same_gain_on_random_states(n_labels):
         least = -np.inf if n % 2 else 0.0
         allowed = weight > 0
         gains = np.where(allowed, weight + reduced_cost[k] + reduced_cost[m], -np.inf)
-        pair, gain = find_pair(table, reduced_cost, least)
-        assert gain == pytest.approx(max(gains.max(), least), abs=1e-13)
+        pair = table.find(reduced_cost, least)
         assert (pair is None) == (not gains.max() > least)
         n_all += (n_labels - 1) * np.count_nonzero(reduced_cost > -np.inf)
         if pair is not None:
             place = np.flatnonzero((ends == sorted(pair)).all(axis=1))[0]
-            assert gain == pytest.approx(gains[place], abs=1e-13)
+            assert gains[place] == pytest.approx(gains.max(), abs=1e-13)
     # than all edges of all labels that are asked for
     assert table.n_looks < n_all
 
@@ -78,7 +66,7 @@ def test_doubt_is_a_fixed_point():
             np.add.at(sums, k[use], weight[use])
             np.add.at(sums, m[use], weight[use])
             left &= sums > 0
-        np.testing.assert_array_equal(screened_labels(table, reduced_cost), left)
+        np.testing.assert_array_equal(table.screen(reduced_cost) > -np.inf, left)
 
 
 def test_step_of_a_pair_is_the_best():

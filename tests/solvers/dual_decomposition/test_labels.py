@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from helpers.qp import solve_primal
 from helpers.toys import multilabel_toy
+from sskit_probes.factor_probe import links, shares
 
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import Regularizer
@@ -30,7 +31,7 @@ def truths_of(toy):
 
 def from_scratch(toy, run, rho, lam=LAM):
     """Weights, augmented Lagrangian and links of a run, by their definitions."""
-    y, level = run.state.mixes()
+    y, level = shares(run.sweep)
     truths, n_states = truths_of(toy), toy.n_states
     ends = np.stack(np.triu_indices(n_states, 1), axis=1)
     cost = 1.0 + 0.25 * np.arange(n_states)
@@ -39,7 +40,7 @@ def from_scratch(toy, run, rho, lam=LAM):
         z = (truths[i, ends[:, 0]] * truths[i, ends[:, 1]]).astype(float)
         true_z = z.copy()
         linked = {}
-        for e, both, marginals, multipliers in run.state.linked(i):
+        for e, both, marginals, multipliers in links(run.sweep, i):
             assert e not in linked
             linked[e], z[e] = (marginals, multipliers), both
             r = np.array(marginals) - y[i, ends[e]]
@@ -154,23 +155,23 @@ def test_labels_are_linked_where_they_need_it():
     run = GDMM().start(problem, Regularizer(0.05, problem.n_weights), np.random.RandomState(0))
     for _ in range(200):
         run.run_pass()
-    y, level = run.state.mixes()
+    y, level = shares(run.sweep)
     # weights of pairs come last
     weight = np.asarray(run.weights())[-len(ends) :]
     apart, needed, idle = [], 0, 0
     for i in range(len(truths)):
-        links = {e: state for e, *state in run.state.linked(i)}
+        linked = {e: state for e, *state in links(run.sweep, i)}
         for e in np.flatnonzero((level[i] == 1)[ends].all(axis=1)):
             share = y[i, ends[e]]
             if truths[i, ends[e]].all():
-                assert e in links
+                assert e in linked
                 continue
-            if e not in links:
+            if e not in linked:
                 assert share.sum() <= 1.0 + 1e-8
                 if (share > 0.0).all():
                     apart.append(weight[e])
                 continue
-            both, marginals, multipliers = links[e]
+            both, marginals, multipliers = linked[e]
             odd = both > 1e-9 or np.max(np.abs(marginals - share)) > 1e-9
             if weight[e] > -1e-3 or odd or min(multipliers) < -1e-9 or share.sum() > 0.9:
                 needed += 1
@@ -230,10 +231,10 @@ def test_memory_of_rows_with_many_labels():
     run = GDMM().start(problem, Regularizer(0.2, problem.n_weights), np.random.RandomState(0))
     for _ in range(8):
         run.run_pass()
-        y, _ = run.state.mixes()
-        # room for links that are no more is given back
-        assert run.state.n_bytes < n * (9 * n_labels + 600) + 64 * run.state.n_links
+        y, _ = shares(run.sweep)
+        n_links = sum(len(links(run.sweep, i)) for i in range(n))
+        assert run.sweep.n_bytes < n * (16 * n_labels + 100) + 16 * n_links
     in_play, large = (y > 0.0) | (truths == 1), (y > 0.5) | (truths == 1)
     first, second = ends.T
     between = in_play[:, first] & in_play[:, second] & (large[:, first] | large[:, second])
-    assert run.state.n_links < 0.75 * between.sum()
+    assert n_links < 0.75 * between.sum()

@@ -6,15 +6,13 @@ import numpy as np
 import pytest
 from helpers.qp import solve_primal
 from helpers.toys import chain_toy
-from sskit_probes.factor_probe import FactorProbe, look_at_edge, look_at_node
+from sskit_probes.factor_probe import FactorProbe, look_at, mixes, multipliers, renew
 
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import Regularizer
 from sskit.models.chain.model import ChainModel
 from sskit.solvers import GDMM
 from sskit.solvers.dual_decomposition import gdmm
-from sskit.solvers.dual_decomposition.factors.oracle import EdgeSearch, NodeSearch
-from sskit.solvers.dual_decomposition.factors.sorted_oracle import OrderedSearch
 from sskit.utils import RaggedArray
 
 LAM = 0.05
@@ -63,9 +61,9 @@ def random_table(rng, n_states):
 def gains_of_edge(probe, run, i, edge):
     """Gains of all pairs by the definition, (K, K)."""
     e, *ends = edge
-    rho = run.state.rho * probe.factors.block_weight[i] / run.state.lam
-    nodes, edges = run.state.mixes()
-    multipliers = run.state.multipliers()
+    rho = run.sweep.rho * probe.factors.block_weight[i] / run.sweep.lam
+    nodes, edges = mixes(run.sweep)
+    sent = multipliers(run.sweep)
     n_states = probe.factors.n_states
     q = np.zeros(n_states**2)
     q[edges[e][0]] = edges[e][1]
@@ -73,14 +71,14 @@ def gains_of_edge(probe, run, i, edge):
     for side in range(2):
         m = q.reshape(n_states, -1).sum(axis=1 - side)
         m[nodes[ends[side]][0]] -= nodes[ends[side]][1]
-        m[multipliers[2 * e + side][0]] += multipliers[2 * e + side][1]
+        m[sent[2 * e + side][0]] += sent[2 * e + side][1]
         messages.append(m)
     table = probe.edge_table(i, e, run.weights())
     return table - rho * (messages[0][:, None] + messages[1])
 
 
 @pytest.mark.parametrize("n_states", [2, 3, 7, 20])
-def test_edges_on_random_states(n_states):
+def test_edges_on_random_states(n_states, always_ordered):
     """2,500 states for each number of labels, 10^4 in all."""
     rng, n_asked = np.random.default_rng(n_states), 0
     for seed in range(10):
@@ -88,43 +86,36 @@ def test_edges_on_random_states(n_states):
         run, probe = start(toy, rho=0.3), FactorProbe(toy.problem.decomposition())
         weights = np.asarray(run.regularizer.v)
         place = probe.factors.pair_weights
-        plain, ordered = EdgeSearch(run.state), OrderedSearch(run.state)
-        n_rounds = 18
-        for n in range(n_rounds):
+        for n in range(18):
             if n % 6 == 0:
                 run.run_pass()
             weights[place : place + n_states**2] = random_table(rng, n_states)
-            ordered.renew()
-            held = np.count_nonzero(weights[place : place + n_states**2] > 0.0)
-            assert ordered.n_held == held
-            for i in range(toy.n):
-                for edge in probe.edges(i):
-                    # first: it begins with the pairs of the mix, which the other one joins
-                    other, same = look_at_edge(ordered, i, edge[0])
-                    pair, gain = look_at_edge(plain, i, edge[0])
-                    assert gain == pytest.approx(same, abs=1e-12), (pair, other)
-                    n_asked += 1
-        i, edge = 0, probe.edges(0)[0]
-        gains = gains_of_edge(probe, run, i, edge)
-        pair, gain = look_at_edge(ordered, i, edge[0])
-        assert gain == pytest.approx(gains.max(), abs=1e-11)
-        assert gain == pytest.approx(gains.ravel()[pair], abs=1e-11)
+            renew(run.sweep)
+            n_asked += check_edges(probe, run, toy)
     assert n_asked >= 2500
 
 
-def test_orders_follow_the_weights(always_ordered):
+def check_edges(probe, run, toy):
+    """Compare the pairs that the oracle finds with all of them; return how many edges there are."""
+    n_asked = 0
+    for i in range(toy.n):
+        for edge in probe.edges(i):
+            gains = gains_of_edge(probe, run, i, edge)
+            pair, gain = look_at(run.sweep, i, probe.factors.n_nodes + edge[0])
+            assert gain == pytest.approx(gains.max(), abs=1e-11)
+            assert gain == pytest.approx(gains.ravel()[pair], abs=1e-11)
+            n_asked += 1
+    return n_asked
+
+
+@pytest.mark.parametrize("many", [1, 1000], ids=["ordered", "plain"])
+def test_oracles_follow_the_weights(many, monkeypatch):
+    monkeypatch.setattr(gdmm, "MANY", many)
     toy = chains(1, 8)
-    run = start(toy)
-    place = toy.problem.decomposition().pair_weights
+    run, probe = start(toy), FactorProbe(toy.problem.decomposition())
     for _ in range(20):
         run.run_pass()
-        table = run.weights()[place : place + 64]
-        assert run.sweep.edges.n_held == np.count_nonzero(table > 0.0)
-        plain = EdgeSearch(run.state)
-        for i in range(toy.n):
-            for e, _, _ in FactorProbe(toy.problem.decomposition()).edges(i):
-                gain, other = (look_at_edge(s, i, e)[1] for s in (plain, run.sweep.edges))
-                assert gain == pytest.approx(other, abs=1e-12)
+        check_edges(probe, run, toy)
 
 
 def test_ordered_search_looks_at_fewer_pairs(monkeypatch):
@@ -136,7 +127,8 @@ def test_ordered_search_looks_at_fewer_pairs(monkeypatch):
             run = start(toy)
             for _ in range(5):
                 run.run_pass()
-            looks[name, n_states] = run.sweep.edges.n_looks
+            # nodes look at all labels
+            looks[name, n_states] = run.sweep.n_looks - 5 * 50 * n_states
     assert looks["plain", 80] > 3.9 * looks["plain", 40]
     assert looks["ordered", 80] < 2.0 * looks["ordered", 40]
     assert looks["ordered", 80] < 0.1 * looks["plain", 80]
@@ -146,36 +138,41 @@ def test_pairs_of_messages_that_cannot_be_best_are_not_looked_at(always_ordered)
     run = start(chains(2, 40))
     for _ in range(30):
         run.run_pass()
-    search, edges = OrderedSearch(run.state), FactorProbe(run.problem.decomposition()).edges(0)
-    sizes = [len(labels) for labels, _ in run.state.multipliers()]
+    probe = FactorProbe(run.problem.decomposition())
+    sizes = [len(labels) for labels, _ in multipliers(run.sweep)]
+    edges, before = probe.edges(0), run.sweep.n_looks
     products = sum(sizes[2 * e] * sizes[2 * e + 1] for e, _, _ in edges)
     for e, _, _ in edges:
-        look_at_edge(search, 0, e)
-    assert 0 < search.n_looks < 0.6 * products, (search.n_looks, products)
+        look_at(run.sweep, 0, probe.factors.n_nodes + e)
+    n_looks = run.sweep.n_looks - before
+    assert 0 < n_looks < 0.6 * products, (n_looks, products)
 
 
-def test_parts_of_the_labels():
+def test_parts_of_the_labels(monkeypatch):
+    monkeypatch.setattr(gdmm, "PART", 3)
+    monkeypatch.setattr(gdmm, "PRODUCTS", 1)
     toy = chains(3, 11)
     run, probe = start(toy), FactorProbe(toy.problem.decomposition())
+    assert run.sweep.n_parts == 3
     for _ in range(3):
         run.run_pass()
-    plain, parts = NodeSearch(run.state), NodeSearch(run.state, 4, 0)
-    before = parts.n_looks
     for i in range(toy.n):
         for j in probe.nodes(i):
-            found = {look_at_node(parts, i, j) for _ in range(40)}
-            best = look_at_node(plain, i, j)
+            gains = gains_of_node(probe, run, i, j)
+            active = gains[mixes(run.sweep)[0][j][0]].max()
+            found = [look_at(run.sweep, i, j) for _ in range(60)]
+            for state, gain in found:
+                assert gain == pytest.approx(gains[state], abs=1e-12)
+                assert gain >= active - 1e-12
             # never worse than what is in the mix, and the best sooner or later
-            assert max(gain for _, gain in found) == pytest.approx(best[1], abs=1e-12)
-            assert best[0] in {state for state, _ in found}
-    assert parts.n_looks > before
-    assert NodeSearch(run.state, 99, 0).n_parts == 11
+            assert max(gain for _, gain in found) == pytest.approx(gains.max(), abs=1e-12)
+            assert gains.argmax() in {state for state, _ in found}
 
 
 def gains_of_node(probe, run, i, j):
     """Gains of all states by the definition, (K,), up to a constant."""
-    rho = run.state.rho * probe.factors.block_weight[i] / run.state.lam
-    (nodes, edges), multipliers = run.state.mixes(), run.state.multipliers()
+    rho = run.sweep.rho * probe.factors.block_weight[i] / run.sweep.lam
+    (nodes, edges), sent = mixes(run.sweep), multipliers(run.sweep)
     n_states = probe.factors.n_states
     truth, cost = probe.truth(j)
     gains = probe.node_scores(i, j, run.weights())
@@ -187,7 +184,7 @@ def gains_of_node(probe, run, i, j):
                 q[edges[e][0]] = edges[e][1]
                 m = q.reshape(n_states, -1).sum(axis=1 - side)
                 m[nodes[j][0]] -= nodes[j][1]
-                m[multipliers[2 * e + side][0]] += multipliers[2 * e + side][1]
+                m[sent[2 * e + side][0]] += sent[2 * e + side][1]
                 gains += rho * m
     return gains
 
@@ -200,7 +197,7 @@ def test_one_part_is_all():
     for i in range(toy.n):
         for j in probe.nodes(i):
             gains = gains_of_node(probe, run, i, j)
-            state, gain = look_at_node(NodeSearch(run.state), i, j)
+            state, gain = look_at(run.sweep, i, j)
             assert gain == pytest.approx(gains.max(), abs=1e-12)
             assert gain == pytest.approx(gains[state], abs=1e-12)
 
@@ -222,13 +219,13 @@ def test_same_optimum(limits, method, monkeypatch):
 def test_ordered_pairs_need_a_table(always_ordered):
     allowed = np.array([[True, True], [False, True]])
     for toy, ordered in ((chain_toy(6, n_states=2, allowed=allowed), False), (chains(6, 2), True)):
-        assert isinstance(start(toy).sweep.edges, OrderedSearch) is ordered
+        assert start(toy).sweep.ordered is ordered
 
 
 def test_many_labels_have_orders_and_parts():
     for n_states, ordered in ((gdmm.MANY, True), (gdmm.MANY - 1, False)):
-        assert isinstance(start(chains(7, n_states)).sweep.edges, OrderedSearch) is ordered
+        assert start(chains(7, n_states)).sweep.ordered is ordered
     for n_states, p, n_parts in ((199, 85, 1), (200, 85, 2), (350, 200, 3), (350, 25, 1)):
         toy = chains(8, n_states, n=2, p=p)
         assert toy.problem.decomposition().n_terms == p
-        assert start(toy).sweep.nodes.n_parts == n_parts
+        assert start(toy).sweep.n_parts == n_parts

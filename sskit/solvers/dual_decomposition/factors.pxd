@@ -1,0 +1,71 @@
+from libc.stdint cimport int32_t
+from libcpp.random cimport mt19937_64
+from libcpp.vector cimport vector
+
+from sskit.solvers.dual_decomposition.sweep cimport Sweep
+
+
+cdef extern from "mixes.hpp" namespace "sskit" nogil:
+    struct Share:
+        int32_t* label
+        double weight
+    ctypedef vector[Share] Mix
+    struct Multiplier:
+        int32_t label
+        double value
+    ctypedef vector[Multiplier] Message
+    cppclass Sparse:
+        vector[double] at
+        void clear()
+        void pour_into(double* sums)
+    cppclass Quadratic:
+        pass
+    ctypedef double (*Step)(const Quadratic& f, Py_ssize_t greedy, double* change) noexcept
+
+
+cdef extern from "pair_search.hpp" namespace "sskit" nogil:
+    cppclass PairSearch:
+        unsigned long long n_looks
+        void bind(const double* table, Py_ssize_t n_states) except +
+        void renew() except +
+        void moved(int32_t a, int32_t b, double before) except +
+        int32_t best(const Mix& mix, const Sparse& first_counts, const Sparse& second_counts)
+
+
+cdef class FactorSweep(Sweep):
+    """Nodes and edges of any states: factor f is node f, or edge f - n_nodes.
+
+    Message 2 e + side belongs to edge e and its first (0) or second (1) end.
+    """
+
+    cdef vector[Mix] mixes
+    cdef vector[Message] messages
+    cdef vector[vector[Py_ssize_t]] incident   # the messages of each node
+    cdef Step take
+    cdef readonly Py_ssize_t n_parts     # into which the states of a node are split
+    cdef mt19937_64 random               # draws one
+    cdef readonly bint ordered           # are the pairs searched in sublinear time?
+    cdef PairSearch search
+    cdef double[::1] score               # (n_states + LANES,) of a node
+    cdef double[::1] scratch             # likewise, but anything
+    cdef Sparse first                    # (n_states + LANES,) zero between calls: what edges say
+    cdef Sparse second                   # likewise, but the spare ones are infinite
+    # of the mix at hand
+    cdef vector[double] gain
+    cdef vector[double] own
+    cdef vector[double] change
+    cdef vector[Mix] marginals           # of the nodes of a block, consistent ones
+
+    # rho c_i / lam: what a message counts in a gradient
+    cdef double penalty(self, Py_ssize_t i) noexcept nogil
+    # Find the gains of the states of the mix, which the best one of all joins if the look is
+    # `full`; returns the place of the largest
+    cdef Py_ssize_t look(self, Py_ssize_t i, Py_ssize_t f, bint full) except -1 nogil
+    cdef int look_at_node(self, Py_ssize_t i, Py_ssize_t j, bint full) except -1 nogil
+    cdef int look_at_edge(self, Py_ssize_t i, Py_ssize_t e, bint full) except -1 nogil
+    cdef int32_t best_pair(self, Py_ssize_t i, Py_ssize_t e) except -1 nogil
+    # Take the step of a factor whose gains are known; returns the decrease
+    cdef double move(self, Py_ssize_t i, Py_ssize_t f, Py_ssize_t greedy) except? -1 nogil
+    cdef double visit_factor(self, Py_ssize_t i, Py_ssize_t f, bint full) except? -1 nogil
+    # Give the second end of an edge its consistent marginal; returns whether that is possible
+    cdef bint pass_on(self, Py_ssize_t i, Py_ssize_t e, Mix* pairs) except -1 nogil

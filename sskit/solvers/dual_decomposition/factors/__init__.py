@@ -1,1 +1,0 @@
-"""Dual decomposition over nodes and edges."""

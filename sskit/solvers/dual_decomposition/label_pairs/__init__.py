@@ -1,1 +1,0 @@
-"""Dual decomposition over labels and pairs of labels."""

@@ -1,0 +1,49 @@
+from libc.stdint cimport int32_t
+from libcpp cimport bool as cbool
+from libcpp.vector cimport vector
+
+from sskit.core.decomposition cimport LabelFactors
+from sskit.solvers.dual_decomposition.sweep cimport Sweep
+
+
+cdef extern from "label_block.hpp" namespace "sskit" nogil:
+    struct Marginals:
+        double both
+        double* end
+    struct Link:
+        int32_t edge
+        int32_t* label
+        Marginals q
+        double* mu
+    cppclass KeptBlock:
+        cbool open
+        size_t n_bytes()
+    cppclass PairTable:
+        unsigned long long n_looks
+        void renew(const double* weights)
+    cppclass LabelBlock:
+        PairTable table
+        vector[double] y
+        vector[unsigned char] level
+        vector[double] gain
+        vector[double] change
+        vector[Link] links
+        double ascent
+        void bind(
+            Py_ssize_t n_labels, Py_ssize_t n_edges, const int32_t* ends, const double* costs,
+            double* pair_weights
+        ) except +
+        void load(const KeptBlock& block, const unsigned char* true_set) except +
+        double store(KeptBlock* block) except +
+        double visit(
+            double kappa, double penalty, double sqnorm, bint alone, double step, cbool* open,
+            double* distance
+        ) except +
+
+
+cdef class LabelSweep(Sweep):
+    cdef LabelFactors labels
+    cdef LabelBlock block                # the one at hand
+    cdef vector[KeptBlock] kept          # (n_blocks,) all of them
+
+    cdef void move_labels(self, Py_ssize_t i, double scale, double* w) noexcept nogil

@@ -1,0 +1,79 @@
+// The exact step of an edge between two labels.
+#pragma once
+#include <algorithm>
+
+namespace sskit {
+
+// The marginals of an edge between two labels: q(1, 1), and the shares of state 1 at its ends.
+// They are those of a distribution if 0 <= both <= ends and end[0] + end[1] - both <= 1.
+struct Marginals {
+    double both;
+    double end[2];
+};
+
+// How much it counts that ends differ from what is asked of them, > 0, and what divisions need
+struct Tie {
+    double value;
+    double half, one, two;  // 1 / (1 + value / 2) and so on
+
+    explicit Tie(double value)
+        : value(value),
+          half(1.0 / (1.0 + 0.5 * value)),
+          one(1.0 / (1.0 + value)),
+          two(1.0 / (1.0 + 2.0 * value)) {}
+};
+
+// The ends that go best with m->both: they minimise (end[0] - a)^2 + (end[1] - b)^2.
+inline void complete(Marginals* m, double a, double b) {
+    // q(1, 0) and q(0, 1) are a projection onto a triangle
+    const double z = m->both, left = a - z, right = b - z, room = 1.0 - z;
+    double one = std::max(left, 0.0), other = std::max(right, 0.0);
+    if (one + other > room) {
+        one = std::min(std::max(left - 0.5 * (left + right - room), 0.0), room);
+        other = room - one;
+    }
+    m->end[0] = z + one;
+    m->end[1] = z + other;
+}
+
+// The marginals that minimise
+//     (both - m->both)^2 / 2 - gain (both - m->both) + tie ((end[0] - a)^2 + (end[1] - b)^2) / 2
+// take the place of m, which may be any; gain is finite.
+inline void nearest_pair(Marginals* m, double gain, const Tie& tie, double a, double b) {
+    // Given q(1, 1) = z the ends are those of complete(); what is left is a convex function of z.
+    // Its slope is z - m->both - gain and tie times a broken line: (z - a - b + 1) / 2 where
+    // q(0, 0) = 0, but z - low where an end is 1 as well; else the sum of how far z is above an
+    // end.
+    const double low = std::min(a, b), high = std::max(a, b), full = a + b - 1.0;
+    double z = m->both + gain;
+    if (high > 1.0) {
+        // one end is 1 from z = 1 - (high - low) on
+        const double farther = (z + tie.value * low) * tie.one;
+        z = (z + 0.5 * tie.value * full) * tie.half;
+        if (z > 1.0 - high + low) z = farther;
+    } else if (z < full) {
+        z = (z + 0.5 * tie.value * full) * tie.half;
+    } else if (z > low) {
+        z += tie.value * low;
+        z = z * tie.one > high ? (z + tie.value * high) * tie.two : z * tie.one;
+    }
+    m->both = std::min(std::max(z, 0.0), 1.0);
+    complete(m, a, b);
+}
+
+// How much of a small move of what is asked of an end this end does not follow at the minimum m
+inline double stiffness(const Marginals& m, int side, const Tie& tie) {
+    const double z = m.both;
+    const bool one = m.end[side] > z, other = m.end[1 - side] > z;  // q(1, 0), q(0, 1) > 0
+    const bool full = m.end[0] + m.end[1] - z >= 1.0 - 1e-12;  // q(0, 0) = 0, but for rounding
+    const bool free = 0.0 < z && z < 1.0;
+    if (full) {
+        if (one && other) return free ? 0.5 * tie.half : 0.5;
+        return one && free ? tie.one : 1.0;
+    }
+    if (one) return 0.0;
+    if (!free) return 1.0;
+    return other ? tie.one : (1.0 + tie.value) * tie.two;
+}
+
+}  // namespace sskit

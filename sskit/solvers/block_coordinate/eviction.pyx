@@ -2,7 +2,6 @@
 
 from libc.stdint cimport INT32_MAX, int32_t
 
-from sskit.core.checks cimport check_least
 from sskit.core.dual cimport Block, DualState
 
 
@@ -31,7 +30,6 @@ cdef class PlaneKeeper:
         # no clock gets further, and no block has more
         self.life = min(life, INT32_MAX)
         self.max_planes = min(max_planes, INT32_MAX)
-        check_least(self.max_planes, 0, "max_planes")
         self.max_bytes = max_bytes
         self.light = light
 

@@ -85,25 +85,20 @@ cdef class Evaluator:
             self.n_calls += answers.n_answered()
         return answers
 
-    def hinges(self, const double[::1] w, DualState dual=None, double loss_weight=1.0):
-        """Ask the oracle of every block at w for nothing but the best values known.
+    def hinges(self, const double[::1] w, double loss_weight=1.0):
+        """Ask the oracle of every block at w for the best values known, and for nothing else.
 
         Parameters
         ----------
-        w, dual, loss_weight : object
+        w, loss_weight : object
             As for `ask`.
 
         Returns
         -------
         hinge : ndarray of shape (n_blocks,)
             H_i = max_y L_i(y) - <w, psi_i(y)>; the best value known if the oracle is not exact.
-        gap : ndarray of shape (n_blocks,)
-            Block gaps c_i (H_i - (loss_i - <w, psi_i> of the mix)); only if `dual` is given.
         """
-        answers = self.ask(w, dual, loss_weight)
-        if dual is None:
-            return answers.hinges()
-        return answers.hinges(), answers.gaps()
+        return self.ask(w, None, loss_weight).hinges()
 
     def mixes(self, const double[::1] w, DualState dual):
         """Evaluate the mixes of a dual point, without the oracle.

@@ -6,7 +6,7 @@ from libc.math cimport fabs
 from libc.stdint cimport INT64_MAX
 
 from sskit.core.direction cimport Direction
-from sskit.solvers.sharded.shard cimport LoggingShard, PrivateShard, Shard
+from sskit.solvers.sharded.shard cimport LoggingShard, PrivateShard
 
 # A merge should gain this share of what the moves would gain one by one ...
 cdef double ENOUGH_ON_LINE = 0.95

@@ -74,7 +74,7 @@ def test_moved_points_are_dual_points_of_the_new_problem(steps, allowed):
             assert losses[codes.tolist().index(code.tolist())] == pytest.approx(wrong.sum())
     regularizer = Regularizer(LAM, new.n_weights)
     dual.rebuild(new, regularizer)
-    _, gaps = Evaluator(new).hinges(regularizer.w, dual)
+    gaps = Evaluator(new).ask(regularizer.w, dual).gaps()
     assert (gaps >= -1e-12).all()
     # the same truths leave all as it is
     same = move_truths(point.blocks, problem, problem)

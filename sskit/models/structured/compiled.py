@@ -396,6 +396,3 @@ class HiddenStates:
             i = int(np.searchsorted(map.offsets, wrong[0], side="right")) - 1
             raise ValueError(f"{self.problem.name} knows no labelling that agrees with y[{i}]")
         return states
-
-
-__all__ = ["CompiledModel", "CompiledStructure", "HiddenStates"]

@@ -297,7 +297,7 @@ cdef class PythonStructure(Structure):
             w[j] = b.theta[j] / (weight or 1.0)
         known = None
         if self.ahead is not None and weight == 1.0:
-            known = self.ahead.pop(i)
+            known = self.ahead.found.pop(i, None)
         y = self.answers.argmax(i, weights, weight != 0.0) if known is None else known[0]
         found = self.find(i, y, known)
         # An exact structure must not do worse than the truth and the planes that are known; the

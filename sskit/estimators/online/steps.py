@@ -84,8 +84,7 @@ class PartialFitMixin:
         Duchi, Hazan, Singer (2011). Adaptive subgradient methods for online learning and
         stochastic optimization. Journal of Machine Learning Research 12.
         """
-        self._set_fitted(self._step(X, y, classes, sample_weight))
-        return self
+        return self._step(X, y, classes, sample_weight)
 
     def _seen(self, n_samples, sample_weight):
         """Return the fitted attribute that says how many samples have been seen, of one fit."""
@@ -104,8 +103,8 @@ class PartialFitMixin:
 
         Returns
         -------
-        fitted : dict
-            Fitted attributes.
+        self : object
+            The estimator after the step.
         """
         solver = self._check_parameters()
         refuse_steps(self)
@@ -146,7 +145,8 @@ class PartialFitMixin:
         for names in ("feature_names_in_", "vectorizer_", "edge_feature_names_in_"):
             if last is not None and names in last:  # this part may have come without
                 fitted[names] = last[names]
-        return fitted | {"n_samples_seen_": seen + now, "_feature_counts_": counts}
+        self._set_fitted(fitted | {"n_samples_seen_": seen + now, "_feature_counts_": counts})
+        return self
 
 
 class TokenStepsMixin(PartialFitMixin):
@@ -193,9 +193,7 @@ class TokenStepsMixin(PartialFitMixin):
         Duchi, Hazan, Singer (2011). Adaptive subgradient methods for online learning and
         stochastic optimization. Journal of Machine Learning Research 12.
         """
-        further = {} if token_weight is None else {"token_weight": token_weight}
-        self._set_fitted(self._step(X, y, classes, sample_weight, **further))
-        return self
+        return self._step(X, y, classes, sample_weight, token_weight=token_weight)
 
 
 def refuse_steps(estimator):
@@ -232,8 +230,9 @@ def check_features(estimator, X, survey):
             )
         now = getattr(survey, "n_edge_features", None)
         before = vars(estimator).get("n_edge_features_in_")
-        if now is not None or before is not None:
-            raise_if_edges_differ(name, now, before)
+        if now != before:
+            have = [f"{n} features" if n is not None else "no features" for n in (now, before)]
+            raise ValueError(f"the edges of X have {have[0]}, but {name} is expecting {have[1]}")
     elif survey.n_weights != np.size(estimator.coef_):
         raise ValueError(
             f"joint features have length {survey.n_weights}, but those of the steps before have "
@@ -248,13 +247,6 @@ def check_names(before, now):
             f"the feature names of X are {shortened(list(now))}, but those of the steps before "
             f"are {shortened(list(before))}, in this order"
         )
-
-
-def raise_if_edges_differ(name, now, before):
-    """Raise ValueError if edges have not as many features as in the steps before."""
-    if now != before:
-        now, before = (f"{n} features" if n is not None else "no features" for n in (now, before))
-        raise ValueError(f"the edges of X have {now}, but {name} is expecting {before}")
 
 
 def with_all_labels(survey, classes, last, y):
@@ -303,10 +295,7 @@ def with_all_labels(survey, classes, last, y):
                 f"{where(label, y)} {shown(label)}, which is not among the classes "
                 f"{known.tolist()!r:.80}: the first call of partial_fit must name all of them"
             )
-    none = np.zeros(len(known), dtype=np.int64)
-    shares = None if labels.shares is None else np.zeros(len(known))
-    merged = Labels.merge([Labels(known, none, shares), labels], [0.0, 1.0], [0, 1])
-    survey = replace(survey, labels=merged)
+    survey = replace(survey, labels=among(known, labels))
     if last is not None and "edge_kinds_" in last:
         survey = with_all_kinds(survey, last["edge_kinds_"])
     return survey
@@ -317,12 +306,14 @@ def with_all_kinds(survey, kinds):
     if (survey.kinds is None) != (kinds is None):
         now, before = ("no kinds", "kinds") if survey.kinds is None else ("kinds", "no kinds")
         raise ValueError(f"the edges of X have {now}, but those of the steps before have {before}")
-    if kinds is None:
-        return survey
-    none = np.zeros(len(kinds), dtype=np.int64)
-    return replace(
-        survey, kinds=Labels.merge([Labels(kinds, none), survey.kinds], [0.0, 1.0], [0, 1])
-    )
+    return survey if kinds is None else replace(survey, kinds=among(kinds, survey.kinds))
+
+
+def among(known, labels):
+    """Return `Labels` with all labels that are known, of which a part may have none."""
+    shares = None if labels.shares is None else np.zeros(len(known))
+    none = Labels(known, np.zeros(len(known), dtype=np.int64), shares)
+    return Labels.merge([none, labels], [0.0, 1.0], [0, 1])
 
 
 def where(label, y):

@@ -2,7 +2,8 @@
 
 import warnings
 from dataclasses import dataclass
-from itertools import chain, islice
+from functools import partial
+from itertools import chain, count, islice
 from typing import NamedTuple
 
 import numpy as np
@@ -175,18 +176,30 @@ def bind(estimator, checked, facts):
     inputs, targets, weight, _ = checked
     model = adapted(estimator.model, inputs, targets)
     block_weight = facts.weights.block_weights(len(inputs), weight)
-    structure, completion = made_ready(model), None
+    structure, starts, completion = made_ready(model), None, None
+    rng = check_random_state(estimator.random_state)
     if is_compiled(model):
         problem, layout, hidden = structure.bind(inputs, targets, block_weight)
         if hidden is not None:
             refuse_hidden(estimator, "y", checked.part)
-            completion = completion_of_states(hidden, problem, estimator)
+            complete = partial(hidden.complete, n_jobs=estimator.n_jobs)
+            others = (complete(rng.normal(size=problem.n_weights)) for _ in count())
+            starts = chain([problem.loss.labels], others)
     elif structure.is_latent:
-        hidden = HiddenParts(structure, inputs, targets, estimator)
-        problem, layout = structure.bind(inputs, targets, block_weight, hidden.first)
-        completion = hidden.completion(problem)
+        labellings = structure.starts(inputs, targets, rng, estimator.n_jobs)
+        first = next(labellings)
+        problem, layout = structure.bind(inputs, targets, block_weight, first)
+        as_truths = problem.structure.completed
+        starts = map(as_truths, chain([first], labellings))
+
+        def complete(w):
+            return as_truths(structure.complete(inputs, targets, w, estimator.n_jobs), w)
+
     else:
         problem, layout = structure.bind(inputs, targets, block_weight)
+    if starts is not None:
+        starts = islice(starts, estimator.n_init)
+        completion = ConvexConcave(complete, lambda solved: distinct(starts))
     plain = facts.n_plain == facts.n_samples and facts.n_strings in (0, facts.n_samples)
     to_attributes = BlockAttributes(layout, {"model_": model, "_plain": plain})
     return TrainingTask(problem, layout, default_lam(facts), to_attributes, completion=completion)
@@ -200,75 +213,6 @@ def is_compiled(model):
 def made_ready(model):
     """Return a model object ready to be bound to samples."""
     return CompiledStructure(model) if is_compiled(model) else Structure(model)
-
-
-def completion_of_states(hidden, problem, estimator):
-    """Return the `ConvexConcave` that completes states, from `n_init` starts.
-
-    Parameters
-    ----------
-    hidden : HiddenStates
-        Completes them.
-    problem : StructuredProblem
-        With the completion to begin with.
-    estimator : StructSVMClassifier
-        Its `n_init`, `random_state` and `n_jobs`.
-
-    Returns
-    -------
-    procedure : ConvexConcave
-        Solves the problem.
-    """
-    rng = check_random_state(estimator.random_state)
-
-    def complete(w):
-        return hidden.complete(w, estimator.n_jobs)
-
-    def starts(solved):
-        further = range(estimator.n_init - 1)
-        others = (complete(rng.normal(size=problem.n_weights)) for _ in further)
-        return distinct(chain([problem.loss.labels], others))
-
-    return ConvexConcave(complete, starts)
-
-
-class HiddenParts:
-    """Completes labellings of which a structure knows how to find the hidden parts.
-
-    Parameters
-    ----------
-    structure : Structure
-        Has the method ``complete``.
-    inputs, targets : list of length n
-        Samples, and what is known of their labellings.
-    estimator : StructSVMClassifier
-        Its `n_init` starts, `random_state` and `n_jobs`.
-
-    Attributes
-    ----------
-    first : list of length n
-        Full labellings to begin with.
-    """
-
-    def __init__(self, structure, inputs, targets, estimator):
-        self.structure = structure
-        self.samples = inputs, targets
-        self.n_jobs = estimator.n_jobs
-        rng = check_random_state(estimator.random_state)
-        starts = structure.starts(*self.samples, rng, self.n_jobs)
-        self.first, self.further = next(starts), islice(starts, estimator.n_init - 1)
-
-    def completion(self, problem):
-        """Return the `ConvexConcave` of the problem that begins with the first completions."""
-
-        def complete(w):
-            labellings = self.structure.complete(*self.samples, w, self.n_jobs)
-            return problem.structure.completed(labellings, w)
-
-        def starts(solved):
-            return distinct(map(problem.structure.completed, chain([self.first], self.further)))
-
-        return ConvexConcave(complete, starts)
 
 
 def distinct(arrays):

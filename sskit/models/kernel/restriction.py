@@ -127,7 +127,8 @@ class KernelSupport:
         matrix = part.matrix()
         rows = KernelRows.of_matrix(matrix, len(matrix))
         loss = problem.loss.at_nodes(numbers)
-        space = expand(rows, offsets, part, loss.labels if problem.space.has_labels else None)
+        labels = None if problem.space.labels is None else loss.labels
+        space = expand(rows, offsets, part, labels)
         map = problem.map.at_rows(numbers, offsets, space)
         if map.is_single:
             map.prepare(row_sqnorm=np.diagonal(matrix) + map.mark_sqnorms())

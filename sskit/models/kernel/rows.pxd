@@ -103,7 +103,7 @@ cdef class KernelExpansion(FeatureSpace):
     cdef readonly Py_ssize_t place
     cdef readonly Py_ssize_t stop            # place + 2 * n_states * n_rows
     cdef const int64_t[::1] offsets          # (n_blocks + 1,) the rows of the blocks
-    cdef const int32_t[::1] labels           # (n_rows,) the true states, or None
+    cdef readonly const int32_t[::1] labels  # (n_rows,) the true states, or None
     cdef public int64_t most_added           # rows that may be added before that is done again
     cdef int64_t fresh                       # rows.n_required when F was last worked out afresh
     cdef object given                        # what it was made of

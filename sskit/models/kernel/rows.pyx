@@ -11,7 +11,6 @@ from libc.string cimport memset
 
 from cython cimport floating
 
-from sskit.core.checks cimport check_indices, check_least
 from sskit.core.stop cimport Stop
 from sskit.models.feature_map cimport FeatureMap
 from sskit.models.features cimport FeatureRows, SequenceGrams
@@ -255,11 +254,6 @@ cdef class KernelRows:
         else:
             table[places] = self.compute(rows)
 
-    def fill_all(self):
-        """Compute all rows, for which there must be room."""
-        rows = np.arange(self.n_rows)
-        self.fill(rows, rows)
-
     def take(self, rows):
         """Return rows for once: only free slots keep what is computed for it.
 
@@ -314,8 +308,6 @@ cdef class KernelRows:
 
     def ensure(self, rows):
         """Have rows in memory at once, no more than there are slots."""
-        check_indices(rows, self.n_rows, "row")
-        check_least(self.n_slots, len(rows), "the number of slots")
         cdef int32_t[::1] active = rows.astype(np.int32)
         if active.shape[0]:
             self.require(0, &active[0], active.shape[0])
@@ -328,7 +320,6 @@ cdef class KernelRows:
         rows : ndarray of int
             Their numbers, in memory or not.
         """
-        check_indices(rows, self.n_rows, "row")
         slots = np.asarray(self.slot_of)[rows]
         np.asarray(self.last_used)[slots[slots >= 0]] = 0
 
@@ -393,12 +384,7 @@ cdef class WorkingRows:
         v : int
             Address of the weights whose functions these are.
         """
-        cdef double[:, ::1] value, change
-        cdef float[:, ::1] gram = self.gram
-        cdef int32_t[::1] column
-        cdef unsigned char[::1] known
-        check_indices(columns, self.rows.n_rows, "row")
-        n = len(columns)
+        n, gram = len(columns), self.gram
         column = np.append(columns, 0).astype(np.int32)
         known = np.zeros(n + 1, dtype=np.uint8)
         if self.rows.direct:
@@ -411,7 +397,7 @@ cdef class WorkingRows:
         # from here on nothing fails, so that all of them belong together
         place_of = np.asarray(self.place_of)
         place_of[np.asarray(self.column)[: self.n]] = -1
-        place_of[np.asarray(column)[:n]] = np.arange(n)
+        place_of[columns] = np.arange(n)
         self.n, self.column, self.known = n, column, known
         self.gram, self.value, self.change = gram, value, change
         self.v = <double*>v
@@ -509,11 +495,6 @@ cdef class KernelExpansion(FeatureSpace):
         other.support = self.support
         return other
 
-    @property
-    def has_labels(self):
-        """Whether it knows the true states of the rows."""
-        return self.labels is not None
-
     def digests(self):
         """Return what tells spaces apart, of the whole and of each block."""
         X = self.support.X
@@ -568,7 +549,6 @@ cdef class KernelExpansion(FeatureSpace):
 
     def begin_steps(self, blocks, double[::1] v not None):
         """Let steps of these blocks change v at their own rows only; see `FeatureSpace`."""
-        check_least(v.shape[0], self.stop, "the number of weights")
         offsets = np.asarray(self.offsets)
         columns = np.concatenate([np.arange(offsets[i], offsets[i + 1]) for i in blocks])
         if len(columns) > self.rows.room:
@@ -578,7 +558,6 @@ cdef class KernelExpansion(FeatureSpace):
 
     def end_steps(self, double[::1] v not None, bint done):
         """Let v follow at all other rows; see `FeatureSpace`."""
-        check_least(v.shape[0], self.stop, "the number of weights")
         values, coefficients = self.split(&v[0])
         self.working.end(values if done else None)
         columns = np.asarray(self.working.column)[: self.working.n]
@@ -697,32 +676,22 @@ def kernel_grams(KernelRows rows, FeatureMap map, runs):
     grams : SequenceGrams
         The matrices.
     """
-    cdef Py_ssize_t i, s, t, origin, first, last
-    cdef const double[:, ::1] matrix
-    cdef double* gram
-    lengths = np.diff(map.offsets)
-    sizes = lengths * (lengths + 1) // 2
-    offset, numbers = np.cumsum(sizes) - sizes, np.empty(sizes.sum())
-    cdef const int64_t[::1] place = offset, nodes = map.offsets
-    cdef double[::1] packed = numbers
     cdef const uint8_t* marks = map.rows_of(0).marks
+    nodes = np.asarray(map.offsets)
+    start = np.repeat(nodes[: map.n_blocks], np.diff(nodes))
+    lengths = np.arange(len(start)) - start + 1
+    # of each node, where its kernels with itself and those before it are
+    places = np.concatenate([[0], np.cumsum(lengths)])
+    numbers = np.empty(places[len(start)])
+    ones = np.zeros((len(start), 1))
+    if marks != NULL:
+        bits = np.asarray(<uint8_t[: len(start), :1]><uint8_t*>marks)
+        ones = np.unpackbits(bits, axis=1).astype(np.float64)
     for first, last, kernels in runs:
-        matrix = rows.rounded(kernels)
-        origin = nodes[first]
-        for i in range(first, last):
-            gram = &packed[place[i]]
-            for t in range(nodes[i + 1] - nodes[i]):
-                for s in range(t + 1):
-                    gram[0] = matrix[nodes[i] - origin + s, nodes[i] - origin + t]
-                    if marks != NULL:
-                        gram[0] += n_ones(marks[nodes[i] + s] & marks[nodes[i] + t])
-                    gram += 1
-    return SequenceGrams(offset, numbers)
-
-
-cdef Py_ssize_t n_ones(uint8_t bits) noexcept nogil:
-    cdef Py_ssize_t n = 0
-    while bits:
-        n += bits & 1
-        bits >>= 1
-    return n
+        here = slice(nodes[first], nodes[last])
+        matrix = rows.rounded(kernels) + ones[here] @ ones[here].T
+        packed = numbers[places[here.start] : places[here.stop]]
+        t = np.repeat(np.arange(here.start, here.stop), lengths[here])
+        s = np.arange(places[here.start], places[here.stop]) - places[t] + start[t]
+        packed[:] = matrix[s - here.start, t - here.start]
+    return SequenceGrams(places[nodes[: map.n_blocks]], numbers)

@@ -42,7 +42,7 @@ def kernel_rows(kernel, X, n_bytes, longest):
     compute = GaussianRows.of(kernel, X, single and longest == 1) or partial(kernel.rows, X)
     rows = KernelRows(compute, n, n_slots, block_size, single)
     if n <= min(rows.n_slots, block_size):
-        rows.fill_all()
+        rows.fill(np.arange(n), np.arange(n))
     return rows
 
 

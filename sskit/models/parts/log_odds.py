@@ -138,6 +138,8 @@ class TrueScores(NamedTuple):
 
 def _curve(true, share, starts, anywhere, below, unseen):
     """Return the knots of one part, (n_knots, 2)."""
+    from sklearn.isotonic import isotonic_regression
+
     bins = np.searchsorted(starts, true, side="right")
     at_truth = np.bincount(bins, share, len(anywhere))
     knots = np.bincount(bins, share * true, len(anywhere))
@@ -146,16 +148,10 @@ def _curve(true, share, starts, anywhere, below, unseen):
     first = 0 if anywhere[0] > 0 else 1
     if first == 0:
         knots[0] = below / anywhere[0]
-    at_truth, anywhere = at_truth[first:] / (1 + unseen), anywhere[first:]
-    rising = rising_log(at_truth, anywhere)
+    at_truth = at_truth[first:] / (1 + unseen)
+    # the logs of ratios of shares of bins, made to rise from bin to bin
+    rising = isotonic_regression(np.log(at_truth / anywhere[first:]), sample_weight=at_truth)
     return np.column_stack([np.maximum.accumulate(knots[first:]), rising])
-
-
-def rising_log(at_truth, anywhere):
-    """Return the logs of ratios of shares of bins, made to rise from bin to bin."""
-    from sklearn.isotonic import isotonic_regression
-
-    return isotonic_regression(np.log(at_truth / anywhere), sample_weight=at_truth)
 
 
 def as_log_odds(maps, curves):

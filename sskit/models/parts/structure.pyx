@@ -21,6 +21,10 @@ cdef struct ScoreMaps:
     Py_ssize_t width
 
 
+cdef inline double score_at(const ScoreMaps* maps, Py_ssize_t place) noexcept nogil:
+    return maps.singles[place] if maps.doubles == NULL else maps.doubles[place]
+
+
 cdef class PartsStructure(Structure):
     """Places of parts on a tree of springs, and types of their springs.
 
@@ -70,22 +74,18 @@ cdef class PartsStructure(Structure):
     cdef vector[Spring] springs              # (n_parts * n_types * 2,)
 
     def __cinit__(self, maps, scale, loss, double cutoff, parents, types_of, means, double unit):
-        cdef ScoreMaps entry
         cdef const double[:, :, ::1] doubles
         cdef const float[:, :, ::1] singles
         # not the list, which somebody may change
         self.given = (tuple(maps), scale, loss, cutoff, parents, types_of, means, unit)
         for scores in self.given[0]:
-            entry.doubles = NULL
-            entry.singles = NULL
+            height, width = scores.shape[1:]
             if scores.dtype == np.float32:
                 singles = scores
-                entry.singles = &singles[0, 0, 0]
+                self.map_of.push_back(ScoreMaps(NULL, &singles[0, 0, 0], height, width))
             else:
                 doubles = scores
-                entry.doubles = &doubles[0, 0, 0]
-            entry.height, entry.width = scores.shape[1:]
-            self.map_of.push_back(entry)
+                self.map_of.push_back(ScoreMaps(&doubles[0, 0, 0], NULL, height, width))
         self.scale, self.cutoff, self.truncated = scale, cutoff, loss == "squared"
         self.parents, self.types_of, self.means, self.unit = parents, types_of, means, unit
         self.n_parts, self.n_types = means.shape[:2]
@@ -116,20 +116,11 @@ cdef class PartsStructure(Structure):
     cdef void add_loss(
         self, const ScoreMaps* maps, double* node, Py_ssize_t cell, double scale, double weight
     ) noexcept nogil:
-        cdef double most = 1.0 if self.truncated else 0.0
-        cdef Py_ssize_t height = maps.height, width = maps.width, inside = height + width
-        cdef Py_ssize_t row = cell // width, column = cell % width, y, x
-        if self.truncated:
-            inside = <Py_ssize_t>min(self.cutoff * scale, <double>inside)
-            for x in range(height * width):
-                node[x] += weight
-        # within the cutoff a little less
-        for y in range(max(0, row - inside), min(height, row + inside + 1)):
-            for x in range(max(0, column - inside), min(width, column + inside + 1)):
-                node[y * width + x] += weight * (
-                    self.part_loss((y - row) * (y - row) + (x - column) * (x - column), scale)
-                    - most
-                )
+        cdef Py_ssize_t dy, dx
+        for dy in range(-(cell // maps.width), maps.height - cell // maps.width):
+            for dx in range(-(cell % maps.width), maps.width - cell % maps.width):
+                node[0] += weight * self.part_loss(dy * dy + dx * dx, scale)
+                node += 1
 
     # potentials of a block, those of its nodes with losses of labels other than the truth
     cdef PartPotentials potentials(
@@ -143,12 +134,8 @@ cdef class PartsStructure(Structure):
         cdef double* node = &self.node[0]
         cdef Spring* spring
         for k in range(self.n_parts):
-            if maps.singles == NULL:
-                for q in range(n_cells):
-                    node[q] = theta[k] * maps.doubles[k * n_cells + q]
-            else:
-                for q in range(n_cells):
-                    node[q] = theta[k] * maps.singles[k * n_cells + q]
+            for q in range(n_cells):
+                node[q] = theta[k] * score_at(maps, k * n_cells + q)
             if weight != 0.0:
                 self.add_loss(maps, node, truth[k], self.scale[b.i], weight / self.n_parts)
             node += n_cells
@@ -189,11 +176,6 @@ cdef class PartsStructure(Structure):
             total += self.part_loss(dy * dy + dx * dx, self.scale[b.i]) / self.n_parts
         return total
 
-    cdef double map_score(self, Py_ssize_t i, Py_ssize_t k, int32_t cell) noexcept nogil:
-        cdef const ScoreMaps* maps = &self.map_of[i]
-        cdef Py_ssize_t place = k * maps.height * maps.width + cell
-        return maps.doubles[place] if maps.singles == NULL else maps.singles[place]
-
     # the statistics of the spring of part k in a labelling, times sign; returns their number
     cdef Py_ssize_t spring_statistics(
         self, Py_ssize_t i, Py_ssize_t k, const int32_t* code, double sign, int32_t* index,
@@ -219,11 +201,13 @@ cdef class PartsStructure(Structure):
         self, const Block* b, const int32_t* truth, const int32_t* code, int32_t* index,
         double* value
     ) except -1 nogil:
-        cdef Py_ssize_t k, up, n = 0
+        cdef const ScoreMaps* maps = &self.map_of[b.i]
+        cdef Py_ssize_t k, up, n = 0, n_cells = maps.height * maps.width
         for k in range(self.n_parts):
             if code[k] != truth[k]:
                 index[n] = <int32_t>k
-                value[n] = self.map_score(b.i, k, truth[k]) - self.map_score(b.i, k, code[k])
+                value[n] = score_at(maps, k * n_cells + truth[k])
+                value[n] -= score_at(maps, k * n_cells + code[k])
                 n += 1
             up = self.parents[k]
             if up >= 0 and (

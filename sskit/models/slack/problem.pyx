@@ -8,9 +8,10 @@ from sskit.core.fingerprint import Fingerprint
 
 from libc.math cimport INFINITY, sqrt
 from libc.string cimport memcpy
+from libcpp.utility cimport pair
 
 from sskit.core.direction cimport Direction
-from sskit.core.vectors cimport Scratch
+from sskit.core.vectors cimport priority_queue
 
 # Numbers that are closer than this, relatively, are equal: rounding.
 cdef double ROUNDING = 1e-12
@@ -130,11 +131,9 @@ cdef class ExactSearch(SlackSearch):
         return 0
 
 
-cdef struct Cone:
-    # the labels with lower <= g / h < upper; no product of theirs is above `bound`
-    double lower
-    double upper
-    double bound
+# The labels with lower <= g / h < upper, and a number that no product of theirs is above: the
+# largest bound comes first.
+ctypedef pair[double, pair[double, double]] Cone
 
 
 cdef class AngularSearch(SlackSearch):
@@ -156,7 +155,7 @@ cdef class AngularSearch(SlackSearch):
         As of `SlackSearch`.
     """
 
-    cdef Scratch[Cone] cones
+    cdef priority_queue[Cone] cones
 
     def __cinit__(self, Problem problem, double tol, Py_ssize_t max_queries):
         self.lock_free = problem.lock_free and self.oracle.lock_free
@@ -165,31 +164,32 @@ cdef class AngularSearch(SlackSearch):
         self.bounds = problem.exact and not self.exact
 
     cdef int search(self) except -1 nogil:
-        cdef double lam = self.first_weight()
-        cdef Cone cone = Cone(0.0, INFINITY, INFINITY)
-        self.cones.resize(0)
+        cdef double lam = self.first_weight(), lower = 0.0, upper = INFINITY
+        while not self.cones.empty():
+            self.cones.pop()
         while True:
-            self.split(cone, lam)
+            self.split(lower, upper, self.bound, lam)
             self.bound = self.best
-            if self.cones.size() == 0:
+            if self.cones.empty():
                 return 0
-            cone = self.pop()
-            self.bound = max(self.best, cone.bound)
+            self.bound = max(self.best, self.cones.top().first)
             if self.done():
                 return 0
-            lam = 1.0 / (sqrt(cone.lower) * sqrt(cone.upper))
+            lower, upper = self.cones.top().second.first, self.cones.top().second.second
+            self.cones.pop()
+            lam = 1.0 / (sqrt(lower) * sqrt(upper))
 
     # ask about a cone, and replace it by the parts of it where better labels may be
-    cdef int split(self, Cone cone, double lam) except -1 nogil:
-        cdef double value, root, bound, middle = 1.0 / lam, steep, flat
+    cdef int split(self, double lower, double upper, double bound, double lam) except -1 nogil:
+        cdef double value, root, middle = 1.0 / lam, steep, flat
         self.n_asked += 1
         if not self.oracle.argmax_within(
-            self.i, self.theta, self.offset, lam, cone.lower, cone.upper, &self.code[0], &self.g
+            self.i, self.theta, self.offset, lam, lower, upper, &self.code[0], &self.g
         ):
             return 0
         self.meet()
         value = self.h + lam * self.g
-        bound = min(cone.bound, value * value / (4.0 * lam))
+        bound = min(bound, value * value / (4.0 * lam))
         if not value * value > 4.0 * lam * self.best * (1.0 + ROUNDING):
             return 0
         if self.best == 0.0:
@@ -200,25 +200,14 @@ cdef class AngularSearch(SlackSearch):
         steep = middle * (value + root) / (4.0 * lam * self.best) * (value + root)
         flat = middle * (middle / steep)
         # a label on a border has been found, and is left out
-        self.push(middle, min(steep * (1.0 - EQUAL), cone.upper), bound)
-        self.push(max(flat * (1.0 + EQUAL), cone.lower), middle, bound)
+        self.push(middle, min(steep * (1.0 - EQUAL), upper), bound)
+        self.push(max(flat * (1.0 + EQUAL), lower), middle, bound)
         return 0
 
     cdef int push(self, double lower, double upper, double bound) except -1 nogil:
         if lower * (1.0 + EQUAL) < upper:
-            self.cones.push(Cone(lower, upper, bound))
+            self.cones.push(Cone(bound, pair[double, double](lower, upper)))
         return 0
-
-    # take out the cone with the largest bound: there are few
-    cdef Cone pop(self) noexcept nogil:
-        cdef Cone cone
-        cdef Py_ssize_t k, top = 0
-        for k in range(1, self.cones.size()):
-            if self.cones[k].bound > self.cones[top].bound:
-                top = k
-        cone, self.cones[top] = self.cones[top], self.cones[self.cones.size() - 1]
-        self.cones.pop_back()
-        return cone
 
 
 cdef class BisectingSearch(SlackSearch):
@@ -316,7 +305,6 @@ cdef class SlackProblem(Problem):
 
     def __cinit__(self, Problem problem, SlackSearch search, SlackProblem other=None):
         cdef Py_ssize_t i
-        problem.match(search.problem)
         self.problem, self.search = problem, search
         self.n_blocks, self.n_weights = problem.n_blocks, problem.n_weights
         self.max_statistics, self.max_support = problem.max_statistics, problem.max_support
@@ -326,7 +314,6 @@ cdef class SlackProblem(Problem):
         self.space, self.plane_store = problem.space, problem.plane_store
         self.block_weight = problem.block_weight
         if other is not None:
-            problem.match(other.problem)
             self.places, self.held, self.counters = other.places, other.held, other.counters
             self.counters.append(search.n_queries)
             return

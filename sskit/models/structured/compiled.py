@@ -338,15 +338,11 @@ class CompiledStructure:
 
     def losses(self, Y_true, Y):
         """Return the losses of labellings, shape (n,); see `Structure.losses`."""
-        return np.array(
-            [
-                self.loss(self.states(a, i), self.states(b, i), i)
-                for i, (a, b) in enumerate(zip(Y_true, Y, strict=True))
-            ]
-        )
+        return np.array([self.loss(*pair, i) for i, pair in enumerate(zip(Y_true, Y, strict=True))])
 
-    def loss(self, truth, states, i):
-        """Return the loss of states of sample i."""
+    def loss(self, y_true, y, i):
+        """Return the loss of a labelling of sample i."""
+        truth, states = self.states(y_true, i), self.states(y, i)
         if len(truth) != len(states):
             raise ValueError(f"y[{i}] has {len(truth)} states, but X[{i}] has {len(states)} nodes")
         table = self.model.pair_costs
@@ -400,6 +396,3 @@ class HiddenStates:
             i = int(np.searchsorted(map.offsets, wrong[0], side="right")) - 1
             raise ValueError(f"{self.problem.name} knows no labelling that agrees with y[{i}]")
         return states
-
-
-__all__ = ["CompiledModel", "CompiledStructure", "HiddenStates"]

@@ -42,6 +42,11 @@ class OraclePool:
         The structure and its samples.
     n_jobs : int
         Number of processes.
+
+    Attributes
+    ----------
+    found : dict
+        By number of sample: the labelling, its joint feature as (index, value), its loss.
     """
 
     def __init__(self, answers, n_jobs):
@@ -70,21 +75,6 @@ class OraclePool:
         """Forget what nobody asked for."""
         self.found.clear()
 
-    def pop(self, i):
-        """Return (labelling, joint feature, loss) of sample i, or None if nothing was found.
-
-        Parameters
-        ----------
-        i : int
-            Number of the sample.
-
-        Returns
-        -------
-        found : tuple or None
-            The labelling, its joint feature as (index, value), its loss.
-        """
-        return self.found.pop(i, None)
-
 
 def find_answers(answers, w):
     """Return the answers of a structure by number of sample, but for those where it fails.
@@ -99,7 +89,7 @@ def find_answers(answers, w):
     Returns
     -------
     found : dict
-        As `OraclePool.pop` returns them.
+        See `OraclePool`.
     """
     found = {}
     for i in answers.X:

@@ -94,12 +94,14 @@ cdef class HandleStore(PlaneStore):
 
     Parameters
     ----------
-    truth_keys : list of hashable
-        Keys of the true labellings.
+    truths : list of tuple (index, value, key)
+        The true labellings: their phi, and their keys.
     n_weights : int
         Length of psi.
     """
 
+    cdef list truths             # (n_blocks,) of Plane, phi of the truth
+    cdef list completions        # (n_blocks,) of lists of handles of those met
     cdef list slots              # the plane with this handle, an empty one if nobody holds it
     cdef list spare              # handles of such slots
     cdef list known              # (n_blocks,) dict
@@ -107,12 +109,12 @@ cdef class HandleStore(PlaneStore):
     cdef object lock
     cdef Py_ssize_t n_weights
 
-    def __cinit__(self, list truth_keys, Py_ssize_t n_weights):
-        self.n_weights = n_weights
+    def __cinit__(self, list truths, Py_ssize_t n_weights):
+        self.n_weights, self.lock = n_weights, Lock()
         self.slots, self.spare = [Plane()], []
-        self.known = [{key: TRUTH} for key in truth_keys]
-        self.kept = [{} for _ in truth_keys]
-        self.lock = Lock()
+        self.truths = [Plane(index, value) for index, value, _ in truths]
+        self.known = [{key: TRUTH} for _, _, key in truths]
+        self.completions, self.kept = [[TRUTH] for _ in truths], [{} for _ in truths]
 
     @property
     def n_planes(self):
@@ -126,15 +128,12 @@ cdef class HandleStore(PlaneStore):
     # handle of the plane with this key, held once more; if there is none, of the one given, or
     # UNKNOWN
     cdef int32_t find(self, Py_ssize_t i, object key, Plane plane=None) except? -1:
-        cdef int32_t handle = UNKNOWN
+        cdef int32_t handle
         with self.lock:
             handle = self.known[i].get(key, UNKNOWN)
             if handle == UNKNOWN and plane is not None:
-                if not self.spare:
-                    self.spare.append(len(self.slots))
-                    self.slots.append(None)
-                handle = self.spare.pop()
-                self.slots[handle], plane.key = plane, key
+                handle = self.spare.pop() if self.spare else len(self.slots)
+                self.slots[handle : handle + 1], plane.key = [plane], key
                 self.known[i][key] = handle
             if handle > TRUTH:
                 plane = self.at(handle)
@@ -144,14 +143,13 @@ cdef class HandleStore(PlaneStore):
     # hold a plane more often; let it go once nobody holds it
     cdef int hold(self, int32_t handle, int times) except -1:
         cdef Plane plane = self.at(handle)
-        if handle == TRUTH:
-            return 0
-        with self.lock:
-            plane.n_held += times
-            if plane.n_held == 0:
-                del self.known[plane.block][plane.key]
-                self.slots[handle] = Plane(block=plane.block)
-                self.spare.append(handle)
+        if handle != TRUTH:
+            with self.lock:
+                plane.n_held += times
+                if plane.n_held == 0:
+                    del self.known[plane.block][plane.key]
+                    self.slots[handle] = Plane(block=plane.block)
+                    self.spare.append(handle)
         return 0
 
     cdef int count_kept(self, Py_ssize_t i, int32_t handle, int times) except -1:
@@ -189,18 +187,16 @@ cdef class HandleStore(PlaneStore):
         Returns
         -------
         planes : dict
-            Keys (None for the truth), losses, numbers of entries of psi, the entries, and what
-            stood behind the handles.
+            Keys (None for the truth), losses, the entries of psi, and what stood behind the
+            handles.
         """
         code = code.reshape(n_planes, len(code) // max(n_planes, 1))
         planes = [self.slots[handle] for handle in code[:, :1].flat]
-        psi = [(plane.index, plane.value) for plane in planes]
         return {
             "key": [plane.key for plane in planes],
-            "loss": np.array([plane.loss for plane in planes], dtype=np.float64),
-            "n_entries": np.array([len(index) for index, _ in psi], dtype=np.int64),
-            "index": np.array([j for index, _ in psi for j in index], dtype=np.int32),
-            "value": np.array([x for _, value in psi for x in value], dtype=np.float64),
+            "loss": [plane.loss for plane in planes],
+            "index": [np.array(plane.index, dtype=np.int32) for plane in planes],
+            "value": [np.array(plane.value, dtype=np.float64) for plane in planes],
             "rest": code[:, 1:].copy(),
         }
 
@@ -220,17 +216,11 @@ cdef class HandleStore(PlaneStore):
             Their codes here.
         """
         check_indices(blocks, len(self.known), "block")
-        for name in ("key", "n_entries", "loss", "rest"):
-            check_equal(len(planes[name]), len(blocks), f"the length of {name}")
-        check_indices(planes["index"], self.n_weights, "feature")
-        stops = np.cumsum(planes["n_entries"])
-        for name in ("index", "value"):
-            check_equal(len(planes[name]), np.sum(planes["n_entries"]), f"the length of {name}")
         handles = np.zeros((len(blocks), 1), dtype=np.int32)
-        psi = (np.split(planes[name], stops) for name in ("index", "value"))
-        for place, i, key, loss, index, value in zip(
-            handles, blocks, planes["key"], planes["loss"], *psi
-        ):
+        parts = (planes[name] for name in ("key", "loss", "index", "value", "rest"))
+        for place, i, key, loss, index, value, _ in zip(handles, blocks, *parts, strict=True):
+            check_indices(index, self.n_weights, "feature")
+            check_equal(len(value), len(index), "the number of values")
             if key is not None:
                 place[0] = self.find(i, key, Plane(index, value, loss, i))
                 self.count_kept(i, place[0], 1)
@@ -266,9 +256,7 @@ cdef class PythonStructure(Structure):
 
     cdef readonly object answers         # checks what the structure says
     cdef readonly HandleStore planes
-    cdef list truths                     # (n_blocks,) of Plane, phi of the truth
     cdef int32_t[::1] pending            # (n_blocks,) handles; 0 holds nothing
-    cdef list completions                # (n_blocks,) of lists of handles of those met
     cdef readonly str parallel           # "threads" or "processes", as the structure prefers
     cdef object ahead                    # OraclePool, or None
 
@@ -279,15 +267,11 @@ cdef class PythonStructure(Structure):
         self.n_labels = self.max_code_length = 1
         self.max_support = answers.n_weights
         self.pending = np.zeros(len(answers.X), dtype=np.int32)
-        if other is not None:
-            self.truths, self.planes, self.completions = (
-                other.truths, other.planes, other.completions
-            )
-        else:
+        if other is None:
             truths = [answers.truth(i) for i in range(len(answers.X))]
-            self.truths = [Plane(index, value) for index, value, _ in truths]
-            self.completions = [[TRUTH] for _ in truths]
-            self.planes = HandleStore([key for _, _, key in truths], answers.n_weights)
+            self.planes = HandleStore(truths, answers.n_weights)
+        else:
+            self.planes = other.planes
         self.plane_store = self.planes
 
     def __del__(self):
@@ -306,14 +290,14 @@ cdef class PythonStructure(Structure):
     ) except -1 with gil:
         cdef Py_ssize_t i = b.i, j
         cdef int32_t found, best, truth = loss.truth[b.first]
-        weights = np.empty(self.answers.n_weights)  # a copy: the structure may keep or change it
+        weights = np.empty(self.max_support)  # a copy: the structure may keep or change it
         cdef double[::1] w = weights
-        for j in range(w.shape[0]):
+        for j in range(self.max_support):
             # the same maximiser, and the structure knows whole losses only
             w[j] = b.theta[j] / (weight or 1.0)
         known = None
         if self.ahead is not None and weight == 1.0:
-            known = self.ahead.pop(i)
+            known = self.ahead.found.pop(i, None)
         y = self.answers.argmax(i, weights, weight != 0.0) if known is None else known[0]
         found = self.find(i, y, known)
         # An exact structure must not do worse than the truth and the planes that are known; the
@@ -337,7 +321,7 @@ cdef class PythonStructure(Structure):
             return handle
         phi = self.answers.joint_feature(i, y) if known is None else known[1]
         loss = self.answers.loss(i, y) if known is None else known[2]
-        cdef Plane truth = self.truths[i], found = Plane(*phi)
+        cdef Plane truth = self.planes.truths[i], found = Plane(*phi)
         cdef Py_ssize_t n = truth.index.size() + found.index.size() + 1
         cdef int32_t[::1] index = np.empty(n, dtype=np.int32)
         cdef double[::1] value = np.empty(n)
@@ -362,7 +346,7 @@ cdef class PythonStructure(Structure):
             if other_value <= value:
                 continue
             if self.exact or method == "complete":
-                (<Plane>self.truths[i]).bound(theta, 0.0, &true_size)
+                (<Plane>self.planes.truths[i]).bound(theta, 0.0, &true_size)
                 if other_value - value <= ROUNDING * (size + other_size + true_size):
                     continue
             if self.exact:
@@ -415,16 +399,14 @@ cdef class PythonStructure(Structure):
         cdef const double[::1] weights = w
         truths = np.empty(len(labellings), dtype=np.int32)
         for i, labelling in enumerate(labellings):
-            handle = self.find(i, labelling, None)
-            if handle in self.completions[i]:
+            handle, met = self.find(i, labelling, None), self.planes.completions[i]
+            if handle in met:
                 self.planes.hold(handle, -1)
             else:
                 self.answers.agrees(i, labelling)
-                self.completions[i].append(handle)  # held from now on
+                met.append(handle)  # held from now on
             if w is not None:
-                handle = self.best_of(
-                    i, handle, self.completions[i], &weights[0], 0.0, "complete"
-                )
+                handle = self.best_of(i, handle, met, &weights[0], 0.0, "complete")
             truths[i] = handle
         return truths
 
@@ -435,9 +417,8 @@ cdef class PythonStructure(Structure):
 
     def digest(self):
         """Return what tells structures apart."""
-        answers = self.answers
-        model = model_digest(answers.model)
-        return {"the model object": model, "the number of weights": answers.n_weights}
+        model = model_digest(self.answers.model)
+        return {"the model object": model, "the number of weights": self.answers.n_weights}
 
     def digests(self):
         """Return what tells samples apart."""

@@ -174,29 +174,21 @@ cdef class PartsMaxSum:
         cdef Py_ssize_t t, q, n_cells = p.height * p.width
         cdef Spring vertical, horizontal
         cdef double bias
-        cdef int32_t t32
+        for q in range(n_cells):
+            message[q], choice[q], kind[q] = -INFINITY, 0, 0
         for t in range(self.types_of[k]):
             vertical = p.springs[2 * (k * self.n_types + t)]
             horizontal = p.springs[2 * (k * self.n_types + t) + 1]
             bias = p.bias[k * self.n_types + t]
             if not out:
                 vertical, horizontal = reversed_spring(&vertical), reversed_spring(&horizontal)
-            if t == 0:
-                self.transform.grid(
-                    belief, p.height, p.width, &vertical, &horizontal, message, choice
-                )
-                for q in range(n_cells):
-                    message[q] += bias
-                    kind[q] = 0
-                continue
             self.transform.grid(
                 belief, p.height, p.width, &vertical, &horizontal, &self.best[0], &self.place[0]
             )
-            t32 = <int32_t>t
             # arithmetic instead of a branch that nobody can predict
             for q in range(n_cells):
                 choice[q] = place[q] if best[q] + bias > message[q] else choice[q]
-                kind[q] = t32 if best[q] + bias > message[q] else kind[q]
+                kind[q] = <int32_t>t if best[q] + bias > message[q] else kind[q]
                 message[q] = max(message[q], best[q] + bias)
 
     cdef void collect(self, const PartPotentials* p) noexcept nogil:
@@ -223,7 +215,7 @@ cdef class PartsMaxSum:
         for place in range(self.n_parts):
             k = self.order[place]
             if self.parents[k] >= 0:
-                places[k] = max(self.choice[k, places[self.parents[k]]], 0)  # -1 where all are nan
+                places[k] = self.choice[k, places[self.parents[k]]]
                 types[k] = self.kind[k, places[self.parents[k]]]
                 continue
             best = 0
@@ -272,10 +264,10 @@ cdef double highest(const double* values, Py_ssize_t n) noexcept nogil:
 
 
 cdef class GridPotentials:
-    """Potentials of parts as users give them, checked, with the arrays that they point to."""
+    """Potentials of parts as users give them, checked, with their arrays and an oracle."""
 
     cdef PartPotentials struct_
-    cdef readonly object parents
+    cdef PartsMaxSum oracle
     cdef double[:, :, ::1] node
     cdef double[:, ::1] bias
     cdef double[:, :, :, ::1] numbers
@@ -286,7 +278,7 @@ cdef class GridPotentials:
             expected = "(n_parts, height, width), not empty"
             raise ValueError(f"scores must have shape {expected}, got {scores.shape}")
         n_parts = len(scores)
-        self.parents = check_parents(parents, "parents", n_parts)
+        parents = check_parents(parents, "parents", n_parts)
         springs = as_floats(springs, "springs")
         if springs.ndim != 4 or springs.shape[0] != n_parts or springs.shape[2:] != (2, 3):
             raise ValueError(
@@ -302,7 +294,7 @@ cdef class GridPotentials:
             )
         for name, array in (("scores", scores), ("springs", springs), ("bias", bias)):
             check_table(array, name, finite=True)
-        wrong = np.argwhere((springs[..., 1] <= 0) & (self.parents >= 0)[:, None, None])
+        wrong = np.argwhere((springs[..., 1] <= 0) & (parents >= 0)[:, None, None])
         if len(wrong):
             k, t, axis = map(int, wrong[0])
             raise ValueError(
@@ -314,12 +306,8 @@ cdef class GridPotentials:
         self.struct_.node = &self.node[0, 0, 0]
         self.struct_.bias = &self.bias[0, 0]
         self.struct_.springs = <const Spring*>&self.numbers[0, 0, 0, 0]
-
-    def oracle(self):
-        """Return an oracle for them."""
-        n_parts, n_types = self.bias.shape[0], self.bias.shape[1]
         types_of = np.full(n_parts, n_types, dtype=np.int32)
-        return PartsMaxSum(self.parents, types_of, n_types, self.struct_.height, self.struct_.width)
+        self.oracle = PartsMaxSum(parents, types_of, n_types, *scores.shape[1:])
 
 
 def distance_transform(scores, square, *, linear=0.0, mean=0.0):
@@ -373,7 +361,9 @@ def distance_transform(scores, square, *, linear=0.0, mean=0.0):
             f"scores must have shape (n,) or (height, width), not empty, got {scores.shape}"
         )
     check_table(scores, "scores")
-    springs = np.empty((3, scores.ndim))
+    # of a line the second one
+    cdef double[:, ::1] numbers = np.tile([0.0, 1.0, 0.0], (2, 1))
+    springs = np.asarray(numbers)[2 - scores.ndim :].T
     names = ("linear", "square", "mean")
     for row, name, value in zip(springs, names, (linear, square, mean), strict=True):
         value = as_floats(value, name)
@@ -386,23 +376,22 @@ def distance_transform(scores, square, *, linear=0.0, mean=0.0):
         if not np.isfinite(row).all() or (name == "square" and not (row > 0).all()):
             kind = "positive numbers" if name == "square" else "finite numbers"
             raise ValueError(f"{name} must hold {kind}, got {value.tolist()}")
-    cdef bint is_line = scores.ndim == 1
-    cdef Py_ssize_t height = 1 if is_line else scores.shape[0]
-    cdef Py_ssize_t width = scores.shape[scores.ndim - 1]
-    cdef DistanceTransform transform = DistanceTransform(height, width)
-    cdef Spring vertical, horizontal
-    horizontal.linear, horizontal.square, horizontal.mean = springs[:, scores.ndim - 1]
-    vertical.linear, vertical.square, vertical.mean = springs[:, 0]
     best, places = np.empty(scores.shape), np.empty(scores.shape, dtype=np.int32)
-    cdef const double[::1] given = scores.reshape(-1)
+    cdef const double[:, ::1] given = np.atleast_2d(scores)
     cdef double[::1] best_out = best.reshape(-1)
     cdef int32_t[::1] places_out = places.reshape(-1)
+    cdef DistanceTransform transform = DistanceTransform(given.shape[0], given.shape[1])
+    cdef const Spring* both = <const Spring*>&numbers[0, 0]
+    cdef bint is_line = scores.ndim == 1
     with nogil:
         if is_line:
-            transform.line(&given[0], width, &horizontal, &best_out[0], &places_out[0])
+            transform.line(
+                &given[0, 0], given.shape[1], both + 1, &best_out[0], &places_out[0]
+            )
         else:
             transform.grid(
-                &given[0], height, width, &vertical, &horizontal, &best_out[0], &places_out[0]
+                &given[0, 0], given.shape[0], given.shape[1], both, both + 1, &best_out[0],
+                &places_out[0]
             )
     return best, places
 
@@ -466,13 +455,12 @@ def parts_max_sum(scores, parents, springs, *, bias=None):
     1.0
     """
     cdef GridPotentials potentials = GridPotentials(scores, parents, springs, bias)
-    cdef PartsMaxSum oracle = potentials.oracle()
-    places, types = np.empty((2, oracle.n_parts), dtype=np.int32)
+    places, types = np.empty((2, potentials.oracle.n_parts), dtype=np.int32)
     cdef int32_t[::1] places_out = places
     cdef int32_t[::1] types_out = types
     cdef double score
     with nogil:
-        score = oracle.decode(&potentials.struct_, &places_out[0], &types_out[0])
+        score = potentials.oracle.decode(&potentials.struct_, &places_out[0], &types_out[0])
     rows, columns = np.divmod(places.astype(np.int64), potentials.struct_.width)
     return np.stack([rows, columns], axis=1), types, score
 
@@ -514,9 +502,7 @@ def parts_max_marginals(scores, parents, springs, *, bias=None):
            [[1., 2., 2.]]])
     """
     cdef GridPotentials potentials = GridPotentials(scores, parents, springs, bias)
-    cdef PartsMaxSum oracle = potentials.oracle()
-    best = np.empty((oracle.n_parts, potentials.struct_.height, potentials.struct_.width))
-    cdef double[:, :, ::1] out = best
+    cdef double[:, :, ::1] out = np.empty_like(potentials.node)
     with nogil:
-        oracle.marginals(&potentials.struct_, &out[0, 0, 0])
-    return best
+        potentials.oracle.marginals(&potentials.struct_, &out[0, 0, 0])
+    return np.asarray(out)

@@ -4,7 +4,6 @@ import numpy as np
 
 from libc.stdint cimport int32_t
 
-from sskit.core.checks cimport check_equal
 from sskit.core.direction cimport Direction
 from sskit.core.dual cimport DualState
 from sskit.core.problem cimport Problem
@@ -67,11 +66,6 @@ cdef class ActiveSetState:
 
     def __cinit__(self, Problem problem, DualState dual, Regularizer regularizer,
                   Averager averager, Step step, Py_ssize_t max_steps, gaps, slopes):
-        dual.match(problem)
-        regularizer.match(problem)
-        averager.match(problem)
-        check_equal(len(gaps), problem.n_blocks, "the number of gaps")
-        check_equal(len(slopes), problem.n_blocks, "the number of slopes")
         self.problem = problem
         self.dual = dual
         self.regularizer = regularizer

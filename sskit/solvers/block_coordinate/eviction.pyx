@@ -1,8 +1,9 @@
 """Which stored planes stay: their life, their number and the memory that they take."""
 
+from bisect import bisect_left
+
 from libc.stdint cimport INT32_MAX, int32_t
 
-from sskit.core.checks cimport check_least
 from sskit.core.dual cimport Block, DualState
 
 
@@ -31,7 +32,6 @@ cdef class PlaneKeeper:
         # no clock gets further, and no block has more
         self.life = min(life, INT32_MAX)
         self.max_planes = min(max_planes, INT32_MAX)
-        check_least(self.max_planes, 0, "max_planes")
         self.max_bytes = max_bytes
         self.light = light
 
@@ -51,22 +51,15 @@ cdef class PlaneKeeper:
             return
         shrink_all(dual)
         for keep_weighted in (True, False):
-            oldest = self.cutoff(dual, clock, keep_weighted)
+            # the least age limit that fits the memory, clock + 1 (all planes) if none does
+            oldest = bisect_left(
+                range(clock + 1), True,
+                key=lambda age: bytes_after(dual, age, keep_weighted) <= self.max_bytes,
+            )
             retire_all(dual, oldest, keep_weighted)
             shrink_all(dual)
             if oldest <= clock:
                 return
-
-    def cutoff(self, DualState dual, int32_t clock, bint keep_weighted):
-        """Return the least age limit that fits the memory, clock + 1 (all planes) if none does."""
-        cdef int32_t low = 0, high = clock + 1, middle
-        while low < high:
-            middle = (low + high) // 2
-            if bytes_after(dual, middle, keep_weighted) <= self.max_bytes:
-                high = middle
-            else:
-                low = middle + 1
-        return low
 
 
 def retire_all(DualState dual, int32_t oldest, bint keep_weighted, double light=0.0):

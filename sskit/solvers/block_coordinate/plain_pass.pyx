@@ -2,7 +2,6 @@
 
 from libc.stdint cimport int32_t
 
-from sskit.core.checks cimport check_equal
 from sskit.core.dual cimport DualState
 from sskit.core.problem cimport Problem
 from sskit.core.sampler cimport Sampler
@@ -16,10 +15,6 @@ cdef class MixVisitor(Visitor):
 
     def __cinit__(self, Problem problem, DualState dual, Regularizer regularizer,
                   Averager averager, double[::1] gaps):
-        dual.match(problem)
-        regularizer.match(problem)
-        averager.match(problem)
-        check_equal(gaps.shape[0], problem.n_blocks, "the number of gaps")
         self.problem = problem
         self.dual = dual
         self.regularizer = regularizer

@@ -5,7 +5,6 @@ import numpy as np
 from libc.stdint cimport int32_t
 
 from sskit.core.capabilities cimport StateBlocks
-from sskit.core.checks cimport check_least
 from sskit.core.lanes cimport padded
 from sskit.core.problem cimport Problem
 from sskit.core.sampler cimport Sampler
@@ -54,7 +53,6 @@ cdef class ProjectionVisitor(MixVisitor):
             raise TypeError(f"{problem.name} has no blocks of one state")
         self.blocks = blocks
         n = self.blocks.n_states
-        check_least(problem.max_statistics, n, "the number of statistics")
         self.n_padded = padded(n)
         self.theta = np.zeros(max(problem.max_statistics, self.n_padded))
         self.alpha, self.score, self.target = np.zeros((3, self.n_padded))

@@ -238,16 +238,13 @@ class BlockCoordinateRun(DualRun):
         self.sampler.set_gaps(gaps)
 
 
-class PlainRun(BlockCoordinateRun):
-    """Plain steps: a visit leaves nothing behind but the mix of the block."""
-
-    schedule = FixedSchedule(0)
-    increase = 0.0
+class MixRun(BlockCoordinateRun):
+    """Base of the runs in which a visit leaves nothing behind but the mix of the block."""
 
     def __init__(self, problem, regularizer, sampler, averager, gaps, **batching):
         super().__init__(problem, regularizer, sampler, averager, gaps, **batching)
         self.visitors = [
-            PlainVisitor(place.problem, self.dual, place.regularizer, place.averager, self.gaps)
+            self.visitor(place.problem, self.dual, place.regularizer, place.averager, self.gaps)
             for place in self.places
         ]
 
@@ -256,7 +253,15 @@ class PlainRun(BlockCoordinateRun):
         self.n_oracle_calls += self.visit_blocks(self.visitors, n_steps)
 
 
-class ProjectionRun(BlockCoordinateRun):
+class PlainRun(MixRun):
+    """Plain steps."""
+
+    visitor = PlainVisitor
+    schedule = FixedSchedule(0)
+    increase = 0.0
+
+
+class ProjectionRun(MixRun):
     """Steps to the best mix of all planes of a block.
 
     No plane is stored: what would be passes over stored planes are visits, oracle calls like all
@@ -274,16 +279,12 @@ class ProjectionRun(BlockCoordinateRun):
         `batch_size`, `pool` and `n_shards`.
     """
 
+    visitor = ProjectionVisitor
+
     def __init__(
         self, problem, regularizer, sampler, averager, gaps, *, random_state, schedule, **batching
     ):
         super().__init__(problem, regularizer, sampler, averager, gaps, **batching)
-        self.visitors = [
-            ProjectionVisitor(
-                place.problem, self.dual, place.regularizer, place.averager, self.gaps
-            )
-            for place in self.places
-        ]
         self.again = self.promising(self.gaps, random_state)
         self.schedule = schedule
 
@@ -291,10 +292,6 @@ class ProjectionRun(BlockCoordinateRun):
     def increase(self):
         """By how much all moves so far have increased the dual objective."""
         return (self.rounds or self.visitors[0]).increase
-
-    def visit(self, n_steps):
-        """Make some of the visits of a pass, a step at each."""
-        self.n_oracle_calls += self.visit_blocks(self.visitors, n_steps)
 
     def begin_stored(self):
         """Draw the blocks of a pass over those that promised something."""

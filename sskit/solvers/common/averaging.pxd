@@ -5,8 +5,6 @@ from sskit.core.problem cimport Problem
 cdef class Averager:
     """Follows the steps of a solver; this one keeps no average."""
 
-    # ValueError unless the weights are those of this problem, by their number
-    cdef int match(self, Problem problem) except -1
     # a step begins (moved() follows if it moves anything)
     cdef void begin_step(self) noexcept nogil
     # v += step * B_i delta, and the mean loss of the planes changed

@@ -3,15 +3,12 @@
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from sskit.core.checks cimport check_equal, check_index, check_least
+from sskit.core.checks cimport check_equal
 from sskit.core.lanes cimport LANES
 
 
 cdef class Averager:
     """No average."""
-
-    cdef int match(self, Problem problem) except -1:
-        return 0
 
     cdef void begin_step(self) noexcept nogil:
         pass
@@ -55,13 +52,9 @@ cdef class WeightedAverager(Averager):
     """
 
     def __cinit__(self, Py_ssize_t n_weights):
-        check_least(n_weights, 0, "n_weights")
         self.behind = np.zeros(n_weights + LANES)
         self.loss_behind = 0.0
         self.n_steps = 0.0
-
-    cdef int match(self, Problem problem) except -1:
-        return check_equal(self.behind.shape[0] - LANES, problem.n_weights, "the number of weights")
 
     cdef void begin_step(self) noexcept nogil:
         self.n_steps += 1.0
@@ -142,13 +135,8 @@ cdef class TwoAverages(Averager):
         self.averages = (WeightedAverager(n_weights), WeightedAverager(n_weights))
         self.attend(0)
 
-    cdef int match(self, Problem problem) except -1:
-        self.attended.match(problem)
-        return self.other.match(problem)
-
     def attend(self, Py_ssize_t phase):
         """Say which kind of pass begins: 0 with the oracle, 1 over stored planes."""
-        check_index(phase, 2, "phase")
         self.attended, self.other = self.averages[phase], self.averages[1 - phase]
 
     cdef void begin_step(self) noexcept nogil:

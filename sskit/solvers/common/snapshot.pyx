@@ -182,20 +182,17 @@ def move_truths(saved, Problem problem, Problem earlier):
     Raises
     ------
     ValueError
-        If one of the problems is of another shape than the saved point, or codes are no labellings.
+        If codes are no labellings.
     """
     cdef DualState dual = DualState(problem)
     if type(problem.plane_store) is not PlaneStore and (
         problem.plane_store is not earlier.plane_store
     ):
         raise ValueError(f"codes of {problem.name} are no labellings")
-    dual.match(earlier)
     restore(dual, saved)
     cdef Mover mover = Mover(problem)
     cdef Py_ssize_t i
     for i in range(dual.n_blocks):
-        if problem.code_length(i) != earlier.code_length(i):
-            raise ValueError("the saved dual point belongs to a problem of another shape")
         earlier.truth(i, &mover.old[0])
         problem.truth(i, &mover.new[0])
         if memcmp(&mover.old[0], &mover.new[0], dual.code_length[i] * sizeof(int32_t)):
@@ -285,15 +282,7 @@ def truth_gains(Problem problem, Problem earlier, const double[::1] w):
     -------
     gains : ndarray of shape (n_blocks,)
         <w, B_i (m(y_i) - m(earlier y_i))>.
-
-    Raises
-    ------
-    ValueError
-        If the problems are of different shapes.
     """
-    cdef DualState dual = DualState(problem)
-    dual.match(earlier)
-    problem.check_weights(w.shape[0], "w")
     cdef int32_t[::1] code = np.empty(max(problem.max_code_length, 1), dtype=np.int32)
     cdef int32_t[::1] index = np.empty(max(problem.max_support, 1), dtype=np.int32)
     cdef double[::1] value = np.empty(max(problem.max_support, 1))
@@ -301,8 +290,6 @@ def truth_gains(Problem problem, Problem earlier, const double[::1] w):
     cdef double[::1] gains = np.zeros(problem.n_blocks)
     cdef Py_ssize_t i, j, n
     for i in range(problem.n_blocks):
-        if problem.code_length(i) != earlier.code_length(i):
-            raise ValueError("the problems are of different shapes")
         earlier.truth(i, &code[0])
         n = problem.plane(i, &code[0], &index[0], &value[0])
         if n:

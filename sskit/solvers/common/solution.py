@@ -227,8 +227,13 @@ class History:
 
     def as_dict(self):
         """Return the columns as arrays of equal length."""
-        columns = zip(*self._rows, strict=True) if self._rows else [()] * len(self.columns)
-        return {
-            name: np.array(values, dtype=dtype)
-            for (name, dtype), values in zip(self.columns.items(), columns, strict=True)
-        }
+        return as_columns(self._rows, self.columns)
+
+
+def as_columns(rows, types):
+    """Return the columns of a record as arrays of equal length, given their types by name."""
+    columns = zip(*rows, strict=True) if rows else [()] * len(types)
+    return {
+        name: np.array(values, dtype=dtype)
+        for (name, dtype), values in zip(types.items(), columns, strict=True)
+    }

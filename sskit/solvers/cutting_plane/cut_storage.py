@@ -22,11 +22,6 @@ class DenseRows:
         self.n_rows = 0
         self._matrix = np.empty((16, n_weights))
 
-    @property
-    def n_bytes(self):
-        """Memory of the vectors, without what is reserved for more."""
-        return self.n_rows * self._matrix.strides[0]
-
     def append(self, vector):
         """Add a copy of a vector of shape (n_weights,)."""
         if self.n_rows == len(self._matrix):
@@ -74,11 +69,6 @@ class SparseRows:
     def n_rows(self):
         """Number of rows."""
         return len(self._rows)
-
-    @property
-    def n_bytes(self):
-        """Memory of the vectors."""
-        return sum(index.nbytes + value.nbytes for index, value in self._rows)
 
     def append(self, vector):
         """Add a copy of a vector of shape (n_weights,)."""
@@ -132,11 +122,6 @@ class FunctionRows:
     def n_rows(self):
         """Number of rows."""
         return self.rest.n_rows
-
-    @property
-    def n_bytes(self):
-        """Memory of the vectors."""
-        return self.rest.n_bytes + sum(values.nbytes for values in self._values)
 
     def append(self, vector):
         """Add a copy of a vector of shape (n_weights,)."""

@@ -201,7 +201,14 @@ class CuttingPlane(Solver):
             The state.
         """
         solver = self.resolved(problem, regularizer.bounded)
-        return STARTS[solver.cuts](solver, problem, regularizer, random_state, pool)
+        if solver.cuts == "constant":
+            return constant_run(solver, problem, regularizer, random_state, pool)
+        if solver.cuts == "linear":
+            kind, source = LinearCutRun, LinearCuts(problem, solver.cut_size, random_state, pool)
+        else:
+            kind, source = CuttingPlaneRun, ExactCuts(problem, pool)
+        program = make_program(problem, regularizer)
+        return kind(regularizer, source, program, solver.damping, solver.cut_life)
 
 
 def make_program(problem, regularizer):
@@ -210,21 +217,8 @@ def make_program(problem, regularizer):
     return kind(regularizer, problem.space.value_slice)
 
 
-def start_exact(solver, problem, regularizer, random_state, pool):
-    """Return the state of a run with exact cuts; the arguments are those of `start`."""
-    source, program = ExactCuts(problem, pool), make_program(problem, regularizer)
-    return CuttingPlaneRun(regularizer, source, program, solver.damping, solver.cut_life)
-
-
-def start_linear(solver, problem, regularizer, random_state, pool):
-    """Return the state of a run of the linear-time algorithm."""
-    source = LinearCuts(problem, solver.cut_size, random_state, pool)
-    program = make_program(problem, regularizer)
-    return LinearCutRun(regularizer, source, program, solver.damping, solver.cut_life)
-
-
-def start_constant(solver, problem, regularizer, random_state, pool):
-    """Return the state of a run of the constant-time algorithm."""
+def constant_run(solver, problem, regularizer, random_state, pool):
+    """Return the state of a run of the constant-time algorithm, as `start` does."""
     draws = Draws(problem.block_weight, solver.cut_size, random_state)
     if problem.space.is_kernel_space:
         program = MixProgram(regularizer.lam)
@@ -233,6 +227,3 @@ def start_constant(solver, problem, regularizer, random_state, pool):
         program = make_program(problem, regularizer)
         samples = WeightSamples(problem, program, pool)
     return SampleRun(draws, samples, program, solver.patience, solver.cut_life)
-
-
-STARTS = {"exact": start_exact, "linear": start_linear, "constant": start_constant}

@@ -5,7 +5,7 @@ import time
 import numpy as np
 
 from sskit.solvers.common.run import Run
-from sskit.solvers.common.solution import Certificate
+from sskit.solvers.common.solution import Certificate, as_columns
 from sskit.solvers.distributed.part_run import Report
 from sskit.solvers.distributed.pieces import add_fields
 from sskit.solvers.distributed.sites import SitesLost
@@ -48,11 +48,7 @@ class Rounds:
 
     def as_dict(self):
         """Return the columns as arrays of equal length."""
-        columns = zip(*self.rows, strict=True) if self.rows else [()] * len(self.COLUMNS)
-        return {
-            name: np.array(values, dtype=dtype)
-            for (name, dtype), values in zip(self.COLUMNS.items(), columns, strict=True)
-        }
+        return as_columns(self.rows, self.COLUMNS)
 
 
 class DistributedRun(Run):

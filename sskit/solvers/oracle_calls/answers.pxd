@@ -38,11 +38,7 @@ cdef class Gaps(Hinges):
 
 
 cdef class InexactGaps(Gaps):
-    """Compared with what is known without the oracle."""
-
-
-cdef class BoundedGaps(InexactGaps):
-    """The same, but for the blocks whose answers are proven best."""
+    """Compared with what is known without the oracle, unless an answer is proven best."""
 
 
 cdef class Planes(Gaps):

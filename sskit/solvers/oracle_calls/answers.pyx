@@ -4,8 +4,6 @@ import numpy as np
 
 from libc.string cimport memcpy
 
-from sskit.core.checks cimport check_equal, check_least
-
 
 cdef class Hinges:
     """Hinges of blocks.
@@ -19,7 +17,6 @@ cdef class Hinges:
     """
 
     def __cinit__(self, Problem problem, Py_ssize_t capacity, *args):
-        check_least(capacity, 0, "capacity")
         self.problem = problem
         self.block = np.zeros(capacity, dtype=np.intp)
         self.hinge = np.zeros(capacity)
@@ -29,7 +26,6 @@ cdef class Hinges:
 
     def ask_all(self):
         """Make every block a question; there must be room for just these."""
-        check_equal(self.hinge.shape[0], self.problem.n_blocks, "the room for questions")
         self.n = self.hinge.shape[0]
         self.block = np.arange(self.n, dtype=np.intp)
 
@@ -80,7 +76,6 @@ cdef class Gaps(Hinges):
     """
 
     def __cinit__(self, Problem problem, Py_ssize_t capacity, DualState dual, *args):
-        dual.match(problem)
         self.dual = dual
         self.gap = np.zeros(capacity)
 
@@ -91,20 +86,21 @@ cdef class Gaps(Hinges):
     cdef int record(self, Py_ssize_t k, Problem problem, Visit visit) except -1 nogil:
         cdef Py_ssize_t i = self.block[k]
         cdef double mix = self.dual.blocks[i].loss - self.dual.dot(i, &visit.theta[0])
-        self.hinge[k] = visit.hinge
-        self.excess[k] = visit.excess
         self.gap[k] = problem.block_weight[i] * (visit.hinge - mix)
-        return 0
+        return Hinges.record(self, k, problem, visit)
 
 
 cdef class InexactGaps(Gaps):
     """The same where the oracle may miss the maximum.
 
     The hinge is then the best of what it found, the truth, the stored planes and the mix, which
-    is no better than the best of all planes that it was mixed from, stored or not.
+    is no better than the best of all planes that it was mixed from, stored or not. An answer that
+    is proven best stands, as with an exact oracle.
     """
 
     cdef int record(self, Py_ssize_t k, Problem problem, Visit visit) except -1 nogil:
+        if problem.bounds and visit.excess == 0.0:
+            return Gaps.record(self, k, problem, visit)
         cdef Py_ssize_t i = self.block[k], code_length = self.dual.code_length[i], p
         cdef double mix = self.dual.blocks[i].loss - self.dual.dot(i, &visit.theta[0])
         cdef double hinge = max(visit.hinge, mix)
@@ -119,18 +115,6 @@ cdef class InexactGaps(Gaps):
         self.excess[k] = max(visit.excess - (hinge - visit.hinge), 0.0)
         self.gap[k] = problem.block_weight[i] * (hinge - mix)
         return 0
-
-
-cdef class BoundedGaps(InexactGaps):
-    """The same where the oracle bounds what it may have missed.
-
-    Where that is nothing its answer stands, as with an exact oracle.
-    """
-
-    cdef int record(self, Py_ssize_t k, Problem problem, Visit visit) except -1 nogil:
-        if visit.excess == 0.0:
-            return Gaps.record(self, k, problem, visit)
-        return InexactGaps.record(self, k, problem, visit)
 
 
 cdef class Planes(Gaps):

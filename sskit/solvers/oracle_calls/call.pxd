@@ -26,8 +26,6 @@ cdef class Visit:
 
     # Ask the oracle of block i at w. The truth has hinge 0: if an inexact oracle or rounding
     # gives less, the answer becomes the truth (n = 0, loss = 0), and the excess shrinks.
-    # ValueError unless there is room for the planes of this problem
-    cdef int match(self, Problem problem) except -1
     cdef int call_oracle(
         self, Problem problem, Py_ssize_t i, const double* w, double loss_weight
     ) except -1 nogil

@@ -2,8 +2,6 @@
 
 import numpy as np
 
-from sskit.core.checks cimport check_least
-
 
 cdef class Visit:
     """Scratch memory for visiting the blocks of a problem.
@@ -20,11 +18,6 @@ cdef class Visit:
         self.index = np.zeros(max(problem.max_support, 1), dtype=np.int32)
         self.value = np.zeros(max(problem.max_support, 1))
         self.delta = Direction(problem.max_statistics)
-
-    cdef int match(self, Problem problem) except -1:
-        check_least(self.theta.shape[0], problem.max_statistics, "the room for statistics")
-        check_least(self.code.shape[0], problem.max_code_length, "the room for code")
-        return check_least(self.index.shape[0], problem.max_support, "the room for a plane")
 
     cdef int call_oracle(
         self, Problem problem, Py_ssize_t i, const double* w, double loss_weight

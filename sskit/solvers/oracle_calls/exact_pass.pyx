@@ -5,7 +5,7 @@ import numpy as np
 from sskit.core.dual cimport DualState
 from sskit.core.problem cimport Problem
 from sskit.core.stop cimport Stop
-from sskit.solvers.oracle_calls.answers cimport BoundedGaps, Gaps, Hinges, InexactGaps
+from sskit.solvers.oracle_calls.answers cimport Gaps, Hinges, InexactGaps
 from sskit.solvers.oracle_calls.pool cimport Pool
 from sskit.solvers.oracle_calls.call cimport Visit
 
@@ -39,7 +39,7 @@ cdef class Evaluator:
 
     cdef Problem problem
     cdef readonly Pool pool
-    cdef readonly Py_ssize_t n_calls     # oracle calls so far
+    cdef public Py_ssize_t n_calls       # oracle calls so far, for this purpose elsewhere too
 
     def __cinit__(self, Problem problem, n_jobs=None, Stop stop=None):
         self.problem = problem
@@ -71,14 +71,10 @@ cdef class Evaluator:
         """
         n_blocks = self.problem.n_blocks
         cdef Hinges answers
-        if dual is not None:
-            dual.match(self.problem)
         if dual is None:
             answers = Hinges(self.problem, n_blocks)
         elif self.problem.exact:
             answers = Gaps(self.problem, n_blocks, dual)
-        elif self.problem.bounds:
-            answers = BoundedGaps(self.problem, n_blocks, dual)
         else:
             answers = InexactGaps(self.problem, n_blocks, dual)
         answers.loss_weight = loss_weight
@@ -89,29 +85,20 @@ cdef class Evaluator:
             self.n_calls += answers.n_answered()
         return answers
 
-    def hinges(self, const double[::1] w, DualState dual=None, double loss_weight=1.0):
-        """Ask the oracle of every block at w for nothing but the best values known.
+    def hinges(self, const double[::1] w, double loss_weight=1.0):
+        """Ask the oracle of every block at w for the best values known, and for nothing else.
 
         Parameters
         ----------
-        w, dual, loss_weight : object
+        w, loss_weight : object
             As for `ask`.
 
         Returns
         -------
         hinge : ndarray of shape (n_blocks,)
             H_i = max_y L_i(y) - <w, psi_i(y)>; the best value known if the oracle is not exact.
-        gap : ndarray of shape (n_blocks,)
-            Block gaps c_i (H_i - (loss_i - <w, psi_i> of the mix)); only if `dual` is given.
         """
-        answers = self.ask(w, dual, loss_weight)
-        if dual is None:
-            return answers.hinges()
-        return answers.hinges(), answers.gaps()
-
-    def count(self, Py_ssize_t n_calls):
-        """Add oracle calls that were made for the same purpose elsewhere."""
-        self.n_calls += n_calls
+        return self.ask(w, None, loss_weight).hinges()
 
     def mixes(self, const double[::1] w, DualState dual):
         """Evaluate the mixes of a dual point, without the oracle.
@@ -128,8 +115,6 @@ cdef class Evaluator:
         mix : ndarray of shape (n_blocks,)
             c_i (loss_i - <w, psi_i>) of each block's mix.
         """
-        dual.match(self.problem)
-        self.problem.check_weights(w.shape[0], "w")
         cdef double[::1] mix = np.empty(self.problem.n_blocks)
         cdef Visit visit = Visit(self.problem)
         with nogil:

@@ -15,8 +15,6 @@ cdef class Visitor:
     cdef Problem problem
     cdef DualState dual
 
-    # ValueError unless the visitor moves blocks of this problem, by its sizes
-    cdef int match(self, Problem problem) except -1
     # by how much all visits so far have increased the dual objective, at the weights that they saw
     cdef double increased(self) noexcept nogil
     # A visit by itself: the oracle of block i is asked if it must be, and a step follows.

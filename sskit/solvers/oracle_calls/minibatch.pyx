@@ -5,7 +5,6 @@ import numpy as np
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 
-from sskit.core.checks cimport check_least
 from sskit.core.dual cimport DualState
 from sskit.core.regularizer cimport Regularizer
 from sskit.core.sampler cimport Sampler
@@ -27,11 +26,6 @@ cdef double known(double gap) noexcept nogil:
 
 cdef class Visitor:
     """Base of the visitors."""
-
-    cdef int match(self, Problem problem) except -1:
-        if self.problem is None:
-            raise TypeError(f"{type(self).__name__} visits no problem")
-        return self.problem.match(problem)
 
     cdef double increased(self) noexcept nogil:
         return 0.0
@@ -77,8 +71,6 @@ def run_pass(Visitor visitor, Sampler sampler, Py_ssize_t n_steps, Stop stop=Non
     cdef Problem problem = visitor.problem
     cdef DualState dual = visitor.dual
     cdef Py_ssize_t i, n_done = 0
-    visitor.match(problem)
-    sampler.check(problem.n_blocks, n_steps)
     if stop is None:
         stop = Stop()
     with nogil:
@@ -135,9 +127,6 @@ cdef class Batches:
 
     def __cinit__(self, Pool pool, DualState dual, Regularizer regularizer, Py_ssize_t size,
                   bint together=False):
-        dual.match(pool.problem)
-        regularizer.match(pool.problem)
-        check_least(size, 1, "size")
         self.pool, self.stop = pool, pool.stop
         self.regularizer = regularizer
         self.size = min(size, dual.n_blocks)
@@ -238,8 +227,6 @@ cdef class Batches:
         """
         cdef Planes planes = self.planes
         cdef Py_ssize_t _, i, n_asked = 0
-        visitor.match(self.pool.problem)
-        sampler.check(self.waits.shape[0], n_steps)
         with nogil:
             for _ in range(n_steps):
                 i = sampler.next()
@@ -275,8 +262,6 @@ cdef class Batches:
             Number of visits; fewer if a stop is due before.
         """
         cdef Py_ssize_t _
-        visitor.match(self.pool.problem)
-        sampler.check(self.waits.shape[0], n_steps)
         with nogil:
             for _ in range(n_steps):
                 self.working[self.n_working] = sampler.next()

@@ -1,3 +1,5 @@
+from libcpp.vector cimport vector
+
 from sskit.core.problem cimport Problem
 from sskit.core.stop cimport Stop
 from sskit.parallel.crew cimport Crew, Task
@@ -26,8 +28,8 @@ cdef class Asking(Task):
     cdef const double* w
     cdef list problems
     cdef list visits
-    cdef void** problem        # the same, borrowed
-    cdef void** visit
+    cdef vector[void*] problem     # the same, borrowed
+    cdef vector[void*] visit
 
 
 cdef class ThreadPool(Pool):

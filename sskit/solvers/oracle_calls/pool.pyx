@@ -3,8 +3,6 @@
 import numpy as np
 from joblib import effective_n_jobs
 
-from libc.stdlib cimport calloc, free
-
 from sskit.core.problem cimport Problem
 from sskit.core.stop cimport Stop, seconds
 from sskit.parallel.crew cimport Crew, Task
@@ -63,8 +61,6 @@ cdef class Pool:
         CutShort
             If a stop was due before all had answered.
         """
-        self.problem.match(answers.problem)
-        self.problem.check_weights(w.shape[0], "w")
         answers.open()
         if not self.stop.over():
             with nogil:
@@ -77,19 +73,12 @@ cdef class Asking(Task):
     """What a pool of threads does: each asks with a problem and scratch memory of its own."""
 
     def __cinit__(self, Problem problem, Py_ssize_t n_workers, Stop stop):
-        cdef Py_ssize_t k
         self.stop = stop
-        self.problem = <void**>calloc(2 * n_workers, sizeof(void*))
-        if self.problem == NULL:
-            raise MemoryError(f"no memory for {n_workers} workers")
-        self.visit = self.problem + n_workers
         self.problems = [problem if k == 0 else problem.fork() for k in range(n_workers)]
         self.visits = [Visit(problem) for _ in range(n_workers)]
-        for k in range(n_workers):
-            self.problem[k], self.visit[k] = <void*>self.problems[k], <void*>self.visits[k]
-
-    def __dealloc__(self):
-        free(self.problem)
+        for each, visit in zip(self.problems, self.visits):
+            self.problem.push_back(<void*>each)
+            self.visit.push_back(<void*>visit)
 
     cdef bint perform(
         self, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t worker
@@ -122,11 +111,6 @@ cdef class ThreadPool(Pool):
         self.crew = Crew(n_workers, stop=self.stop)
         self.asking = Asking(problem, n_workers, self.stop)
         self.worth = WORTH_A_CALL
-
-    @property
-    def threads(self):
-        """The threads of the helpers."""
-        return self.crew.threads
 
     @property
     def problems(self):

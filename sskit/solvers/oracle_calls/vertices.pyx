@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from sskit.core.checks cimport check_equal, check_indices, check_least
 from sskit.core.direction cimport Direction
 from sskit.core.dual cimport DualState
 from sskit.core.problem cimport Problem
@@ -41,8 +40,6 @@ cdef class Vertices(Planes):
             At most n_blocks of them, each once.
         """
         blocks = np.ascontiguousarray(blocks, dtype=np.intp)
-        check_indices(blocks, self.problem.n_blocks, "block")
-        check_least(self.hinge.shape[0], len(blocks), "the room for questions")
         self.block, self.n = blocks, len(blocks)
 
     def look(self, const double[::1] w):
@@ -73,8 +70,6 @@ cdef class Vertices(Planes):
         """
         cdef Py_ssize_t i
         cdef Direction delta = self.visit.delta
-        dual.match(self.problem)
-        check_equal(self.n, dual.n_blocks, "the number of vertices")
         with nogil:
             for i in range(self.n):
                 self.load_plane(i, delta)
@@ -135,16 +130,6 @@ cdef class Vertices(Planes):
         cdef Direction delta = self.visit.delta
         cdef bint done = False
         cdef Stop stop = self.pool.stop
-        check_equal(weight.shape[0], n, "the number of factors")
-        check_equal(blocks.shape[0], n, "the number of blocks")
-        check_indices(questions, self.n, "question")
-        check_indices(blocks, target.n_blocks, "block")
-        target.check_weights(out.shape[0], "out")
-        for m in range(n):
-            check_equal(
-                target.code_length(blocks[m]), self.problem.code_length(self.block[questions[m]]),
-                "the length of the code of a block"
-            )
         with nogil:
             try:
                 target.space.begin_sum(&out[0], target.n_weights)
@@ -199,9 +184,7 @@ def assign_vertices(Problem problem, DualState dual, const double[::1] w, evalua
     cdef double excess = 0.0
     cdef Visit visit = Visit(problem)
     cdef Stop stop = evaluator.pool.stop
-    dual.match(problem)
-    problem.check_weights(w.shape[0], "w")
     with nogil:
         assign(problem, dual, visit, visit.delta, &w[0], stop, &excess)
-    evaluator.count(problem.n_blocks)
+    evaluator.n_calls += problem.n_blocks
     return excess

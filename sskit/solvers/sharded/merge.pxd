@@ -1,4 +1,5 @@
 from libc.stdint cimport int64_t
+from libcpp.vector cimport vector
 
 from sskit.core.regularizer cimport Regularizer
 from sskit.solvers.common.averaging cimport Averager
@@ -14,7 +15,7 @@ cdef class Merge:
     cdef Regularizer regularizer
     cdef Averager averager
     cdef list shards
-    cdef void** shard                # the same, borrowed
+    cdef vector[void*] shard         # the same, borrowed
     cdef readonly Py_ssize_t n_shards
     cdef double enough               # share of what moves gain one by one that a merge should gain
 
@@ -43,7 +44,7 @@ cdef class LineMerge(Merge):
 
     cdef const int64_t[::1] cuts     # (n_shards + 1,) of the problem, see Problem.cut_weights
     cdef list scratch
-    cdef void** direction            # the same, borrowed
+    cdef vector[void*] direction     # the same, borrowed
     cdef bint copies                 # does every shard have weights of its own?
     cdef double[::1] growth          # (n_shards,) of ||v||^2 by the last writing: by part, or all
     cdef double* target              # what is written next: v, or a vector that follows it

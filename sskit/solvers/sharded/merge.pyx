@@ -4,11 +4,9 @@ import numpy as np
 
 from libc.math cimport fabs
 from libc.stdint cimport INT64_MAX
-from libc.stdlib cimport calloc, free
 
-from sskit.core.checks cimport check_equal
 from sskit.core.direction cimport Direction
-from sskit.solvers.sharded.shard cimport LoggingShard, PrivateShard, Shard
+from sskit.solvers.sharded.shard cimport LoggingShard, PrivateShard
 
 # A merge should gain this share of what the moves would gain one by one ...
 cdef double ENOUGH_ON_LINE = 0.95
@@ -44,17 +42,10 @@ cdef class Merge:
     """
 
     def __cinit__(self, list shards, Regularizer regularizer, Averager averager, *args):
-        cdef Py_ssize_t n = len(shards), k
         self.regularizer, self.averager, self.shards = regularizer, averager, shards
-        self.n_shards = n
-        self.shard = <void**>calloc(max(n, 1), sizeof(void*))
-        if self.shard == NULL:
-            raise MemoryError(f"no memory for {n} shards")
-        for k in range(n):
-            self.shard[k] = <void*>(<Shard?>shards[k])
-
-    def __dealloc__(self):
-        free(self.shard)
+        self.n_shards = len(shards)
+        for shard in shards:
+            self.shard.push_back(<void*>shard)
 
     cdef void begin(self) noexcept nogil:
         pass
@@ -85,25 +76,14 @@ cdef class LineMerge(Merge):
     """
 
     def __cinit__(self, list shards, regularizer, averager, const int64_t[::1] cuts):
-        cdef Py_ssize_t k, n = self.n_shards
-        check_equal(cuts.shape[0], n + 1, "the number of cuts")
-        for k in range(n):
-            if not isinstance(shards[k], LoggingShard):
-                raise TypeError("all shards must have logs")
         self.enough = ENOUGH_ON_LINE
-        self.cuts, self.growth = cuts, np.zeros(n)
-        self.copies = n > 0 and (<LoggingShard>shards[0]).weights.moves
-        self.direction = <void**>calloc(max(n, 1), sizeof(void*))
-        if self.direction == NULL:
-            raise MemoryError(f"no memory for {n} shards")
+        self.cuts, self.growth = cuts, np.zeros(self.n_shards)
+        self.copies = (<LoggingShard>shards[0]).weights.moves
         self.scratch = [
             Direction((<LoggingShard>shard).problem.max_statistics) for shard in shards
         ]
-        for k in range(n):
-            self.direction[k] = <void*>self.scratch[k]
-
-    def __dealloc__(self):
-        free(self.direction)
+        for direction in self.scratch:
+            self.direction.push_back(<void*>direction)
 
     cdef void begin(self) noexcept nogil:
         cdef Py_ssize_t k
@@ -210,11 +190,8 @@ cdef class BoxMerge(Merge):
     """
 
     def __cinit__(self):
-        cdef Py_ssize_t n = self.n_shards, k
+        cdef Py_ssize_t n = self.n_shards
         self.enough = ENOUGH_IN_BOX
-        for k in range(n):
-            if not isinstance(self.shards[k], PrivateShard):
-                raise TypeError("all shards must have weights of their own")
         self.gram, self.slope, self.share = np.zeros((n, n)), np.zeros(n), np.zeros(n)
 
     cdef void begin(self) noexcept nogil:

@@ -5,7 +5,6 @@ import numpy as np
 from libc.stdint cimport INT32_MAX, int32_t
 from libcpp.vector cimport vector
 
-from sskit.core.checks cimport check_equal, check_index, check_range
 from sskit.core.dual cimport DualState
 from sskit.core.problem cimport Problem
 from sskit.core.regularizer cimport Regularizer
@@ -138,10 +137,6 @@ cdef class Rounds(Task):
     def __cinit__(self, Crew crew, problems, DualState dual, Regularizer regularizer,
                   Averager averager, double[::1] gaps):
         cdef Py_ssize_t n_blocks = dual.n_blocks
-        check_equal(gaps.shape[0], n_blocks, "the number of gaps")
-        check_range(1, len(problems), MOST_SHARDS, "shards")
-        regularizer.match(problems[0])
-        averager.match(problems[0])
         self.crew, self.stop = crew, crew.stop
         self.dual, self.regularizer, self.gaps = dual, regularizer, gaps
         self.n_shards = len(problems)
@@ -175,13 +170,13 @@ cdef class Rounds(Task):
         elif self.phase == MERGING:
             self.merge.part(start)
         else:
-            (<Shard>self.merge.shard[start]).catch_up(self.merge.shard, self.n_shards)
+            (<Shard>self.merge.shard[start]).catch_up(self.merge.shard)
         return False
 
     # what one shard does of a round
     cdef int visit(self, Shard shard, bint leads) except -1 nogil:
         shard.began = True
-        shard.catch_up(self.merge.shard, self.n_shards)
+        shard.catch_up(self.merge.shard)
         try:
             shard.visit(&self.saved[0], self.round, self.stop, leads)
         finally:
@@ -232,7 +227,7 @@ cdef class Rounds(Task):
         for k in range(self.n_shards):
             # after an error there may be some
             if not (<Shard>self.merge.shard[k]).began:
-                (<Shard>self.merge.shard[k]).catch_up(self.merge.shard, self.n_shards)
+                (<Shard>self.merge.shard[k]).catch_up(self.merge.shard)
         increase = self.merge.take()
         self.increase += increase
         for k in range(<Py_ssize_t>self.drawn.size()):
@@ -298,9 +293,6 @@ cdef class Rounds(Task):
             Number of visits made.
         """
         cdef Py_ssize_t left = n_steps, n, before = self.n_visits, k
-        check_equal(len(visitors), self.n_shards, "the number of visitors")
-        check_index(kind, 2, "kind")
-        sampler.check(self.dual.n_blocks, n_steps)
         self.crew.begin(self)
         for k in range(self.n_shards):
             (<Shard>self.shards[k]).begin_pass(<Visitor?>visitors[k])

@@ -95,7 +95,7 @@ cdef class Shard:
     # all of the weights become those of the run
     cdef void renew(self) noexcept nogil
     # let weights and blocks do what the merge of the last round said of all shards
-    cdef int catch_up(self, void** shards, Py_ssize_t n_shards) except -1 nogil
+    cdef int catch_up(self, const vector[void*]& shards) except -1 nogil
     cdef int settle(self) except -1 nogil
     # visit the blocks; saved: by block, the round in which the log last took it up
     cdef int visit(self, int32_t* saved, int32_t round, Stop stop, bint leads) except -1 nogil

@@ -4,7 +4,6 @@ import numpy as np
 
 from libc.string cimport memcpy
 
-from sskit.core.checks cimport check_equal
 from sskit.core.dual cimport Block
 from sskit.core.lanes cimport LANES
 from sskit.core.regularizer cimport BoxRegularizer
@@ -38,8 +37,6 @@ cdef class Shard:
     """
 
     def __cinit__(self, Problem problem, DualState dual, Regularizer regularizer, *args):
-        dual.match(problem)
-        regularizer.match(problem)
         self.problem = problem
         self.dual = dual
         self.base = regularizer
@@ -49,7 +46,6 @@ cdef class Shard:
         self.gamma = 1.0
 
     cdef int begin_pass(self, Visitor visitor) except -1:
-        visitor.match(self.problem)
         self.visitor = visitor
         self.regularizer.lam = self.base.lam
         return 0
@@ -64,7 +60,7 @@ cdef class Shard:
     cdef void renew(self) noexcept nogil:
         pass
 
-    cdef int catch_up(self, void** shards, Py_ssize_t n_shards) except -1 nogil:
+    cdef int catch_up(self, const vector[void*]& shards) except -1 nogil:
         return self.settle()
 
     cdef void measure(self) noexcept nogil:
@@ -146,7 +142,6 @@ cdef class PrivateRegularizer(Regularizer):
     """
 
     def __cinit__(self, lam, n_weights, covector, Regularizer base, bint own):
-        check_equal(self.n_weights, base.n_weights, "the number of weights")
         self.base = base
         self.base_v, self.base_w = &base.v[0], &base.w[0]
         self.bounded = base.bounded
@@ -209,9 +204,9 @@ cdef class PrivateShard(Shard):
         if self.weights.bounded:
             memcpy(&self.weights.w[0], self.weights.base_w, n_bytes)
 
-    cdef int catch_up(self, void** shards, Py_ssize_t n_shards) except -1 nogil:
+    cdef int catch_up(self, const vector[void*]& shards) except -1 nogil:
         cdef Py_ssize_t k
-        for k in range(n_shards):
+        for k in range(<Py_ssize_t>shards.size()):
             self.follow(<PrivateShard>shards[k])
         if self.weights.bounded:
             self.weights.clip_all()
@@ -258,9 +253,6 @@ cdef class LoggingRegularizer(Regularizer):
     """
 
     def __cinit__(self, lam, n_weights, covector, Regularizer base, bint moves, bint own):
-        check_equal(self.n_weights, base.n_weights, "the number of weights")
-        if base.bounded:
-            raise ValueError("moves of bounded weights cannot be followed")
         self.moves = moves
         if not own:
             self.v, self.w = base.v, base.w

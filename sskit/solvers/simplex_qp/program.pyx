@@ -225,13 +225,6 @@ cdef class SimplexProgram:
     def __cinit__(self, score, weight, gram, double block_weight, double lam):
         cdef Py_ssize_t a, n = len(score)
         gram = np.array(gram, dtype=np.float64, order="C")
-        if n == 0 or np.shape(weight) != (n,) or gram.shape != (n, n):
-            raise ValueError(
-                f"{n} scores do not go with weights of shape {np.shape(weight)} and inner products "
-                f"of shape {gram.shape}"
-            )
-        if not (np.asarray(weight) >= 0).all() or not np.any(weight):
-            raise ValueError(f"weight must be weights that sum to one, got {weight}")
         image = np.dot(gram, weight)
         self.gram = gram
         self.block_weight = block_weight

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from sskit.core.checks cimport check_equal, check_least
 from sskit.core.direction cimport Direction
 from sskit.core.lanes cimport LANES
 from sskit.core.problem cimport Problem
@@ -33,7 +32,6 @@ cdef class SubgradientState:
     cdef readonly double loss            # sum of the weighted losses of the planes
 
     def __cinit__(self, double lam, Py_ssize_t n_weights):
-        check_least(n_weights, 0, "n_weights")
         self.lam = lam
         self.n_weights = n_weights
         self.total = np.zeros(n_weights + LANES)
@@ -93,9 +91,6 @@ def run_pass(
         Number of steps taken.
     """
     cdef Py_ssize_t n_done = 0
-    visit.match(problem)
-    check_equal(state.n_weights, problem.n_weights, "the number of weights")
-    sampler.check(problem.n_blocks, n_steps)
     if stop is None:
         stop = Stop()
     with nogil:

@@ -30,7 +30,7 @@ def get(rows, t):
 def test_all_rows_are_computed_once_if_they_fit(single):
     rows = linear_rows(100, single)
     assert (rows.n_rows, rows.n_slots, rows.n_computed, rows.complete) == (9, 9, 0, False)
-    rows.fill_all()
+    rows.fill(np.arange(9), np.arange(9))
     np.testing.assert_allclose([get(rows, t) for t in range(9)], K, **CLOSE[single])
     assert (rows.n_computed, rows.complete) == (9, True)
 
@@ -74,8 +74,6 @@ def test_a_row_of_no_use_leaves_before_older_ones():
     get(rows, 1)  # of use again
     get(rows, 4)  # in place of 0
     assert rows.held(np.arange(5)).tolist() == [False, True, False, True, True]
-    with pytest.raises((IndexError, ValueError), match="row"):
-        rows.release(np.array([-1]))
 
 
 def test_rows_that_are_taken_for_once_drive_none_out():
@@ -112,10 +110,6 @@ def test_rows_can_be_had_at_once():
     rows.ensure(np.array([8, 0, 4]))
     assert rows.held(np.array([0, 4, 8])).all()
     assert rows.n_computed == 3
-    with pytest.raises(ValueError, match="the number of slots is 3, expected at least 4"):
-        rows.ensure(np.arange(4))
-    with pytest.raises(IndexError, match="row"):
-        rows.ensure(np.array([9]))
 
 
 def test_rounding_is_that_of_the_rows():

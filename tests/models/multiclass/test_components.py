@@ -69,7 +69,7 @@ def test_moved_truths_are_feasible_and_keep_the_other_blocks():
                 np.testing.assert_array_equal(one, other)
     regularizer = Regularizer(0.05, after.n_weights)
     dual.rebuild(after, regularizer)
-    _, gaps = Evaluator(after).hinges(regularizer.w, dual)
+    gaps = Evaluator(after).ask(regularizer.w, dual).gaps()
     assert (gaps >= -1e-12).all()
     w = np.random.default_rng(0).normal(size=problem.n_weights)
     gains = truth_gains(after, problem, regularizer.padded(w))

@@ -90,7 +90,7 @@ def test_moved_points_are_dual_points_of_the_new_problem(steps):
                 assert loss == pytest.approx(weights @ losses)
         regularizer = Regularizer(LAM, new.n_weights)
         dual.rebuild(new, regularizer)
-        _, gaps = Evaluator(new).hinges(regularizer.w, dual)
+        gaps = Evaluator(new).ask(regularizer.w, dual).gaps()
         assert (gaps >= -1e-12).all()
     del dual, probe, solution, point, solver
     assert problem.plane_store.n_planes <= kept + len(X)

@@ -121,12 +121,11 @@ def test_what_nobody_asked_for_is_forgotten():
     assert isinstance(oracle_pool, OraclePool)
     oracle_pool.precompute(np.arange(4), np.zeros(2))
     assert sorted(oracle_pool.found) == [0, 1, 2, 3]
-    y, (index, value), loss = oracle_pool.pop(2)
+    y, (index, value), loss = oracle_pool.found[2]
     assert (y, loss) == (best_sign(X[2], np.zeros(2), Y[2]), 1.0)
     np.testing.assert_array_equal(value, y * X[2])
-    assert oracle_pool.pop(2) is None
     oracle_pool.clear()
-    assert oracle_pool.pop(3) is None
+    assert not oracle_pool.found
 
 
 def test_workers_leave_ctrl_c_to_their_leader():

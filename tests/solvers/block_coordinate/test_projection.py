@@ -13,7 +13,6 @@ from sskit import RegularizationPath, SequenceTagger, StructSVMClassifier
 from sskit.core.dual import DualState
 from sskit.datasets import make_chains
 from sskit.solvers import BCFW
-from sskit.solvers.block_coordinate.plain_pass import PlainVisitor
 from sskit.solvers.block_coordinate.projection_pass import ProjectionVisitor
 from sskit.solvers.common.averaging import Averager
 
@@ -250,12 +249,8 @@ def test_refusals():
 def test_a_visitor_needs_blocks_of_one_state():
     toy = TOYS["chain"](0, n=4)
     dual, regularizer = DualState(toy.problem), toy.regularizer(0.1)
-    for visitor, expected in ((PlainVisitor, None), (ProjectionVisitor, "no blocks of one state")):
-        with pytest.raises(ValueError, match="the number of gaps"):
-            visitor(toy.problem, dual, regularizer, Averager(), np.zeros(3))
-        if expected:
-            with pytest.raises(TypeError, match=expected):
-                visitor(toy.problem, dual, regularizer, Averager(), np.zeros(4))
+    with pytest.raises(TypeError, match="no blocks of one state"):
+        ProjectionVisitor(toy.problem, dual, regularizer, Averager(), np.zeros(4))
 
 
 def test_interrupted_fits_go_on():

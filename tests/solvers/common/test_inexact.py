@@ -59,7 +59,8 @@ def test_gaps_are_those_of_the_best_known_planes(name, solver, n_jobs):
     for scale in (0.0, 0.3, 3.0):
         w = toy.flat(run.weights()) + rng.normal(scale=scale, size=toy.pairs.d)
         padded = run.regularizer.padded(toy.unflat(w))
-        hinges, gaps = evaluator.hinges(padded, run.dual)
+        answers = evaluator.ask(padded, run.dual)
+        hinges, gaps = answers.hinges(), answers.gaps()
         assert not evaluator.hinges(padded).any()
         for i in range(toy.pairs.n):
             best, mix = best_known(toy, run.dual, i, w)
@@ -104,7 +105,7 @@ def test_stored_planes_are_solved_when_the_oracle_has_given_up(name, solver):
         gap = run.certify(evaluator).gap
         assert gap >= -1e-12
     assert gap <= (1e-3 if solver == "multi-plane" else 1e-9)
-    _, gaps = evaluator.hinges(run.regularizer.w, run.dual)
+    gaps = evaluator.ask(run.regularizer.w, run.dual).gaps()
     for i in range(toy.pairs.n):
         best, mix = best_known(toy, run.dual, i, toy.flat(run.weights()))
         assert gaps[i] == pytest.approx(toy.pairs.c[i] * (best - mix), abs=1e-12)
@@ -116,7 +117,8 @@ def test_an_exact_oracle_is_taken_at_its_word():
     w = toy.regularizer(LAM).padded(np.random.default_rng(0).normal(size=toy.pairs.d))
     evaluator = Evaluator(toy.problem)
     dual = DualState(toy.problem)
-    hinges, gaps = evaluator.hinges(w, dual)
+    answers = evaluator.ask(w, dual)
+    hinges, gaps = answers.hinges(), answers.gaps()
     np.testing.assert_array_equal(hinges, evaluator.hinges(w))
     np.testing.assert_array_equal(gaps, toy.pairs.c * hinges)
     expected = [toy.pairs.hinge(i, toy.flat(w[: toy.pairs.d])) for i in range(toy.pairs.n)]

@@ -222,18 +222,18 @@ def test_a_team_is_as_large_as_asked_but_not_larger_than_the_problem():
     zero = toy.regularizer(LAM).padded(np.zeros(toy.pairs.d))
     evaluator = Evaluator(toy.problem, 16)
     evaluator.pool.worth = 0.0
-    assert evaluator.pool.threads == []
+    assert evaluator.pool.crew.threads == []
     expected = Evaluator(toy.problem).hinges(zero)
     for _ in range(200):
         np.testing.assert_array_equal(evaluator.hinges(zero), expected)
-    assert len(evaluator.pool.threads) == 2
+    assert len(evaluator.pool.crew.threads) == 2
 
 
 def test_threads_end_with_their_team():
     toy = chain_toy(0, n=5)
     evaluator = Evaluator(toy.problem, 3)
     evaluator.hinges(toy.regularizer(LAM).padded(np.zeros(toy.pairs.d)))
-    threads = evaluator.pool.threads
+    threads = evaluator.pool.crew.threads
     assert [thread.is_alive() for thread in threads] == [True, True]
     del evaluator
     for thread in threads:

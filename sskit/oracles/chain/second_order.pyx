@@ -7,6 +7,7 @@ from sskit.oracles.gate import (
 )
 
 from libc.math cimport INFINITY
+from libcpp.vector cimport vector
 
 from sskit.core.lanes cimport LANES, padded
 
@@ -30,6 +31,76 @@ def make_triple_table(triples):
     with nogil:
         triple_table(&weights[0], n_states, &out[0])
     return np.asarray(out)
+
+
+def make_triple_tables(triples):
+    """Return the table of potentials of triples, and that of the same ones read backwards."""
+    return make_triple_table(triples), make_triple_table(triples.transpose(2, 1, 0))
+
+
+def sum_second_order(nodes, transitions, tables, bint wants_pairs, triples):
+    """Sum over the labellings of a chain, whose potentials are not checked.
+
+    Parameters
+    ----------
+    nodes : ndarray of shape (n_nodes, n_states)
+        Potentials of the nodes.
+    transitions : ndarray of shape (n_states, n_states) or (n_nodes - 1, n_states, n_states)
+        Potentials of the transitions, of all or of each.
+    tables : tuple of two ndarray
+        From `make_triple_tables`.
+    wants_pairs : bool
+        Whether the probabilities of pairs are wanted.
+    triples : bool or None
+        Whether those of three states in a row are wanted by place, or as a sum over places; None:
+        neither.
+
+    Returns
+    -------
+    log_partition : float
+        log Z; -inf if no labelling is possible, and then all others are arbitrary.
+    marginals : ndarray of shape (n_nodes, n_states)
+        Probabilities of the states.
+    pairs : ndarray of shape (n_nodes - 1, n_states, n_states)
+        Those of states of neighbours, or zeros.
+    triples : ndarray of shape (n_nodes - 2, n_states, n_states, n_states)
+        Those of three states in a row; without the first axis if it is a sum; or zeros.
+    """
+    cdef Py_ssize_t n_nodes = nodes.shape[0], K = nodes.shape[1], stride = padded(K), t
+    cdef Py_ssize_t n_sums = max(n_nodes - 2, 0) if triples is not False else 1
+    cdef Py_ssize_t step = K * K * stride if triples else 0
+    cdef bint shared = transitions.ndim == 2
+    cdef const double[:, ::1] node_rows = padded_rows(nodes)
+    cdef const double[:, ::1] pair_rows = padded_rows(
+        np.append(transitions.reshape(-1, K), np.zeros((K, K)), axis=0)  # there may be no table
+    )
+    cdef const double[:, ::1] turned_pairs = padded_rows(transitions.T) if shared else pair_rows
+    cdef const double[::1] table = tables[0], turned_table = tables[1]
+    marginals, pairs = np.empty((n_nodes, stride)), np.zeros((n_nodes - 1, K, stride))
+    sums = np.zeros((n_sums, K, K, stride))
+    cdef double[:, ::1] out = marginals
+    cdef double[:, :, ::1] pair_view = pairs
+    cdef double[:, :, :, ::1] triple_view = sums
+    cdef double* pair_out = &pair_view[0, 0, 0] if wants_pairs and n_nodes > 1 else NULL
+    cdef double* triple_out = NULL
+    if triples is not None and n_nodes > 2:
+        triple_out = &triple_view[0, 0, 0, 0]
+    cdef vector[const double*] of_steps
+    for t in range(0 if shared else n_nodes - 1):
+        of_steps.push_back(&pair_rows[t * K, 0])
+    cdef SecondSumProduct oracle
+    cdef double log_partition
+    with nogil:
+        oracle.begin(K, &pair_rows[0, 0], &table[0], &turned_pairs[0, 0], &turned_table[0])
+        log_partition = oracle.forward(
+            &node_rows[0, 0], n_nodes, of_steps.data() if of_steps.size() else NULL
+        )
+        if log_partition > -INFINITY:
+            oracle.backward(
+                &node_rows[0, 0], n_nodes, &out[0, 0], pair_out, K * stride, triple_out, step
+            )
+    pairs, sums = pairs[..., :K], (sums[0] if triples is False else sums)[..., :K]
+    return log_partition, marginals[:, :K], pairs, sums
 
 
 def second_order_viterbi(nodes, transitions, triples, *, truth=None, cost=1.0):
@@ -288,30 +359,9 @@ def second_order_marginals(
     check_switch(return_pairs, "return_pairs")
     check_switch(return_triples, "return_triples")
     nodes, transitions, triples = check_second_order(nodes, transitions, triples)[:3]
-    cdef Py_ssize_t n_nodes = nodes.shape[0], K = nodes.shape[1], stride = padded(K)
-    cdef const double[:, ::1] node_rows = padded_rows(nodes)
-    cdef const double[:, ::1] pair_rows = padded_rows(transitions)
-    cdef const double[:, ::1] turned_pairs = padded_rows(transitions.T)
-    cdef const double[::1] table = make_triple_table(triples)
-    cdef const double[::1] turned_table = make_triple_table(triples.transpose(2, 1, 0))
-    marginals = np.empty((n_nodes, stride))
-    pairs = np.zeros((max(n_nodes - 1, 0) if return_pairs else 0, K, stride))
-    shares = np.zeros((max(n_nodes - 2, 0) if return_triples else 0, K, K, stride))
-    cdef double[:, ::1] out = marginals
-    cdef double[:, :, ::1] pair_view = pairs
-    cdef double[:, :, :, ::1] triple_view = shares
-    cdef double* pair_out = &pair_view[0, 0, 0] if len(pairs) else NULL
-    cdef double* triple_out = &triple_view[0, 0, 0, 0] if len(shares) else NULL
-    cdef SecondSumProduct oracle
-    cdef double log_partition
-    with nogil:
-        oracle.begin(K, &pair_rows[0, 0], &table[0], &turned_pairs[0, 0], &turned_table[0])
-        log_partition = oracle.forward(&node_rows[0, 0], n_nodes, NULL)
-        if log_partition > -INFINITY:
-            oracle.backward(
-                &node_rows[0, 0], n_nodes, &out[0, 0], pair_out, K * stride, triple_out,
-                K * K * stride
-            )
-    check_allowed(log_partition > -INFINITY, n_nodes)
-    answer = [marginals] + [pairs] * return_pairs + [shares] * return_triples
-    return log_partition, *(np.ascontiguousarray(array[..., :K]) for array in answer)
+    found = sum_second_order(
+        nodes, transitions, make_triple_tables(triples), return_pairs, return_triples or None
+    )
+    check_allowed(found[0] > -INFINITY, len(nodes))
+    answer = [found[1]] + [found[2]] * return_pairs + [found[3]] * return_triples
+    return found[0], *map(np.ascontiguousarray, answer)

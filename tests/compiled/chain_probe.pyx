@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sskit.oracles.chain.second_order import make_triple_table
+from sskit.oracles.chain.viterbi import make_triple_table
 from sskit.oracles.gate import padded_rows
 
 from libc.stdint cimport int32_t

@@ -10,8 +10,7 @@ from sskit.models.features import FeatureRows, no_features, with_spare
 from sskit.models.given import Given, GivenGraphs
 from sskit.models.graph.model import form_of
 from sskit.models.request import Decoder
-from sskit.oracles.chain.second_order import make_triple_tables, sum_second_order
-from sskit.oracles.chain.viterbi import chain_marginals
+from sskit.oracles.chain.viterbi import PaddedChain, make_triple_tables
 
 
 class Calibration(NamedTuple):
@@ -262,9 +261,9 @@ class Scores:
         if self.edge_scores is not None:
             table = table + calibration.pairs * self._edge_tables(i)
         if self.triples is None:
-            return *chain_marginals(nodes, table, return_pairs=True)[1:], None
+            return *PaddedChain(nodes, table).marginals(True)[1:3], None
         triples = make_triple_tables(calibration.pairs * self.triples)
-        return sum_second_order(nodes, table, triples, True, True)[1:]
+        return PaddedChain(nodes, table, triples).marginals(True, True)[1:]
 
     def decoder(self, calibration, possible=None, n_jobs=None):
         """Return calibrated scores as what is asked for labellings.
@@ -337,9 +336,8 @@ class Scores:
             if self.edge_scores is not None:
                 edges = self._edge_tables(i)
                 table = table + calibration.pairs * edges
-            log_z[i], marginals[rows], pairs, sums = sum_second_order(
-                nodes[rows], table, triples, True, False
-            )
+            chain = PaddedChain(nodes[rows], table, triples)
+            log_z[i], marginals[rows], pairs, sums = chain.marginals(True, False)
             if log_z[i] == -np.inf:
                 continue
             counts[0] += weight[i] * pairs.sum(axis=0)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sskit.models.counts import are_counts, in_units
-from sskit.oracles.chain.second_order import make_triple_table
+from sskit.oracles.chain.viterbi import make_triple_table
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t

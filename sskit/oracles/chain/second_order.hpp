@@ -1,6 +1,7 @@
 // Chains of the second order on raw arrays, compiled for several CPUs; second_order.pxd says what
 // functions are for.
 #pragma once
+#include <algorithm>
 #include <cstring>
 
 #include "k_best.hpp"
@@ -8,53 +9,32 @@
 
 namespace sskit {
 
-SSKIT_INLINE double lower(double a, double b) { return a < b ? a : b; }
-SSKIT_INLINE double upper(double a, double b) { return a > b ? a : b; }
-
-// Smallest and largest of n numbers. Vectors overlap at the end of the row.
-SSKIT_INLINE void extremes(const double* row, ptrdiff_t n, double* least, double* most) {
-    if (n < HALF) {
-        *least = *most = row[0];
-        for (ptrdiff_t c = 1; c < n; ++c) {
-            *least = lower(row[c], *least);
-            *most = upper(row[c], *most);
-        }
-        return;
-    }
-    half_vec floor = load_half(row + n - HALF), top = floor;
-    for (ptrdiff_t c = 0; c + HALF < n; c += HALF) {
-        const half_vec x = load_half(row + c);
-        floor = smaller(x, floor);
-        top = larger(x, top);
-    }
-    double low[HALF], high[HALF];
-    store(low, floor);
-    store(high, top);
-    *least = low[0];
-    *most = high[0];
-    for (int l = 1; l < HALF; ++l) {
-        *least = lower(low[l], *least);
-        *most = upper(high[l], *most);
-    }
-}
-
 // A table of triples for second_order_step, of weights (n_states, n_states, n_states) behind which
 // LANES numbers can be read: rows (a, b) of padded(n_states) numbers c, then two padded tables
-// (a, b) of the least and of the largest of each row. The padding of rows is arbitrary.
+// (a, b) of the least and of the largest of each row. The padding of rows is one of their numbers.
 SSKIT_OWN_CLONES void triple_table(const double* weights, ptrdiff_t n_states, double* out) {
     const ptrdiff_t stride = padded(n_states), size = n_states * stride;
     double* least = out + n_states * size;
     double* most = least + size;
+    double low[HALF], high[HALF];
     for (ptrdiff_t a = 0; a < n_states; ++a) {
         for (ptrdiff_t b = 0; b < n_states; ++b) {
             const double* row = weights + (a * n_states + b) * n_states;
             double* to = out + a * size + b * stride;
             for (ptrdiff_t c = 0; c < n_states; c += LANES) store(to + c, load(row + c));
-            extremes(row, n_states, least + a * stride + b, most + a * stride + b);
+            for (ptrdiff_t c = n_states; c < stride; ++c) to[c] = row[0];
+            half_vec floor = load_half(to), top = floor;
+            for (ptrdiff_t c = HALF; c < stride; c += HALF) {
+                floor = smaller(load_half(to + c), floor);
+                top = larger(load_half(to + c), top);
+            }
+            store(low, floor);
+            store(high, top);
+            least[a * stride + b] = *std::min_element(low, low + HALF);
+            most[a * stride + b] = *std::max_element(high, high + HALF);
         }
-        for (ptrdiff_t b = n_states; b < stride; ++b) {
+        for (ptrdiff_t b = n_states; b < stride; ++b)
             least[a * stride + b] = most[a * stride + b] = 0.0;
-        }
     }
 }
 
@@ -140,21 +120,6 @@ SSKIT_OWN_CLONES void second_order_log_step(const double* value, const double* t
     step_of_pairs<true>(value, triples, n_states, add, node, scratch, out);
 }
 
-// out = exp(table) scaled to sum to one, rows padded with zeros; returns the logarithm of that sum
-SSKIT_OWN_CLONES double table_shares(const double* table, ptrdiff_t n_states, double* out) {
-    const ptrdiff_t stride = padded(n_states), size = n_states * stride;
-    double top = NOTHING;
-    for (ptrdiff_t at = 0; at < size; at += stride) {
-        const double x = row_max(table + at, n_states);
-        top = x > top ? x : top;
-    }
-    if (!(top > NOTHING)) return top;
-    for (ptrdiff_t at = 0; at < size; at += stride) exp_row(table + at, top, n_states, out + at);
-    const double sum = row_sum(out, size), scale = 1.0 / sum;
-    for (ptrdiff_t at = 0; at < size; at += LANES) store(out + at, load(out + at) * scale);
-    return top + std::log(sum);
-}
-
 // out[a, b, c] += exp(value[a, b] + triples[a, b, c] + rest[b, c]), all padded
 SSKIT_OWN_CLONES void add_triples(const double* value, const double* triples, const double* rest,
                                   ptrdiff_t n_states, double* out) {
@@ -178,29 +143,22 @@ struct PairMax {
 struct PairSum {
     static constexpr auto step = second_order_log_step;
     static double settle(double* table, ptrdiff_t n_states) {
-        const ptrdiff_t stride = padded(n_states);
-        double top = NOTHING;
-        for (ptrdiff_t b = 0; b < n_states; ++b)
-            for (ptrdiff_t c = 0; c < n_states; ++c)
-                top = table[b * stride + c] > top ? table[b * stride + c] : top;
-        for (ptrdiff_t at = 0; top > NOTHING && at < n_states * stride; ++at) table[at] -= top;
-        return top;
+        const ptrdiff_t stride = padded(n_states), size = n_states * stride;
+        for (double* row = table; row < table + size; row += stride)
+            std::fill(row + n_states, row + stride, NOTHING);
+        return subtract_largest(table, size);
     }
 };
 
 // Potentials of a chain of n_nodes >= 2; the tables read backwards are for `second_backward` only.
 struct SecondChain {
-    const double *node, *pairs, *triples, *turned_pairs, *turned_triples;
-    ptrdiff_t n_nodes, n_states, stride, size;
-    const double* const* tables = nullptr;  // in place of `pairs`: of the nodes t and t + 1
+    const double *node, *pairs, *triples;
+    const double* const* tables;            // in place of `pairs`: of the nodes t and t + 1
+    ptrdiff_t n_nodes, n_states;
+    const double *turned_pairs = nullptr, *turned_triples = nullptr;
+    ptrdiff_t stride = padded(n_states), size = n_states * stride;
     // of the pairs that end at node t >= 1
     const double* pairs_of(ptrdiff_t t) const { return tables ? tables[t - 1] : pairs; }
-    SecondChain() = default;
-    SecondChain(const double* nodes, const double* tables, const double* table, ptrdiff_t T,
-                ptrdiff_t K, const double* turned = nullptr, const double* turned_table = nullptr)
-        : node(nodes), pairs(tables), triples(table), turned_pairs(turned),
-          turned_triples(turned_table), n_nodes(T), n_states(K), stride(padded(K)),
-          size(K * padded(K)) {}
 };
 
 // Table t - 1 of `value` is that of the nodes 0 .. t, by their last two labels; two rows of scratch
@@ -210,25 +168,22 @@ template <class A>
 double second_forward(const SecondChain& chain, const int32_t* truth, const double* cost,
                       double loss_weight, double* value, double* shift) {
     const ptrdiff_t K = chain.n_states, stride = chain.stride;
-    double total = 0.0;
+    double total = truth ? loss_weight * cost[0] : 0.0;
     for (ptrdiff_t t = 1; t < chain.n_nodes; ++t) {
         double* here = value + (t - 1) * chain.size;
-        const double* node = chain.node + t * stride;
-        if (t == 1)
-            for (ptrdiff_t a = 0; a < K; ++a)
-                for (ptrdiff_t b = 0; b < stride; ++b)
-                    here[a * stride + b] =
-                        chain.node[a] + (chain.pairs_of(1)[a * stride + b] + node[b]);
-        else
-            A::step(here - chain.size, chain.triples, K, chain.pairs_of(t), node,
+        const double *node = chain.node + t * stride, *pairs = chain.pairs_of(t);
+        for (ptrdiff_t a = 0; t == 1 && a < K; ++a)
+            for (ptrdiff_t b = 0; b < stride; ++b)
+                here[a * stride + b] = chain.node[a] + (pairs[a * stride + b] + node[b]);
+        if (t > 1)
+            A::step(here - chain.size, chain.triples, K, pairs, node,
                     value + (chain.n_nodes - 1) * chain.size, here);
         // a loss on all states but one is, up to a constant, a bonus taken from that one
         for (ptrdiff_t a = 0; truth && t == 1 && a < K; ++a)
             here[truth[0] * stride + a] -= loss_weight * cost[0];
         for (ptrdiff_t a = 0; truth && a < K; ++a)
             here[a * stride + truth[t]] -= loss_weight * cost[t];
-        if (truth) total += t == 1 ? loss_weight * cost[0] + loss_weight * cost[1]
-                                   : loss_weight * cost[t];
+        if (truth) total += loss_weight * cost[t];
         const double top = A::settle(here, K);
         if (shift) shift[t] = top;
         total += top;
@@ -262,56 +217,22 @@ static inline void second_order_max_marginals_of(
     const double* node, const double* pairs, const double* triples, const double* turned_pairs,
     const double* turned_triples, const double* const* tables, ptrdiff_t n_nodes, ptrdiff_t K,
     double* scratch, double* out) {
-    SecondChain chain(node, pairs, triples, n_nodes, K, turned_pairs, turned_triples);
-    chain.tables = tables;
+    const SecondChain chain = {node, pairs, triples, tables, n_nodes, K, turned_pairs,
+                               turned_triples};
     const ptrdiff_t stride = chain.stride;
-    if (n_nodes == 1) {
-        std::memcpy(out, node, stride * sizeof(double));
-        return;
-    }
     double* value = scratch + 2 * chain.size + 2 * stride;
+    std::copy_n(node, stride, out);
+    if (n_nodes == 1) return;
     second_forward<PairMax>(chain, nullptr, nullptr, 0.0, value, nullptr);
-    for (ptrdiff_t k = 0; k < chain.n_nodes * stride; ++k) out[k] = NOTHING;
+    std::fill_n(out, n_nodes * stride, NOTHING);
     second_backward<PairMax>(chain, scratch, [&](ptrdiff_t t, const double* ahead) {
-        for (ptrdiff_t b = 0; b < K; ++b)
-            for (ptrdiff_t c = 0; c < K; ++c) {
-                const double* both = value + (t - 1) * chain.size + b * stride + c;
-                const double x = *both + ahead[c * stride + b];
-                out[t * stride + c] = upper(x, out[t * stride + c]);
-                if (t == 1) out[b] = upper(x, out[b]);
-            }
-    });
-}
-
-// Marginals of nodes, and those of pairs and triples, which are added where they are not null; see
-// SecondSumProduct. scratch has four tables of pairs and two rows.
-static inline void second_marginals(const SecondChain& chain, const double* value,
-                                    const double* shift, double* scratch, double* marginals,
-                                    double* pairs, ptrdiff_t step, double* triples,
-                                    ptrdiff_t triple_step) {
-    const ptrdiff_t K = chain.n_states, stride = chain.stride;
-    double *both = scratch + 2 * chain.size + 2 * stride, *shares = both + chain.size;
-    std::memset(marginals, 0, chain.n_nodes * stride * sizeof(double));
-    second_backward<PairSum>(chain, scratch, [&](ptrdiff_t t, const double* ahead) {
         const double* here = value + (t - 1) * chain.size;
         for (ptrdiff_t b = 0; b < K; ++b)
-            for (ptrdiff_t c = 0; c < K; ++c)
-                both[b * stride + c] = here[b * stride + c] + ahead[c * stride + b];
-        const double total = table_shares(both, K, shares);
-        for (ptrdiff_t b = 0, at = 0; b < K; ++b)
-            for (ptrdiff_t c = 0; c < stride; ++c, ++at) {
-                marginals[t * stride + c] += shares[at];
-                if (t == 1) marginals[b] += shares[at];
-                if (pairs) pairs[(t - 1) * step + at] += shares[at];
+            for (ptrdiff_t c = 0; c < K; ++c) {
+                const double x = here[b * stride + c] + ahead[c * stride + b];
+                out[t * stride + c] = std::max(out[t * stride + c], x);
+                if (t == 1) out[b] = std::max(out[b], x);
             }
-        if (!triples || t == 1) return;
-        const double* node = chain.node + t * stride;
-        for (ptrdiff_t b = 0; b < K; ++b)
-            for (ptrdiff_t c = 0; c < stride; ++c)
-                both[b * stride + c] = c < K ? chain.pairs_of(t)[b * stride + c] + node[c] +
-                                                   (ahead[c * stride + b] - shift[t] - total)
-                                             : NOTHING;
-        add_triples(here - chain.size, chain.triples, both, K, triples + (t - 2) * triple_step);
     });
 }
 
@@ -359,38 +280,26 @@ static inline double second_order_labels(const double* node, const double* pairs
                                          int32_t* labels) {
     double best = NOTHING;
     labels[0] = 0;
-    if (n_nodes == 1) {
-        for (ptrdiff_t a = 0; a < n_states; ++a) {
-            const double loss = truth && a != truth[0] ? loss_weight * cost[0] : 0.0;
-            if (node[a] + loss > best) best = node[a] + loss, labels[0] = (int32_t)a;
-        }
-        return best;
+    for (ptrdiff_t a = 0; n_nodes == 1 && a < n_states; ++a) {
+        const double loss = truth && a != truth[0] ? loss_weight * cost[0] : 0.0;
+        if (node[a] + loss > best) best = node[a] + loss, labels[0] = (int32_t)a;
     }
-    SecondChain c(node, pairs, triples, n_nodes, n_states);
-    c.tables = tables;
+    if (n_nodes == 1) return best;
+    const SecondChain c = {node, pairs, triples, tables, n_nodes, n_states};
     const double offset = second_forward<PairMax>(c, truth, cost, loss_weight, value, nullptr);
     const double* here = value + (n_nodes - 2) * c.size;
-    int32_t last[2] = {0, 0};
+    labels[n_nodes - 2] = labels[n_nodes - 1] = 0;
     for (ptrdiff_t k = 0; k < n_states; ++k)
         for (ptrdiff_t b = 0; b < n_states; ++b)
             if (here[b * c.stride + k] > best) {
                 best = here[b * c.stride + k];
-                last[0] = (int32_t)b, last[1] = (int32_t)k;
+                labels[n_nodes - 2] = (int32_t)b, labels[n_nodes - 1] = (int32_t)k;
             }
-    labels[n_nodes - 2] = last[0], labels[n_nodes - 1] = last[1];
-    const double total = best + offset;
     // back pointers are needed along the best path only, so they are found here
-    for (ptrdiff_t t = n_nodes - 3; t >= 0; --t) {
-        const double* ends = triples + labels[t + 1] * c.stride + labels[t + 2];
-        here = value + t * c.size + labels[t + 1];
-        best = NOTHING;
-        labels[t] = 0;
-        for (ptrdiff_t a = 0; a < n_states; ++a) {
-            const double candidate = here[a * c.stride] + ends[a * c.size];
-            if (candidate > best) best = candidate, labels[t] = (int32_t)a;
-        }
-    }
-    return total;
+    for (ptrdiff_t t = n_nodes - 3; t >= 0; --t)
+        labels[t] = best_source(value + t * c.size + labels[t + 1], c.stride,
+                                triples + labels[t + 1] * c.stride + labels[t + 2], c.size, n_states);
+    return best + offset;
 }
 
 // see second_order.pxd
@@ -405,16 +314,15 @@ struct SecondOrderKBest {
     ptrdiff_t decode(const double* node, const double* pairs, const double* triples,
                      const double* const* tables, ptrdiff_t n_nodes, int32_t* labels,
                      double* scores) {
-        const ptrdiff_t answer = (n_nodes - 1) * n_states * n_states + n_states;
-        SecondChain c(node, pairs, triples, n_nodes, n_states);
-        c.tables = tables;
-        value.resize(second_order_room(n_nodes, n_states));
-        closing.assign(n_states, NOTHING);
+        const ptrdiff_t K = n_states, answer = (n_nodes - 1) * K * K + K;
+        const SecondChain c = {node, pairs, triples, tables, n_nodes, K};
+        value.resize(second_order_room(n_nodes, K));
         second_forward<PairMax>(c, nullptr, nullptr, 0.0, value.data(), nullptr);
-        for (ptrdiff_t y = 0; y < n_states; ++y) {
-            if (n_nodes == 1) closing[y] = node[y];
-            for (ptrdiff_t b = 0; n_nodes > 1 && b < n_states; ++b)
-                closing[y] = upper(value[(n_nodes - 2) * c.size + b * c.stride + y], closing[y]);
+        closing.assign(node, node + K);
+        for (ptrdiff_t y = 0; n_nodes > 1 && y < K; ++y) {
+            closing[y] = NOTHING;
+            for (ptrdiff_t b = 0; b < K; ++b)
+                closing[y] = std::max(closing[y], value[(n_nodes - 2) * c.size + b * c.stride + y]);
         }
         SecondLists of = {c, value.data(), closing.data()};
         return lists.decode(of, answer + 1, answer, k, n_nodes, labels, scores);
@@ -423,13 +331,13 @@ struct SecondOrderKBest {
 
 // see second_order.pxd
 class SecondSumProduct {
-    SecondChain c;
+    SecondChain c = {};
     std::vector<double> value, shift, scratch;   // shift: what was taken from values, by node
 
   public:
     void begin(ptrdiff_t n_states, const double* pairs, const double* triples,
                const double* turned_pairs, const double* turned_triples) {
-        c = SecondChain(nullptr, pairs, triples, 0, n_states, turned_pairs, turned_triples);
+        c = {nullptr, pairs, triples, nullptr, 0, n_states, turned_pairs, turned_triples};
     }
 
     double forward(const double* node, ptrdiff_t n_nodes, const double* const* tables) {
@@ -438,16 +346,37 @@ class SecondSumProduct {
         shift.resize(n_nodes);
         scratch.resize(4 * c.size + 2 * c.stride);
         if (n_nodes == 1) return normalise(node, c.n_states, value.data());
-        const double total = second_forward<PairSum>(c, nullptr, nullptr, 0.0, value.data(),
-                                                     shift.data());
-        return total + table_shares(&value[(n_nodes - 2) * c.size], c.n_states, scratch.data());
+        const double total =
+            second_forward<PairSum>(c, nullptr, nullptr, 0.0, value.data(), shift.data());
+        return total + normalise(&value[(n_nodes - 2) * c.size], c.size, scratch.data());
     }
 
     void backward(const double* node, ptrdiff_t n_nodes, double* marginals, double* pairs,
                   ptrdiff_t step, double* triples, ptrdiff_t triple_step) {
-        if (n_nodes == 1) normalise(node, c.n_states, marginals);
-        else second_marginals(c, value.data(), shift.data(), scratch.data(), marginals, pairs, step,
-                              triples, triple_step);
+        const ptrdiff_t K = c.n_states, stride = c.stride;
+        double *both = &scratch[2 * c.size + 2 * stride], *shares = both + c.size;
+        std::fill_n(marginals, n_nodes * stride, 0.0);
+        if (n_nodes == 1) normalise(node, K, marginals);
+        second_backward<PairSum>(c, scratch.data(), [&](ptrdiff_t t, const double* ahead) {
+            const double* here = &value[(t - 1) * c.size];
+            for (ptrdiff_t b = 0, at = 0; b < K; ++b)
+                for (ptrdiff_t d = 0; d < stride; ++d, ++at)
+                    both[at] = d < K ? here[at] + ahead[d * stride + b] : NOTHING;
+            const double total = normalise(both, c.size, shares);
+            for (ptrdiff_t b = 0, at = 0; b < K; ++b)
+                for (ptrdiff_t d = 0; d < stride; ++d, ++at) {
+                    marginals[t * stride + d] += shares[at];
+                    if (t == 1) marginals[b] += shares[at];
+                }
+            for (ptrdiff_t at = 0; pairs && at < c.size; ++at)
+                pairs[(t - 1) * step + at] += shares[at];
+            if (!triples || t == 1) return;
+            for (ptrdiff_t b = 0; b < K; ++b)
+                for (ptrdiff_t d = 0; d < K; ++d)
+                    both[b * stride + d] = c.pairs_of(t)[b * stride + d] + c.node[t * stride + d] +
+                                           (ahead[d * stride + b] - shift[t] - total);
+            add_triples(here - c.size, c.triples, both, K, triples + (t - 2) * triple_step);
+        });
     }
 
     void sample(ptrdiff_t n_nodes, const double* uniform, int32_t* labels) {
@@ -457,7 +386,7 @@ class SecondSumProduct {
             return;
         }
         // the last two labels are drawn together
-        table_shares(&value[(n_nodes - 2) * c.size], c.n_states, weight);
+        normalise(&value[(n_nodes - 2) * c.size], c.size, weight);
         const ptrdiff_t pair = draw_state(weight, c.size, uniform[n_nodes - 1]);
         labels[n_nodes - 2] = (int32_t)(pair / c.stride);
         labels[n_nodes - 1] = (int32_t)(pair % c.stride);

@@ -135,21 +135,12 @@ static inline double viterbi_labels(const double* node, const double* table,
     const Chain c = {node, table, tables, n_nodes, n_states, padded(n_states), 0};
     const double offset = chain_forward<MaxPlus>(c, truth, cost, loss_weight, value);
     const double* here = value + (c.n_nodes - 1) * c.stride;
-    ptrdiff_t state = first_largest(here, c.n_states);
-    const double total = here[state] + offset;
-    labels[c.n_nodes - 1] = (int32_t)state;
+    labels[c.n_nodes - 1] = (int32_t)first_largest(here, c.n_states);
+    const double total = here[labels[c.n_nodes - 1]] + offset;
     // back pointers are needed along the best path only, so they are found here
-    for (ptrdiff_t t = c.n_nodes - 2; t >= 0; --t) {
-        const double* column = c.at(t) + state;
-        here -= c.stride;
-        double best = here[0] + column[0];
-        state = 0;
-        for (ptrdiff_t a = 1; a < c.n_states; ++a) {
-            const double candidate = here[a] + column[a * c.stride];
-            if (candidate > best) best = candidate, state = a;
-        }
-        labels[t] = (int32_t)state;
-    }
+    for (ptrdiff_t t = c.n_nodes - 2; t >= 0; --t)
+        labels[t] = best_source(value + t * c.stride, 1, c.at(t) + labels[t + 1], c.stride,
+                                c.n_states);
     return total;
 }
 

@@ -53,6 +53,12 @@ cdef extern from "viterbi.hpp" namespace "sskit":
     # the place of the first largest of n numbers
     Py_ssize_t first_largest(const double* x, Py_ssize_t n) noexcept nogil
 
+    # the first of n states whose value[a * step] + added[a * added_step] is largest
+    int32_t best_source(
+        const double* value, Py_ssize_t step, const double* added, Py_ssize_t added_step,
+        Py_ssize_t n
+    ) noexcept nogil
+
     # the k best answers of a programme G (see k_best.hpp)
     cdef cppclass LazyLists[G]:
         Py_ssize_t decode(

@@ -10,7 +10,7 @@ from sskit.models.features import FeatureRows, no_features, with_spare
 from sskit.models.given import Given, GivenGraphs
 from sskit.models.graph.model import form_of
 from sskit.models.request import Decoder
-from sskit.oracles.chain.viterbi import PaddedChain, make_triple_tables
+from sskit.oracles.chain.viterbi import PaddedChain, make_triple_table
 
 
 class Calibration(NamedTuple):
@@ -262,7 +262,7 @@ class Scores:
             table = table + calibration.pairs * self._edge_tables(i)
         if self.triples is None:
             return *PaddedChain(nodes, table).marginals(True)[1:3], None
-        triples = make_triple_tables(calibration.pairs * self.triples)
+        triples = make_triple_table(calibration.pairs * self.triples)
         return PaddedChain(nodes, table, triples).marginals(True, True)[1:]
 
     def decoder(self, calibration, possible=None, n_jobs=None):
@@ -328,7 +328,7 @@ class Scores:
     def _sums_of_triples(self, calibration, possible, weight):
         """Return what `infer` does, with the sums of pairs, where three states in a row score."""
         nodes, tables = self.arrays(calibration, possible)
-        triples = make_triple_tables(calibration.pairs * self.triples)
+        triples = make_triple_table(calibration.pairs * self.triples)
         log_z, further = np.zeros(len(weight)), 0.0
         marginals, counts = np.zeros(nodes.shape), np.zeros(self.tables.shape)
         for i in np.flatnonzero(self.filled):

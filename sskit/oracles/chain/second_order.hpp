@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "k_best.hpp"
 #include "log_sums.hpp"
+#include "viterbi.hpp"
 
 namespace sskit {
 
@@ -150,28 +150,17 @@ struct PairSum {
     }
 };
 
-// Potentials of a chain of n_nodes >= 2; the tables read backwards are for `second_backward` only.
-struct SecondChain {
-    const double *node, *pairs, *triples;
-    const double* const* tables;            // in place of `pairs`: of the nodes t and t + 1
-    ptrdiff_t n_nodes, n_states;
-    const double *turned_pairs = nullptr, *turned_triples = nullptr;
-    ptrdiff_t stride = padded(n_states), size = n_states * stride;
-    // of the pairs that end at node t >= 1
-    const double* pairs_of(ptrdiff_t t) const { return tables ? tables[t - 1] : pairs; }
-};
-
 // Table t - 1 of `value` is that of the nodes 0 .. t, by their last two labels; two rows of scratch
 // stand behind. Returns the loss of labellings of which no label is right, whose counterpart is
 // taken from the values (truth may be null), and what A::settle takes, of node t to shift[t].
 template <class A>
-double second_forward(const SecondChain& chain, const int32_t* truth, const double* cost,
+double second_forward(const Chain& chain, const int32_t* truth, const double* cost,
                       double loss_weight, double* value, double* shift) {
     const ptrdiff_t K = chain.n_states, stride = chain.stride;
     double total = truth ? loss_weight * cost[0] : 0.0;
     for (ptrdiff_t t = 1; t < chain.n_nodes; ++t) {
         double* here = value + (t - 1) * chain.size;
-        const double *node = chain.node + t * stride, *pairs = chain.pairs_of(t);
+        const double *node = chain.node + t * stride, *pairs = chain.at(t - 1);
         for (ptrdiff_t a = 0; t == 1 && a < K; ++a)
             for (ptrdiff_t b = 0; b < stride; ++b)
                 here[a * stride + b] = chain.node[a] + (pairs[a * stride + b] + node[b]);
@@ -194,7 +183,7 @@ double second_forward(const SecondChain& chain, const int32_t* truth, const doub
 // Calls visit(t, ahead) from the last node to the second: what is behind node t, [c, b] by its
 // label c and the one before it. scratch has two tables of pairs and two rows.
 template <class A, class Visit>
-void second_backward(const SecondChain& chain, double* scratch, Visit visit) {
+void second_backward(const Chain& chain, double* scratch, Visit visit) {
     const ptrdiff_t stride = chain.stride;
     double *ahead = scratch, *further = scratch + chain.size;
     std::memset(ahead, 0, chain.size * sizeof(double));
@@ -203,7 +192,7 @@ void second_backward(const SecondChain& chain, double* scratch, Visit visit) {
         if (t == 1) break;
         for (ptrdiff_t c = 0, at = 0; c < chain.n_states; ++c)
             for (ptrdiff_t b = 0; b < stride; ++b, ++at) {
-                const double pair = !chain.tables ? chain.turned_pairs[at]
+                const double pair = !chain.tables ? chain.turned[at]
                     : b < chain.n_states ? chain.tables[t - 1][b * stride + c] : 0.0;
                 further[at] = ahead[at] + (pair + chain.node[t * stride + c]);
             }
@@ -213,34 +202,11 @@ void second_backward(const SecondChain& chain, double* scratch, Visit visit) {
     }
 }
 
-static inline void second_order_max_marginals_of(
-    const double* node, const double* pairs, const double* triples, const double* turned_pairs,
-    const double* turned_triples, const double* const* tables, ptrdiff_t n_nodes, ptrdiff_t K,
-    double* scratch, double* out) {
-    const SecondChain chain = {node, pairs, triples, tables, n_nodes, K, turned_pairs,
-                               turned_triples};
-    const ptrdiff_t stride = chain.stride;
-    double* value = scratch + 2 * chain.size + 2 * stride;
-    std::copy_n(node, stride, out);
-    if (n_nodes == 1) return;
-    second_forward<PairMax>(chain, nullptr, nullptr, 0.0, value, nullptr);
-    std::fill_n(out, n_nodes * stride, NOTHING);
-    second_backward<PairMax>(chain, scratch, [&](ptrdiff_t t, const double* ahead) {
-        const double* here = value + (t - 1) * chain.size;
-        for (ptrdiff_t b = 0; b < K; ++b)
-            for (ptrdiff_t c = 0; c < K; ++c) {
-                const double x = here[b * stride + c] + ahead[c * stride + b];
-                out[t * stride + c] = std::max(out[t * stride + c], x);
-                if (t == 1) out[b] = std::max(out[b], x);
-            }
-    });
-}
-
 // For LazyLists, of any number of nodes: list ((t - 1) K + a) K + b has the labellings of the nodes
 // 0 .. t whose last labels are a and b; the K lists behind these whole labellings by their last
 // label, of which `closing` has the best, and the last list all of them.
 struct SecondLists {
-    SecondChain c;
+    Chain c;
     const double *value, *closing;
 
     Sources sources(ptrdiff_t v) const {
@@ -251,7 +217,7 @@ struct SecondLists {
         const double* first = value + (t - 2) * c.size;
         if (v >= whole) return {K, 0.0, whole - K * K + v - whole, K, first + v - whole, c.stride};
         if (t == 1) return {0, value[a * c.stride + b]};
-        return {K, c.pairs_of(t)[a * c.stride + b] + c.node[t * c.stride + b], before + a, K, first + a,
+        return {K, c.at(t - 1)[a * c.stride + b] + c.node[t * c.stride + b], before + a, K, first + a,
                 c.stride, c.triples + a * c.stride + b, c.size};
     }
 
@@ -269,10 +235,6 @@ static inline ptrdiff_t triple_room(ptrdiff_t n_states) {
 static inline ptrdiff_t second_order_room(ptrdiff_t n_nodes, ptrdiff_t n_states) {
     return ((n_nodes > 2 ? n_nodes - 1 : 1) * n_states + 2) * padded(n_states);
 }
-static inline ptrdiff_t marginals_room(ptrdiff_t n_nodes, ptrdiff_t n_states) {
-    return second_order_room(n_nodes, n_states) + (2 * n_states + 2) * padded(n_states);
-}
-
 static inline double second_order_labels(const double* node, const double* pairs,
                                          const double* triples, const double* const* tables,
                                          ptrdiff_t n_nodes, ptrdiff_t n_states, const int32_t* truth,
@@ -285,7 +247,7 @@ static inline double second_order_labels(const double* node, const double* pairs
         if (node[a] + loss > best) best = node[a] + loss, labels[0] = (int32_t)a;
     }
     if (n_nodes == 1) return best;
-    const SecondChain c = {node, pairs, triples, tables, n_nodes, n_states};
+    const Chain c = {node, pairs, tables, n_nodes, n_states, triples};
     const double offset = second_forward<PairMax>(c, truth, cost, loss_weight, value, nullptr);
     const double* here = value + (n_nodes - 2) * c.size;
     labels[n_nodes - 2] = labels[n_nodes - 1] = 0;
@@ -301,104 +263,5 @@ static inline double second_order_labels(const double* node, const double* pairs
                                 triples + labels[t + 1] * c.stride + labels[t + 2], c.size, n_states);
     return best + offset;
 }
-
-// see second_order.pxd
-struct SecondOrderKBest {
-    ptrdiff_t n_states = 0, k = 0;
-    std::vector<double> value, closing;
-    LazyLists<SecondLists> lists;
-
-    SecondOrderKBest() = default;
-    SecondOrderKBest(ptrdiff_t, ptrdiff_t states, ptrdiff_t most) : n_states(states), k(most) {}
-
-    ptrdiff_t decode(const double* node, const double* pairs, const double* triples,
-                     const double* const* tables, ptrdiff_t n_nodes, int32_t* labels,
-                     double* scores) {
-        const ptrdiff_t K = n_states, answer = (n_nodes - 1) * K * K + K;
-        const SecondChain c = {node, pairs, triples, tables, n_nodes, K};
-        value.resize(second_order_room(n_nodes, K));
-        second_forward<PairMax>(c, nullptr, nullptr, 0.0, value.data(), nullptr);
-        closing.assign(node, node + K);
-        for (ptrdiff_t y = 0; n_nodes > 1 && y < K; ++y) {
-            closing[y] = NOTHING;
-            for (ptrdiff_t b = 0; b < K; ++b)
-                closing[y] = std::max(closing[y], value[(n_nodes - 2) * c.size + b * c.stride + y]);
-        }
-        SecondLists of = {c, value.data(), closing.data()};
-        return lists.decode(of, answer + 1, answer, k, n_nodes, labels, scores);
-    }
-};
-
-// see second_order.pxd
-class SecondSumProduct {
-    SecondChain c = {};
-    std::vector<double> value, shift, scratch;   // shift: what was taken from values, by node
-
-  public:
-    void begin(ptrdiff_t n_states, const double* pairs, const double* triples,
-               const double* turned_pairs, const double* turned_triples) {
-        c = {nullptr, pairs, triples, nullptr, 0, n_states, turned_pairs, turned_triples};
-    }
-
-    double forward(const double* node, ptrdiff_t n_nodes, const double* const* tables) {
-        c.node = node, c.n_nodes = n_nodes, c.tables = tables;
-        value.resize(second_order_room(n_nodes, c.n_states));
-        shift.resize(n_nodes);
-        scratch.resize(4 * c.size + 2 * c.stride);
-        if (n_nodes == 1) return normalise(node, c.n_states, value.data());
-        const double total =
-            second_forward<PairSum>(c, nullptr, nullptr, 0.0, value.data(), shift.data());
-        return total + normalise(&value[(n_nodes - 2) * c.size], c.size, scratch.data());
-    }
-
-    void backward(const double* node, ptrdiff_t n_nodes, double* marginals, double* pairs,
-                  ptrdiff_t step, double* triples, ptrdiff_t triple_step) {
-        const ptrdiff_t K = c.n_states, stride = c.stride;
-        double *both = &scratch[2 * c.size + 2 * stride], *shares = both + c.size;
-        std::fill_n(marginals, n_nodes * stride, 0.0);
-        if (n_nodes == 1) normalise(node, K, marginals);
-        second_backward<PairSum>(c, scratch.data(), [&](ptrdiff_t t, const double* ahead) {
-            const double* here = &value[(t - 1) * c.size];
-            for (ptrdiff_t b = 0, at = 0; b < K; ++b)
-                for (ptrdiff_t d = 0; d < stride; ++d, ++at)
-                    both[at] = d < K ? here[at] + ahead[d * stride + b] : NOTHING;
-            const double total = normalise(both, c.size, shares);
-            for (ptrdiff_t b = 0, at = 0; b < K; ++b)
-                for (ptrdiff_t d = 0; d < stride; ++d, ++at) {
-                    marginals[t * stride + d] += shares[at];
-                    if (t == 1) marginals[b] += shares[at];
-                }
-            for (ptrdiff_t at = 0; pairs && at < c.size; ++at)
-                pairs[(t - 1) * step + at] += shares[at];
-            if (!triples || t == 1) return;
-            for (ptrdiff_t b = 0; b < K; ++b)
-                for (ptrdiff_t d = 0; d < K; ++d)
-                    both[b * stride + d] = c.pairs_of(t)[b * stride + d] + c.node[t * stride + d] +
-                                           (ahead[d * stride + b] - shift[t] - total);
-            add_triples(here - c.size, c.triples, both, K, triples + (t - 2) * triple_step);
-        });
-    }
-
-    void sample(ptrdiff_t n_nodes, const double* uniform, int32_t* labels) {
-        double *weight = scratch.data(), *score = weight + c.size;
-        if (n_nodes == 1) {
-            labels[0] = (int32_t)draw_state(value.data(), c.n_states, uniform[0]);
-            return;
-        }
-        // the last two labels are drawn together
-        normalise(&value[(n_nodes - 2) * c.size], c.size, weight);
-        const ptrdiff_t pair = draw_state(weight, c.size, uniform[n_nodes - 1]);
-        labels[n_nodes - 2] = (int32_t)(pair / c.stride);
-        labels[n_nodes - 1] = (int32_t)(pair % c.stride);
-        for (ptrdiff_t t = n_nodes - 3; t >= 0; --t) {
-            const double* here = &value[t * c.size + labels[t + 1]];
-            const double* ends = c.triples + labels[t + 1] * c.stride + labels[t + 2];
-            for (ptrdiff_t a = 0; a < c.n_states; ++a)
-                score[a] = here[a * c.stride] + ends[a * c.size];
-            normalise(score, c.n_states, weight);
-            labels[t] = (int32_t)draw_state(weight, c.n_states, uniform[t]);
-        }
-    }
-};
 
 }  // namespace sskit

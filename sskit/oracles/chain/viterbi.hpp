@@ -43,15 +43,21 @@ struct MaxPlus {
     static double settle(double*, ptrdiff_t) { return 0.0; }
 };
 
-// Potentials of a chain: rows of padded(n_states) columns; of transitions a table for each step,
-// or one every `apart` numbers, 0: one for all.
+// see viterbi.pxd
 struct Chain {
-    const double* node;
-    const double* table;
-    const double* const* tables;
-    ptrdiff_t n_nodes, n_states, stride, apart;
-    const double* at(ptrdiff_t t) const { return tables ? tables[t] : table + t * apart; }
-    bool shared() const { return !tables && apart == 0; }
+    const double *node = nullptr, *table = nullptr;
+    const double* const* tables = nullptr;
+    ptrdiff_t n_nodes = 0, n_states = 0, stride = 0, size = 0;   // size: numbers of a table
+    const double* triples = nullptr;
+    const double *turned = nullptr, *turned_triples = nullptr;   // the tables read backwards
+
+    Chain() = default;
+    Chain(const double* nodes, const double* pairs, const double* const* of_steps, ptrdiff_t T,
+          ptrdiff_t K, const double* of_three = nullptr)
+        : node(nodes), table(pairs), tables(of_steps), n_nodes(T), n_states(K), stride(padded(K)),
+          size(K * stride), triples(of_three) {}
+    // that of the transition from node t to the next one
+    const double* at(ptrdiff_t t) const { return tables ? tables[t] : table; }
 };
 
 // out = table transposed; the padding of out is zero
@@ -83,18 +89,20 @@ double chain_forward(const Chain& c, const int32_t* truth, const double* cost, d
 }
 
 // Calls visit(t, ahead, suffix) from the last node to the first: what the nodes behind t have, by
-// the state of t, and what those from t + 1 on have, by that node's. `turned` is the table
-// transposed or, where each step has its own, scratch for one; scratch has 3 rows.
+// the state of t, and what those from t + 1 on have, by that node's. scratch has 3 rows and a table.
 template <class A, class Visit>
-void chain_backward(const Chain& c, double* turned, double* scratch, Visit visit) {
+void chain_backward(const Chain& c, double* scratch, Visit visit) {
     double *ahead = scratch, *suffix = scratch + c.stride, *zero = scratch + 2 * c.stride;
+    double* own = zero + c.stride;
+    const double *turned = c.turned, *last = nullptr;
     std::memset(scratch, 0, 3 * c.stride * sizeof(double));
     for (ptrdiff_t t = c.n_nodes - 1; t >= 0; --t) {
         if (t < c.n_nodes - 1) {
             for (ptrdiff_t k = 0; k < c.stride; ++k)
                 suffix[k] = ahead[k] + c.node[(t + 1) * c.stride + k];
             A::settle(suffix, c.n_states);
-            if (!c.shared()) transpose_padded(c.at(t), c.n_states, turned);
+            if (c.tables && c.at(t) != last)
+                transpose_padded(last = c.at(t), c.n_states, own), turned = own;
             A::step(suffix, turned, c.n_states, zero, ahead);
         }
         visit(t, ahead, suffix);
@@ -132,7 +140,7 @@ static inline double viterbi_labels(const double* node, const double* table,
                                     const double* const* tables, ptrdiff_t n_nodes,
                                     ptrdiff_t n_states, const int32_t* truth, const double* cost,
                                     double loss_weight, double* value, int32_t* labels) {
-    const Chain c = {node, table, tables, n_nodes, n_states, padded(n_states), 0};
+    const Chain c = {node, table, tables, n_nodes, n_states};
     const double offset = chain_forward<MaxPlus>(c, truth, cost, loss_weight, value);
     const double* here = value + (c.n_nodes - 1) * c.stride;
     labels[c.n_nodes - 1] = (int32_t)first_largest(here, c.n_states);
@@ -155,37 +163,6 @@ static inline double chain_score(const double* node, const double* table,
     }
     return score;
 }
-
-static inline void find_max_marginals(const double* node, const double* table,
-                                      const double* const* tables, ptrdiff_t n_nodes,
-                                      ptrdiff_t n_states, double* turned, double* scratch,
-                                      double* out) {
-    const Chain c = {node, table, tables, n_nodes, n_states, padded(n_states), 0};
-    chain_forward<MaxPlus>(c, nullptr, nullptr, 0.0, out);
-    chain_backward<MaxPlus>(c, turned, scratch, [&](ptrdiff_t t, const double* ahead, double*) {
-        for (ptrdiff_t k = 0; k < c.stride; ++k) out[t * c.stride + k] += ahead[k];
-    });
-}
-
-// see viterbi.pxd
-struct KBest {
-    ptrdiff_t n_states = 0, k = 0;
-    const double** tables = nullptr;
-    std::vector<double> value;
-    LazyLists<ChainLists> lists;
-
-    KBest() = default;
-    KBest(ptrdiff_t, ptrdiff_t states, ptrdiff_t most) : n_states(states), k(most) {}
-
-    ptrdiff_t decode(const double* node, const double* transition, ptrdiff_t n_nodes,
-                     int32_t* labels, double* scores) {
-        const ptrdiff_t stride = padded(n_states), answer = n_nodes * n_states;
-        value.resize(n_nodes * stride);
-        ChainLists of = {{node, transition, tables, n_nodes, n_states, stride, 0}, value.data()};
-        chain_forward<MaxPlus>(of.c, nullptr, nullptr, 0.0, value.data());
-        return lists.decode(of, answer + 1, answer, k, n_nodes, labels, scores);
-    }
-};
 
 template <int NR>
 SSKIT_INLINE void better_of_rows(const double* value, const int32_t* kept, ptrdiff_t n_states,

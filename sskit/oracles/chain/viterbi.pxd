@@ -39,14 +39,6 @@ cdef extern from "viterbi.hpp" namespace "sskit":
         Py_ssize_t n_states, const int32_t* labels
     ) noexcept nogil
 
-    # out[t, k] = the best score of any labelling of n_nodes >= 1 nodes whose node t has state k,
-    # -inf if none is allowed; the padding of out is arbitrary. `transposed` is the table
-    # transposed or, with tables, scratch of as many rows; scratch has 3 rows.
-    void find_max_marginals(
-        const double* node, const double* table, const double** tables, Py_ssize_t n_nodes,
-        Py_ssize_t n_states, double* transposed, double* scratch, double* out
-    ) noexcept nogil
-
     # out = table transposed, both (n_states, padded(n_states)); the padding of out is zero
     void transpose_padded(const double* table, Py_ssize_t n_states, double* out) noexcept nogil
 
@@ -66,22 +58,51 @@ cdef extern from "viterbi.hpp" namespace "sskit":
             int32_t* out, double* scores
         ) except + nogil
 
-    # The k best labellings of chains (list Viterbi): scratch memory, for one thread and for any
-    # number of chains, one after the other.
-    cdef cppclass KBest:
-        KBest() except +
-        KBest(Py_ssize_t max_nodes, Py_ssize_t n_states, Py_ssize_t k) except +
-        # a table for each step, set before each chain; NULL: `transition` for all
-        const double** tables
-        # The best labellings of n_nodes >= 1 nodes by falling score, distinct, as many as exist up
-        # to k; returns their number. labels (k, n_nodes) and scores (k,) are written to. The score
-        # of a labelling is added up from the first node to the last. Of equal ones first that with
-        # the smaller last state, and so on backwards: the first is that of viterbi_labels.
-        # O(n_nodes n_states (n_states + k)).
-        Py_ssize_t decode(
-            const double* node, const double* transition, Py_ssize_t n_nodes, int32_t* labels,
-            double* scores
+    # A chain of n_nodes >= 1 nodes, of the first order or, with triples, of the second, whose table
+    # is that of `triple_table`.
+    cdef cppclass Chain:
+        Chain() noexcept nogil
+        Chain(
+            const double* node, const double* table, const double** tables, Py_ssize_t n_nodes,
+            Py_ssize_t n_states, const double* triples
+        ) noexcept nogil
+
+cdef extern from "chain_oracle.hpp" namespace "sskit":
+    # What is asked of chains but for the best labelling: scratch memory for one thread, which grows.
+    #
+    # Sums are over labellings, whose probabilities are exp(score) / Z. Of the first order they are
+    # made of numbers that are scaled at each node. Where all transitions are possible and differ by
+    # at most 100, what gets lost is below exp(-200) of what is kept; where some are impossible
+    # numbers are watched, and a chain in which one becomes too small, or where transitions differ
+    # by more, is looked at again in logarithms. Of the second order all is kept in logarithms; what
+    # is below exp(-50) of a sum is left out of it.
+    cdef cppclass ChainOracle:
+        ChainOracle() except +
+        # Chains to come have the table and the triples of this one, or tables of their own and
+        # these triples; for all but k_best.
+        void begin(const Chain& c) except + nogil
+        # The k best labellings by falling score, distinct, as many as exist; returns their number.
+        # labels (k, n_nodes) and scores (k,) are written to. The score of a labelling is added up
+        # from the first node to the last. Of equal ones first that with the smaller last state, and
+        # so on backwards: the first is that of viterbi_labels.
+        Py_ssize_t k_best(
+            const Chain& c, Py_ssize_t k, int32_t* labels, double* scores
         ) except + nogil
+        # out[t, k] = the best score of any labelling whose node t has state k, -inf if none is
+        # allowed; the padding of out is arbitrary
+        void max_marginals(const Chain& c, double* out) except + nogil
+        # log Z, -inf if no labelling is possible; then nothing else may be asked
+        double forward(const Chain& c) except + nogil
+        # Of the last chain of `forward`: marginals (n_nodes, stride) of the nodes. Unless it is
+        # NULL, the probabilities of the states of neighbours, (n_states, stride), are added at
+        # pairs + t * step for the nodes t and t + 1, and those of three in a row, (n_states,
+        # n_states, stride), at triples + t * triple_step for the nodes t, t + 1 and t + 2.
+        void backward(
+            double* marginals, double* pairs, Py_ssize_t step, double* triples,
+            Py_ssize_t triple_step
+        ) except + nogil
+        # likewise a labelling drawn by n_nodes numbers of [0, 1), before `backward`
+        void sample(const double* uniform, int32_t* labels) noexcept nogil
 
 
 cdef class LossIndexed:

@@ -13,10 +13,8 @@ from libcpp.vector cimport vector
 
 from sskit.core.lanes cimport LANES, padded
 from sskit.oracles.chain.second_order cimport (
-    SecondOrderKBest, SecondSumProduct, marginals_room, second_order_labels,
-    second_order_max_marginals_of, second_order_room, triple_room, triple_table
+    second_order_labels, second_order_room, triple_room, triple_table
 )
-from sskit.oracles.chain.sum_product cimport SumProduct
 
 cdef extern from "viterbi.hpp" namespace "sskit":
     void beam_step(
@@ -186,11 +184,6 @@ def make_triple_table(triples):
     return np.asarray(out)
 
 
-def make_triple_tables(triples):
-    """Return the table of potentials of triples, and that of the same ones read backwards."""
-    return make_triple_table(triples), make_triple_table(triples.transpose(2, 1, 0))
-
-
 cdef class PaddedChain:
     """Potentials of a chain as compiled code takes them, which are not checked.
 
@@ -200,66 +193,65 @@ cdef class PaddedChain:
         Potentials of the nodes.
     transitions : ndarray of shape (n_states, n_states) or (n_nodes - 1, n_states, n_states)
         Potentials of the transitions, of all or of each.
-    triples : tuple of two ndarray, default=None
-        Those of three states in a row, from `make_triple_tables`; None: the order is one.
+    triples : ndarray, default=None
+        Those of three states in a row, from `make_triple_table`; None: the order is one.
     """
 
     cdef Py_ssize_t n_nodes
     cdef Py_ssize_t n_states
     cdef Py_ssize_t stride
-    cdef bint shared                         # is there one table of transitions?
     cdef const double[:, ::1] nodes
     cdef const double[:, ::1] pairs          # tables one after the other
-    cdef const double[::1] triples           # empty if there are none; likewise backwards
-    cdef const double[::1] turned_triples
-    cdef vector[const double*] steps         # unless shared, the tables
+    cdef const double[::1] triples
+    cdef vector[const double*] steps         # tables, if each transition has its own
+    cdef const double** tables
+    cdef const double* table_of_triples
+    cdef Chain chain
+    cdef ChainOracle oracle
 
     def __cinit__(self, nodes, transitions, triples=None):
         cdef Py_ssize_t t
         self.n_nodes, self.n_states = nodes.shape
-        self.stride, self.shared = padded(self.n_states), transitions.ndim == 2
+        self.stride = padded(self.n_states)
         tables = transitions.reshape(-1, self.n_states)
         if not len(tables):  # of one node there may be no table, but memory that is pointed to
             tables = np.zeros((self.n_states, self.n_states))
-        self.nodes, self.pairs = padded_rows(nodes), padded_rows(tables)
-        self.triples, self.turned_triples = (np.zeros(0),) * 2 if triples is None else triples
-        for t in range(0 if self.shared else self.n_nodes - 1):
-            self.steps.push_back(&self.pairs[t * self.n_states, 0])
-
-    cdef const double** tables(self) noexcept nogil:
-        if self.steps.empty():
-            return NULL
-        return self.steps.data()
-
-    def turned(self):
-        """Return the first table of transitions, transposed."""
-        return padded_rows(np.asarray(self.pairs)[: self.n_states, : self.n_states].T)
+        self.nodes, self.pairs, self.triples = padded_rows(nodes), padded_rows(tables), triples
+        if transitions.ndim == 3:
+            for t in range(self.n_nodes):
+                self.steps.push_back(&self.pairs[0, 0] + t * self.n_states * self.stride)
+            self.tables = self.steps.data()
+        if triples is not None:
+            self.table_of_triples = &self.triples[0]
+        self.chain = Chain(
+            &self.nodes[0, 0], &self.pairs[0, 0], self.tables, self.n_nodes, self.n_states,
+            self.table_of_triples
+        )
 
     def best(self, truth=None, cost=None):
         """Return the best labelling and its score, as `viterbi`, of arguments that are checked."""
-        cdef bint has_triples = self.triples.shape[0] > 0
-        cdef double[::1] value = np.empty(
-            second_order_room(self.n_nodes, self.n_states) if has_triples
-            else self.n_nodes * self.stride
-        )
         cdef const int32_t[::1] true_states = truth
         cdef const double[::1] costs = cost
         cdef const int32_t* right = NULL
         cdef const double* loss = NULL
+        cdef Py_ssize_t size = self.n_nodes * self.stride
+        if self.table_of_triples != NULL:
+            size = second_order_room(self.n_nodes, self.n_states)
+        cdef double[::1] value = np.empty(size)
         labels = np.empty(self.n_nodes, dtype=np.int32)
         cdef int32_t[::1] out = labels
         cdef double score
         if truth is not None:
             right, loss = &true_states[0], &costs[0]
         with nogil:
-            if has_triples:
+            if self.table_of_triples != NULL:
                 score = second_order_labels(
-                    &self.nodes[0, 0], &self.pairs[0, 0], &self.triples[0], self.tables(),
+                    &self.nodes[0, 0], &self.pairs[0, 0], self.table_of_triples, self.tables,
                     self.n_nodes, self.n_states, right, loss, 1.0, &value[0], &out[0]
                 )
             else:
                 score = viterbi_labels(
-                    &self.nodes[0, 0], &self.pairs[0, 0], self.tables(), self.n_nodes,
+                    &self.nodes[0, 0], &self.pairs[0, 0], self.tables, self.n_nodes,
                     self.n_states, right, loss, 1.0, &value[0], &out[0]
                 )
         check_allowed(score > -INFINITY, self.n_nodes)
@@ -268,46 +260,21 @@ cdef class PaddedChain:
     def top_k(self, k):
         """Return the k best labellings and their scores, as `viterbi_top_k`."""
         cdef Py_ssize_t found, most = count_answers(k, self.n_states, self.n_nodes)
-        cdef KBest lists = KBest(self.n_nodes, self.n_states, most)
-        cdef SecondOrderKBest triple_lists = SecondOrderKBest(self.n_nodes, self.n_states, most)
         labels, scores = np.empty((most, self.n_nodes), dtype=np.int32), np.empty(most)
         cdef int32_t[:, ::1] out = labels
         cdef double[::1] values = scores
-        lists.tables = self.tables()
         with nogil:
-            if self.triples.shape[0]:
-                found = triple_lists.decode(
-                    &self.nodes[0, 0], &self.pairs[0, 0], &self.triples[0], self.tables(),
-                    self.n_nodes, &out[0, 0], &values[0]
-                )
-            else:
-                found = lists.decode(
-                    &self.nodes[0, 0], &self.pairs[0, 0], self.n_nodes, &out[0, 0], &values[0]
-                )
+            found = self.oracle.k_best(self.chain, most, &out[0, 0], &values[0])
         check_allowed(found, self.n_nodes)
         return labels[:found].copy(), scores[:found].copy()
 
     def max_marginals(self):
-        """Return the max-marginals, (n_nodes, n_states), of one table of transitions."""
-        cdef bint has_triples = self.triples.shape[0] > 0
-        cdef double[::1] scratch = np.empty(
-            marginals_room(self.n_nodes, self.n_states) if has_triples else 3 * self.stride
-        )
-        cdef double[:, ::1] turned = self.turned()
+        """Return the max-marginals, (n_nodes, n_states)."""
         scores = np.empty((self.n_nodes, self.stride))
         cdef double[:, ::1] out = scores
         with nogil:
-            if has_triples:
-                second_order_max_marginals_of(
-                    &self.nodes[0, 0], &self.pairs[0, 0], &self.triples[0], &turned[0, 0],
-                    &self.turned_triples[0], self.tables(), self.n_nodes, self.n_states,
-                    &scratch[0], &out[0, 0]
-                )
-            else:
-                find_max_marginals(
-                    &self.nodes[0, 0], &self.pairs[0, 0], self.tables(), self.n_nodes,
-                    self.n_states, &turned[0, 0], &scratch[0], &out[0, 0]
-                )
+            self.oracle.begin(self.chain)
+            self.oracle.max_marginals(self.chain, &out[0, 0])
         return scores[:, : self.n_states].copy()
 
     def marginals(self, bint wants_pairs, triples=None):
@@ -328,9 +295,9 @@ cdef class PaddedChain:
         marginals : ndarray of shape (n_nodes, n_states)
             Probabilities of the states.
         pairs : ndarray of shape (n_nodes - 1, n_states, n_states)
-            Those of states of neighbours, or zeros.
+            Those of states of neighbours, or none.
         triples : ndarray of shape (n_nodes - 2, n_states, n_states, n_states)
-            Those of three states in a row, one table if it is a sum; or zeros.
+            Those of three states in a row, one table if it is a sum; or none.
         """
         cdef Py_ssize_t K = self.n_states, size = K * self.stride, step = 0, n_sums = 0
         if triples:
@@ -345,31 +312,16 @@ cdef class PaddedChain:
         cdef double[:, :, :, ::1] triple_view = sums
         cdef double* pair_out = NULL
         cdef double* triple_out = NULL
-        cdef double[:, ::1] turned = self.turned()
-        cdef SumProduct oracle
-        cdef SecondSumProduct triple_oracle
         cdef double log_sum
         if len(pairs):
             pair_out = &pair_view[0, 0, 0]
         if n_sums:
             triple_out = &triple_view[0, 0, 0, 0]
         with nogil:
-            if self.triples.shape[0]:
-                triple_oracle.begin(
-                    K, &self.pairs[0, 0], &self.triples[0], &turned[0, 0],
-                    &self.turned_triples[0]
-                )
-                log_sum = triple_oracle.forward(&self.nodes[0, 0], self.n_nodes, self.tables())
-                if log_sum > -INFINITY:
-                    triple_oracle.backward(
-                        &self.nodes[0, 0], self.n_nodes, &out[0, 0], pair_out, size, triple_out,
-                        step
-                    )
-            else:
-                oracle.begin(K, &self.pairs[0, 0], self.shared)
-                log_sum = oracle.forward(&self.nodes[0, 0], self.n_nodes)
-                if log_sum > -INFINITY:
-                    oracle.backward(&self.nodes[0, 0], self.n_nodes, &out[0, 0], pair_out, size)
+            self.oracle.begin(self.chain)
+            log_sum = self.oracle.forward(self.chain)
+            if log_sum > -INFINITY:
+                self.oracle.backward(&out[0, 0], pair_out, size, triple_out, step)
         return log_sum, *(np.ascontiguousarray(some[..., :K]) for some in (marginals, pairs, sums))
 
 
@@ -945,4 +897,4 @@ def second_order_marginals(
 
 def of_second_order(nodes, transitions, triples):
     """Return the `PaddedChain` of checked potentials."""
-    return PaddedChain(nodes, transitions, make_triple_tables(triples))
+    return PaddedChain(nodes, transitions, make_triple_table(triples))

@@ -64,11 +64,12 @@ cdef class ChainStructure(Structure):
         self.map, self.beam_size = map, beam_size
         self.n_states, self.stride = map.n_columns, map.stride
         self.has_tables = map.edge_pairs
+        self.levels = self.unit = None
         self.triples = map.tail_base if map.tail_rows else 0
         self.max_code_length = longest
         self.max_support = (6 if self.triples else 4) * longest
         if beam_size is not None and beam_size < self.n_states:
-            self.beam = Beam(longest, self.n_states, beam_size)
+            self.beam = Beam(longest, self.n_states, <Py_ssize_t>beam_size)
         if self.triples:
             self.value.resize(second_order_room(longest, self.n_states))
         else:
@@ -115,9 +116,10 @@ cdef class ChainStructure(Structure):
                 cost, weight, self.value.data(), code
             )
             return
-        if self.beam is not None:
-            self.beam.tables = self.tables(b)
-            score = self.beam.decode(node, b.theta, self.stride, b.n, code)
+        if self.beam.size:
+            score = self.beam.decode(
+                Chain(node, b.theta, self.tables(b), b.n, self.n_states, NULL), code
+            )
         # a beam may have lost all labellings that are allowed
         if score == -INFINITY:
             viterbi_labels(
@@ -162,13 +164,12 @@ cdef class ChainStructure(Structure):
     cdef Py_ssize_t candidates(
         self, const Block* b, NodeLoss loss, double* h, double* g
     ) except -1 nogil:
-        cdef const double* node = b.theta + self.map.node_base
         cdef const int32_t* truth = &loss.truth[b.first]
-        cdef Py_ssize_t e, n_units
-        cdef double right
-        self.programme.tables = self.tables(b)
-        n_units = self.programme.solve(node, b.theta, b.n, truth, &self.levels[b.first])
-        right = chain_score(node, b.theta, self.programme.tables, b.n, self.n_states, truth)
+        cdef Py_ssize_t e
+        cdef Py_ssize_t n_units = self.programme.solve(
+            self.chain(b), truth, &self.levels[b.first]
+        )
+        cdef double right = self.score(b, truth)
         for e in range(n_units + 1):
             h[e], g[e] = self.programme.best[e] - right, e * self.unit[b.i]
         return n_units + 1
@@ -177,7 +178,7 @@ cdef class ChainStructure(Structure):
         self, const Block* b, NodeLoss loss, Py_ssize_t candidate, int32_t* code
     ) except -1 nogil:
         self.programme.labelling(
-            b.theta, b.n, &loss.truth[b.first], &self.levels[b.first], candidate, code
+            self.chain(b), &loss.truth[b.first], &self.levels[b.first], candidate, code
         )
         return 0
 
@@ -191,7 +192,7 @@ cdef class ChainStructure(Structure):
         return self.index_losses(np.round(levels).astype(np.int32), unit, largest)
 
     def index_losses(self, levels, unit, most):
-        """Make room for candidates; return how many there can be.
+        """Take the losses of candidates; return how many of these there can be.
 
         Parameters
         ----------
@@ -203,7 +204,6 @@ cdef class ChainStructure(Structure):
             The largest loss of a chain, in units.
         """
         self.levels, self.unit = levels, unit
-        self.programme = LossIndexed(self.max_code_length, most, self.n_states)
         return most + 1
 
     cdef Chain chain(self, const Block* b) noexcept nogil:
@@ -268,11 +268,7 @@ cdef class ChainStructure(Structure):
 
     cpdef Structure fork(self):
         cdef ChainStructure other = ChainStructure(self.map, self.beam_size)
-        if self.programme is not None:
-            other.unit, other.levels = self.unit, self.levels
-            other.programme = LossIndexed(
-                self.max_code_length, self.programme.max_loss, self.n_states
-            )
+        other.unit, other.levels = self.unit, self.levels
         return other
 
     def bound_to(self, map):

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <numeric>
 
 #include "k_best.hpp"
 #include "lanes.hpp"
@@ -212,5 +213,95 @@ static inline ptrdiff_t largest_states(const double* value, ptrdiff_t n, ptrdiff
     }
     return n_kept;
 }
+
+// see viterbi.pxd
+class Beam {
+    std::vector<double> value, scratch;     // scores of prefixes
+    std::vector<int32_t> kept, n_kept;      // the beams, each by rising state
+
+  public:
+    ptrdiff_t size = 0;
+
+    Beam() = default;
+    Beam(ptrdiff_t max_nodes, ptrdiff_t n_states, ptrdiff_t most)
+        : value(max_nodes * padded(n_states)), scratch(n_states), kept(max_nodes * most),
+          n_kept(max_nodes), size(most) {}
+
+    double decode(const Chain& c, int32_t* labels) {
+        const ptrdiff_t K = c.n_states, stride = c.stride, last = c.n_nodes - 1;
+        std::copy_n(c.node, K, value.data());
+        for (ptrdiff_t t = 0; t < last; ++t) {
+            double* here = &value[t * stride];
+            int32_t* states = &kept[t * size];
+            n_kept[t] = (int32_t)largest_states(here, K, size, scratch.data(), states);
+            if (n_kept[t] == 0) return -std::numeric_limits<double>::infinity();
+            beam_step(here, states, n_kept[t], c.at(t), stride, K, c.node + (t + 1) * stride,
+                      here + stride);
+        }
+        labels[last] = (int32_t)first_largest(&value[last * stride], K);
+        // back pointers along the best path only, as in the Viterbi algorithm
+        for (ptrdiff_t t = last - 1; t >= 0; --t) {
+            double best = -std::numeric_limits<double>::infinity();
+            labels[t] = kept[t * size];
+            for (const int32_t *a = &kept[t * size], *stop = a + n_kept[t]; a < stop; ++a) {
+                const double x = value[t * stride + *a] + c.at(t)[*a * stride + labels[t + 1]];
+                if (x > best) best = x, labels[t] = *a;
+            }
+        }
+        return value[last * stride + labels[last]];
+    }
+};
+
+// see viterbi.pxd
+class LossIndexed {
+    ptrdiff_t size = 0;                     // numbers of a node: a row for each loss
+    std::vector<double> value, moved;
+
+  public:
+    std::vector<double> best;
+
+    ptrdiff_t solve(const Chain& c, const int32_t* truth, const int32_t* levels) {
+        const ptrdiff_t stride = c.stride, most = std::accumulate(levels, levels + c.n_nodes, 0);
+        ptrdiff_t reach = 0;
+        size = (most + 1) * stride;
+        if ((ptrdiff_t)value.size() < c.n_nodes * size) value.resize(c.n_nodes * size);
+        moved.resize(stride);
+        best.resize(most + 1);
+        for (ptrdiff_t t = 0; t < c.n_nodes; ++t) {
+            const ptrdiff_t level = levels[t], right = truth[t];
+            double* here = &value[t * size];
+            const double* node = c.node + t * stride;
+            std::fill_n(here, (reach + level + 1) * stride, -std::numeric_limits<double>::infinity());
+            for (ptrdiff_t e = 0; e <= reach; ++e) {
+                if (t == 0) std::copy_n(node, stride, moved.data());
+                else viterbi_step(here - size + e * stride, c.at(t - 1), c.n_states, node, moved.data());
+                // each state is reached with this loss by one way at most: the true one from as
+                // much, the others from `level` less
+                here[e * stride + right] = moved[right];
+                for (ptrdiff_t k = 0; k < c.n_states; ++k)
+                    if (k != right) here[(e + level) * stride + k] = moved[k];
+            }
+            reach += level;
+        }
+        const double* last = &value[(c.n_nodes - 1) * size];
+        for (ptrdiff_t e = 0; e <= reach; ++e)
+            best[e] = last[e * stride + first_largest(last + e * stride, c.n_states)];
+        return reach;
+    }
+
+    void labelling(const Chain& c, const int32_t* truth, const int32_t* levels, ptrdiff_t loss,
+                   int32_t* labels) const {
+        const ptrdiff_t stride = c.stride;
+        const double* here = &value[(c.n_nodes - 1) * size];
+        labels[c.n_nodes - 1] = (int32_t)first_largest(here + loss * stride, c.n_states);
+        // back pointers are needed along one path only, so they are found here
+        for (ptrdiff_t t = c.n_nodes - 1; t > 0; --t) {
+            if (labels[t] != truth[t]) loss -= levels[t];
+            here -= size;
+            labels[t - 1] = best_source(here + loss * stride, 1, c.at(t - 1) + labels[t], stride,
+                                        c.n_states);
+        }
+    }
+};
 
 }  // namespace sskit

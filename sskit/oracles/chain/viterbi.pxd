@@ -2,13 +2,7 @@
 # `table` (n_states rows) for all steps or, unless `tables` is NULL, one for each step: tables[t]
 # leads from node t to the next one, n_nodes - 1 of them.
 from libc.stdint cimport int32_t
-
-from sskit.core.vectors cimport Scratch
-
-cdef inline const double* step_table(
-    const double* table, const double** tables, Py_ssize_t t
-) noexcept nogil:
-    return table if tables == NULL else tables[t]
+from libcpp.vector cimport vector
 
 # One step of a recursion: out[b] = node[b] + max over a, or the log of the sum of exponentials, of
 # value[a] + table[a, b].
@@ -45,12 +39,6 @@ cdef extern from "viterbi.hpp" namespace "sskit":
     # the place of the first largest of n numbers
     Py_ssize_t first_largest(const double* x, Py_ssize_t n) noexcept nogil
 
-    # the first of n states whose value[a * step] + added[a * added_step] is largest
-    int32_t best_source(
-        const double* value, Py_ssize_t step, const double* added, Py_ssize_t added_step,
-        Py_ssize_t n
-    ) noexcept nogil
-
     # the k best answers of a programme G (see k_best.hpp)
     cdef cppclass LazyLists[G]:
         Py_ssize_t decode(
@@ -67,8 +55,43 @@ cdef extern from "viterbi.hpp" namespace "sskit":
             Py_ssize_t n_states, const double* triples
         ) noexcept nogil
 
+    # The best labellings of a chain of the first order, one for each loss (Bauer et al. 2014).
+    #
+    # V_t(k, e) is the best score of a beginning of the chain that ends in state k at node t and
+    # has lost e units until there. Losses are whole numbers of units. O(T E K^2) time for T nodes,
+    # losses to E and K states, O(T E K) memory.
+    cdef cppclass LossIndexed:
+        LossIndexed() except +
+        vector[double] best                  # score of the best labelling by loss
+        # Best scores of labellings by loss, in `best`, -inf where there is none; returns the
+        # largest loss. Levels are the losses of a wrong state.
+        Py_ssize_t solve(
+            const Chain& c, const int32_t* truth, const int32_t* levels
+        ) except + nogil
+        # a labelling with that score and loss, of the chain that was solved last
+        void labelling(
+            const Chain& c, const int32_t* truth, const int32_t* levels, Py_ssize_t loss,
+            int32_t* labels
+        ) noexcept nogil
+
+    # Beam search on chains of the first order: scratch memory and the search, for one thread.
+    #
+    # A *prefix* of a labelling ends in a state; its score is that of the best labelling of the
+    # nodes so far that ends there. The beam of a node holds the `size` states with the best
+    # prefixes, found among all states that follow the beam of the node before. O(n_nodes n_states
+    # (n_features + size)): a step of the Viterbi algorithm goes on from n_states prefixes instead.
+    #
+    # The memory is that of max_nodes (8 n_states + 4 size) bytes.
+    cdef cppclass Beam:
+        Beam() except +
+        Beam(Py_ssize_t max_nodes, Py_ssize_t n_states, Py_ssize_t size) except +
+        Py_ssize_t size                      # 1 <= size < n_states; 0: no search
+        # Labelling of up to max_nodes nodes and its score; -inf if every labelling that is allowed
+        # was lost on the way. Of equal ones the smaller state, from the last node backwards.
+        double decode(const Chain& c, int32_t* labels) noexcept nogil
+
 cdef extern from "chain_oracle.hpp" namespace "sskit":
-    # What is asked of chains but for the best labelling: scratch memory for one thread, which grows.
+    # What is asked of chains but for the best labelling: scratch memory for one thread.
     #
     # Sums are over labellings, whose probabilities are exp(score) / Z. Of the first order they are
     # made of numbers that are scaled at each node. Where all transitions are possible and differ by
@@ -103,68 +126,3 @@ cdef extern from "chain_oracle.hpp" namespace "sskit":
         ) except + nogil
         # likewise a labelling drawn by n_nodes numbers of [0, 1), before `backward`
         void sample(const double* uniform, int32_t* labels) noexcept nogil
-
-
-cdef class LossIndexed:
-    """The best labellings of a chain, one for each loss (Bauer et al. 2014).
-
-    V_t(k, e) is the best score of a beginning of the chain that ends in state k at node t and
-    has lost e units until there. Losses are whole numbers of units. O(T E K^2) time for T nodes,
-    losses to E and K states, O(T E K) memory.
-    """
-
-    cdef readonly Py_ssize_t n_states
-    cdef Py_ssize_t stride
-    cdef Py_ssize_t max_nodes
-    cdef Py_ssize_t max_loss                 # E, in units
-    # (max_nodes, E + 1, stride) V; there from the first chain on, for it may be large
-    cdef Scratch[double] value
-    cdef Scratch[double] moved               # (stride,) scratch
-    cdef Scratch[double] best                # (E + 1,) score of the best labelling by loss
-    # a table for each step, set before each chain; NULL: the same for all
-    cdef const double** tables
-
-    # Best scores of labellings of n_nodes >= 1 nodes by loss, in `best`, -inf where there is
-    # none; returns the largest loss. Arguments are those of viterbi_labels; levels are the
-    # losses of a wrong state.
-    cdef Py_ssize_t solve(
-        self, const double* node, const double* transition, Py_ssize_t n_nodes,
-        const int32_t* truth, const int32_t* levels
-    ) except -1 nogil
-
-    # a labelling with that score and loss, of the chain that was solved last
-    cdef void labelling(
-        self, const double* transition, Py_ssize_t n_nodes, const int32_t* truth,
-        const int32_t* levels, Py_ssize_t loss, int32_t* labels
-    ) noexcept nogil
-
-
-cdef class Beam:
-    """Beam search on chains: scratch memory and the search.
-
-    A *prefix* of a labelling ends in a state; its score is that of the best labelling of the
-    nodes so far that ends there. The beam of a node holds the `size` states with the best
-    prefixes, found among all states that follow the beam of the node before. O(n_nodes n_states
-    (n_features + size)): a step of the Viterbi algorithm goes on from n_states prefixes instead.
-
-    The memory is that of max_nodes (8 n_states + 4 size) bytes. One object serves one thread.
-    """
-
-    cdef readonly Py_ssize_t max_nodes
-    cdef readonly Py_ssize_t n_states
-    cdef readonly Py_ssize_t size            # 1 <= size < n_states
-    cdef double[::1] value                   # (max_nodes, padded(n_states)) scores of prefixes
-    cdef double[::1] scratch                 # (n_states,)
-    cdef int32_t[::1] kept                   # (max_nodes, size) the beams, each by rising state
-    cdef int32_t[::1] n_kept                 # (max_nodes,)
-    # a table for each step, set before each chain; NULL: the same for all
-    cdef const double** tables
-
-    # Labelling of 1 <= n_nodes <= max_nodes nodes and its score; -inf if every labelling that is
-    # allowed was lost on the way. Rows of node have padded(n_states) columns, those of
-    # transition `stride`; LANES numbers after the last can be read. -inf forbids. Of equal ones the
-    # smaller state, from the last node backwards.
-    cdef double decode(
-        self, const double* node, const double* transition, Py_ssize_t stride,
-        Py_ssize_t n_nodes, int32_t* labels
-    ) noexcept nogil

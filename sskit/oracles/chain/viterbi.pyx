@@ -8,159 +8,12 @@ from sskit.oracles.gate import (
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
-from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
 from sskit.core.lanes cimport LANES, padded
 from sskit.oracles.chain.second_order cimport (
     second_order_labels, second_order_room, triple_room, triple_table
 )
-
-cdef extern from "viterbi.hpp" namespace "sskit":
-    void beam_step(
-        const double* value, const int32_t* kept, Py_ssize_t n_kept, const double* transition,
-        Py_ssize_t stride, Py_ssize_t n_states, const double* node, double* out
-    ) noexcept nogil
-    Py_ssize_t largest_states(
-        const double* value, Py_ssize_t n, Py_ssize_t size, double* scratch, int32_t* kept
-    ) noexcept nogil
-
-
-cdef class LossIndexed:
-    """Scratch memory of the programme (see the .pxd).
-
-    Parameters
-    ----------
-    max_nodes : int
-        Number of nodes of the longest chain.
-    max_loss : int
-        Largest loss of a chain, in units.
-    n_states : int
-        Number of states.
-    """
-
-    def __cinit__(self, Py_ssize_t max_nodes, Py_ssize_t max_loss, Py_ssize_t n_states):
-        self.n_states = n_states
-        self.stride = padded(n_states)
-        self.max_nodes = max_nodes
-        self.max_loss = max_loss
-
-    cdef Py_ssize_t solve(
-        self, const double* node, const double* transition, Py_ssize_t n_nodes,
-        const int32_t* truth, const int32_t* levels
-    ) except -1 nogil:
-        cdef Py_ssize_t stride = self.stride, table = (self.max_loss + 1) * stride
-        cdef Py_ssize_t t, k, e, reach = 0, level, right
-        cdef double* value
-        cdef double* moved
-        self.value.resize(self.max_nodes * table)
-        self.moved.resize(stride)
-        self.best.resize(self.max_loss + 1)
-        value, moved = self.value.data(), self.moved.data()
-        for t in range(n_nodes):
-            level, right = levels[t], truth[t]
-            for k in range((reach + level + 1) * stride):
-                value[k] = -INFINITY
-            for e in range(reach + 1):
-                if t == 0:
-                    memcpy(moved, node, stride * sizeof(double))
-                else:
-                    viterbi_step(
-                        value - table + e * stride, step_table(transition, self.tables, t - 1),
-                        self.n_states, node + t * stride, moved
-                    )
-                # each state is reached with this loss by one way at most: the true one from as
-                # much, the others from `level` less
-                value[e * stride + right] = moved[right]
-                for k in range(self.n_states):
-                    if k != right:
-                        value[(e + level) * stride + k] = moved[k]
-            reach += level
-            value += table
-        value -= table
-        for e in range(reach + 1):
-            k = first_largest(value + e * stride, self.n_states)
-            self.best[e] = value[e * stride + k]
-        return reach
-
-    cdef void labelling(
-        self, const double* transition, Py_ssize_t n_nodes, const int32_t* truth,
-        const int32_t* levels, Py_ssize_t loss, int32_t* labels
-    ) noexcept nogil:
-        cdef Py_ssize_t stride = self.stride, table = (self.max_loss + 1) * stride
-        cdef Py_ssize_t t, e = loss
-        cdef double* value = &self.value[(n_nodes - 1) * table]
-        cdef int32_t state = <int32_t>first_largest(value + e * stride, self.n_states)
-        # back pointers are needed along one path only, so they are found here
-        for t in range(n_nodes - 1, 0, -1):
-            labels[t] = state
-            if state != truth[t]:
-                e -= levels[t]
-            value -= table
-            state = best_source(
-                value + e * stride, 1, step_table(transition, self.tables, t - 1) + state, stride,
-                self.n_states
-            )
-        labels[0] = state
-
-
-cdef class Beam:
-    """Beam search on chains (see the .pxd).
-
-    Parameters
-    ----------
-    max_nodes : int
-        Largest number of nodes.
-    n_states : int
-        Number of states K.
-    size : int
-        Number of states that are kept at each node, from 1 to K - 1.
-    """
-
-    def __cinit__(self, Py_ssize_t max_nodes, Py_ssize_t n_states, Py_ssize_t size):
-        self.max_nodes, self.n_states, self.size = max_nodes, n_states, size
-        self.value = np.empty(max_nodes * padded(n_states))
-        self.scratch = np.empty(n_states)
-        self.kept = np.empty(max_nodes * size, dtype=np.int32)
-        self.n_kept = np.empty(max_nodes, dtype=np.int32)
-
-    cdef double decode(
-        self, const double* node, const double* transition, Py_ssize_t stride,
-        Py_ssize_t n_nodes, int32_t* labels
-    ) noexcept nogil:
-        cdef Py_ssize_t row = padded(self.n_states), t, k, a
-        cdef double best = -INFINITY, candidate
-        cdef double* value = &self.value[0]
-        cdef const int32_t* kept
-        memcpy(value, node, self.n_states * sizeof(double))
-        for t in range(n_nodes - 1):
-            self.n_kept[t] = <int32_t>largest_states(
-                value + t * row, self.n_states, self.size, &self.scratch[0],
-                &self.kept[t * self.size]
-            )
-            if self.n_kept[t] == 0:
-                return -INFINITY
-            transition = step_table(transition, self.tables, t)
-            beam_step(
-                value + t * row, &self.kept[t * self.size], self.n_kept[t], transition, stride,
-                self.n_states, node + (t + 1) * row, value + (t + 1) * row
-            )
-        a = first_largest(value + (n_nodes - 1) * row, self.n_states)
-        labels[n_nodes - 1] = <int32_t>a
-        cdef double total = value[(n_nodes - 1) * row + a]
-        # back pointers along the best path only, as in the Viterbi algorithm
-        for t in range(n_nodes - 2, -1, -1):
-            kept = &self.kept[t * self.size]
-            transition = step_table(transition, self.tables, t)
-            best = -INFINITY
-            labels[t] = kept[0]
-            for k in range(self.n_kept[t]):
-                a = kept[k]
-                candidate = value[t * row + a] + transition[a * stride + labels[t + 1]]
-                if candidate > best:
-                    best = candidate
-                    labels[t] = <int32_t>a
-        return total
 
 
 def make_triple_table(triples):
@@ -478,12 +331,13 @@ def beam_search(nodes, transitions, beam_size):
     cdef PaddedChain c = PaddedChain(nodes, transitions)
     if beam_size >= c.n_states:
         return c.best()
-    cdef Beam beam = Beam(c.n_nodes, c.n_states, beam_size)
+    cdef Py_ssize_t size = beam_size
+    cdef Beam beam = Beam(c.n_nodes, c.n_states, size)
     labels = np.empty(c.n_nodes, dtype=np.int32)
     cdef int32_t[::1] out = labels
     cdef double score
     with nogil:
-        score = beam.decode(&c.nodes[0, 0], &c.pairs[0, 0], c.stride, c.n_nodes, &out[0])
+        score = beam.decode(c.chain, &out[0])
     return c.best() if score == -INFINITY else (labels, score)
 
 
@@ -672,20 +526,16 @@ def viterbi_by_loss(nodes, transitions, truth, *, cost=1.0):
     nodes, transitions, _, truth, cost = check_chain(nodes, transitions, truth=truth, cost=cost)
     levels = check_levels(cost)
     cdef PaddedChain c = PaddedChain(nodes, transitions)
-    cdef LossIndexed programme = LossIndexed(c.n_nodes, levels.sum(), c.n_states)
-    cdef const int32_t[::1] true_states = truth, units = levels
-    cdef Py_ssize_t e, reach = programme.solve(
-        &c.nodes[0, 0], &c.pairs[0, 0], c.n_nodes, &true_states[0], &units[0]
-    )
+    cdef LossIndexed programme
+    cdef const int32_t[::1] right = truth, units = levels
+    cdef Py_ssize_t e, reach = programme.solve(c.chain, &right[0], &units[0])
     labels, scores = np.full((reach + 1, c.n_nodes), -1, dtype=np.int32), np.empty(reach + 1)
     cdef int32_t[:, ::1] out = labels
     cdef double[::1] best = scores
     for e in range(reach + 1):
         best[e] = programme.best[e]
         if best[e] > -INFINITY:
-            programme.labelling(
-                &c.pairs[0, 0], c.n_nodes, &true_states[0], &units[0], e, &out[e, 0]
-            )
+            programme.labelling(c.chain, &right[0], &units[0], e, &out[e, 0])
     return labels, scores
 
 

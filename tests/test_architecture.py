@@ -49,7 +49,7 @@ ROOMS = {
     "models/graph": "core inputs models oracles/graph oracles/tree",
     "models/segments": "core models oracles/segments",
     "models/tree": "models models/graph oracles/graph oracles/tree",
-    "models/calibration": "models models/chain models/graph",
+    "models/calibration": "models models/chain models/graph oracles/chain",
     "models/parts": "models oracles/parts",
     "models/rankings": "models oracles/rankings",
     "models/label_sets": "core inputs models oracles/graph oracles/label_sets",
@@ -97,7 +97,7 @@ ROOMS = {
     "estimators/path": "core estimators/base inputs solvers/common solvers/path",
     "estimators/calibration": (
         "estimators/base estimators/chain estimators/reasons estimators/tree inputs metrics "
-        "models/calibration oracles"
+        "models/calibration"
     ),
     "estimators/stopping": "estimators/base inputs",
     "dask": "core estimators/base estimators/completion solvers/common solvers/distributed",

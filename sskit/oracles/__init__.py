@@ -41,16 +41,14 @@ code. All of them but `beam_search`, `expansion`, `trws` and, at nodes that it l
 - :func:`worst_ranking`: the ranking of a set of rows that violates the ROC area most.
 """
 
-from sskit.oracles.chain.second_order import (
-    second_order_marginals,
-    second_order_max_marginals,
-    second_order_top_k,
-    second_order_viterbi,
-)
 from sskit.oracles.chain.viterbi import (
     beam_search,
     chain_marginals,
     chain_max_marginals,
+    second_order_marginals,
+    second_order_max_marginals,
+    second_order_top_k,
+    second_order_viterbi,
     viterbi,
     viterbi_by_loss,
     viterbi_top_k,

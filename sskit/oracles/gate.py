@@ -33,7 +33,9 @@ def check_table(table, name, finite=False):
     return table
 
 
-def check_chain(nodes, transitions, truth=None, cost=1.0):
+def check_chain(
+    nodes, transitions, triples=None, truth=None, cost=1.0, *, start=None, end=None, tables=False
+):
     """Return the potentials of a chain as float64 arrays and the truth as int32, checked.
 
     Parameters
@@ -42,14 +44,22 @@ def check_chain(nodes, transitions, truth=None, cost=1.0):
         Potentials of the nodes; ``-inf`` forbids a state there.
     transitions : array-like of shape (n_states, n_states)
         Potentials of the transitions; ``-inf`` forbids one.
-    truth : array-like of shape (n_nodes,) or None
+    triples : array-like of shape (n_states, n_states, n_states), default=None
+        Potentials of three states in a row; ``-inf`` forbids them.
+    truth : array-like of shape (n_nodes,), default=None
         True states.
-    cost : float or array-like of shape (n_nodes,)
+    cost : float or array-like of shape (n_nodes,), default=1.0
         Loss of a wrong state at each node.
+    start, end : array-like of shape (n_states,), default=None
+        Potentials that are added to those of the first and of the last node.
+    tables : bool, default=False
+        Whether `transitions` may also be a table for each, (n_nodes - 1, n_states, n_states).
 
     Returns
     -------
     nodes, transitions : ndarray
+        As given, the potentials of first and last node with all that is added to them.
+    triples : ndarray or None
         As given.
     truth : ndarray of int32 or None
         As given.
@@ -67,53 +77,14 @@ def check_chain(nodes, transitions, truth=None, cost=1.0):
             f"nodes must have shape (n_nodes, n_states), both at least 1, got {nodes.shape}"
         )
     n_nodes, n_states = nodes.shape
-    transitions = as_floats(transitions, "transitions")
-    if transitions.shape != (n_states, n_states):
-        raise ValueError(
-            f"transitions must have shape ({n_states}, {n_states}) to go with nodes of shape "
-            f"{nodes.shape}, got {transitions.shape}"
-        )
+    shapes = [(n_states,) * 2] + [(n_nodes - 1, n_states, n_states)] * tables
+    transitions = _check_shape(transitions, "transitions", shapes, nodes)
     check_table(nodes, "nodes")
     check_table(transitions, "transitions")
-    return nodes, transitions, *check_truth(truth, cost, n_nodes, n_states)
-
-
-def check_chain_tables(nodes, transitions, start=None, end=None):
-    """Return potentials of a chain whose transitions may have a table each, checked.
-
-    Parameters
-    ----------
-    nodes : array-like of shape (n_nodes, n_states)
-        Potentials of the nodes; ``-inf`` forbids a state there.
-    transitions : array-like, (n_states, n_states) or (n_nodes - 1, n_states, n_states)
-        Potentials of the transitions; ``-inf`` forbids one.
-    start, end : array-like of shape (n_states,), or None
-        Potentials that are added to those of the first and of the last node.
-
-    Returns
-    -------
-    nodes, transitions : ndarray
-        As given, the potentials of first and last node with all that is added to them.
-
-    Raises
-    ------
-    ValueError
-        Naming the first entry that is wrong.
-    """
-    tables = as_floats(transitions, "transitions")
-    if tables.ndim != 3:
-        nodes, tables = check_chain(nodes, tables)[:2]
-    else:
-        nodes = as_floats(nodes, "nodes")
-        n_states = nodes.shape[-1] if nodes.ndim else 0
-        nodes = check_chain(nodes, np.zeros((n_states, n_states)))[0]
-        shape = len(nodes) - 1, n_states, n_states
-        if tables.shape != shape:
-            raise ValueError(
-                f"transitions must have shape {shape[1:]} or {shape} to go with nodes of shape "
-                f"{nodes.shape}, got {tables.shape}"
-            )
-        check_table(tables, "transitions")
+    truth, cost = check_truth(truth, cost, n_nodes, n_states)
+    if triples is not None:
+        triples = _check_shape(triples, "triples", [(n_states,) * 3], nodes)
+        check_table(triples, "triples")
     for place, scores, name in ((0, start, "start"), (-1, end, "end")):
         if scores is None:
             continue
@@ -121,42 +92,18 @@ def check_chain_tables(nodes, transitions, start=None, end=None):
         if scores.shape != nodes.shape[1:]:
             raise ValueError(f"{name} must have shape {nodes.shape[1:]}, got {scores.shape}")
         nodes[place] += check_table(scores, name)
-    return nodes, tables
+    return nodes, transitions, triples, truth, cost
 
 
-def check_second_order(nodes, transitions, triples, truth=None, cost=1.0):
-    """Return the potentials of a chain of the second order, the truth and costs, checked.
-
-    Parameters
-    ----------
-    nodes, transitions, truth, cost : object
-        As of `check_chain`.
-    triples : array-like of shape (n_states, n_states, n_states)
-        Potentials of three states in a row; ``-inf`` forbids them.
-
-    Returns
-    -------
-    nodes, transitions, triples : ndarray
-        As given.
-    truth : ndarray of int32 or None
-        As given.
-    cost : ndarray of shape (n_nodes,)
-        One cost a node.
-
-    Raises
-    ------
-    ValueError
-        Naming the first entry that is wrong.
-    """
-    nodes, transitions, truth, cost = check_chain(nodes, transitions, truth, cost)
-    triples = as_floats(triples, "triples")
-    n_states = nodes.shape[1]
-    if triples.shape != (n_states,) * 3:
+def _check_shape(table, name, shapes, nodes):
+    """Return an array of numbers if it has one of some shapes, which go with those of nodes."""
+    table = as_floats(table, name)
+    if table.shape not in shapes:
         raise ValueError(
-            f"triples must have shape {(n_states,) * 3} to go with nodes of shape {nodes.shape}, "
-            f"got {triples.shape}"
+            f"{name} must have shape {' or '.join(map(str, shapes))} to go with nodes of shape "
+            f"{nodes.shape}, got {table.shape}"
         )
-    return nodes, transitions, check_table(triples, "triples"), truth, cost
+    return table
 
 
 def check_truth(truth, cost, n_nodes, n_states, name="truth"):

@@ -7,6 +7,7 @@ from sskit._labels import SETS, is_ignored, plain
 from sskit.estimators.base.fitted_state import raise_damaged
 from sskit.estimators.base.known import check_known
 from sskit.estimators.base.meta import MetaEstimator
+from sskit.estimators.base.tagging import states_of_labels
 from sskit.estimators.chain.decoding import score_tables
 from sskit.estimators.chain.states import has_states
 from sskit.estimators.chain.tagger import SequenceTagger
@@ -16,10 +17,6 @@ from sskit.inputs.trees import check_trees
 from sskit.models.calibration.scores import Calibration, EdgeScores, Scores
 
 TAGGERS = (SequenceTagger, TreeTagger)
-SECOND_ORDER = (
-    "estimator has order=2, of which there are no probabilities: the sums over labellings are "
-    "those of chains with scores of two labels in a row; use order=1"
-)
 
 
 def inner_estimator(estimator):
@@ -52,7 +49,7 @@ def inner_estimator(estimator):
 def check_tagger(estimator, calibrated):
     """Raise TypeError unless an estimator is a tagger, or ends in one.
 
-    ValueError if it loses it, or has no probabilities.
+    ValueError if it loses it.
 
     Parameters
     ----------
@@ -74,9 +71,6 @@ def check_tagger(estimator, calibrated):
         step = step.steps[-1][1] if ends else getattr(step, "estimator", None)
     tagger = inner_estimator(estimator)
     if isinstance(tagger, TAGGERS):
-        refuse_hidden_states(tagger)
-        if getattr(tagger, "order", 1) == 2:
-            raise ValueError(SECOND_ORDER)
         return
     got = f"the class {tagger.__name__}" if isinstance(tagger, type) else type(tagger).__name__
     raise TypeError(
@@ -86,12 +80,14 @@ def check_tagger(estimator, calibrated):
     )
 
 
-def refuse_hidden_states(tagger):
-    """Raise ValueError if the labels of a tagger have hidden states."""
-    if has_states(tagger):
+def refuse_labelling(model, risk):
+    """Raise ValueError if the most probable labelling of hidden states is to be found."""
+    if risk == "labelling" and any(has_states(tagger) for tagger in model):
         raise ValueError(
-            "labels with several hidden states have scores by state, which no calibration of "
-            "labels takes; set n_states_per_label=1"
+            "risk='labelling' cannot be used where labels have several hidden states: the most "
+            "probable labelling has the largest sum over its states, which no efficient algorithm "
+            "finds (the problem is NP-hard); use risk=None, the labels of the best states, or "
+            "'tokens'"
         )
 
 
@@ -134,13 +130,13 @@ def scores_of(estimator, X, classes):
     """
     tagger, X = transformed(estimator, X)
     X = as_fitted(tagger, X, trees=isinstance(tagger, TreeTagger))
-    refuse_hidden_states(tagger)  # a search may have set them
-    if "triples_" in vars(tagger):  # a search has chosen it
-        raise ValueError(SECOND_ORDER)
     decoder, offsets = tagger._decoder(X)
     offsets = np.asarray(offsets, dtype=np.int64)
     own = tagger.classes_
-    n_states = len(own)
+    place = np.searchsorted(classes, own)
+    if (place >= len(classes)).any() or (classes[place] != own).any():
+        raise_damaged("CalibratedTagger", "classes_ must have the labels of all estimators_")
+    labels = {"owner": place, "n_labels": len(classes)}
     if isinstance(tagger, TreeTagger):
         # the gate of the decoder has checked them
         trees = check_trees(X, n_features=tagger.n_features_in_)
@@ -151,20 +147,17 @@ def scores_of(estimator, X, classes):
         ends = np.ascontiguousarray(trees.ends, dtype=np.int32).reshape(-1, 2)
         edges = np.asarray(trees.edge_offsets, dtype=np.int64)
         forest = ends, edges, np.ascontiguousarray(codes, dtype=np.int32)
-        scores = Scores(nodes, offsets, tables, np.zeros(n_states), np.zeros(n_states), forest)
-    elif offsets[-1] == 0:
-        zeros = np.zeros(n_states)
-        nodes, table = np.empty((0, n_states)), np.zeros((1, n_states, n_states))
-        scores = Scores(nodes, offsets, table, zeros, zeros)
-    else:
-        nodes, transitions, start, end, edges = score_tables(tagger, X)
-        if edges is not None:
-            edges = EdgeScores(edges, np.asarray(tagger._edge_tables_, dtype=np.float64))
-        scores = Scores(nodes, offsets, transitions[None], start, end, edge_scores=edges)
-    place = np.searchsorted(classes, own)
-    if (place >= len(classes)).any() or (classes[place] != own).any():
-        raise_damaged("CalibratedTagger", "classes_ must have the labels of all estimators_")
-    return scores.among(place, len(classes))
+        zeros = np.zeros((2, len(own)))
+        return Scores(nodes, offsets, tables, *zeros, forest=forest, **labels)
+    states = states_of_labels(tagger)
+    if states is not None:
+        labels["owner"] = np.repeat(place, states)
+    nodes, transitions, start, end, edges = score_tables(tagger, X)
+    if edges is not None:
+        edges = EdgeScores(edges, np.asarray(tagger._edge_tables_, dtype=np.float64))
+    triples = getattr(tagger, "triples_", None)
+    further = {"edge_scores": edges, "triples": triples, **labels}
+    return Scores(nodes, offsets, transitions[None], start, end, **further)
 
 
 def fitted_calibration(owner, n_tables):

@@ -10,9 +10,8 @@ from sskit.models.calibration.spans import (
     SpanTable,
     choose_spans,
     find_probable_spans,
-    span_probability,
+    find_steps,
 )
-from sskit.oracles import chain_marginals
 
 
 class Mixture:
@@ -69,12 +68,16 @@ class Mixture:
 
     def marginals(self):
         """Return the probabilities of labels, (N, K)."""
-        if len(self.members) == 1:
-            return self.found[0].marginals
-        total, blocks = np.zeros(self.found[0].marginals.shape), self.blocks
-        for weight, found in zip(self.weight, self.found, strict=True):
+        found = [
+            member.by_label(found.marginals)
+            for member, found in zip(self.members, self.found, strict=True)
+        ]
+        if len(found) == 1:
+            return found[0]
+        total, blocks = np.zeros(found[0].shape), self.blocks
+        for weight, marginals in zip(self.weight, found, strict=True):
             share = weight[blocks][:, None]
-            total += np.where(share > 0.0, share * found.marginals, 0.0)
+            total += np.where(share > 0.0, share * marginals, 0.0)
         return total
 
     def probability_of(self, possible):
@@ -89,15 +92,17 @@ class Mixture:
         return total
 
     def best_labelling(self, calibrated=True):
-        """Return the most probable of the best labellings of the models, (N,).
+        """Return the most probable of the labellings that the models find best, (N,).
+
+        Where labels have several states, these are the labels of the best states.
 
         Parameters
         ----------
         calibrated : bool, default=True
             Whether the models find the best ones by calibrated scores, or by their own.
         """
-        n_tables, n_states, _ = self.members[0].tables.shape
-        own = Calibration.scaled(1.0, n_states, n_tables)
+        one = self.members[0]
+        own = Calibration.scaled(1.0, one.n_labels, len(one.tables))
         given = self.calibration if calibrated else own, self.possible
         proposed = [member.best(*given, n_jobs=self.n_jobs) for member in self.members]
         if len(proposed) == 1:
@@ -129,8 +134,15 @@ class Mixture:
         last = len(drawn) - 1 - np.argmax(self.weight[::-1] > 0.0, axis=0)
         return np.choose(np.minimum(member, last)[:, self.blocks], drawn)
 
-    def _chains(self):
-        """Yield for each sequence with tokens its number and (weight, marginals, pairs) by model.
+    def _chains(self, meaning):
+        """Yield for each sequence with tokens its number, and by model what tells its spans.
+
+        That is the weight of the model, probabilities as of `Scores.neighbours`, and `SpanLabels`.
+
+        Parameters
+        ----------
+        meaning : SpanLabels
+            What labels say of spans.
 
         Raises
         ------
@@ -139,26 +151,21 @@ class Mixture:
         """
         if self.members[0].forest is not None:
             raise ValueError("spans are those of sequences: trees have none")
-        arrays = [m.arrays(self.calibration, self.possible) for m in self.members]
-        for i, (start, stop) in enumerate(zip(self.offsets[:-1], self.offsets[1:], strict=True)):
-            if stop > start:
-                yield (
-                    i,
-                    [
-                        (
-                            weight,
-                            *chain_marginals(
-                                nodes[start:stop],
-                                member.transitions_of(self.calibration, tables[0], i),
-                                return_pairs=True,
-                            )[1:],
-                        )
-                        for member, weight, (nodes, tables) in zip(
-                            self.members, self.weight[:, i], arrays, strict=True
-                        )
-                        if weight > 0.0
-                    ],
-                )
+        given = [
+            (m, m.arrays(self.calibration, self.possible), meaning.of_states(m.owner))
+            for m in self.members
+        ]
+        for i in np.flatnonzero(np.diff(self.offsets)).tolist():
+            yield (
+                i,
+                [
+                    (weight, *member.neighbours(self.calibration, potentials, i), own)
+                    for weight, (member, potentials, own) in zip(
+                        self.weight[:, i], given, strict=True
+                    )
+                    if weight > 0.0
+                ],
+            )
 
     def spans(self, scheme, classes, labels, name_of):
         """Return the spans of labellings, with their probabilities, as a list of lists.
@@ -180,14 +187,18 @@ class Mixture:
         prefix, kind, names = parse_tags(labels, scheme, name_of)
         start, stop, kind = find_spans(prefix, kind, self.offsets)
         first = np.searchsorted(start, self.offsets)
-        for i, members in self._chains():
+        for i, members in self._chains(meaning):
             own = slice(first[i], first[i + 1])
             places = np.stack([start[own], stop[own]]) - self.offsets[i]
+            # no model knows other kinds
+            known = {j: numbers.get(names[j], len(types)) for j in set(kind[own].tolist())}
+            steps = [
+                (weight, {j: find_steps(*given, k) for j, k in known.items()})
+                for weight, *given in members
+            ]
             for a, b, j in zip(*places.tolist(), kind[own].tolist(), strict=True):
-                name = names[j]
-                k = numbers.get(name, len(types))  # no model knows others
-                p = sum(w * span_probability(*given, meaning, k, a, b) for w, *given in members)
-                out[i].append((name, a, b, float(min(p, 1.0))))
+                p = sum(weight * kinds[j].probability(a, b) for weight, kinds in steps)
+                out[i].append((names[j], a, b, float(min(p, 1.0))))
         return out
 
     def best_spans(self, scheme, classes):
@@ -196,10 +207,8 @@ class Mixture:
         place = {(int(p), int(k)): j for j, (p, k) in enumerate(zip(prefix, kind, strict=True))}
         outside = place.get((0, -1))
         tables, expected, chains, allowed = [], 0.0, [], self.marginals() > 0.0
-        for i, members in self._chains():
-            table, number = _average(
-                [(w, *find_probable_spans(*given, meaning)) for w, *given in members]
-            )
+        for i, members in self._chains(meaning):
+            table, number = _average([(w, *find_probable_spans(*given)) for w, *given in members])
             own = allowed[self.offsets[i] : self.offsets[i + 1]]
             labels = [span_labels(scheme, place, *row, own) for row in zip(*table[:3], strict=True)]
             kept = [j for j, some in enumerate(labels) if some is not None]

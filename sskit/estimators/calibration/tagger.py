@@ -25,6 +25,7 @@ from sskit.estimators.calibration.members import (
     inner_estimator,
     possible_labels,
     refuse_known,
+    refuse_labelling,
     scores_of,
 )
 from sskit.estimators.calibration.mixture import Mixture
@@ -52,9 +53,9 @@ class CalibratedTagger(MetaEstimator):
     Parameters
     ----------
     estimator : estimator
-        A SequenceTagger, with features of edges or without, or a TreeTagger; or a pipeline, a
-        search, an :class:`EarlyStopping` or a :class:`RegularizationPath` (with ``cv``) that ends
-        in one.
+        A SequenceTagger of either order, with features of edges and hidden states of labels or
+        without, or a TreeTagger; or a pipeline, a search, an :class:`EarlyStopping` or a
+        :class:`RegularizationPath` (with ``cv``) that ends in one.
     method : {"matrix", "vector", "temperature"}, default="matrix"
         Parameters of the calibration: "temperature" has one, the factor 1/T of all scores.
         "vector" has a factor and a bias of the scores of each label, and a factor of all other
@@ -72,7 +73,9 @@ class CalibratedTagger(MetaEstimator):
         What `predict` is to keep small: the probability of any error in a sequence, by the most
         probable labelling; the expected number of wrong tokens, by the most probable label at
         each; or one less the F1 score of spans, see Notes. None returns the labelling that the
-        model itself finds best, without a calibration. Can be set on a fitted estimator.
+        model itself finds best, without a calibration. Can be set on a fitted estimator. Where
+        labels have several hidden states the most probable labelling is NP-hard to find, and
+        "labelling" is refused.
     scheme : str, default=None
         What labels say of spans, see :func:`sskit.metrics.spans`; None means that of the
         parameter ``allowed_transitions`` of the tagger, or "bio". Can be set on a fitted
@@ -109,6 +112,10 @@ class CalibratedTagger(MetaEstimator):
     sequences whose labels the tagger's ``allowed_transitions`` forbids are left out. An average
     is a distribution over labellings too, a mixture: what is known of a sequence also changes how
     much each model counts.
+
+    Of labels with several hidden states all of these share a bias and factors, and "matrix" mixes
+    the score of a state with the means of those of other labels. Probabilities of labels are sums
+    over their states.
 
     Of an ensemble ``risk=None`` and ``risk="labelling"`` return the most probable of what the
     models propose. With ``risk="spans"`` the spans maximise the ratio
@@ -189,6 +196,7 @@ class CalibratedTagger(MetaEstimator):
         """
         check_constraints(self)
         check_tagger(self._unfrozen(), CalibratedTagger)
+        refuse_labelling([inner_estimator(self.estimator)], self.risk)
         gate = self.estimator
         while isinstance(gate, MetaEstimator):
             if gate._fits_parts and not self._is_prefit():
@@ -269,7 +277,7 @@ class CalibratedTagger(MetaEstimator):
         ignored = getattr(inner_estimator(model), "ignore_label", None)
         possible = possible_labels(y, scores, classes, ignored)
         # what this model cannot say does not count
-        possible[~(possible & ~scores.absent).any(axis=1)] = True
+        possible[~possible[:, scores.owner].any(axis=1)] = True
         n = len(scores.offsets) - 1
         return HeldOut(scores, possible, np.ones(n) if weight is None else weight)
 
@@ -359,6 +367,7 @@ class CalibratedTagger(MetaEstimator):
             Each item is an ndarray of shape (T_i,) of labels.
         """
         mixture = self._mixture(X, known)
+        refuse_labelling(map(inner_estimator, self.estimators_), self.risk)
         if self.risk == "tokens":
             labels = mixture.marginals().argmax(axis=1)
         elif self.risk == "spans":

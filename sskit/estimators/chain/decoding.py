@@ -166,20 +166,22 @@ def score_tables(tagger, X):
 
     Returns
     -------
-    nodes : ndarray of shape (n_tokens, n_classes)
-        Those of the features of the tokens.
-    transitions : ndarray of shape (n_classes, n_classes)
+    nodes : ndarray of shape (n_tokens, n_states)
+        Those of the features of the tokens; states are those of labels, or labels themselves.
+    transitions : ndarray of shape (n_states, n_states)
         Those of the transitions, -inf where forbidden.
-    start, end : ndarray of shape (n_classes,)
-        Those of the first and of the last label, likewise.
+    start, end : ndarray of shape (n_states,)
+        Those of the first and of the last state, likewise.
     edges : matrix of shape (n_edges, q) or None
         Features of the edges.
     """
     stacked, edges = fitted_pairs(tagger, X)
-    stacked, coef = _linear(tagger, stacked, len(tagger.classes_))
-    nodes = row_scores(stacked.values, coef)
+    counts, nodes = states_of_labels(tagger), np.empty((0, len(tagger.start_)))
+    if stacked.values.shape[0]:
+        stacked, coef = _linear(tagger, stacked, len(tagger.classes_))
+        nodes = row_scores(stacked.values, coef)
     others = tagger.transitions_, tagger.start_, tagger.end_
-    rules = _rules(tagger, None)
+    rules = _rules(tagger, None if counts is None else LabelStates(counts))
     if rules[0] is not None:
         others = map(np.where, rules, others, (-np.inf,) * 3)
     return nodes, *map(np.array, others), edges

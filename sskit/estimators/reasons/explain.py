@@ -38,6 +38,8 @@ class Terms(NamedTuple):
         Which table an edge has.
     edge_features : matrix of shape (E, q), or None
         Of the edges.
+    triples : ndarray of shape (K, K, K), or None
+        Of sequences: weights of three labels in a row.
     """
 
     features: object
@@ -46,6 +48,7 @@ class Terms(NamedTuple):
     tables: np.ndarray
     codes: np.ndarray
     edge_features: object = None
+    triples: np.ndarray | None = None
 
 
 class ExplainMixin(WeightsFrameMixin):
@@ -97,12 +100,14 @@ class ExplainMixin(WeightsFrameMixin):
 
             - group: "features" of the token; "bias", a weight of the first, last, root or leaf
               label; or a neighbour: "before" and "after" in a sequence, "parent" and "children"
-              in a tree;
+              in a tree; or, with order=2, "around": both neighbours of a token;
             - kind: "feature" of the token; "start", "end", "root", "leaf"; "transition" to a
-              neighbour; "edge", a feature of that edge; or "beyond": what the labels of the
+              neighbour; "edge", a feature of that edge; "triple", the token and two others in a
+              row, which are before it, after it or around it; or "beyond": what the labels of the
               neighbour, and of all beyond it, score in the one labelling less what they score in
               the other, 0 if they are the same;
-            - feature: its name, or the labels of the transition in both labellings;
+            - feature: its name, or the labels of the transition, or of the three tokens, in both
+              labellings;
             - node: the token or node itself, or the neighbour;
             - value: of the feature, else 1;
             - weight, rival_weight: that of the label and of the rival; NaN for sums;
@@ -123,7 +128,7 @@ class ExplainMixin(WeightsFrameMixin):
         TypeError, ValueError
             If X or another argument is wrong, there is no such token, a label is unknown or the
             same as its rival, or no labelling is allowed that has one of them at the token; or
-            the tagger has a kernel, or weights of three labels in a row.
+            the tagger has a kernel.
 
         Examples
         --------
@@ -140,11 +145,6 @@ class ExplainMixin(WeightsFrameMixin):
 
         check_fitted(self)
         coef = linear_coef(self, "explain")
-        if "triples_" in vars(self):
-            raise ValueError(
-                "explain takes scores of two neighbours apart, and cannot be used with order=2; "
-                "weights_frame lists the weights of three labels in a row"
-            )
         if feature_names is None:
             feature_names = getattr(self, "feature_names_in_", None)
         names = check_names(feature_names, coef.shape[1])
@@ -227,6 +227,7 @@ class ExplainChainMixin(ExplainMixin):
             self.transitions_[None],
             np.zeros(n - 1, dtype=np.intp),
             edge_features,
+            getattr(self, "triples_", None),
         )
 
     @staticmethod
@@ -334,20 +335,29 @@ def _contributions(model, terms, t, best, other, names, edge_names):
             add("bias", kind, "", t, 1.0, w, v, w - v)
     classes, edges = _names_of_rows(model), terms.edges
     beyond = _beyond(model, terms, t, best, other)
+
+    def add_table(group, kind, table, nodes, node):
+        ours, theirs = tuple(best[nodes].tolist()), tuple(other[nodes].tolist())
+        paths = (" -> ".join(str(classes[k]) for k in states) for states in (ours, theirs))
+        w, z = float(table[ours]), float(table[theirs])
+        add(group, kind, " against ".join(paths), node, 1.0, w, z, w - z)
+        return ours, theirs
+
     for e in np.flatnonzero((edges == t).any(axis=1)).tolist():
         u, v = edges[e].tolist()
         node = v if u == t else u
         group, table = model._side(t, node, edges[e]), terms.tables[terms.codes[e]]
-        ours, theirs = (best[u], best[v]), (other[u], other[v])
-        text = " against ".join(f"{classes[p]} -> {classes[q]}" for p, q in (ours, theirs))
-        w, z = float(table[ours]), float(table[theirs])
-        add(group, "transition", text, node, 1.0, w, z, w - z)
+        ours, theirs = add_table(group, "transition", table, edges[e], node)
         if terms.edge_features is not None:
             weights = model.edge_coef_[ours], model.edge_coef_[theirs]
             row = terms.edge_features[e : e + 1]
             add_features(group, "edge", node, row, *weights, edge_names, "e")
         nan = float("nan")
         add(group, "beyond", _branch_name(model, node, t), node, 1.0, nan, nan, beyond[node])
+    for shift, group in ((-1, "before"), (0, "around"), (1, "after")):
+        nodes = t + shift + np.arange(-1, 2)
+        if terms.triples is not None and nodes[0] >= 0 and nodes[2] < len(best):
+            add_table(group, "triple", terms.triples, nodes, t + shift)
     return columns
 
 
@@ -377,7 +387,7 @@ def _entries(row):
 def _beyond(model, terms, t, best, other):
     """Return what the branch of each neighbour scores more in one labelling than in another.
 
-    The edges of the token itself do not count.
+    The edges of the token itself, and triples with it, do not count.
     """
     n, edges = len(best), terms.edges
     inner = ~(edges == t).any(axis=1)
@@ -403,4 +413,9 @@ def _beyond(model, terms, t, best, other):
             products = rows.multiply(difference) if sp.issparse(rows) else rows * difference
             gains = gains + np.asarray(products.sum(axis=1)).ravel()
         np.add.at(sums, branch[u], gains)
+    if terms.triples is not None:
+        rows = np.arange(n - 2)[:, None] + np.arange(3)
+        rows = rows[(rows != t).all(axis=1)]
+        gains = terms.triples[tuple(best[rows].T)] - terms.triples[tuple(other[rows].T)]
+        np.add.at(sums, branch[rows[:, 0]], gains)
     return sums[branch].tolist()

@@ -40,7 +40,7 @@ class Target:
     def __init__(self, part):
         scores, possible, weight = part
         self.scores = scores
-        self.possible = possible & ~scores.absent
+        self.possible = possible
         n = len(scores.offsets) - 1
         self.blocks = np.repeat(np.arange(n), np.diff(scores.offsets))
         plain = Calibration.scaled(1.0, possible.shape[1], len(scores.tables))
@@ -48,18 +48,19 @@ class Target:
         # labels that the rules forbid have no probability under any calibration
         self.weight = np.where(found.log_z > -np.inf, weight, 0.0)
         self.token_weight = self.weight[self.blocks]
-        self.labels = None
-        if (self.possible.sum(axis=1) == 1).all():
-            self.labels, self.pairs = self.possible.argmax(axis=1), found.pairs
+        self.states = None
+        states = possible[:, scores.owner]
+        if (states.sum(axis=1) == 1).all():
+            self.states, self.pairs = states.argmax(axis=1), found.pairs
 
     def evaluate(self, calibration):
-        """Return the sum, its gradient by potentials of nodes (N, K), and the `PairSums` of it."""
+        """Return the sum, and its gradient by the calibration, as one."""
         scores, counted = self.scores, self.weight > 0
         free = scores.infer(calibration, weight=self.weight)
-        if self.labels is not None:
-            best = scores.labelling_scores(calibration, self.labels)
+        if self.states is not None:
+            best = scores.labelling_scores(calibration, scores.owner[self.states])
             slope = -free.marginals
-            slope[np.arange(len(slope)), self.labels] += 1.0
+            slope[np.arange(len(slope)), self.states] += 1.0
             pairs = self.pairs - free.pairs
         else:
             fixed = scores.infer(calibration, self.possible, weight=self.weight)
@@ -67,35 +68,35 @@ class Target:
             pairs = fixed.pairs - free.pairs
         value = ((best - free.log_z)[counted] * self.weight[counted]).sum()
         slope = np.where(self.token_weight[:, None] > 0, slope, 0.0) * self.token_weight[:, None]
-        return value, slope, pairs
+        return value, scores.gradient(slope, pairs)
 
 
 class Temperature:
     """All scores have one factor."""
 
-    def __init__(self, n_states, n_tables):
-        self.sizes = n_states, n_tables
+    def __init__(self, n_labels, n_tables):
+        self.sizes = n_labels, n_tables
         self.factors = slice(0, 1)
 
     def unpack(self, theta):
         """Return the calibration that parameters stand for."""
         return Calibration.scaled(theta[0], *self.sizes)
 
+    def pack(self, calibration):
+        """Return the gradient by the parameters from that by the calibration."""
+        return np.array([np.trace(calibration.coef) + calibration.pairs])
+
     def centre(self, factor):
         """Return the parameters with which all scores have one factor."""
         return np.array([factor])
-
-    def gradient(self, scores, slope, pairs):
-        """Return the gradient by the parameters from that by potentials."""
-        return np.array([(slope * scores.nodes).sum() + pair_slope(scores, slope, pairs)])
 
 
 class Vector(Temperature):
     """A factor and a bias for each label, and one factor of all other scores."""
 
-    def __init__(self, n_states, n_tables):
-        self.sizes = n_states, n_tables
-        self.factors = slice(2 * n_states, 2 * n_states + 1)
+    def __init__(self, n_labels, n_tables):
+        self.sizes = n_labels, n_tables
+        self.factors = slice(2 * n_labels, 2 * n_labels + 1)
 
     def unpack(self, theta):
         n = self.sizes[0]
@@ -103,21 +104,21 @@ class Vector(Temperature):
             coef=theta[:n], bias=theta[n : 2 * n]
         )
 
+    def pack(self, calibration):
+        c = calibration
+        return np.concatenate([np.diag(c.coef), c.bias, [c.pairs]])
+
     def centre(self, factor):
         n = self.sizes[0]
         return np.concatenate([np.full(n, factor), np.zeros(n), [factor]])
-
-    def gradient(self, scores, slope, pairs):
-        own = (slope * scores.nodes).sum(axis=0), slope.sum(axis=0)
-        return np.concatenate([*own, [pair_slope(scores, slope, pairs)]])
 
 
 class Matrix(Temperature):
     """Scores of all labels at a node are mixed; tables are added to those of pairs."""
 
-    def __init__(self, n_states, n_tables):
-        self.sizes = n_states, n_tables
-        self.factors = slice(n_states**2 + n_states, n_states**2 + n_states + 1)
+    def __init__(self, n_labels, n_tables):
+        self.sizes = n_labels, n_tables
+        self.factors = slice(n_labels**2 + n_labels, n_labels**2 + n_labels + 1)
 
     def unpack(self, theta):
         n, m = self.sizes
@@ -128,47 +129,23 @@ class Matrix(Temperature):
             coef.reshape(n, n), bias, float(pairs[0]), tables.reshape(m, n, n), start, end
         )
 
-    def centre(self, factor):
-        n, m = self.sizes
-        own = (factor * np.eye(n)).ravel(), np.zeros(n), [factor]
-        return np.concatenate([*own, np.zeros(m * n * n + 2 * n)])
+    def pack(self, calibration):
+        return np.concatenate([np.ravel(some) for some in calibration])
 
-    def gradient(self, scores, slope, pairs):
-        coef, bias = slope.T @ scores.nodes, slope.sum(axis=0)
-        ends = np.zeros((2, len(bias)))
-        if scores.forest is None:
-            ends[:] = [slope[nodes].sum(axis=0) for nodes in scores.ends]
-        return np.concatenate(
-            [
-                coef.ravel(),
-                bias,
-                [pair_slope(scores, slope, pairs)],
-                pairs.counts.ravel(),
-                ends.ravel(),
-            ]  # fmt: skip
-        )
+    def centre(self, factor):
+        scaled = Calibration.scaled(factor, *self.sizes)
+        return self.pack(scaled._replace(coef=factor * np.eye(self.sizes[0])))
 
 
 METHODS = {"temperature": Temperature, "vector": Vector, "matrix": Matrix}
 
 
-def pair_slope(scores, slope, pairs):
-    """Return the derivative by the factor of all scores but those of nodes."""
-    known = scores.tables > -np.inf
-    total = (pairs.counts[known] * scores.tables[known]).sum() + pairs.of_features
-    if scores.forest is None:
-        for table, nodes in zip((scores.start, scores.end), scores.ends, strict=True):
-            finite = table > -np.inf
-            total += slope[nodes].sum(axis=0)[finite] @ table[finite]
-    return total
-
-
-def fit_calibration(method, parts, n_states, n_tables):
+def fit_calibration(method, parts, n_labels, n_tables):
     """Find the calibration under which held-out labels are most likely.
 
     The mean logarithm of the probability of the true labels of a sequence is concave in all
-    parameters where all labels are known. First all scores get one factor; the other parameters
-    of a method have a normal prior around that.
+    parameters where all labels are known and have one state each. First all scores get one
+    factor; the other parameters of a method have a normal prior around that.
 
     Parameters
     ----------
@@ -176,7 +153,7 @@ def fit_calibration(method, parts, n_states, n_tables):
         Which parameters there are.
     parts : list of HeldOut
         Held-out data.
-    n_states, n_tables : int
+    n_labels, n_tables : int
         Numbers of labels and of tables of pairs.
 
     Returns
@@ -201,9 +178,9 @@ def fit_calibration(method, parts, n_states, n_tables):
             away = theta - centre
             value, gradient = -0.5 * precision * away @ away, -precision * away
             for target in targets:
-                own, slope, pairs = target.evaluate(calibration)
+                own, slope = target.evaluate(calibration)
                 value += own
-                gradient = gradient + family.gradient(target.scores, slope, pairs)
+                gradient = gradient + family.pack(slope)
             return -value / total, -gradient / total
 
         bounds = [(None, None)] * len(centre)
@@ -213,10 +190,10 @@ def fit_calibration(method, parts, n_states, n_tables):
             options={"maxiter": 100, "ftol": 1e-7},
         )  # fmt: skip
 
-    family = Temperature(n_states, n_tables)
+    family = Temperature(n_labels, n_tables)
     found = maximise(family, family.centre(1.0), 0.0)
     if method != "temperature":
-        family = METHODS[method](n_states, n_tables)
+        family = METHODS[method](n_labels, n_tables)
         found = maximise(family, family.centre(found.x[0]), PRECISION)
     calibration = family.unpack(found.x)
     values = [target.evaluate(calibration)[0] for target in targets]

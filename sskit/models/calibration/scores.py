@@ -10,6 +10,7 @@ from sskit.models.features import FeatureRows, no_features, with_spare
 from sskit.models.given import Given, GivenGraphs
 from sskit.models.graph.model import form_of
 from sskit.models.request import Decoder
+from sskit.oracles.chain.viterbi import PaddedChain, make_triple_table
 
 
 class Calibration(NamedTuple):
@@ -46,21 +47,21 @@ class Calibration(NamedTuple):
 
 
 class PairSums(NamedTuple):
-    """Weighted sums over the pairs of neighbours.
+    """Weighted sums over neighbours.
 
     Attributes
     ----------
-    counts : ndarray of shape (m, K, K)
-        How many there are of the labels.
-    of_features : float
-        The scores of the features of edges.
+    counts : ndarray of shape (m, S, S)
+        How many pairs there are of the states.
+    further : float
+        The scores of the features of edges, and of three states in a row.
     """
 
     counts: np.ndarray
-    of_features: float
+    further: float
 
     def __sub__(self, other):
-        return PairSums(self.counts - other.counts, self.of_features - other.of_features)
+        return PairSums(self.counts - other.counts, self.further - other.further)
 
 
 class EdgeScores(NamedTuple):
@@ -72,21 +73,15 @@ class EdgeScores(NamedTuple):
     ----------
     features : {ndarray, CSR matrix} of shape (N - n, q)
         From each token to the next one, of all sequences that have tokens.
-    weights : ndarray of shape (q, K, K)
-        Of the features, by the labels of the two tokens.
+    weights : ndarray of shape (q, S, S)
+        Of the features, by the states of the two tokens.
     """
 
     features: np.ndarray
     weights: np.ndarray
 
-    def among(self, place, n_states):
-        """Return the scores among more labels, see `Scores.among`."""
-        weights = np.zeros((len(self.weights), n_states, n_states))
-        weights[:, place[:, None], place] = self.weights
-        return self._replace(weights=weights)
-
     def tables(self, start, stop):
-        """Return the scores of the edges start .. stop - 1, (stop - start, K, K)."""
+        """Return the scores of the edges start .. stop - 1, (stop - start, S, S)."""
         rows, n_states = self.features[start:stop], self.weights.shape[-1]
         if isinstance(rows, np.ndarray):
             rows = rows.astype(np.float64, copy=False)
@@ -101,8 +96,8 @@ class Inference(NamedTuple):
     ----------
     log_z : ndarray of shape (n,)
         Logarithms of the sums over all labellings; -inf where none is possible.
-    marginals : ndarray of shape (N, K) or None
-        Probabilities of the labels; of no meaning where none is possible.
+    marginals : ndarray of shape (N, S) or None
+        Probabilities of the states; of no meaning where none is possible.
     pairs : PairSums or None
         Of the pairs that are expected.
     """
@@ -115,57 +110,66 @@ class Inference(NamedTuple):
 class Scores:
     """Scores of the labellings of sequences or trees by one model.
 
+    A labelling is one of states. Each label has one, or several, which are hidden, or none, if the
+    model does not know the label; the probability of labels is that of all their states.
+
     Parameters
     ----------
-    nodes : ndarray of shape (N, K)
+    nodes : ndarray of shape (N, S)
         Scores of the features of all nodes.
     offsets : ndarray of shape (n + 1,), int64
         Where the sequences or trees begin; they may be empty.
-    tables : ndarray of shape (m, K, K)
+    tables : ndarray of shape (m, S, S)
         Scores of pairs, -inf where forbidden; m = 1 for sequences.
-    start, end : ndarray of shape (K,)
-        Scores of first and last labels, -inf where forbidden; zeros for trees.
+    start, end : ndarray of shape (S,)
+        Scores of first and last states, -inf where forbidden; zeros for trees.
+    owner : ndarray of shape (S,), int
+        The label of each state, never falling.
+    n_labels : int
+        Number of labels K, of which some may have no state.
     forest : tuple or None
         Of trees: ends (E, 2), int32, where the edges of each begin (n + 1,), int64, and the
         tables of the edges (E,), int32.
     edge_scores : EdgeScores or None
         Of sequences: scores of the features of edges, further to the table.
+    triples : ndarray of shape (S, S, S) or None
+        Of sequences: scores of three states in a row.
     """
 
-    def __init__(self, nodes, offsets, tables, start, end, forest=None, edge_scores=None):
+    def __init__(
+        self,
+        nodes,
+        offsets,
+        tables,
+        start,
+        end,
+        *,
+        owner,
+        n_labels,
+        forest=None,
+        edge_scores=None,
+        triples=None,
+    ):
         self.nodes = nodes
         self.offsets = offsets
         self.tables = tables
         self.start = start
         self.end = end
+        self.owner = owner
+        self.n_labels = n_labels
         self.forest = forest
         self.edge_scores = edge_scores
-        self.absent = np.zeros(nodes.shape[1], dtype=bool)
+        self.triples = triples
+        self.is_owner = (owner[:, None] == np.arange(n_labels)).astype(np.float64)
+        # how a state scores in those that a matrix of labels mixes: as it is in its own, as the
+        # mean of all states of its label elsewhere
+        share = 1.0 / np.bincount(owner, minlength=1)[owner]
+        self.mixing = np.where(owner[:, None] == owner, np.eye(len(owner)), share)
 
-    def among(self, place, n_states):
-        """Return the scores among more labels, of which the others are impossible.
-
-        Parameters
-        ----------
-        place : ndarray of shape (K,), int
-            Which of them are those of the scores.
-        n_states : int
-            Number of labels.
-        """
-        if len(place) == n_states:
-            return self
-        nodes, ends = np.zeros((len(self.nodes), n_states)), np.zeros((2, n_states))
-        nodes[:, place] = self.nodes
-        ends[:, place] = self.start, self.end
-        tables = np.zeros((len(self.tables), n_states, n_states))
-        tables[:, place[:, None], place] = self.tables
-        edge_scores = self.edge_scores
-        if edge_scores is not None:
-            edge_scores = edge_scores.among(place, n_states)
-        scores = Scores(nodes, self.offsets, tables, *ends, self.forest, edge_scores)
-        scores.absent[:] = True
-        scores.absent[place] = False
-        return scores
+    @property
+    def hides(self):
+        """Whether some label has several states."""
+        return len(np.unique(self.owner)) < len(self.owner)
 
     @property
     def filled(self):
@@ -177,45 +181,89 @@ class Scores:
         """First and last nodes of those that have any."""
         return self.offsets[:-1][self.filled], self.offsets[1:][self.filled] - 1
 
-    def arrays(self, calibration, possible=None):
-        """Return the potentials of nodes (N, K), -inf where impossible, and of pairs (m, K, K).
+    def by_label(self, marginals):
+        """Return the probabilities of labels (N, K) from those of their states."""
+        plain = len(self.owner) == self.n_labels and not self.hides
+        return marginals if plain else marginals @ self.is_owner
 
-        Those of first and last labels are part of the former, those of features of edges are not
-        part of the latter.
+    def arrays(self, calibration, possible=None):
+        """Return the potentials of nodes (N, S), -inf where impossible, and of pairs (m, S, S).
+
+        Those of first and last states are part of the former, those of features of edges and of
+        three states in a row are not part of the latter. What is `possible`, (N, K), is so of
+        labels.
         """
-        c = calibration
-        nodes = self.nodes @ c.coef.T if c.coef.ndim == 2 else self.nodes * c.coef
-        nodes += c.bias
-        nodes[:, self.absent] = -np.inf
+        c, owner = calibration, self.owner
+        if c.coef.ndim == 2:
+            nodes = self.nodes @ (c.coef[owner[:, None], owner] * self.mixing).T
+        else:
+            nodes = self.nodes * (c.coef[owner] if c.coef.ndim else c.coef)
+        nodes += c.bias[owner]
         if possible is not None:
-            nodes[~possible] = -np.inf
+            nodes[~possible[:, owner]] = -np.inf
         if self.forest is None:
             first, last = self.ends
-            nodes[first] += c.pairs * self.start + c.start
-            nodes[last] += c.pairs * self.end + c.end
-        return nodes, c.pairs * self.tables + c.transitions
+            nodes[first] += c.pairs * self.start + c.start[owner]
+            nodes[last] += c.pairs * self.end + c.end[owner]
+        return nodes, c.pairs * self.tables + c.transitions[:, owner[:, None], owner]
 
-    def transitions_of(self, calibration, table, i):
-        """Return the potentials of the pairs of sequence i, whose table is given if one serves all.
+    def gradient(self, slope, pairs):
+        """Return the gradient by a calibration, as one, from that by potentials of nodes and pairs.
+
+        Parameters
+        ----------
+        slope : ndarray of shape (N, S)
+            Of the nodes.
+        pairs : PairSums
+            Of the others.
+        """
+        own = self.is_owner
+        ends = np.zeros((2, len(self.owner)))
+        if self.forest is None:
+            ends[:] = [slope[nodes].sum(axis=0) for nodes in self.ends]
+        total = pairs.further
+        for table, sums in zip(
+            (self.tables, self.start, self.end), (pairs.counts, *ends), strict=True
+        ):
+            finite = table > -np.inf
+            total += sums[finite] @ table[finite]
+        mixed = (slope.T @ self.nodes) * self.mixing
+        return Calibration(
+            own.T @ mixed @ own, slope.sum(axis=0) @ own, total, own.T @ pairs.counts @ own,
+            *ends @ own,
+        )  # fmt: skip
+
+    def _edge_tables(self, i):
+        """Return the scores of the features of the edges of sequence i, which has tokens."""
+        before = np.count_nonzero(self.filled[:i])
+        return self.edge_scores.tables(self.offsets[i] - before, self.offsets[i + 1] - before - 1)
+
+    def neighbours(self, calibration, potentials, i):
+        """Return the probabilities of the states of a sequence, of pairs and of three in a row.
 
         Parameters
         ----------
         calibration : Calibration
             What becomes of the scores.
-        table : ndarray of shape (K, K)
+        potentials : tuple
             From `arrays`.
         i : int
             Number of the sequence, which has tokens.
 
         Returns
         -------
-        transitions : ndarray of shape (K, K) or (T - 1, K, K)
+        marginals : ndarray of shape (T, S)
+        pairs : ndarray of shape (T - 1, S, S)
+        triples : ndarray of shape (T - 2, S, S, S) or None
+            None unless these have scores.
         """
-        if self.edge_scores is None:
-            return table
-        before = np.count_nonzero(self.filled[:i])
-        start, stop = self.offsets[i] - before, self.offsets[i + 1] - before - 1
-        return table + calibration.pairs * self.edge_scores.tables(start, stop)
+        nodes, table = potentials[0][self.offsets[i] : self.offsets[i + 1]], potentials[1][0]
+        if self.edge_scores is not None:
+            table = table + calibration.pairs * self._edge_tables(i)
+        if self.triples is None:
+            return *PaddedChain(nodes, table).marginals(True)[1:3], None
+        triples = make_triple_table(calibration.pairs * self.triples)
+        return PaddedChain(nodes, table, triples).marginals(True, True)[1:]
 
     def decoder(self, calibration, possible=None, n_jobs=None):
         """Return calibrated scores as what is asked for labellings.
@@ -223,18 +271,21 @@ class Scores:
         Its blocks are the trees, or the sequences that have tokens; its head the tables of pairs.
         """
         nodes, tables = self.arrays(calibration, possible)
-        K, offsets = nodes.shape[1], self.offsets if self.forest else np.unique(self.offsets)
-        parts, weights, rows = {"head": (K, K)}, [tables.ravel()], no_features(offsets[-1])
+        S, offsets = nodes.shape[1], self.offsets if self.forest else np.unique(self.offsets)
+        parts, weights, rows = {"head": (S, S)}, [tables.ravel()], no_features(offsets[-1])
         if self.forest:
-            parts["head"] = len(tables), K * K
-        elif self.edge_scores is not None:
+            parts["head"] = len(tables), S * S
+        if self.edge_scores is not None:
             rows_of_edges = FeatureRows(self.edge_scores.features, sparsify=False)
             parts |= {"edges": rows_of_edges, "edge_offsets": offsets - np.arange(len(offsets))}
             weights.append(calibration.pairs * self.edge_scores.weights.ravel())
-        feature_map = FeatureMap(rows, offsets, K, **parts)
+        if self.triples is not None:
+            parts |= {"tail": (S * S, S), "triples": True}
+            weights.append(calibration.pairs * self.triples.ravel())
+        feature_map = FeatureMap(rows, offsets, S, **parts)
         if self.forest:
             ends, edges, kinds = self.forest
-            form = form_of(K, "full")
+            form = form_of(S, "full")
             structure = GivenGraphs(feature_map, form, ends, edges[:-1], np.diff(edges), kinds)
         else:
             structure = ChainStructure(feature_map)
@@ -252,7 +303,7 @@ class Scores:
         possible : ndarray of shape (N, K), bool, default=None
             Labels that are possible; None means all.
         marginals : bool, default=True
-            Whether to return the probabilities of labels.
+            Whether to return the probabilities of states.
         weight : ndarray of shape (n,), default=None
             Weights of the sequences in the sums of pairs, which are only returned if it is given.
         n_jobs : int, default=None
@@ -262,6 +313,8 @@ class Scores:
         -------
         found : Inference
         """
+        if weight is not None and self.triples is not None:
+            return self._sums_of_triples(calibration, possible, weight)
         blocks = np.ones(len(self.offsets) - 1, dtype=bool) if self.forest else self.filled
         log_z, weights, pairs = np.zeros(len(blocks)), None, None
         if weight is not None:
@@ -269,21 +322,53 @@ class Scores:
         decoder = self.decoder(calibration, possible, n_jobs)
         log_z[blocks], table, counts, expected = decoder.marginals(nodes=marginals, weight=weights)
         if weight is not None:
-            of_features = expected / calibration.pairs
-            pairs = PairSums(counts.reshape(self.tables.shape), of_features)
+            pairs = PairSums(counts.reshape(self.tables.shape), expected / calibration.pairs)
         return Inference(log_z, table, pairs)
+
+    def _sums_of_triples(self, calibration, possible, weight):
+        """Return what `infer` does, with the sums of pairs, where three states in a row score."""
+        nodes, tables = self.arrays(calibration, possible)
+        triples = make_triple_table(calibration.pairs * self.triples)
+        log_z, further = np.zeros(len(weight)), 0.0
+        marginals, counts = np.zeros(nodes.shape), np.zeros(self.tables.shape)
+        for i in np.flatnonzero(self.filled):
+            rows, table = slice(self.offsets[i], self.offsets[i + 1]), tables[0]
+            if self.edge_scores is not None:
+                edges = self._edge_tables(i)
+                table = table + calibration.pairs * edges
+            chain = PaddedChain(nodes[rows], table, triples)
+            log_z[i], marginals[rows], pairs, sums = chain.marginals(True, False)
+            if log_z[i] == -np.inf:
+                continue
+            counts[0] += weight[i] * pairs.sum(axis=0)
+            further += weight[i] * np.vdot(sums, self.triples)
+            if self.edge_scores is not None:
+                further += weight[i] * np.vdot(pairs, edges)
+        return Inference(log_z, marginals, PairSums(counts, further))
 
     def sample(self, calibration, uniform, possible=None, n_jobs=None):
         """Return labellings drawn by numbers of [0, 1), both (n_samples, N)."""
-        return self.decoder(calibration, possible, n_jobs).sample(uniform)
+        return self.owner[self.decoder(calibration, possible, n_jobs).sample(uniform)]
 
     def best(self, calibration, possible=None, n_jobs=None):
-        """Return the labelling of the highest calibrated score, (N,)."""
-        return self.decoder(calibration, possible, n_jobs).best()
+        """Return the labels (N,) of the states of the highest calibrated score."""
+        return self.owner[self.decoder(calibration, possible, n_jobs).best()]
 
     def labelling_scores(self, calibration, labels):
-        """Return the calibrated score of a labelling, (N,), of each sequence or tree, (n,)."""
+        """Return the calibrated score of a labelling, (N,), of each sequence or tree, (n,).
+
+        Where labels have several states, the logarithm of the sum over these.
+        """
+        if self.hides:
+            possible = np.eye(self.n_labels, dtype=bool)[labels]
+            return self.infer(calibration, possible, marginals=False).log_z
+        states = np.full(self.n_labels, -1, dtype=np.int32)
+        states[self.owner] = np.arange(len(self.owner))
         total = np.zeros(len(self.offsets) - 1)
         blocks = slice(None) if self.forest else self.filled
-        total[blocks] = self.decoder(calibration).scores(labels)
+        unknown = states[labels] < 0
+        total[blocks] = self.decoder(calibration).scores(np.maximum(states[labels], 0))
+        if unknown.any():
+            place = np.repeat(np.arange(len(total)), np.diff(self.offsets))
+            total[place[unknown]] = -np.inf
         return total

@@ -10,18 +10,22 @@ LEAST_PROBABILITY = 5e-3
 
 
 class SpanLabels(NamedTuple):
-    """What labels say of spans.
+    """What states say of spans.
 
     Attributes
     ----------
-    kinds : ndarray of shape (K,)
-        The kind of span of each label, -1 for those outside of spans.
-    goes_on : ndarray of shape (K, K), bool
-        Whether the second of two labels goes on with the span of the first.
+    kinds : ndarray of shape (S,)
+        The kind of span of each state, -1 for those outside of spans.
+    goes_on : ndarray of shape (S, S), bool
+        Whether the second of two states goes on with the span of the first.
     """
 
     kinds: np.ndarray
     goes_on: np.ndarray
+
+    def of_states(self, owner):
+        """Return the same of the states of labels, given the label of each."""
+        return SpanLabels(self.kinds[owner], self.goes_on[np.ix_(owner, owner)])
 
 
 class SpanTable(NamedTuple):
@@ -43,18 +47,82 @@ class SpanTable(NamedTuple):
     probability: np.ndarray
 
 
-def find_probable_spans(marginals, pairs, labels, least=LEAST_PROBABILITY):
-    """Return the spans that have at least some probability, and how many spans are expected.
+class Steps(NamedTuple):
+    """What the probabilities of the spans of one kind are products of, with its m states.
 
-    A chain given its labels at two tokens has independent halves, so that the probability of a
-    span is a product of conditional probabilities of neighbours.
+    Attributes
+    ----------
+    alone : ndarray of shape (T,)
+        Probability of the span of one token.
+    begins : ndarray of shape (T - 1, m, m)
+        That a span begins here and goes on, by the states of both tokens.
+    onward : ndarray of shape (T - 2, m, m, m)
+        That of the third state, which goes on with the span, given those of two tokens of it.
+    leaves : ndarray of shape (T - 1, m, m)
+        That the span is over, given the states of its last two tokens.
+    expected : float
+        Expected number of spans.
+    """
+
+    alone: np.ndarray
+    begins: np.ndarray
+    onward: np.ndarray
+    leaves: np.ndarray
+    expected: float
+
+    def probability(self, first, stop):
+        """Return the probability that a labelling has exactly the span first .. stop - 1."""
+        if stop - first == 1:
+            return float(self.alone[first])
+        weight = self.begins[first]
+        for onward in self.onward[first : stop - 2]:
+            weight = (weight[:, :, None] * onward).sum(axis=0)
+        return float((weight * self.leaves[stop - 2]).sum())
+
+
+def find_steps(marginals, pairs, triples, labels, kind):
+    """Return the `Steps` of a kind of spans; arguments are those of `find_probable_spans`.
+
+    What is before two neighbours and what is behind them are independent given their states.
+    """
+    own = np.flatnonzero(labels.kinds == kind)
+    # what goes on is of the same kind, so other states before or behind need no look
+    inside = labels.goes_on[np.ix_(own, own)].astype(np.float64)
+    p, both = marginals[:, own], pairs[:, own[:, None], own]
+    if triples is None:
+        three = both[:-1, :, :, None] * (both[1:] * _inverse(p[1:-1])[:, :, None])[:, None]
+    else:
+        three = triples[:, own[:, None, None], own[:, None], own]
+    going = both * inside
+    before, begins = p.copy(), going.copy()
+    before[1:] -= going.sum(axis=1)
+    # likewise, less those that go on with what was before
+    begins[1:] -= (three * inside[:, :, None]).sum(axis=1) * inside
+    alone = before.copy()
+    alone[:-1] -= begins.sum(axis=2)
+    onward, leaves = three * inside, np.ones(both.shape)
+    onward *= _inverse(both[:-1])[..., None]
+    leaves[:-1] -= onward.sum(axis=3)
+    expected = float(before.clip(0.0).sum())
+    return Steps(alone.clip(0.0).sum(axis=1), begins.clip(0.0), onward, leaves.clip(0.0), expected)
+
+
+def _inverse(x):
+    """Return 1 / x, zero where x is zero."""
+    return np.divide(1.0, x, out=np.zeros_like(x), where=x > 0.0)
+
+
+def find_probable_spans(marginals, pairs, triples, labels, least=LEAST_PROBABILITY):
+    """Return the spans that have at least some probability, and how many spans are expected.
 
     Parameters
     ----------
-    marginals : ndarray of shape (T, K)
-        Probabilities of the labels.
-    pairs : ndarray of shape (T - 1, K, K)
-        Those of the labels of neighbours.
+    marginals : ndarray of shape (T, S)
+        Probabilities of the states.
+    pairs : ndarray of shape (T - 1, S, S)
+        Those of the states of neighbours.
+    triples : ndarray of shape (T - 2, S, S, S) or None
+        Those of three states in a row; None for chains of the first order.
     labels : SpanLabels
         What they say.
     least : float, default=LEAST_PROBABILITY
@@ -68,27 +136,22 @@ def find_probable_spans(marginals, pairs, labels, least=LEAST_PROBABILITY):
     """
     T, found, expected = len(marginals), [], 0.0
     for kind in range(labels.kinds.max(initial=-1) + 1):
-        own = np.flatnonzero(labels.kinds == kind)
-        p, inside = marginals[:, own], labels.goes_on[np.ix_(own, own)]
-        # what goes on is of the same kind, so other labels before or behind need no look
-        steps = pairs[:, own[:, None], own] * inside
-        starts, ends = p.copy(), p.copy()
-        starts[1:] -= steps.sum(axis=1)
-        ends[:-1] -= steps.sum(axis=2)
-        starts, ends = starts.clip(0.0), ends.clip(0.0)
-        expected += float(starts.sum())
-        inverse = np.divide(1.0, p, out=np.zeros_like(p), where=p > 0.0)
-        rows, weight = np.arange(T), starts
-        for length in range(1, T + 1):
-            kept = weight.sum(axis=1) >= least
-            rows, weight = rows[kept], weight[kept] * inverse[rows[kept] + length - 1]
+        steps = find_steps(marginals, pairs, triples, labels, kind)
+        expected += steps.expected
+        rows, weight = np.arange(T), steps.begins
+        found.append((rows, rows + 1, np.full(T, kind), steps.alone))
+        rows = rows[:-1]
+        for length in range(2, T + 1):
+            kept = weight.sum(axis=(1, 2)) >= least
+            rows, weight = rows[kept], weight[kept]
             if not len(rows):
                 break
-            probability = (weight * ends[rows + length - 1]).sum(axis=1)
+            last = rows + length - 2  # the first of the last two tokens
+            probability = (weight * steps.leaves[last]).sum(axis=(1, 2))
             found.append((rows, rows + length, np.full(len(rows), kind), probability))
             more = rows + length < T
-            rows, weight = rows[more], weight[more]
-            weight = np.einsum("ta,tab->tb", weight, steps[rows + length - 1])
+            rows, weight, last = rows[more], weight[more], last[more]
+            weight = (weight[..., None] * steps.onward[last]).sum(axis=1)
     columns = [np.concatenate(some) for some in zip(*found, strict=True)] if found else []
     if not columns:
         none = np.empty(0, dtype=np.intp)
@@ -96,43 +159,6 @@ def find_probable_spans(marginals, pairs, labels, least=LEAST_PROBABILITY):
     table = SpanTable(*columns)
     kept = table.probability >= least
     return SpanTable(*(column[kept] for column in table)), expected
-
-
-def span_probability(marginals, pairs, labels, kind, first, stop):
-    """Return the probability that a labelling has exactly a span.
-
-    Parameters
-    ----------
-    marginals : ndarray of shape (T, K)
-        Probabilities of the labels.
-    pairs : ndarray of shape (T - 1, K, K)
-        Those of the labels of neighbours.
-    labels : SpanLabels
-        What they say.
-    kind, first, stop : int
-        The span: its kind, first token and the one after the last.
-
-    Returns
-    -------
-    probability : float
-    """
-    own = np.flatnonzero(labels.kinds == kind)
-    inside = labels.goes_on[np.ix_(own, own)]
-
-    def steps(t):
-        return pairs[t][np.ix_(own, own)] * inside
-
-    weight, ends = marginals[first, own].copy(), marginals[stop - 1, own].copy()
-    if first > 0:
-        weight -= steps(first - 1).sum(axis=0)
-    if stop < len(marginals):
-        ends -= steps(stop - 1).sum(axis=1)
-    for t in range(first, stop):
-        p = marginals[t, own]
-        weight = np.divide(weight.clip(0.0), p, out=np.zeros_like(p), where=p > 0.0)
-        if t < stop - 1:
-            weight = weight @ steps(t)
-    return float(weight @ ends.clip(0.0))
 
 
 def choose_spans(tables, lengths, expected, may_skip):

@@ -3,7 +3,6 @@
 import numpy as np
 
 from sskit.models.counts import are_counts, in_units
-from sskit.oracles.chain.second_order import make_triple_table
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
@@ -16,13 +15,9 @@ from sskit.core.vectors cimport Scratch
 from sskit.models.feature_map cimport FeatureMap, score_rows
 from sskit.models.rows cimport Rows, add_row, dot_row, score_part
 from sskit.models.structure cimport Block, NodeLoss, Structure, StructuredProblem
-from sskit.oracles.chain.sum_product cimport SumProduct
-from sskit.oracles.chain.second_order cimport (
-    SecondOrderKBest, SecondSumProduct, marginals_room, second_order_labels,
-    second_order_max_marginals_of, second_order_room
-)
+from sskit.oracles.chain.second_order cimport second_order_labels, second_order_room
 from sskit.oracles.chain.viterbi cimport (
-    Beam, KBest, LossIndexed, chain_score, find_max_marginals, transpose_padded, viterbi_labels
+    Beam, Chain, ChainOracle, LossIndexed, chain_score, viterbi_labels
 )
 
 cdef extern from "edge_tables.hpp" namespace "sskit":
@@ -61,25 +56,19 @@ cdef class ChainStructure(Structure):
     cdef LossIndexed programme
     cdef const int32_t[::1] levels           # (n_nodes,) cost of a wrong label, in units
     cdef const double[::1] unit              # (n_blocks,)
-    cdef KBest lists
-    cdef SecondOrderKBest triple_lists
-    cdef double[::1] backward                # of max-marginals: a table of transitions, transposed
-    cdef double[::1] backward_triples        # likewise
-    cdef double[::1] marginals_scratch
-    cdef SumProduct sums
-    cdef SecondSumProduct triple_sums
-    cdef Scratch[double] own_tables          # of a chain, one after the other
+    cdef ChainOracle oracle
 
     def __cinit__(self, FeatureMap map, beam_size=None):
         cdef Py_ssize_t longest = max(map.longest, 1)
         self.map, self.beam_size = map, beam_size
         self.n_states, self.stride = map.n_columns, map.stride
         self.has_tables = map.edge_pairs
+        self.levels = self.unit = None
         self.triples = map.tail_base if map.tail_rows else 0
         self.max_code_length = longest
         self.max_support = (6 if self.triples else 4) * longest
         if beam_size is not None and beam_size < self.n_states:
-            self.beam = Beam(longest, self.n_states, beam_size)
+            self.beam = Beam(longest, self.n_states, <Py_ssize_t>beam_size)
         if self.triples:
             self.value.resize(second_order_room(longest, self.n_states))
         else:
@@ -126,9 +115,10 @@ cdef class ChainStructure(Structure):
                 cost, weight, self.value.data(), code
             )
             return
-        if self.beam is not None:
-            self.beam.tables = self.tables(b)
-            score = self.beam.decode(node, b.theta, self.stride, b.n, code)
+        if self.beam.size:
+            score = self.beam.decode(
+                Chain(node, b.theta, self.tables(b), b.n, self.n_states, NULL), code
+            )
         # a beam may have lost all labellings that are allowed
         if score == -INFINITY:
             viterbi_labels(
@@ -174,13 +164,12 @@ cdef class ChainStructure(Structure):
     cdef Py_ssize_t candidates(
         self, const Block* b, NodeLoss loss, double* h, double* g
     ) except -1 nogil:
-        cdef const double* node = b.theta + self.map.node_base
         cdef const int32_t* truth = &loss.truth[b.first]
-        cdef Py_ssize_t e, n_units
-        cdef double right
-        self.programme.tables = self.tables(b)
-        n_units = self.programme.solve(node, b.theta, b.n, truth, &self.levels[b.first])
-        right = chain_score(node, b.theta, self.programme.tables, b.n, self.n_states, truth)
+        cdef Py_ssize_t e
+        cdef Py_ssize_t n_units = self.programme.solve(
+            self.chain(b), truth, &self.levels[b.first]
+        )
+        cdef double right = self.score(b, truth)
         for e in range(n_units + 1):
             h[e], g[e] = self.programme.best[e] - right, e * self.unit[b.i]
         return n_units + 1
@@ -189,7 +178,7 @@ cdef class ChainStructure(Structure):
         self, const Block* b, NodeLoss loss, Py_ssize_t candidate, int32_t* code
     ) except -1 nogil:
         self.programme.labelling(
-            b.theta, b.n, &loss.truth[b.first], &self.levels[b.first], candidate, code
+            self.chain(b), &loss.truth[b.first], &self.levels[b.first], candidate, code
         )
         return 0
 
@@ -203,7 +192,7 @@ cdef class ChainStructure(Structure):
         return self.index_losses(np.round(levels).astype(np.int32), unit, largest)
 
     def index_losses(self, levels, unit, most):
-        """Make room for candidates; return how many there can be.
+        """Take the losses of candidates; return how many of these there can be.
 
         Parameters
         ----------
@@ -215,72 +204,57 @@ cdef class ChainStructure(Structure):
             The largest loss of a chain, in units.
         """
         self.levels, self.unit = levels, unit
-        self.programme = LossIndexed(self.max_code_length, most, self.n_states)
         return most + 1
 
-    def prepare_k_best(self, Py_ssize_t k):
-        """Make room for k labellings; fewer if the longest sequence has not as many."""
-        k = min(k, self.n_states ** min(self.max_code_length, int(k).bit_length()))
+    cdef Chain chain(self, const Block* b) noexcept nogil:
+        cdef const double* triples = NULL
         if self.triples:
-            self.triple_lists = SecondOrderKBest(self.max_code_length, self.n_states, k)
-        else:
-            self.lists = KBest(self.max_code_length, self.n_states, k)
-        return k
+            triples = b.theta + self.triples
+        return Chain(
+            b.theta + self.map.node_base, b.theta, self.tables(b), b.n, self.n_states, triples
+        )
+
+    def prepare_k_best(self, Py_ssize_t k):
+        """Return k, or fewer if the longest sequence has not as many labellings."""
+        return min(k, self.n_states ** min(self.max_code_length, int(k).bit_length()))
 
     cdef Py_ssize_t k_best(
         self, const Block* b, Py_ssize_t k, int32_t* codes, double* scores
     ) except -1 nogil:
-        cdef const double* node = b.theta + self.map.node_base
-        if self.triples:
-            return self.triple_lists.decode(
-                node, b.theta, b.theta + self.triples, self.tables(b), b.n, codes, scores
-            )
-        self.lists.tables = self.tables(b)
-        return self.lists.decode(node, b.theta, b.n, codes, scores)
+        return self.oracle.k_best(self.chain(b), k, codes, scores)
 
     def prepare_max_marginals(self, const double[::1] theta):
         """Transpose the tables that all blocks share."""
-        K = self.n_states
-        table = np.zeros((K, self.stride))
-        table[:, :K] = np.asarray(theta)[: K * self.stride].reshape(K, -1)[:, :K].T
-        self.backward = table.ravel()
-        room = 3 * self.stride
-        if self.triples:
-            rows = np.asarray(theta)[self.triples :][: K * K * self.stride].reshape(K, K, -1)
-            self.backward_triples = make_triple_table(rows[..., :K].transpose(2, 1, 0))
-            room = marginals_room(self.max_code_length, K)
-        self.marginals_scratch = np.zeros(room)
+        cdef Block b
+        b.i, b.n, b.theta = 0, 0, &theta[0]
+        self.oracle.begin(self.chain(&b))
+
+    def prepare_marginals(self, const double[::1] theta):
+        """Likewise."""
+        self.prepare_max_marginals(theta)
 
     cdef int max_marginals(self, const Block* b, double* out) except -1 nogil:
-        cdef const double* node = b.theta + self.map.node_base
-        cdef double* scratch = &self.marginals_scratch[0]
-        if self.triples:
-            second_order_max_marginals_of(
-                node, b.theta, b.theta + self.triples, &self.backward[0],
-                &self.backward_triples[0], self.tables(b), b.n, self.n_states, scratch, out
-            )
-            return 0
-        cdef const double** tables = self.tables(b)
-        cdef const double* table = b.theta
-        if self.is_one(tables, b.n):
-            table = tables[0]
-            tables = NULL
-            transpose_padded(table, self.n_states, &self.backward[0])
-        # with tables of their own it is room to transpose them
-        find_max_marginals(
-            node, table, tables, b.n, self.n_states, &self.backward[0], scratch, out
-        )
+        self.oracle.max_marginals(self.chain(b), out)
         return 0
 
-    # do several steps have tables, all of them the same one?
-    cdef bint is_one(self, const double** tables, Py_ssize_t n) noexcept nogil:
-        cdef Py_ssize_t e
-        if tables == NULL or n < 2:
-            return False
-        for e in range(1, n - 1):
-            if tables[e] != tables[0]:
-                return False
-        return True
+    cdef double marginals(self, const Block* b, double* nodes, double* pairs) except? -1 nogil:
+        cdef Py_ssize_t place = 0, step = 0
+        cdef double* triples = NULL
+        cdef double log_sum = self.oracle.forward(self.chain(b))
+        if log_sum == -INFINITY or nodes == NULL:
+            return log_sum
+        if self.has_tables:
+            place, step = self.map.edge_base(b.i), self.n_states * self.stride
+        if pairs != NULL:
+            if self.triples:
+                triples = pairs + self.triples
+            pairs += place
+        self.oracle.backward(nodes, pairs, step, triples, 0)
+        return log_sum
+
+    cdef int sample(self, const Block* b, const double* uniform, int32_t* code) except -1 nogil:
+        self.oracle.sample(uniform, code)
+        return 0
 
     cdef double score(self, const Block* b, const int32_t* code) except? -1 nogil:
         cdef Py_ssize_t t, pair
@@ -292,63 +266,9 @@ cdef class ChainStructure(Structure):
             total += b.theta[self.triples + pair * self.stride + code[t]]
         return total
 
-    def prepare_marginals(self, const double[::1] theta):
-        """Take the table that all blocks share, unless they have their own."""
-        if not self.triples:
-            self.sums.begin(self.n_states, &theta[0], True)
-            return
-        self.prepare_max_marginals(theta)  # the same tables, read backwards
-        self.triple_sums.begin(
-            self.n_states, &theta[0], &theta[self.triples], &self.backward[0],
-            &self.backward_triples[0]
-        )
-
-    cdef double marginals(self, const Block* b, double* nodes, double* pairs) except? -1 nogil:
-        cdef const double* node = b.theta + self.map.node_base
-        cdef const double** tables = self.tables(b)
-        cdef Py_ssize_t e, size = self.n_states * self.stride, place = 0, step = 0
-        cdef double log_sum
-        if self.triples:
-            log_sum = self.triple_sums.forward(node, b.n, tables)
-            if log_sum == -INFINITY or nodes == NULL:
-                return log_sum
-            if tables != NULL:
-                place, step = self.map.edge_base(b.i), size
-            if pairs == NULL:
-                self.triple_sums.backward(node, b.n, nodes, NULL, 0, NULL, 0)
-            else:
-                self.triple_sums.backward(
-                    node, b.n, nodes, pairs + place, step, pairs + self.triples, 0
-                )
-            return log_sum
-        if tables != NULL:
-            place = self.map.edge_base(b.i)
-            step = 0 if b.n == 1 or self.is_one(tables, b.n) else size
-            self.own_tables.resize(max(b.n - 1, 1) * size)
-            for e in range(b.n - 1 if step else min(b.n - 1, 1)):
-                memcpy(&self.own_tables[e * size], tables[e], size * sizeof(double))
-            self.sums.begin(self.n_states, self.own_tables.data(), step == 0)
-        log_sum = self.sums.forward(node, b.n)
-        if log_sum != -INFINITY and nodes != NULL:
-            if pairs != NULL:
-                pairs += place
-            self.sums.backward(node, b.n, nodes, pairs, step)
-        return log_sum
-
-    cdef int sample(self, const Block* b, const double* uniform, int32_t* code) except -1 nogil:
-        if self.triples:
-            self.triple_sums.sample(b.n, uniform, code)
-        else:
-            self.sums.sample(b.n, uniform, code)
-        return 0
-
     cpdef Structure fork(self):
         cdef ChainStructure other = ChainStructure(self.map, self.beam_size)
-        if self.programme is not None:
-            other.unit, other.levels = self.unit, self.levels
-            other.programme = LossIndexed(
-                self.max_code_length, self.programme.max_loss, self.n_states
-            )
+        other.unit, other.levels = self.unit, self.levels
         return other
 
     def bound_to(self, map):

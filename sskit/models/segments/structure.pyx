@@ -11,7 +11,7 @@ from libc.string cimport memcpy
 from sskit.core.lanes cimport padded
 from sskit.models.feature_map cimport FeatureMap
 from sskit.models.structure cimport Block, NodeLoss, Structure
-from sskit.oracles.segments.semi_markov cimport SegmentKBest, SegmentMaxSum, SegmentPotentials
+from sskit.oracles.segments.semi_markov cimport Segmentations, SegmentPotentials
 
 
 cdef class SegmentStructure(Structure):
@@ -62,8 +62,7 @@ cdef class SegmentStructure(Structure):
     cdef const double[::1] whole
     cdef const int64_t[::1] places           # (n_blocks + 1,) where those of a block begin
     # scratch: potentials as oracles take them
-    cdef SegmentMaxSum oracle
-    cdef SegmentKBest lists
+    cdef Segmentations oracle
     cdef double[::1] inside                  # (longest, stride) of tokens; likewise the next two
     cdef double[::1] opening
     cdef double[::1] closing
@@ -96,7 +95,6 @@ cdef class SegmentStructure(Structure):
             self.whole, self.places = whole, np.append(0, np.cumsum(sizes)).astype(np.int64)
         self.max_code_length = longest
         self.max_support = 2 * ((5 + self.n_whole) * longest + 2)
-        self.oracle = SegmentMaxSum(longest, n_states)
         self.inside, self.opening, self.closing = np.zeros((3, longest * self.stride))
         self.before = np.zeros(self.stride)
         self.transitions, self.ends = np.zeros(n_states * self.stride), np.zeros(2 * self.stride)
@@ -246,15 +244,13 @@ cdef class SegmentStructure(Structure):
         elif weight != 0.0:
             self.add_tokens(b, loss, weight)
         p = self.potentials(b, spans)
-        self.oracle.decode(&p, code)
+        self.oracle.decode(p, code)
         return 0
 
     def prepare_k_best(self, Py_ssize_t k):
-        """Make room for k segmentations; fewer if the longest sequence has not as many."""
-        cdef Py_ssize_t longest = self.max_code_length
-        k = min(k, (2 * int(self.n_states)) ** min(longest, int(k).bit_length()))
-        self.lists = SegmentKBest(longest, self.n_states, min(self.max_length, longest), k)
-        return k
+        """Return k, or fewer if the longest sequence has not as many segmentations."""
+        longest = min(self.max_code_length, int(k).bit_length())
+        return min(k, (2 * int(self.n_states)) ** longest)
 
     cdef Py_ssize_t k_best(
         self, const Block* b, Py_ssize_t k, int32_t* codes, double* scores
@@ -262,18 +258,13 @@ cdef class SegmentStructure(Structure):
         cdef SegmentPotentials p
         self.take_potentials(b)
         p = self.potentials(b, False)
-        return self.lists.decode(&p, codes, scores)
+        return self.oracle.k_best(p, k, codes, scores)
 
     cdef int max_marginals(self, const Block* b, double* out) except -1 nogil:
-        cdef Py_ssize_t n_states = self.n_states, t, k
         cdef SegmentPotentials p
         self.take_potentials(b)
         p = self.potentials(b, False)
-        self.oracle.marginals(&p, out)
-        # from the end on, as rows are apart
-        for t in range(b.n - 1, 0, -1):
-            for k in range(n_states - 1, -1, -1):
-                out[t * self.stride + k] = out[t * n_states + k]
+        self.oracle.max_marginals(p, self.stride, out)
         return 0
 
     cdef bint knows(self, const Block* b, const int32_t* code) noexcept nogil:

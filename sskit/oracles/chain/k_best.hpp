@@ -9,6 +9,18 @@
 
 namespace sskit {
 
+// The first of n states whose value[a * step] + added[a * added_step] is largest.
+static inline int32_t best_source(const double* value, ptrdiff_t step, const double* added,
+                                  ptrdiff_t added_step, ptrdiff_t n) {
+    double best = -std::numeric_limits<double>::infinity();
+    ptrdiff_t source = 0;
+    for (ptrdiff_t a = 0; a < n; ++a) {
+        const double candidate = value[a * step] + added[a * added_step];
+        if (candidate > best) best = candidate, source = a;
+    }
+    return (int32_t)source;
+}
+
 const double NOTHING_ADDED[1] = {0.0};
 
 // Where the entries of a list come from: source s is the list list + s * list_step.

@@ -1,60 +1,40 @@
 // Chains of the second order on raw arrays, compiled for several CPUs; second_order.pxd says what
 // functions are for.
 #pragma once
+#include <algorithm>
 #include <cstring>
 
-#include "k_best.hpp"
 #include "log_sums.hpp"
+#include "viterbi.hpp"
 
 namespace sskit {
 
-SSKIT_INLINE double lower(double a, double b) { return a < b ? a : b; }
-SSKIT_INLINE double upper(double a, double b) { return a > b ? a : b; }
-
-// Smallest and largest of n numbers. Vectors overlap at the end of the row.
-SSKIT_INLINE void extremes(const double* row, ptrdiff_t n, double* least, double* most) {
-    if (n < HALF) {
-        *least = *most = row[0];
-        for (ptrdiff_t c = 1; c < n; ++c) {
-            *least = lower(row[c], *least);
-            *most = upper(row[c], *most);
-        }
-        return;
-    }
-    half_vec floor = load_half(row + n - HALF), top = floor;
-    for (ptrdiff_t c = 0; c + HALF < n; c += HALF) {
-        const half_vec x = load_half(row + c);
-        floor = smaller(x, floor);
-        top = larger(x, top);
-    }
-    double low[HALF], high[HALF];
-    store(low, floor);
-    store(high, top);
-    *least = low[0];
-    *most = high[0];
-    for (int l = 1; l < HALF; ++l) {
-        *least = lower(low[l], *least);
-        *most = upper(high[l], *most);
-    }
-}
-
 // A table of triples for second_order_step, of weights (n_states, n_states, n_states) behind which
 // LANES numbers can be read: rows (a, b) of padded(n_states) numbers c, then two padded tables
-// (a, b) of the least and of the largest of each row. The padding of rows is arbitrary.
+// (a, b) of the least and of the largest of each row. The padding of rows is one of their numbers.
 SSKIT_OWN_CLONES void triple_table(const double* weights, ptrdiff_t n_states, double* out) {
     const ptrdiff_t stride = padded(n_states), size = n_states * stride;
     double* least = out + n_states * size;
     double* most = least + size;
+    double low[HALF], high[HALF];
     for (ptrdiff_t a = 0; a < n_states; ++a) {
         for (ptrdiff_t b = 0; b < n_states; ++b) {
             const double* row = weights + (a * n_states + b) * n_states;
             double* to = out + a * size + b * stride;
             for (ptrdiff_t c = 0; c < n_states; c += LANES) store(to + c, load(row + c));
-            extremes(row, n_states, least + a * stride + b, most + a * stride + b);
+            for (ptrdiff_t c = n_states; c < stride; ++c) to[c] = row[0];
+            half_vec floor = load_half(to), top = floor;
+            for (ptrdiff_t c = HALF; c < stride; c += HALF) {
+                floor = smaller(load_half(to + c), floor);
+                top = larger(load_half(to + c), top);
+            }
+            store(low, floor);
+            store(high, top);
+            least[a * stride + b] = *std::min_element(low, low + HALF);
+            most[a * stride + b] = *std::max_element(high, high + HALF);
         }
-        for (ptrdiff_t b = n_states; b < stride; ++b) {
+        for (ptrdiff_t b = n_states; b < stride; ++b)
             least[a * stride + b] = most[a * stride + b] = 0.0;
-        }
     }
 }
 
@@ -140,21 +120,6 @@ SSKIT_OWN_CLONES void second_order_log_step(const double* value, const double* t
     step_of_pairs<true>(value, triples, n_states, add, node, scratch, out);
 }
 
-// out = exp(table) scaled to sum to one, rows padded with zeros; returns the logarithm of that sum
-SSKIT_OWN_CLONES double table_shares(const double* table, ptrdiff_t n_states, double* out) {
-    const ptrdiff_t stride = padded(n_states), size = n_states * stride;
-    double top = NOTHING;
-    for (ptrdiff_t at = 0; at < size; at += stride) {
-        const double x = row_max(table + at, n_states);
-        top = x > top ? x : top;
-    }
-    if (!(top > NOTHING)) return top;
-    for (ptrdiff_t at = 0; at < size; at += stride) exp_row(table + at, top, n_states, out + at);
-    const double sum = row_sum(out, size), scale = 1.0 / sum;
-    for (ptrdiff_t at = 0; at < size; at += LANES) store(out + at, load(out + at) * scale);
-    return top + std::log(sum);
-}
-
 // out[a, b, c] += exp(value[a, b] + triples[a, b, c] + rest[b, c]), all padded
 SSKIT_OWN_CLONES void add_triples(const double* value, const double* triples, const double* rest,
                                   ptrdiff_t n_states, double* out) {
@@ -178,57 +143,36 @@ struct PairMax {
 struct PairSum {
     static constexpr auto step = second_order_log_step;
     static double settle(double* table, ptrdiff_t n_states) {
-        const ptrdiff_t stride = padded(n_states);
-        double top = NOTHING;
-        for (ptrdiff_t b = 0; b < n_states; ++b)
-            for (ptrdiff_t c = 0; c < n_states; ++c)
-                top = table[b * stride + c] > top ? table[b * stride + c] : top;
-        for (ptrdiff_t at = 0; top > NOTHING && at < n_states * stride; ++at) table[at] -= top;
-        return top;
+        const ptrdiff_t stride = padded(n_states), size = n_states * stride;
+        for (double* row = table; row < table + size; row += stride)
+            std::fill(row + n_states, row + stride, NOTHING);
+        return subtract_largest(table, size);
     }
-};
-
-// Potentials of a chain of n_nodes >= 2; the tables read backwards are for `second_backward` only.
-struct SecondChain {
-    const double *node, *pairs, *triples, *turned_pairs, *turned_triples;
-    ptrdiff_t n_nodes, n_states, stride, size;
-    const double* const* tables = nullptr;  // in place of `pairs`: of the nodes t and t + 1
-    // of the pairs that end at node t >= 1
-    const double* pairs_of(ptrdiff_t t) const { return tables ? tables[t - 1] : pairs; }
-    SecondChain() = default;
-    SecondChain(const double* nodes, const double* tables, const double* table, ptrdiff_t T,
-                ptrdiff_t K, const double* turned = nullptr, const double* turned_table = nullptr)
-        : node(nodes), pairs(tables), triples(table), turned_pairs(turned),
-          turned_triples(turned_table), n_nodes(T), n_states(K), stride(padded(K)),
-          size(K * padded(K)) {}
 };
 
 // Table t - 1 of `value` is that of the nodes 0 .. t, by their last two labels; two rows of scratch
 // stand behind. Returns the loss of labellings of which no label is right, whose counterpart is
 // taken from the values (truth may be null), and what A::settle takes, of node t to shift[t].
 template <class A>
-double second_forward(const SecondChain& chain, const int32_t* truth, const double* cost,
+double second_forward(const Chain& chain, const int32_t* truth, const double* cost,
                       double loss_weight, double* value, double* shift) {
     const ptrdiff_t K = chain.n_states, stride = chain.stride;
-    double total = 0.0;
+    double total = truth ? loss_weight * cost[0] : 0.0;
     for (ptrdiff_t t = 1; t < chain.n_nodes; ++t) {
         double* here = value + (t - 1) * chain.size;
-        const double* node = chain.node + t * stride;
-        if (t == 1)
-            for (ptrdiff_t a = 0; a < K; ++a)
-                for (ptrdiff_t b = 0; b < stride; ++b)
-                    here[a * stride + b] =
-                        chain.node[a] + (chain.pairs_of(1)[a * stride + b] + node[b]);
-        else
-            A::step(here - chain.size, chain.triples, K, chain.pairs_of(t), node,
+        const double *node = chain.node + t * stride, *pairs = chain.at(t - 1);
+        for (ptrdiff_t a = 0; t == 1 && a < K; ++a)
+            for (ptrdiff_t b = 0; b < stride; ++b)
+                here[a * stride + b] = chain.node[a] + (pairs[a * stride + b] + node[b]);
+        if (t > 1)
+            A::step(here - chain.size, chain.triples, K, pairs, node,
                     value + (chain.n_nodes - 1) * chain.size, here);
         // a loss on all states but one is, up to a constant, a bonus taken from that one
         for (ptrdiff_t a = 0; truth && t == 1 && a < K; ++a)
             here[truth[0] * stride + a] -= loss_weight * cost[0];
         for (ptrdiff_t a = 0; truth && a < K; ++a)
             here[a * stride + truth[t]] -= loss_weight * cost[t];
-        if (truth) total += t == 1 ? loss_weight * cost[0] + loss_weight * cost[1]
-                                   : loss_weight * cost[t];
+        if (truth) total += loss_weight * cost[t];
         const double top = A::settle(here, K);
         if (shift) shift[t] = top;
         total += top;
@@ -239,7 +183,7 @@ double second_forward(const SecondChain& chain, const int32_t* truth, const doub
 // Calls visit(t, ahead) from the last node to the second: what is behind node t, [c, b] by its
 // label c and the one before it. scratch has two tables of pairs and two rows.
 template <class A, class Visit>
-void second_backward(const SecondChain& chain, double* scratch, Visit visit) {
+void second_backward(const Chain& chain, double* scratch, Visit visit) {
     const ptrdiff_t stride = chain.stride;
     double *ahead = scratch, *further = scratch + chain.size;
     std::memset(ahead, 0, chain.size * sizeof(double));
@@ -248,7 +192,7 @@ void second_backward(const SecondChain& chain, double* scratch, Visit visit) {
         if (t == 1) break;
         for (ptrdiff_t c = 0, at = 0; c < chain.n_states; ++c)
             for (ptrdiff_t b = 0; b < stride; ++b, ++at) {
-                const double pair = !chain.tables ? chain.turned_pairs[at]
+                const double pair = !chain.tables ? chain.turned[at]
                     : b < chain.n_states ? chain.tables[t - 1][b * stride + c] : 0.0;
                 further[at] = ahead[at] + (pair + chain.node[t * stride + c]);
             }
@@ -258,68 +202,11 @@ void second_backward(const SecondChain& chain, double* scratch, Visit visit) {
     }
 }
 
-static inline void second_order_max_marginals_of(
-    const double* node, const double* pairs, const double* triples, const double* turned_pairs,
-    const double* turned_triples, const double* const* tables, ptrdiff_t n_nodes, ptrdiff_t K,
-    double* scratch, double* out) {
-    SecondChain chain(node, pairs, triples, n_nodes, K, turned_pairs, turned_triples);
-    chain.tables = tables;
-    const ptrdiff_t stride = chain.stride;
-    if (n_nodes == 1) {
-        std::memcpy(out, node, stride * sizeof(double));
-        return;
-    }
-    double* value = scratch + 2 * chain.size + 2 * stride;
-    second_forward<PairMax>(chain, nullptr, nullptr, 0.0, value, nullptr);
-    for (ptrdiff_t k = 0; k < chain.n_nodes * stride; ++k) out[k] = NOTHING;
-    second_backward<PairMax>(chain, scratch, [&](ptrdiff_t t, const double* ahead) {
-        for (ptrdiff_t b = 0; b < K; ++b)
-            for (ptrdiff_t c = 0; c < K; ++c) {
-                const double* both = value + (t - 1) * chain.size + b * stride + c;
-                const double x = *both + ahead[c * stride + b];
-                out[t * stride + c] = upper(x, out[t * stride + c]);
-                if (t == 1) out[b] = upper(x, out[b]);
-            }
-    });
-}
-
-// Marginals of nodes, and those of pairs and triples, which are added where they are not null; see
-// SecondSumProduct. scratch has four tables of pairs and two rows.
-static inline void second_marginals(const SecondChain& chain, const double* value,
-                                    const double* shift, double* scratch, double* marginals,
-                                    double* pairs, ptrdiff_t step, double* triples,
-                                    ptrdiff_t triple_step) {
-    const ptrdiff_t K = chain.n_states, stride = chain.stride;
-    double *both = scratch + 2 * chain.size + 2 * stride, *shares = both + chain.size;
-    std::memset(marginals, 0, chain.n_nodes * stride * sizeof(double));
-    second_backward<PairSum>(chain, scratch, [&](ptrdiff_t t, const double* ahead) {
-        const double* here = value + (t - 1) * chain.size;
-        for (ptrdiff_t b = 0; b < K; ++b)
-            for (ptrdiff_t c = 0; c < K; ++c)
-                both[b * stride + c] = here[b * stride + c] + ahead[c * stride + b];
-        const double total = table_shares(both, K, shares);
-        for (ptrdiff_t b = 0, at = 0; b < K; ++b)
-            for (ptrdiff_t c = 0; c < stride; ++c, ++at) {
-                marginals[t * stride + c] += shares[at];
-                if (t == 1) marginals[b] += shares[at];
-                if (pairs) pairs[(t - 1) * step + at] += shares[at];
-            }
-        if (!triples || t == 1) return;
-        const double* node = chain.node + t * stride;
-        for (ptrdiff_t b = 0; b < K; ++b)
-            for (ptrdiff_t c = 0; c < stride; ++c)
-                both[b * stride + c] = c < K ? chain.pairs_of(t)[b * stride + c] + node[c] +
-                                                   (ahead[c * stride + b] - shift[t] - total)
-                                             : NOTHING;
-        add_triples(here - chain.size, chain.triples, both, K, triples + (t - 2) * triple_step);
-    });
-}
-
 // For LazyLists, of any number of nodes: list ((t - 1) K + a) K + b has the labellings of the nodes
 // 0 .. t whose last labels are a and b; the K lists behind these whole labellings by their last
 // label, of which `closing` has the best, and the last list all of them.
 struct SecondLists {
-    SecondChain c;
+    Chain c;
     const double *value, *closing;
 
     Sources sources(ptrdiff_t v) const {
@@ -330,7 +217,7 @@ struct SecondLists {
         const double* first = value + (t - 2) * c.size;
         if (v >= whole) return {K, 0.0, whole - K * K + v - whole, K, first + v - whole, c.stride};
         if (t == 1) return {0, value[a * c.stride + b]};
-        return {K, c.pairs_of(t)[a * c.stride + b] + c.node[t * c.stride + b], before + a, K, first + a,
+        return {K, c.at(t - 1)[a * c.stride + b] + c.node[t * c.stride + b], before + a, K, first + a,
                 c.stride, c.triples + a * c.stride + b, c.size};
     }
 
@@ -348,10 +235,6 @@ static inline ptrdiff_t triple_room(ptrdiff_t n_states) {
 static inline ptrdiff_t second_order_room(ptrdiff_t n_nodes, ptrdiff_t n_states) {
     return ((n_nodes > 2 ? n_nodes - 1 : 1) * n_states + 2) * padded(n_states);
 }
-static inline ptrdiff_t marginals_room(ptrdiff_t n_nodes, ptrdiff_t n_states) {
-    return second_order_room(n_nodes, n_states) + (2 * n_states + 2) * padded(n_states);
-}
-
 static inline double second_order_labels(const double* node, const double* pairs,
                                          const double* triples, const double* const* tables,
                                          ptrdiff_t n_nodes, ptrdiff_t n_states, const int32_t* truth,
@@ -359,117 +242,26 @@ static inline double second_order_labels(const double* node, const double* pairs
                                          int32_t* labels) {
     double best = NOTHING;
     labels[0] = 0;
-    if (n_nodes == 1) {
-        for (ptrdiff_t a = 0; a < n_states; ++a) {
-            const double loss = truth && a != truth[0] ? loss_weight * cost[0] : 0.0;
-            if (node[a] + loss > best) best = node[a] + loss, labels[0] = (int32_t)a;
-        }
-        return best;
+    for (ptrdiff_t a = 0; n_nodes == 1 && a < n_states; ++a) {
+        const double loss = truth && a != truth[0] ? loss_weight * cost[0] : 0.0;
+        if (node[a] + loss > best) best = node[a] + loss, labels[0] = (int32_t)a;
     }
-    SecondChain c(node, pairs, triples, n_nodes, n_states);
-    c.tables = tables;
+    if (n_nodes == 1) return best;
+    const Chain c = {node, pairs, tables, n_nodes, n_states, triples};
     const double offset = second_forward<PairMax>(c, truth, cost, loss_weight, value, nullptr);
     const double* here = value + (n_nodes - 2) * c.size;
-    int32_t last[2] = {0, 0};
+    labels[n_nodes - 2] = labels[n_nodes - 1] = 0;
     for (ptrdiff_t k = 0; k < n_states; ++k)
         for (ptrdiff_t b = 0; b < n_states; ++b)
             if (here[b * c.stride + k] > best) {
                 best = here[b * c.stride + k];
-                last[0] = (int32_t)b, last[1] = (int32_t)k;
+                labels[n_nodes - 2] = (int32_t)b, labels[n_nodes - 1] = (int32_t)k;
             }
-    labels[n_nodes - 2] = last[0], labels[n_nodes - 1] = last[1];
-    const double total = best + offset;
     // back pointers are needed along the best path only, so they are found here
-    for (ptrdiff_t t = n_nodes - 3; t >= 0; --t) {
-        const double* ends = triples + labels[t + 1] * c.stride + labels[t + 2];
-        here = value + t * c.size + labels[t + 1];
-        best = NOTHING;
-        labels[t] = 0;
-        for (ptrdiff_t a = 0; a < n_states; ++a) {
-            const double candidate = here[a * c.stride] + ends[a * c.size];
-            if (candidate > best) best = candidate, labels[t] = (int32_t)a;
-        }
-    }
-    return total;
+    for (ptrdiff_t t = n_nodes - 3; t >= 0; --t)
+        labels[t] = best_source(value + t * c.size + labels[t + 1], c.stride,
+                                triples + labels[t + 1] * c.stride + labels[t + 2], c.size, n_states);
+    return best + offset;
 }
-
-// see second_order.pxd
-struct SecondOrderKBest {
-    ptrdiff_t n_states = 0, k = 0;
-    std::vector<double> value, closing;
-    LazyLists<SecondLists> lists;
-
-    SecondOrderKBest() = default;
-    SecondOrderKBest(ptrdiff_t, ptrdiff_t states, ptrdiff_t most) : n_states(states), k(most) {}
-
-    ptrdiff_t decode(const double* node, const double* pairs, const double* triples,
-                     const double* const* tables, ptrdiff_t n_nodes, int32_t* labels,
-                     double* scores) {
-        const ptrdiff_t answer = (n_nodes - 1) * n_states * n_states + n_states;
-        SecondChain c(node, pairs, triples, n_nodes, n_states);
-        c.tables = tables;
-        value.resize(second_order_room(n_nodes, n_states));
-        closing.assign(n_states, NOTHING);
-        second_forward<PairMax>(c, nullptr, nullptr, 0.0, value.data(), nullptr);
-        for (ptrdiff_t y = 0; y < n_states; ++y) {
-            if (n_nodes == 1) closing[y] = node[y];
-            for (ptrdiff_t b = 0; n_nodes > 1 && b < n_states; ++b)
-                closing[y] = upper(value[(n_nodes - 2) * c.size + b * c.stride + y], closing[y]);
-        }
-        SecondLists of = {c, value.data(), closing.data()};
-        return lists.decode(of, answer + 1, answer, k, n_nodes, labels, scores);
-    }
-};
-
-// see second_order.pxd
-class SecondSumProduct {
-    SecondChain c;
-    std::vector<double> value, shift, scratch;   // shift: what was taken from values, by node
-
-  public:
-    void begin(ptrdiff_t n_states, const double* pairs, const double* triples,
-               const double* turned_pairs, const double* turned_triples) {
-        c = SecondChain(nullptr, pairs, triples, 0, n_states, turned_pairs, turned_triples);
-    }
-
-    double forward(const double* node, ptrdiff_t n_nodes, const double* const* tables) {
-        c.node = node, c.n_nodes = n_nodes, c.tables = tables;
-        value.resize(second_order_room(n_nodes, c.n_states));
-        shift.resize(n_nodes);
-        scratch.resize(4 * c.size + 2 * c.stride);
-        if (n_nodes == 1) return normalise(node, c.n_states, value.data());
-        const double total = second_forward<PairSum>(c, nullptr, nullptr, 0.0, value.data(),
-                                                     shift.data());
-        return total + table_shares(&value[(n_nodes - 2) * c.size], c.n_states, scratch.data());
-    }
-
-    void backward(const double* node, ptrdiff_t n_nodes, double* marginals, double* pairs,
-                  ptrdiff_t step, double* triples, ptrdiff_t triple_step) {
-        if (n_nodes == 1) normalise(node, c.n_states, marginals);
-        else second_marginals(c, value.data(), shift.data(), scratch.data(), marginals, pairs, step,
-                              triples, triple_step);
-    }
-
-    void sample(ptrdiff_t n_nodes, const double* uniform, int32_t* labels) {
-        double *weight = scratch.data(), *score = weight + c.size;
-        if (n_nodes == 1) {
-            labels[0] = (int32_t)draw_state(value.data(), c.n_states, uniform[0]);
-            return;
-        }
-        // the last two labels are drawn together
-        table_shares(&value[(n_nodes - 2) * c.size], c.n_states, weight);
-        const ptrdiff_t pair = draw_state(weight, c.size, uniform[n_nodes - 1]);
-        labels[n_nodes - 2] = (int32_t)(pair / c.stride);
-        labels[n_nodes - 1] = (int32_t)(pair % c.stride);
-        for (ptrdiff_t t = n_nodes - 3; t >= 0; --t) {
-            const double* here = &value[t * c.size + labels[t + 1]];
-            const double* ends = c.triples + labels[t + 1] * c.stride + labels[t + 2];
-            for (ptrdiff_t a = 0; a < c.n_states; ++a)
-                score[a] = here[a * c.stride] + ends[a * c.size];
-            normalise(score, c.n_states, weight);
-            labels[t] = (int32_t)draw_state(weight, c.n_states, uniform[t]);
-        }
-    }
-};
 
 }  // namespace sskit

@@ -156,135 +156,120 @@ struct LogSum {
     }
 };
 
-// log Z, or -infinity; value gets its logarithms, of each node less the largest
-static inline double log_forward(const Chain& c, double* value, double* row) {
-    const double total = chain_forward<LogSum>(c, nullptr, nullptr, 0.0, value);
-    return total + normalise(value + (c.n_nodes - 1) * c.stride, c.n_states, row);
-}
-
-// Marginals and, unless pairs is null, the sums over pairs, as SumProduct.backward; turned is a
-// table of scratch, scratch has 4 rows.
-static inline void log_backward(const Chain& c, const double* value, double* turned,
-                                double* scratch, double* marginals, double* pairs, ptrdiff_t step) {
-    double* both = scratch + 3 * c.stride;
-    if (c.shared()) transpose_padded(c.table, c.n_states, turned);
-    chain_backward<LogSum>(c, turned, scratch, [&](ptrdiff_t t, double* ahead, double* suffix) {
-        const double* here = value + t * c.stride;
-        for (ptrdiff_t k = 0; k < c.n_states; ++k) both[k] = here[k] + ahead[k];
-        const double total = normalise(both, c.n_states, marginals + t * c.stride);
-        if (!pairs || t == c.n_nodes - 1) return;
-        add_pairs(here, c.at(t), suffix, c.n_states, total, pairs + t * step);
-    });
-}
-
 // How far transitions may differ before logarithms are taken.
 constexpr double WIDEST = -100.0;
 
-// see sum_product.pxd
+// Sums over the labellings of chains of the first order, one after the other; see ChainOracle.
 class SumProduct {
-    ptrdiff_t n_states = 0, stride = 0;
-    const double* pair = nullptr;           // tables (n_states, stride) of transitions
-    bool shared = false;                    // is there one for all, or one for each?
+    Chain c;
     bool logs = false;                      // was the last chain looked at in logarithms?
     double shift = 0.0, lowest = 0.0;       // largest transition; the least finite one less that
     int forbids = 0;                        // is one of them -inf?
+    const double *made = nullptr, *turned = nullptr;   // what the next two are made of
     std::vector<double> table;              // (n_states, stride) exp(transitions - shift)
-    std::vector<double> transposed;         // the same, if shared, or, in logarithms, transitions
+    std::vector<double> transposed;         // the same
     std::vector<double> factor, alpha;      // (n_nodes, stride) exp(node), scaled; nodes so far
-    std::vector<double> scale, row;         // (n_nodes,) for products to sum to one; (4, stride)
-
-    Chain chain(const double* node, ptrdiff_t n_nodes) const {
-        return {node, pair, nullptr, n_nodes, n_states, stride, shared ? 0 : n_states * stride};
-    }
+    std::vector<double> scale, row;         // (n_nodes,) for products to sum to one; scratch
 
     // table as that of transition t
     void make_table(ptrdiff_t t) {
-        shift = exp_table(pair + t * n_states * stride, n_states, table.data(), &lowest, &forbids);
+        if (c.at(t) == made) return;
+        table.resize(c.size);
+        made = c.at(t), turned = nullptr;
+        shift = exp_table(made, c.n_states, table.data(), &lowest, &forbids);
     }
 
     // numbers that a table without zeros brings back from afar may have been lost by one with
     // zeros: where each has its own all are watched
-    bool careful() const { return forbids || !shared; }
+    bool careful() const { return forbids || c.tables; }
 
-    void turn() { transpose_padded(table.data(), n_states, transposed.data()); }
-
-  public:
-    void begin(ptrdiff_t n, const double* tables, bool one) {
-        n_states = n, stride = padded(n), pair = tables, shared = one;
-        table.resize(n * stride);
-        transposed.resize(n * stride);
-        row.assign(4 * stride, 0.0);
-        shift = lowest = 0.0;
-        forbids = 0;
-        if (!shared) return;
-        make_table(0);
-        turn();
+    // alpha gets logarithms, of each node less the largest
+    double log_forward() {
+        const double total = chain_forward<LogSum>(c, nullptr, nullptr, 0.0, alpha.data());
+        return total + normalise(&alpha[(c.n_nodes - 1) * c.stride], c.n_states, row.data());
     }
 
-    double forward(const double* node, ptrdiff_t n_nodes) {
+    void log_backward(double* marginals, double* pairs, ptrdiff_t step) {
+        double* both = row.data() + 3 * c.stride + c.size;
+        chain_backward<LogSum>(c, row.data(), [&](ptrdiff_t t, double* ahead, double* suffix) {
+            const double* here = &alpha[t * c.stride];
+            for (ptrdiff_t k = 0; k < c.n_states; ++k) both[k] = here[k] + ahead[k];
+            const double total = normalise(both, c.n_states, marginals + t * c.stride);
+            if (pairs && t < c.n_nodes - 1)
+                add_pairs(here, c.at(t), suffix, c.n_states, total, pairs + t * step);
+        });
+    }
+
+  public:
+    // the tables of chains to come may have other numbers
+    void begin() { made = nullptr; }
+
+    double forward(const Chain& chain) {
         double total = 0.0;
-        factor.resize(n_nodes * stride);
-        alpha.resize(n_nodes * stride);
-        logs = shared && lowest < WIDEST;
-        for (ptrdiff_t t = 0; t < n_nodes && !logs; ++t) {
-            if (t > 0 && !shared) {
-                make_table(t - 1);
-                logs = lowest < WIDEST;
-                if (logs) break;
+        c = chain;
+        if (c.tables) made = nullptr;
+        factor.resize(c.n_nodes * c.stride);
+        alpha.resize(c.n_nodes * c.stride);
+        row.resize(4 * c.stride + c.size);
+        logs = false;
+        for (ptrdiff_t t = 0; t < c.n_nodes && !logs; ++t) {
+            double* here = &alpha[t * c.stride];
+            if (t > 0) make_table(t - 1);
+            if (t > 0 && lowest < WIDEST) {
+                logs = true;
+                break;
             }
-            double* here = alpha.data() + t * stride;
             const double sum =
-                scaled_step(node + t * stride, t ? here - stride : nullptr, table.data(), n_states,
-                            careful(), factor.data() + t * stride, here);
+                scaled_step(c.node + t * c.stride, t ? here - c.stride : nullptr, table.data(),
+                            c.n_states, careful(), &factor[t * c.stride], here);
             if (sum == NOTHING) return sum;
             logs = std::isnan(sum);
             total += sum + (t ? shift : 0.0);
         }
-        return logs ? log_forward(chain(node, n_nodes), alpha.data(), row.data()) : total;
+        return logs ? log_forward() : total;
     }
 
-    void backward(const double* node, ptrdiff_t n_nodes, double* marginals, double* pairs,
-                  ptrdiff_t step) {
+    void backward(double* marginals, double* pairs, ptrdiff_t step) {
         double* beta = row.data();
-        scale.resize(n_nodes);
-        std::fill(beta, beta + stride, 1.0);
-        for (ptrdiff_t t = n_nodes - 1; t >= 0 && !logs; --t) {
-            if (t < n_nodes - 1) {
-                if (!shared) make_table(t);
-                logs = scaled_back(factor.data() + (t + 1) * stride, table.data(),
-                                   shared ? transposed.data() : nullptr, n_states, careful(), beta);
-                if (logs) log_forward(chain(node, n_nodes), alpha.data(), beta);
+        scale.resize(c.n_nodes);
+        std::fill_n(beta, c.stride, 1.0);
+        for (ptrdiff_t t = c.n_nodes - 1; t >= 0 && !logs; --t) {
+            if (t < c.n_nodes - 1) {
+                make_table(t);
+                if (!c.tables && turned != made) {
+                    transposed.resize(c.size);
+                    transpose_padded(table.data(), c.n_states, transposed.data());
+                    turned = made;
+                }
+                logs = scaled_back(&factor[(t + 1) * c.stride], table.data(),
+                                   c.tables ? nullptr : transposed.data(), c.n_states, careful(),
+                                   beta);
+                if (logs) log_forward();
                 if (logs) break;
             }
-            scale[t] = scaled_marginals(alpha.data() + t * stride, beta, n_states,
-                                        factor.data() + t * stride, marginals + t * stride);
+            scale[t] = scaled_marginals(&alpha[t * c.stride], beta, c.n_states,
+                                        &factor[t * c.stride], marginals + t * c.stride);
         }
-        if (logs) {
-            log_backward(chain(node, n_nodes), alpha.data(), transposed.data(), beta, marginals,
-                         pairs, step);
-            if (shared) turn();
-            return;
-        }
-        for (ptrdiff_t t = 0; pairs && t < n_nodes - 1; ++t) {
-            if (!shared) make_table(t);
-            scaled_pairs(alpha.data() + t * stride, table.data(), factor.data() + (t + 1) * stride,
-                         n_states, scale[t], pairs + t * step);
+        if (logs) log_backward(marginals, pairs, step);
+        for (ptrdiff_t t = 0; pairs && !logs && t < c.n_nodes - 1; ++t) {
+            make_table(t);
+            scaled_pairs(&alpha[t * c.stride], table.data(), &factor[(t + 1) * c.stride],
+                         c.n_states, scale[t], pairs + t * step);
         }
     }
 
-    void sample(ptrdiff_t n_nodes, const double* uniform, int32_t* labels) {
-        const Chain c = chain(nullptr, n_nodes);
-        double *weight = row.data(), *value = weight + stride;
-        for (ptrdiff_t t = n_nodes - 1; t >= 0; --t) {
-            std::copy_n(alpha.data() + t * stride, stride, value);
-            if (t < n_nodes - 1) {
-                if (!shared) make_table(t);
+    void sample(const double* uniform, int32_t* labels) {
+        double *weight = row.data(), *value = weight + c.stride;
+        for (ptrdiff_t t = c.n_nodes - 1; t >= 0; --t) {
+            std::copy_n(&alpha[t * c.stride], c.stride, value);
+            if (t < c.n_nodes - 1) {
+                if (!logs) make_table(t);
                 const double* column = (logs ? c.at(t) : table.data()) + labels[t + 1];
-                for (ptrdiff_t k = 0; k < n_states; ++k)
-                    value[k] = logs ? value[k] + column[k * stride] : value[k] * column[k * stride];
+                for (ptrdiff_t k = 0; k < c.n_states; ++k)
+                    value[k] = logs ? value[k] + column[k * c.stride] : value[k] * column[k * c.stride];
             }
-            if (logs) normalise(value, n_states, weight);
-            labels[t] = (int32_t)draw_state(logs ? weight : value, n_states, uniform[t]);
+            if (logs) normalise(value, c.n_states, weight);
+            labels[t] = (int32_t)draw_state(logs ? weight : value, c.n_states, uniform[t]);
         }
     }
 };

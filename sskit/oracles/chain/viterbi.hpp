@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <numeric>
 
 #include "k_best.hpp"
 #include "lanes.hpp"
@@ -43,15 +44,21 @@ struct MaxPlus {
     static double settle(double*, ptrdiff_t) { return 0.0; }
 };
 
-// Potentials of a chain: rows of padded(n_states) columns; of transitions a table for each step,
-// or one every `apart` numbers, 0: one for all.
+// see viterbi.pxd
 struct Chain {
-    const double* node;
-    const double* table;
-    const double* const* tables;
-    ptrdiff_t n_nodes, n_states, stride, apart;
-    const double* at(ptrdiff_t t) const { return tables ? tables[t] : table + t * apart; }
-    bool shared() const { return !tables && apart == 0; }
+    const double *node = nullptr, *table = nullptr;
+    const double* const* tables = nullptr;
+    ptrdiff_t n_nodes = 0, n_states = 0, stride = 0, size = 0;   // size: numbers of a table
+    const double* triples = nullptr;
+    const double *turned = nullptr, *turned_triples = nullptr;   // the tables read backwards
+
+    Chain() = default;
+    Chain(const double* nodes, const double* pairs, const double* const* of_steps, ptrdiff_t T,
+          ptrdiff_t K, const double* of_three = nullptr)
+        : node(nodes), table(pairs), tables(of_steps), n_nodes(T), n_states(K), stride(padded(K)),
+          size(K * stride), triples(of_three) {}
+    // that of the transition from node t to the next one
+    const double* at(ptrdiff_t t) const { return tables ? tables[t] : table; }
 };
 
 // out = table transposed; the padding of out is zero
@@ -83,18 +90,20 @@ double chain_forward(const Chain& c, const int32_t* truth, const double* cost, d
 }
 
 // Calls visit(t, ahead, suffix) from the last node to the first: what the nodes behind t have, by
-// the state of t, and what those from t + 1 on have, by that node's. `turned` is the table
-// transposed or, where each step has its own, scratch for one; scratch has 3 rows.
+// the state of t, and what those from t + 1 on have, by that node's. scratch has 3 rows and a table.
 template <class A, class Visit>
-void chain_backward(const Chain& c, double* turned, double* scratch, Visit visit) {
+void chain_backward(const Chain& c, double* scratch, Visit visit) {
     double *ahead = scratch, *suffix = scratch + c.stride, *zero = scratch + 2 * c.stride;
+    double* own = zero + c.stride;
+    const double *turned = c.turned, *last = nullptr;
     std::memset(scratch, 0, 3 * c.stride * sizeof(double));
     for (ptrdiff_t t = c.n_nodes - 1; t >= 0; --t) {
         if (t < c.n_nodes - 1) {
             for (ptrdiff_t k = 0; k < c.stride; ++k)
                 suffix[k] = ahead[k] + c.node[(t + 1) * c.stride + k];
             A::settle(suffix, c.n_states);
-            if (!c.shared()) transpose_padded(c.at(t), c.n_states, turned);
+            if (c.tables && c.at(t) != last)
+                transpose_padded(last = c.at(t), c.n_states, own), turned = own;
             A::step(suffix, turned, c.n_states, zero, ahead);
         }
         visit(t, ahead, suffix);
@@ -132,24 +141,15 @@ static inline double viterbi_labels(const double* node, const double* table,
                                     const double* const* tables, ptrdiff_t n_nodes,
                                     ptrdiff_t n_states, const int32_t* truth, const double* cost,
                                     double loss_weight, double* value, int32_t* labels) {
-    const Chain c = {node, table, tables, n_nodes, n_states, padded(n_states), 0};
+    const Chain c = {node, table, tables, n_nodes, n_states};
     const double offset = chain_forward<MaxPlus>(c, truth, cost, loss_weight, value);
     const double* here = value + (c.n_nodes - 1) * c.stride;
-    ptrdiff_t state = first_largest(here, c.n_states);
-    const double total = here[state] + offset;
-    labels[c.n_nodes - 1] = (int32_t)state;
+    labels[c.n_nodes - 1] = (int32_t)first_largest(here, c.n_states);
+    const double total = here[labels[c.n_nodes - 1]] + offset;
     // back pointers are needed along the best path only, so they are found here
-    for (ptrdiff_t t = c.n_nodes - 2; t >= 0; --t) {
-        const double* column = c.at(t) + state;
-        here -= c.stride;
-        double best = here[0] + column[0];
-        state = 0;
-        for (ptrdiff_t a = 1; a < c.n_states; ++a) {
-            const double candidate = here[a] + column[a * c.stride];
-            if (candidate > best) best = candidate, state = a;
-        }
-        labels[t] = (int32_t)state;
-    }
+    for (ptrdiff_t t = c.n_nodes - 2; t >= 0; --t)
+        labels[t] = best_source(value + t * c.stride, 1, c.at(t) + labels[t + 1], c.stride,
+                                c.n_states);
     return total;
 }
 
@@ -164,37 +164,6 @@ static inline double chain_score(const double* node, const double* table,
     }
     return score;
 }
-
-static inline void find_max_marginals(const double* node, const double* table,
-                                      const double* const* tables, ptrdiff_t n_nodes,
-                                      ptrdiff_t n_states, double* turned, double* scratch,
-                                      double* out) {
-    const Chain c = {node, table, tables, n_nodes, n_states, padded(n_states), 0};
-    chain_forward<MaxPlus>(c, nullptr, nullptr, 0.0, out);
-    chain_backward<MaxPlus>(c, turned, scratch, [&](ptrdiff_t t, const double* ahead, double*) {
-        for (ptrdiff_t k = 0; k < c.stride; ++k) out[t * c.stride + k] += ahead[k];
-    });
-}
-
-// see viterbi.pxd
-struct KBest {
-    ptrdiff_t n_states = 0, k = 0;
-    const double** tables = nullptr;
-    std::vector<double> value;
-    LazyLists<ChainLists> lists;
-
-    KBest() = default;
-    KBest(ptrdiff_t, ptrdiff_t states, ptrdiff_t most) : n_states(states), k(most) {}
-
-    ptrdiff_t decode(const double* node, const double* transition, ptrdiff_t n_nodes,
-                     int32_t* labels, double* scores) {
-        const ptrdiff_t stride = padded(n_states), answer = n_nodes * n_states;
-        value.resize(n_nodes * stride);
-        ChainLists of = {{node, transition, tables, n_nodes, n_states, stride, 0}, value.data()};
-        chain_forward<MaxPlus>(of.c, nullptr, nullptr, 0.0, value.data());
-        return lists.decode(of, answer + 1, answer, k, n_nodes, labels, scores);
-    }
-};
 
 template <int NR>
 SSKIT_INLINE void better_of_rows(const double* value, const int32_t* kept, ptrdiff_t n_states,
@@ -244,5 +213,95 @@ static inline ptrdiff_t largest_states(const double* value, ptrdiff_t n, ptrdiff
     }
     return n_kept;
 }
+
+// see viterbi.pxd
+class Beam {
+    std::vector<double> value, scratch;     // scores of prefixes
+    std::vector<int32_t> kept, n_kept;      // the beams, each by rising state
+
+  public:
+    ptrdiff_t size = 0;
+
+    Beam() = default;
+    Beam(ptrdiff_t max_nodes, ptrdiff_t n_states, ptrdiff_t most)
+        : value(max_nodes * padded(n_states)), scratch(n_states), kept(max_nodes * most),
+          n_kept(max_nodes), size(most) {}
+
+    double decode(const Chain& c, int32_t* labels) {
+        const ptrdiff_t K = c.n_states, stride = c.stride, last = c.n_nodes - 1;
+        std::copy_n(c.node, K, value.data());
+        for (ptrdiff_t t = 0; t < last; ++t) {
+            double* here = &value[t * stride];
+            int32_t* states = &kept[t * size];
+            n_kept[t] = (int32_t)largest_states(here, K, size, scratch.data(), states);
+            if (n_kept[t] == 0) return -std::numeric_limits<double>::infinity();
+            beam_step(here, states, n_kept[t], c.at(t), stride, K, c.node + (t + 1) * stride,
+                      here + stride);
+        }
+        labels[last] = (int32_t)first_largest(&value[last * stride], K);
+        // back pointers along the best path only, as in the Viterbi algorithm
+        for (ptrdiff_t t = last - 1; t >= 0; --t) {
+            double best = -std::numeric_limits<double>::infinity();
+            labels[t] = kept[t * size];
+            for (const int32_t *a = &kept[t * size], *stop = a + n_kept[t]; a < stop; ++a) {
+                const double x = value[t * stride + *a] + c.at(t)[*a * stride + labels[t + 1]];
+                if (x > best) best = x, labels[t] = *a;
+            }
+        }
+        return value[last * stride + labels[last]];
+    }
+};
+
+// see viterbi.pxd
+class LossIndexed {
+    ptrdiff_t size = 0;                     // numbers of a node: a row for each loss
+    std::vector<double> value, moved;
+
+  public:
+    std::vector<double> best;
+
+    ptrdiff_t solve(const Chain& c, const int32_t* truth, const int32_t* levels) {
+        const ptrdiff_t stride = c.stride, most = std::accumulate(levels, levels + c.n_nodes, 0);
+        ptrdiff_t reach = 0;
+        size = (most + 1) * stride;
+        if ((ptrdiff_t)value.size() < c.n_nodes * size) value.resize(c.n_nodes * size);
+        moved.resize(stride);
+        best.resize(most + 1);
+        for (ptrdiff_t t = 0; t < c.n_nodes; ++t) {
+            const ptrdiff_t level = levels[t], right = truth[t];
+            double* here = &value[t * size];
+            const double* node = c.node + t * stride;
+            std::fill_n(here, (reach + level + 1) * stride, -std::numeric_limits<double>::infinity());
+            for (ptrdiff_t e = 0; e <= reach; ++e) {
+                if (t == 0) std::copy_n(node, stride, moved.data());
+                else viterbi_step(here - size + e * stride, c.at(t - 1), c.n_states, node, moved.data());
+                // each state is reached with this loss by one way at most: the true one from as
+                // much, the others from `level` less
+                here[e * stride + right] = moved[right];
+                for (ptrdiff_t k = 0; k < c.n_states; ++k)
+                    if (k != right) here[(e + level) * stride + k] = moved[k];
+            }
+            reach += level;
+        }
+        const double* last = &value[(c.n_nodes - 1) * size];
+        for (ptrdiff_t e = 0; e <= reach; ++e)
+            best[e] = last[e * stride + first_largest(last + e * stride, c.n_states)];
+        return reach;
+    }
+
+    void labelling(const Chain& c, const int32_t* truth, const int32_t* levels, ptrdiff_t loss,
+                   int32_t* labels) const {
+        const ptrdiff_t stride = c.stride;
+        const double* here = &value[(c.n_nodes - 1) * size];
+        labels[c.n_nodes - 1] = (int32_t)first_largest(here + loss * stride, c.n_states);
+        // back pointers are needed along one path only, so they are found here
+        for (ptrdiff_t t = c.n_nodes - 1; t > 0; --t) {
+            if (labels[t] != truth[t]) loss -= levels[t];
+            here -= size;
+            labels[t - 1] = best_source(here + loss * stride, 1, c.at(t - 1) + labels[t], stride,
+                                        c.n_states);
+        }
+    }
+};
 
 }  // namespace sskit

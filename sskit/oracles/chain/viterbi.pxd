@@ -2,13 +2,7 @@
 # `table` (n_states rows) for all steps or, unless `tables` is NULL, one for each step: tables[t]
 # leads from node t to the next one, n_nodes - 1 of them.
 from libc.stdint cimport int32_t
-
-from sskit.core.vectors cimport Scratch
-
-cdef inline const double* step_table(
-    const double* table, const double** tables, Py_ssize_t t
-) noexcept nogil:
-    return table if tables == NULL else tables[t]
+from libcpp.vector cimport vector
 
 # One step of a recursion: out[b] = node[b] + max over a, or the log of the sum of exponentials, of
 # value[a] + table[a, b].
@@ -39,14 +33,6 @@ cdef extern from "viterbi.hpp" namespace "sskit":
         Py_ssize_t n_states, const int32_t* labels
     ) noexcept nogil
 
-    # out[t, k] = the best score of any labelling of n_nodes >= 1 nodes whose node t has state k,
-    # -inf if none is allowed; the padding of out is arbitrary. `transposed` is the table
-    # transposed or, with tables, scratch of as many rows; scratch has 3 rows.
-    void find_max_marginals(
-        const double* node, const double* table, const double** tables, Py_ssize_t n_nodes,
-        Py_ssize_t n_states, double* transposed, double* scratch, double* out
-    ) noexcept nogil
-
     # out = table transposed, both (n_states, padded(n_states)); the padding of out is zero
     void transpose_padded(const double* table, Py_ssize_t n_states, double* out) noexcept nogil
 
@@ -60,84 +46,83 @@ cdef extern from "viterbi.hpp" namespace "sskit":
             int32_t* out, double* scores
         ) except + nogil
 
-    # The k best labellings of chains (list Viterbi): scratch memory, for one thread and for any
-    # number of chains, one after the other.
-    cdef cppclass KBest:
-        KBest() except +
-        KBest(Py_ssize_t max_nodes, Py_ssize_t n_states, Py_ssize_t k) except +
-        # a table for each step, set before each chain; NULL: `transition` for all
-        const double** tables
-        # The best labellings of n_nodes >= 1 nodes by falling score, distinct, as many as exist up
-        # to k; returns their number. labels (k, n_nodes) and scores (k,) are written to. The score
-        # of a labelling is added up from the first node to the last. Of equal ones first that with
-        # the smaller last state, and so on backwards: the first is that of viterbi_labels.
-        # O(n_nodes n_states (n_states + k)).
-        Py_ssize_t decode(
-            const double* node, const double* transition, Py_ssize_t n_nodes, int32_t* labels,
-            double* scores
+    # A chain of n_nodes >= 1 nodes, of the first order or, with triples, of the second, whose table
+    # is that of `triple_table`.
+    cdef cppclass Chain:
+        Chain() noexcept nogil
+        Chain(
+            const double* node, const double* table, const double** tables, Py_ssize_t n_nodes,
+            Py_ssize_t n_states, const double* triples
+        ) noexcept nogil
+
+    # The best labellings of a chain of the first order, one for each loss (Bauer et al. 2014).
+    #
+    # V_t(k, e) is the best score of a beginning of the chain that ends in state k at node t and
+    # has lost e units until there. Losses are whole numbers of units. O(T E K^2) time for T nodes,
+    # losses to E and K states, O(T E K) memory.
+    cdef cppclass LossIndexed:
+        LossIndexed() except +
+        vector[double] best                  # score of the best labelling by loss
+        # Best scores of labellings by loss, in `best`, -inf where there is none; returns the
+        # largest loss. Levels are the losses of a wrong state.
+        Py_ssize_t solve(
+            const Chain& c, const int32_t* truth, const int32_t* levels
         ) except + nogil
+        # a labelling with that score and loss, of the chain that was solved last
+        void labelling(
+            const Chain& c, const int32_t* truth, const int32_t* levels, Py_ssize_t loss,
+            int32_t* labels
+        ) noexcept nogil
 
+    # Beam search on chains of the first order: scratch memory and the search, for one thread.
+    #
+    # A *prefix* of a labelling ends in a state; its score is that of the best labelling of the
+    # nodes so far that ends there. The beam of a node holds the `size` states with the best
+    # prefixes, found among all states that follow the beam of the node before. O(n_nodes n_states
+    # (n_features + size)): a step of the Viterbi algorithm goes on from n_states prefixes instead.
+    #
+    # The memory is that of max_nodes (8 n_states + 4 size) bytes.
+    cdef cppclass Beam:
+        Beam() except +
+        Beam(Py_ssize_t max_nodes, Py_ssize_t n_states, Py_ssize_t size) except +
+        Py_ssize_t size                      # 1 <= size < n_states; 0: no search
+        # Labelling of up to max_nodes nodes and its score; -inf if every labelling that is allowed
+        # was lost on the way. Of equal ones the smaller state, from the last node backwards.
+        double decode(const Chain& c, int32_t* labels) noexcept nogil
 
-cdef class LossIndexed:
-    """The best labellings of a chain, one for each loss (Bauer et al. 2014).
-
-    V_t(k, e) is the best score of a beginning of the chain that ends in state k at node t and
-    has lost e units until there. Losses are whole numbers of units. O(T E K^2) time for T nodes,
-    losses to E and K states, O(T E K) memory.
-    """
-
-    cdef readonly Py_ssize_t n_states
-    cdef Py_ssize_t stride
-    cdef Py_ssize_t max_nodes
-    cdef Py_ssize_t max_loss                 # E, in units
-    # (max_nodes, E + 1, stride) V; there from the first chain on, for it may be large
-    cdef Scratch[double] value
-    cdef Scratch[double] moved               # (stride,) scratch
-    cdef Scratch[double] best                # (E + 1,) score of the best labelling by loss
-    # a table for each step, set before each chain; NULL: the same for all
-    cdef const double** tables
-
-    # Best scores of labellings of n_nodes >= 1 nodes by loss, in `best`, -inf where there is
-    # none; returns the largest loss. Arguments are those of viterbi_labels; levels are the
-    # losses of a wrong state.
-    cdef Py_ssize_t solve(
-        self, const double* node, const double* transition, Py_ssize_t n_nodes,
-        const int32_t* truth, const int32_t* levels
-    ) except -1 nogil
-
-    # a labelling with that score and loss, of the chain that was solved last
-    cdef void labelling(
-        self, const double* transition, Py_ssize_t n_nodes, const int32_t* truth,
-        const int32_t* levels, Py_ssize_t loss, int32_t* labels
-    ) noexcept nogil
-
-
-cdef class Beam:
-    """Beam search on chains: scratch memory and the search.
-
-    A *prefix* of a labelling ends in a state; its score is that of the best labelling of the
-    nodes so far that ends there. The beam of a node holds the `size` states with the best
-    prefixes, found among all states that follow the beam of the node before. O(n_nodes n_states
-    (n_features + size)): a step of the Viterbi algorithm goes on from n_states prefixes instead.
-
-    The memory is that of max_nodes (8 n_states + 4 size) bytes. One object serves one thread.
-    """
-
-    cdef readonly Py_ssize_t max_nodes
-    cdef readonly Py_ssize_t n_states
-    cdef readonly Py_ssize_t size            # 1 <= size < n_states
-    cdef double[::1] value                   # (max_nodes, padded(n_states)) scores of prefixes
-    cdef double[::1] scratch                 # (n_states,)
-    cdef int32_t[::1] kept                   # (max_nodes, size) the beams, each by rising state
-    cdef int32_t[::1] n_kept                 # (max_nodes,)
-    # a table for each step, set before each chain; NULL: the same for all
-    cdef const double** tables
-
-    # Labelling of 1 <= n_nodes <= max_nodes nodes and its score; -inf if every labelling that is
-    # allowed was lost on the way. Rows of node have padded(n_states) columns, those of
-    # transition `stride`; LANES numbers after the last can be read. -inf forbids. Of equal ones the
-    # smaller state, from the last node backwards.
-    cdef double decode(
-        self, const double* node, const double* transition, Py_ssize_t stride,
-        Py_ssize_t n_nodes, int32_t* labels
-    ) noexcept nogil
+cdef extern from "chain_oracle.hpp" namespace "sskit":
+    # What is asked of chains but for the best labelling: scratch memory for one thread.
+    #
+    # Sums are over labellings, whose probabilities are exp(score) / Z. Of the first order they are
+    # made of numbers that are scaled at each node. Where all transitions are possible and differ by
+    # at most 100, what gets lost is below exp(-200) of what is kept; where some are impossible
+    # numbers are watched, and a chain in which one becomes too small, or where transitions differ
+    # by more, is looked at again in logarithms. Of the second order all is kept in logarithms; what
+    # is below exp(-50) of a sum is left out of it.
+    cdef cppclass ChainOracle:
+        ChainOracle() except +
+        # Chains to come have the table and the triples of this one, or tables of their own and
+        # these triples; for all but k_best.
+        void begin(const Chain& c) except + nogil
+        # The k best labellings by falling score, distinct, as many as exist; returns their number.
+        # labels (k, n_nodes) and scores (k,) are written to. The score of a labelling is added up
+        # from the first node to the last. Of equal ones first that with the smaller last state, and
+        # so on backwards: the first is that of viterbi_labels.
+        Py_ssize_t k_best(
+            const Chain& c, Py_ssize_t k, int32_t* labels, double* scores
+        ) except + nogil
+        # out[t, k] = the best score of any labelling whose node t has state k, -inf if none is
+        # allowed; the padding of out is arbitrary
+        void max_marginals(const Chain& c, double* out) except + nogil
+        # log Z, -inf if no labelling is possible; then nothing else may be asked
+        double forward(const Chain& c) except + nogil
+        # Of the last chain of `forward`: marginals (n_nodes, stride) of the nodes. Unless it is
+        # NULL, the probabilities of the states of neighbours, (n_states, stride), are added at
+        # pairs + t * step for the nodes t and t + 1, and those of three in a row, (n_states,
+        # n_states, stride), at triples + t * triple_step for the nodes t, t + 1 and t + 2.
+        void backward(
+            double* marginals, double* pairs, Py_ssize_t step, double* triples,
+            Py_ssize_t triple_step
+        ) except + nogil
+        # likewise a labelling drawn by n_nodes numbers of [0, 1), before `backward`
+        void sample(const double* uniform, int32_t* labels) noexcept nogil

@@ -3,165 +3,179 @@
 import numpy as np
 
 from sskit.oracles.gate import (
-    check_allowed, check_chain, check_chain_tables, check_count, check_switch, count_answers,
-    padded_rows
+    check_allowed, check_chain, check_count, check_switch, count_answers, padded_rows
 )
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
-from libc.string cimport memcpy
+from libcpp.vector cimport vector
 
-from sskit.core.lanes cimport padded
-from sskit.oracles.chain.sum_product cimport SumProduct
-
-cdef extern from "viterbi.hpp" namespace "sskit":
-    void beam_step(
-        const double* value, const int32_t* kept, Py_ssize_t n_kept, const double* transition,
-        Py_ssize_t stride, Py_ssize_t n_states, const double* node, double* out
-    ) noexcept nogil
-    Py_ssize_t largest_states(
-        const double* value, Py_ssize_t n, Py_ssize_t size, double* scratch, int32_t* kept
-    ) noexcept nogil
+from sskit.core.lanes cimport LANES, padded
+from sskit.oracles.chain.second_order cimport (
+    second_order_labels, second_order_room, triple_room, triple_table
+)
 
 
-cdef class LossIndexed:
-    """Scratch memory of the programme (see the .pxd).
+def make_triple_table(triples):
+    """Return the table that compiled code takes of checked potentials of triples.
 
     Parameters
     ----------
-    max_nodes : int
-        Number of nodes of the longest chain.
-    max_loss : int
-        Largest loss of a chain, in units.
-    n_states : int
-        Number of states.
+    triples : ndarray of shape (n_states, n_states, n_states), float64
+        Potentials.
+
+    Returns
+    -------
+    table : ndarray of shape (triple_room,)
+        Rows with room for whole vectors, and the least and the largest number of each.
     """
-
-    def __cinit__(self, Py_ssize_t max_nodes, Py_ssize_t max_loss, Py_ssize_t n_states):
-        self.n_states = n_states
-        self.stride = padded(n_states)
-        self.max_nodes = max_nodes
-        self.max_loss = max_loss
-
-    cdef Py_ssize_t solve(
-        self, const double* node, const double* transition, Py_ssize_t n_nodes,
-        const int32_t* truth, const int32_t* levels
-    ) except -1 nogil:
-        cdef Py_ssize_t stride = self.stride, table = (self.max_loss + 1) * stride
-        cdef Py_ssize_t t, k, e, reach = 0, level, right
-        cdef double* value
-        cdef double* moved
-        self.value.resize(self.max_nodes * table)
-        self.moved.resize(stride)
-        self.best.resize(self.max_loss + 1)
-        value, moved = self.value.data(), self.moved.data()
-        for t in range(n_nodes):
-            level, right = levels[t], truth[t]
-            for k in range((reach + level + 1) * stride):
-                value[k] = -INFINITY
-            for e in range(reach + 1):
-                if t == 0:
-                    memcpy(moved, node, stride * sizeof(double))
-                else:
-                    viterbi_step(
-                        value - table + e * stride, step_table(transition, self.tables, t - 1),
-                        self.n_states, node + t * stride, moved
-                    )
-                # each state is reached with this loss by one way at most: the true one from as
-                # much, the others from `level` less
-                value[e * stride + right] = moved[right]
-                for k in range(self.n_states):
-                    if k != right:
-                        value[(e + level) * stride + k] = moved[k]
-            reach += level
-            value += table
-        value -= table
-        for e in range(reach + 1):
-            k = first_largest(value + e * stride, self.n_states)
-            self.best[e] = value[e * stride + k]
-        return reach
-
-    cdef void labelling(
-        self, const double* transition, Py_ssize_t n_nodes, const int32_t* truth,
-        const int32_t* levels, Py_ssize_t loss, int32_t* labels
-    ) noexcept nogil:
-        cdef Py_ssize_t stride = self.stride, table = (self.max_loss + 1) * stride
-        cdef Py_ssize_t t, k, e = loss
-        cdef double* value = &self.value[(n_nodes - 1) * table]
-        cdef Py_ssize_t state = first_largest(value + e * stride, self.n_states)
-        cdef double top, candidate
-        # back pointers are needed along one path only, so they are found here
-        for t in range(n_nodes - 1, 0, -1):
-            labels[t] = <int32_t>state
-            if state != truth[t]:
-                e -= levels[t]
-            value -= table
-            transition = step_table(transition, self.tables, t - 1)
-            top = -INFINITY
-            for k in range(self.n_states):
-                candidate = value[e * stride + k] + transition[k * stride + labels[t]]
-                if candidate > top:
-                    top, state = candidate, k
-        labels[0] = <int32_t>state
+    cdef Py_ssize_t n_states = triples.shape[0]
+    cdef double[::1] out = np.zeros(triple_room(n_states))
+    cdef const double[::1] weights = np.concatenate([np.ravel(triples), np.zeros(LANES)])
+    with nogil:
+        triple_table(&weights[0], n_states, &out[0])
+    return np.asarray(out)
 
 
-cdef class Beam:
-    """Beam search on chains (see the .pxd).
+cdef class PaddedChain:
+    """Potentials of a chain as compiled code takes them, which are not checked.
 
     Parameters
     ----------
-    max_nodes : int
-        Largest number of nodes.
-    n_states : int
-        Number of states K.
-    size : int
-        Number of states that are kept at each node, from 1 to K - 1.
+    nodes : ndarray of shape (n_nodes, n_states)
+        Potentials of the nodes.
+    transitions : ndarray of shape (n_states, n_states) or (n_nodes - 1, n_states, n_states)
+        Potentials of the transitions, of all or of each.
+    triples : ndarray, default=None
+        Those of three states in a row, from `make_triple_table`; None: the order is one.
     """
 
-    def __cinit__(self, Py_ssize_t max_nodes, Py_ssize_t n_states, Py_ssize_t size):
-        self.max_nodes, self.n_states, self.size = max_nodes, n_states, size
-        self.value = np.empty(max_nodes * padded(n_states))
-        self.scratch = np.empty(n_states)
-        self.kept = np.empty(max_nodes * size, dtype=np.int32)
-        self.n_kept = np.empty(max_nodes, dtype=np.int32)
+    cdef Py_ssize_t n_nodes
+    cdef Py_ssize_t n_states
+    cdef Py_ssize_t stride
+    cdef const double[:, ::1] nodes
+    cdef const double[:, ::1] pairs          # tables one after the other
+    cdef const double[::1] triples
+    cdef vector[const double*] steps         # tables, if each transition has its own
+    cdef const double** tables
+    cdef const double* table_of_triples
+    cdef Chain chain
+    cdef ChainOracle oracle
 
-    cdef double decode(
-        self, const double* node, const double* transition, Py_ssize_t stride,
-        Py_ssize_t n_nodes, int32_t* labels
-    ) noexcept nogil:
-        cdef Py_ssize_t row = padded(self.n_states), t, k, a
-        cdef double best = -INFINITY, candidate
-        cdef double* value = &self.value[0]
-        cdef const int32_t* kept
-        memcpy(value, node, self.n_states * sizeof(double))
-        for t in range(n_nodes - 1):
-            self.n_kept[t] = <int32_t>largest_states(
-                value + t * row, self.n_states, self.size, &self.scratch[0],
-                &self.kept[t * self.size]
-            )
-            if self.n_kept[t] == 0:
-                return -INFINITY
-            transition = step_table(transition, self.tables, t)
-            beam_step(
-                value + t * row, &self.kept[t * self.size], self.n_kept[t], transition, stride,
-                self.n_states, node + (t + 1) * row, value + (t + 1) * row
-            )
-        a = first_largest(value + (n_nodes - 1) * row, self.n_states)
-        labels[n_nodes - 1] = <int32_t>a
-        cdef double total = value[(n_nodes - 1) * row + a]
-        # back pointers along the best path only, as in the Viterbi algorithm
-        for t in range(n_nodes - 2, -1, -1):
-            kept = &self.kept[t * self.size]
-            transition = step_table(transition, self.tables, t)
-            best = -INFINITY
-            labels[t] = kept[0]
-            for k in range(self.n_kept[t]):
-                a = kept[k]
-                candidate = value[t * row + a] + transition[a * stride + labels[t + 1]]
-                if candidate > best:
-                    best = candidate
-                    labels[t] = <int32_t>a
-        return total
+    def __cinit__(self, nodes, transitions, triples=None):
+        cdef Py_ssize_t t
+        self.n_nodes, self.n_states = nodes.shape
+        self.stride = padded(self.n_states)
+        tables = transitions.reshape(-1, self.n_states)
+        if not len(tables):  # of one node there may be no table, but memory that is pointed to
+            tables = np.zeros((self.n_states, self.n_states))
+        self.nodes, self.pairs, self.triples = padded_rows(nodes), padded_rows(tables), triples
+        if transitions.ndim == 3:
+            for t in range(self.n_nodes):
+                self.steps.push_back(&self.pairs[0, 0] + t * self.n_states * self.stride)
+            self.tables = self.steps.data()
+        if triples is not None:
+            self.table_of_triples = &self.triples[0]
+        self.chain = Chain(
+            &self.nodes[0, 0], &self.pairs[0, 0], self.tables, self.n_nodes, self.n_states,
+            self.table_of_triples
+        )
+
+    def best(self, truth=None, cost=None):
+        """Return the best labelling and its score, as `viterbi`, of arguments that are checked."""
+        cdef const int32_t[::1] true_states = truth
+        cdef const double[::1] costs = cost
+        cdef const int32_t* right = NULL
+        cdef const double* loss = NULL
+        cdef Py_ssize_t size = self.n_nodes * self.stride
+        if self.table_of_triples != NULL:
+            size = second_order_room(self.n_nodes, self.n_states)
+        cdef double[::1] value = np.empty(size)
+        labels = np.empty(self.n_nodes, dtype=np.int32)
+        cdef int32_t[::1] out = labels
+        cdef double score
+        if truth is not None:
+            right, loss = &true_states[0], &costs[0]
+        with nogil:
+            if self.table_of_triples != NULL:
+                score = second_order_labels(
+                    &self.nodes[0, 0], &self.pairs[0, 0], self.table_of_triples, self.tables,
+                    self.n_nodes, self.n_states, right, loss, 1.0, &value[0], &out[0]
+                )
+            else:
+                score = viterbi_labels(
+                    &self.nodes[0, 0], &self.pairs[0, 0], self.tables, self.n_nodes,
+                    self.n_states, right, loss, 1.0, &value[0], &out[0]
+                )
+        check_allowed(score > -INFINITY, self.n_nodes)
+        return labels, score
+
+    def top_k(self, k):
+        """Return the k best labellings and their scores, as `viterbi_top_k`."""
+        cdef Py_ssize_t found, most = count_answers(k, self.n_states, self.n_nodes)
+        labels, scores = np.empty((most, self.n_nodes), dtype=np.int32), np.empty(most)
+        cdef int32_t[:, ::1] out = labels
+        cdef double[::1] values = scores
+        with nogil:
+            found = self.oracle.k_best(self.chain, most, &out[0, 0], &values[0])
+        check_allowed(found, self.n_nodes)
+        return labels[:found].copy(), scores[:found].copy()
+
+    def max_marginals(self):
+        """Return the max-marginals, (n_nodes, n_states)."""
+        scores = np.empty((self.n_nodes, self.stride))
+        cdef double[:, ::1] out = scores
+        with nogil:
+            self.oracle.begin(self.chain)
+            self.oracle.max_marginals(self.chain, &out[0, 0])
+        return scores[:, : self.n_states].copy()
+
+    def marginals(self, bint wants_pairs, triples=None):
+        """Return sums over all labellings.
+
+        Parameters
+        ----------
+        wants_pairs : bool
+            Whether the probabilities of pairs are wanted.
+        triples : bool, default=None
+            Whether those of three states in a row are wanted by place, or as a sum over places;
+            None: neither.
+
+        Returns
+        -------
+        log_partition : float
+            log Z; -inf if no labelling is possible, and then all others are arbitrary.
+        marginals : ndarray of shape (n_nodes, n_states)
+            Probabilities of the states.
+        pairs : ndarray of shape (n_nodes - 1, n_states, n_states)
+            Those of states of neighbours, or none.
+        triples : ndarray of shape (n_nodes - 2, n_states, n_states, n_states)
+            Those of three states in a row, one table if it is a sum; or none.
+        """
+        cdef Py_ssize_t K = self.n_states, size = K * self.stride, step = 0, n_sums = 0
+        if triples:
+            step, n_sums = K * size, max(self.n_nodes - 2, 0)
+        elif triples is not None:
+            n_sums = 1
+        marginals = np.empty((self.n_nodes, self.stride))
+        pairs = np.zeros((self.n_nodes - 1 if wants_pairs else 0, K, self.stride))
+        sums = np.zeros((n_sums, K, K, self.stride))
+        cdef double[:, ::1] out = marginals
+        cdef double[:, :, ::1] pair_view = pairs
+        cdef double[:, :, :, ::1] triple_view = sums
+        cdef double* pair_out = NULL
+        cdef double* triple_out = NULL
+        cdef double log_sum
+        if len(pairs):
+            pair_out = &pair_view[0, 0, 0]
+        if n_sums:
+            triple_out = &triple_view[0, 0, 0, 0]
+        with nogil:
+            self.oracle.begin(self.chain)
+            log_sum = self.oracle.forward(self.chain)
+            if log_sum > -INFINITY:
+                self.oracle.backward(&out[0, 0], pair_out, size, triple_out, step)
+        return log_sum, *(np.ascontiguousarray(some[..., :K]) for some in (marginals, pairs, sums))
 
 
 def viterbi(nodes, transitions, *, truth=None, cost=1.0):
@@ -208,25 +222,8 @@ def viterbi(nodes, transitions, *, truth=None, cost=1.0):
     >>> score
     2.0
     """
-    nodes, transitions, truth, cost = check_chain(nodes, transitions, truth, cost)
-    cdef const double[:, ::1] node_rows = padded_rows(nodes)
-    cdef const double[:, ::1] transition_rows = padded_rows(transitions)
-    cdef Py_ssize_t n_nodes = nodes.shape[0], n_states = nodes.shape[1]
-    cdef double[:, ::1] value = np.empty((n_nodes, padded(n_states)))
-    labels = np.empty(n_nodes, dtype=np.int32)
-    cdef int32_t[::1] out = labels
-    cdef const int32_t[::1] true_states
-    cdef const double[::1] costs = cost
-    cdef const int32_t* right = NULL
-    if truth is not None:
-        true_states = truth
-        right = &true_states[0]
-    cdef double score = viterbi_labels(
-        &node_rows[0, 0], &transition_rows[0, 0], NULL, n_nodes, n_states, right, &costs[0], 1.0,
-        &value[0, 0], &out[0]
-    )
-    check_allowed(score > -INFINITY, n_nodes)
-    return labels, score
+    nodes, transitions, _, truth, cost = check_chain(nodes, transitions, truth=truth, cost=cost)
+    return PaddedChain(nodes, transitions).best(truth, cost)
 
 
 def viterbi_top_k(nodes, transitions, k):
@@ -278,23 +275,7 @@ def viterbi_top_k(nodes, transitions, k):
     >>> scores
     array([2. , 0.5, 0.5])
     """
-    nodes, transitions = check_chain(nodes, transitions)[:2]
-    cdef Py_ssize_t n_nodes = nodes.shape[0], n_states = nodes.shape[1]
-    k = count_answers(k, n_states, n_nodes)
-    labels = np.empty((k, n_nodes), dtype=np.int32)
-    scores = np.empty(k)
-    cdef KBest best = KBest(n_nodes, n_states, k)
-    cdef const double[:, ::1] node_rows = padded_rows(nodes)
-    cdef const double[:, ::1] transition_rows = padded_rows(transitions)
-    cdef int32_t[:, ::1] labels_out = labels
-    cdef double[::1] scores_out = scores
-    cdef Py_ssize_t found
-    with nogil:
-        found = best.decode(
-            &node_rows[0, 0], &transition_rows[0, 0], n_nodes, &labels_out[0, 0], &scores_out[0]
-        )
-    check_allowed(found, n_nodes)
-    return labels[:found].copy(), scores[:found].copy()
+    return PaddedChain(*check_chain(nodes, transitions)[:2]).top_k(k)
 
 
 def beam_search(nodes, transitions, beam_size):
@@ -347,22 +328,17 @@ def beam_search(nodes, transitions, beam_size):
     """
     nodes, transitions = check_chain(nodes, transitions)[:2]
     beam_size = check_count(beam_size, "beam_size")
-    cdef Py_ssize_t n_nodes = nodes.shape[0], n_states = nodes.shape[1]
-    if beam_size >= n_states:
-        return viterbi(nodes, transitions)
-    cdef Beam beam = Beam(n_nodes, n_states, beam_size)
-    cdef const double[:, ::1] node_rows = padded_rows(nodes)
-    cdef const double[:, ::1] transition_rows = padded_rows(transitions)
-    labels = np.empty(n_nodes, dtype=np.int32)
+    cdef PaddedChain c = PaddedChain(nodes, transitions)
+    if beam_size >= c.n_states:
+        return c.best()
+    cdef Py_ssize_t size = beam_size
+    cdef Beam beam = Beam(c.n_nodes, c.n_states, size)
+    labels = np.empty(c.n_nodes, dtype=np.int32)
     cdef int32_t[::1] out = labels
     cdef double score
     with nogil:
-        score = beam.decode(
-            &node_rows[0, 0], &transition_rows[0, 0], transition_rows.shape[1], n_nodes, &out[0]
-        )
-    if score == -INFINITY:
-        return viterbi(nodes, transitions)
-    return labels, score
+        score = beam.decode(c.chain, &out[0])
+    return c.best() if score == -INFINITY else (labels, score)
 
 
 def chain_max_marginals(nodes, transitions):
@@ -403,22 +379,7 @@ def chain_max_marginals(nodes, transitions):
            [2. , 0.5],
            [2. , 0.5]])
     """
-    nodes, transitions = check_chain(nodes, transitions)[:2]
-    cdef Py_ssize_t n_nodes = nodes.shape[0], n_states = nodes.shape[1]
-    cdef Py_ssize_t stride = padded(n_states)
-    cdef const double[:, ::1] node_rows = padded_rows(nodes)
-    cdef const double[:, ::1] transition_rows = padded_rows(transitions)
-    cdef double[:, ::1] transposed_rows = np.empty((n_states, stride))
-    cdef double[:, ::1] scratch = np.empty((3, stride))
-    scores = np.empty((n_nodes, stride))
-    cdef double[:, ::1] out = scores
-    with nogil:
-        transpose_padded(&transition_rows[0, 0], n_states, &transposed_rows[0, 0])
-        find_max_marginals(
-            &node_rows[0, 0], &transition_rows[0, 0], NULL, n_nodes, n_states,
-            &transposed_rows[0, 0], &scratch[0, 0], &out[0, 0]
-        )
-    return scores[:, :n_states].copy()
+    return PaddedChain(*check_chain(nodes, transitions)[:2]).max_marginals()
 
 
 def chain_marginals(nodes, transitions, *, start=None, end=None, return_pairs=False):
@@ -478,36 +439,10 @@ def chain_marginals(nodes, transitions, *, start=None, end=None, return_pairs=Fa
            [0.5 , 0.5 ]])
     """
     check_switch(return_pairs, "return_pairs")
-    nodes, transitions = check_chain_tables(nodes, transitions, start, end)
-    cdef Py_ssize_t n_nodes = nodes.shape[0], n_states = nodes.shape[1]
-    cdef Py_ssize_t stride = padded(n_states), step = 0
-    cdef bint shared = transitions.ndim == 2
-    cdef const double[:, ::1] node_rows = padded_rows(nodes)
-    cdef const double[:, ::1] tables = padded_rows(
-        # of a single node there are no tables, but memory that is pointed to
-        transitions.reshape(-1, n_states) if transitions.size else np.zeros((n_states, n_states))
-    )
-    cdef SumProduct oracle
-    marginals, pairs = np.empty((n_nodes, stride)), None
-    cdef double[:, ::1] out = marginals
-    cdef double[:, ::1] pair_rows
-    cdef double* pair_out = NULL
-    cdef double log_partition
-    if return_pairs:
-        pairs = np.zeros((max(n_nodes - 1, 1) * n_states, stride))
-        pair_rows = pairs
-        pair_out, step = &pair_rows[0, 0], n_states * stride
-    with nogil:
-        oracle.begin(n_states, &tables[0, 0], shared)
-        log_partition = oracle.forward(&node_rows[0, 0], n_nodes)
-        if log_partition > -INFINITY:
-            oracle.backward(&node_rows[0, 0], n_nodes, &out[0, 0], pair_out, step)
-    check_allowed(log_partition > -INFINITY, n_nodes)
-    marginals = marginals[:, :n_states].copy()
-    if not return_pairs:
-        return log_partition, marginals
-    pairs = pairs[: (n_nodes - 1) * n_states, :n_states].reshape(n_nodes - 1, n_states, n_states)
-    return log_partition, marginals, pairs.copy()
+    given = check_chain(nodes, transitions, start=start, end=end, tables=True)[:2]
+    log_sum, marginals, pairs, _ = PaddedChain(*given).marginals(return_pairs)
+    check_allowed(log_sum > -INFINITY, len(marginals))
+    return (log_sum, marginals, pairs) if return_pairs else (log_sum, marginals)
 
 
 def check_levels(cost):
@@ -588,23 +523,228 @@ def viterbi_by_loss(nodes, transitions, truth, *, cost=1.0):
     """
     if truth is None:
         raise ValueError("truth must hold the true states, got None")
-    nodes, transitions, truth, cost = check_chain(nodes, transitions, truth, cost)
+    nodes, transitions, _, truth, cost = check_chain(nodes, transitions, truth=truth, cost=cost)
     levels = check_levels(cost)
-    cdef Py_ssize_t n_nodes = nodes.shape[0], n_states = nodes.shape[1], e, reach
-    cdef LossIndexed programme = LossIndexed(n_nodes, levels.sum(), n_states)
-    cdef const double[:, ::1] node_rows = padded_rows(nodes)
-    cdef const double[:, ::1] transition_rows = padded_rows(transitions)
-    cdef const int32_t[::1] true_states = truth, units = levels
-    reach = programme.solve(
-        &node_rows[0, 0], &transition_rows[0, 0], n_nodes, &true_states[0], &units[0]
-    )
-    labels, scores = np.full((reach + 1, n_nodes), -1, dtype=np.int32), np.empty(reach + 1)
+    cdef PaddedChain c = PaddedChain(nodes, transitions)
+    cdef LossIndexed programme
+    cdef const int32_t[::1] right = truth, units = levels
+    cdef Py_ssize_t e, reach = programme.solve(c.chain, &right[0], &units[0])
+    labels, scores = np.full((reach + 1, c.n_nodes), -1, dtype=np.int32), np.empty(reach + 1)
     cdef int32_t[:, ::1] out = labels
     cdef double[::1] best = scores
     for e in range(reach + 1):
         best[e] = programme.best[e]
         if best[e] > -INFINITY:
-            programme.labelling(
-                &transition_rows[0, 0], n_nodes, &true_states[0], &units[0], e, &out[e, 0]
-            )
+            programme.labelling(c.chain, &right[0], &units[0], e, &out[e, 0])
     return labels, scores
+
+
+def second_order_viterbi(nodes, transitions, triples, *, truth=None, cost=1.0):
+    """Find the best labelling of a chain in which three labels in a row have a potential.
+
+    Maximises ``sum_t nodes[t, y_t] + sum_t transitions[y_{t-1}, y_t] + sum_t triples[y_{t-2},
+    y_{t-1}, y_t]``, plus, if `truth` is given, the loss ``sum_t cost_t [y_t != truth_t]``. The
+    first label has no transition and the first two have no triple that leads to them. Exact;
+    O(n_nodes n_states^3) at worst. Rows of triples that cannot hold the maximum are passed over,
+    so that it is nearer to O(n_nodes n_states^2) where nodes and transitions say more than
+    triples do.
+
+    Parameters
+    ----------
+    nodes : array-like of shape (n_nodes, n_states)
+        Potentials of the nodes. ``-inf`` forbids a state there.
+    transitions : array-like of shape (n_states, n_states)
+        Potentials of the transitions, from row to column. ``-inf`` forbids a transition.
+    triples : array-like of shape (n_states, n_states, n_states)
+        Potentials of three states in a row. ``-inf`` forbids them.
+    truth : array-like of shape (n_nodes,), default=None
+        True states; None means no loss.
+    cost : float or array-like of shape (n_nodes,), default=1.0
+        Loss of a wrong state at each node, non-negative.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_nodes,), int32
+        A maximiser. Of several, the one with the smallest last state, and so on backwards.
+    score : float
+        The maximum.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not match, a potential is NaN or +inf,
+        a true state is out of range, a cost is negative or no labelling is allowed.
+
+    References
+    ----------
+    He (1988). Extended Viterbi algorithm for second order hidden Markov process. International
+    Conference on Pattern Recognition.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sskit.oracles import second_order_viterbi
+    >>> triples = np.zeros((2, 2, 2))
+    >>> triples[0, 1, 0] = 2
+    >>> nodes = [[1, 0], [0, 0.5], [1, 0]]
+    >>> labels, score = second_order_viterbi(nodes, [[0, -1], [-1, 0]], triples)
+    >>> labels, score
+    (array([0, 1, 0], dtype=int32), 2.5)
+    """
+    *given, truth, cost = check_chain(nodes, transitions, triples, truth, cost)
+    return of_second_order(*given).best(truth, cost)
+
+
+def second_order_top_k(nodes, transitions, triples, k):
+    """Find the k best labellings of a chain in which three labels in a row have a potential.
+
+    Exact; O(n_nodes n_states^3) at worst, and O(n_nodes n_states) more for each labelling.
+
+    Parameters
+    ----------
+    nodes, transitions, triples : array-like
+        As of `second_order_viterbi`.
+    k : int
+        Number of labellings.
+
+    Returns
+    -------
+    labels : ndarray of shape (m, n_nodes), int32
+        The m best labellings, best first, all distinct; m is k, or the number of all allowed
+        labellings if that is smaller. Of several with one score first the one with the smaller
+        last state, and so on backwards.
+    scores : ndarray of shape (m,)
+        Their scores, never rising.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not match, a potential is NaN or +inf, `k`
+        is not a positive integer or no labelling is allowed.
+
+    References
+    ----------
+    Jimenez and Marzal (1999). Computing the K shortest paths: a new algorithm and an
+    experimental comparison. Workshop on Algorithm Engineering.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sskit.oracles import second_order_top_k
+    >>> triples = np.zeros((2, 2, 2))
+    >>> triples[0, 1, 0] = 2
+    >>> nodes = [[1, 0], [0, 0.5], [1, 0]]
+    >>> labels, scores = second_order_top_k(nodes, [[0, -1], [-1, 0]], triples, 2)
+    >>> labels
+    array([[0, 1, 0],
+           [0, 0, 0]], dtype=int32)
+    >>> scores
+    array([2.5, 2. ])
+    """
+    return of_second_order(*check_chain(nodes, transitions, triples)[:3]).top_k(k)
+
+
+def second_order_max_marginals(nodes, transitions, triples):
+    """Compute the max-marginals of a chain in which three labels in a row have a potential.
+
+    The max-marginal of a node and a state is the best score of all labellings that have this
+    state there. The largest of each row is the score of the best labelling. Exact up to rounding;
+    O(n_nodes n_states^3) at worst.
+
+    Parameters
+    ----------
+    nodes, transitions, triples : array-like
+        As of `second_order_viterbi`.
+
+    Returns
+    -------
+    scores : ndarray of shape (n_nodes, n_states)
+        The max-marginals; ``-inf`` where no allowed labelling has that state.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not match or a potential is NaN or +inf.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sskit.oracles import second_order_max_marginals
+    >>> triples = np.zeros((2, 2, 2))
+    >>> triples[0, 1, 0] = 2
+    >>> second_order_max_marginals([[1, 0], [0, 0.5], [1, 0]], [[0, -1], [-1, 0]], triples)
+    array([[2.5, 0.5],
+           [2. , 2.5],
+           [2.5, 0.5]])
+    """
+    return of_second_order(*check_chain(nodes, transitions, triples)[:3]).max_marginals()
+
+
+def second_order_marginals(
+    nodes, transitions, triples, *, return_pairs=False, return_triples=False
+):
+    """Compute the probabilities of a chain in which three labels in a row have a potential.
+
+    A labelling has the probability ``exp(score) / Z``; its score is that of
+    `second_order_viterbi`, and Z makes the probabilities of all labellings sum to one. Exact up to
+    rounding, in logarithms; O(n_nodes n_states^3) at worst. Rows of triples that add less than
+    exp(-50) of a sum to it are passed over.
+
+    Parameters
+    ----------
+    nodes, transitions, triples : array-like
+        As of `second_order_viterbi`.
+    return_pairs : bool, default=False
+        Whether to return the probabilities of pairs of neighbours too.
+    return_triples : bool, default=False
+        Whether to return those of three states in a row too.
+
+    Returns
+    -------
+    log_partition : float
+        log Z.
+    marginals : ndarray of shape (n_nodes, n_states)
+        Probability of each state at each node.
+    pairs : ndarray of shape (n_nodes - 1, n_states, n_states)
+        Probability of each state at a node and each at the next one; only if `return_pairs`.
+    triples : ndarray of shape (n_nodes - 2, n_states, n_states, n_states)
+        Probability of each three states at a node and the next two; only if `return_triples`. Of
+        a chain of one node the first length is 0.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not match, a potential is NaN or +inf, or no labelling is allowed.
+
+    See Also
+    --------
+    chain_marginals : Chains without potentials of three labels.
+    second_order_max_marginals : The best score with each state at each node.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sskit.oracles import second_order_marginals
+    >>> triples = np.zeros((2, 2, 2))
+    >>> triples[0, 1, 0] = np.log(9)
+    >>> log_partition, marginals = second_order_marginals(
+    ...     np.zeros((3, 2)), np.zeros((2, 2)), triples
+    ... )
+    >>> round(float(np.exp(log_partition)), 12)
+    16.0
+    >>> marginals
+    array([[0.75, 0.25],
+           [0.25, 0.75],
+           [0.75, 0.25]])
+    """
+    check_switch(return_pairs, "return_pairs")
+    check_switch(return_triples, "return_triples")
+    chain = of_second_order(*check_chain(nodes, transitions, triples)[:3])
+    log_sum, marginals, pairs, sums = chain.marginals(return_pairs, return_triples or None)
+    check_allowed(log_sum > -INFINITY, len(marginals))
+    return log_sum, marginals, *[pairs] * return_pairs, *[sums] * return_triples
+
+
+def of_second_order(nodes, transitions, triples):
+    """Return the `PaddedChain` of checked potentials."""
+    return PaddedChain(nodes, transitions, make_triple_table(triples))

@@ -1,8 +1,10 @@
-// Semi-Markov recursions: the step that looks at all lengths, compiled for several CPUs, and what
-// LazyLists needs to know of segments. Included by semi_markov.pyx only.
+// Semi-Markov recursions in any algebra, and the step that looks at all lengths, compiled for
+// several CPUs; semi_markov.pxd says what functions are for.
 #pragma once
-#include "k_best.hpp"
+#include <algorithm>
+
 #include "log_sums.hpp"
+#include "viterbi.hpp"
 
 namespace sskit {
 
@@ -63,11 +65,39 @@ SSKIT_OWN_CLONES void log_lengths_step(const double* opening, const double* leng
     lengths_step<true>(opening, lengths, whole, n_lengths, n_states, whole_step, closing, out);
 }
 
-// List t K + a has the ways to begin a segment of state a at token t, list (n_tokens + t) K + a
-// those to end one there, the last list whole segmentations.
-template <class P>
+struct SegmentMax {
+    static constexpr auto step = viterbi_step;
+    static constexpr auto lengths = longest_step;
+};
+
+struct SegmentSum {
+    static constexpr auto step = log_sum_step;
+    static constexpr auto lengths = log_lengths_step;
+};
+
+// see semi_markov.pxd
+struct SegmentPotentials {
+    ptrdiff_t n_tokens, n_states, max_length;
+    const double *opening, *closing, *lengths, *whole, *transitions, *start, *end;
+    const int32_t *bonus_state, *bonus_length;
+    const double* bonus;
+
+    // The score of a segment of the tokens s .. s + d, in the order in which it is added up here:
+    // opening, the sum of what leads to the segment and of its own
+    double score(double opening, ptrdiff_t s, ptrdiff_t d, ptrdiff_t k) const {
+        const ptrdiff_t stride = padded(n_states);
+        double score = opening + lengths[d * stride + k];
+        if (whole) score += whole[(s * max_length + d) * stride + k];
+        if (bonus_state && bonus_state[s + d] == k && bonus_length[s + d] == d)
+            score += bonus[s + d];
+        return score;
+    }
+};
+
+// For LazyLists: list t K + a has the ways to begin a segment of state a at token t, list
+// (n_tokens + t) K + a those to end one there, the last list whole segmentations.
 struct SegmentLists {
-    const P* p;
+    const SegmentPotentials* p;
     const double *leads, *value;   // of max-sum, without bonuses
 
     Sources sources(ptrdiff_t v) const {
@@ -79,7 +109,7 @@ struct SegmentLists {
         if (v < ends)
             return {K, p->opening[t * stride + a], ends + (t - 1) * K, 1,
                     value + (t - 1) * stride, 1, p->transitions + a, stride};
-        return {t + 1 < M ? t + 1 : M, p->closing[t * stride + a], t * K + a, -K,
+        return {std::min(t + 1, M), p->closing[t * stride + a], t * K + a, -K,
                 leads + t * stride + a, -stride, p->lengths + a, stride,
                 p->whole ? p->whole + t * M * stride + a : nullptr, (1 - M) * stride};
     }
@@ -89,8 +119,134 @@ struct SegmentLists {
     void write(int32_t place, int32_t s, int32_t* code) const {
         const ptrdiff_t t = place / p->n_states - p->n_tokens;
         if (t < 0 || t == p->n_tokens) return;
-        for (ptrdiff_t i = t - s; i <= t; ++i) code[i] = (int32_t)(place % p->n_states * 2);
+        std::fill(code + t - s, code + t + 1, (int32_t)(place % p->n_states * 2));
         code[t - s] += 1;
+    }
+};
+
+// see semi_markov.pxd
+class Segmentations {
+    // of tokens by state: the best score up to a segment that begins there; of segments that end
+    // there; of what follows these
+    std::vector<double> leads, value, behind;
+    std::vector<double> ahead, turned, scores;
+    LazyLists<SegmentLists> lists;
+
+    template <class A>
+    void forward(const SegmentPotentials& p) {
+        const ptrdiff_t K = p.n_states, M = p.max_length, stride = padded(K);
+        const size_t size = p.n_tokens * stride;
+        for (std::vector<double>* rows : {&leads, &value, &behind})
+            if (rows->size() < size) rows->resize(size);
+        for (ptrdiff_t k = 0; k < stride; ++k) leads[k] = p.start[k] + p.opening[k];
+        for (ptrdiff_t t = 0; t < p.n_tokens; ++t) {
+            double *lead = &leads[t * stride], *here = &value[t * stride];
+            if (t > 0) A::step(here - stride, p.transitions, K, p.opening + t * stride, lead);
+            A::lengths(lead, p.lengths, p.whole ? p.whole + t * M * stride : nullptr,
+                       std::min(t + 1, M), K, (M - 1) * stride, p.closing + t * stride, here);
+            const ptrdiff_t k = p.bonus_state ? p.bonus_state[t] : -1;
+            if (k < 0) continue;
+            here[k] = NOTHING;
+            for (ptrdiff_t s = t; s >= 0 && s > t - M; --s)
+                here[k] = std::max(here[k], p.score(leads[s * stride + k], s, t - s, k) +
+                                                p.closing[t * stride + k]);
+        }
+    }
+
+    // From the last token to the first; visit(t, k) looks at all segments of state k that begin at
+    // token t, and returns all that follows that token.
+    template <class A, class Visit>
+    void backward(const SegmentPotentials& p, Visit visit) {
+        const ptrdiff_t K = p.n_states, stride = padded(K), last = p.n_tokens - 1;
+        ahead.resize(stride);
+        turned.resize(K * stride);
+        transpose_padded(p.transitions, K, turned.data());
+        for (ptrdiff_t t = last; t >= 0; --t) {
+            // behind: what follows a segment that ends at t, its own closing with it
+            const double* closing = p.closing + t * stride;
+            double* row = &behind[t * stride];
+            for (ptrdiff_t k = 0; t == last && k < K; ++k) row[k] = p.end[k] + closing[k];
+            if (t < last) A::step(ahead.data(), turned.data(), K, closing, row);
+            // ahead: segments that begin at t, and what follows them
+            for (ptrdiff_t k = 0; k < K; ++k) ahead[k] = visit(t, k) + p.opening[t * stride + k];
+        }
+    }
+
+  public:
+    double decode(const SegmentPotentials& p, int32_t* code) {
+        const ptrdiff_t K = p.n_states, stride = padded(K);
+        ptrdiff_t t = p.n_tokens - 1;
+        forward<SegmentMax>(p);
+        const double* row = &value[t * stride];
+        ptrdiff_t k = best_source(row, 1, p.end, 1, K);
+        const double total = row[k] + p.end[k];
+        // lengths and states are needed along the best path only, so they are found here
+        while (total > NOTHING) {
+            double best = NOTHING;
+            ptrdiff_t start = t;
+            for (ptrdiff_t s = t; s >= 0 && s > t - p.max_length; --s) {
+                const double score = p.score(leads[s * stride + k], s, t - s, k);
+                if (score > best) best = score, start = s;
+            }
+            std::fill(code + start, code + t + 1, (int32_t)(2 * k));
+            code[start] += 1;
+            if (start == 0) break;
+            t = start - 1;
+            k = best_source(&value[t * stride], 1, p.transitions + k, stride, K);
+        }
+        return total;
+    }
+
+    void max_marginals(const SegmentPotentials& p, ptrdiff_t step, double* out) {
+        const ptrdiff_t stride = padded(p.n_states);
+        for (ptrdiff_t t = 0; t < p.n_tokens; ++t) std::fill_n(out + t * step, p.n_states, NOTHING);
+        forward<SegmentMax>(p);
+        backward<SegmentMax>(p, [&](ptrdiff_t t, ptrdiff_t k) {
+            double best = NOTHING;
+            // a token is in all segments from here that are at least as long
+            for (ptrdiff_t d = std::min(p.max_length, p.n_tokens - t) - 1; d >= 0; --d) {
+                double& here = out[(t + d) * step + k];
+                best = std::max(best, p.score(0.0, t, d, k) + behind[(t + d) * stride + k]);
+                here = std::max(here, leads[t * stride + k] + best);
+            }
+            return best;
+        });
+    }
+
+    double infer(const SegmentPotentials& p, double* tokens, double* segments) {
+        const ptrdiff_t K = p.n_states, stride = padded(K);
+        forward<SegmentSum>(p);
+        ahead.assign(stride, NOTHING);
+        scores.resize(std::max(stride, p.max_length));
+        for (ptrdiff_t k = 0; k < K; ++k)
+            ahead[k] = value[(p.n_tokens - 1) * stride + k] + p.end[k];
+        const double log_partition = normalise(ahead.data(), K, scores.data());
+        if (log_partition == NOTHING) return log_partition;
+        backward<SegmentSum>(p, [&](ptrdiff_t t, ptrdiff_t k) {
+            const ptrdiff_t n = std::min(p.max_length, p.n_tokens - t);
+            double best = NOTHING, total = 0.0;
+            for (ptrdiff_t d = 0; d < n; ++d) {
+                scores[d] = p.score(0.0, t, d, k) + behind[(t + d) * stride + k];
+                best = std::max(best, scores[d]);
+            }
+            if (best == NOTHING) return best;
+            const double scale = std::exp(leads[t * stride + k] + best - log_partition);
+            for (ptrdiff_t d = n - 1; d >= 0; --d) {
+                const double share = std::exp(scores[d] - best);
+                total += share;
+                tokens[(t + d) * K + k] += scale * total;
+                segments[(t * p.max_length + d) * K + k] = scale * share;
+            }
+            return best + std::log(total);
+        });
+        return log_partition;
+    }
+
+    ptrdiff_t k_best(const SegmentPotentials& p, ptrdiff_t k, int32_t* code, double* out) {
+        const ptrdiff_t answer = 2 * p.n_tokens * p.n_states;
+        forward<SegmentMax>(p);
+        SegmentLists of = {&p, leads.data(), value.data()};
+        return lists.decode(of, answer + 1, answer, k, p.n_tokens, code, out);
     }
 };
 

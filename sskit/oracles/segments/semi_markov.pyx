@@ -7,212 +7,10 @@ from sskit.oracles.gate import (
     check_allowed, check_switch, check_table, count_answers, padded_rows
 )
 
-from libc.math cimport INFINITY, exp, log
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 
-from sskit.core.lanes cimport padded
-from sskit.oracles.chain.sum_product cimport log_sum_step, normalise
-from sskit.oracles.chain.viterbi cimport transpose_padded, viterbi_step
-
-cdef extern from "semi_markov.hpp" namespace "sskit":
-    LengthsStep longest_step
-    LengthsStep log_lengths_step
-
 SEGMENTS = "no segmentation of {} tokens is allowed by the scores"
-
-
-cdef class SegmentMaxSum:
-    """The best segmentations.
-
-    Parameters
-    ----------
-    max_tokens : int
-        Length of the longest sequence.
-    n_states : int
-        Number of states.
-    """
-
-    def __cinit__(self, Py_ssize_t max_tokens, Py_ssize_t n_states):
-        self.max_tokens, self.n_states = max_tokens, n_states
-        self.stride = padded(n_states)
-        self.step, self.lengths_step = viterbi_step, longest_step
-        self.leads = np.zeros(max_tokens * self.stride + 1)
-        self.value = np.zeros(max_tokens * self.stride + 1)
-        self.behind = np.zeros(max_tokens * self.stride + 1)
-        self.ahead = np.zeros(self.stride)
-        self.transposed = np.zeros(n_states * self.stride)
-
-    cdef void forward(self, const SegmentPotentials* p) noexcept nogil:
-        cdef Py_ssize_t stride = self.stride, step = p.max_length * stride, t, k, s
-        cdef double* leads = &self.leads[0]
-        cdef double* value = &self.value[0]
-        cdef const double* whole = NULL
-        cdef double score
-        for k in range(stride):
-            leads[k] = p.start[k] + p.opening[k]
-        for t in range(p.n_tokens):
-            if t > 0:
-                self.step(
-                    value + (t - 1) * stride, p.transitions, self.n_states,
-                    p.opening + t * stride, leads + t * stride
-                )
-            if p.whole != NULL:
-                whole = p.whole + t * step
-            self.lengths_step(
-                leads + t * stride, p.lengths, whole, min(t + 1, p.max_length), self.n_states,
-                step - stride, p.closing + t * stride, value + t * stride
-            )
-            if p.bonus_state == NULL or p.bonus_state[t] < 0:
-                continue
-            k = p.bonus_state[t]
-            value[t * stride + k] = -INFINITY
-            for s in range(t, max(-1, t - p.max_length), -1):
-                score = segment_score(p, leads[s * stride + k], stride, s, t - s, k)
-                score += p.closing[t * stride + k]
-                value[t * stride + k] = max(value[t * stride + k], score)
-
-    cdef double decode(self, const SegmentPotentials* p, int32_t* code) noexcept nogil:
-        cdef Py_ssize_t stride = self.stride, t = p.n_tokens - 1, j, k = 0, s, start
-        cdef double* row = &self.value[t * stride]
-        cdef double score, best, total = -INFINITY
-        self.forward(p)
-        for j in range(self.n_states):
-            if row[j] + p.end[j] > total:
-                total = row[j] + p.end[j]
-                k = j
-        if total == -INFINITY:
-            return total
-        # lengths and states are needed along the best path only, so they are found here
-        while True:
-            start, best = t, -INFINITY
-            for s in range(t, max(-1, t - p.max_length), -1):
-                score = segment_score(p, self.leads[s * stride + k], stride, s, t - s, k)
-                if score > best:
-                    best, start = score, s
-            for s in range(start, t + 1):
-                code[s] = <int32_t>(2 * k)
-            code[start] += 1
-            if start == 0:
-                return total
-            t = start - 1
-            row = &self.value[t * stride]
-            best = -INFINITY
-            s, k = k, 0
-            for j in range(self.n_states):
-                score = row[j] + p.transitions[j * stride + s]
-                if score > best:
-                    best, k = score, j
-
-    cdef void marginals(self, const SegmentPotentials* p, double* out) noexcept nogil:
-        cdef Py_ssize_t k
-        for k in range(p.n_tokens * self.n_states):
-            out[k] = -INFINITY
-        self.out = out
-        self.forward(p)
-        self.backward(p)
-
-    cdef void backward(self, const SegmentPotentials* p) noexcept nogil:
-        cdef Py_ssize_t stride = self.stride, last = p.n_tokens - 1, t, k
-        cdef double* behind = &self.behind[0]
-        transpose_padded(p.transitions, self.n_states, &self.transposed[0])
-        for t in range(last, -1, -1):
-            # behind: what follows a segment that ends at t, its own closing with it
-            if t == last:
-                for k in range(self.n_states):
-                    behind[t * stride + k] = p.end[k] + p.closing[t * stride + k]
-            else:
-                self.step(
-                    &self.ahead[0], &self.transposed[0], self.n_states, p.closing + t * stride,
-                    behind + t * stride
-                )
-            # ahead: segments that begin at t, and what follows them
-            for k in range(self.n_states):
-                self.ahead[k] = self.visit(p, t, k) + p.opening[t * stride + k]
-
-    cdef double visit(self, const SegmentPotentials* p, Py_ssize_t t, Py_ssize_t k) noexcept nogil:
-        cdef Py_ssize_t d, place
-        cdef double score, best = -INFINITY
-        # a token is in all segments from here that are at least as long
-        for d in range(min(p.max_length, p.n_tokens - t) - 1, -1, -1):
-            score = segment_score(p, 0.0, self.stride, t, d, k)
-            best = max(best, score + self.behind[(t + d) * self.stride + k])
-            place = (t + d) * self.n_states + k
-            self.out[place] = max(self.out[place], self.leads[t * self.stride + k] + best)
-        return best
-
-
-cdef class SegmentSumProduct(SegmentMaxSum):
-    """The probabilities of segmentations: arguments are those of SegmentMaxSum."""
-
-    def __cinit__(self, Py_ssize_t max_tokens, Py_ssize_t n_states):
-        self.step, self.lengths_step = log_sum_step, log_lengths_step
-        self.score = np.empty(max_tokens)
-
-    cdef double infer(
-        self, const SegmentPotentials* p, double* tokens, double* segments
-    ) noexcept nogil:
-        cdef Py_ssize_t k
-        cdef double* total = &self.ahead[0]
-        self.forward(p)
-        for k in range(self.n_states):
-            total[k] = self.value[(p.n_tokens - 1) * self.stride + k] + p.end[k]
-        self.log_partition = normalise(total, self.n_states, &self.behind[0])
-        self.out, self.segments = tokens, segments
-        if self.log_partition > -INFINITY:
-            self.backward(p)
-        return self.log_partition
-
-    cdef double visit(self, const SegmentPotentials* p, Py_ssize_t t, Py_ssize_t k) noexcept nogil:
-        cdef Py_ssize_t d, n = min(p.max_length, p.n_tokens - t)
-        cdef double best = -INFINITY, total = 0.0, share = 0.0, scale, lead
-        for d in range(n):
-            self.score[d] = segment_score(p, 0.0, self.stride, t, d, k)
-            self.score[d] += self.behind[(t + d) * self.stride + k]
-            best = max(best, self.score[d])
-        if best == -INFINITY:
-            return best
-        lead = self.leads[t * self.stride + k]
-        scale = exp(lead + best - self.log_partition)
-        for d in range(n - 1, -1, -1):
-            total += exp(self.score[d] - best)
-            share = scale * total
-            self.out[(t + d) * self.n_states + k] += share
-            self.segments[(t * p.max_length + d) * self.n_states + k] = (
-                scale * exp(self.score[d] - best)
-            )
-        return best + log(total)
-
-
-cdef class SegmentKBest:
-    """The k best segmentations.
-
-    Parameters
-    ----------
-    max_tokens : int
-        Length of the longest sequence.
-    n_states : int
-        Number of states.
-    max_length : int
-        That of the longest segment.
-    k : int
-        Number of segmentations, at least 1.
-    """
-
-    def __cinit__(self, Py_ssize_t max_tokens, Py_ssize_t n_states, Py_ssize_t max_length,
-                  Py_ssize_t k):
-        self.k, self.sums = k, SegmentMaxSum(max_tokens, n_states)
-
-    cdef Py_ssize_t decode(
-        self, const SegmentPotentials* p, int32_t* code, double* scores
-    ) except -1 nogil:
-        cdef SegmentLists[SegmentPotentials] programme
-        cdef Py_ssize_t answer = 2 * p.n_tokens * p.n_states
-        self.sums.forward(p)
-        programme.p = p
-        programme.leads, programme.value = &self.sums.leads[0], &self.sums.value[0]
-        return self.lists.decode(
-            programme, answer + 1, answer, self.k, p.n_tokens, code, scores
-        )
 
 
 cdef class PackedSegments:
@@ -321,12 +119,12 @@ def segment_max_sum(tokens, transitions, lengths, *, first=None, last=None, star
     cdef PackedSegments scores = PackedSegments(
         tokens, transitions, lengths, first, last, start, end, whole
     )
-    cdef SegmentMaxSum search = SegmentMaxSum(scores.n_tokens, scores.n_states)
+    cdef Segmentations search
     code = np.zeros(scores.n_tokens, dtype=np.int32)
     cdef int32_t[::1] out = code
     cdef double score
     with nogil:
-        score = search.decode(&scores.p, &out[0])
+        score = search.decode(scores.p, &out[0])
     check_allowed(score > -INFINITY, scores.n_tokens, SEGMENTS)
     return segments_of(code), score
 
@@ -370,11 +168,11 @@ def segment_max_marginals(tokens, transitions, lengths, *, first=None, last=None
     cdef PackedSegments scores = PackedSegments(
         tokens, transitions, lengths, first, last, start, end, whole
     )
-    cdef SegmentMaxSum search = SegmentMaxSum(scores.n_tokens, scores.n_states)
+    cdef Segmentations search
     marginals = np.empty((scores.n_tokens, scores.n_states))
     cdef double[:, ::1] out = marginals
     with nogil:
-        search.marginals(&scores.p, &out[0, 0])
+        search.max_marginals(scores.p, scores.n_states, &out[0, 0])
     return marginals
 
 
@@ -423,15 +221,15 @@ def segment_top_k(tokens, transitions, lengths, k, *, first=None, last=None, sta
     cdef PackedSegments packed = PackedSegments(
         tokens, transitions, lengths, first, last, start, end, whole
     )
-    cdef Py_ssize_t n_tokens = packed.n_tokens, n_states = packed.n_states
-    k = count_answers(k, 2 * n_states, n_tokens)
-    cdef SegmentKBest search = SegmentKBest(n_tokens, n_states, packed.max_length, k)
+    cdef Py_ssize_t n_tokens = packed.n_tokens, most
+    k = most = count_answers(k, 2 * packed.n_states, n_tokens)
+    cdef Segmentations search
     codes, scores = np.empty((k, n_tokens), dtype=np.int32), np.empty(k)
     cdef int32_t[:, ::1] codes_out = codes
     cdef double[::1] scores_out = scores
     cdef Py_ssize_t found
     with nogil:
-        found = search.decode(&packed.p, &codes_out[0, 0], &scores_out[0])
+        found = search.k_best(packed.p, most, &codes_out[0, 0], &scores_out[0])
     check_allowed(found, n_tokens, SEGMENTS)
     return [segments_of(code) for code in codes[:found]], scores[:found].copy()
 
@@ -493,14 +291,14 @@ def segment_marginals(tokens, transitions, lengths, *, first=None, last=None, st
         tokens, transitions, lengths, first, last, start, end, whole
     )
     cdef Py_ssize_t n_tokens = packed.n_tokens, n_states = packed.n_states
-    cdef SegmentSumProduct oracle = SegmentSumProduct(n_tokens, n_states)
+    cdef Segmentations oracle
     marginals = np.zeros((n_tokens, n_states))
     segments = np.zeros((n_tokens, packed.max_length, n_states))
     cdef double[:, ::1] out = marginals
     cdef double[:, :, ::1] by_segment = segments
     cdef double log_partition
     with nogil:
-        log_partition = oracle.infer(&packed.p, &out[0, 0], &by_segment[0, 0, 0])
+        log_partition = oracle.infer(packed.p, &out[0, 0], &by_segment[0, 0, 0])
     check_allowed(log_partition > -INFINITY, n_tokens, SEGMENTS)
     if not return_segments:
         return log_partition, marginals

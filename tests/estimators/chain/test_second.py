@@ -11,7 +11,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 
 from sskit import (
-    CalibratedTagger,
     EarlyStopping,
     RegularizationPath,
     SequenceTagger,
@@ -317,13 +316,6 @@ def test_what_a_fitted_one_refuses(data, fitted):
         model.set_params(beam_size=2).predict(X)
     with pytest.raises(ValueError, match="order was 2 when this SequenceTagger was fitted"):
         model.set_params(beam_size=None, order=1).predict(X)
-    with pytest.raises(ValueError, match="explain .* cannot be used with order=2"):
-        fitted.explain(X, 0, 0)
-    with pytest.raises(ValueError, match="order=2, of which there are no probabilities"):
-        CalibratedTagger(clone(fitted), cv=2).fit(X, y)
-    search = GridSearchCV(SequenceTagger(random_state=0), {"order": [2]}, cv=2)
-    with pytest.raises(ValueError, match="order=2, of which there are no probabilities"):
-        CalibratedTagger(search, cv=2).fit(X, y)
     with pytest.raises(NotFittedError):
         SequenceTagger(order=2).predict(X)
 

@@ -333,10 +333,8 @@ def test_refused_of_data():
     assert SequenceTagger()._refuse_parts() is None
     with pytest.raises(ValueError, match="a path cannot be traced"):
         RegularizationPath(model).fit(X, Y)
-    with pytest.raises(ValueError, match="set n_states_per_label=1"):
-        CalibratedTagger(model).fit(X, Y)
-    with pytest.raises(ValueError, match="set n_states_per_label=1"):
-        CalibratedTagger(FITTED, cv="prefit").fit(X, Y)
+    with pytest.raises(ValueError, match="risk='labelling' cannot"):
+        CalibratedTagger(model, risk="labelling").fit(X, Y)
 
 
 @pytest.mark.parametrize(

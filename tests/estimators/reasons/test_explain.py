@@ -288,3 +288,46 @@ def test_features_of_edges(make):
             frame = model.explain(X, 0, t)
             assert frame["contribution"].sum() == pytest.approx(d[0] - d[1], abs=1e-9)
             assert ("edge" in set(frame["kind"])) == z[max(t - 1, 0) : t + 1].any()
+
+
+@pytest.mark.parametrize("edges", [False, True])
+@pytest.mark.parametrize("n_states", [1, 2])
+def test_three_labels_in_a_row_against_enumeration(edges, n_states):
+    rng = np.random.default_rng(4)
+    X, y = sequences(rng, 8, longest=5)
+    z = [rng.normal(size=(len(x) - 1, 2)) * rng.integers(2, size=(len(x) - 1, 2)) for x in X]
+    given = list(zip(X, z, strict=True)) if edges else X
+    model = SequenceTagger(order=2, n_states_per_label=n_states, tol=0.5, random_state=0)
+    model.fit(given, y)
+    for name in ("coef_", "transitions_", "start_", "end_", "triples_"):
+        setattr(model, name, rng.normal(size=getattr(model, name).shape))
+    if edges:
+        model._edge_tables_ = rng.normal(size=model._edge_tables_.shape)
+    S, owner = 3 * n_states, np.repeat(range(3), n_states)
+    groups, beyond = set(), 0
+    for i, (x, rows) in enumerate(zip(X, z, strict=True)):
+        paths = np.array(list(itertools.product(range(S), repeat=len(x))))
+        scores = model.start_[paths[:, 0]] + model.end_[paths[:, -1]]
+        scores = scores + (x @ model.coef_.T)[np.arange(len(x)), paths].sum(axis=1)
+        for t, row in enumerate(rows):
+            table = model.transitions_ + (model.edge_coef_ @ row if edges else 0.0)
+            scores += table[paths[:, t], paths[:, t + 1]]
+        for t in range(len(x) - 2):
+            scores += model.triples_[tuple(paths[:, t : t + 3].T)]
+        for t in range(len(x)):
+            best = np.array([scores[owner[paths[:, t]] == k].max() for k in range(3)])
+            first, second = np.argsort(best)[::-1][:2]
+            frame = model.explain(given, i, t)
+            assert (frame.attrs["label"], frame.attrs["rival"]) == tuple(LABELS[[first, second]])
+            margin = best[first] - best[second]
+            assert frame.attrs["margin"] == pytest.approx(margin, abs=1e-9)
+            assert frame["contribution"].sum() == pytest.approx(margin, abs=1e-9)
+            triples = frame[frame["kind"] == "triple"]
+            wanted = {-1: "before", 0: "around", 1: "after"}
+            places = [s for s in wanted if 1 <= t + s < len(x) - 1]
+            assert triples["group"].tolist() == [wanted[s] for s in places]
+            assert triples["node"].tolist() == [t + s for s in places]
+            assert triples["feature"].str.fullmatch("(.* -> ){2}.* against (.* -> ){2}.*").all()
+            groups |= set(frame["group"])
+            beyond += int((frame["contribution"][frame["kind"] == "beyond"] != 0).sum())
+    assert groups == {"features", "bias", "before", "around", "after"} and beyond

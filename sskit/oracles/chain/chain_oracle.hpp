@@ -1,0 +1,169 @@
+// What is asked of chains of either order, but for the best labelling; see viterbi.pxd.
+#pragma once
+#include "second_order.hpp"
+#include "sum_product.hpp"
+
+namespace sskit {
+
+// Sums over the labellings of chains of the second order, one after the other; see ChainOracle.
+class SecondSumProduct {
+    Chain c;
+    std::vector<double> value, shift, scratch;   // shift: what was taken from values, by node
+
+  public:
+    double forward(const Chain& chain) {
+        c = chain;
+        value.resize(second_order_room(c.n_nodes, c.n_states));
+        shift.resize(c.n_nodes);
+        scratch.resize(4 * c.size + 2 * c.stride);
+        if (c.n_nodes == 1) return normalise(c.node, c.n_states, value.data());
+        const double total =
+            second_forward<PairSum>(c, nullptr, nullptr, 0.0, value.data(), shift.data());
+        return total + normalise(&value[(c.n_nodes - 2) * c.size], c.size, scratch.data());
+    }
+
+    void backward(double* marginals, double* pairs, ptrdiff_t step, double* triples,
+                  ptrdiff_t triple_step) {
+        const ptrdiff_t K = c.n_states, stride = c.stride;
+        double *both = &scratch[2 * c.size + 2 * stride], *shares = both + c.size;
+        std::fill_n(marginals, c.n_nodes * stride, 0.0);
+        if (c.n_nodes == 1) normalise(c.node, K, marginals);
+        second_backward<PairSum>(c, scratch.data(), [&](ptrdiff_t t, const double* ahead) {
+            const double* here = &value[(t - 1) * c.size];
+            for (ptrdiff_t b = 0, at = 0; b < K; ++b)
+                for (ptrdiff_t d = 0; d < stride; ++d, ++at)
+                    both[at] = d < K ? here[at] + ahead[d * stride + b] : NOTHING;
+            const double total = normalise(both, c.size, shares);
+            for (ptrdiff_t b = 0, at = 0; b < K; ++b)
+                for (ptrdiff_t d = 0; d < stride; ++d, ++at) {
+                    marginals[t * stride + d] += shares[at];
+                    if (t == 1) marginals[b] += shares[at];
+                }
+            for (ptrdiff_t at = 0; pairs && at < c.size; ++at)
+                pairs[(t - 1) * step + at] += shares[at];
+            if (!triples || t == 1) return;
+            for (ptrdiff_t b = 0; b < K; ++b)
+                for (ptrdiff_t d = 0; d < K; ++d)
+                    both[b * stride + d] = c.at(t - 1)[b * stride + d] + c.node[t * stride + d] +
+                                           (ahead[d * stride + b] - shift[t] - total);
+            add_triples(here - c.size, c.triples, both, K, triples + (t - 2) * triple_step);
+        });
+    }
+
+    void sample(const double* uniform, int32_t* labels) {
+        const ptrdiff_t T = c.n_nodes, K = c.n_states;
+        double *weight = scratch.data(), *score = weight + c.size;
+        if (T == 1) {
+            labels[0] = (int32_t)draw_state(value.data(), K, uniform[0]);
+            return;
+        }
+        // the last two labels are drawn together
+        normalise(&value[(T - 2) * c.size], c.size, weight);
+        const ptrdiff_t pair = draw_state(weight, c.size, uniform[T - 1]);
+        labels[T - 2] = (int32_t)(pair / c.stride), labels[T - 1] = (int32_t)(pair % c.stride);
+        for (ptrdiff_t t = T - 3; t >= 0; --t) {
+            const double* here = &value[t * c.size + labels[t + 1]];
+            const double* ends = c.triples + labels[t + 1] * c.stride + labels[t + 2];
+            for (ptrdiff_t a = 0; a < K; ++a) score[a] = here[a * c.stride] + ends[a * c.size];
+            normalise(score, K, weight);
+            labels[t] = (int32_t)draw_state(weight, K, uniform[t]);
+        }
+    }
+};
+
+// see viterbi.pxd
+class ChainOracle {
+    std::vector<double> turned, turned_triples, value, closing, scratch;
+    LazyLists<ChainLists> lists;
+    LazyLists<SecondLists> triple_lists;
+    SumProduct sums;
+    SecondSumProduct triple_sums;
+    bool has_triples = false;               // had the last chain some?
+
+    Chain both_ways(Chain c) const {
+        c.turned = turned.data(), c.turned_triples = turned_triples.data();
+        return c;
+    }
+
+  public:
+    void begin(const Chain& c) {
+        const ptrdiff_t K = c.n_states;
+        turned.resize(c.size);
+        transpose_padded(c.table, K, turned.data());
+        sums.begin();
+        if (!c.triples) return;
+        std::vector<double> weights(K * K * K + LANES);
+        for (ptrdiff_t a = 0; a < K; ++a)
+            for (ptrdiff_t b = 0; b < K; ++b)
+                for (ptrdiff_t d = 0; d < K; ++d)
+                    weights[(d * K + b) * K + a] = c.triples[(a * K + b) * c.stride + d];
+        turned_triples.resize(triple_room(K));
+        triple_table(weights.data(), K, turned_triples.data());
+    }
+
+    ptrdiff_t k_best(const Chain& c, ptrdiff_t k, int32_t* labels, double* scores) {
+        const ptrdiff_t K = c.n_states, T = c.n_nodes;
+        if (!c.triples) {
+            value.resize(T * c.stride);
+            chain_forward<MaxPlus>(c, nullptr, nullptr, 0.0, value.data());
+            ChainLists of = {c, value.data()};
+            return lists.decode(of, T * K + 1, T * K, k, T, labels, scores);
+        }
+        value.resize(second_order_room(T, K));
+        second_forward<PairMax>(c, nullptr, nullptr, 0.0, value.data(), nullptr);
+        closing.assign(c.node, c.node + K);
+        for (ptrdiff_t y = 0; T > 1 && y < K; ++y) {
+            closing[y] = NOTHING;
+            for (ptrdiff_t b = 0; b < K; ++b)
+                closing[y] = std::max(closing[y], value[(T - 2) * c.size + b * c.stride + y]);
+        }
+        SecondLists of = {c, value.data(), closing.data()};
+        const ptrdiff_t answer = (T - 1) * K * K + K;
+        return triple_lists.decode(of, answer + 1, answer, k, T, labels, scores);
+    }
+
+    void max_marginals(const Chain& chain, double* out) {
+        const Chain c = both_ways(chain);
+        const ptrdiff_t K = c.n_states, stride = c.stride;
+        scratch.resize(2 * c.size + 3 * stride);
+        if (!c.triples) {
+            chain_forward<MaxPlus>(c, nullptr, nullptr, 0.0, out);
+            chain_backward<MaxPlus>(c, scratch.data(), [&](ptrdiff_t t, const double* ahead, double*) {
+                for (ptrdiff_t k = 0; k < stride; ++k) out[t * stride + k] += ahead[k];
+            });
+            return;
+        }
+        std::copy_n(c.node, stride, out);
+        if (c.n_nodes == 1) return;
+        value.resize(second_order_room(c.n_nodes, K));
+        second_forward<PairMax>(c, nullptr, nullptr, 0.0, value.data(), nullptr);
+        std::fill_n(out, c.n_nodes * stride, NOTHING);
+        second_backward<PairMax>(c, scratch.data(), [&](ptrdiff_t t, const double* ahead) {
+            const double* here = &value[(t - 1) * c.size];
+            for (ptrdiff_t b = 0; b < K; ++b)
+                for (ptrdiff_t d = 0; d < K; ++d) {
+                    const double x = here[b * stride + d] + ahead[d * stride + b];
+                    out[t * stride + d] = std::max(out[t * stride + d], x);
+                    if (t == 1) out[b] = std::max(out[b], x);
+                }
+        });
+    }
+
+    double forward(const Chain& c) {
+        has_triples = c.triples;
+        return has_triples ? triple_sums.forward(both_ways(c)) : sums.forward(both_ways(c));
+    }
+
+    void backward(double* marginals, double* pairs, ptrdiff_t step, double* triples,
+                  ptrdiff_t triple_step) {
+        if (has_triples) triple_sums.backward(marginals, pairs, step, triples, triple_step);
+        else sums.backward(marginals, pairs, step);
+    }
+
+    void sample(const double* uniform, int32_t* labels) {
+        if (has_triples) triple_sums.sample(uniform, labels);
+        else sums.sample(uniform, labels);
+    }
+};
+
+}  // namespace sskit

@@ -1,0 +1,262 @@
+"""Calibrated taggers with three labels in a row, hidden states or both, against enumeration."""
+
+import itertools
+import pickle
+
+import numpy as np
+import pytest
+from scipy.special import logsumexp
+
+from sskit import CalibratedTagger, SequenceTagger
+from sskit.estimators.calibration.members import possible_labels, scores_of
+from sskit.metrics import spans
+from sskit.models.calibration.likelihood import METHODS, HeldOut, Target
+
+TAGS = np.array(["B-X", "I-X", "O"])
+STATES = {"I-X": 2, "O": 2}
+
+
+def tagged(n=40, seed=0, longest=6, edges=False):
+    """Sequences whose labels depend on the two before them, with features of edges or without."""
+    rng = np.random.default_rng(seed)
+    tables = np.random.default_rng(9).dirichlet(np.full(3, 0.4), size=(3, 3))
+    X, y = [], []
+    for _ in range(n):
+        T = int(rng.integers(1, longest + 1))
+        labels = rng.integers(3, size=2).tolist()
+        for _ in range(T - 2):
+            labels.append(int(rng.choice(3, p=tables[labels[-2], labels[-1]])))
+        labels = labels[:T]
+        x = 0.7 * np.eye(3)[labels] + 0.7 * rng.normal(size=(T, 3))
+        X.append((x, rng.normal(size=(T - 1, 2))) if edges else x)
+        y.append(TAGS[labels])
+    return X, y
+
+
+def labellings(model, item):
+    """Return all labellings of a sequence and p of each."""
+    c, (x, z) = model.calibration_, item if isinstance(item, tuple) else (item, None)
+    labels = np.array(list(itertools.product(range(3), repeat=len(x))))
+    total = []
+    for member in model.estimators_:
+        counts = getattr(member, "n_states_", np.ones(3, dtype=int))
+        owner = np.repeat(np.arange(3), counts)
+        paths = np.array(list(itertools.product(range(len(owner)), repeat=len(x))))
+        own = x @ member.coef_.T
+        if c["coef"].ndim == 2:
+            means = np.stack([own[:, owner == k].mean(axis=1) for k in range(3)], axis=1)
+            nodes = np.empty_like(own)
+            for s, k in enumerate(owner):
+                mixed = means.copy()
+                mixed[:, k] = own[:, s]
+                nodes[:, s] = mixed @ c["coef"][k]
+        else:
+            nodes = own * (c["coef"][owner] if c["coef"].ndim else c["coef"])
+        nodes = nodes + c["bias"][owner]
+        nodes[0] += c["pairs"] * member.start_ + c["start"][owner]
+        nodes[-1] += c["pairs"] * member.end_ + c["end"][owner]
+        scores = nodes[np.arange(len(x)), paths].sum(axis=1)
+        for t in range(len(x) - 1):
+            table = member.transitions_ + (0.0 if z is None else member.edge_coef_ @ z[t])
+            table = c["pairs"] * table + c["transitions"][0][np.ix_(owner, owner)]
+            if member.allowed_transitions_ is not None:
+                table[~member.allowed_transitions_[np.ix_(owner, owner)]] = -np.inf
+            scores += table[paths[:, t], paths[:, t + 1]]
+        if member.allowed_start_ is not None:
+            scores[~member.allowed_start_[owner[paths[:, 0]]]] = -np.inf
+        for t in range(len(x) - 2 if member.order == 2 else 0):
+            scores += c["pairs"] * member.triples_[paths[:, t], paths[:, t + 1], paths[:, t + 2]]
+        p = np.exp(scores - logsumexp(scores))
+        place = owner[paths] @ 3 ** np.arange(len(x))[::-1]
+        total.append(np.bincount(place, p, minlength=len(labels)))
+    return labels, np.mean(total, axis=0)
+
+
+def with_params(model, **params):
+    """A fitted copy with other parameters."""
+    return pickle.loads(pickle.dumps(model)).set_params(**params)
+
+
+CASES = {
+    "order": {"order": 2},
+    "states": {"n_states_per_label": STATES},
+    "order and edges": {"order": 2, "edges": True},
+    "order and rules": {"order": 2, "allowed_transitions": "bio", "on_violation": "repair"},
+    "all": {
+        "order": 2, "edges": True, "n_states_per_label": STATES, "allowed_transitions": "bio",
+        "on_violation": "repair",
+    },
+}  # fmt: skip
+
+
+def fitted(case, method, n=40, **params):
+    """Return a calibrated tagger, and sequences for it."""
+    params = CASES[case] | params
+    edges = params.pop("edges", False)
+    ensemble = params.pop("ensemble", True)
+    tagger = SequenceTagger(random_state=0, tol=0.1, **params)
+    model = CalibratedTagger(tagger, method=method, cv=2, ensemble=ensemble)
+    return model.fit(*tagged(n, edges=edges)), tagged(6, 1, 4, edges)[0]
+
+
+@pytest.fixture(scope="module", params=itertools.product(CASES, METHODS), ids="-".join)
+def given(request):
+    return fitted(*request.param)
+
+
+@pytest.mark.filterwarnings("ignore:.*were changed")
+@pytest.mark.filterwarnings("ignore:.*did not converge")
+class TestAgainstEnumeration:
+    def test_probabilities(self, given):
+        model, X = given
+        marginals, log_p = model.predict_proba(X), model.predict_log_proba(X)
+        for item, found, logs in zip(X, marginals, log_p, strict=True):
+            labels, p = labellings(model, item)
+            wanted = np.array([np.bincount(row, p, minlength=3) for row in labels.T])
+            np.testing.assert_allclose(found, wanted, rtol=1e-8, atol=1e-15)
+            np.testing.assert_allclose(np.exp(logs), wanted, rtol=1e-8, atol=1e-15)
+            every = model.confidence([item] * len(p), list(TAGS[labels]))
+            np.testing.assert_allclose(every, p, rtol=1e-8, atol=1e-15)
+        threads = with_params(model, n_jobs=2).predict_proba(X)
+        for some, others in zip(threads, marginals, strict=True):
+            np.testing.assert_array_equal(some, others)
+
+    def test_what_is_known(self, given):
+        model, X = given
+        for item in X[::2]:
+            labels, p = labellings(model, item)
+            known = [None] * labels.shape[1]
+            known[-1] = {"I-X", "O"}
+            agrees = labels[:, -1] != 0
+            np.testing.assert_allclose(model.confidence([item], [known]), p[agrees].sum())
+            if p[agrees].sum() > 0:
+                q = np.where(agrees, p, 0.0) / p[agrees].sum()
+                (found,) = model.predict_proba([item], known=[known])
+                wanted = [np.bincount(row, q, minlength=3) for row in labels.T]
+                np.testing.assert_allclose(found, wanted, rtol=1e-8, atol=1e-15)
+                for risk in (None, "tokens", "spans"):
+                    (row,) = with_params(model, risk=risk).predict([item], known=[known])
+                    assert row[-1] != "B-X", risk
+
+    def test_spans(self, given):
+        model, X = given
+        best = with_params(model, risk="spans")
+        for item in X[::2]:
+            labels, p = labellings(model, item)
+            described = [set(spans(row)) for row in TAGS[labels]]
+            total = {}
+            for some, value in zip(described, p, strict=True):
+                for span in some:
+                    total[span] = total.get(span, 0.0) + value
+            for row in TAGS[labels][:: max(len(labels) // 8, 1)]:
+                (found,) = model.span_confidence([item], [row])
+                assert [span[:3] for span in found] == spans(row)
+                wanted = [total[tuple(span[:3])] for span in found]
+                np.testing.assert_allclose([span[3] for span in found], wanted, atol=1e-10)
+            expected = sum(total.values())
+            ratio = [
+                2 * sum(total[s] for s in some) / max(len(some) + expected, 1e-9)
+                for some, value in zip(described, p, strict=True)
+                if value > 0
+            ]
+            chosen = set(spans(best.predict([item])[0]))
+            reached = 2 * sum(total[s] for s in chosen) / max(len(chosen) + expected, 1e-9)
+            assert reached >= max(ratio) - 1e-9
+
+    def test_samples(self, given):
+        model, X = given
+        drawn = model.sample(X, 2000, random_state=0)
+        for item, some in zip(X, drawn, strict=True):
+            labels, p = labellings(model, item)
+            place = np.searchsorted(TAGS, some) @ 3 ** np.arange(labels.shape[1])[::-1]
+            share = np.bincount(place, minlength=len(p)) / len(some)
+            assert np.abs(share - p).max() < 0.06
+            assert (p[share > 0] > 0).all()
+
+    def test_risks(self, given):
+        model, X = given
+        tokens = with_params(model, risk="tokens")
+        single = with_params(model)
+        single.estimators_ = single.estimators_[:1]
+        for item, p in zip(X, model.predict_proba(X), strict=True):
+            np.testing.assert_array_equal(tokens.predict([item])[0], TAGS[p.argmax(axis=1)])
+            (wanted,) = single.estimators_[0].predict([item])
+            np.testing.assert_array_equal(single.predict([item])[0], wanted)
+            # of what the models propose, the most probable
+            proposed = [member.predict([item])[0] for member in model.estimators_]
+            best = proposed[int(np.argmax(model.confidence([item] * 2, proposed)))]
+            np.testing.assert_array_equal(model.predict([item])[0], best)
+            if not hasattr(single.estimators_[0], "n_states_"):
+                labels, q = labellings(single, item)
+                (row,) = with_params(single, risk="labelling").predict([item])
+                np.testing.assert_array_equal(row, TAGS[labels[q.argmax()]])
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.filterwarnings("ignore:.*were changed")
+@pytest.mark.filterwarnings("ignore:.*did not converge")
+def test_the_likelihood_is_that_of_held_out_labels(case):
+    model, _ = fitted(case, "matrix", ensemble=False)
+    tagger = model.estimators_[0]
+    X, y = tagged(9, 4, 5, edges=CASES[case].get("edges", False))
+    y = [tagger.predict([x])[0] for x in X] if tagger.allowed_transitions_ is not None else y
+    prefit = CalibratedTagger(tagger, method="vector", cv="prefit")
+    prefit.fit(X, y, sample_weight=np.arange(9.0))
+    log_p = []
+    for x, labels in zip(X, y, strict=True):
+        every, p = labellings(prefit, x)
+        log_p.append(np.log(p[(TAGS[every] == labels).all(axis=1)][0]))
+    assert abs(np.average(log_p, weights=np.arange(9.0)) - prefit.log_likelihood_) < 1e-9
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.filterwarnings("ignore:.*were changed")
+@pytest.mark.filterwarnings("ignore:.*did not converge")
+def test_the_gradient(case, method):
+    params = dict(CASES[case])
+    X, y = tagged(20, edges=params.pop("edges", False))
+    tagger = SequenceTagger(random_state=0, tol=0.1, **params).fit(X, y)
+    X = X[:6]
+    # labels that the tagger does not know lie between those that it does
+    classes = np.array(["B-X", "C", "I-X", "O"])
+    scores = scores_of(tagger, X, classes)
+    hidden = [labels.tolist() for labels in tagger.predict(X)]
+    partly = [[None, *labels[1:-1], {"O", "B-X"}][: len(labels)] for labels in hidden]
+    for truth in (hidden, partly):
+        possible = possible_labels(truth, scores, classes, None)
+        target = Target(HeldOut(scores, possible, np.arange(6.0)))
+        family = METHODS[method](4, 1)
+        theta = family.centre(2.0)
+        theta = theta + 0.1 * np.random.default_rng(0).normal(size=len(theta))
+        value, slope = target.evaluate(family.unpack(theta))
+        gradient = family.pack(slope)
+        for k in {family.factors.start, *range(0, len(theta), max(len(theta) // 12, 1))}:
+            step = np.zeros(len(theta))
+            step[k] = 1e-5
+            up = target.evaluate(family.unpack(theta + step))[0]
+            down = target.evaluate(family.unpack(theta - step))[0]
+            assert abs((up - down) / 2e-5 - gradient[k]) < 1e-6 * max(1.0, abs(value))
+
+
+def test_the_most_probable_labelling_of_hidden_states_is_refused():
+    X, y = tagged()
+    tagger = SequenceTagger(n_states_per_label=2, random_state=0)
+    with pytest.raises(ValueError, match=r"risk='labelling' .* NP-hard"):
+        CalibratedTagger(tagger, risk="labelling").fit(X, y)
+    model = CalibratedTagger(tagger, cv=2).fit(X, y).set_params(risk="labelling")
+    with pytest.raises(ValueError, match=r"risk='labelling' .* NP-hard"):
+        model.predict(X)
+
+
+@pytest.mark.parametrize("params", [{"order": 2}, {"n_states_per_label": STATES}])
+def test_empty_sequences(params):
+    X, y = tagged(20)
+    empty = np.empty((0, 3))
+    tagger = SequenceTagger(random_state=0, **params).fit(X, y)
+    model = CalibratedTagger(tagger, cv="prefit").fit([*X, empty], [*y, []])
+    found = model.predict_proba([empty, X[0], empty])
+    np.testing.assert_array_equal(found[1], model.predict_proba(X[:1])[0])
+    assert model.predict_proba([empty])[0].shape == (0, 3)
+    assert model.confidence([empty], [[]])[0] == 1.0
+    assert model.sample([empty, X[0]], 3, random_state=0)[0].shape == (3, 0)

@@ -29,7 +29,7 @@ GROUND = {"_labels", "_numbers", "_public", "_ready", "_tag_schemes"}
 ROOMS = {
     "core": "",
     "parallel": "core",
-    "losses": "inputs models models/chain oracles/graph",
+    "losses": "inputs models models/chain models/graph",
     "inputs": "",
     "inputs/chains": "inputs",
     "oracles": "core",
@@ -40,7 +40,7 @@ ROOMS = {
     "oracles/rankings": "oracles",
     "oracles/segments": "core oracles oracles/chain",
     "oracles/label_sets": "core inputs oracles oracles/graph",
-    "models": "core oracles/chain oracles/graph oracles/tree parallel",
+    "models": "core oracles/chain parallel",
     "models/kernel": "core models",
     "models/slack": "core",
     "models/structured": "core inputs models",

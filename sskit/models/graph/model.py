@@ -291,7 +291,7 @@ class GraphModel:
             map,
             self.form,
             graphs.ends,
-            graphs.edge_offsets,
+            (graphs.edge_offsets[:-1], graphs.edge_offsets[1:]),
             oracles,
             choice,
             topologies=topologies,

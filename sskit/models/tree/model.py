@@ -114,11 +114,12 @@ def bound_trees(trees, codes, n_kinds, n_states, rows):
     kinds, offsets, table = kinds_of_trees(codes, trees.edge_offsets, n_kinds)
     map = graph_map(rows, trees, form, kinds, offsets)
     choice = np.zeros(len(trees), dtype=np.int8)
-    oracles, given = [TreeMaxSum()], (trees.ends, trees.edge_offsets)
-    topologies = Topologies(trees.n_nodes, *given)
+    oracles = [TreeMaxSum()]
+    topologies = Topologies(trees.n_nodes, trees.ends, trees.edge_offsets)
     topologies.arrange(oracles, choice, n_states)
     more = {"table": table, "topologies": topologies, "marginals": True}
-    return map, GraphStructure(map, form, *given, oracles, choice, **more)
+    edges = trees.edge_offsets[:-1], trees.edge_offsets[1:]
+    return map, GraphStructure(map, form, trees.ends, edges, oracles, choice, **more)
 
 
 def node_rows(trees):

@@ -15,7 +15,7 @@ from sskit.models.graph.structure cimport GraphStructure
 from sskit.models.structure cimport Block, NodeLoss
 from sskit.oracles.graph.potentials cimport (
     ELIMINATION, ROUNDING, TREE, GraphOracle, PairForm, Potentials, Topology, choose_oracle,
-    nodes_alone, pair_score, table_of
+    nodes_alone, pair_score, size_of, table_of
 )
 from sskit.oracles.tree.max_sum cimport TreeSumProduct
 
@@ -87,11 +87,11 @@ cdef class GivenGraphs(GraphStructure):
 
     # a best labelling, if the oracle is exact; `labels` has one to begin with
     cdef int improve(self, const Block* b, Potentials* p, int32_t* labels) except -1 nogil:
-        cdef bint finite = True, cuts = False
+        cdef bint finite = True, cuts = False, forbids
         cdef int k
         self.prepare(b, p)
         if self.topology.closing_edge() >= 0:
-            finite = self.is_finite(p)
+            finite = isfinite(4.0 * size_of(p, &forbids)) and not forbids
             cuts = p.n_states == 2 and finite and self.takes_cuts(p)
         k = choose_oracle(
             &self.topology, p.n_states, cuts, p.potts, not finite, MODEST_ENTRIES, 0.0
@@ -126,17 +126,6 @@ cdef class GivenGraphs(GraphStructure):
             if not (s + t) - (u + v) >= -ROUNDING * (fabs(s) + fabs(t) + fabs(u) + fabs(v)):
                 return False
         return True
-
-    # are all numbers so, and their sums?
-    cdef bint is_finite(self, const Potentials* p) noexcept nogil:
-        cdef Py_ssize_t v, k
-        cdef double total = 0.0
-        for v in range(p.n_nodes):
-            for k in range(p.n_states):
-                total += fabs(p.node[v * p.stride + k])
-        for k in range(p.n_tables * p.width):
-            total += fabs(p.pair[k]) * p.n_edges
-        return isfinite(4.0 * total)
 
     # The best labelling that agrees with what is known: nodes of one possible state are left out,
     # for the rest may be a simpler graph.

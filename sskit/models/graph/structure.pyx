@@ -5,7 +5,7 @@ import numpy as np
 from sskit.models.features import value_digests
 from sskit.oracles.graph.expansion import Expansion
 
-from libc.math cimport INFINITY, fabs
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 
@@ -15,7 +15,7 @@ from sskit.models.features cimport are_modest, score_rows_apart
 from sskit.models.rows cimport Rows, dense_rows
 from sskit.oracles.graph.cut cimport Cut, leave_cut, take_cut
 from sskit.oracles.graph.potentials cimport (
-    GraphOracle, labelling_score, nodes_alone, pair_score, table_of
+    GraphOracle, labelling_score, nodes_alone, pair_score, size_of
 )
 from sskit.oracles.graph.roof_dual cimport QPBO
 from sskit.oracles.tree.max_sum cimport TreeMaxSum
@@ -146,11 +146,13 @@ cdef class GraphStructure(Structure):
         cdef Py_ssize_t v, k
         cdef double* node = NULL
         cdef double never = 0.0
+        cdef bint _forbids
         for v in range(p.n_nodes):
             for k in range(p.n_states):
                 if p.node[v * p.stride + k] == -INFINITY:
                     if node == NULL:
-                        node, never = self.copy_nodes(p), -range_of(p)
+                        # less than the scores of two labellings can differ by
+                        node, never = self.copy_nodes(p), -1.0 - 2.0 * size_of(p, &_forbids)
                     node[v * p.stride + k] = never
         return 0
 
@@ -348,20 +350,6 @@ cdef void take_better(
 ) noexcept nogil:
     if other != NULL and labelling_score(p, other) > labelling_score(p, labels):
         memcpy(labels, other, p.n_nodes * sizeof(int32_t))
-
-
-# more than the scores of two labellings can differ by, but for those of -inf
-cdef double range_of(const Potentials* p) noexcept nogil:
-    cdef Py_ssize_t v, e, k
-    cdef double total = 1.0
-    for v in range(p.n_nodes):
-        for k in range(p.n_states):
-            if p.node[v * p.stride + k] != -INFINITY:
-                total += 2.0 * fabs(p.node[v * p.stride + k])
-    for e in range(p.n_edges):
-        for k in range(p.width):
-            total += 2.0 * fabs(p.pair[table_of(p, e) * p.width + k])
-    return total
 
 
 # rows of n_states become rows `stride` apart, in place

@@ -5,12 +5,12 @@ import scipy.sparse as sp
 
 from sskit.models.features import FeatureRows
 from sskit.models.graph.data import node_scale
-from sskit.models.graph.model import form_of, graph_map
+from sskit.models.graph.model import graph_map
 from sskit.models.graph.structure import GraphStructure
 from sskit.models.layout import WeightLayout
 from sskit.models.request import Decoder, Request, gather
 from sskit.models.structure import NodeLoss, StructuredProblem
-from sskit.oracles.graph.potentials import Topologies
+from sskit.oracles.graph.potentials import Topologies, form_of
 from sskit.oracles.tree.max_sum import TreeMaxSum
 
 # The features of the one table that edges without kinds share.

@@ -88,42 +88,54 @@ cdef class Cut(GraphOracle):
                 n_changed += 1
         return n_changed
 
-    cdef Py_ssize_t prepare(
+    cdef int read(
         self, const Potentials* p, const int32_t* first, const int32_t* second
-    ) noexcept nogil:
+    ) except -1 nogil:
         cdef Py_ssize_t v, e
         cdef int32_t a, b
-        cdef double both_first, both_second, mixed, other_mixed, bend, tilt
+        cdef double neither, both, only_a, only_b, bend
+        self.label.resize(p.n_nodes)
+        self.pair.resize(p.n_edges)
+        for v in range(p.n_nodes):
+            self.label[v] = p.node[v * p.stride + second[v]] - p.node[v * p.stride + first[v]]
+        for e in range(p.n_edges):
+            a, b = p.ends[2 * e], p.ends[2 * e + 1]
+            neither = pair_score(p, e, first[a], first[b])
+            both = pair_score(p, e, second[a], second[b])
+            only_a = pair_score(p, e, second[a], first[b])
+            only_b = pair_score(p, e, first[a], second[b])
+            bend = (both - only_a) + (neither - only_b)
+            # what is rounding must not set nodes against each other
+            if fabs(bend) > ROUNDING * (fabs(neither) + fabs(only_a) + fabs(only_b) + fabs(both)):
+                self.pair[e] = bend
+                self.label[a] += only_a - neither
+                self.label[b] += only_b - neither
+            else:  # in the middle of what it may be
+                self.pair[e] = 0.0
+                self.label[a] += 0.5 * ((only_a - neither) + (both - only_b))
+                self.label[b] += 0.5 * ((only_b - neither) + (both - only_a))
+        return 0
+
+    cdef Py_ssize_t prepare(
+        self, const Potentials* p, const int32_t* first, const int32_t* second
+    ) except -2 nogil:
+        cdef Py_ssize_t v, e
+        cdef int32_t a, b
+        self.read(p, first, second)
         for v in range(p.n_nodes):
             self.place[v] = -(first[v] == second[v])
         self.begin(p)
-        for v in range(self.n_nodes):
-            a = self.node_of[v]
-            self.gain[v] = p.node[a * p.stride + first[a]] - p.node[a * p.stride + second[a]]
         for e in range(p.n_edges):
             a, b = p.ends[2 * e], p.ends[2 * e + 1]
-            if self.place[a] < 0 and self.place[b] < 0:
-                continue
-            both_first = pair_score(p, e, first[a], first[b])
-            both_second = pair_score(p, e, second[a], second[b])
-            mixed = pair_score(p, e, first[a], second[b])
-            other_mixed = pair_score(p, e, second[a], first[b])
-            # the table is a constant, a part that is linear in each end, and `bend` for equal
-            # sides, half of it in either direction
-            bend = 0.5 * ((both_first - mixed) + (both_second - other_mixed))
-            tilt = 0.5 * (both_first - both_second)
-            if self.place[a] >= 0:
-                self.gain[self.place[a]] += tilt + 0.5 * (mixed - other_mixed)
-            if self.place[b] >= 0:
-                self.gain[self.place[b]] += tilt + 0.5 * (other_mixed - mixed)
-            if self.place[a] < 0 or self.place[b] < 0:
-                continue
-            if bend > 0.0:
-                self.join(a, b, bend)
-            elif bend < -ROUNDING * (
-                fabs(both_first) + fabs(both_second) + fabs(mixed) + fabs(other_mixed)
-            ):
+            if self.pair[e] < 0.0:
                 return e
+            # half of it in either direction, and the rest is linear in each end
+            self.label[a] += 0.5 * self.pair[e]
+            self.label[b] += 0.5 * self.pair[e]
+            if self.pair[e] > 0.0:
+                self.join(a, b, 0.5 * self.pair[e])
+        for v in range(self.n_nodes):
+            self.gain[v] = -self.label[self.node_of[v]]
         return -1
 
     cdef void begin(self, const Potentials* p) noexcept nogil:

@@ -8,7 +8,7 @@ from libc.math cimport fabs
 from libc.string cimport memcpy
 
 from sskit.oracles.graph.potentials cimport (
-    ROUNDING, GraphPotentials, Topology, check_capacities, labelling_score, pair_score
+    GraphPotentials, Topology, check_capacities, labelling_score
 )
 
 
@@ -180,39 +180,16 @@ cdef class RoofDual:
             else:
                 halves[k] = 2 * (sides[place[k]] ^ self.differs[k])
 
-    cdef int read_states(self, const Potentials* p) except -1 nogil:
-        cdef Py_ssize_t v, e
-        cdef int32_t a, b, last = <int32_t>(p.n_states - 1)  # 1 of two states, 0 of one
-        cdef double neither, both, only_a, only_b, bend
-        self.label.resize(p.n_nodes)
-        self.pair.resize(p.n_edges)
-        for v in range(p.n_nodes):
-            self.label[v] = p.node[v * p.stride + last] - p.node[v * p.stride]
-        for e in range(p.n_edges):
-            a, b = p.ends[2 * e], p.ends[2 * e + 1]
-            neither, both = pair_score(p, e, 0, 0), pair_score(p, e, last, last)
-            only_a, only_b = pair_score(p, e, last, 0), pair_score(p, e, 0, last)
-            bend = (both - only_a) + (neither - only_b)
-            # what is rounding must not set labels against each other
-            if fabs(bend) > ROUNDING * (fabs(neither) + fabs(only_a) + fabs(only_b) + fabs(both)):
-                self.pair[e] = bend
-                self.label[a] += only_a - neither
-                self.label[b] += only_b - neither
-            else:  # in the middle of what it may be
-                self.pair[e] = 0.0
-                self.label[a] += 0.5 * ((only_a - neither) + (both - only_b))
-                self.label[b] += 0.5 * ((only_b - neither) + (both - only_a))
-        return 0
-
     cdef double optimum(self, const Potentials* p, const int32_t* halves) noexcept nogil:
         cdef Py_ssize_t v, e
         cdef int32_t a, b
-        cdef double total = 0.0
+        cdef double total = 0.0, pair
         for v in range(p.n_nodes):
-            total += self.label[v] * halves[v]
+            total += self.cut.label[v] * halves[v]
         for e in range(p.n_edges):
             a, b = halves[p.ends[2 * e]], halves[p.ends[2 * e + 1]]
-            total += self.pair[e] * (min(a, b) if self.pair[e] > 0.0 else max(a + b - 2, 0))
+            pair = self.cut.pair[e]
+            total += pair * (min(a, b) if pair > 0.0 else max(a + b - 2, 0))
         return 0.5 * total
 
 
@@ -263,9 +240,10 @@ cdef class QPBO(GraphOracle):
                 raise ValueError(f"roof duality is for two states, got {p.n_states}")
         self.halves.resize(p.n_nodes)
         self.trial.refill(p.n_nodes, 0)
-        self.dual.read_states(p)
+        self.last.refill(p.n_nodes, <int32_t>(p.n_states - 1))  # 1 of two states, 0 of one
+        self.dual.cut.read(p, self.trial.data(), self.last.data())
         self.dual.solve(
-            p.n_nodes, self.dual.label.data(), p.n_edges, p.ends, self.dual.pair.data(),
+            p.n_nodes, self.dual.cut.label.data(), p.n_edges, p.ends, self.dual.cut.pair.data(),
             self.halves.data()
         )
         self.n_undecided = 0

@@ -74,7 +74,9 @@ ROOMS = {
     "estimators/base": (
         "core inputs metrics models models/kernel models/slack solvers solvers/common"
     ),
-    "estimators/completion": "core inputs models models/chain solvers solvers/common",
+    "estimators/completion": (
+        "core estimators/base inputs models models/chain solvers solvers/common"
+    ),
     "estimators/reasons": "estimators/base inputs preprocessing",
     "estimators/online": "estimators/base inputs",
     "estimators/structured": "estimators/base estimators/completion inputs models/structured",
@@ -90,7 +92,9 @@ ROOMS = {
         "estimators/base estimators/completion estimators/online estimators/reasons inputs "
         "models/tree"
     ),
-    "estimators/graph": "estimators/base estimators/reasons inputs models/graph",
+    "estimators/graph": (
+        "estimators/base estimators/completion estimators/reasons inputs models/graph"
+    ),
     "estimators/parts": "estimators/base estimators/completion inputs metrics models/parts",
     "estimators/segments": (
         "estimators/base estimators/reasons inputs inputs/chains models/chain models/segments"
@@ -101,8 +105,8 @@ ROOMS = {
     ),
     "estimators/path": "core estimators/base inputs solvers/common solvers/path",
     "estimators/calibration": (
-        "estimators/base estimators/chain estimators/reasons estimators/tree inputs metrics "
-        "models/calibration oracles"
+        "estimators/base estimators/chain estimators/completion estimators/reasons estimators/tree "
+        "inputs metrics models/calibration oracles"
     ),
     "estimators/stopping": "estimators/base inputs",
     "dask": "core estimators/base estimators/completion solvers/common solvers/distributed",

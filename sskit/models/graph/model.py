@@ -1,6 +1,6 @@
 """The model of graphs, with pairs of neighbours of any sign or pairs that attract."""
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 

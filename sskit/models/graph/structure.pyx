@@ -257,32 +257,31 @@ cdef class GraphStructure(Structure):
 
     cdef int max_marginals(self, const Block* b, double* out) except -1 nogil:
         cdef Potentials p
-        cdef const double* node
         self.load(b, &p)
-        node = p.node
         if not self.marginals_are_true:
             return self.put_in(b, &p, out)
         self.prepare(b, &p)
         if self.takes_infinite[0]:
-            (<TreeMaxSum>self.oracle_of[0]).marginals(&p, out)
-        else:
-            with gil:
-                self.cut_marginals(&p, out)
-        spread(out, b.n, p.n_states, p.stride)
-        forbid_as(node, b.n, p.n_states, p.stride, out)
-        return 0
+            return (<TreeMaxSum>self.oracle_of[0]).marginals(&p, out, p.stride)
+        with gil:
+            return self.cut_marginals(&p, out)
 
     cdef int cut_marginals(self, Potentials* p, double* out) except -1:
         cdef Cut cut = self.oracles[0]
-        cdef Py_ssize_t v
+        cdef const double* node = p.node
+        cdef Py_ssize_t k
         cdef double score
         self.labels.resize(p.n_nodes)
         self.make_finite(p)
         cut.improve(p, self.labels.data())
         score = labelling_score(p, self.labels.data())
-        for v in range(2 * p.n_nodes):
-            out[v] = score
-        return cut.marginals(<double[: p.n_nodes, :2]>out)
+        for k in range(p.n_nodes * p.stride):
+            out[k] = score
+        cut.marginals(<double[: p.n_nodes, : p.stride]>out)
+        for k in range(p.n_nodes * p.stride):
+            if node[k] == -INFINITY:
+                out[k] = -INFINITY
+        return 0
 
     cdef int put_in(self, const Block* b, Potentials* p, double* out) except -1 nogil:
         cdef int32_t* labels
@@ -350,27 +349,6 @@ cdef void take_better(
 ) noexcept nogil:
     if other != NULL and labelling_score(p, other) > labelling_score(p, labels):
         memcpy(labels, other, p.n_nodes * sizeof(int32_t))
-
-
-# rows of n_states become rows `stride` apart, in place
-cdef void spread(
-    double* rows, Py_ssize_t n, Py_ssize_t n_states, Py_ssize_t stride
-) noexcept nogil:
-    cdef Py_ssize_t v, k
-    for v in range(n - 1, -1, -1):
-        for k in range(n_states - 1, -1, -1):
-            rows[v * stride + k] = rows[v * n_states + k]
-
-
-# -inf where potentials are
-cdef void forbid_as(
-    const double* node, Py_ssize_t n, Py_ssize_t n_states, Py_ssize_t stride, double* out
-) noexcept nogil:
-    cdef Py_ssize_t v, k
-    for v in range(n):
-        for k in range(n_states):
-            if node[v * stride + k] == -INFINITY:
-                out[v * stride + k] = -INFINITY
 
 
 cdef PairForm POTTS = PairForm(2, "potts")

@@ -6,7 +6,6 @@ import numpy as np
 
 from libc.math cimport fabs
 from libc.stdint cimport int32_t
-from libc.string cimport memcpy
 
 from sskit.oracles.graph.potentials cimport (
     ROUNDING, GraphOracle, GraphPotentials, Potentials, check_capacities, labelling_score,
@@ -36,19 +35,16 @@ cdef class Cut(GraphOracle):
     cdef int grow(self, Py_ssize_t n_nodes, Py_ssize_t n_edges) except -1:
         n_nodes, n_edges = max(n_nodes, self.max_nodes, 1), max(n_edges, self.max_edges, 1)
         graph = flow_graph(n_nodes, n_edges)
-        nodes = np.empty((3, n_nodes), dtype=np.int32)
         ends = np.empty((2, n_edges), dtype=np.int32)
         gain, capacity = np.empty(n_nodes), np.empty(n_edges)
-        sides = np.empty(n_nodes, dtype=np.uint8)
         places = np.arange(n_nodes, dtype=np.int32)
         arrays = places, gain, np.zeros(n_nodes), *ends, capacity
+        self.place.resize(n_nodes)
+        self.node_of.resize(n_nodes)
+        self.option.resize(n_nodes)
         # all of them or none: memory may end on the way
         self.max_nodes, self.max_edges, self.graph, self.arrays = n_nodes, n_edges, graph, arrays
-        self.nodes, self.ends, self.gain, self.capacity = nodes, ends, gain, capacity
-        self.sides = sides
-        self.place, self.node_of, self.option = (
-            &self.nodes[0, 0], &self.nodes[1, 0], &self.nodes[2, 0]
-        )
+        self.ends, self.gain, self.capacity = ends, gain, capacity
         self.tail, self.head = &self.ends[0, 0], &self.ends[1, 0]
         return 0
 
@@ -58,7 +54,7 @@ cdef class Cut(GraphOracle):
         for v in range(p.n_nodes):
             labels[v] = 0
             self.option[v] = <int32_t>(p.n_states - 1)  # 1 of two states, 0 of one
-        self.choose(p, self.option, labels)
+        self.choose(p, self.option.data(), labels)
         return 0
 
     cpdef GraphOracle fork(self):
@@ -124,7 +120,7 @@ cdef class Cut(GraphOracle):
         self.read(p, first, second)
         for v in range(p.n_nodes):
             self.place[v] = -(first[v] == second[v])
-        self.begin(p)
+        self.begin(p.n_nodes)
         for e in range(p.n_edges):
             a, b = p.ends[2 * e], p.ends[2 * e + 1]
             if self.pair[e] < 0.0:
@@ -138,11 +134,11 @@ cdef class Cut(GraphOracle):
             self.gain[v] = -self.label[self.node_of[v]]
         return -1
 
-    cdef void begin(self, const Potentials* p) noexcept nogil:
+    cdef void begin(self, Py_ssize_t n_nodes) noexcept nogil:
         cdef Py_ssize_t v
         self.n_nodes = 0
         self.n_edges = 0
-        for v in range(p.n_nodes):
+        for v in range(n_nodes):
             if self.place[v] >= 0:
                 self.place[v] = <int32_t>self.n_nodes
                 self.node_of[self.n_nodes] = <int32_t>v
@@ -162,7 +158,6 @@ cdef class Cut(GraphOracle):
 
     cdef double run(self) except? -1:
         cdef object graph = self.graph
-        cdef const unsigned char[::1] sides
         cdef Py_ssize_t n = self.n_nodes, m = self.n_edges
         cdef double flow
         places, gain, zero, tail, head, capacity = self.arrays
@@ -174,8 +169,7 @@ cdef class Cut(GraphOracle):
             graph.add_edges(tail[:m], head[:m], capacity, capacity)
         graph.add_grid_tedges(places, gain[:n], zero[:n])
         flow = graph.maxflow()
-        sides = graph.get_grid_segments(places).view(np.uint8)
-        memcpy(&self.sides[0], &sides[0], n)
+        self.sides = graph.get_grid_segments(places).view(np.uint8)
         return flow
 
     cdef int marginals(self, double[:, ::1] out) except -1:

@@ -27,7 +27,6 @@ cdef class RoofDual:
     """
 
     cdef Cut cut
-    cdef Potentials network          # only its sizes are read
     cdef Scratch[double] gain        # (n_labels,) scores of labels given the decided ones
     cdef Scratch[double] low         # (n_labels,) sums of negative, of positive pairs
     cdef Scratch[double] high

@@ -36,8 +36,7 @@ cdef class RoofDual:
         n_open = self.decide(n_labels, n_edges, ends, pair, halves)
         if n_open:
             doubled = self.exchange(n_labels, n_open, ends, pair)
-            self.network.n_nodes = (1 + doubled) * n_labels
-            self.cut.reserve(self.network.n_nodes, (1 + doubled) * n_open)
+            self.cut.reserve((1 + doubled) * n_labels, (1 + doubled) * n_open)
             self.join(n_labels, n_open, ends, pair, halves, doubled)
             self.cut.send()
             self.read(n_labels, halves)
@@ -135,7 +134,7 @@ cdef class RoofDual:
     ) noexcept nogil:
         """Fill the network; the second option of a node is its label, or if that is exchanged,
         the complement of it, and of the second node of a label too."""
-        cdef int32_t* place = self.cut.place
+        cdef int32_t* place = self.cut.place.data()
         cdef Py_ssize_t k, e, i
         cdef int32_t u, v, shift = <int32_t>n_labels
         cdef double half
@@ -145,7 +144,7 @@ cdef class RoofDual:
                 place[k + shift] = -(
                     halves[k] != UNDECIDED or not self.odd[self.find(<int32_t>k)]
                 )
-        self.cut.begin(&self.network)
+        self.cut.begin((1 + doubled) * n_labels)
         for i in range(n_open):
             e = self.open[i]
             u, v, half = ends[2 * e], ends[2 * e + 1], 0.5 * fabs(pair[e])
@@ -171,7 +170,7 @@ cdef class RoofDual:
     cdef void read(self, Py_ssize_t n_labels, int32_t* halves) noexcept nogil:
         cdef const unsigned char* sides = &self.cut.sides[0]
         cdef Py_ssize_t k
-        cdef int32_t* place = self.cut.place
+        cdef int32_t* place = self.cut.place.data()
         for k in range(n_labels):
             if place[k] < 0:
                 continue

@@ -29,7 +29,7 @@ GROUND = {"_labels", "_numbers", "_public", "_ready", "_tag_schemes"}
 ROOMS = {
     "core": "",
     "parallel": "core",
-    "losses": "inputs models models/chain oracles/graph",
+    "losses": "inputs models models/chain models/graph",
     "inputs": "",
     "inputs/chains": "inputs",
     "oracles": "core",
@@ -40,7 +40,7 @@ ROOMS = {
     "oracles/rankings": "oracles",
     "oracles/segments": "core oracles oracles/chain",
     "oracles/label_sets": "core inputs oracles oracles/graph",
-    "models": "core oracles/chain oracles/graph oracles/tree parallel",
+    "models": "core oracles/chain parallel",
     "models/kernel": "core models",
     "models/slack": "core",
     "models/structured": "core inputs models",
@@ -69,7 +69,9 @@ ROOMS = {
     "estimators/base": (
         "core inputs metrics models models/kernel models/slack solvers solvers/common"
     ),
-    "estimators/completion": "core inputs models models/chain solvers solvers/common",
+    "estimators/completion": (
+        "core estimators/base inputs models models/chain solvers solvers/common"
+    ),
     "estimators/reasons": "estimators/base inputs preprocessing",
     "estimators/online": "estimators/base inputs",
     "estimators/structured": "estimators/base estimators/completion inputs models/structured",
@@ -85,7 +87,9 @@ ROOMS = {
         "estimators/base estimators/completion estimators/online estimators/reasons inputs "
         "models/tree"
     ),
-    "estimators/graph": "estimators/base estimators/reasons inputs models/graph",
+    "estimators/graph": (
+        "estimators/base estimators/completion estimators/reasons inputs models/graph"
+    ),
     "estimators/parts": "estimators/base estimators/completion inputs metrics models/parts",
     "estimators/segments": (
         "estimators/base estimators/reasons inputs inputs/chains models/chain models/segments"
@@ -96,8 +100,8 @@ ROOMS = {
     ),
     "estimators/path": "core estimators/base inputs solvers/common solvers/path",
     "estimators/calibration": (
-        "estimators/base estimators/chain estimators/reasons estimators/tree inputs metrics "
-        "models/calibration"
+        "estimators/base estimators/chain estimators/completion estimators/reasons estimators/tree "
+        "inputs metrics models/calibration"
     ),
     "estimators/stopping": "estimators/base inputs",
     "dask": "core estimators/base estimators/completion solvers/common solvers/distributed",

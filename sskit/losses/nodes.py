@@ -7,8 +7,9 @@ from sskit.losses.layout import check_labels, is_ragged, pack_labels, pack_nodes
 from sskit.losses.pairs import chain_edges, pack_edges, pack_tables
 from sskit.models.chain.structure import ChainStructure
 from sskit.models.features import no_features, with_spare
-from sskit.models.given import Given, GivenGraphs, GivenMap
-from sskit.oracles.graph.potentials import PairForm
+from sskit.models.given import Given, GivenMap
+from sskit.models.graph.given import given_graphs
+from sskit.models.graph.model import form_of
 
 __all__ = ["WORDS", "NodeProblem"]
 
@@ -154,11 +155,15 @@ class NodeProblem:
             structure = ChainStructure(map)
         else:
             own = self.potts or tables.step
-            structure = GivenGraphs(
-                map, PairForm(K, "potts" if self.potts else "full"), edges.ends, edges.first,
-                edges.count, None if own else np.zeros(len(edges.ends), dtype=np.int32),
-                self.structure == "tree", self.words,
-            )  # fmt: skip
+            structure = given_graphs(
+                map,
+                form_of(K, "potts" if self.potts else "full"),
+                edges.ends,
+                (edges.first, edges.first + edges.count),
+                None if own else np.zeros(len(edges.ends), dtype=np.int32),
+                forests=self.structure == "tree",
+                words=self.words,
+            )
         weights = with_spare(weights.astype(np.float64))
         rows = self.rows.reshape(-1)
         return Given(map, structure, weights, nodes=rows, first=layout.first, **given)

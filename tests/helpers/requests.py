@@ -152,6 +152,9 @@ CASES = {
     "two regions, tables": (SegmentationModel(**ONCE, pairwise_form="full"), lambda: graphs(2)),
     "three regions": (SegmentationModel(**ONCE), lambda: graphs(3)),
     "any regions": (GraphTagger(**ONCE), lambda: graphs(3)),
+    "any regions, hidden states": (
+        GraphTagger(**ONCE, n_states_per_label=2), lambda: graphs(3),
+    ),
     "any two regions": (GraphTagger(**ONCE, inference="qpbo"), lambda: graphs(2)),
     "parts": (PartsModel(PARENTS, n_types=1, **ONCE), figures),
 }  # fmt: skip

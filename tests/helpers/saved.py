@@ -212,6 +212,7 @@ MODELS = {
     ),
     "graphs, moves": (SegmentationModel(**FAST), lambda: graphs(3)),
     "graphs, any": (GraphTagger(**FAST), lambda: graphs(3)),
+    "graphs, hidden states": (GraphTagger(n_states_per_label=2, **FAST), lambda: graphs(3)),
     "graphs, any pairs": (
         GraphTagger(allowed_pairs=np.ones((3, 3), dtype=bool), loss=1.0 - np.eye(3), **FAST),
         lambda: graphs(3),

@@ -10,7 +10,8 @@ from scipy.special import logsumexp
 from sskit.models.chain.structure import ChainStructure
 from sskit.models.feature_map import FeatureMap
 from sskit.models.features import FeatureRows, no_features, with_spare
-from sskit.models.given import Given, GivenGraphs
+from sskit.models.given import Given
+from sskit.models.graph.given import given_graphs
 from sskit.models.request import Decoder
 from sskit.oracles.graph.potentials import PairForm
 
@@ -44,9 +45,9 @@ def trees():
     """A decoder of three trees of one kind of edges, the last of which is a star."""
     ends = np.array([[0, 1], [1, 2], [2, 3], [0, 1], [0, 2]], dtype=np.int32)
     feature_map = FeatureMap(no_features(8), OFFSETS, K, head=(1, K * K))
-    first, count = np.array([0, 3, 3]), np.array([3, 0, 2])
+    edges = np.array([0, 3, 3]), np.array([3, 3, 5])
     kinds = np.zeros(5, dtype=np.int32)
-    structure = GivenGraphs(feature_map, PairForm(K, "full"), ends, first, count, kinds)
+    structure = given_graphs(feature_map, PairForm(K, "full"), ends, edges, kinds)
     given = {"nodes": NODES.ravel(), "first": OFFSETS[:-1]}
     return Decoder(Given(feature_map, structure, with_spare(TABLE.ravel()), **given)), ends
 

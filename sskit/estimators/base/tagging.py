@@ -54,13 +54,8 @@ def check_chain(estimator):
     ValueError
         Naming the attribute.
     """
-    n_classes = n_states = check_labels(estimator)
-    states = states_of_labels(estimator)
-    if states is not None:
-        check_numbers(estimator, {"n_states_": (n_classes,)}, integer=True)
-        if states.min() < 1:
-            raise_damaged(estimator, "n_states_ must be positive numbers of states")
-        n_states = int(states.sum(dtype=np.float64))
+    n_classes = check_labels(estimator)
+    n_states = check_states(estimator, n_classes)
     shapes = {"transitions_": (n_states, n_states), "start_": (n_states,)}
     check_numbers(estimator, shapes, forbids=True)
     check_numbers(estimator, {"end_": (n_states,)})
@@ -80,6 +75,31 @@ def check_chain(estimator):
         if table.shape != shape:
             raise_damaged(estimator, f"{name} has the shape {table.shape}, expected {shape}")
     return n_classes
+
+
+def check_states(estimator, n_classes):
+    """Return how many states all labels of a fitted tagger have, or raise ValueError."""
+    states = states_of_labels(estimator)
+    if states is None:
+        return n_classes
+    check_numbers(estimator, {"n_states_": (n_classes,)}, integer=True)
+    if states.min() < 1:
+        raise_damaged(estimator, "n_states_ must be positive numbers of states")
+    return int(states.sum(dtype=np.float64))
+
+
+def state_labels(estimator):
+    """Return the label of each hidden state, (n_states,); without hidden states, the labels."""
+    states = states_of_labels(estimator)
+    return estimator.classes_ if states is None else np.repeat(estimator.classes_, states)
+
+
+def best_of_states(estimator, scores):
+    """Return the scores of labels, (N, K), from those of states: each by its best one."""
+    states = states_of_labels(estimator)
+    if states is None:
+        return scores
+    return np.maximum.reduceat(scores, np.cumsum(states) - states, axis=1)
 
 
 def states_of_labels(estimator):

@@ -9,8 +9,8 @@ from sskit.estimators.base.known import check_known
 from sskit.estimators.base.meta import MetaEstimator
 from sskit.estimators.base.tagging import states_of_labels
 from sskit.estimators.chain.decoding import score_tables
-from sskit.estimators.chain.states import has_states
 from sskit.estimators.chain.tagger import SequenceTagger
+from sskit.estimators.completion.states import has_states
 from sskit.estimators.reasons.columns import as_fitted
 from sskit.estimators.tree.tagger import TreeTagger
 from sskit.inputs.trees import check_trees

@@ -16,7 +16,7 @@ from sskit.estimators.base.tagging import (
     check_modest,
     states_of_labels,
 )
-from sskit.estimators.chain.states import LabelStates
+from sskit.estimators.completion.states import LabelStates
 from sskit.estimators.reasons.column_names import check_columns, edge_column_names
 from sskit.estimators.reasons.columns import as_fitted
 from sskit.inputs.chains.gate import stack_pairs

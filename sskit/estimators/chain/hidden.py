@@ -1,11 +1,11 @@
 """Sequences of which not all labels, or states of labels, are known."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from sskit.estimators.chain.states import first_states
+from sskit.estimators.completion.clusters import cluster_states
 from sskit.estimators.completion.convex_concave import start_with_known
 from sskit.estimators.completion.partial_labels import PartialLabels
 from sskit.inputs.ragged_array import RaggedArray
@@ -117,3 +117,40 @@ class HiddenChains:
         blocks = self.model.layout.split(w)
         blocks["start"][:] = blocks["end"][:] = 0.0
         return w
+
+
+def first_states(hidden, states, random_state, solved):
+    """Return states to begin with: clusters of the tokens of each label.
+
+    Parameters
+    ----------
+    hidden : HiddenChains
+        Of states.
+    states : LabelStates
+        Of which labels these are.
+    random_state : RandomState
+        Where the clusters begin.
+    solved : callable
+        Solves a problem; returns its weights.
+
+    Returns
+    -------
+    truth : ndarray of shape (n_tokens,)
+        States that agree with what is known of labels. Those of tokens without a known label are
+        the best under the weights of the stretches between such tokens; if no token has a known
+        label, labels are drawn.
+    """
+    rows, possible = hidden.stacked.values, hidden.partial.possible
+    by_label = np.logical_or.reduceat(possible, states.first, axis=1)
+    labels = np.where(by_label.sum(axis=1) == 1, by_label.argmax(axis=1), -1)
+    if (labels < 0).all():
+        labels = states.labels[hidden.drawn(random_state)]
+    truth = cluster_states(rows, labels, states.counts, random_state)
+    known = truth >= 0
+    if known.all():
+        return truth
+    certain = possible.copy()
+    certain[known] = truth[known, None] == np.arange(possible.shape[1])
+    partial = PartialLabels(hidden.partial.classes, certain.argmax(axis=1), certain)
+    part = replace(hidden, partial=partial).known_part()
+    return hidden.complete(hidden.adapted(solved(part)))

@@ -20,15 +20,15 @@ from sskit.estimators.chain.sequences import (
     edge_attributes,
     legal_labels,
 )
-from sskit.estimators.chain.states import (
-    HiddenStatesMixin,
-    has_states,
-    resolve_states,
-    why_no_states,
-)
 from sskit.estimators.completion.convex_concave import complete
 from sskit.estimators.completion.gate import gate_labels, training_costs
 from sskit.estimators.completion.partial_labels import all_known, known_share
+from sskit.estimators.completion.states import (
+    HiddenStatesMixin,
+    refuse_parts,
+    resolve_states,
+    why_no_states,
+)
 from sskit.estimators.online.steps import TokenStepsMixin
 from sskit.estimators.reasons.column_names import edge_column_names
 from sskit.estimators.reasons.columns import read_columns
@@ -490,20 +490,14 @@ class SequenceTagger(
     def _refuse_parts(self):
         """Return why an estimator cannot be fitted to data in parts, or None if it can."""
         repairs = self.allowed_transitions is not None and self.on_violation == "repair"
-        counts = isinstance(self.class_weight, str)
-        refused = why_no_states(self) or super()._refuse_parts()
-        if refused is None and has_states(self):
+        refused = why_no_states(self) or super()._refuse_parts() or refuse_parts(self)
+        if refused is None and repairs and isinstance(self.class_weight, str):
             return (
-                f"data in parts cannot be fitted with n_states_per_label="
-                f"{self.n_states_per_label!r:.80}: states begin as clusters of the tokens of all "
-                "parts"
+                "data in parts cannot be fitted with on_violation='repair' and "
+                "class_weight='balanced', which counts the labels of all parts once they are "
+                "repaired"
             )
-        return refused or (
-            "data in parts cannot be fitted with on_violation='repair' and "
-            "class_weight='balanced', which counts the labels of all parts once they are repaired"
-            if repairs and counts
-            else None
-        )
+        return refused
 
     def _bind(self, checked, facts):
         """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""

@@ -39,7 +39,7 @@ class ConvexConcave:
         Called once, with a function that solves a convex problem and returns its flat weights.
         Returns an iterable of the truths (N,) to begin with. There are local optima, so of several
         starts the one that ends with the lowest objective is kept.
-    hidden : HiddenChains or HiddenTrees, default=None
+    hidden : HiddenChains, HiddenTrees or HiddenGraphs, default=None
         What is completed, if the problem's truths do not say all that is known.
 
     Attributes
@@ -107,11 +107,13 @@ class ConvexConcave:
             return known.w
 
         total, best = Totals(on_pass, stop, max_iter), None
+        exact = getattr(self.hidden, "exact", True)
         point, starts = None, self.starts
         if start is not None:
             point, starts = start.point, lambda solved: [start.continued(self.complete)]
         for labels in starts(solved):
-            rounds = Rounds(self.complete, solver, make_regularizer, problem, labels, point)
+            given = self.complete, solver, make_regularizer, problem, labels, point
+            rounds = Rounds(*given, None if exact else self.hidden.offsets)
             descent = Descent(rounds, total, options)
             descent.run()
             if best is None or descent.objectives[-1] < best.objectives[-1]:
@@ -185,7 +187,7 @@ def complete(hidden, problem, random_state):
 
     Parameters
     ----------
-    hidden : HiddenChains or HiddenTrees
+    hidden : HiddenChains, HiddenTrees or HiddenGraphs
         Completes them.
     problem : Problem
         Of the data; where a token may have several right labels it is told of them.
@@ -198,7 +200,8 @@ def complete(hidden, problem, random_state):
         Solves the problem.
     """
     accepted = set_mask(hidden.partial)
-    if accepted is not None:
+    # losses by node are zero at all right labels
+    if accepted is not None and not problem.loss.by_node:
         problem.accept(accepted)
 
     starts = partial(hidden.starts, random_state=random_state)
@@ -231,9 +234,15 @@ class Rounds:
         To begin with.
     point : DualPoint, default=None
         Where the first round begins.
+    offsets : ndarray of shape (n_blocks + 1,), default=None
+        Where blocks begin, if a completion may be worse than the present truth of its block, which
+        then stays. None: completions are exact, or see to that themselves.
     """
 
-    def __init__(self, complete, solver, make_regularizer, problem, truth, point=None):
+    def __init__(
+        self, complete, solver, make_regularizer, problem, truth, point=None, offsets=None
+    ):
+        self.offsets = offsets
         self.find, self.solver, self.make_regularizer = complete, solver, make_regularizer
         self.problem, self.truth, self.point = problem.with_truth(truth), truth, point
 
@@ -261,7 +270,12 @@ class Rounds:
             return True, 0.0
         w = Regularizer(1.0, len(w)).padded(w)
         gains = truth_gains(self.problem.with_truth(self.completed), self.problem, w)
-        return False, float(np.dot(self.problem.block_weight, gains))
+        if self.offsets is not None:
+            better = np.repeat(gains > 0, np.diff(self.offsets))
+            self.completed = np.where(better, self.completed, self.truth)
+            gains = np.maximum(gains, 0.0)
+        same = np.array_equal(self.completed, self.truth)
+        return same, float(np.dot(self.problem.block_weight, gains))
 
     def advance(self, solution):
         """Take the completions for the truth; the dual point follows."""

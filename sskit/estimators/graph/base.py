@@ -157,10 +157,11 @@ class GraphEstimator(WeightsFrameMixin, SegmenterMixin, StructuredEstimator):
         share = facts.weights.block_weights(len(graphs), checked.weight)
         return labels, cost, labelled, share
 
-    def _task(self, problem, model, facts, **others):
+    def _task(self, problem, model, facts, completion=None, **others):
         """Return the `TrainingTask` of a problem; `others` are further fitted attributes."""
         classes, paints = facts.labels.values, facts.labels_of == "pixels"
-        kind = facts.n_features, facts.n_edge_features, len(classes), self.pairwise_form
+        kind = facts.n_features, facts.n_edge_features, model.n_states, self.pairwise_form
         lam = default_lam(facts.scale, self._loss_kind())
         to_attributes = GraphWeights(kind, classes, paints, others)
-        return TrainingTask(problem, model.layout, lam, to_attributes, classes)
+        given = problem, model.layout, lam, to_attributes, classes
+        return TrainingTask(*given, completion=completion)

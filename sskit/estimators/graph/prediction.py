@@ -14,6 +14,7 @@ from sskit.estimators.base.fitted_state import (
     raise_damaged,
 )
 from sskit.estimators.base.known import check_known
+from sskit.estimators.base.tagging import best_of_states, check_states, state_labels
 from sskit.inputs.masks import check_masks, node_targets, paint
 from sskit.inputs.ragged import PREDICTS, check_kinds, split
 from sskit.inputs.ragged_array import object_array
@@ -34,21 +35,21 @@ def check_graph_model(estimator, forms):
     Returns
     -------
     sizes : tuple of (int, int, int)
-        Numbers of features of nodes and of edges, and of labels.
+        Numbers of features of nodes and of edges, and of labels, or their hidden states.
 
     Raises
     ------
     ValueError
         Naming the attribute that does not fit.
     """
-    n_classes = check_labels(estimator)
+    n_states = check_states(estimator, check_labels(estimator))
     sizes = [check_count(estimator, name) for name in ("n_features_in_", "n_edge_features_in_")]
     check_choice(estimator, "pairwise_form_", estimator.pairwise_form_, forms)
-    tables = () if estimator.pairwise_form_ == "potts" else (n_classes, n_classes)
+    tables = () if estimator.pairwise_form_ == "potts" else (n_states, n_states)
     # weights of the nodes are looked at with the scores of a request
-    check_numbers(estimator, {"coef_": (n_classes, sizes[0])}, finite=False)
+    check_numbers(estimator, {"coef_": (n_states, sizes[0])}, finite=False)
     check_numbers(estimator, {"pairwise_": (sizes[1], *tables)})
-    return (*sizes, n_classes)
+    return (*sizes, n_states)
 
 
 class SegmenterMixin:
@@ -81,7 +82,7 @@ class SegmenterMixin:
         if labels is not None:
             return object_array([labels])
         found, graphs = self._ask("best", X, known)
-        labels = self.classes_[found]
+        labels = state_labels(self)[found]
         if self.predicts_pixels_:
             return paint(labels, graphs)
         return split(labels, graphs.node_offsets)
@@ -106,7 +107,7 @@ class SegmenterMixin:
             Each item is an ndarray of shape (V_i, n_classes).
         """
         found, graphs = self._ask("max_marginals", X, known)
-        return split(found, graphs.node_offsets)
+        return split(best_of_states(self, found), graphs.node_offsets)
 
     def node_scores(self, X):
         """Return the score of each node and label without regard to the edges.
@@ -122,7 +123,8 @@ class SegmenterMixin:
             Each item is an ndarray of shape (V_i, n_classes).
         """
         graphs = self._check_inputs(X)
-        return split(self._bound(graphs, None).node_scores(), graphs.node_offsets)
+        found = self._bound(graphs, None).node_scores()
+        return split(best_of_states(self, found), graphs.node_offsets)
 
     def _labels_of_single(self, X):
         """Return the labels of a list of one graph that there is a short way for, or None."""
@@ -199,7 +201,7 @@ class SegmenterMixin:
         decoder, graphs = self._decoder(X)
         weight = check_sample_weight(sample_weight, len(graphs))
         weight = np.ones(len(graphs)) if weight is None else weight
-        found = self.classes_[decoder.best()]
+        found = state_labels(self)[decoder.best()]
         if self.predicts_pixels_:
             masks = check_masks(y, graphs, self.ignore_label)
             return self._pixel_score(paint(found, graphs), masks, weight)
@@ -244,7 +246,8 @@ class GraphWeights:
     Attributes
     ----------
     kind : tuple
-        Numbers of features of nodes and of edges, and of labels; the form of the pairs.
+        Numbers of features of nodes and of edges, and of labels or their states; the form of the
+        pairs.
     classes : ndarray of shape (n_classes,)
         The labels.
     paints : bool
@@ -265,8 +268,11 @@ class GraphWeights:
     def __call__(self, w):
         """Return fitted attributes by name, of flat weights; their arrays are their own."""
         n_features, n_edge_features, n_states, form = self.kind
-        if n_states != np.size(self.classes):  # before tables of all pairs of states are made
-            what = f"kind[2] must be the number of classes, {np.size(self.classes)}"
+        n_known, noun = np.size(self.classes), "classes"
+        if "n_states_" in self.others:
+            n_known, noun = int(np.sum(self.others["n_states_"])), "hidden states"
+        if n_states != n_known:  # before tables of all pairs of states are made
+            what = f"kind[2] must be the number of {noun}, {n_known}"
             raise_damaged(self, f"{what}, got {n_states!r}")
         model = self.model()
         return {

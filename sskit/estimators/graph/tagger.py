@@ -8,7 +8,17 @@ from sklearn.utils._param_validation import StrOptions
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.facts import Labels, pooled, united
 from sskit.estimators.base.fitted_state import check_fitted, raise_damaged
+from sskit.estimators.base.tagging import states_of_labels
+from sskit.estimators.completion.convex_concave import complete
+from sskit.estimators.completion.states import (
+    HiddenStatesMixin,
+    LabelStates,
+    refuse_parts,
+    resolve_states,
+    why_no_states,
+)
 from sskit.estimators.graph.base import GraphEstimator, GraphFacts
+from sskit.estimators.graph.hidden import HiddenGraphs
 from sskit.estimators.graph.prediction import check_graph_model
 from sskit.inputs.graphs import check_graphs
 from sskit.models.graph.data import losses_by_callable
@@ -31,7 +41,7 @@ class TaggerFacts(GraphFacts):
         return np.array(pairs, dtype=bool).reshape(len(kinds), len(labels))
 
 
-class GraphTagger(GraphEstimator):
+class GraphTagger(HiddenStatesMixin, GraphEstimator):
     r"""Labels for all nodes of any graph, with interactions of any sign.
 
     The score of a labelling is
@@ -93,6 +103,14 @@ class GraphTagger(GraphEstimator):
     allowed_pairs : array-like of shape (K, K) of bool, default=None
         Which labels may stand at the first (row) and the second node (column) of an edge, labels
         sorted. Only for directed tables. None allows all.
+    n_states_per_label : int or dict, default=1
+        Number of hidden states of each label; in a dict by label, others have one. A node has a
+        state of its label, which nobody tells: the best one is completed in training, and
+        prediction gives the label of the best state. States have the weights that labels have
+        otherwise. See the user guide on hidden variables.
+    n_init : int, default=1
+        From how many clusterings of the nodes of each label states start, if there are several.
+        The model with the lowest objective is kept.
     inference : {"auto", "tree", "elimination", "qpbo", "trws"}, default="auto"
         How the best labelling of a graph is found: "tree" by max-sum, exactly, for graphs
         without cycles; "elimination" of one node after the other, exactly, for graphs of small
@@ -137,7 +155,12 @@ class GraphTagger(GraphEstimator):
     Attributes
     ----------
     coef_ : ndarray of shape (n_classes, n_features)
-        Weights of the features of a node.
+        Weights of the features of a node. Where labels have hidden states, these stand for them
+        here and in `pairwise_`: rows of a label are next to each other.
+    n_states_ : ndarray of shape (n_classes,)
+        Only if some label has several hidden states: how many each has.
+    state_labels_ : ndarray of shape (n_states,)
+        The label of each hidden state; ``classes_`` if there are none.
     pairwise_ : ndarray of shape (n_edge_features, n_classes, n_classes) or (n_edge_features,)
         Weights of the features of an edge: tables, or weights of agreement.
     classes_ : ndarray of shape (n_classes,)
@@ -158,6 +181,14 @@ class GraphTagger(GraphEstimator):
         P(w), or an upper bound of it where labellings are found with a bound, and D.
     certified_ : bool
         Whether the gap is a certificate, from an exact pass.
+    n_rounds_ : int
+        Only with hidden states: how often they were completed and the model trained on them.
+    round_objectives_ : ndarray of shape (`n_rounds_`,)
+        Likewise, P(w) at the end of each round, with the best completion that is found under w in
+        place of the truth. It never rises.
+    stationary_ : bool
+        Likewise, whether the last round converged and its w completes the states as they were in
+        it. If not, it lowered P(w) by less than the tolerance, or passes, rounds or time ran out.
     n_iter_ : int
         Passes over the data, one that was cut short included.
     n_oracle_calls_ : int
@@ -213,6 +244,7 @@ class GraphTagger(GraphEstimator):
 
     _parameter_constraints = {
         **GraphEstimator._parameter_constraints,
+        **HiddenStatesMixin._parameter_constraints,
         "loss": [*GraphEstimator._parameter_constraints["loss"], callable],
         "pairwise_form": [StrOptions({"directed", "symmetric", "potts"})],
         "allowed_pairs": ["array-like", None],
@@ -233,6 +265,8 @@ class GraphTagger(GraphEstimator):
         ignore_label=None,
         pairwise_form="directed",
         allowed_pairs=None,
+        n_states_per_label=1,
+        n_init=1,
         inference="auto",
         bounds=None,
         prior=None,
@@ -254,6 +288,8 @@ class GraphTagger(GraphEstimator):
         self.ignore_label = ignore_label
         self.pairwise_form = pairwise_form
         self.allowed_pairs = allowed_pairs
+        self.n_states_per_label = n_states_per_label
+        self.n_init = n_init
         self.inference = inference
         self.bounds = bounds
         self.prior = prior
@@ -349,33 +385,66 @@ class GraphTagger(GraphEstimator):
             kinds = Labels.of(values, codes)
         return TaggerFacts(**facts, kinds=kinds, kind_labels=pairs)
 
-    def _check_facts(self, facts):
-        """Raise ValueError if no node of all parts has a label, or parameters do not fit."""
-        super()._check_facts(facts)
+    def _gate(self, X, y, sample_weight, part=False):
+        """Return training data, or a part of them, checked."""
+        reason = why_no_states(self)
+        if reason is not None:
+            raise ValueError(reason)
+        return super()._gate(X, y, sample_weight, part)
+
+    def _refuse_parts(self):
+        """Return why an estimator cannot be fitted to data in parts, or None if it can."""
+        return super()._refuse_parts() or refuse_parts(self, "nodes")
 
     def _model(self, facts):
         """Return the model for training data."""
-        sizes = facts.n_features, facts.n_edge_features, len(facts.labels.values)
-        return GraphModel(
-            *sizes, self.pairwise_form, self.inference, check_pairs(self.allowed_pairs, sizes[2])
-        )
+        n_features, n_edge_features = facts.n_features, facts.n_edge_features
+        return self._model_of(self._states(facts), n_features, n_edge_features)
+
+    def _model_of(self, states, n_features, n_edge_features, form=None):
+        """Return the model of labels that have these states."""
+        pairs = states.of_pairs(check_pairs(self.allowed_pairs, len(states.counts)))
+        n_states = len(states.labels)
+        if self.inference == "qpbo" and n_states > 2 >= len(states.counts):
+            raise ValueError(
+                "inference='qpbo' is for two labels of one hidden state each, but these have "
+                f"{n_states}; use 'trws'"
+            )
+        form = self.pairwise_form if form is None else form
+        return GraphModel(n_features, n_edge_features, n_states, form, self.inference, pairs)
+
+    def _states(self, facts):
+        """Return the `LabelStates`, of one each where there are no others."""
+        classes = facts.labels.values
+        states = resolve_states(self.n_states_per_label, classes, facts.n_labelled, "nodes")
+        return LabelStates(np.ones(len(classes), dtype=np.intp)) if states is None else states
 
     def _bind(self, checked, facts):
         """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
         labels, cost, labelled, share = self._targets(checked, facts)
         graphs, classes, model = checked.graphs, facts.labels.values, self._model(facts)
+        states = self._states(facts)
         losses, mask, allowed = {}, facts.mask(), None
         if callable(self.loss):
             given = labels, labelled, classes, graphs.node_offsets
-            losses = {"table": losses_by_callable(self.loss, *given), "by_node": True}
+            table = losses_by_callable(self.loss, *given)
+            losses = {"table": table.take(states.labels, axis=1), "by_node": True}
         else:
-            cost, losses["table"] = self._with_pair_costs(cost, labels, classes)
+            cost, table = self._with_pair_costs(cost, labels, classes)
+            losses["table"] = states.of_pairs(table)
         if mask is not None:
-            allowed = mask[kind_codes(graphs, facts.kinds.values)]
-        model.refuse_pairs(graphs, labels, labelled, classes)
-        problem = model.bind(graphs, labels, cost, labelled, share, allowed=allowed, **losses)
+            allowed = mask[kind_codes(graphs, facts.kinds.values)][:, states.labels]
+        truth = states.first[labels]
+        model.refuse_pairs(graphs, truth, labelled, classes[states.labels])
+        problem = model.bind(graphs, truth, cost, labelled, share, allowed=allowed, **losses)
         kinds = None if facts.kinds is None else facts.kinds.values
-        return self._task(problem, model, facts, node_kinds_=kinds, kind_classes_=mask)
+        others = {"node_kinds_": kinds, "kind_classes_": mask}
+        if len(states.labels) > len(classes):
+            given = labels, labelled, states, self.n_init, self.n_jobs
+            hidden = HiddenGraphs.of(model, graphs, *given)
+            others["n_states_"] = states.counts
+            others["completion"] = complete(hidden, problem, self.random_state)
+        return self._task(problem, model, facts, **others)
 
     def _model_parameters(self):
         """Return the names of parameters that make a model what it is."""
@@ -391,11 +460,24 @@ class GraphTagger(GraphEstimator):
         if kinds is not None:
             if not isinstance(kinds, np.ndarray) or kinds.ndim != 1:
                 raise_damaged(self, "node_kinds_ must be an array of shape (n_kinds,), or None")
-            shape = len(kinds), sizes[2]
+            shape = len(kinds), len(self.classes_)
             if not isinstance(mask, np.ndarray) or mask.dtype != bool or mask.shape != shape:
                 raise_damaged(self, f"kind_classes_ must be a boolean array of shape {shape}")
-        pairs = check_pairs(self.allowed_pairs, sizes[2])
-        return GraphModel(*sizes, self.pairwise_form_, self.inference, pairs)
+        counts = states_of_labels(self)
+        counts = np.ones(sizes[2], dtype=np.intp) if counts is None else counts
+        return self._model_of(LabelStates(counts), *sizes[:2], self.pairwise_form_)
+
+    def _bound(self, graphs, possible):
+        """Return the decoder of checked graphs, of states."""
+        counts = states_of_labels(self)
+        if counts is not None and possible is not None:
+            possible = possible[:, LabelStates(counts).labels]
+        return super()._bound(graphs, possible)
+
+    def _find_states(self, X, known):
+        """Return the states of all nodes, and where graphs begin."""
+        found, graphs = self._ask("best", X, known)
+        return found, graphs.node_offsets
 
     def _possible(self, graphs, known):
         """Return which labels the nodes of graphs may have, (n_nodes, K); None: all."""

@@ -257,13 +257,13 @@ class MultilabelPairwise(LabelSetClassifier):
         half to a sixth of the time for the same objective, the less the more labels there are.
         What it cannot do is left to block-coordinate steps.
         """
-        chosen, relaxation = super()._solver_for(problem, solver), ORACLES["lp"]
+        chosen = super()._solver_for(problem, solver)
         plain = self.bounds is None and self.prior is None and self._rescaling() is None
         if (
             chosen is solver
             and plain
             and self._asks_for_no_solver()
-            and isinstance(problem.structure.oracle, relaxation)
+            and problem.structure.digest()["the planes"] == "relaxed"
         ):
             return SOLVERS["gdmm"]()
         return chosen

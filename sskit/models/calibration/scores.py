@@ -7,7 +7,8 @@ import numpy as np
 from sskit.models.chain.structure import ChainStructure
 from sskit.models.feature_map import FeatureMap
 from sskit.models.features import FeatureRows, no_features, with_spare
-from sskit.models.given import Given, GivenGraphs
+from sskit.models.given import Given
+from sskit.models.graph.given import given_graphs
 from sskit.models.graph.model import form_of
 from sskit.models.request import Decoder
 from sskit.oracles.chain.viterbi import PaddedChain, make_triple_table
@@ -286,7 +287,7 @@ class Scores:
         if self.forest:
             ends, edges, kinds = self.forest
             form = form_of(S, "full")
-            structure = GivenGraphs(feature_map, form, ends, edges[:-1], np.diff(edges), kinds)
+            structure = given_graphs(feature_map, form, ends, (edges[:-1], edges[1:]), kinds)
         else:
             structure = ChainStructure(feature_map)
         weights = with_spare(np.concatenate(weights))

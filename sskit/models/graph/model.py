@@ -12,15 +12,13 @@ from sskit.models.layout import WeightLayout
 from sskit.models.request import Decoder, Request, gather
 from sskit.models.structure import NodeLoss, StructuredProblem
 from sskit.oracles.graph.cut import Cut, leave_cut, take_cut
-from sskit.oracles.graph.potentials import PairForm, Topologies, choose
+from sskit.oracles.graph.potentials import Topologies, choose, form_of
 from sskit.oracles.tree.choice import ORACLES
 
 # Messages that are kept from call to call, in numbers of 4 bytes: 256 MiB.
 MOST_MESSAGES = 2**26
 # As users call them; pairs that attract have the first two.
 FORMS = {"potts": "potts", "full": "symmetric", "symmetric": "symmetric", "directed": "full"}
-
-form_of = lru_cache(maxsize=8)(PairForm)
 
 
 class GraphModel:
@@ -291,7 +289,7 @@ class GraphModel:
             map,
             self.form,
             graphs.ends,
-            graphs.edge_offsets,
+            (graphs.edge_offsets[:-1], graphs.edge_offsets[1:]),
             oracles,
             choice,
             topologies=topologies,

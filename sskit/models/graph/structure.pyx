@@ -5,25 +5,21 @@ import numpy as np
 from sskit.models.features import value_digests
 from sskit.oracles.graph.expansion import Expansion
 
-from libc.math cimport INFINITY, fabs
-from libc.stdint cimport int8_t, int32_t, int64_t
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t
 from libc.string cimport memcpy
-from libcpp.vector cimport vector
 
 from sskit.core.checks cimport all_below
 from sskit.core.lanes cimport LANES, padded
-from sskit.core.vectors cimport Scratch
-from sskit.models.feature_map cimport FeatureMap, score_rows
+from sskit.models.feature_map cimport score_rows
 from sskit.models.features cimport are_modest
 from sskit.models.rows cimport Rows, dense_rows
-from sskit.models.structure cimport Block, NodeLoss, Structure
 from sskit.oracles.graph.cut cimport Cut, leave_cut, take_cut
 from sskit.oracles.graph.potentials cimport (
-    GraphOracle, PairForm, Potentials, Topologies, labelling_score, nodes_alone, pair_score,
-    table_of
+    GraphOracle, labelling_score, nodes_alone, pair_score, size_of
 )
 from sskit.oracles.graph.roof_dual cimport QPBO
-from sskit.oracles.tree.max_sum cimport TreeKBest, TreeMaxSum
+from sskit.oracles.tree.max_sum cimport TreeMaxSum
 
 
 EMPTY = tuple([np.empty(0, dtype=kind) for kind in ("i4", "f8", "i4", "f4", "i8")])
@@ -43,8 +39,8 @@ cdef class GraphStructure(Structure):
         How the potentials of an edge make a table of pairs.
     ends : ndarray of shape (n_edges, 2), int32
         The two nodes of the edges of all graphs, counted in their graph.
-    edges : ndarray of shape (n_blocks + 1,), int64
-        Graph i has the edges edges[i] to edges[i + 1] - 1.
+    edges : tuple of two ndarray of shape (n_blocks,), int64
+        Where the edges of each graph begin, and where they end.
     oracles : sequence of GraphOracle
         What finds labellings.
     choice : ndarray of shape (n_blocks,), int8
@@ -58,41 +54,19 @@ cdef class GraphStructure(Structure):
     marginals : bool, default=False
         Whether max-marginals are true ones, which a single oracle, for trees or cuts, can find.
         Else they are the scores of the labelling that is found with one state put in.
+    **more : object
+        For subclasses.
     """
-
-    cdef FeatureMap map
-    cdef PairForm form
-    cdef const int32_t[:, ::1] ends
-    cdef const int64_t[::1] edges
-    cdef const int32_t[::1] table            # empty: each edge has its own row
-    cdef readonly tuple oracles              # keeps the next ones alive
-    cdef vector[void*] oracle_of
-    cdef vector[bint] takes_infinite         # can it take potentials of -inf?
-    cdef const int8_t[::1] choice
-    cdef Topologies topologies               # forks share them; None: oracles do without
-    cdef dict given                          # the arguments that may be missing
-    cdef const double[::1] forbidden         # (width,) 0 or -inf, added to all tables; empty: none
-    cdef bint marginals
-    # What is kept from call to call, which forks share: a graph is asked by one thread at a time.
-    cdef int32_t[::1] last                   # (n_nodes,) last labelling, -1: none; empty: none is
-    cdef float[::1] messages
-    cdef const int64_t[::1] message_offset   # (n_blocks,) where those of a graph begin, -1: none
-    # scratch
-    cdef Scratch[double] nodes               # potentials of nodes, with losses
-    cdef Scratch[double] pairs               # of pairs, -inf where these are forbidden
-    cdef Scratch[int32_t] labels
-    cdef TreeKBest lists
 
     def __cinit__(self, FeatureMap map, PairForm form, ends, edges, oracles, choice, *,
                   Topologies topologies=None, table=None, allowed_pairs=None,
-                  bint marginals=False):
+                  bint marginals=False, **more):
         cdef GraphOracle oracle
-        cdef Py_ssize_t i
-        self.given = dict(
+        self.given = more | dict(
             topologies=topologies, table=table, allowed_pairs=allowed_pairs, marginals=marginals
         )
-        self.map, self.form, self.ends, self.edges = map, form, ends, edges
-        self.oracles, self.choice, self.marginals = tuple(oracles), choice, marginals
+        self.map, self.form, self.ends, (self.edge_first, self.edge_stop) = map, form, ends, edges
+        self.oracles, self.choice, self.marginals_are_true = tuple(oracles), choice, marginals
         self.topologies = topologies
         self.table, self.forbidden, self.last, self.messages, self.message_offset = EMPTY
         if table is not None:
@@ -109,11 +83,11 @@ cdef class GraphStructure(Structure):
             self.bounds = self.bounds and (oracle.exact or oracle.bounds)
         self.bounds = self.bounds and not self.exact
         self.takes_turns = self.takes_turns and not self.lock_free
+        self.pair_width = map.edge_stride
+        if map.head_rows:
+            self.pair_width = map.node_base // map.head_rows
         self.max_code_length = map.longest
-        for i in range(map.n_blocks):
-            self.max_support = max(
-                self.max_support, 2 * (map.count(i) + self.edges[i + 1] - self.edges[i])
-            )
+        self.max_support = 2 * (map.longest + np.max(edges[1] - edges[0], initial=0))
 
     def remember(self, Py_ssize_t most):
         """Keep the last labellings, and messages: of as many graphs as so many floats allow."""
@@ -137,15 +111,21 @@ cdef class GraphStructure(Structure):
         return all_below(code, b.n, self.form.n_states)
 
     cdef int load(self, const Block* b, Potentials* p) except -1 nogil:
-        cdef Py_ssize_t first = self.edges[b.i], k, e
-        p.n_nodes, p.n_edges = b.n, self.edges[b.i + 1] - first
-        p.stride, p.width = self.map.stride, self.map.edge_stride
-        p.node, p.pair = b.theta, b.theta + self.map.edge_base(b.i)
-        p.n_tables = self.map.edges[b.i + 1] - self.map.edges[b.i]
+        cdef Py_ssize_t first = self.edge_first[b.i]
+        p.n_nodes, p.n_edges = b.n, self.edge_stop[b.i] - first
+        p.stride, p.node = self.map.stride, b.theta + self.map.node_base
+        p.pair, p.width = b.theta + self.pair_base(b.i), self.pair_width
+        p.n_tables = self.map.n_edges(b.i)
+        if self.map.head_rows:
+            p.n_tables = self.map.head_rows if p.n_edges else 0
         p.ends = &self.ends[first, 0] if p.n_edges else NULL
         p.table = &self.table[first] if p.n_edges and self.table.shape[0] else NULL
         take_form(p, self.form)
         p.topology = NULL
+        return 0
+
+    cdef int prepare(self, const Block* b, Potentials* p) except -1 nogil:
+        cdef Py_ssize_t e, k
         if self.topologies is not None:
             p.topology = self.topologies.at(b.i)
         if self.forbidden.shape[0]:
@@ -156,7 +136,6 @@ cdef class GraphStructure(Structure):
             p.pair = self.pairs.data()
         return 0
 
-    # potentials of nodes that may be written to
     cdef double* copy_nodes(self, Potentials* p) except NULL nogil:
         if p.node != self.nodes.data():
             self.nodes.resize(p.n_nodes * p.stride)
@@ -164,16 +143,17 @@ cdef class GraphStructure(Structure):
             p.node = self.nodes.data()
         return self.nodes.data()
 
-    # -inf at nodes becomes so low a number that the state is never chosen where that is needed
     cdef int make_finite(self, Potentials* p) except -1 nogil:
         cdef Py_ssize_t v, k
         cdef double* node = NULL
         cdef double never = 0.0
+        cdef bint _forbids
         for v in range(p.n_nodes):
             for k in range(p.n_states):
                 if p.node[v * p.stride + k] == -INFINITY:
                     if node == NULL:
-                        node, never = self.copy_nodes(p), -range_of(p)
+                        # less than the scores of two labellings can differ by
+                        node, never = self.copy_nodes(p), -1.0 - 2.0 * size_of(p, &_forbids)
                     node[v * p.stride + k] = never
         return 0
 
@@ -186,7 +166,6 @@ cdef class GraphStructure(Structure):
             loss.add(b.first, b.n, weight, self.copy_nodes(&p), p.stride)
         return self.find(b, &p, &loss.truth[b.first] if weight > 0.0 else NULL, code)
 
-    # the best labelling; `truth` is a good one to begin with, if there is one
     cdef int find(
         self, const Block* b, Potentials* p, const int32_t* truth, int32_t* code
     ) except -1 nogil:
@@ -194,6 +173,7 @@ cdef class GraphStructure(Structure):
         cdef int32_t* last = &self.last[b.first] if self.last.shape[0] else NULL
         cdef float* messages = NULL
         self.excess = 0.0
+        self.prepare(b, p)
         if not self.takes_infinite[k]:
             self.make_finite(p)
         if (<GraphOracle>self.oracle_of[k]).exact:
@@ -204,23 +184,31 @@ cdef class GraphStructure(Structure):
             take_better(p, last, code)
         if last != NULL and self.message_offset[b.i] >= 0:
             messages = &self.messages[self.message_offset[b.i]]
-        (<GraphOracle>self.oracle_of[k]).improve_from(p, code, messages)
-        if (<GraphOracle>self.oracle_of[k]).bounds:
-            self.excess = max(
-                (<GraphOracle>self.oracle_of[k]).bound - labelling_score(p, code), 0.0
-            )
+        self.ask(k, p, code, messages)
         if last != NULL:
             memcpy(last, code, p.n_nodes * sizeof(int32_t))
+        return 0
+
+    cdef int ask(
+        self, Py_ssize_t k, const Potentials* p, int32_t* labels, float* messages
+    ) except -1 nogil:
+        self.excess = 0.0
+        (<GraphOracle>self.oracle_of[k]).improve_from(p, labels, messages)
+        if (<GraphOracle>self.oracle_of[k]).bounds:
+            self.excess = max(
+                (<GraphOracle>self.oracle_of[k]).bound - labelling_score(p, labels), 0.0
+            )
         return 0
 
     cdef Py_ssize_t plane(
         self, const Block* b, const int32_t* truth, const int32_t* code, int32_t* index,
         double* value
     ) except -1 nogil:
-        cdef Py_ssize_t K = self.form.n_states, base = self.map.edge_base(b.i), e, n = 0
-        cdef Py_ssize_t first = self.edges[b.i], n_edges = self.edges[b.i + 1] - first
-        cdef int32_t stride = <int32_t>self.map.stride, place = 0, u, v, was, now
-        cdef int32_t pair = <int32_t>base, width = <int32_t>self.map.edge_stride
+        cdef Py_ssize_t K = self.form.n_states, e, n = 0
+        cdef Py_ssize_t first = self.edge_first[b.i], n_edges = self.edge_stop[b.i] - first
+        cdef int32_t stride = <int32_t>self.map.stride, place = <int32_t>self.map.node_base
+        cdef int32_t base = <int32_t>self.pair_base(b.i), width = <int32_t>self.pair_width
+        cdef int32_t pair = base, u, v, was, now
         cdef const int32_t* ends = &self.ends[first, 0] if n_edges else NULL
         cdef const int32_t* column = &self.form.column[0, 0]
         cdef bint shares = self.table.shape[0] > 0, potts = self.form.potts
@@ -239,7 +227,7 @@ cdef class GraphStructure(Structure):
                 n += was != now
             else:
                 if shares:
-                    pair = <int32_t>base + self.table[first + e] * width
+                    pair = base + self.table[first + e] * width
                 was = column[truth[u] * K + truth[v]]
                 now = column[code[u] * K + code[v]]
                 index[n], index[n + 1] = pair + was, pair + now
@@ -247,6 +235,11 @@ cdef class GraphStructure(Structure):
                 n += 2 * (was != now)
             pair += width
         return n
+
+    cdef double score(self, const Block* b, const int32_t* code) except? -1 nogil:
+        cdef Potentials p
+        self.load(b, &p)
+        return labelling_score(&p, code)
 
     def prepare_k_best(self, Py_ssize_t k):
         """Make room for k labellings; fewer if the largest tree has not as many."""
@@ -259,36 +252,38 @@ cdef class GraphStructure(Structure):
     ) except -1 nogil:
         cdef Potentials p
         self.load(b, &p)
+        self.prepare(b, &p)
         with gil:
             return self.lists.decode(&p, codes, scores)
 
     cdef int max_marginals(self, const Block* b, double* out) except -1 nogil:
         cdef Potentials p
         self.load(b, &p)
-        if not self.marginals:
+        if not self.marginals_are_true:
             return self.put_in(b, &p, out)
+        self.prepare(b, &p)
         if self.takes_infinite[0]:
-            (<TreeMaxSum>self.oracle_of[0]).marginals(&p, out)
-        else:
-            with gil:
-                self.cut_marginals(&p, out)
-        spread(out, b.n, p.n_states, p.stride)
-        forbid_as(b.theta, b.n, p.n_states, p.stride, out)
-        return 0
+            return (<TreeMaxSum>self.oracle_of[0]).marginals(&p, out, p.stride)
+        with gil:
+            return self.cut_marginals(&p, out)
 
     cdef int cut_marginals(self, Potentials* p, double* out) except -1:
         cdef Cut cut = self.oracles[0]
-        cdef Py_ssize_t v
+        cdef const double* node = p.node
+        cdef Py_ssize_t k
         cdef double score
         self.labels.resize(p.n_nodes)
         self.make_finite(p)
         cut.improve(p, self.labels.data())
         score = labelling_score(p, self.labels.data())
-        for v in range(2 * p.n_nodes):
-            out[v] = score
-        return cut.marginals(<double[: p.n_nodes, :2]>out)
+        for k in range(p.n_nodes * p.stride):
+            out[k] = score
+        cut.marginals(<double[: p.n_nodes, : p.stride]>out)
+        for k in range(p.n_nodes * p.stride):
+            if node[k] == -INFINITY:
+                out[k] = -INFINITY
+        return 0
 
-    # the scores of labellings that differ at one node from the one that is found
     cdef int put_in(self, const Block* b, Potentials* p, double* out) except -1 nogil:
         cdef int32_t* labels
         cdef const double* node = p.node
@@ -316,8 +311,9 @@ cdef class GraphStructure(Structure):
         return 0
 
     cpdef Structure fork(self):
-        cdef GraphStructure other = GraphStructure(
-            self.map, self.form, np.asarray(self.ends), np.asarray(self.edges),
+        cdef GraphStructure other = type(self)(
+            self.map, self.form, np.asarray(self.ends),
+            (np.asarray(self.edge_first), np.asarray(self.edge_stop)),
             [(<GraphOracle>oracle).fork() for oracle in self.oracles], np.asarray(self.choice),
             **self.given
         )
@@ -336,7 +332,7 @@ cdef class GraphStructure(Structure):
 
     def digests(self):
         """Return what tells the graphs apart: their edges, and which share a table."""
-        edges = np.asarray(self.edges)
+        edges = np.append(self.edge_first, self.edge_stop[-1:])
         out = {"the edges of X": value_digests(np.ravel(self.ends), 2 * edges)}
         if self.given["table"] is not None:
             out["the kinds of the edges of X"] = value_digests(self.given["table"], edges)
@@ -354,41 +350,6 @@ cdef void take_better(
 ) noexcept nogil:
     if other != NULL and labelling_score(p, other) > labelling_score(p, labels):
         memcpy(labels, other, p.n_nodes * sizeof(int32_t))
-
-
-# more than the scores of two labellings can differ by, but for those of -inf
-cdef double range_of(const Potentials* p) noexcept nogil:
-    cdef Py_ssize_t v, e, k
-    cdef double total = 1.0
-    for v in range(p.n_nodes):
-        for k in range(p.n_states):
-            if p.node[v * p.stride + k] != -INFINITY:
-                total += 2.0 * fabs(p.node[v * p.stride + k])
-    for e in range(p.n_edges):
-        for k in range(p.width):
-            total += 2.0 * fabs(p.pair[table_of(p, e) * p.width + k])
-    return total
-
-
-# rows of n_states become rows `stride` apart, in place
-cdef void spread(
-    double* rows, Py_ssize_t n, Py_ssize_t n_states, Py_ssize_t stride
-) noexcept nogil:
-    cdef Py_ssize_t v, k
-    for v in range(n - 1, -1, -1):
-        for k in range(n_states - 1, -1, -1):
-            rows[v * stride + k] = rows[v * n_states + k]
-
-
-# -inf where potentials are
-cdef void forbid_as(
-    const double* node, Py_ssize_t n, Py_ssize_t n_states, Py_ssize_t stride, double* out
-) noexcept nogil:
-    cdef Py_ssize_t v, k
-    for v in range(n):
-        for k in range(n_states):
-            if node[v * stride + k] == -INFINITY:
-                out[v * stride + k] = -INFINITY
 
 
 cdef PairForm POTTS = PairForm(2, "potts")

@@ -13,7 +13,6 @@ from sskit.models.layout import WeightLayout
 from sskit.models.structure import NodeLoss, StructuredProblem
 from sskit.oracles.label_sets.sets import (
     CountedSlack,
-    CutSets,
     DagClosure,
     EnumeratedSets,
     EnumeratedSlack,
@@ -25,7 +24,7 @@ ORACLES = {
     "independent": TreeSets,
     "tree": TreeSets,
     "exhaustive": EnumeratedSets,
-    "graphcut": CutSets,
+    "graphcut": RoofDuality,
     "lp": RoofDuality,
 }
 # Trying all sets of more labels takes too long where there are other ways to train under slack

@@ -5,12 +5,12 @@ import scipy.sparse as sp
 
 from sskit.models.features import FeatureRows
 from sskit.models.graph.data import node_scale
-from sskit.models.graph.model import form_of, graph_map
+from sskit.models.graph.model import graph_map
 from sskit.models.graph.structure import GraphStructure
 from sskit.models.layout import WeightLayout
 from sskit.models.request import Decoder, Request, gather
 from sskit.models.structure import NodeLoss, StructuredProblem
-from sskit.oracles.graph.potentials import Topologies
+from sskit.oracles.graph.potentials import Topologies, form_of
 from sskit.oracles.tree.max_sum import TreeMaxSum
 
 # The features of the one table that edges without kinds share.
@@ -114,11 +114,12 @@ def bound_trees(trees, codes, n_kinds, n_states, rows):
     kinds, offsets, table = kinds_of_trees(codes, trees.edge_offsets, n_kinds)
     map = graph_map(rows, trees, form, kinds, offsets)
     choice = np.zeros(len(trees), dtype=np.int8)
-    oracles, given = [TreeMaxSum()], (trees.ends, trees.edge_offsets)
-    topologies = Topologies(trees.n_nodes, *given)
+    oracles = [TreeMaxSum()]
+    topologies = Topologies(trees.n_nodes, trees.ends, trees.edge_offsets)
     topologies.arrange(oracles, choice, n_states)
     more = {"table": table, "topologies": topologies, "marginals": True}
-    return map, GraphStructure(map, form, *given, oracles, choice, **more)
+    edges = trees.edge_offsets[:-1], trees.edge_offsets[1:]
+    return map, GraphStructure(map, form, trees.ends, edges, oracles, choice, **more)
 
 
 def node_rows(trees):

@@ -1,5 +1,6 @@
 from libc.stdint cimport int32_t
 
+from sskit.core.vectors cimport Scratch
 from sskit.oracles.graph.potentials cimport GraphOracle, Potentials
 
 
@@ -20,16 +21,18 @@ cdef class Cut(GraphOracle):
     cdef Py_ssize_t max_nodes
     cdef Py_ssize_t max_edges
     cdef object graph
-    cdef int32_t[:, ::1] nodes       # (3, max_nodes) memory of the next three
-    cdef int32_t* place              # (max_nodes,) of a node in the network; -1: not in it
-    cdef int32_t* node_of            # the inverse
-    cdef int32_t* option             # second options, for those who make them here
+    cdef Scratch[int32_t] place      # (max_nodes,) of a node in the network; -1: not in it
+    cdef Scratch[int32_t] node_of    # the inverse
+    cdef Scratch[int32_t] option     # second options, for those who make them here
     cdef double[::1] gain            # (max_nodes,) by place
+    # of the choice at hand
+    cdef Scratch[double] label       # (n_nodes,) what the second option scores more
+    cdef Scratch[double] pair        # (n_edges,) what it scores more at both ends than at each
     cdef int32_t[:, ::1] ends        # (2, max_edges) memory of the next two
     cdef int32_t* tail               # (max_edges,) edges of the network, by place
     cdef int32_t* head
     cdef double[::1] capacity        # (max_edges,) of either direction
-    cdef unsigned char[::1] sides    # (max_nodes,) by place: 1 where send() chose the second option
+    cdef const unsigned char[::1] sides  # by place: 1 where send() chose the second option
     cdef tuple arrays                # the same memory as NumPy arrays: see send()
     cdef Py_ssize_t n_nodes          # of the network
     cdef Py_ssize_t n_edges
@@ -41,12 +44,16 @@ cdef class Cut(GraphOracle):
     cdef Py_ssize_t choose(
         self, const Potentials* p, const int32_t* second, int32_t* labels
     ) except -1 nogil
+    # fill label and pair with a choice
+    cdef int read(
+        self, const Potentials* p, const int32_t* first, const int32_t* second
+    ) except -1 nogil
     # the network of a choice; returns an edge that no cut can represent, or -1
     cdef Py_ssize_t prepare(
         self, const Potentials* p, const int32_t* first, const int32_t* second
-    ) noexcept nogil
+    ) except -2 nogil
     # a network of the nodes with place[v] >= 0 is begun by begin(); then gain and join() fill it
-    cdef void begin(self, const Potentials* p) noexcept nogil
+    cdef void begin(self, Py_ssize_t n_nodes) noexcept nogil
     cdef inline void join(self, int32_t u, int32_t v, double capacity) noexcept nogil:
         self.tail[self.n_edges] = self.place[u]
         self.head[self.n_edges] = self.place[v]

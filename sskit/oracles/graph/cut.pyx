@@ -6,7 +6,6 @@ import numpy as np
 
 from libc.math cimport fabs
 from libc.stdint cimport int32_t
-from libc.string cimport memcpy
 
 from sskit.oracles.graph.potentials cimport (
     ROUNDING, GraphOracle, GraphPotentials, Potentials, check_capacities, labelling_score,
@@ -36,19 +35,16 @@ cdef class Cut(GraphOracle):
     cdef int grow(self, Py_ssize_t n_nodes, Py_ssize_t n_edges) except -1:
         n_nodes, n_edges = max(n_nodes, self.max_nodes, 1), max(n_edges, self.max_edges, 1)
         graph = flow_graph(n_nodes, n_edges)
-        nodes = np.empty((3, n_nodes), dtype=np.int32)
         ends = np.empty((2, n_edges), dtype=np.int32)
         gain, capacity = np.empty(n_nodes), np.empty(n_edges)
-        sides = np.empty(n_nodes, dtype=np.uint8)
         places = np.arange(n_nodes, dtype=np.int32)
         arrays = places, gain, np.zeros(n_nodes), *ends, capacity
+        self.place.resize(n_nodes)
+        self.node_of.resize(n_nodes)
+        self.option.resize(n_nodes)
         # all of them or none: memory may end on the way
         self.max_nodes, self.max_edges, self.graph, self.arrays = n_nodes, n_edges, graph, arrays
-        self.nodes, self.ends, self.gain, self.capacity = nodes, ends, gain, capacity
-        self.sides = sides
-        self.place, self.node_of, self.option = (
-            &self.nodes[0, 0], &self.nodes[1, 0], &self.nodes[2, 0]
-        )
+        self.ends, self.gain, self.capacity = ends, gain, capacity
         self.tail, self.head = &self.ends[0, 0], &self.ends[1, 0]
         return 0
 
@@ -58,7 +54,7 @@ cdef class Cut(GraphOracle):
         for v in range(p.n_nodes):
             labels[v] = 0
             self.option[v] = <int32_t>(p.n_states - 1)  # 1 of two states, 0 of one
-        self.choose(p, self.option, labels)
+        self.choose(p, self.option.data(), labels)
         return 0
 
     cpdef GraphOracle fork(self):
@@ -88,49 +84,61 @@ cdef class Cut(GraphOracle):
                 n_changed += 1
         return n_changed
 
-    cdef Py_ssize_t prepare(
+    cdef int read(
         self, const Potentials* p, const int32_t* first, const int32_t* second
-    ) noexcept nogil:
+    ) except -1 nogil:
         cdef Py_ssize_t v, e
         cdef int32_t a, b
-        cdef double both_first, both_second, mixed, other_mixed, bend, tilt
+        cdef double neither, both, only_a, only_b, bend
+        self.label.resize(p.n_nodes)
+        self.pair.resize(p.n_edges)
         for v in range(p.n_nodes):
-            self.place[v] = -(first[v] == second[v])
-        self.begin(p)
-        for v in range(self.n_nodes):
-            a = self.node_of[v]
-            self.gain[v] = p.node[a * p.stride + first[a]] - p.node[a * p.stride + second[a]]
+            self.label[v] = p.node[v * p.stride + second[v]] - p.node[v * p.stride + first[v]]
         for e in range(p.n_edges):
             a, b = p.ends[2 * e], p.ends[2 * e + 1]
-            if self.place[a] < 0 and self.place[b] < 0:
-                continue
-            both_first = pair_score(p, e, first[a], first[b])
-            both_second = pair_score(p, e, second[a], second[b])
-            mixed = pair_score(p, e, first[a], second[b])
-            other_mixed = pair_score(p, e, second[a], first[b])
-            # the table is a constant, a part that is linear in each end, and `bend` for equal
-            # sides, half of it in either direction
-            bend = 0.5 * ((both_first - mixed) + (both_second - other_mixed))
-            tilt = 0.5 * (both_first - both_second)
-            if self.place[a] >= 0:
-                self.gain[self.place[a]] += tilt + 0.5 * (mixed - other_mixed)
-            if self.place[b] >= 0:
-                self.gain[self.place[b]] += tilt + 0.5 * (other_mixed - mixed)
-            if self.place[a] < 0 or self.place[b] < 0:
-                continue
-            if bend > 0.0:
-                self.join(a, b, bend)
-            elif bend < -ROUNDING * (
-                fabs(both_first) + fabs(both_second) + fabs(mixed) + fabs(other_mixed)
-            ):
+            neither = pair_score(p, e, first[a], first[b])
+            both = pair_score(p, e, second[a], second[b])
+            only_a = pair_score(p, e, second[a], first[b])
+            only_b = pair_score(p, e, first[a], second[b])
+            bend = (both - only_a) + (neither - only_b)
+            # what is rounding must not set nodes against each other
+            if fabs(bend) > ROUNDING * (fabs(neither) + fabs(only_a) + fabs(only_b) + fabs(both)):
+                self.pair[e] = bend
+                self.label[a] += only_a - neither
+                self.label[b] += only_b - neither
+            else:  # in the middle of what it may be
+                self.pair[e] = 0.0
+                self.label[a] += 0.5 * ((only_a - neither) + (both - only_b))
+                self.label[b] += 0.5 * ((only_b - neither) + (both - only_a))
+        return 0
+
+    cdef Py_ssize_t prepare(
+        self, const Potentials* p, const int32_t* first, const int32_t* second
+    ) except -2 nogil:
+        cdef Py_ssize_t v, e
+        cdef int32_t a, b
+        self.read(p, first, second)
+        for v in range(p.n_nodes):
+            self.place[v] = -(first[v] == second[v])
+        self.begin(p.n_nodes)
+        for e in range(p.n_edges):
+            a, b = p.ends[2 * e], p.ends[2 * e + 1]
+            if self.pair[e] < 0.0:
                 return e
+            # half of it in either direction, and the rest is linear in each end
+            self.label[a] += 0.5 * self.pair[e]
+            self.label[b] += 0.5 * self.pair[e]
+            if self.pair[e] > 0.0:
+                self.join(a, b, 0.5 * self.pair[e])
+        for v in range(self.n_nodes):
+            self.gain[v] = -self.label[self.node_of[v]]
         return -1
 
-    cdef void begin(self, const Potentials* p) noexcept nogil:
+    cdef void begin(self, Py_ssize_t n_nodes) noexcept nogil:
         cdef Py_ssize_t v
         self.n_nodes = 0
         self.n_edges = 0
-        for v in range(p.n_nodes):
+        for v in range(n_nodes):
             if self.place[v] >= 0:
                 self.place[v] = <int32_t>self.n_nodes
                 self.node_of[self.n_nodes] = <int32_t>v
@@ -150,7 +158,6 @@ cdef class Cut(GraphOracle):
 
     cdef double run(self) except? -1:
         cdef object graph = self.graph
-        cdef const unsigned char[::1] sides
         cdef Py_ssize_t n = self.n_nodes, m = self.n_edges
         cdef double flow
         places, gain, zero, tail, head, capacity = self.arrays
@@ -162,8 +169,7 @@ cdef class Cut(GraphOracle):
             graph.add_edges(tail[:m], head[:m], capacity, capacity)
         graph.add_grid_tedges(places, gain[:n], zero[:n])
         flow = graph.maxflow()
-        sides = graph.get_grid_segments(places).view(np.uint8)
-        memcpy(&self.sides[0], &sides[0], n)
+        self.sides = graph.get_grid_segments(places).view(np.uint8)
         return flow
 
     cdef int marginals(self, double[:, ::1] out) except -1:

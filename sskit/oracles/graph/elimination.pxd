@@ -37,4 +37,6 @@ cdef class Elimination(GraphOracle):
         self, Py_ssize_t i, Py_ssize_t row, const int32_t* scope, Py_ssize_t n_scope
     ) except -1 nogil
     # the best state of the node at a place, given those of its neighbours
-    cdef int32_t best(self, const Potentials* p, Py_ssize_t i, const int32_t* labels) noexcept nogil
+    cdef int32_t best(
+        self, const Potentials* p, Py_ssize_t i, const int32_t* labels
+    ) except -1 nogil

@@ -67,7 +67,6 @@ cdef class Elimination(GraphOracle):
     cdef int reserve(self, const Potentials* p) except -1 nogil:
         cdef Py_ssize_t i, _j, n, size, total = 0, most = 0
         self.n_states = p.n_states
-        self.sums.resize(p.n_states)
         self.offset.resize(p.n_nodes)
         for i in range(p.n_nodes):
             self.offset[i] = total
@@ -84,42 +83,44 @@ cdef class Elimination(GraphOracle):
     cdef int eliminate(self, const Potentials* p, Py_ssize_t i) except -1 nogil:
         cdef Py_ssize_t n = self.graph.first_joined[i + 1] - self.graph.first_joined[i]
         cdef Py_ssize_t n_states = p.n_states, c = n - 1, level, k, part, n_parts
-        cdef double* sums
         cdef double* table = self.tables.data() + self.offset[i]
+        cdef double* sums
         cdef const double* row
+        cdef Py_ssize_t* rows
+        cdef int32_t* state
         cdef double best
         if n == 0:
             return 0
         self.collect(p, i)
-        n_parts = self.row.size()
-        sums = self.sums.data()
         self.state.refill(n, 0)
+        n_parts = self.row.size()
+        rows, state = self.row.data(), self.state.data()
         while True:
-            # sums[l]: with all parts whose first neighbour is l or later
+            # sums of level l, which begin at l n_states: with all parts whose first neighbour is l
+            # or later
             for level in range(c, -1, -1):
-                memcpy(
-                    sums + level * n_states, sums + (level + 1) * n_states,
-                    n_states * sizeof(double)
-                )
+                sums = self.sums.data() + level * n_states
+                for k in range(n_states):
+                    sums[k] = sums[k + n_states]
                 for part in range(n_parts):
                     if self.level[part] == level:
-                        row = self.tables.data() + self.row[part]
+                        row = self.tables.data() + rows[part]
                         for k in range(n_states):
-                            sums[level * n_states + k] += row[k]
+                            sums[k] += row[k]
             best = sums[0]
             for k in range(1, n_states):
                 best = max(best, sums[k])
             table[0] = best
             table += 1
             c = 0
-            while c < n and self.state[c] == n_states - 1:
-                self.state[c] = 0
+            while c < n and state[c] == n_states - 1:
+                state[c] = 0
                 c += 1
             if c == n:
                 return 0
-            self.state[c] += 1
+            state[c] += 1
             for part in range(n_parts):
-                self.row[part] += self.step[part * n + c]
+                rows[part] += self.step[part * n + c]
 
     cdef int collect(self, const Potentials* p, Py_ssize_t i) except -1 nogil:
         cdef Py_ssize_t v = self.graph.eliminated[i], n_states = p.n_states, j, k, e, begin, end, n
@@ -179,31 +180,23 @@ cdef class Elimination(GraphOracle):
 
     cdef int32_t best(
         self, const Potentials* p, Py_ssize_t i, const int32_t* labels
-    ) noexcept nogil:
-        cdef Py_ssize_t v = self.graph.eliminated[i], k, j, e, row, stride
-        cdef int32_t a, b, best = 0
-        cdef double* sums = self.sums.data()
-        memcpy(sums, p.node + v * p.stride, p.n_states * sizeof(double))
-        for k in range(self.graph.first[v], self.graph.first[v + 1]):
-            e = self.graph.incident[k]
-            a, b = p.ends[2 * e], p.ends[2 * e + 1]
-            if self.graph.place[a + b - v] < i:
-                continue
-            for j in range(p.n_states):
-                sums[j] += (
-                    pair_score(p, e, <int32_t>j, labels[b]) if a == v
-                    else pair_score(p, e, labels[a], <int32_t>j)
-                )
-        j = self.graph.child[i]
-        while j >= 0:
-            row, stride = self.offset[j], 1
-            for k in range(self.graph.first_joined[j] + 1, self.graph.first_joined[j + 1]):
-                stride *= p.n_states
-                row += stride * labels[self.graph.joined[k]]
-            for k in range(p.n_states):
+    ) except -1 nogil:
+        cdef const int32_t* joined = self.graph.joined.data() + self.graph.first_joined[i]
+        cdef Py_ssize_t n = self.graph.first_joined[i + 1] - self.graph.first_joined[i]
+        cdef Py_ssize_t n_states = p.n_states, part, c, k, row, stride, back
+        cdef int32_t best = 0
+        cdef double* sums
+        self.collect(p, i)
+        sums = &self.sums[n * n_states]
+        for part in range(<Py_ssize_t>self.row.size()):
+            row, back = self.row[part], 0
+            for c in range(n):
+                stride = self.step[part * n + c] + back
+                back += stride * (n_states - 1)
+                row += stride * labels[joined[c]]
+            for k in range(n_states):
                 sums[k] += self.tables[row + k]
-            j = self.graph.sibling[j]
-        for k in range(1, p.n_states):
+        for k in range(1, n_states):
             if sums[k] > sums[best]:
                 best = <int32_t>k
         return best

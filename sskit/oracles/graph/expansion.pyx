@@ -106,7 +106,7 @@ cdef class Expansion(GraphOracle):
         for k in range(n_states):
             for v in range(p.n_nodes):
                 self.cut.place[v] = -(self.certain[v] >= 0)
-            self.cut.begin(p)
+            self.cut.begin(p.n_nodes)
             for i in range(self.cut.n_nodes):
                 v = self.cut.node_of[i]
                 rest = -INFINITY

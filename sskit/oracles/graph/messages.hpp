@@ -1,22 +1,26 @@
 // Sequential message passing on the packed tables of a graph: included by trws.pxd, which trws.pyx
 // alone needs.
 #pragma once
+#include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <numeric>
+#include <utility>
 
 #include "lanes.hpp"
 #include "topology.hpp"
 
 namespace sskit {
 
-// A graph whose edges go from their earlier to their later node, those of one earlier node next to
-// each other. Rows of numbers by state are padded to `stride`, a multiple of HALF; nodes and tables
-// hold -inf there.
+// A graph and a way to visit its nodes: from the first to the last, or, turned, from the last to the
+// first. An edge goes along that way, from its tail to its head. Rows of numbers by state are padded
+// to `stride`, a multiple of HALF; nodes and tables hold -inf there.
 struct MessageGraph {
     ptrdiff_t n_nodes, n_states, stride;
-    const double* node;            // (n_nodes, stride)
-    const int32_t *first_later, *first_earlier, *earlier_edge;  // of its Topology
-    const int32_t *later, *earlier;                             // likewise
+    const double* node;                        // (n_nodes, stride)
+    ptrdiff_t start, step;                     // nodes are visited at start + i step
+    // edges of node v: ahead[first_ahead[v]], ... go from it, behind[first_behind[v]], ... to it
+    const int32_t *first_ahead, *ahead, *first_behind, *behind;
+    const int32_t *tail, *head;                // (n_edges,)
     const double* tables;          // earlier state by later state, where there are tables
     const int64_t* table_at;       // (n_edges,) where the table of an edge begins
     const double* potts;           // (n_edges,) what equal states score, or NULL: tables
@@ -24,6 +28,17 @@ struct MessageGraph {
     double* message;
     double* belief;                // (stride,) scratch
     double* value;                 // (stride,) scratch
+
+    // is a table of its rows by the state of the tail, or else of the head?
+    bool rows_of_tail() const { return step > 0; }
+    ptrdiff_t visited(ptrdiff_t i) const { return start + i * step; }
+    MessageGraph turned() const {
+        MessageGraph g = *this;
+        g.start = visited(n_nodes - 1), g.step = -step;
+        std::swap(g.first_ahead, g.first_behind), std::swap(g.ahead, g.behind);
+        std::swap(g.tail, g.head);
+        return g;
+    }
 };
 
 constexpr int LEFT_OUT_OF = 6;  // one of so many nodes is left out of a forest
@@ -52,14 +67,18 @@ SSKIT_INLINE void add(ptrdiff_t n, const double* from, double* to) {
     for (ptrdiff_t c = 0; c < n; c += HALF) store(to + c, load_half(to + c) + load_half(from + c));
 }
 
+SSKIT_INLINE double largest_lane(const half_vec& x) {
+    double lanes[HALF];
+    store(lanes, x);
+    for (int n = HALF / 2; n; n /= 2)
+        for (int l = 0; l < n; ++l) lanes[l] = lanes[l + n] > lanes[l] ? lanes[l + n] : lanes[l];
+    return lanes[0];
+}
+
 SSKIT_INLINE double largest(const double* row, ptrdiff_t n) {
     half_vec best = load_half(row);
     for (ptrdiff_t c = HALF; c < n; c += HALF) best = larger(load_half(row + c), best);
-    double lanes[HALF];
-    store(lanes, best);
-    double most = lanes[0];
-    for (int l = 1; l < HALF; ++l) most = lanes[l] > most ? lanes[l] : most;
-    return most;
+    return largest_lane(best);
 }
 
 // The first of the largest
@@ -68,33 +87,6 @@ SSKIT_INLINE ptrdiff_t place_of_largest(const double* row, ptrdiff_t n) {
     ptrdiff_t place = 0;
     while (place < n - 1 && row[place] != most) ++place;
     return place;
-}
-
-// The largest of each of HALF vectors
-SSKIT_INLINE half_vec largest_of_each(const half_vec* row) {
-#if defined(SSKIT_VECTORS)
-    static_assert(HALF == 4, "four rows of four");
-#if defined(__clang__)
-#define SSKIT_PICK(a, b, i, j, k, l) __builtin_shufflevector(a, b, i, j, k, l)
-#else
-    typedef long long indices __attribute__((vector_size(32)));
-#define SSKIT_PICK(a, b, i, j, k, l) __builtin_shuffle(a, b, indices{i, j, k, l})
-#endif
-    const half_vec low = larger(SSKIT_PICK(row[0], row[1], 0, 4, 2, 6),
-                                SSKIT_PICK(row[0], row[1], 1, 5, 3, 7));
-    const half_vec high = larger(SSKIT_PICK(row[2], row[3], 0, 4, 2, 6),
-                                 SSKIT_PICK(row[2], row[3], 1, 5, 3, 7));
-    return larger(SSKIT_PICK(low, high, 0, 1, 4, 5), SSKIT_PICK(low, high, 2, 3, 6, 7));
-#undef SSKIT_PICK
-#else
-    double most[HALF];
-    for (int l = 0; l < HALF; ++l) {
-        double lanes[HALF];
-        store(lanes, row[l]);
-        most[l] = largest(lanes, HALF);
-    }
-    return load_half(most);
-#endif
 }
 
 // out[b] = max_a value[a] + table[a, b], for N vectors of b
@@ -111,7 +103,7 @@ SSKIT_INLINE void best_of_rows(ptrdiff_t n_states, ptrdiff_t n, const double* ta
 }
 
 template <int N>
-SSKIT_INLINE void to_later(ptrdiff_t n_states, ptrdiff_t n, const double* table,
+SSKIT_INLINE void to_columns(ptrdiff_t n_states, ptrdiff_t n, const double* table,
                            const double* value, double* out) {
     if (N) {
         best_of_rows<N ? N : 1>(n_states, n, table, value, out);
@@ -124,21 +116,17 @@ SSKIT_INLINE void to_later(ptrdiff_t n_states, ptrdiff_t n, const double* table,
 }
 
 // out[a] = max_b value[b] + table[a, b]
-SSKIT_INLINE void to_earlier(ptrdiff_t n_states, ptrdiff_t n, const double* table,
-                             const double* value, double* out) {
-    for (ptrdiff_t a = 0; a < n_states; a += HALF) {
-        half_vec best[HALF];
-        for (int l = 0; l < HALF; ++l) {
-            const double* row = table + (a + l < n_states ? a + l : n_states - 1) * n;
-            best[l] = load_half(row) + load_half(value);
-            for (ptrdiff_t c = HALF; c < n; c += HALF)
-                best[l] = larger(load_half(row + c) + load_half(value + c), best[l]);
-        }
-        store(out + a, largest_of_each(best));
+SSKIT_INLINE void to_rows(ptrdiff_t n_states, ptrdiff_t n, const double* table,
+                          const double* value, double* out) {
+    for (ptrdiff_t a = 0; a < n_states; ++a, table += n) {
+        half_vec best = load_half(table) + load_half(value);
+        for (ptrdiff_t c = HALF; c < n; c += HALF)
+            best = larger(load_half(table + c) + load_half(value + c), best);
+        out[a] = largest_lane(best);
     }
 }
 
-// out[b] = max(value[b] + pair, the largest other value), in either direction
+// out[b] = max(value[b] + pair, the largest other value)
 SSKIT_INLINE void to_other(ptrdiff_t n, double pair, const double* value, double* out) {
     if (pair >= 0.0) {  // to differ from the largest is no better for itself
         const half_vec most = half_constant(largest(value, n));
@@ -169,13 +157,24 @@ SSKIT_INLINE void to_other(ptrdiff_t n, double pair, const double* value, double
         store(out + c, exchange(load_half(value + c), most, own));
 }
 
-// Add what the edge scores by the state of one of its nodes, given the label of the other
+// For each state of the head of an edge, or else of its tail, the best sum of what the edge scores and
+// the value of the other's state
+template <int N, bool POTTS>
+SSKIT_INLINE void send(const MessageGraph& g, ptrdiff_t n, ptrdiff_t e, bool to_head,
+                       const double* value, double* out) {
+    if (POTTS) to_other(n, g.potts[e], value, out);
+    else if (to_head == g.rows_of_tail())
+        to_columns<N>(g.n_states, n, g.tables + g.table_at[e], value, out);
+    else to_rows(g.n_states, n, g.tables + g.table_at[e], value, out);
+}
+
+// Add what the edge scores by the state of its head, or else of its tail, given the other's label
 template <bool POTTS>
-SSKIT_INLINE void add_edge(const MessageGraph& g, ptrdiff_t n, ptrdiff_t e, bool of_later,
+SSKIT_INLINE void add_edge(const MessageGraph& g, ptrdiff_t n, ptrdiff_t e, bool to_head,
                            int32_t label, double* to) {
     if (POTTS) {
         to[label] += g.potts[e];
-    } else if (of_later) {
+    } else if (to_head == g.rows_of_tail()) {
         add(n, g.tables + g.table_at[e] + label * n, to);
     } else {
         const double* column = g.tables + g.table_at[e] + label;
@@ -190,13 +189,13 @@ SSKIT_INLINE double decode(const MessageGraph& g, ptrdiff_t v, double* own, doub
                            int32_t* labels) {
     const ptrdiff_t n = row_size<N>(g);
     copy(n, g.node + v * n, own);
-    for (ptrdiff_t i = g.first_earlier[v]; i < g.first_earlier[v + 1]; ++i) {
-        const ptrdiff_t e = g.earlier_edge[i];
-        add_edge<POTTS>(g, n, e, true, labels[g.earlier[e]], own);
+    for (ptrdiff_t k = g.first_behind[v]; k < g.first_behind[v + 1]; ++k) {
+        const ptrdiff_t e = g.behind[k];
+        add_edge<POTTS>(g, n, e, true, labels[g.tail[e]], own);
     }
     copy(n, own, all);
-    const ptrdiff_t after_later = g.first_later[v + 1];
-    for (ptrdiff_t e = g.first_later[v]; e < after_later; ++e) add(n, g.message + e * n, all);
+    for (ptrdiff_t k = g.first_ahead[v]; k < g.first_ahead[v + 1]; ++k)
+        add(n, g.message + g.ahead[k] * n, all);
     const ptrdiff_t best = place_of_largest(all, n);
     labels[v] = (int32_t)best;
     return own[best];
@@ -208,37 +207,35 @@ struct PassSums {
     double score;  // of the labelling that was decoded
 };
 
-// A node passes 1 / max(number of earlier neighbours, of later ones) of its belief, the sum of its
+// A node passes 1 / max(number of neighbours behind, ahead) of its belief, the sum of its
 // potentials and of the messages to it, on to each neighbour ahead (Kolmogorov 2006, section 4.2).
 // The message back is turned into the one ahead. For any messages to begin with: what is left of a
 // belief less its largest is at most 0, and so is what is left of a table; hence the sum of the
 // largest bounds the score.
-template <int N, bool LATER, bool POTTS>
+template <int N, bool POTTS>
 SSKIT_INLINE PassSums run(const MessageGraph& graph, int32_t* labels) {
     const MessageGraph g = graph;
-    const ptrdiff_t n = row_size<N>(g), n_states = g.n_states;
+    const ptrdiff_t n = row_size<N>(g);
     double few[2 * (N ? N : 1) * HALF];
     double *belief = N ? few : g.belief, *value = N ? few + n : g.value;
     PassSums result{0.0, 0.0, 0.0};
     for (ptrdiff_t i = 0; i < g.n_nodes; ++i) {
-        const ptrdiff_t v = LATER ? i : g.n_nodes - 1 - i;
-        if (LATER && labels) result.score += decode<N, POTTS>(g, v, belief, value, labels);
-        const ptrdiff_t later = g.first_later[v], after_later = g.first_later[v + 1];
-        const ptrdiff_t earlier = g.first_earlier[v], after_earlier = g.first_earlier[v + 1];
+        const ptrdiff_t v = g.visited(i);
+        if (labels) result.score += decode<N, POTTS>(g, v, belief, value, labels);
+        const ptrdiff_t begin = g.first_ahead[v], end = g.first_ahead[v + 1];
+        const ptrdiff_t behind = g.first_behind[v], behind_end = g.first_behind[v + 1];
         copy(n, g.node + v * n, belief);
-        for (ptrdiff_t e = later; e < after_later; ++e) add(n, g.message + e * n, belief);
-        for (ptrdiff_t k = earlier; k < after_earlier; ++k)
-            add(n, g.message + g.earlier_edge[k] * n, belief);
+        for (ptrdiff_t k = begin; k < end; ++k) add(n, g.message + g.ahead[k] * n, belief);
+        for (ptrdiff_t k = behind; k < behind_end; ++k)
+            add(n, g.message + g.behind[k] * n, belief);
         const double most = largest(belief, n);
         result.bound += most;
         result.size += std::fabs(most);
         if (most == FORBIDDEN) break;
-        const ptrdiff_t n_later = after_later - later, n_earlier = after_earlier - earlier;
-        const ptrdiff_t n_most = n_later > n_earlier ? n_later : n_earlier;
+        const ptrdiff_t n_most = std::max(end - begin, behind_end - behind);
         const double share = 1.0 / (double)(n_most ? n_most : 1);
-        const ptrdiff_t begin = LATER ? later : earlier, end = LATER ? after_later : after_earlier;
         for (ptrdiff_t k = begin; k < end; ++k) {
-            const ptrdiff_t e = LATER ? k : g.earlier_edge[k];
+            const ptrdiff_t e = g.ahead[k];
             double* message = g.message + e * n;
             // A forbidden state may have got -inf from this edge: larger() turns the difference,
             // which is not a number, back into -inf.
@@ -246,37 +243,32 @@ SSKIT_INLINE PassSums run(const MessageGraph& graph, int32_t* labels) {
                 store(value + c, larger((load_half(belief + c) - most) * share -
                                             load_half(message + c),
                                         half_constant(FORBIDDEN)));
-            if (POTTS) to_other(n, g.potts[e], value, message);
-            else if (LATER) to_later<N>(n_states, n, g.tables + g.table_at[e], value, message);
-            else to_earlier(n_states, n, g.tables + g.table_at[e], value, message);
+            send<N, POTTS>(g, n, e, true, value, message);
         }
     }
     return result;
 }
 
 // Return what F finds, compiled for rows of up to seven vectors apart.
-#define SSKIT_CHOOSE(F, LATER, POTTS, ...)                                                      \
+#define SSKIT_CHOOSE_ROWS(F, POTTS, ...)                                                        \
     switch (g.stride / HALF) {                                                                  \
-        case 1: return F<1, LATER, POTTS>(g, __VA_ARGS__);                                      \
-        case 2: return F<2, LATER, POTTS>(g, __VA_ARGS__);                                      \
-        case 3: return F<3, LATER, POTTS>(g, __VA_ARGS__);                                      \
-        case 4: return F<4, LATER, POTTS>(g, __VA_ARGS__);                                      \
-        case 5: return F<5, LATER, POTTS>(g, __VA_ARGS__);                                      \
-        case 6: return F<6, LATER, POTTS>(g, __VA_ARGS__);                                      \
-        case 7: return F<7, LATER, POTTS>(g, __VA_ARGS__);                                      \
-        default: return F<0, LATER, POTTS>(g, __VA_ARGS__);                                     \
+        case 1: return F<1, POTTS>(g, __VA_ARGS__);                                             \
+        case 2: return F<2, POTTS>(g, __VA_ARGS__);                                             \
+        case 3: return F<3, POTTS>(g, __VA_ARGS__);                                             \
+        case 4: return F<4, POTTS>(g, __VA_ARGS__);                                             \
+        case 5: return F<5, POTTS>(g, __VA_ARGS__);                                             \
+        case 6: return F<6, POTTS>(g, __VA_ARGS__);                                             \
+        case 7: return F<7, POTTS>(g, __VA_ARGS__);                                             \
+        default: return F<0, POTTS>(g, __VA_ARGS__);                                            \
     }
+#define SSKIT_CHOOSE(F, ...)                                                                    \
+    if (g.potts) SSKIT_CHOOSE_ROWS(F, true, __VA_ARGS__)                                        \
+    SSKIT_CHOOSE_ROWS(F, false, __VA_ARGS__)
 
-// A pass over all nodes, on whose way the labelling is decoded that the messages of the pass before
-// lead to, and one back.
-SSKIT_CLONES PassSums pass_to_last(const MessageGraph& g, int32_t* labels) {
-    if (g.potts) SSKIT_CHOOSE(run, true, true, labels)
-    SSKIT_CHOOSE(run, true, false, labels)
-}
-
-SSKIT_CLONES PassSums pass_to_first(const MessageGraph& g) {
-    if (g.potts) SSKIT_CHOOSE(run, false, true, nullptr)
-    SSKIT_CHOOSE(run, false, false, nullptr)
+// A pass over all nodes; unless NULL, the labelling is decoded on the way that the messages of the
+// pass before lead to.
+SSKIT_CLONES PassSums pass_over(const MessageGraph& g, int32_t* labels) {
+    SSKIT_CHOOSE(run, labels)
 }
 
 // Nodes such that each has at most one neighbour before it among them, and hence a forest; a share
@@ -285,18 +277,15 @@ SSKIT_CLONES PassSums pass_to_first(const MessageGraph& g) {
 // NO_PARENT, or OUTSIDE; value (n_nodes, stride): best scores of the node with its children.
 constexpr int32_t NO_PARENT = -1, OUTSIDE = -2;
 
-template <bool LATER>
-SSKIT_INLINE void plant(const MessageGraph& g, uint64_t* random, int32_t* parent) {
+inline void plant(const MessageGraph& g, uint64_t* random, int32_t* parent) {
     for (ptrdiff_t i = 0; i < g.n_nodes; ++i) {
-        const ptrdiff_t v = LATER ? i : g.n_nodes - 1 - i;
-        const ptrdiff_t begin = LATER ? g.first_earlier[v] : g.first_later[v];
-        const ptrdiff_t end = LATER ? g.first_earlier[v + 1] : g.first_later[v + 1];
+        const ptrdiff_t v = g.visited(i);
         *random = *random * 6364136223846793005u + 1442695040888963407u;
         int32_t found = NO_PARENT;
         bool fits = (*random >> 33) % LEFT_OUT_OF != 0;
-        for (ptrdiff_t k = begin; fits && k < end; ++k) {
-            const int32_t e = LATER ? g.earlier_edge[k] : (int32_t)k;
-            if (parent[LATER ? g.earlier[e] : g.later[e]] == OUTSIDE) continue;
+        for (ptrdiff_t k = g.first_behind[v]; fits && k < g.first_behind[v + 1]; ++k) {
+            const int32_t e = g.behind[k];
+            if (parent[g.tail[e]] == OUTSIDE) continue;
             fits = found == NO_PARENT;
             found = e;
         }
@@ -304,68 +293,91 @@ SSKIT_INLINE void plant(const MessageGraph& g, uint64_t* random, int32_t* parent
     }
 }
 
-template <int N, bool LATER, bool POTTS>
+// The scores of the states of a node with all neighbours that are outside, given their labels;
+// parent NULL: all are
+template <int N, bool POTTS>
+SSKIT_INLINE void score_states(const MessageGraph& g, ptrdiff_t v, const int32_t* parent,
+                               const int32_t* labels, double* out) {
+    const ptrdiff_t n = row_size<N>(g);
+    copy(n, g.node + v * n, out);
+    for (ptrdiff_t k = g.first_behind[v]; k < g.first_behind[v + 1]; ++k) {
+        const int32_t e = g.behind[k], u = g.tail[e];
+        if (!parent || parent[u] == OUTSIDE) add_edge<POTTS>(g, n, e, true, labels[u], out);
+    }
+    for (ptrdiff_t k = g.first_ahead[v]; k < g.first_ahead[v + 1]; ++k) {
+        const int32_t e = g.ahead[k], u = g.head[e];
+        if (!parent || parent[u] == OUTSIDE) add_edge<POTTS>(g, n, e, false, labels[u], out);
+    }
+}
+
+template <int N, bool POTTS>
 SSKIT_INLINE void label_forest(const MessageGraph& graph, const int32_t* parent, double* value,
                                int32_t* labels) {
     const MessageGraph g = graph;
     const ptrdiff_t n = row_size<N>(g);
     for (ptrdiff_t v = 0; v < g.n_nodes; ++v)
-        if (parent[v] != OUTSIDE) copy(n, g.node + v * n, value + v * n);
-    for (ptrdiff_t i = 0; i < g.n_nodes; ++i) {
-        const ptrdiff_t v = LATER ? g.n_nodes - 1 - i : i;
-        if (parent[v] == OUTSIDE) continue;
-        double* own = value + v * n;
-        for (ptrdiff_t k = g.first_earlier[v]; k < g.first_earlier[v + 1]; ++k) {
-            const int32_t e = g.earlier_edge[k], u = g.earlier[e];
-            if (parent[u] == OUTSIDE) add_edge<POTTS>(g, n, e, true, labels[u], own);
-        }
-        for (ptrdiff_t e = g.first_later[v]; e < g.first_later[v + 1]; ++e) {
-            const int32_t u = g.later[e];
-            if (parent[u] == OUTSIDE) add_edge<POTTS>(g, n, e, false, labels[u], own);
-        }
+        if (parent[v] != OUTSIDE)
+            score_states<N, POTTS>(g, v, parent, labels, value + v * n);
+    for (ptrdiff_t i = g.n_nodes - 1; i >= 0; --i) {
+        const ptrdiff_t v = g.visited(i);
         const int32_t e = parent[v];
-        if (e == NO_PARENT) continue;
-        if (POTTS) to_other(n, g.potts[e], own, g.value);
-        else if (LATER) to_earlier(g.n_states, n, g.tables + g.table_at[e], own, g.value);
-        else to_later<N>(g.n_states, n, g.tables + g.table_at[e], own, g.value);
-        add(n, g.value, value + (LATER ? g.earlier[e] : g.later[e]) * n);
+        if (e < 0) continue;
+        send<N, POTTS>(g, n, e, false, value + v * n, g.value);
+        add(n, g.value, value + g.tail[e] * n);
     }
     for (ptrdiff_t i = 0; i < g.n_nodes; ++i) {
-        const ptrdiff_t v = LATER ? i : g.n_nodes - 1 - i;
-        if (parent[v] == OUTSIDE) continue;
-        double* own = value + v * n;
+        const ptrdiff_t v = g.visited(i);
         const int32_t e = parent[v];
-        if (e != NO_PARENT)
-            add_edge<POTTS>(g, n, e, LATER, labels[LATER ? g.earlier[e] : g.later[e]], own);
+        if (e == OUTSIDE) continue;
+        double* own = value + v * n;
+        if (e != NO_PARENT) add_edge<POTTS>(g, n, e, true, labels[g.tail[e]], own);
         labels[v] = (int32_t)place_of_largest(own, n);
     }
 }
 
-// Draw a forest, to the last or to the first node, and label it anew.
-SSKIT_CLONES void move_forest(const MessageGraph& g, uint64_t* random, bool to_last,
-                              int32_t* parent, double* value, int32_t* labels) {
-    (to_last ? plant<true> : plant<false>)(g, random, parent);
-    if (to_last && g.potts) SSKIT_CHOOSE(label_forest, true, true, parent, value, labels)
-    if (to_last) SSKIT_CHOOSE(label_forest, true, false, parent, value, labels)
-    if (g.potts) SSKIT_CHOOSE(label_forest, false, true, parent, value, labels)
-    SSKIT_CHOOSE(label_forest, false, false, parent, value, labels)
+SSKIT_CLONES void move_forest(const MessageGraph& g, const int32_t* parent, double* value,
+                              int32_t* labels) {
+    SSKIT_CHOOSE(label_forest, parent, value, labels)
+}
+
+// Give each node its best state while its neighbours keep theirs, until no node changes (Besag
+// 1986); where potentials differ by rounding there may be circles
+template <int N, bool POTTS>
+SSKIT_INLINE void improve_nodes(const MessageGraph& g, int n_rounds, int32_t* labels) {
+    const ptrdiff_t n = row_size<N>(g);
+    for (bool changed = true; changed && n_rounds; --n_rounds) {
+        changed = false;
+        for (ptrdiff_t v = 0; v < g.n_nodes; ++v) {
+            score_states<N, POTTS>(g, v, nullptr, labels, g.belief);
+            const ptrdiff_t best = place_of_largest(g.belief, n);
+            if (!(g.belief[best] > g.belief[labels[v]])) continue;
+            labels[v] = (int32_t)best;
+            changed = true;
+        }
+    }
+}
+
+SSKIT_CLONES void move_nodes(const MessageGraph& g, int32_t* labels) {
+    SSKIT_CHOOSE(improve_nodes, 100, labels)
 }
 #undef SSKIT_CHOOSE
+#undef SSKIT_CHOOSE_ROWS
 
-// What pass_to_last() decodes, without the pass
-SSKIT_CLONES double decode_to_last(const MessageGraph& g, int32_t* labels) {
+// What pass_over() decodes, without the pass
+SSKIT_CLONES double decode_all(const MessageGraph& g, int32_t* labels) {
     double score = 0.0;
-    for (ptrdiff_t v = 0; v < g.n_nodes; ++v)
-        score += (g.potts ? decode<0, true> : decode<0, false>)(g, v, g.belief, g.value, labels);
+    for (ptrdiff_t i = 0; i < g.n_nodes; ++i)
+        score += (g.potts ? decode<0, true> : decode<0, false>)(
+            g, g.visited(i), g.belief, g.value, labels);
     return score;
 }
 
-// A graph at hand with the memory of its rows. Tables are kept once for each edge; those that edges
-// share are kept once for either direction.
+// A graph at hand, visited to the last node, with the memory of its rows. Tables are kept once for
+// each edge; those that edges share are kept once for either direction.
 struct Messages : MessageGraph {
     std::vector<double> nodes, packed, agreement, messages, scratch, values;
     std::vector<int64_t> places;
-    std::vector<int32_t> parents;
+    std::vector<int32_t> parents, all;
     ptrdiff_t n_edges = 0;
 
     // The potentials and their topology; messages (n_edges, n_states) to earlier nodes, NULL: zeros
@@ -384,8 +396,12 @@ struct Messages : MessageGraph {
                 const float x = given[e * n_states + k];
                 if (std::isfinite(x)) messages[e * stride + k] = x;  // any will do, as to the bound
             }
-        first_later = t.first_later.data(), first_earlier = t.first_earlier.data();
-        earlier_edge = t.earlier_edge.data(), later = t.later.data(), earlier = t.earlier.data();
+        start = 0, step = 1;
+        all.resize(n_edges);
+        std::iota(all.begin(), all.end(), 0);
+        first_ahead = t.first_later.data(), ahead = all.data();
+        first_behind = t.first_earlier.data(), behind = t.earlier_edge.data();
+        tail = t.earlier.data(), head = t.later.data();
         node = nodes.data(), tables = packed.data(), table_at = places.data();
         potts = p.potts ? agreement.data() : nullptr;
         message = messages.data(), belief = scratch.data(), value = scratch.data() + stride;
@@ -429,14 +445,18 @@ struct Messages : MessageGraph {
         }
     }
 
-    // Label forests anew, one after the other, each given the other nodes; no messages are read.
-    void move_forests(ptrdiff_t n_moves, int32_t* labels) {
+    // Label single nodes and then forests anew, each given the other nodes; no messages are read.
+    void move(ptrdiff_t n_forests, int32_t* labels) {
+        const MessageGraph ways[] = {*this, turned()};
         uint64_t random = 1;  // the same question has the same answer
+        move_nodes(*this, labels);
         if (n_edges == 0) return;
         parents.resize(n_nodes);
         values.resize(n_nodes * stride);
-        for (ptrdiff_t m = 0; m < n_moves; ++m)
-            move_forest(*this, &random, m % 2 == 0, parents.data(), values.data(), labels);
+        for (ptrdiff_t m = 0; m < n_forests; ++m) {
+            plant(ways[m % 2], &random, parents.data());
+            move_forest(ways[m % 2], parents.data(), values.data(), labels);
+        }
     }
 
     // Write the messages to earlier nodes out again, each less its largest.

@@ -20,7 +20,6 @@ cdef extern from "topology.hpp" namespace "sskit" nogil:
         void make_incidence() except +
         void make_sorted() except +
         void make_forest() except +      # ValueError names the first edge that closes a cycle
-        void link(Scratch[int32_t]& first_child, Scratch[int32_t]& sibling) except +
         bint takes_elimination(Py_ssize_t n_states, double max_entries) except +
         double count_entries(Py_ssize_t n_states)
         int32_t other_end(Py_ssize_t e, Py_ssize_t v)
@@ -67,6 +66,8 @@ cdef double labelling_score(const Potentials* p, const int32_t* labels) noexcept
 cdef void nodes_alone(const Potentials* p, int32_t* labels) noexcept nogil
 
 
+# The sum of the sizes of all numbers but -inf; are there such?
+cdef double size_of(const Potentials* p, bint* forbids) noexcept nogil
 # Raise ValueError if sums of the numbers overflow, but for -inf: a cut would never end
 cdef int check_capacities(const Potentials* p) except -1
 

@@ -1,5 +1,7 @@
 """Potentials of graphs, and what oracles of graphs have in common (see the .pxd)."""
 
+from functools import lru_cache
+
 import numpy as np
 
 from sskit.inputs.edges import check_edges
@@ -31,18 +33,31 @@ cdef void nodes_alone(const Potentials* p, int32_t* labels) noexcept nogil:
                 labels[v] = <int32_t>k
 
 
-cdef int check_capacities(const Potentials* p) except -1:
-    cdef Py_ssize_t v, e, k
+cdef double size_of(const Potentials* p, bint* forbids) noexcept nogil:
+    cdef Py_ssize_t v, e
     cdef double total = 0.0
+    forbids[0] = False
     for v in range(p.n_nodes):
-        for k in range(p.n_states):
-            if p.node[v * p.stride + k] != -INFINITY:
-                total += fabs(p.node[v * p.stride + k])
+        total += size_of_row(p.node + v * p.stride, p.n_states, forbids)
     for e in range(p.n_edges):
-        for k in range(p.width):
-            if p.pair[table_of(p, e) * p.width + k] != -INFINITY:
-                total += fabs(p.pair[table_of(p, e) * p.width + k])
-    if not isfinite(4.0 * total):
+        total += size_of_row(p.pair + table_of(p, e) * p.width, p.width, forbids)
+    return total
+
+
+cdef double size_of_row(const double* row, Py_ssize_t n, bint* forbids) noexcept nogil:
+    cdef Py_ssize_t k
+    cdef double total = 0.0
+    for k in range(n):
+        if row[k] == -INFINITY:
+            forbids[0] = True
+        else:
+            total += fabs(row[k])
+    return total
+
+
+cdef int check_capacities(const Potentials* p) except -1:
+    cdef bint forbids
+    if not isfinite(4.0 * size_of(p, &forbids)):
         raise ValueError("nodes and pairwise are too large: sums of them overflow")
     return 0
 
@@ -211,14 +226,7 @@ cdef class PairForm:
         return np.array(self.column)
 
 
-_FORMS = {}
-
-
-cdef PairForm form_of(Py_ssize_t n_states, str kind):
-    form = _FORMS.get((n_states, kind))
-    if form is None:
-        form = _FORMS[n_states, kind] = PairForm(n_states, kind)
-    return form
+form_of = lru_cache(maxsize=8)(PairForm)
 
 
 cdef class GraphPotentials:

@@ -27,7 +27,6 @@ cdef class RoofDual:
     """
 
     cdef Cut cut
-    cdef Potentials network          # only its sizes are read
     cdef Scratch[double] gain        # (n_labels,) scores of labels given the decided ones
     cdef Scratch[double] low         # (n_labels,) sums of negative, of positive pairs
     cdef Scratch[double] high
@@ -35,18 +34,14 @@ cdef class RoofDual:
     cdef Scratch[int32_t] above      # (n_labels,) union-find: the next label towards the root
     cdef Scratch[char] differs       # (n_labels,) is one of the two to be exchanged, not both?
     cdef Scratch[char] odd           # (n_labels,) by root: will no exchange do?
-    # the choice of read_states()
-    cdef Scratch[double] label       # (n_labels,) what the second option scores more
-    cdef Scratch[double] pair        # (n_edges,) what it scores more at both ends than at each
 
     # halves (n_labels,): two times the best value of each label
     cdef int solve(
         self, Py_ssize_t n_labels, const double* label, Py_ssize_t n_edges, const int32_t* ends,
         const double* pair, int32_t* halves
     ) except -1 nogil
-    # fill label and pair with the choice of a graph's nodes between the states 0 and 1
-    cdef int read_states(self, const Potentials* p) except -1 nogil
-    # after solve() of that choice: the optimum of the relaxation, less the score of zeros
+    # after solve() of the choice that the cut has read: the optimum, less the score of all first
+    # options
     cdef double optimum(self, const Potentials* p, const int32_t* halves) noexcept nogil
 
     cdef Py_ssize_t decide(
@@ -74,6 +69,7 @@ cdef class QPBO(GraphOracle):
     cdef GraphOracle rest            # TRWS
     cdef Scratch[int32_t] halves     # (n_nodes,) twice the states of the relaxation's optimum
     cdef Scratch[int32_t] trial      # (n_nodes,) a labelling
+    cdef Scratch[int32_t] last       # (n_nodes,) the last state
 
     cdef void write_decided(self, int32_t* labels, Py_ssize_t n_nodes) noexcept nogil
     # fill halves, n_undecided and bound

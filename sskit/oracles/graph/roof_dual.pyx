@@ -8,7 +8,7 @@ from libc.math cimport fabs
 from libc.string cimport memcpy
 
 from sskit.oracles.graph.potentials cimport (
-    ROUNDING, GraphPotentials, Topology, check_capacities, labelling_score, pair_score
+    GraphPotentials, Topology, check_capacities, labelling_score
 )
 
 
@@ -36,8 +36,7 @@ cdef class RoofDual:
         n_open = self.decide(n_labels, n_edges, ends, pair, halves)
         if n_open:
             doubled = self.exchange(n_labels, n_open, ends, pair)
-            self.network.n_nodes = (1 + doubled) * n_labels
-            self.cut.reserve(self.network.n_nodes, (1 + doubled) * n_open)
+            self.cut.reserve((1 + doubled) * n_labels, (1 + doubled) * n_open)
             self.join(n_labels, n_open, ends, pair, halves, doubled)
             self.cut.send()
             self.read(n_labels, halves)
@@ -135,7 +134,7 @@ cdef class RoofDual:
     ) noexcept nogil:
         """Fill the network; the second option of a node is its label, or if that is exchanged,
         the complement of it, and of the second node of a label too."""
-        cdef int32_t* place = self.cut.place
+        cdef int32_t* place = self.cut.place.data()
         cdef Py_ssize_t k, e, i
         cdef int32_t u, v, shift = <int32_t>n_labels
         cdef double half
@@ -145,7 +144,7 @@ cdef class RoofDual:
                 place[k + shift] = -(
                     halves[k] != UNDECIDED or not self.odd[self.find(<int32_t>k)]
                 )
-        self.cut.begin(&self.network)
+        self.cut.begin((1 + doubled) * n_labels)
         for i in range(n_open):
             e = self.open[i]
             u, v, half = ends[2 * e], ends[2 * e + 1], 0.5 * fabs(pair[e])
@@ -171,7 +170,7 @@ cdef class RoofDual:
     cdef void read(self, Py_ssize_t n_labels, int32_t* halves) noexcept nogil:
         cdef const unsigned char* sides = &self.cut.sides[0]
         cdef Py_ssize_t k
-        cdef int32_t* place = self.cut.place
+        cdef int32_t* place = self.cut.place.data()
         for k in range(n_labels):
             if place[k] < 0:
                 continue
@@ -180,39 +179,16 @@ cdef class RoofDual:
             else:
                 halves[k] = 2 * (sides[place[k]] ^ self.differs[k])
 
-    cdef int read_states(self, const Potentials* p) except -1 nogil:
-        cdef Py_ssize_t v, e
-        cdef int32_t a, b, last = <int32_t>(p.n_states - 1)  # 1 of two states, 0 of one
-        cdef double neither, both, only_a, only_b, bend
-        self.label.resize(p.n_nodes)
-        self.pair.resize(p.n_edges)
-        for v in range(p.n_nodes):
-            self.label[v] = p.node[v * p.stride + last] - p.node[v * p.stride]
-        for e in range(p.n_edges):
-            a, b = p.ends[2 * e], p.ends[2 * e + 1]
-            neither, both = pair_score(p, e, 0, 0), pair_score(p, e, last, last)
-            only_a, only_b = pair_score(p, e, last, 0), pair_score(p, e, 0, last)
-            bend = (both - only_a) + (neither - only_b)
-            # what is rounding must not set labels against each other
-            if fabs(bend) > ROUNDING * (fabs(neither) + fabs(only_a) + fabs(only_b) + fabs(both)):
-                self.pair[e] = bend
-                self.label[a] += only_a - neither
-                self.label[b] += only_b - neither
-            else:  # in the middle of what it may be
-                self.pair[e] = 0.0
-                self.label[a] += 0.5 * ((only_a - neither) + (both - only_b))
-                self.label[b] += 0.5 * ((only_b - neither) + (both - only_a))
-        return 0
-
     cdef double optimum(self, const Potentials* p, const int32_t* halves) noexcept nogil:
         cdef Py_ssize_t v, e
         cdef int32_t a, b
-        cdef double total = 0.0
+        cdef double total = 0.0, pair
         for v in range(p.n_nodes):
-            total += self.label[v] * halves[v]
+            total += self.cut.label[v] * halves[v]
         for e in range(p.n_edges):
             a, b = halves[p.ends[2 * e]], halves[p.ends[2 * e + 1]]
-            total += self.pair[e] * (min(a, b) if self.pair[e] > 0.0 else max(a + b - 2, 0))
+            pair = self.cut.pair[e]
+            total += pair * (min(a, b) if pair > 0.0 else max(a + b - 2, 0))
         return 0.5 * total
 
 
@@ -263,9 +239,10 @@ cdef class QPBO(GraphOracle):
                 raise ValueError(f"roof duality is for two states, got {p.n_states}")
         self.halves.resize(p.n_nodes)
         self.trial.refill(p.n_nodes, 0)
-        self.dual.read_states(p)
+        self.last.refill(p.n_nodes, <int32_t>(p.n_states - 1))  # 1 of two states, 0 of one
+        self.dual.cut.read(p, self.trial.data(), self.last.data())
         self.dual.solve(
-            p.n_nodes, self.dual.label.data(), p.n_edges, p.ends, self.dual.pair.data(),
+            p.n_nodes, self.dual.cut.label.data(), p.n_edges, p.ends, self.dual.cut.pair.data(),
             self.halves.data()
         )
         self.n_undecided = 0

@@ -120,19 +120,6 @@ struct Topology {
         }
     }
 
-    // For each place of `order` that of its first child and of the next child of its parent, -1:
-    // none; roots are siblings.
-    void link(std::vector<int32_t>& first_child, std::vector<int32_t>& next) const {
-        int32_t root = -1;
-        first_child.assign(n_nodes, -1);
-        next.assign(n_nodes, -1);
-        for (ptrdiff_t i = n_nodes - 1; i >= 0; --i) {
-            int32_t& head = parent[i] < 0 ? root : first_child[parent[i]];
-            next[i] = head;
-            head = (int32_t)i;
-        }
-    }
-
     // The order in which each node needs the fewest new edges between its neighbours (minimum
     // fill), which finds the width of chains, trees, series-parallel and chordal graphs, if that is
     // no larger than `limit`. Of nodes that need as many, the one that has done so for longest is

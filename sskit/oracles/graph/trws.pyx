@@ -7,87 +7,12 @@ import numpy as np
 
 from sskit.oracles.gate import check_count, check_truth
 
-from libc.math cimport INFINITY, fabs
+from libc.math cimport INFINITY
 from libc.string cimport memcpy
 
 from sskit.oracles.graph.potentials cimport (
-    ROUNDING, GraphPotentials, check_capacities, labelling_score, pair_score
+    ROUNDING, GraphPotentials, Topology, check_capacities, labelling_score
 )
-
-# A node is visited so often at most: where potentials differ by rounding there may be circles.
-cdef Py_ssize_t MOST_ROUNDS = 1000
-
-
-cdef class NodeMoves(GraphOracle):
-    """Give each node its best state while its neighbours keep theirs, until no node changes.
-
-    For any potentials, also those that forbid.
-
-    References
-    ----------
-    Besag (1986). On the statistical analysis of dirty pictures. Journal of the Royal Statistical
-    Society B 48(3).
-    """
-
-    def __cinit__(self):
-        self.lock_free = True
-
-    cpdef GraphOracle fork(self):
-        return NodeMoves()
-
-    cdef int arrange(self, Topology* topology, Py_ssize_t n_states) except -1 nogil:
-        topology.make_incidence()
-        return 0
-
-    cdef int improve(self, const Potentials* p, int32_t* labels) except -1 nogil:
-        cdef Py_ssize_t v, i, n_changed = p.n_nodes, _round
-        if p.n_states == 1:
-            return 0
-        self.graph = self.topology_of(p)
-        self.gain.resize(p.n_states)
-        self.stale.refill(p.n_nodes, 1)
-        for _round in range(MOST_ROUNDS):
-            if n_changed == 0:
-                return 0
-            n_changed = 0
-            for v in range(p.n_nodes):
-                if not self.stale[v]:
-                    continue
-                self.stale[v] = 0
-                if self.move(p, v, labels):
-                    n_changed += 1
-                    for i in range(self.graph.first[v], self.graph.first[v + 1]):
-                        self.stale[self.graph.other_end(self.graph.incident[i], v)] = 1
-        return 0
-
-    cdef bint move(self, const Potentials* p, Py_ssize_t v, int32_t* labels) noexcept nogil:
-        cdef Py_ssize_t i, e
-        cdef int32_t k, best = 0, present = labels[v], n_states = <int32_t>p.n_states, other
-        cdef double* gain = self.gain.data()
-        cdef double size = fabs(p.node[v * p.stride + present])
-        for k in range(n_states):
-            gain[k] = p.node[v * p.stride + k]
-        for i in range(self.graph.first[v], self.graph.first[v + 1]):
-            e = self.graph.incident[i]
-            if p.ends[2 * e] == v:
-                other = labels[p.ends[2 * e + 1]]
-                size += fabs(pair_score(p, e, present, other))
-                for k in range(n_states):
-                    gain[k] += pair_score(p, e, k, other)
-            else:
-                other = labels[p.ends[2 * e]]
-                size += fabs(pair_score(p, e, other, present))
-                for k in range(n_states):
-                    gain[k] += pair_score(p, e, other, k)
-        for k in range(1, n_states):
-            if gain[k] > gain[best]:
-                best = k
-        if gain[present] == -INFINITY:
-            size = 0.0  # any number is more
-        if not gain[best] > gain[present] + ROUNDING * size:
-            return False
-        labels[v] = best
-        return True
 
 
 cdef class TRWS(GraphOracle):
@@ -114,14 +39,12 @@ cdef class TRWS(GraphOracle):
     def __cinit__(self, Py_ssize_t max_sweeps=20, double tol=1e-2, Py_ssize_t n_moves=20):
         self.bounds = self.lock_free = True
         self.max_sweeps, self.tol, self.n_moves = max_sweeps, tol, n_moves
-        self.node_moves = NodeMoves()
 
     cpdef GraphOracle fork(self):
         return TRWS(self.max_sweeps, self.tol, self.n_moves)
 
     cdef int arrange(self, Topology* topology, Py_ssize_t n_states) except -1 nogil:
         topology.make_sorted()
-        topology.make_incidence()
         return 0
 
     cdef Py_ssize_t memory_size(self, const Potentials* p) noexcept nogil:
@@ -144,10 +67,9 @@ cdef class TRWS(GraphOracle):
                     raise ValueError(
                         f"no labelling of {p.n_nodes} nodes is allowed by the potentials"
                     )
-            self.take(&p, decode_to_last(self.messages, self.trial.data()), labels)
+            self.take(&p, decode_all(self.messages, self.trial.data()), labels)
             memcpy(self.trial.data(), labels, p.n_nodes * sizeof(int32_t))
-            self.node_moves.improve(&p, self.trial.data())
-            self.messages.move_forests(self.n_moves, self.trial.data())
+            self.messages.move(self.n_moves, self.trial.data())
             self.take(&p, INFINITY, labels)
         self.bound = max(self.bound, self.score)
         if messages != NULL:
@@ -160,12 +82,12 @@ cdef class TRWS(GraphOracle):
         self.bound, self.n_sweeps = INFINITY, 0
         while self.n_sweeps < self.max_sweeps:
             before = self.bound
-            there = pass_to_last(self.messages, self.trial.data())
+            there = pass_over(self.messages, self.trial.data())
             self.bound = min(self.bound, there.bound)
             if there.bound == -INFINITY:
                 return False
             self.take(p, there.score, labels)
-            back = pass_to_first(self.messages)
+            back = pass_over(self.messages.turned(), NULL)
             self.bound = min(self.bound, back.bound)
             self.n_sweeps += 1
             if back.bound == -INFINITY:

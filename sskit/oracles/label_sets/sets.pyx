@@ -10,8 +10,8 @@ from libc.string cimport memcpy, memset
 
 from sskit.core.problem cimport SlackGoal, goal_value
 from sskit.core.vectors cimport Scratch
-from sskit.oracles.graph.cut cimport Cut, flow_graph
-from sskit.oracles.graph.potentials cimport Potentials, Topology
+from sskit.oracles.graph.cut cimport flow_graph
+from sskit.oracles.graph.potentials cimport Topology
 from sskit.oracles.graph.roof_dual cimport RoofDual
 
 ONE = 1 << 30
@@ -128,40 +128,6 @@ cdef class EnumeratedSets(LabelSetOracle):
                 after[j] = gain[j] + self.weights[k, j]
         else:
             memcpy(after, gain, k * sizeof(double))
-
-
-cdef class CutSets(LabelSetOracle):
-    """The best set where no pair has a negative score, by one minimum cut."""
-
-    cdef Cut cut
-    cdef Potentials potentials
-    cdef Scratch[double] node       # (n_labels, 2) scores without and with a label
-    cdef Scratch[int32_t] column    # (2, 2) the pair's number counts where both labels
-    cdef Scratch[double] factor     # are there
-
-    def __cinit__(self):
-        self.exact = True
-        self.cut = Cut()
-        self.column.refill(4, 0)
-        self.factor.refill(4, 0.0)
-        self.factor[3] = 1.0
-        self.potentials.n_states = self.potentials.stride = 2
-        self.potentials.width = 1
-        self.potentials.column, self.potentials.factor = self.column.data(), self.factor.data()
-
-    cdef int find(self, const SetScores* s, int32_t* code) except -1 nogil:
-        cdef Potentials* p = &self.potentials
-        cdef Py_ssize_t k
-        self.node.refill(2 * s.n_labels, 0.0)
-        for k in range(s.n_labels):
-            self.node[2 * k + 1] = s.label[k]
-        p.n_nodes, p.n_edges, p.n_tables = s.n_labels, s.n_edges, s.n_edges
-        p.node, p.ends, p.pair = self.node.data(), s.ends, s.pair
-        self.cut.improve(p, code)
-        for k in range(s.n_labels):
-            code[k] *= ONE
-        write_pairs(s, code)
-        return 0
 
 
 cdef class DagClosure(LabelSetOracle):
@@ -322,7 +288,7 @@ cdef class RoofDuality(LabelSetOracle):
     """The best point of the local polytope, with labels in {0, 1/2, 1}; any signs of pairs.
 
     Maximises sum_l label[l] y_l + sum_e pair[e] z_e over 0 <= y <= 1 and max(0, y_k + y_l - 1)
-    <= z_e <= min(y_k, y_l); see `RoofDual`.
+    <= z_e <= min(y_k, y_l); see `RoofDual`. Where no pair is negative, the best set.
     """
 
     cdef RoofDual dual

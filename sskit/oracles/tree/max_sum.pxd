@@ -48,8 +48,10 @@ cdef class TreeMaxSum(GraphOracle):
     cdef void send(
         self, const Potentials* p, Py_ssize_t place, bint down, const double* from_, double* out
     ) noexcept nogil
-    # out (n_nodes, n_states)
-    cdef int marginals(self, const Potentials* p, double* out) except -1 nogil
+    # out[v * stride + k]
+    cdef int marginals(
+        self, const Potentials* p, double* out, Py_ssize_t stride
+    ) except -1 nogil
     cdef void descend(self, const Potentials* p) noexcept nogil
     # the table of an edge from the state of its first node, or if not forward its second, to that
     # of the other

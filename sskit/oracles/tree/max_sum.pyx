@@ -104,20 +104,22 @@ cdef class TreeMaxSum(GraphOracle):
                 )
         return table
 
-    cdef int marginals(self, const Potentials* p, double* out) except -1 nogil:
-        cdef Py_ssize_t i, k, stride, n_impossible = 0
+    cdef int marginals(
+        self, const Potentials* p, double* out, Py_ssize_t stride
+    ) except -1 nogil:
+        cdef Py_ssize_t i, k, own, n_impossible = 0
         cdef double best = -INFINITY, total = 0.0, others = 0.0
         cdef const double* value
         cdef double* row
         self.reserve(p)
-        stride = self.stride
-        self.beyond.resize(p.n_nodes * stride)
+        own = self.stride
+        self.beyond.resize(p.n_nodes * own)
         self.bests.resize(p.n_nodes)
         self.ascend(p)
         self.descend(p)
         for i in range(p.n_nodes):
             if self.forest.parent[i] < 0:
-                value = &self.value[i * stride]
+                value = &self.value[i * own]
                 best = value[first_largest(value, p.n_states)]
                 if best == -INFINITY:
                     n_impossible += 1
@@ -130,9 +132,9 @@ cdef class TreeMaxSum(GraphOracle):
                 others = total if n_impossible == 1 else -INFINITY
             else:
                 others = total - self.bests[i] if n_impossible == 0 else -INFINITY
-            row = out + self.forest.order[i] * p.n_states
+            row = out + self.forest.order[i] * stride
             for k in range(p.n_states):
-                row[k] = self.value[i * stride + k] + self.beyond[i * stride + k] + others
+                row[k] = self.value[i * own + k] + self.beyond[i * own + k] + others
         return 0
 
     cdef void descend(self, const Potentials* p) noexcept nogil:
@@ -290,7 +292,7 @@ default=None
     scores = np.empty((potentials.struct_.n_nodes, potentials.struct_.n_states))
     cdef double[:, ::1] out = scores
     with nogil:
-        oracle.marginals(&potentials.struct_, &out[0, 0])
+        oracle.marginals(&potentials.struct_, &out[0, 0], potentials.struct_.n_states)
     return scores
 
 

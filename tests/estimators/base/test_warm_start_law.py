@@ -349,6 +349,10 @@ COMPLETED = {
         SequenceTagger(n_states_per_label={0: 2}, ignore_label=-1),
         partly(chains, False, True),
     ),
+    "states of graphs": (
+        GraphTagger(n_states_per_label=2, inference="elimination"),
+        graphs,
+    ),
     "components": (StructSVMClassifier(n_components=2, standardize=False), rows),
     "components, scaled": (StructSVMClassifier(n_components=2), rows),
 }

@@ -10,7 +10,7 @@ from sskit.oracles.graph.elimination import Elimination
 from sskit.oracles.graph.expansion import Expansion
 from sskit.oracles.graph.potentials import NAMES, Topologies, choose
 from sskit.oracles.graph.roof_dual import QPBO
-from sskit.oracles.graph.trws import TRWS, NodeMoves
+from sskit.oracles.graph.trws import TRWS
 from sskit.oracles.tree.choice import ORACLES as TABLE
 from sskit.oracles.tree.max_sum import TreeMaxSum
 
@@ -21,7 +21,6 @@ ORACLES = {
     "elimination": (Elimination(), [*ANY, "forbidden"], None),
     "expansion": (Expansion(), ["attractive"], None),
     "swap": (Expansion(False, True), ["attractive"], None),
-    "node moves": (NodeMoves(), [*ANY, "forbidden"], None),
     "qpbo": (QPBO(), ANY, 2),
     "trws": (TRWS(5), [*ANY, "forbidden"], None),
     "trws without moves": (TRWS(2, 0.1, 0), [*ANY, "forbidden"], None),

@@ -1,14 +1,13 @@
-"""Hidden states of labels: what SequenceTagger fits and predicts where labels have several."""
+"""Hidden states of labels: what taggers fit and predict where labels have several."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from numbers import Integral
 
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from sskit._labels import by_label
-from sskit.estimators.base.tagging import states_of_labels
-from sskit.estimators.completion.clusters import cluster_states
+from sskit.estimators.base.tagging import state_labels, states_of_labels
 from sskit.estimators.completion.gate import completion_refusal, solver_without_sets
 from sskit.estimators.completion.partial_labels import PartialLabels
 from sskit.inputs.ragged import split
@@ -16,8 +15,8 @@ from sskit.inputs.ragged import split
 __all__ = [
     "HiddenStatesMixin",
     "LabelStates",
-    "first_states",
     "has_states",
+    "refuse_parts",
     "resolve_states",
     "why_no_states",
 ]
@@ -55,7 +54,7 @@ class LabelStates:
     def of_pairs(self, table):
         """Return a table of pairs of states (S, S) from one of pairs of labels, or None."""
         labels = self.labels
-        return None if table is None else table[np.ix_(labels, labels)]
+        return None if table is None else np.ascontiguousarray(table[np.ix_(labels, labels)])
 
     def known(self, labels, partial):
         """Return what is known of states, `PartialLabels`, from what is of labels."""
@@ -68,7 +67,7 @@ class LabelStates:
 
 
 class HiddenStatesMixin:
-    """Hidden states of the labels of a tagger of sequences.
+    """Hidden states of the labels of a tagger of sequences or graphs.
 
     The estimator has the parameters `n_states_per_label` and `n_init`, and if some label has
     several states the fitted attribute ``n_states_`` (n_classes,), how many each has.
@@ -82,17 +81,16 @@ class HiddenStatesMixin:
     @property
     def state_labels_(self):
         """The label of each hidden state, (n_states,); without hidden states, the labels."""
-        classes, states = vars(self).get("classes_"), states_of_labels(self)
-        if classes is None:
+        if "classes_" not in vars(self):
             raise AttributeError(f"this {type(self).__name__} has no attribute 'state_labels_'")
-        return classes if states is None else np.repeat(classes, states)
+        return state_labels(self)
 
     def predict_states(self, X, known=None):
-        """Return the hidden states of the best labelling of each sequence.
+        """Return the hidden states of the best labelling of each sequence or graph.
 
         Parameters
         ----------
-        X : list of n_samples sequences
+        X : list of n_samples sequences or graphs
             As in `fit`; sequences may be empty.
         known : sequence of n_samples items, default=None
             What is known of the labels, as in `predict`.
@@ -101,7 +99,7 @@ class HiddenStatesMixin:
         -------
         states : ndarray of shape (n_samples,), object
             Each item is an ndarray of int of shape (T_i,): rows of ``coef_``, of which
-            ``state_labels_`` has the labels that `predict` returns. Without hidden states these
+            ``state_labels_`` has the labels that `predict` finds. Without hidden states these
             are the places of the labels in ``classes_``.
 
         Raises
@@ -109,8 +107,12 @@ class HiddenStatesMixin:
         ValueError
             As `predict`.
         """
+        return split(*self._find_states(X, known))
+
+    def _find_states(self, X, known):
+        """Return the states of all tokens, and where sequences begin."""
         decoder, offsets = self._decoder(X, known)
-        return split(getattr(decoder, "inner", decoder).best(), offsets)
+        return getattr(decoder, "inner", decoder).best(), offsets
 
     def _state_names(self):
         """Return what rows of weights are of: labels, or states, "label/0" and so on."""
@@ -133,7 +135,7 @@ def why_no_states(estimator):
 
     Parameters
     ----------
-    estimator : SequenceTagger
+    estimator : SequenceTagger or GraphTagger
         Has the parameters.
 
     Returns
@@ -154,7 +156,18 @@ def why_no_states(estimator):
     return f"n_states_per_label={given!r:.80} has hidden variables, but {reason}"
 
 
-def resolve_states(given, classes, n_tokens):
+def refuse_parts(estimator, tokens="tokens"):
+    """Return why an estimator with hidden states cannot be fitted to data in parts, or None."""
+    if not has_states(estimator):
+        return None
+    given = f"n_states_per_label={estimator.n_states_per_label!r:.80}"
+    return (
+        f"data in parts cannot be fitted with {given}: states begin as clusters of the {tokens} of "
+        "all parts"
+    )
+
+
+def resolve_states(given, classes, n_tokens, tokens="tokens"):
     """Return how many states each label has.
 
     Parameters
@@ -165,6 +178,8 @@ def resolve_states(given, classes, n_tokens):
         The labels.
     n_tokens : int
         How many tokens there are in all.
+    tokens : str, default="tokens"
+        What error messages call them.
 
     Returns
     -------
@@ -177,7 +192,7 @@ def resolve_states(given, classes, n_tokens):
         If the number of a label is not a positive integer, or above that of tokens.
     """
     if not isinstance(given, dict):
-        _check_most("n_states_per_label", given, n_tokens)
+        _check_most("n_states_per_label", given, n_tokens, tokens)
         counts = np.full(len(classes), given, dtype=np.intp)
     else:
         for label, n in given.items():
@@ -187,49 +202,12 @@ def resolve_states(given, classes, n_tokens):
                 )
         counts = np.array(by_label(given, classes, 1), dtype=object)
         for label, n in zip(classes.tolist(), counts.tolist(), strict=True):
-            _check_most(f"n_states_per_label[{label!r}]", n, n_tokens)
+            _check_most(f"n_states_per_label[{label!r}]", n, n_tokens, tokens)
         counts = counts.astype(np.intp)
     return None if (counts == 1).all() else LabelStates(counts)
 
 
-def _check_most(name, n, n_tokens):
+def _check_most(name, n, n_tokens, tokens):
     """Raise ValueError if there are more states than tokens, and more than one."""
     if n > max(n_tokens, 1):
-        raise ValueError(f"{name} is {n}, but y has {n_tokens} tokens only")
-
-
-def first_states(hidden, states, random_state, solved):
-    """Return states to begin with: clusters of the tokens of each label.
-
-    Parameters
-    ----------
-    hidden : HiddenChains
-        Of states.
-    states : LabelStates
-        Of which labels these are.
-    random_state : RandomState
-        Where the clusters begin.
-    solved : callable
-        Solves a problem; returns its weights.
-
-    Returns
-    -------
-    truth : ndarray of shape (n_tokens,)
-        States that agree with what is known of labels. Those of tokens without a known label are
-        the best under the weights of the stretches between such tokens; if no token has a known
-        label, labels are drawn.
-    """
-    rows, possible = hidden.stacked.values, hidden.partial.possible
-    by_label = np.logical_or.reduceat(possible, states.first, axis=1)
-    labels = np.where(by_label.sum(axis=1) == 1, by_label.argmax(axis=1), -1)
-    if (labels < 0).all():
-        labels = states.labels[hidden.drawn(random_state)]
-    truth = cluster_states(rows, labels, states.counts, random_state)
-    known = truth >= 0
-    if known.all():
-        return truth
-    certain = possible.copy()
-    certain[known] = truth[known, None] == np.arange(possible.shape[1])
-    partial = PartialLabels(hidden.partial.classes, certain.argmax(axis=1), certain)
-    part = replace(hidden, partial=partial).known_part()
-    return hidden.complete(hidden.adapted(solved(part)))
+        raise ValueError(f"{name} is {n}, but y has {n_tokens} {tokens} only")

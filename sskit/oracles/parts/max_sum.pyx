@@ -362,7 +362,7 @@ def distance_transform(scores, square, *, linear=0.0, mean=0.0):
         )
     check_table(scores, "scores")
     # of a line the second one
-    cdef double[:, ::1] numbers = np.tile([0.0, 1.0, 0.0], (2, 1))
+    cdef double[:, ::1] numbers = np.empty((2, 3))
     springs = np.asarray(numbers)[2 - scores.ndim :].T
     names = ("linear", "square", "mean")
     for row, name, value in zip(springs, names, (linear, square, mean), strict=True):

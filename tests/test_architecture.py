@@ -38,7 +38,7 @@ ROOMS = {
     "oracles/tree": "core oracles oracles/chain oracles/graph",
     "oracles/parts": "inputs oracles",
     "oracles/rankings": "oracles",
-    "oracles/segments": "core oracles oracles/chain",
+    "oracles/segments": "oracles oracles/chain",
     "oracles/label_sets": "core inputs oracles oracles/graph",
     "models": "core oracles/chain parallel",
     "models/kernel": "core models",

@@ -128,9 +128,10 @@ class ChainOracle {
         scratch.resize(2 * c.size + 3 * stride);
         if (!c.triples) {
             chain_forward<MaxPlus>(c, nullptr, nullptr, 0.0, out);
-            chain_backward<MaxPlus>(c, scratch.data(), [&](ptrdiff_t t, const double* ahead, double*) {
+            const auto add = [&](ptrdiff_t t, const double* ahead, double*) {
                 for (ptrdiff_t k = 0; k < stride; ++k) out[t * stride + k] += ahead[k];
-            });
+            };
+            chain_backward<MaxPlus>(c, scratch.data(), add);
             return;
         }
         std::copy_n(c.node, stride, out);

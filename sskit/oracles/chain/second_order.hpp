@@ -217,8 +217,8 @@ struct SecondLists {
         const double* first = value + (t - 2) * c.size;
         if (v >= whole) return {K, 0.0, whole - K * K + v - whole, K, first + v - whole, c.stride};
         if (t == 1) return {0, value[a * c.stride + b]};
-        return {K, c.at(t - 1)[a * c.stride + b] + c.node[t * c.stride + b], before + a, K, first + a,
-                c.stride, c.triples + a * c.stride + b, c.size};
+        const double last = c.at(t - 1)[a * c.stride + b] + c.node[t * c.stride + b];
+        return {K, last, before + a, K, first + a, c.stride, c.triples + a * c.stride + b, c.size};
     }
 
     void load(ptrdiff_t, Sources&) const {}
@@ -237,9 +237,9 @@ static inline ptrdiff_t second_order_room(ptrdiff_t n_nodes, ptrdiff_t n_states)
 }
 static inline double second_order_labels(const double* node, const double* pairs,
                                          const double* triples, const double* const* tables,
-                                         ptrdiff_t n_nodes, ptrdiff_t n_states, const int32_t* truth,
-                                         const double* cost, double loss_weight, double* value,
-                                         int32_t* labels) {
+                                         ptrdiff_t n_nodes, ptrdiff_t n_states,
+                                         const int32_t* truth, const double* cost,
+                                         double loss_weight, double* value, int32_t* labels) {
     double best = NOTHING;
     labels[0] = 0;
     for (ptrdiff_t a = 0; n_nodes == 1 && a < n_states; ++a) {
@@ -258,9 +258,11 @@ static inline double second_order_labels(const double* node, const double* pairs
                 labels[n_nodes - 2] = (int32_t)b, labels[n_nodes - 1] = (int32_t)k;
             }
     // back pointers are needed along the best path only, so they are found here
-    for (ptrdiff_t t = n_nodes - 3; t >= 0; --t)
-        labels[t] = best_source(value + t * c.size + labels[t + 1], c.stride,
-                                triples + labels[t + 1] * c.stride + labels[t + 2], c.size, n_states);
+    for (ptrdiff_t t = n_nodes - 3; t >= 0; --t) {
+        const double* ends = triples + labels[t + 1] * c.stride + labels[t + 2];
+        here = value + t * c.size + labels[t + 1];
+        labels[t] = best_source(here, c.stride, ends, c.size, n_states);
+    }
     return best + offset;
 }
 

@@ -265,8 +265,8 @@ class SumProduct {
             if (t < c.n_nodes - 1) {
                 if (!logs) make_table(t);
                 const double* column = (logs ? c.at(t) : table.data()) + labels[t + 1];
-                for (ptrdiff_t k = 0; k < c.n_states; ++k)
-                    value[k] = logs ? value[k] + column[k * c.stride] : value[k] * column[k * c.stride];
+                for (ptrdiff_t k = 0; k < c.n_states; ++k, column += c.stride)
+                    value[k] = logs ? value[k] + *column : value[k] * *column;
             }
             if (logs) normalise(value, c.n_states, weight);
             labels[t] = (int32_t)draw_state(logs ? weight : value, c.n_states, uniform[t]);

@@ -90,7 +90,7 @@ double chain_forward(const Chain& c, const int32_t* truth, const double* cost, d
 }
 
 // Calls visit(t, ahead, suffix) from the last node to the first: what the nodes behind t have, by
-// the state of t, and what those from t + 1 on have, by that node's. scratch has 3 rows and a table.
+// the state of t, and what those from t + 1 on have, by that node's. scratch: 3 rows and a table.
 template <class A, class Visit>
 void chain_backward(const Chain& c, double* scratch, Visit visit) {
     double *ahead = scratch, *suffix = scratch + c.stride, *zero = scratch + 2 * c.stride;
@@ -262,6 +262,7 @@ class LossIndexed {
 
     ptrdiff_t solve(const Chain& c, const int32_t* truth, const int32_t* levels) {
         const ptrdiff_t stride = c.stride, most = std::accumulate(levels, levels + c.n_nodes, 0);
+        const double nothing = -std::numeric_limits<double>::infinity();
         ptrdiff_t reach = 0;
         size = (most + 1) * stride;
         if ((ptrdiff_t)value.size() < c.n_nodes * size) value.resize(c.n_nodes * size);
@@ -271,10 +272,11 @@ class LossIndexed {
             const ptrdiff_t level = levels[t], right = truth[t];
             double* here = &value[t * size];
             const double* node = c.node + t * stride;
-            std::fill_n(here, (reach + level + 1) * stride, -std::numeric_limits<double>::infinity());
+            std::fill_n(here, (reach + level + 1) * stride, nothing);
             for (ptrdiff_t e = 0; e <= reach; ++e) {
-                if (t == 0) std::copy_n(node, stride, moved.data());
-                else viterbi_step(here - size + e * stride, c.at(t - 1), c.n_states, node, moved.data());
+                double* out = moved.data();
+                if (t == 0) std::copy_n(node, stride, out);
+                else viterbi_step(here - size + e * stride, c.at(t - 1), c.n_states, node, out);
                 // each state is reached with this loss by one way at most: the true one from as
                 // much, the others from `level` less
                 here[e * stride + right] = moved[right];

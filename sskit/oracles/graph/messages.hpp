@@ -11,9 +11,9 @@
 
 namespace sskit {
 
-// A graph and a way to visit its nodes: from the first to the last, or, turned, from the last to the
-// first. An edge goes along that way, from its tail to its head. Rows of numbers by state are padded
-// to `stride`, a multiple of HALF; nodes and tables hold -inf there.
+// A graph and a way to visit its nodes: from the first to the last, or, turned, from the last to
+// the first. An edge goes along that way, from its tail to its head. Rows of numbers by state are
+// padded to `stride`, a multiple of HALF; nodes and tables hold -inf there.
 struct MessageGraph {
     ptrdiff_t n_nodes, n_states, stride;
     const double* node;                        // (n_nodes, stride)
@@ -157,8 +157,8 @@ SSKIT_INLINE void to_other(ptrdiff_t n, double pair, const double* value, double
         store(out + c, exchange(load_half(value + c), most, own));
 }
 
-// For each state of the head of an edge, or else of its tail, the best sum of what the edge scores and
-// the value of the other's state
+// For each state of the head of an edge, or else of its tail, the best sum of what the edge scores
+// and the value of the other's state
 template <int N, bool POTTS>
 SSKIT_INLINE void send(const MessageGraph& g, ptrdiff_t n, ptrdiff_t e, bool to_head,
                        const double* value, double* out) {

@@ -159,9 +159,14 @@ class BuildExt(build_ext):
         stamp = Path(BUILD_BASE, f"settings-{sys.implementation.cache_tag}.txt")
         self.force = self.force or not stamp.exists() or stamp.read_text() != settings
         forks = multiprocessing.get_start_method() == "fork"
+        folder = Path(BUILD_BASE, f"cython-{cython_version}")
+        # Cython copies the headers that sources name: one that none names any more would stay, and
+        # be found before ours.
+        for copy in folder.rglob("*.hpp"):
+            copy.unlink()
         translated = cythonize(
             self.extensions,
-            build_dir=f"{BUILD_BASE}/cython-{cython_version}",
+            build_dir=str(folder),
             compiler_directives=DIRECTIVES,
             nthreads=int(self.parallel) if forks else 0,
             force=bool(self.force),

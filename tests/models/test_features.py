@@ -5,8 +5,11 @@ import pytest
 import scipy.sparse as sp
 from helpers.pairwise import every_pair
 
-from sskit.models.features import FeatureRows, RowScores, is_mapped, row_digests, squared_norms
+from sskit.models.feature_map import FeatureMap
+from sskit.models.features import FeatureRows, is_mapped, row_digests, squared_norms
 from sskit.models.multiclass.model import MulticlassModel
+from sskit.models.request import Decoder, Request, gather
+from sskit.models.structure import Structure
 from sskit.testing.probe import ProblemProbe
 from sskit.testing.problem_checks import check_problem
 
@@ -131,10 +134,17 @@ def test_int64_index_that_int32_would_wrap():
         FeatureRows(X)
 
 
+def scores_of(rows, coef, further=()):
+    """Scores of rows, which read gathered weights from now on; `further` are those of marks."""
+    weights = gather((rows,), coef, [np.transpose(further)])
+    feature_map = FeatureMap(rows, np.array([0, rows.n_rows]), len(coef))
+    return Decoder(Request(feature_map, Structure(), weights)).node_scores()
+
+
 def kernels(rows, weights):
     """Scores, squared norms and digests of all rows."""
-    scores = RowScores(rows, np.ascontiguousarray(weights.T)).table()
-    return scores, rows.sqnorms(), row_digests(rows, np.arange(rows.n_rows + 1))
+    others = rows.sqnorms(), row_digests(rows, np.arange(rows.n_rows + 1))
+    return scores_of(rows, np.ascontiguousarray(weights.T)), *others
 
 
 @every_pair(
@@ -169,12 +179,12 @@ def test_every_finite_float16_is_read_right():
     X = np.arange(2**16, dtype=np.uint16).view(np.float16)
     X = X[np.isfinite(X)].reshape(-1, 1)
     for n_states in (1, 3):
-        scores = RowScores(FeatureRows(X), np.ones((n_states, 1))).table()
+        scores = scores_of(FeatureRows(X), np.ones((n_states, 1)))
         np.testing.assert_array_equal(scores, np.repeat(X.astype(float), n_states, axis=1))
     wide = np.ascontiguousarray(X.T)
     coef = np.zeros((40, wide.shape[1]))
     coef[np.arange(40), 997 * np.arange(40)] = 1.0
-    scores = RowScores(FeatureRows(wide), coef).table()
+    scores = scores_of(FeatureRows(wide), coef)
     np.testing.assert_array_equal(scores[0], wide[0, 997 * np.arange(40)].astype(float))
     exact = (X.astype(float) ** 2).ravel()
     np.testing.assert_array_equal(FeatureRows(X).sqnorms(), exact)
@@ -194,7 +204,8 @@ def test_further_columns_are_columns(form, n_states):
     rows, joined = FeatureRows(given, sparsify=False, marks=marks), FeatureRows(sp.csr_array(whole))
     assert rows.n_features == whole.shape[1]
     coef = rng.normal(size=(n_states, whole.shape[1]))
-    scores = RowScores(rows, coef[:, :-2], coef[:, -2:]).table()
+    read = FeatureRows(given, sparsify=False, marks=marks)
+    scores = scores_of(read, coef[:, :-2], coef[:, -2:])
     np.testing.assert_allclose(scores, whole @ coef.T, rtol=1e-12, atol=1e-12)
     np.testing.assert_array_equal(rows.sqnorms(), joined.sqnorms())
     offsets = np.array([0, 3, 7])

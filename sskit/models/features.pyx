@@ -15,7 +15,7 @@ from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
 
 from sskit.core.checks cimport check_equal
-from sskit.core.lanes cimport LANES, padded, prefetch_memory
+from sskit.core.lanes cimport LANES, prefetch_memory
 from sskit.models.rows cimport Half, add_squares
 from sskit.parallel.crew cimport Crew, Task
 

@@ -64,6 +64,11 @@ def as_floats_in_place(array):
     return np.ascontiguousarray(array, dtype=common_dtype([array.dtype]))
 
 
+def stack_rows(pieces):
+    """Concatenate matrices of features, dense or sparse: into CSR if any is sparse."""
+    return (stack_csr if any(map(sp.issparse, pieces)) else stack_dense)(list(pieces))
+
+
 def stack_dense(pieces):
     """Concatenate 2-D arrays into one that is C-contiguous, of their `common_dtype`.
 

@@ -329,11 +329,9 @@ def hidden_tagger(rng):
 
 
 def states_tagger(rng):
-    """Sequences whose labels have hidden states, and may be hidden themselves."""
+    """Sequences or trees whose labels have hidden states, and may be hidden themselves."""
     subject = hidden_tagger(rng) if rng.random() < 0.3 else tagger(rng)
     target = subject.target
-    if isinstance(target, TreeTagger):
-        return subject
     others = {"rescaling": "margin", "warm_start": False, "prior": None}
     if target.solver in ("gdmm", "soft_bcfw") or isinstance(target.solver, (GDMM, SoftBCFW)):
         others["solver"] = "auto"

@@ -118,6 +118,9 @@ CASES = {
     "segments, sparse": (SegmentTagger(**ONCE), lambda: segments(True)),
     "segments, tags": (SegmentTagger(**ONCE), lambda: tags(True)),
     "trees": (TreeTagger(**ONCE), lambda: trees(False)),
+    "trees, hidden states": (
+        TreeTagger(**ONCE, n_states_per_label={"a": 2, "b": 3}), lambda: trees(False),
+    ),
     "trees, sparse": (TreeTagger(**ONCE), lambda: trees(True)),
     "rows": (StructSVMClassifier(**ONCE), lambda: rows(False)),
     "rows, sparse": (StructSVMClassifier(**ONCE), lambda: rows(True)),

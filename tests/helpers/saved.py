@@ -204,6 +204,7 @@ MODELS = {
     "segments": (SegmentTagger(**FAST), segments),
     "segments, tags": (SegmentTagger(loss="hamming", rescaling="slack", **FAST), tags),
     "trees": (TreeTagger(**FAST), trees),
+    "trees, hidden states": (TreeTagger(n_states_per_label={"a": 2}, **FAST), trees),
     "trees, kinds": (TreeTagger(**FAST), lambda: trees(kinds=True)),
     "graphs": (SegmentationModel(**FAST), graphs),
     "graphs, tables": (

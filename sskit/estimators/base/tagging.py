@@ -134,13 +134,14 @@ def check_tree(estimator):
         Number of kinds of edges; None if they have none.
     """
     n_classes, kinds = check_labels(estimator), None
+    n_states = check_states(estimator, n_classes)
     if estimator.edge_kinds_ is not None:
         kinds = check_labels(estimator, "edge_kinds_", least=0)
     tables = () if kinds is None else (kinds,)
     n_features = check_count(estimator, "n_features_in_")
-    check_numbers(estimator, {"coef_": (n_classes, n_features)}, finite=False)
-    shapes = {"root_": (n_classes,), "leaf_": (n_classes,)}
-    check_numbers(estimator, shapes | {"transitions_": (*tables, n_classes, n_classes)})
+    check_numbers(estimator, {"coef_": (n_states, n_features)}, finite=False)
+    shapes = {"root_": (n_states,), "leaf_": (n_states,)}
+    check_numbers(estimator, shapes | {"transitions_": (*tables, n_states, n_states)})
     return n_classes, kinds
 
 

@@ -136,22 +136,21 @@ def scores_of(estimator, X, classes):
     place = np.searchsorted(classes, own)
     if (place >= len(classes)).any() or (classes[place] != own).any():
         raise_damaged("CalibratedTagger", "classes_ must have the labels of all estimators_")
-    labels = {"owner": place, "n_labels": len(classes)}
+    states = states_of_labels(tagger)
+    owner = place if states is None else np.repeat(place, states)
+    labels = {"owner": owner, "n_labels": len(classes)}
     if isinstance(tagger, TreeTagger):
         # the gate of the decoder has checked them
         trees = check_trees(X, n_features=tagger.n_features_in_)
         codes, tables = trees.codes(tagger.edge_kinds_), np.array(tagger.transitions_)
         if codes is None:
             codes, tables = np.zeros(len(trees.ends), dtype=np.int32), tables[None]
-        nodes = decoder.node_scores()
+        nodes = getattr(decoder, "inner", decoder).node_scores()
         ends = np.ascontiguousarray(trees.ends, dtype=np.int32).reshape(-1, 2)
         edges = np.asarray(trees.edge_offsets, dtype=np.int64)
         forest = ends, edges, np.ascontiguousarray(codes, dtype=np.int32)
-        zeros = np.zeros((2, len(own)))
+        zeros = np.zeros((2, len(owner)))
         return Scores(nodes, offsets, tables, *zeros, forest=forest, **labels)
-    states = states_of_labels(tagger)
-    if states is not None:
-        labels["owner"] = np.repeat(place, states)
     nodes, transitions, start, end, edges = score_tables(tagger, X)
     if edges is not None:
         edges = EdgeScores(edges, np.asarray(tagger._edge_tables_, dtype=np.float64))

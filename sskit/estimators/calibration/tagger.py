@@ -53,9 +53,9 @@ class CalibratedTagger(MetaEstimator):
     Parameters
     ----------
     estimator : estimator
-        A SequenceTagger of either order, with features of edges and hidden states of labels or
-        without, or a TreeTagger; or a pipeline, a search, an :class:`EarlyStopping` or a
-        :class:`RegularizationPath` (with ``cv``) that ends in one.
+        A SequenceTagger of either order, with features of edges or without, or a TreeTagger, both
+        with hidden states of labels or without; or a pipeline, a search, an
+        :class:`EarlyStopping` or a :class:`RegularizationPath` (with ``cv``) that ends in one.
     method : {"matrix", "vector", "temperature"}, default="matrix"
         Parameters of the calibration: "temperature" has one, the factor 1/T of all scores.
         "vector" has a factor and a bias of the scores of each label, and a factor of all other

@@ -1,8 +1,5 @@
 """How a fitted SequenceTagger labels: what its weights and parameters say of new sequences."""
 
-from heapq import heappop, heappush
-from itertools import count, pairwise
-
 import numpy as np
 
 from sskit._ready import all_within
@@ -10,22 +7,17 @@ from sskit.estimators.base.estimator import check_constraints
 from sskit.estimators.base.fitted_state import check_count, check_fitted, check_numbers
 from sskit.estimators.base.kernels import function_values
 from sskit.estimators.base.known import check_known
-from sskit.estimators.base.tagging import (
-    NothingToLabel,
-    check_chain,
-    check_modest,
-    states_of_labels,
-)
-from sskit.estimators.completion.states import LabelStates
+from sskit.estimators.base.tagging import NothingToLabel, check_chain, check_modest
+from sskit.estimators.completion.states import StateDecoder, fitted_states
 from sskit.estimators.reasons.column_names import check_columns, edge_column_names
 from sskit.estimators.reasons.columns import as_fitted
 from sskit.inputs.chains.gate import stack_pairs
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.models.chain.model import check_lengths, make_request
 from sskit.models.chain.transitions import check_possible, resolve_transitions
-from sskit.models.request import Decoder, find_top_k, row_scores
+from sskit.models.request import Decoder, row_scores
 
-__all__ = ["StateDecoder", "fitted_decoder", "refuse_beam", "score_tables"]
+__all__ = ["fitted_decoder", "refuse_beam", "score_tables"]
 
 # Parameters that may be set after the fit
 USED_BY_PREDICT = ("beam_size", "allowed_transitions")
@@ -70,8 +62,7 @@ def fitted_decoder(tagger, X, known=None):
         return NothingToLabel(n_classes), offsets
     if len(offsets) > 2:
         stacked = RaggedArray(stacked.values, np.unique(offsets))
-    counts = states_of_labels(tagger)
-    states = None if counts is None else LabelStates(counts)
+    states = fitted_states(tagger)
     if states is not None and possible is not None:
         possible = possible[:, states.labels]
     rules = _rules(tagger, states)
@@ -176,12 +167,12 @@ def score_tables(tagger, X):
         Features of the edges.
     """
     stacked, edges = fitted_pairs(tagger, X)
-    counts, nodes = states_of_labels(tagger), np.empty((0, len(tagger.start_)))
+    nodes = np.empty((0, len(tagger.start_)))
     if stacked.values.shape[0]:
         stacked, coef = _linear(tagger, stacked, len(tagger.classes_))
         nodes = row_scores(stacked.values, coef)
     others = tagger.transitions_, tagger.start_, tagger.end_
-    rules = _rules(tagger, None if counts is None else LabelStates(counts))
+    rules = _rules(tagger, fitted_states(tagger))
     if rules[0] is not None:
         others = map(np.where, rules, others, (-np.inf,) * 3)
     return nodes, *map(np.array, others), edges
@@ -217,72 +208,3 @@ def _rules(tagger, states):
     if all(some.all() for some in finite):
         return rules
     return finite if rules[0] is None else tuple(map(np.logical_and, rules, finite))
-
-
-class StateDecoder:
-    """Labels of sequences by their best hidden states.
-
-    Parameters
-    ----------
-    inner : Decoder
-        Of states.
-    states : LabelStates
-        Of which labels these are.
-    offsets : ndarray of shape (n + 1,)
-        Where sequences begin.
-    possible : ndarray of shape (n_tokens, S), bool, or None
-        Which states are possible; None means all.
-    """
-
-    def __init__(self, inner, states, offsets, possible):
-        self.inner, self.states = inner, states
-        self.offsets, self.possible = offsets, possible
-
-    def best(self):
-        """Return the labels of the best states of all tokens, (n_tokens,)."""
-        return self.states.labels[self.inner.best()]
-
-    def max_marginals(self):
-        """Return the best score of states for each token and label, (n_tokens, K)."""
-        return np.maximum.reduceat(self.inner.max_marginals(), self.states.first, axis=1)
-
-    def top_k(self, k):
-        """Return the k best labellings of each sequence, each with the score of its best states.
-
-        Of the best paths of states exponentially many may have the same labels, so that no list of
-        them is long enough: each labelling that is found instead splits those that are left by the
-        first token at which they differ from it, and the best path of each set is found (Lawler
-        1972).
-        """
-        inner, owner = self.inner.request, self.states.labels
-        possible = np.ones((inner.n_nodes, len(owner)), dtype=bool)
-        if self.possible is not None:
-            possible[:] = self.possible
-        request = inner.allowing(possible)
-        labels, scores = np.empty((2, inner.n_blocks), dtype=object)
-        paths, values = np.empty((2, inner.n_blocks), dtype=object)
-        for i, (first, last) in enumerate(pairwise(self.offsets.tolist())):
-            # what the request reads
-            rows, heap, order = possible[first:last], [], count()
-            sets = [(0, rows.copy())]
-            found, marks = [], []
-            while len(found) < k:
-                for start, allowed in sets:
-                    rows[:] = allowed
-                    find_top_k(request, i, i + 1, (1, paths, values))
-                    if len(values[i]):
-                        best = -values[i][0], next(order), owner[paths[i][0]]
-                        heappush(heap, (*best, start, allowed))
-                if not heap:
-                    break
-                value, _, labelling, start, allowed = heappop(heap)
-                found.append(labelling)
-                marks.append(-value)
-                same, sets = owner == labelling[:, None], []
-                for t in range(start, len(rows)):
-                    rest = np.concatenate([allowed[:t] & same[:t], allowed[t:]])
-                    rest[t] &= ~same[t]
-                    sets.append((t, rest))
-            labels[i] = np.array(found, dtype=np.intp).reshape(-1, len(rows))
-            scores[i] = np.array(marks)
-        return labels, scores

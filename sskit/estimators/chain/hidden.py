@@ -1,13 +1,12 @@
 """Sequences of which not all labels, or states of labels, are known."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from sskit.estimators.completion.clusters import cluster_states
-from sskit.estimators.completion.convex_concave import start_with_known
 from sskit.estimators.completion.partial_labels import PartialLabels
+from sskit.estimators.completion.states import first_completions
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.models.chain.model import ChainModel
 
@@ -56,14 +55,14 @@ class HiddenChains:
         """Where sequences begin, (n + 1,)."""
         return self.stacked.offsets
 
+    @property
+    def rows(self):
+        """Features of all tokens."""
+        return self.stacked.values
+
     def starts(self, solved, random_state):
-        """Yield labels to begin with, given what solves a problem and returns its weights."""
-        if self.states is not None:
-            random_state = check_random_state(random_state)
-            for _ in range(self.n_init):
-                yield first_states(self, self.states, random_state, solved)
-            return
-        yield from start_with_known(self, solved, random_state)
+        """Return labels to begin with, given what solves a problem and returns its weights."""
+        return first_completions(self, solved, random_state)
 
     def complete(self, w):
         """Return the best labels (n_tokens,) under flat weights that agree with what is known."""
@@ -117,40 +116,3 @@ class HiddenChains:
         blocks = self.model.layout.split(w)
         blocks["start"][:] = blocks["end"][:] = 0.0
         return w
-
-
-def first_states(hidden, states, random_state, solved):
-    """Return states to begin with: clusters of the tokens of each label.
-
-    Parameters
-    ----------
-    hidden : HiddenChains
-        Of states.
-    states : LabelStates
-        Of which labels these are.
-    random_state : RandomState
-        Where the clusters begin.
-    solved : callable
-        Solves a problem; returns its weights.
-
-    Returns
-    -------
-    truth : ndarray of shape (n_tokens,)
-        States that agree with what is known of labels. Those of tokens without a known label are
-        the best under the weights of the stretches between such tokens; if no token has a known
-        label, labels are drawn.
-    """
-    rows, possible = hidden.stacked.values, hidden.partial.possible
-    by_label = np.logical_or.reduceat(possible, states.first, axis=1)
-    labels = np.where(by_label.sum(axis=1) == 1, by_label.argmax(axis=1), -1)
-    if (labels < 0).all():
-        labels = states.labels[hidden.drawn(random_state)]
-    truth = cluster_states(rows, labels, states.counts, random_state)
-    known = truth >= 0
-    if known.all():
-        return truth
-    certain = possible.copy()
-    certain[known] = truth[known, None] == np.arange(possible.shape[1])
-    partial = PartialLabels(hidden.partial.classes, certain.argmax(axis=1), certain)
-    part = replace(hidden, partial=partial).known_part()
-    return hidden.complete(hidden.adapted(solved(part)))

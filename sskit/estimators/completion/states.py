@@ -1,20 +1,29 @@
 """Hidden states of labels: what taggers fit and predict where labels have several."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from heapq import heappop, heappush
+from itertools import count, pairwise
 from numbers import Integral
 
 import numpy as np
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
 from sskit._labels import by_label
 from sskit.estimators.base.tagging import state_labels, states_of_labels
+from sskit.estimators.completion.clusters import cluster_states
+from sskit.estimators.completion.convex_concave import start_with_known
 from sskit.estimators.completion.gate import completion_refusal, solver_without_sets
 from sskit.estimators.completion.partial_labels import PartialLabels
 from sskit.inputs.ragged import split
+from sskit.models.request import find_top_k
 
 __all__ = [
     "HiddenStatesMixin",
     "LabelStates",
+    "StateDecoder",
+    "first_completions",
+    "fitted_states",
     "has_states",
     "refuse_parts",
     "resolve_states",
@@ -67,7 +76,7 @@ class LabelStates:
 
 
 class HiddenStatesMixin:
-    """Hidden states of the labels of a tagger of sequences or graphs.
+    """Hidden states of the labels of a tagger of sequences, trees or graphs.
 
     The estimator has the parameters `n_states_per_label` and `n_init`, and if some label has
     several states the fitted attribute ``n_states_`` (n_classes,), how many each has.
@@ -86,11 +95,11 @@ class HiddenStatesMixin:
         return state_labels(self)
 
     def predict_states(self, X, known=None):
-        """Return the hidden states of the best labelling of each sequence or graph.
+        """Return the hidden states of the best labelling of each sequence, tree or graph.
 
         Parameters
         ----------
-        X : list of n_samples sequences or graphs
+        X : list of n_samples sequences, trees or graphs
             As in `fit`; sequences may be empty.
         known : sequence of n_samples items, default=None
             What is known of the labels, as in `predict`.
@@ -123,6 +132,12 @@ class HiddenStatesMixin:
         return [f"{label}/{k}" for label, n in pairs for k in range(n)]
 
 
+def fitted_states(tagger):
+    """Return the `LabelStates` of a fitted tagger; None: one for each label."""
+    counts = states_of_labels(tagger)
+    return None if counts is None else LabelStates(counts)
+
+
 def has_states(estimator):
     """Return whether an estimator, fitted or not, has hidden states of labels."""
     given = getattr(estimator, "n_states_per_label", 1)
@@ -135,7 +150,7 @@ def why_no_states(estimator):
 
     Parameters
     ----------
-    estimator : SequenceTagger or GraphTagger
+    estimator : SequenceTagger, TreeTagger or GraphTagger
         Has the parameters.
 
     Returns
@@ -211,3 +226,128 @@ def _check_most(name, n, n_tokens, tokens):
     """Raise ValueError if there are more states than tokens, and more than one."""
     if n > max(n_tokens, 1):
         raise ValueError(f"{name} is {n}, but y has {n_tokens} {tokens} only")
+
+
+def first_completions(hidden, solved, random_state):
+    """Yield labels, or states of labels, to begin with.
+
+    Parameters
+    ----------
+    hidden : HiddenChains or HiddenTrees
+        Of labels, or of `states` of them that start from `n_init` clusterings.
+    solved : callable
+        Solves a problem; returns its weights.
+    random_state : int, RandomState or None
+        Seed of what is drawn.
+    """
+    if hidden.states is None:
+        yield from start_with_known(hidden, solved, random_state)
+        return
+    random_state = check_random_state(random_state)
+    for _ in range(hidden.n_init):
+        yield first_states(hidden, random_state, solved)
+
+
+def first_states(hidden, random_state, solved):
+    """Return states to begin with: clusters of the tokens of each label.
+
+    Parameters
+    ----------
+    hidden : HiddenChains or HiddenTrees
+        Of states.
+    random_state : RandomState
+        Where the clusters begin.
+    solved : callable
+        Solves a problem; returns its weights.
+
+    Returns
+    -------
+    truth : ndarray of shape (n_tokens,)
+        States that agree with what is known of labels. Those of tokens without a known label are
+        the best under the weights that are learnt from all others; if no token has a known
+        label, labels are drawn.
+    """
+    states = hidden.states
+    rows, possible = hidden.rows, hidden.partial.possible
+    by_label = np.logical_or.reduceat(possible, states.first, axis=1)
+    labels = np.where(by_label.sum(axis=1) == 1, by_label.argmax(axis=1), -1)
+    if (labels < 0).all():
+        labels = states.labels[hidden.drawn(random_state)]
+    truth = cluster_states(rows, labels, states.counts, random_state)
+    known = truth >= 0
+    if known.all():
+        return truth
+    certain = possible.copy()
+    certain[known] = truth[known, None] == np.arange(possible.shape[1])
+    partial = PartialLabels(hidden.partial.classes, certain.argmax(axis=1), certain)
+    part = replace(hidden, partial=partial).known_part()
+    return hidden.complete(hidden.adapted(solved(part)))
+
+
+class StateDecoder:
+    """Labels of sequences or trees by their best hidden states.
+
+    Parameters
+    ----------
+    inner : Decoder
+        Of states.
+    states : LabelStates
+        Of which labels these are.
+    offsets : ndarray of shape (n + 1,)
+        Where sequences, or trees, begin.
+    possible : ndarray of shape (n_tokens, S), bool, or None
+        Which states are possible; None means all.
+    """
+
+    def __init__(self, inner, states, offsets, possible):
+        self.inner, self.states = inner, states
+        self.offsets, self.possible = offsets, possible
+
+    def best(self):
+        """Return the labels of the best states of all tokens, (n_tokens,)."""
+        return self.states.labels[self.inner.best()]
+
+    def max_marginals(self):
+        """Return the best score of states for each token and label, (n_tokens, K)."""
+        return np.maximum.reduceat(self.inner.max_marginals(), self.states.first, axis=1)
+
+    def top_k(self, k):
+        """Return the k best labellings of each sequence, each with the score of its best states.
+
+        Of the best paths of states exponentially many may have the same labels, so that no list of
+        them is long enough: each labelling that is found instead splits those that are left by the
+        first token at which they differ from it, and the best path of each set is found (Lawler
+        1972).
+        """
+        inner, owner = self.inner.request, self.states.labels
+        possible = np.ones((inner.n_nodes, len(owner)), dtype=bool)
+        if self.possible is not None:
+            possible[:] = self.possible
+        request = inner.allowing(possible)
+        labels, scores = np.empty((2, inner.n_blocks), dtype=object)
+        paths, values = np.empty((2, inner.n_blocks), dtype=object)
+        for i, (first, last) in enumerate(pairwise(self.offsets.tolist())):
+            # what the request reads
+            rows, heap, order = possible[first:last], [], count()
+            sets = [(0, rows.copy())]
+            found, marks = [], []
+            while len(found) < k:
+                for start, allowed in sets:
+                    rows[:] = allowed
+                    find_top_k(request, i, i + 1, (1, paths, values))
+                    if len(values[i]):
+                        best = -values[i][0], next(order), owner[paths[i][0]]
+                        heappush(heap, (*best, start, allowed))
+                if not heap:
+                    break
+                value, _, labelling, start, allowed = heappop(heap)
+                found.append(labelling)
+                marks.append(-value)
+                same, sets = owner == labelling[:, None], []
+                for t in range(start, len(rows)):
+                    rest = np.concatenate([allowed[:t] & same[:t], allowed[t:]])
+                    rest[t] &= ~same[t]
+                    sets.append((t, rest))
+            labels[i] = np.array(found, dtype=np.intp).reshape(-1, len(rows))
+            scores[i] = np.array(marks)
+        return labels, scores

@@ -3,14 +3,13 @@
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
 from sskit.estimators.completion.clusters import cluster_states
 from sskit.estimators.completion.partial_labels import PartialLabels
 from sskit.estimators.completion.states import LabelStates
 from sskit.inputs.graphs import GraphBatch
-from sskit.inputs.stacking import stack_csr, stack_dense
+from sskit.inputs.stacking import stack_rows
 from sskit.models.graph.data import without_unlabelled
 from sskit.models.graph.model import GraphModel
 
@@ -68,8 +67,7 @@ class HiddenGraphs:
 
     def starts(self, solved, random_state):
         """Yield states to begin with: clusters of the nodes of each label."""
-        features, random_state = self.graphs.features, check_random_state(random_state)
-        rows = (stack_csr if any(map(sp.issparse, features)) else stack_dense)(list(features))
+        rows, random_state = stack_rows(self.graphs.features), check_random_state(random_state)
         for _ in range(self.n_init):
             found = cluster_states(rows, self.labels, self.states.counts, random_state)
             yield np.maximum(found, 0)

@@ -8,11 +8,11 @@ from sklearn.utils._param_validation import StrOptions
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.facts import Labels, pooled, united
 from sskit.estimators.base.fitted_state import check_fitted, raise_damaged
-from sskit.estimators.base.tagging import states_of_labels
 from sskit.estimators.completion.convex_concave import complete
 from sskit.estimators.completion.states import (
     HiddenStatesMixin,
     LabelStates,
+    fitted_states,
     refuse_parts,
     resolve_states,
     why_no_states,
@@ -463,15 +463,14 @@ class GraphTagger(HiddenStatesMixin, GraphEstimator):
             shape = len(kinds), len(self.classes_)
             if not isinstance(mask, np.ndarray) or mask.dtype != bool or mask.shape != shape:
                 raise_damaged(self, f"kind_classes_ must be a boolean array of shape {shape}")
-        counts = states_of_labels(self)
-        counts = np.ones(sizes[2], dtype=np.intp) if counts is None else counts
-        return self._model_of(LabelStates(counts), *sizes[:2], self.pairwise_form_)
+        states = fitted_states(self) or LabelStates(np.ones(sizes[2], dtype=np.intp))
+        return self._model_of(states, *sizes[:2], self.pairwise_form_)
 
     def _bound(self, graphs, possible):
         """Return the decoder of checked graphs, of states."""
-        counts = states_of_labels(self)
-        if counts is not None and possible is not None:
-            possible = possible[:, LabelStates(counts).labels]
+        states = fitted_states(self)
+        if states is not None and possible is not None:
+            possible = possible[:, states.labels]
         return super()._bound(graphs, possible)
 
     def _find_states(self, X, known):

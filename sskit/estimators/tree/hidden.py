@@ -1,12 +1,13 @@
-"""Trees of which not all labels are known."""
+"""Trees of which not all labels, or states of labels, are known."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from sskit.estimators.completion.convex_concave import start_with_known
 from sskit.estimators.completion.partial_labels import PartialLabels
+from sskit.estimators.completion.states import LabelStates, first_completions
+from sskit.inputs.stacking import stack_rows
 from sskit.inputs.trees import TreeBatch
 from sskit.models.tree.model import TreeModel, make_decoder
 
@@ -33,6 +34,10 @@ class HiddenTrees:
         Number of threads.
     table : ndarray of shape (K, K) or None
         Costs of pairs of labels.
+    states : LabelStates or None
+        Of which labels the states of the model are; None if they are labels.
+    n_init : int
+        From how many clusterings of the nodes of each label states start.
     """
 
     model: TreeModel
@@ -43,15 +48,22 @@ class HiddenTrees:
     block_weight: np.ndarray
     n_jobs: int | None
     table: np.ndarray | None = None
+    states: LabelStates | None = None
+    n_init: int = 1
 
     @property
     def offsets(self):
         """Where trees begin, (n + 1,)."""
         return self.trees.node_offsets
 
+    @property
+    def rows(self):
+        """Features of all nodes."""
+        return stack_rows(self.trees.features)
+
     def starts(self, solved, random_state):
         """Return labels to begin with, given what solves a problem and returns its weights."""
-        return start_with_known(self, solved, random_state)
+        return first_completions(self, solved, random_state)
 
     def complete(self, w):
         """Return the best labels (n_nodes,) under flat weights that agree with what is known."""

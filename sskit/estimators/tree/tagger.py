@@ -16,6 +16,14 @@ from sskit.estimators.base.tagging import TaggerMixin, check_modest, check_tree
 from sskit.estimators.completion.convex_concave import complete
 from sskit.estimators.completion.gate import gate_labels, training_costs
 from sskit.estimators.completion.partial_labels import PartialLabels, all_known, known_share
+from sskit.estimators.completion.states import (
+    HiddenStatesMixin,
+    StateDecoder,
+    fitted_states,
+    refuse_parts,
+    resolve_states,
+    why_no_states,
+)
 from sskit.estimators.online.steps import TokenStepsMixin
 from sskit.estimators.reasons.columns import Columns, as_fitted, read_columns
 from sskit.estimators.reasons.explain import ExplainTreeMixin
@@ -68,7 +76,9 @@ class TreeFacts(LabelFacts):
     kinds: Labels | None = united()
 
 
-class TreeTagger(ExplainTreeMixin, TokenStepsMixin, TaggerMixin, StructuredEstimator):
+class TreeTagger(
+    ExplainTreeMixin, HiddenStatesMixin, TokenStepsMixin, TaggerMixin, StructuredEstimator
+):
     r"""Labels for all nodes of a tree, learnt with the structured hinge loss.
 
     The score of a labelling is
@@ -122,6 +132,14 @@ class TreeTagger(ExplainTreeMixin, TokenStepsMixin, TaggerMixin, StructuredEstim
         `score`. Training completes such labels, and those of which one of a set is right, by the
         best that the model of the moment can find; so the transitions beside them learn too.
         It may be of another type than the labels; None means that there is no such label.
+    n_states_per_label : int or dict, default=1
+        Number of hidden states of each label; in a dict by label, others have one. A node has a
+        state of its label, which nobody tells: the best one is completed in training, and
+        prediction gives the label of the best state. States have the weights that labels have
+        otherwise. See the user guide on hidden variables.
+    n_init : int, default=1
+        From how many clusterings of the nodes of each label states start, if there are several.
+        The model with the lowest objective is kept.
     bounds : tuple (lower, upper) or dict of such tuples, default=None
         Box on the weights. A bound is a number, None, or an array over the flat weight vector
         (``coef_`` by columns, ``root_``, ``leaf_``, ``transitions_`` by rows); in a dict by the
@@ -158,7 +176,8 @@ class TreeTagger(ExplainTreeMixin, TokenStepsMixin, TaggerMixin, StructuredEstim
     Attributes
     ----------
     coef_ : ndarray of shape (n_classes, n_features)
-        Weights of the features of a node.
+        Weights of the features of a node. With hidden states this and the other weights have a row
+        and a column for each state, those of the first label first.
     transitions_ : ndarray of shape (n_classes, n_classes) or (n_kinds, n_classes, n_classes)
         Weights of the labels of a parent (row) and its child (column), for each kind of edge if
         there are kinds.
@@ -168,6 +187,10 @@ class TreeTagger(ExplainTreeMixin, TokenStepsMixin, TaggerMixin, StructuredEstim
         Weights of the labels of roots, and of nodes without children.
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
+    n_states_ : ndarray of shape (n_classes,)
+        Only with hidden states: how many each label has.
+    state_labels_ : ndarray of shape (n_states,)
+        The label of each hidden state; without hidden states the same as ``classes_``.
     lam_ : float
         The regularisation strength that was used.
     dual_gap_ : float
@@ -176,17 +199,18 @@ class TreeTagger(ExplainTreeMixin, TokenStepsMixin, TaggerMixin, StructuredEstim
         P(w) and D.
     certified_ : bool
         Whether the gap is a certificate, from an exact pass with an oracle that is exact or bounds
-        what it misses. Where labels were not known it is that of the last round, for the labels
-        that were completed in it.
+        what it misses. Where labels or states were not known it is that of the last round, for
+        those that were completed in it.
     n_rounds_ : int
-        Only if y had labels that were not known: how often they were completed and the model
-        trained on them.
+        Only if y had labels that were not known, or labels have hidden states: how often they were
+        completed and the model trained on them.
     round_objectives_ : ndarray of shape (`n_rounds_`,)
         Likewise, P(w) at the end of each round, with the best completion under w in place of the
         truth. It never rises.
     stationary_ : bool
-        Likewise, whether the last round converged and its w completes the labels as they were in
-        it. If not, it lowered P(w) by less than the tolerance, or passes, rounds or time ran out.
+        Likewise, whether the last round converged and its w completes the labels, or states, as
+        they were in it. If not, it lowered P(w) by less than the tolerance, or passes, rounds or
+        time ran out.
     n_iter_ : int
         Passes over the data, one that was cut short included.
     n_oracle_calls_ : int
@@ -251,6 +275,7 @@ class TreeTagger(ExplainTreeMixin, TokenStepsMixin, TaggerMixin, StructuredEstim
     _parameter_constraints = {
         **StructuredEstimator._parameter_constraints,
         **TaggerMixin._parameter_constraints,
+        **HiddenStatesMixin._parameter_constraints,
         "ignore_label": "no_validation",
     }
 
@@ -266,6 +291,8 @@ class TreeTagger(ExplainTreeMixin, TokenStepsMixin, TaggerMixin, StructuredEstim
         loss="hamming_sum",
         class_weight=None,
         ignore_label=None,
+        n_states_per_label=1,
+        n_init=1,
         bounds=None,
         prior=None,
         tol=0.02,
@@ -284,6 +311,8 @@ class TreeTagger(ExplainTreeMixin, TokenStepsMixin, TaggerMixin, StructuredEstim
         self.loss = loss
         self.class_weight = class_weight
         self.ignore_label = ignore_label
+        self.n_states_per_label = n_states_per_label
+        self.n_init = n_init
         self.bounds = bounds
         self.prior = prior
         self.tol = tol
@@ -347,6 +376,9 @@ class TreeTagger(ExplainTreeMixin, TokenStepsMixin, TaggerMixin, StructuredEstim
         """Return training data, or a part of them, checked."""
         X, columns = read_columns(self, X, part, trees=True)
         trees = check_trees(X)
+        reason = why_no_states(self)
+        if reason is not None:
+            raise ValueError(reason)
         partial = gate_labels(self, y, trees.n_nodes, part, "trees")
         weight = check_sample_weight(sample_weight, len(trees), part=part)
         token_weight = check_token_weight(token_weight, trees.n_nodes, "node")
@@ -378,6 +410,10 @@ class TreeTagger(ExplainTreeMixin, TokenStepsMixin, TaggerMixin, StructuredEstim
             kinds=kinds,
         )
 
+    def _refuse_parts(self):
+        """Return why an estimator cannot be fitted to data in parts, or None if it can."""
+        return super()._refuse_parts() or refuse_parts(self, "nodes")
+
     def _bind(self, checked, facts):
         """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
         trees, classes = checked.trees, facts.labels.values
@@ -388,21 +424,28 @@ class TreeTagger(ExplainTreeMixin, TokenStepsMixin, TaggerMixin, StructuredEstim
         elif facts.n_hidden:
             partial = all_known(labels, classes)
         kinds = None if facts.kinds is None else facts.kinds.values
-        model = TreeModel(facts.n_features, len(classes), None if kinds is None else len(kinds))
         codes = trees.codes(kinds)
         token_weight = checked.token_weight
         costs, table = training_costs(
             self, labels, trees.n_nodes, facts.labels, partial, token_weight
         )
         given = costs, facts.weights.block_weights(len(trees), checked.weight)
-        problem = model.bind(trees, codes, labels, *given, table=table)
         shared = {"classes_": classes, "edge_kinds_": kinds, "n_features_in_": facts.n_features}
+        states = resolve_states(self.n_states_per_label, classes, len(labels), "nodes")
+        n_states = len(classes)
+        if states is not None:
+            partial, table = states.known(labels, partial), states.of_pairs(table)
+            labels, n_states = partial.labels, len(states.labels)
+            shared["n_states_"] = states.counts
+        model = TreeModel(facts.n_features, n_states, None if kinds is None else len(kinds))
+        problem = model.bind(trees, codes, labels, *given, table=table)
         shared |= checked.columns.attributes()
         to_attributes = BlockAttributes(model.layout, shared)
         task = problem, model.layout, default_lam(facts.scale), to_attributes, classes
         if partial is None:
             return TrainingTask(*task)
-        hidden = HiddenTrees(model, trees, codes, partial, *given, self.n_jobs, table)
+        further = self.n_jobs, table, states, self.n_init
+        hidden = HiddenTrees(model, trees, codes, partial, *given, *further)
         return TrainingTask(*task, completion=complete(hidden, problem, self.random_state))
 
     def _decoder(self, X, known=None):
@@ -414,8 +457,13 @@ class TreeTagger(ExplainTreeMixin, TokenStepsMixin, TaggerMixin, StructuredEstim
         codes = trees.codes(self.edge_kinds_, name)
         weights = self.coef_, self.root_, self.leaf_, self.transitions_
         possible = check_known(known, trees.n_nodes, self.classes_, things="trees")
+        states = fitted_states(self)
+        if states is not None and possible is not None:
+            possible = possible[:, states.labels]
         decoder = make_decoder(trees, codes, n_kinds, *weights, possible, self.n_jobs)
         check_modest(self, decoder.request)
+        if states is not None:
+            decoder = StateDecoder(decoder, states, trees.node_offsets, possible)
         return decoder, trees.node_offsets
 
     def __sklearn_tags__(self):

@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV
 from sskit import CalibratedTagger, EarlyStopping, RegularizationPath, SequenceTagger
 from sskit.datasets import make_chains
 from sskit.display import TransitionDisplay, weights_frame
-from sskit.estimators.chain import hidden
+from sskit.estimators.completion import states as completion
 
 COUNTS = np.array([2, 1, 3])
 OWNER = np.repeat(np.arange(3), COUNTS)
@@ -177,13 +177,13 @@ def test_the_best_start_is_kept(monkeypatch):
 
     # clusters depend on versions and rounding; on these data to begin with one state of each label
     # is better by far, wherever clusters begin
-    clusters, starts = hidden.first_states, []
+    clusters, starts = completion.first_states, []
 
-    def first_states(chains, groups, *others):
-        found = clusters(chains, groups, *others)
-        return groups.first[OWNER[found]] if starts.pop(0) == "one" else found
+    def first_states(chains, *others):
+        found = clusters(chains, *others)
+        return chains.states.first[OWNER[found]] if starts.pop(0) == "one" else found
 
-    monkeypatch.setattr(hidden, "first_states", first_states)
+    monkeypatch.setattr(completion, "first_states", first_states)
     ends = {}
     for order in (["one"], ["clusters"], ["one", "clusters"], ["clusters", "one"]):
         starts[:] = order

@@ -19,6 +19,7 @@ CASES = {
     "chains": (SequenceTagger(**GIVEN), X),
     "trees": (TreeTagger(**GIVEN), TREES),
     "states": (SequenceTagger(n_states_per_label={1: 2}, **GIVEN), X),
+    "trees, states": (TreeTagger(n_states_per_label={1: 2}, **GIVEN), TREES),
     "states, order 2": (SequenceTagger(n_states_per_label={1: 2}, order=2, **GIVEN), X),
 }
 

@@ -25,7 +25,6 @@ from sskit.estimators.completion.gate import gate_labels, training_costs
 from sskit.estimators.completion.partial_labels import all_known, known_share
 from sskit.estimators.completion.states import (
     HiddenStatesMixin,
-    refuse_parts,
     resolve_states,
     why_no_states,
 )
@@ -490,7 +489,7 @@ class SequenceTagger(
     def _refuse_parts(self):
         """Return why an estimator cannot be fitted to data in parts, or None if it can."""
         repairs = self.allowed_transitions is not None and self.on_violation == "repair"
-        refused = why_no_states(self) or super()._refuse_parts() or refuse_parts(self)
+        refused = why_no_states(self) or super()._refuse_parts()
         if refused is None and repairs and isinstance(self.class_weight, str):
             return (
                 "data in parts cannot be fitted with on_violation='repair' and "

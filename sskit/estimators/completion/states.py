@@ -25,7 +25,6 @@ __all__ = [
     "first_completions",
     "fitted_states",
     "has_states",
-    "refuse_parts",
     "resolve_states",
     "why_no_states",
 ]
@@ -79,8 +78,11 @@ class HiddenStatesMixin:
     """Hidden states of the labels of a tagger of sequences, trees or graphs.
 
     The estimator has the parameters `n_states_per_label` and `n_init`, and if some label has
-    several states the fitted attribute ``n_states_`` (n_classes,), how many each has.
+    several states the fitted attribute ``n_states_`` (n_classes,), how many each has. What has a
+    state is called `_tokens` in error messages.
     """
+
+    _tokens = "tokens"
 
     _parameter_constraints = {
         "n_states_per_label": [Interval(Integral, 1, None, closed="left"), dict],
@@ -117,6 +119,17 @@ class HiddenStatesMixin:
             As `predict`.
         """
         return split(*self._find_states(X, known))
+
+    def _refuse_parts(self):
+        """Return why an estimator cannot be fitted to data in parts, or None if it can."""
+        refused = super()._refuse_parts()
+        if refused is not None or not has_states(self):
+            return refused
+        given = f"n_states_per_label={self.n_states_per_label!r:.80}"
+        return (
+            f"data in parts cannot be fitted with {given}: states begin as clusters of the "
+            f"{self._tokens} of all parts"
+        )
 
     def _find_states(self, X, known):
         """Return the states of all tokens, and where sequences begin."""
@@ -169,17 +182,6 @@ def why_no_states(estimator):
     if reason is None:
         return None
     return f"n_states_per_label={given!r:.80} has hidden variables, but {reason}"
-
-
-def refuse_parts(estimator, tokens="tokens"):
-    """Return why an estimator with hidden states cannot be fitted to data in parts, or None."""
-    if not has_states(estimator):
-        return None
-    given = f"n_states_per_label={estimator.n_states_per_label!r:.80}"
-    return (
-        f"data in parts cannot be fitted with {given}: states begin as clusters of the {tokens} of "
-        "all parts"
-    )
 
 
 def resolve_states(given, classes, n_tokens, tokens="tokens"):

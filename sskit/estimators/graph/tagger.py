@@ -13,7 +13,6 @@ from sskit.estimators.completion.states import (
     HiddenStatesMixin,
     LabelStates,
     fitted_states,
-    refuse_parts,
     resolve_states,
     why_no_states,
 )
@@ -242,6 +241,7 @@ class GraphTagger(HiddenStatesMixin, GraphEstimator):
     (['elimination'], (1, 3, 3))
     """
 
+    _tokens = "nodes"
     _parameter_constraints = {
         **GraphEstimator._parameter_constraints,
         **HiddenStatesMixin._parameter_constraints,
@@ -392,10 +392,6 @@ class GraphTagger(HiddenStatesMixin, GraphEstimator):
             raise ValueError(reason)
         return super()._gate(X, y, sample_weight, part)
 
-    def _refuse_parts(self):
-        """Return why an estimator cannot be fitted to data in parts, or None if it can."""
-        return super()._refuse_parts() or refuse_parts(self, "nodes")
-
     def _model(self, facts):
         """Return the model for training data."""
         n_features, n_edge_features = facts.n_features, facts.n_edge_features
@@ -416,7 +412,7 @@ class GraphTagger(HiddenStatesMixin, GraphEstimator):
     def _states(self, facts):
         """Return the `LabelStates`, of one each where there are no others."""
         classes = facts.labels.values
-        states = resolve_states(self.n_states_per_label, classes, facts.n_labelled, "nodes")
+        states = resolve_states(self.n_states_per_label, classes, facts.n_labelled, self._tokens)
         return LabelStates(np.ones(len(classes), dtype=np.intp)) if states is None else states
 
     def _bind(self, checked, facts):

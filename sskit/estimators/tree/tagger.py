@@ -20,7 +20,6 @@ from sskit.estimators.completion.states import (
     HiddenStatesMixin,
     StateDecoder,
     fitted_states,
-    refuse_parts,
     resolve_states,
     why_no_states,
 )
@@ -272,6 +271,7 @@ class TreeTagger(
     (['e', 'n', 's', 'w'], (4, 2, 2))
     """
 
+    _tokens = "nodes"
     _parameter_constraints = {
         **StructuredEstimator._parameter_constraints,
         **TaggerMixin._parameter_constraints,
@@ -410,10 +410,6 @@ class TreeTagger(
             kinds=kinds,
         )
 
-    def _refuse_parts(self):
-        """Return why an estimator cannot be fitted to data in parts, or None if it can."""
-        return super()._refuse_parts() or refuse_parts(self, "nodes")
-
     def _bind(self, checked, facts):
         """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
         trees, classes = checked.trees, facts.labels.values
@@ -431,7 +427,7 @@ class TreeTagger(
         )
         given = costs, facts.weights.block_weights(len(trees), checked.weight)
         shared = {"classes_": classes, "edge_kinds_": kinds, "n_features_in_": facts.n_features}
-        states = resolve_states(self.n_states_per_label, classes, len(labels), "nodes")
+        states = resolve_states(self.n_states_per_label, classes, len(labels), self._tokens)
         n_states = len(classes)
         if states is not None:
             partial, table = states.known(labels, partial), states.of_pairs(table)

@@ -67,6 +67,7 @@ FAMILIES = {
     "hidden states": (lambda **given: SequenceTagger(n_states_per_label=2, **given), SEQUENCES),
     "segments": (SegmentTagger, SEQUENCES),
     "trees": (TreeTagger, TREES),
+    "trees, hidden states": (lambda **given: TreeTagger(n_states_per_label=2, **given), TREES),
     "graphs": (GraphTagger, GRAPHS),
     "segmentation": (SegmentationModel, GRAPHS),
 }

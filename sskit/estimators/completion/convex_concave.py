@@ -199,7 +199,7 @@ def complete(hidden, problem, random_state):
     procedure : ConvexConcave
         Solves the problem.
     """
-    accepted = set_mask(hidden.partial)
+    accepted = set_mask(hidden.partial, getattr(hidden, "states", None) is not None)
     # losses by node are zero at all right labels
     if accepted is not None and not problem.loss.by_node:
         problem.accept(accepted)

@@ -166,10 +166,15 @@ def known_share(partial, weights=None):
     return np.where(some, partial.possible @ weights / size, 0.0)
 
 
-def set_mask(partial):
-    """Return which labels are right where some, but not all, may be; None if there is no set."""
+def set_mask(partial, states=False):
+    """Return which labels are right where some may be, None if there is no set.
+
+    A token of which all may be right has no label, which is no set: it costs nothing. But where
+    labels have `states`, all of them may be those of the only label.
+    """
     size = partial.n_possible
-    return partial.possible if ((size > 1) & (size < len(partial.classes))).any() else None
+    is_set = (size > 1) & (states | (size < len(partial.classes)))
+    return partial.possible if is_set.any() else None
 
 
 def _members(items, places, lengths, ignore_label, what):

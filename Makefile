@@ -77,6 +77,7 @@ $(DEBUG_VENV)/.installed: $(METADATA) $(COMPILED) $(MODULES)
 	touch $@
 
 # Compiled modules that only tests need, against the package as it is installed.
+$(DEBUG_VENV)/.probes: export SSKIT_BUILD = debug
 %/.probes: %/.installed $(PROBES)
 	$(PROGRESS) $(@D)/bin/python tests/compiled/setup.py build_ext
 	touch $@

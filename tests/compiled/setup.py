@@ -16,10 +16,13 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 
 PACKAGE = Path(find_spec("sskit").origin).resolve().parent
-BUILD = f"build/probes-{Cython.__version__}-{sysconfig.get_config_var('SOABI')}"
+# With SSKIT_BUILD=debug vectors must tell the sanitizer how long they are, as those of sskit do.
+DEBUG = os.environ.get("SSKIT_BUILD") == "debug"
+BUILD = f"build/probes-{Cython.__version__}-{sysconfig.get_config_var('SOABI')}{'-debug' * DEBUG}"
 HEADERS = sorted(map(str, PACKAGE.rglob("*.hpp")))
 # Nothing here takes long, but to compile it.
 FLAGS = ["/std:c++17"] if os.name == "nt" else ["-std=c++17", "-O0", "-g0", "-Wno-psabi"]
+SANITIZE = ["-fsanitize=address"] * DEBUG
 
 os.chdir(Path(__file__).parents[2])
 extensions = [
@@ -29,7 +32,9 @@ extensions = [
         language="c++",
         include_dirs=sorted({os.path.dirname(header) for header in HEADERS}),
         depends=HEADERS,
-        extra_compile_args=FLAGS,
+        extra_compile_args=FLAGS + SANITIZE,
+        extra_link_args=SANITIZE,
+        define_macros=[("_GLIBCXX_SANITIZE_VECTOR", "1")] * DEBUG,
     )
     for folder in ("tests/compiled", "examples/compiled")
     for path in sorted(Path(folder).glob("*.pyx"))

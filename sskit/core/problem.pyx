@@ -142,7 +142,7 @@ cdef class Problem:
         return None
 
     def decomposition(self):
-        """Return the `Factors` of the joint feature map into a sum over factors, or None.
+        """Return the `Factors` over which the joint feature map is a sum, or None.
 
         It is for solvers that never ask for the best labelling of a whole block.
         """

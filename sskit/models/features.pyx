@@ -1,4 +1,4 @@
-"""Feature matrices as the kernels read them, the kernels, and what is computed of all rows."""
+"""Feature matrices as the kernels read them, and what is computed of all rows."""
 
 import mmap
 import sys

@@ -552,6 +552,7 @@ def row_scores(X, coef, n_jobs=None):
     # rows go through the processor in groups
     offsets = np.minimum(np.arange(0, n + GROUP, GROUP, dtype=np.int64), n)
     n_jobs = n_jobs if rows.n_entries * n_scores >= LEAST_PRODUCTS else 1
-    weights = gather((rows,), coef, ())
+    weights = take_weights((rows,), coef, SPARE)
+    weights[len(weights) - SPARE :] = 0.0
     request = Request(FeatureMap(rows, offsets, n_scores), Structure(), weights)
     return Decoder(request, n_jobs).node_scores()

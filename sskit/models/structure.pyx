@@ -303,7 +303,7 @@ cdef class Structure:
         return None
 
     def decomposition(self, problem):
-        """Return the `Decomposition` of a problem of this structure, or None."""
+        """Return the `Factors` of a problem of this structure, or None."""
         return None
 
     def state_blocks(self, problem):

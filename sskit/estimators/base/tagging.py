@@ -119,7 +119,7 @@ def chain_attributes(classes, n_features, allowed):
 
 
 def check_tree(estimator):
-    """Return the numbers of labels and of kinds of a tree, or raise ValueError as `check_chain`.
+    """Return the number of kinds of edges of a tree, or raise ValueError as `check_chain`.
 
     Parameters
     ----------
@@ -128,10 +128,8 @@ def check_tree(estimator):
 
     Returns
     -------
-    n_classes : int
-        Number of labels K.
     n_kinds : int or None
-        Number of kinds of edges; None if they have none.
+        None if edges have no kinds.
     """
     n_classes, kinds = check_labels(estimator), None
     n_states = check_states(estimator, n_classes)
@@ -142,7 +140,7 @@ def check_tree(estimator):
     check_numbers(estimator, {"coef_": (n_states, n_features)}, finite=False)
     shapes = {"root_": (n_states,), "leaf_": (n_states,)}
     check_numbers(estimator, shapes | {"transitions_": (*tables, n_states, n_states)})
-    return n_classes, kinds
+    return kinds
 
 
 class NothingToLabel:

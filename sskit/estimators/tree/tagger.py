@@ -447,7 +447,7 @@ class TreeTagger(
     def _decoder(self, X, known=None):
         """Return the decoder of checked trees, and where they begin."""
         check_fitted(self)
-        name, (_, n_kinds) = type(self).__name__, check_tree(self)
+        name, n_kinds = type(self).__name__, check_tree(self)
         X = as_fitted(self, X, trees=True)
         trees = check_trees(X, n_features=self.n_features_in_, estimator_name=name)
         codes = trees.codes(self.edge_kinds_, name)

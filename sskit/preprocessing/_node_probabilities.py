@@ -86,11 +86,7 @@ class NodeProbabilities(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_
     """
 
     def __init__(self, estimator, *, cv=5, passthrough=False, ignore_label=None, n_jobs=None):
-        self.estimator = estimator
-        self.cv = cv
-        self.passthrough = passthrough
-        self.ignore_label = ignore_label
-        self.n_jobs = n_jobs
+        self._keep(locals())
 
     def fit(self, X, y, sample_weight=None):
         """Fit the classifier to the nodes of all graphs.

@@ -153,22 +153,7 @@ class SuperpixelGraphs(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
         n_jobs=None,
         random_state=None,
     ):
-        self.n_segments = n_segments
-        self.compactness = compactness
-        self.sigma = sigma
-        self.segmenter = segmenter
-        self.n_color_words = n_color_words
-        self.n_texture_words = n_texture_words
-        self.texture_size = texture_size
-        self.texture_step = texture_step
-        self.position_grid = position_grid
-        self.neighborhood = neighborhood
-        self.power = power
-        self.etas = etas
-        self.sample_size = sample_size
-        self.dtype = dtype
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+        self._keep(locals())
 
     def fit(self, X, y=None):
         """Learn the words of colours and textures.

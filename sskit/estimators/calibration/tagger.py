@@ -170,13 +170,7 @@ class CalibratedTagger(MetaEstimator):
         scheme=None,
         n_jobs=None,
     ):
-        self.estimator = estimator
-        self.method = method
-        self.cv = cv
-        self.ensemble = ensemble
-        self.risk = risk
-        self.scheme = scheme
-        self.n_jobs = n_jobs
+        self._keep(locals())
 
     def fit(self, X, y, sample_weight=None):
         """Fit the estimator on splits of the data, and the calibration on what they leave out.

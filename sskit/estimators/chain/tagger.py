@@ -337,34 +337,7 @@ class SequenceTagger(
         random_state=None,
         verbose=0,
     ):
-        self.lam = lam
-        self.order = order
-        self.rescaling = rescaling
-        self.solver = solver
-        self.steps = steps
-        self.sampling = sampling
-        self.cache = cache
-        self.loss = loss
-        self.class_weight = class_weight
-        self.ignore_label = ignore_label
-        self.allowed_transitions = allowed_transitions
-        self.on_violation = on_violation
-        self.n_states_per_label = n_states_per_label
-        self.n_init = n_init
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.kernel_cache = kernel_cache
-        self.bounds = bounds
-        self.prior = prior
-        self.tol = tol
-        self.max_iter = max_iter
-        self.warm_start = warm_start
-        self.beam_size = beam_size
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+        self._keep(locals())
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None, token_weight=None):

@@ -277,28 +277,7 @@ class GraphTagger(HiddenStatesMixin, GraphEstimator):
         random_state=None,
         verbose=0,
     ):
-        self.lam = lam
-        self.rescaling = rescaling
-        self.solver = solver
-        self.steps = steps
-        self.sampling = sampling
-        self.cache = cache
-        self.loss = loss
-        self.node_weights = node_weights
-        self.ignore_label = ignore_label
-        self.pairwise_form = pairwise_form
-        self.allowed_pairs = allowed_pairs
-        self.n_states_per_label = n_states_per_label
-        self.n_init = n_init
-        self.inference = inference
-        self.bounds = bounds
-        self.prior = prior
-        self.tol = tol
-        self.max_iter = max_iter
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+        self._keep(locals())
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):

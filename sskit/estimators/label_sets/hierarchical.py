@@ -181,25 +181,7 @@ class HierarchicalMultilabel(LabelSetClassifier):
         random_state=None,
         verbose=0,
     ):
-        self.hierarchy = hierarchy
-        self.lam = lam
-        self.rescaling = rescaling
-        self.solver = solver
-        self.steps = steps
-        self.sampling = sampling
-        self.cache = cache
-        self.loss = loss
-        self.label_weight = label_weight
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.bounds = bounds
-        self.prior = prior
-        self.tol = tol
-        self.max_iter = max_iter
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+        self._keep(locals())
 
     def _make_model(self, facts):
         """Return the model for training data."""

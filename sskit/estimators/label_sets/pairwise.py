@@ -214,26 +214,7 @@ class MultilabelPairwise(LabelSetClassifier):
         random_state=None,
         verbose=0,
     ):
-        self.lam = lam
-        self.rescaling = rescaling
-        self.solver = solver
-        self.steps = steps
-        self.sampling = sampling
-        self.cache = cache
-        self.loss = loss
-        self.label_weight = label_weight
-        self.edges = edges
-        self.inference = inference
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.bounds = bounds
-        self.prior = prior
-        self.tol = tol
-        self.max_iter = max_iter
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+        self._keep(locals())
 
     def _shares(self, sets, weight):
         """Return the shares of pairs of labels, if the edges are made of them."""

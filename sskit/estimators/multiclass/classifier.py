@@ -276,32 +276,7 @@ class StructSVMClassifier(
         random_state=None,
         verbose=0,
     ):
-        self.model = model
-        self.lam = lam
-        self.rescaling = rescaling
-        self.solver = solver
-        self.steps = steps
-        self.sampling = sampling
-        self.cache = cache
-        self.loss = loss
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.class_weight = class_weight
-        self.n_components = n_components
-        self.n_init = n_init
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.kernel_cache = kernel_cache
-        self.bounds = bounds
-        self.prior = prior
-        self.tol = tol
-        self.max_iter = max_iter
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+        self._keep(locals())
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):

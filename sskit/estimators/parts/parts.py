@@ -322,31 +322,7 @@ class PartsModel(PoserMixin, StructuredEstimator):
         random_state=None,
         verbose=0,
     ):
-        self.parents = parents
-        self.lam = lam
-        self.rescaling = rescaling
-        self.solver = solver
-        self.steps = steps
-        self.sampling = sampling
-        self.cache = cache
-        self.loss = loss
-        self.cutoff = cutoff
-        self.radius = radius
-        self.torso = torso
-        self.n_types = n_types
-        self.latent_types = latent_types
-        self.means = means
-        self.scores = scores
-        self.min_square = min_square
-        self.part_names = part_names
-        self.bounds = bounds
-        self.prior = prior
-        self.tol = tol
-        self.max_iter = max_iter
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+        self._keep(locals())
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):

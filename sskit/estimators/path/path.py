@@ -193,16 +193,7 @@ class RegularizationPath(PathModels, MetaEstimator):
         n_jobs=None,
         verbose=0,
     ):
-        self.estimator = estimator
-        self.eps = eps
-        self.kappa = kappa
-        self.lam_min = lam_min
-        self.max_breakpoints = max_breakpoints
-        self.cv = cv
-        self.scoring = scoring
-        self.refit = refit
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        self._keep(locals())
 
     def fit(self, X, y, sample_weight=None, groups=None, token_weight=None):
         """Trace the path, or choose lam.

@@ -219,21 +219,7 @@ class RankingSVM(RegressorMixin, WeightsFrameMixin, StandardizeMixin, Structured
         random_state=None,
         verbose=0,
     ):
-        self.lam = lam
-        self.rescaling = rescaling
-        self.solver = solver
-        self.steps = steps
-        self.sampling = sampling
-        self.cache = cache
-        self.standardize = standardize
-        self.bounds = bounds
-        self.prior = prior
-        self.tol = tol
-        self.max_iter = max_iter
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+        self._keep(locals())
 
     @with_callbacks
     def fit(self, X, y, groups=None, sample_weight=None):

@@ -277,28 +277,7 @@ class SegmentTagger(SegmentPredictionMixin, StructuredEstimator):
         random_state=None,
         verbose=0,
     ):
-        self.lam = lam
-        self.max_length = max_length
-        self.scheme = scheme
-        self.outside = outside
-        self.first_last = first_last
-        self.lengths = lengths
-        self.segment_features = segment_features
-        self.rescaling = rescaling
-        self.solver = solver
-        self.steps = steps
-        self.sampling = sampling
-        self.cache = cache
-        self.loss = loss
-        self.class_weight = class_weight
-        self.bounds = bounds
-        self.prior = prior
-        self.tol = tol
-        self.max_iter = max_iter
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+        self._keep(locals())
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):

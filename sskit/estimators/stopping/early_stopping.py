@@ -134,12 +134,7 @@ class EarlyStopping(MetaEstimator):
         score_every=1,
         random_state=None,
     ):
-        self.estimator = estimator
-        self.scoring = scoring
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.score_every = score_every
-        self.random_state = random_state
+        self._keep(locals())
 
     def fit(self, X, y, sample_weight=None, X_val=None, y_val=None, token_weight=None):
         """Fit the estimator, and stop by the score.

@@ -463,21 +463,12 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         return fingerprint, last.point_for(task.columns)
 
     def _set_fitted(self, fitted):
-        """Replace all fitted attributes by new ones; remember the parameters of the model."""
+        """Replace all fitted attributes, and where the last fit ended, by new ones."""
         vars(self).pop("_warm_start", None)
-        made_with = {name: getattr(self, name) for name in self._model_parameters()}
-        replace_fitted(self, fitted | {"_made_with": made_with})
+        replace_fitted(self, fitted)
 
     def _check_source(self, source):
         """Raise ValueError if weights of a fitted prior mean something else here."""
-
-    def _model_parameters(self):
-        """Return the names of parameters that make a model what it is.
-
-        Predictions refuse others than those of the fit. What else is for training alone may be set
-        at any time, for the next fit, and what a prediction takes by itself for the next one.
-        """
-        return ()
 
 
 def unable(solver, what):

@@ -155,6 +155,9 @@ class Labels(NamedTuple):
 
     def complete(self, partial):
         """Return what is known of the labels of a part, `PartialLabels`, among those here."""
+        if partial.possible is None:
+            labels = self.renumber(partial.classes, partial.labels)
+            return partial._replace(classes=self.values, labels=labels)
         if np.array_equal(partial.classes, self.values):
             return partial
         return partial.among(self.values, places_in(self.values, partial.classes))

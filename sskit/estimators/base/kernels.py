@@ -62,11 +62,6 @@ class KernelMixin:
             )
         return super()._refuse_parts()
 
-    def _model_parameters(self):
-        """Return the names of parameters that make a model what it is: the kernel and its own."""
-        own = PARAMETERS.get(self.kernel, ()) if isinstance(self.kernel, str) else ()
-        return "kernel", *(name for name in own if name != "kernel_cache")
-
 
 def is_kernel(estimator):
     """Return whether an estimator asks for a kernel that is not the linear one."""

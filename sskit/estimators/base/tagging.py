@@ -211,7 +211,7 @@ class TaggerMixin:
             allowed; names the sequence and the token.
         """
         decoder, offsets = self._decoder(X, known)
-        return split(self.classes_[decoder.best()], offsets)
+        return self._answers(decoder.best(), offsets)
 
     def predict_topk(self, X, k, *, return_scores=False, known=None):
         """Return the k best labellings of each sequence.
@@ -239,12 +239,12 @@ class TaggerMixin:
         found = decoder.top_k(int(k))
         # of an empty sequence there is one labelling, without labels
         lengths = np.diff(offsets)
-        labels = object_array([np.empty((1, 0), dtype=np.int32) for _ in lengths])
+        labellings = [np.empty((1, 0), dtype=np.int32) for _ in lengths]
         scores = object_array([np.zeros(1) for _ in lengths])
         for i, states, values in zip(np.flatnonzero(lengths), *found, strict=True):
-            labels[i], scores[i] = states, values
-        labels = object_array([self.classes_[states] for states in labels])
-        return (labels, scores) if return_scores else labels
+            labellings[i], scores[i] = states, values
+        answers = object_array([self._several(states) for states in labellings])
+        return (answers, scores) if return_scores else answers
 
     def decision_function(self, X, known=None):
         """Return the max-marginals: for each token and label the best score with that label.
@@ -286,6 +286,14 @@ class TaggerMixin:
         ignored = getattr(self, "ignore_label", None)
         given = {"ignore_label": ignored, "sample_weight": sample_weight}
         return token_accuracy_score(y, self.predict(X), **given)
+
+    def _answers(self, codes, offsets):
+        """Return labellings, one after the other, as `predict` does."""
+        return split(self.classes_[codes], offsets)
+
+    def _several(self, codes):
+        """Return labellings (m, T) of one sequence as `predict_topk` does."""
+        return self.classes_[codes]
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

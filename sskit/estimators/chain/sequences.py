@@ -12,7 +12,13 @@ from sskit.estimators.completion.partial_labels import PartialLabels
 from sskit.estimators.reasons.columns import Columns
 from sskit.inputs.ragged_array import RaggedArray, locate
 from sskit.inputs.stacking import FeatureScale
-from sskit.models.chain.transitions import find_violations, kinds_of, refuse_violations, repair
+from sskit.models.chain.transitions import (
+    check_possible,
+    find_violations,
+    kinds_of,
+    refuse_violations,
+    repair,
+)
 
 
 class Sequences(NamedTuple):
@@ -22,10 +28,8 @@ class Sequences(NamedTuple):
     ----------
     stacked : RaggedArray
         Features.
-    labels : ndarray of shape (n_tokens,)
-        Labels, 0 to k - 1, that keep to the rules if these are all data.
-    classes : ndarray of shape (k,)
-        What these are.
+    known : PartialLabels
+        What is known of the labels, which keep to the rules if these are all data.
     weight : ndarray of shape (n,) or None
         Weights of the sequences.
     rules : tuple or None
@@ -34,8 +38,6 @@ class Sequences(NamedTuple):
         How large features are; None in a kernel space, where it depends on the kernel.
     columns : Columns
         What the features are.
-    partial : PartialLabels or None
-        What is known of the labels, if that is not all.
     token_weight : ndarray of shape (n_tokens,) or None
         Weights of the tokens.
     edges : matrix of shape (n_edges, q) or None
@@ -45,16 +47,14 @@ class Sequences(NamedTuple):
     """
 
     stacked: RaggedArray
-    labels: np.ndarray
-    classes: np.ndarray
+    known: PartialLabels
     weight: np.ndarray | None
     rules: tuple | None
     scale: FeatureScale | None
-    columns: Columns = Columns()
-    partial: PartialLabels | None = None
-    token_weight: np.ndarray | None = None
-    edges: object = None
-    edge_names: tuple | None = None
+    columns: Columns
+    token_weight: np.ndarray | None
+    edges: object
+    edge_names: tuple | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,26 +102,24 @@ def edge_attributes(facts):
     return attributes
 
 
-def legal_labels(estimator, labels, offsets, classes, rules):
+def obeying(estimator, known, offsets, rules):
     """Return labels to train on, by what `on_violation` says of those that are not allowed.
 
     Parameters
     ----------
     estimator : SequenceTagger
         Has the parameters; not changed.
-    labels : ndarray of shape (n_tokens,)
-        Labels, 0 to K - 1; not changed.
+    known : PartialLabels
+        What is known of the labels; not changed.
     offsets : ndarray of shape (n + 1,)
         Where sequences begin.
-    classes : ndarray of shape (K,)
-        What the labels are.
     rules : tuple
         Allowed transitions, first labels and last labels; None where all are.
 
     Returns
     -------
-    labels : ndarray of shape (n_tokens,)
-        The same, or others that are allowed; of these a warning tells.
+    known : PartialLabels
+        The same, or with other labels that are allowed; of these a warning tells.
 
     Raises
     ------
@@ -129,10 +127,14 @@ def legal_labels(estimator, labels, offsets, classes, rules):
         Naming the first token whose label is not allowed.
     """
     if rules[0] is None or estimator.on_violation == "ignore":
-        return labels
+        return known
+    classes, labels, possible, _ = known
+    if possible is not None:
+        check_possible(possible, offsets, *rules, "y", every=True)
+        return known
     tokens = find_violations(labels, offsets, *rules)
     if not len(tokens):
-        return labels
+        return known
     if estimator.on_violation == "raise":
         refuse_violations(tokens, labels, offsets, classes, *rules[:2])
     kinds = kinds_of(classes) if isinstance(estimator.allowed_transitions, str) else None
@@ -146,4 +148,4 @@ def legal_labels(estimator, labels, offsets, classes, rules):
         UserWarning,
         stacklevel=7 + FRAMES_AROUND_FIT,
     )
-    return repaired
+    return known._replace(labels=repaired)

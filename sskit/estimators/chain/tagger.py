@@ -8,7 +8,7 @@ from sskit._tag_schemes import SCHEMES
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
-from sskit.estimators.base.facts import Labels, WeightSums
+from sskit.estimators.base.facts import WeightSums
 from sskit.estimators.base.kernels import KernelMixin, is_kernel, kernel_bytes, make_kernel
 from sskit.estimators.base.tagging import TaggerMixin, chain_attributes
 from sskit.estimators.chain.decoding import fitted_decoder, refuse_beam
@@ -18,11 +18,10 @@ from sskit.estimators.chain.sequences import (
     EdgeWeightsMixin,
     Sequences,
     edge_attributes,
-    legal_labels,
+    obeying,
 )
 from sskit.estimators.completion.convex_concave import complete
 from sskit.estimators.completion.gate import gate_labels, training_costs
-from sskit.estimators.completion.partial_labels import all_known, known_share
 from sskit.estimators.completion.states import (
     HiddenStatesMixin,
     resolve_states,
@@ -42,7 +41,7 @@ from sskit.models.chain.model import (
     edge_scale,
     token_scale,
 )
-from sskit.models.chain.transitions import check_possible, resolve_transitions
+from sskit.models.chain.transitions import resolve_transitions
 from sskit.models.kernel.space import diagonal
 
 
@@ -409,47 +408,35 @@ class SequenceTagger(
         reason = self._why_not_with(edges) or why_no_states(self)
         if reason is not None:
             raise ValueError(reason)
-        partial = gate_labels(self, y, stacked.lengths, part)
+        known = gate_labels(self, y, stacked.lengths, part)
         weight = check_sample_weight(sample_weight, len(stacked), part=part)
         token_weight = check_token_weight(token_weight, stacked.lengths)
-        classes, labels, possible, _ = partial
         rules = scale = None
         if not part:
-            rules = resolve_transitions(
-                self.allowed_transitions, classes, partial.place_in(stacked.offsets)
-            )
-            if possible is None:
-                labels = legal_labels(self, labels, stacked.offsets, classes, rules)
-            elif rules[0] is not None and self.on_violation != "ignore":
-                check_possible(possible, stacked.offsets, *rules, "y", every=True)
+            place = known.place_in(stacked.offsets)
+            rules = resolve_transitions(self.allowed_transitions, known.classes, place)
+            known = obeying(self, known, stacked.offsets, rules)
         if not is_kernel(self):
             # refuses features that are too large, whatever lam
             scale = token_scale(stacked, weight, n_jobs=self.n_jobs)
+        names = None
         if edges is not None:
             scale = edge_scale(stacked, edges, weight, scale, self.n_jobs)
-        hidden = partial if possible is not None else None
-        given = stacked, labels, classes, weight, rules, scale, columns
-        names = None if edges is None else edge_column_names(X)
+            names = edge_column_names(X)
         names = None if names is None else tuple(names)
-        return Sequences(*given, hidden, token_weight, edges, names)
+        given = stacked, known, weight, rules, scale, columns, token_weight
+        return Sequences(*given, edges, names)
 
     def _survey(self, checked):
         """Return the `ChainFacts` of checked data."""
-        stacked, labels = checked.stacked, Labels.of(checked.classes, checked.labels)
-        if checked.partial is not None:
-            labels = Labels(checked.classes, known_share(checked.partial))
-            hidden = checked.partial.counts()
-        else:
-            hidden = {"n_certain": len(checked.labels)}
-        edges = checked.edges
+        stacked, edges = checked.stacked, checked.edges
         return ChainFacts(
             n_samples=len(stacked),
             feature_names=checked.columns.listed(),
             weights=WeightSums.of(len(stacked), checked.weight),
             n_features=stacked.values.shape[1],
-            labels=labels,
             scale=checked.scale,
-            **hidden,
+            **checked.known.summary(),
             n_edge_features=None if edges is None else edges.shape[1],
             edge_feature_names=checked.edge_names,
         )
@@ -473,19 +460,13 @@ class SequenceTagger(
 
     def _bind(self, checked, facts):
         """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
-        stacked, labels, own, weight, rules, _, columns, partial, token_weight, edges, _ = checked
+        stacked, known, weight, rules, _, columns, token_weight, edges, _ = checked
         classes = facts.labels.values
         if rules is None:
             rules = resolve_transitions(self.allowed_transitions, classes)
-            if partial is None:
-                labels = facts.labels.renumber(own, labels)
-                labels = legal_labels(self, labels, stacked.offsets, classes, rules)
-                partial = all_known(labels, classes) if facts.n_hidden else None
-            else:
-                partial = facts.labels.complete(partial)
-                labels = partial.labels
-                if rules[0] is not None and self.on_violation != "ignore":
-                    check_possible(partial.possible, stacked.offsets, *rules, "y", every=True)
+            known = obeying(self, facts.labels.complete(known), stacked.offsets, rules)
+        partial = known.partly(facts.n_hidden)
+        labels = known.labels
         allowed = (None, None, None) if self.on_violation == "ignore" else rules
         shared = chain_attributes(classes, facts.n_features, rules) | columns.attributes()
         costs, table = training_costs(
@@ -494,22 +475,22 @@ class SequenceTagger(
         given = stacked, labels, costs, facts.weights.block_weights(len(stacked), weight)
         if is_kernel(self):
             return self._bind_in_kernel_space(*given, weight, table, allowed, shared)
-        states, known = resolve_states(self.n_states_per_label, classes, len(labels)), partial
+        states = resolve_states(self.n_states_per_label, classes, len(labels))
         n_states = len(classes)
         if states is not None:
-            known, allowed = states.known(labels, partial), states.lifted(allowed)
+            partial, allowed = states.known(labels, partial), states.lifted(allowed)
             n_states, shared["n_states_"] = len(states.labels), states.counts
-            given = stacked, known.labels, *given[2:]
+            given = stacked, partial.labels, *given[2:]
             table = states.of_pairs(table)
         sizes = {"order": self.order, "n_edge_features": facts.n_edge_features}
         model = ChainModel(facts.n_features, n_states, *allowed, **sizes)
         problem = model.bind(*given, n_jobs=self.n_jobs, edges=edges, table=table)
         to_attributes = BlockAttributes(model.layout, shared | edge_attributes(facts))
         task = problem, model.layout, default_lam(facts.scale), to_attributes, classes
-        if known is None:
+        if partial is None:
             return TrainingTask(*task)
         further = self.n_jobs, edges, table, states, self.n_init
-        hidden = HiddenChains(model, stacked, known, *given[2:], *further)
+        hidden = HiddenChains(model, stacked, partial, *given[2:], *further)
         return TrainingTask(*task, completion=complete(hidden, problem, self.random_state))
 
     def _bind_in_kernel_space(
@@ -523,10 +504,6 @@ class SequenceTagger(
         lam = default_lam(token_scale(stacked, weight, diagonal(kernel, X)))
         to_attributes = BlockAttributes(model.layout, shared, False, kernel, X, labels)
         return TrainingTask(problem, model.layout, lam, to_attributes, classes, kernel.definite)
-
-    def _model_parameters(self):
-        """Return the names of parameters that make a model what it is."""
-        return ("order", *super()._model_parameters())
 
     def _decoder(self, X, known=None):
         """Return the decoder of checked sequences that are not empty, and where all begin."""

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sskit.estimators.base.facts import Labels
 from sskit.inputs.ragged import find_sets, stack_known_labels
 from sskit.inputs.ragged_array import locate, make_offsets
 
@@ -53,10 +54,20 @@ class PartialLabels(NamedTuple):
         possible[self.ignored] = True
         return PartialLabels(classes, possible.argmax(axis=1), possible, self.ignored)
 
-    def counts(self):
-        """Return how many tokens have several possible labels, and how many one, by name."""
+    def partly(self, hidden):
+        """Return this, None if all labels are known; not if some of other parts are `hidden`."""
+        if self.possible is not None or not hidden:
+            return None if self.possible is None else self
+        possible = self.labels[:, None] == np.arange(len(self.classes))
+        return self._replace(possible=possible, ignored=np.zeros(len(self.labels), dtype=bool))
+
+    def summary(self):
+        """Return the `Labels`, and how many tokens have one label that is possible or several."""
+        if self.possible is None:
+            return {"labels": Labels.of(self.classes, self.labels), "n_certain": len(self.labels)}
         certain = int(((self.n_possible == 1) & ~self.ignored).sum())
-        return {"n_hidden": len(self.labels) - certain, "n_certain": certain}
+        labels = Labels(self.classes, known_share(self))
+        return {"labels": labels, "n_hidden": len(self.labels) - certain, "n_certain": certain}
 
     def place_in(self, offsets):
         """Return a function from the number of a label to what messages call its first token."""
@@ -126,12 +137,6 @@ def check_partial_labels(y, lengths, ignore_label=None, what="sequences"):
     if not ignored.any() and len(tokens) == len(ignored):
         return PartialLabels(classes, labels)  # sets of one label each
     return PartialLabels(classes, labels, possible, ignored)
-
-
-def all_known(labels, classes):
-    """Return what is known of labels that all are, where those of other parts are not."""
-    possible = labels[:, None] == np.arange(len(classes))
-    return PartialLabels(classes, labels, possible, np.zeros(len(labels), dtype=bool))
 
 
 def refuse_nothing(partial, ignore_label, part=False):
@@ -232,7 +237,6 @@ def _culprit(singles, members, owners, ignore_label):
 
 __all__ = [
     "PartialLabels",
-    "all_known",
     "check_partial_labels",
     "known_share",
     "refuse_nothing",

@@ -262,10 +262,6 @@ class SegmentationModel(GraphEstimator):
         problem = model.bind(checked.graphs, labels, cost, *others, table=table)
         return self._task(problem, model, facts, inference_=model.inference)
 
-    def _model_parameters(self):
-        """Return the names of parameters that make a model what it is."""
-        return ("pairwise_form", "inference")
-
     def _fitted_model(self):
         """Return the model of the fitted weights."""
         sizes = check_graph_model(self, ("potts", "full"))

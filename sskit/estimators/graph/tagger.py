@@ -421,10 +421,6 @@ class GraphTagger(HiddenStatesMixin, GraphEstimator):
             others["completion"] = complete(hidden, problem, self.random_state)
         return self._task(problem, model, facts, **others)
 
-    def _model_parameters(self):
-        """Return the names of parameters that make a model what it is."""
-        return ("pairwise_form",)
-
     def _fitted_model(self):
         """Return the model of the fitted weights."""
         check_fitted(self)

@@ -196,10 +196,6 @@ class HierarchicalMultilabel(LabelSetClassifier):
         """Return fitted attributes that say how labels depend on each other."""
         return {"hierarchy_": model.hierarchy.edges}
 
-    def _model_parameters(self):
-        """Return the names of parameters that make a model what it is."""
-        return ("hierarchy", "fit_intercept")
-
     def _model(self):
         """Return the model of the fitted estimator."""
         edges = np.asarray(self.hierarchy_)

@@ -262,10 +262,6 @@ class MultilabelPairwise(LabelSetClassifier):
         edges = self.edges_.astype(np.int64, copy=False).tobytes()
         return pairwise_model(self.n_features_in_, len(self.coef_), edges, self.inference_)
 
-    def _model_parameters(self):
-        """Return the names of parameters that make a model what it is."""
-        return ("edges", "inference", "fit_intercept")
-
     def _pairs(self):
         """Return the scores of pairs of labels, once they are found to be sound."""
         check_numbers(self, {"pairwise_": (np.size(self.edges_) // 2,)})

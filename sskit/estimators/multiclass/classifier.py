@@ -323,6 +323,13 @@ class StructSVMClassifier(
         """What checks training data and binds the model: the module of rows, or of objects."""
         return rows if isinstance(self.model, str) else structured
 
+    @property
+    def _fitted_object(self):
+        """The model object of the fit, or the one to fit; None for classes of rows."""
+        fitted = vars(self)
+        model = fitted.get("model_", "multiclass") if "lam_" in fitted else self.model
+        return None if isinstance(model, str) else model
+
     def _gate(self, X, y, sample_weight, part=False):
         """Return training data, or a part of them, checked."""
         return self._kind.gate(self, X, y, sample_weight, part)
@@ -343,11 +350,7 @@ class StructSVMClassifier(
         """Return why an estimator cannot be fitted to data in parts, or None if it can."""
         return super()._refuse_parts() or self._kind.refuse_parts(self)
 
-    def _model_parameters(self):
-        """Return the names of parameters that make a model what it is."""
-        return ("model", "fit_intercept", *super()._model_parameters())
-
-    @available_if(lambda self: isinstance(self.model, (str, CompiledModel)))
+    @available_if(lambda self: isinstance(self._fitted_object, (CompiledModel, type(None))))
     def decision_function(self, X):
         """Return the scores of the classes, or the max-marginals of a compiled structure.
 
@@ -368,7 +371,7 @@ class StructSVMClassifier(
             are less the score of the best labelling, unless the structure has `max_marginals`.
         """
         check_fitted(self)
-        if not isinstance(self.model, str):
+        if self._fitted_object is not None:
             return structured.max_marginals(self, X)
         X = check_rows(self, X, reset=False)
         scores = rows.class_scores(self, X)
@@ -390,12 +393,12 @@ class StructSVMClassifier(
             all numbers or all strings.
         """
         check_fitted(self)
-        if not isinstance(self.model, str):
+        if self._fitted_object is not None:
             return structured.predict_structure(self, X)
         scores = self.decision_function(X)
         return self.classes_[1 * (scores > 0) if scores.ndim == 1 else scores.argmax(axis=1)]
 
-    @available_if(lambda self: isinstance(self.model, str))
+    @available_if(lambda self: self._fitted_object is None)
     def predict_component(self, X):
         """Return the component with the highest score for each row; not with a model object.
 
@@ -413,7 +416,7 @@ class StructSVMClassifier(
         check_fitted(self)
         return rows.best_components(self, check_rows(self, X, reset=False))
 
-    @available_if(lambda self: not isinstance(self.model, str))
+    @available_if(lambda self: self._fitted_object is not None)
     def predict_full(self, X):
         """Return the labellings that a model object predicts, with their hidden parts.
 
@@ -431,7 +434,7 @@ class StructSVMClassifier(
         check_fitted(self)
         return object_array(structured.full_labellings(self, X))
 
-    @available_if(lambda self: isinstance(self.model, CompiledModel))
+    @available_if(lambda self: isinstance(self._fitted_object, CompiledModel))
     def predict_topk(self, X, k, *, return_scores=False):
         """Return the k best labellings of each input; for compiled structures alone.
 
@@ -475,7 +478,7 @@ class StructSVMClassifier(
             At most 1; negative if the mean loss of a model object exceeds 1.
         """
         check_fitted(self)
-        if not isinstance(self.model, str):
+        if self._fitted_object is not None:
             return structured.score_structure(self, X, y, sample_weight)
         return rows.score_rows(self, X, y, sample_weight)
 

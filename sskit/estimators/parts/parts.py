@@ -435,10 +435,6 @@ class PartsModel(PoserMixin, StructuredEstimator):
                 f"with scores={self.scores!r}; fit it with the same"
             )
 
-    def _model_parameters(self):
-        """Return the names of parameters that make a model what it is."""
-        return ("parents", "n_types", "means", "part_names", "scores")
-
     def _decoder(self, X):
         """Return the decoder of checked score maps, and the maps."""
         check_fitted(self)

@@ -3,7 +3,6 @@
 import numpy as np
 
 from sskit._labels import string_array
-from sskit._numbers import check_k
 from sskit._tag_schemes import BEGIN, INSIDE, OUTSIDE, write_tags
 from sskit.estimators.base.estimator import check_constraints
 from sskit.estimators.base.fitted_state import (
@@ -15,7 +14,7 @@ from sskit.estimators.base.fitted_state import (
     raise_damaged,
 )
 from sskit.estimators.base.known import check_known
-from sskit.estimators.base.tagging import NothingToLabel, check_modest
+from sskit.estimators.base.tagging import NothingToLabel, TaggerMixin, check_modest
 from sskit.estimators.reasons.columns import as_fitted
 from sskit.estimators.segments.whole import whole_features
 from sskit.inputs.chains.segments import check_segmentations
@@ -27,7 +26,7 @@ from sskit.models.segments.model import make_decoder
 __all__ = ["SegmentPredictionMixin"]
 
 
-class SegmentPredictionMixin:
+class SegmentPredictionMixin(TaggerMixin):
     """Prediction and scoring of `SegmentTagger`."""
 
     def predict(self, X, known=None):
@@ -56,8 +55,7 @@ class SegmentPredictionMixin:
         ValueError
             If X or known is wrong; names the sequence and the token.
         """
-        decoder, offsets = self._decoder(X, known)
-        return self._answers(decoder.best(), offsets)
+        return super().predict(X, known)
 
     def predict_segments(self, X, known=None):
         """Return the best segments of each sequence as tuples, whatever the form of y in `fit`.
@@ -100,41 +98,7 @@ class SegmentPredictionMixin:
         scores : ndarray of shape (n_samples,), object
             Only if `return_scores`: each item is an ndarray of their scores F(x, y).
         """
-        check_k(k)
-        decoder, offsets = self._decoder(X, known)
-        codes, scores = decoder.top_k(int(k))
-        filled = np.flatnonzero(np.diff(offsets))
-        # a sequence without tokens has one segmentation, into none
-        none = self._answers(np.empty(0, dtype=np.int32), np.zeros(2, dtype=np.int64))
-        none = np.stack(none) if self.form_ == "tags" else none
-        answers = [none.copy() for _ in range(len(offsets) - 1)]
-        values = [np.zeros(1) for _ in answers]
-        for i, found, found_scores in zip(filled.tolist(), codes, scores, strict=True):
-            answers[i] = self._answers(found.ravel(), np.arange(len(found) + 1) * found.shape[1])
-            if self.form_ == "tags":
-                answers[i] = np.stack(answers[i])
-            values[i] = found_scores
-        answers = object_array(answers)
-        return (answers, object_array(values)) if return_scores else answers
-
-    def decision_function(self, X, known=None):
-        """Return the max-marginals: for each token and label the best score with that label.
-
-        Parameters
-        ----------
-        X : list of n_samples sequences
-            As in `fit`; sequences may be empty.
-        known : sequence of n_samples items, default=None
-            As in `predict`; what is not possible has -inf.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,), object
-            Each item is an ndarray of shape (T_i, n_classes): the highest score of a segmentation
-            in which this token is in a segment of this label; -inf if there is none.
-        """
-        decoder, offsets = self._decoder(X, known)
-        return split(decoder.max_marginals(), offsets)
+        return super().predict_topk(X, k, return_scores=return_scores, known=known)
 
     def score(self, X, y, sample_weight=None):
         """Return the F1 score of segments, of which those count that match exactly.
@@ -184,6 +148,12 @@ class SegmentPredictionMixin:
         given = prefix, kinds, self.classes_.tolist(), offsets, self.scheme
         return split(string_array(write_tags(*given)), offsets)
 
+    def _several(self, codes):
+        """Return labellings (m, T) of one sequence as `predict_topk` does."""
+        offsets = np.arange(len(codes) + 1) * codes.shape[1]
+        answers = self._answers(codes.ravel(), offsets)
+        return np.stack(answers) if self.form_ == "tags" else answers
+
     def _decoder(self, X, known=None):
         """Return the decoder of checked sequences that are not empty, and where all begin."""
         check_fitted(self)
@@ -219,10 +189,6 @@ class SegmentPredictionMixin:
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.estimator_type = "segment_tagger"
-        tags.target_tags.required = True
-        tags.input_tags.two_d_array = False
-        tags.input_tags.three_d_array = True
-        tags.input_tags.sparse = tags.input_tags.dict = tags.input_tags.string = True
         return tags
 
 

@@ -20,9 +20,8 @@ from sskit.estimators.segments.sequences import (
 )
 from sskit.estimators.segments.whole import count_features, whole_features
 from sskit.inputs.chains.segments import check_segmentations
-from sskit.inputs.costs import cost_table
 from sskit.inputs.ragged import stack_sequences
-from sskit.inputs.weights import check_sample_weight, class_factors
+from sskit.inputs.weights import check_sample_weight
 from sskit.models.chain.model import default_lam, token_scale
 from sskit.models.segments.model import SegmentModel
 
@@ -241,6 +240,7 @@ class SegmentTagger(SegmentPredictionMixin, StructuredEstimator):
 
     _parameter_constraints = {
         **StructuredEstimator._parameter_constraints,
+        **SegmentPredictionMixin._parameter_constraints,
         "max_length": [Interval(Integral, 1, None, closed="left"), dict, None],
         "scheme": [StrOptions(set(SCHEMES))],
         "outside": "no_validation",
@@ -248,7 +248,6 @@ class SegmentTagger(SegmentPredictionMixin, StructuredEstimator):
         "lengths": ["boolean"],
         "segment_features": [callable, None],
         "loss": [StrOptions({"hamming", "hamming_sum", "segments"}), "array-like", dict],
-        "class_weight": [StrOptions({"balanced"}), dict, None],
     }
 
     def __init__(
@@ -356,10 +355,6 @@ class SegmentTagger(SegmentPredictionMixin, StructuredEstimator):
         """Raise ValueError if what parameters say of labels does not fit those of all parts."""
         super()._check_facts(facts)
         limits_of(self.max_length, self.outside, facts)
-        if not isinstance(self.loss, str):
-            cost_table(self.loss, facts.labels.values)
-        if self.class_weight is not None:
-            class_factors(self.class_weight, facts.labels.values, facts.labels.counts)
 
     def _bind(self, checked, facts):
         """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""

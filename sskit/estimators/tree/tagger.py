@@ -15,7 +15,7 @@ from sskit.estimators.base.known import check_known
 from sskit.estimators.base.tagging import TaggerMixin, check_modest, check_tree
 from sskit.estimators.completion.convex_concave import complete
 from sskit.estimators.completion.gate import gate_labels, training_costs
-from sskit.estimators.completion.partial_labels import PartialLabels, all_known, known_share
+from sskit.estimators.completion.partial_labels import PartialLabels
 from sskit.estimators.completion.states import (
     HiddenStatesMixin,
     StateDecoder,
@@ -40,30 +40,24 @@ class Trees(NamedTuple):
     ----------
     trees : TreeBatch
         Features, edges and kinds of edges.
-    labels : ndarray of shape (n_nodes,)
-        Labels, 0 to k - 1.
-    classes : ndarray of shape (k,)
-        What these are.
+    known : PartialLabels
+        What is known of the labels.
     weight : ndarray of shape (n,) or None
         Weights of the trees.
     scale : FeatureScale
         How large features are.
     columns : Columns
         What the features are.
-    partial : PartialLabels or None
-        What is known of the labels, if that is not all.
     token_weight : ndarray of shape (n_nodes,) or None
         Weights of the nodes.
     """
 
     trees: TreeBatch
-    labels: np.ndarray
-    classes: np.ndarray
+    known: PartialLabels
     weight: np.ndarray | None
     scale: FeatureScale
-    columns: Columns = Columns()
-    partial: PartialLabels | None = None
-    token_weight: np.ndarray | None = None
+    columns: Columns
+    token_weight: np.ndarray | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -361,23 +355,16 @@ class TreeTagger(
         reason = why_no_states(self)
         if reason is not None:
             raise ValueError(reason)
-        partial = gate_labels(self, y, trees.n_nodes, part, "trees")
+        known = gate_labels(self, y, trees.n_nodes, part, "trees")
         weight = check_sample_weight(sample_weight, len(trees), part=part)
         token_weight = check_token_weight(token_weight, trees.n_nodes, "node")
-        classes, labels, possible, _ = partial
         # refuses features that are too large, whatever lam
-        given = trees, labels, classes, weight, feature_scale(trees, weight), columns
-        return Trees(*given, None if possible is None else partial, token_weight)
+        scale = feature_scale(trees, weight)
+        return Trees(trees, known, weight, scale, columns, token_weight)
 
     def _survey(self, checked):
         """Return the `TreeFacts` of checked data."""
         trees, kinds = checked.trees, checked.trees.kinds
-        labels = Labels.of(checked.classes, checked.labels)
-        if checked.partial is not None:
-            labels = Labels(checked.classes, known_share(checked.partial))
-            hidden = checked.partial.counts()
-        else:
-            hidden = {"n_certain": len(checked.labels)}
         if kinds is not None:
             kinds = Labels(*np.unique(kinds, return_counts=True))
         return TreeFacts(
@@ -385,9 +372,8 @@ class TreeTagger(
             feature_names=checked.columns.listed(),
             weights=WeightSums.of(len(trees), checked.weight),
             n_features=trees.n_features,
-            labels=labels,
             scale=checked.scale,
-            **hidden,
+            **checked.known.summary(),
             has_kinds="no kinds" if kinds is None else "kinds",
             kinds=kinds,
         )
@@ -395,12 +381,8 @@ class TreeTagger(
     def _bind(self, checked, facts):
         """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
         trees, classes = checked.trees, facts.labels.values
-        labels, partial = facts.labels.renumber(checked.classes, checked.labels), checked.partial
-        if partial is not None:
-            partial = facts.labels.complete(partial)
-            labels = partial.labels
-        elif facts.n_hidden:
-            partial = all_known(labels, classes)
+        known = facts.labels.complete(checked.known)
+        labels, partial = known.labels, known.partly(facts.n_hidden)
         kinds = None if facts.kinds is None else facts.kinds.values
         codes = trees.codes(kinds)
         token_weight = checked.token_weight

@@ -15,10 +15,7 @@ from sskit.core.vectors cimport Scratch
 from sskit.models.feature_map cimport FeatureMap, score_rows
 from sskit.models.rows cimport Rows, add_row, dot_row, score_part
 from sskit.models.structure cimport Block, NodeLoss, Structure, StructuredProblem
-from sskit.oracles.chain.second_order cimport second_order_labels, second_order_room
-from sskit.oracles.chain.viterbi cimport (
-    Beam, Chain, ChainOracle, LossIndexed, chain_score, viterbi_labels
-)
+from sskit.oracles.chain.viterbi cimport Beam, Chain, ChainOracle, LossIndexed, chain_score
 
 cdef extern from "edge_tables.hpp" namespace "sskit":
     void add_edge_row(
@@ -50,7 +47,6 @@ cdef class ChainStructure(Structure):
     cdef object beam_size
     # scratch
     cdef Beam beam
-    cdef Scratch[double] value               # of the best labelling's programme
     cdef Scratch[double] nodes               # potentials of nodes with losses
     cdef Scratch[size_t] pointers            # (longest,) tables of the steps
     cdef LossIndexed programme
@@ -67,12 +63,8 @@ cdef class ChainStructure(Structure):
         self.triples = map.tail_base if map.tail_rows else 0
         self.max_code_length = longest
         self.max_support = (6 if self.triples else 4) * longest
-        if beam_size is not None and beam_size < self.n_states:
+        if beam_size is not None and beam_size < self.n_states and not self.triples:
             self.beam = Beam(longest, self.n_states, <Py_ssize_t>beam_size)
-        if self.triples:
-            self.value.resize(second_order_room(longest, self.n_states))
-        else:
-            self.value.resize(longest * self.stride)
         self.pointers.resize(longest if self.has_tables else 0)
 
     cdef const double** tables(self, const Block* b) noexcept nogil:
@@ -104,27 +96,15 @@ cdef class ChainStructure(Structure):
         self.decode(b, node, NULL, NULL, 0.0, code)
         return 0
 
-    cdef void decode(
+    cdef int decode(
         self, const Block* b, const double* node, const int32_t* truth, const double* cost,
         double weight, int32_t* code
-    ) noexcept nogil:
-        cdef double score = -INFINITY
-        if self.triples:
-            second_order_labels(
-                node, b.theta, b.theta + self.triples, self.tables(b), b.n, self.n_states, truth,
-                cost, weight, self.value.data(), code
-            )
-            return
-        if self.beam.size:
-            score = self.beam.decode(
-                Chain(node, b.theta, self.tables(b), b.n, self.n_states, NULL), code
-            )
+    ) except -1 nogil:
+        cdef Chain c = self.chain(b, node)
         # a beam may have lost all labellings that are allowed
-        if score == -INFINITY:
-            viterbi_labels(
-                node, b.theta, self.tables(b), b.n, self.n_states, truth, cost, weight,
-                self.value.data(), code
-            )
+        if not self.beam.size or self.beam.decode(c, code) == -INFINITY:
+            self.oracle.best(c, truth, cost, weight, code)
+        return 0
 
     cdef Py_ssize_t plane(
         self, const Block* b, const int32_t* truth, const int32_t* code, int32_t* index,
@@ -206,13 +186,14 @@ cdef class ChainStructure(Structure):
         self.levels, self.unit = levels, unit
         return most + 1
 
-    cdef Chain chain(self, const Block* b) noexcept nogil:
+    # of the potentials of a block, or of others of its nodes
+    cdef Chain chain(self, const Block* b, const double* node=NULL) noexcept nogil:
         cdef const double* triples = NULL
+        if node == NULL:
+            node = b.theta + self.map.node_base
         if self.triples:
             triples = b.theta + self.triples
-        return Chain(
-            b.theta + self.map.node_base, b.theta, self.tables(b), b.n, self.n_states, triples
-        )
+        return Chain(node, b.theta, self.tables(b), b.n, self.n_states, triples)
 
     def prepare_k_best(self, Py_ssize_t k):
         """Return k, or fewer if the longest sequence has not as many labellings."""
@@ -257,14 +238,7 @@ cdef class ChainStructure(Structure):
         return 0
 
     cdef double score(self, const Block* b, const int32_t* code) except? -1 nogil:
-        cdef Py_ssize_t t, pair
-        cdef double total = chain_score(
-            b.theta + self.map.node_base, b.theta, self.tables(b), b.n, self.n_states, code
-        )
-        for t in range(2, b.n if self.triples else 0):
-            pair = code[t - 2] * self.n_states + code[t - 1]
-            total += b.theta[self.triples + pair * self.stride + code[t]]
-        return total
+        return chain_score(self.chain(b), code)
 
     cpdef Structure fork(self):
         cdef ChainStructure other = ChainStructure(self.map, self.beam_size)

@@ -1,4 +1,4 @@
-// What is asked of chains of either order, but for the best labelling; see viterbi.pxd.
+// What is asked of chains of either order; see viterbi.pxd.
 #pragma once
 #include "second_order.hpp"
 #include "sum_product.hpp"
@@ -101,10 +101,19 @@ class ChainOracle {
         triple_table(weights.data(), K, turned_triples.data());
     }
 
+    double best(const Chain& c, const int32_t* truth, const double* cost, double loss_weight,
+                int32_t* labels) {
+        const ptrdiff_t T = c.n_nodes, K = c.n_states;
+        const size_t room = c.triples ? second_order_room(T, K) : T * c.stride;
+        if (value.size() < room) value.resize(room);
+        const auto find = c.triples ? second_order_labels : first_order_labels;
+        return find(c, truth, cost, loss_weight, value.data(), labels);
+    }
+
     ptrdiff_t k_best(const Chain& c, ptrdiff_t k, int32_t* labels, double* scores) {
         const ptrdiff_t K = c.n_states, T = c.n_nodes;
         if (!c.triples) {
-            value.resize(T * c.stride);
+            if (value.size() < (size_t)(T * c.stride)) value.resize(T * c.stride);
             chain_forward<MaxPlus>(c, nullptr, nullptr, 0.0, value.data());
             ChainLists of = {c, value.data()};
             return lists.decode(of, T * K + 1, T * K, k, T, labels, scores);

@@ -235,19 +235,11 @@ static inline ptrdiff_t triple_room(ptrdiff_t n_states) {
 static inline ptrdiff_t second_order_room(ptrdiff_t n_nodes, ptrdiff_t n_states) {
     return ((n_nodes > 2 ? n_nodes - 1 : 1) * n_states + 2) * padded(n_states);
 }
-static inline double second_order_labels(const double* node, const double* pairs,
-                                         const double* triples, const double* const* tables,
-                                         ptrdiff_t n_nodes, ptrdiff_t n_states,
-                                         const int32_t* truth, const double* cost,
+static inline double second_order_labels(const Chain& c, const int32_t* truth, const double* cost,
                                          double loss_weight, double* value, int32_t* labels) {
+    if (c.n_nodes == 1) return first_order_labels(c, truth, cost, loss_weight, value, labels);
+    const ptrdiff_t n_nodes = c.n_nodes, n_states = c.n_states;
     double best = NOTHING;
-    labels[0] = 0;
-    for (ptrdiff_t a = 0; n_nodes == 1 && a < n_states; ++a) {
-        const double loss = truth && a != truth[0] ? loss_weight * cost[0] : 0.0;
-        if (node[a] + loss > best) best = node[a] + loss, labels[0] = (int32_t)a;
-    }
-    if (n_nodes == 1) return best;
-    const Chain c = {node, pairs, tables, n_nodes, n_states, triples};
     const double offset = second_forward<PairMax>(c, truth, cost, loss_weight, value, nullptr);
     const double* here = value + (n_nodes - 2) * c.size;
     labels[n_nodes - 2] = labels[n_nodes - 1] = 0;
@@ -259,7 +251,7 @@ static inline double second_order_labels(const double* node, const double* pairs
             }
     // back pointers are needed along the best path only, so they are found here
     for (ptrdiff_t t = n_nodes - 3; t >= 0; --t) {
-        const double* ends = triples + labels[t + 1] * c.stride + labels[t + 2];
+        const double* ends = c.triples + labels[t + 1] * c.stride + labels[t + 2];
         here = value + t * c.size + labels[t + 1];
         labels[t] = best_source(here, c.stride, ends, c.size, n_states);
     }

@@ -3,21 +3,8 @@
 #
 # A table of triples is that of `triple_table`, triple_room(n_states) numbers; other rows have
 # padded(n_states) columns. -inf forbids nodes, pairs and triples alike.
-from libc.stdint cimport int32_t
-
 cdef extern from "second_order.hpp" namespace "sskit":
     Py_ssize_t triple_room(Py_ssize_t n_states) noexcept nogil
 
     # The table of weights (n_states, n_states, n_states), behind which LANES numbers can be read.
     void triple_table(const double* weights, Py_ssize_t n_states, double* out) noexcept nogil
-
-    # Numbers of scratch that chains of up to so many nodes need.
-    Py_ssize_t second_order_room(Py_ssize_t n_nodes, Py_ssize_t n_states) noexcept nogil
-
-    # As viterbi_labels, of a chain of the second order; `value` has second_order_room(..) numbers.
-    # Unless `tables` is NULL, each step has its own table of pairs.
-    double second_order_labels(
-        const double* node, const double* pairs, const double* triples, const double** tables,
-        Py_ssize_t n_nodes, Py_ssize_t n_states, const int32_t* truth, const double* cost,
-        double loss_weight, double* value, int32_t* labels
-    ) noexcept nogil

@@ -137,11 +137,8 @@ static inline ptrdiff_t first_largest(const double* x, ptrdiff_t n) {
     return best;
 }
 
-static inline double viterbi_labels(const double* node, const double* table,
-                                    const double* const* tables, ptrdiff_t n_nodes,
-                                    ptrdiff_t n_states, const int32_t* truth, const double* cost,
-                                    double loss_weight, double* value, int32_t* labels) {
-    const Chain c = {node, table, tables, n_nodes, n_states};
+static inline double first_order_labels(const Chain& c, const int32_t* truth, const double* cost,
+                                        double loss_weight, double* value, int32_t* labels) {
     const double offset = chain_forward<MaxPlus>(c, truth, cost, loss_weight, value);
     const double* here = value + (c.n_nodes - 1) * c.stride;
     labels[c.n_nodes - 1] = (int32_t)first_largest(here, c.n_states);
@@ -153,14 +150,12 @@ static inline double viterbi_labels(const double* node, const double* table,
     return total;
 }
 
-static inline double chain_score(const double* node, const double* table,
-                                 const double* const* tables, ptrdiff_t n_nodes,
-                                 ptrdiff_t n_states, const int32_t* labels) {
-    const ptrdiff_t stride = padded(n_states);
-    double score = node[labels[0]];
-    for (ptrdiff_t t = 1; t < n_nodes; ++t) {
-        const double* here = tables ? tables[t - 1] : table;
-        score += node[t * stride + labels[t]] + here[labels[t - 1] * stride + labels[t]];
+static inline double chain_score(const Chain& c, const int32_t* labels) {
+    double score = c.node[labels[0]];
+    for (ptrdiff_t t = 1; t < c.n_nodes; ++t) {
+        const ptrdiff_t pair = labels[t - 1] * c.stride + labels[t];
+        score += c.node[t * c.stride + labels[t]] + c.at(t - 1)[pair];
+        if (c.triples && t > 1) score += c.triples[labels[t - 2] * c.size + pair];
     }
     return score;
 }

@@ -17,22 +17,6 @@ cdef extern from "viterbi.hpp" namespace "sskit":
         double* out
     ) noexcept nogil
 
-    # Labelling of n_nodes >= 1 nodes that maximises
-    #     sum_t node[t, y_t] + sum_t transition[y_{t-1}, y_t] + sum_t [y_t != truth_t] cost_t
-    # and that maximum. The scratch `value` has n_nodes rows; truth may be NULL (no loss). Of
-    # several maximisers the one with the smallest last state, and so on backwards.
-    double viterbi_labels(
-        const double* node, const double* table, const double** tables, Py_ssize_t n_nodes,
-        Py_ssize_t n_states, const int32_t* truth, const double* cost, double loss_weight,
-        double* value, int32_t* labels
-    ) noexcept nogil
-
-    # score of a labelling
-    double chain_score(
-        const double* node, const double* table, const double** tables, Py_ssize_t n_nodes,
-        Py_ssize_t n_states, const int32_t* labels
-    ) noexcept nogil
-
     # out = table transposed, both (n_states, padded(n_states)); the padding of out is zero
     void transpose_padded(const double* table, Py_ssize_t n_states, double* out) noexcept nogil
 
@@ -54,6 +38,9 @@ cdef extern from "viterbi.hpp" namespace "sskit":
             const double* node, const double* table, const double** tables, Py_ssize_t n_nodes,
             Py_ssize_t n_states, const double* triples
         ) noexcept nogil
+
+    # score of a labelling
+    double chain_score(const Chain& c, const int32_t* labels) noexcept nogil
 
     # The best labellings of a chain of the first order, one for each loss (Bauer et al. 2014).
     #
@@ -91,7 +78,7 @@ cdef extern from "viterbi.hpp" namespace "sskit":
         double decode(const Chain& c, int32_t* labels) noexcept nogil
 
 cdef extern from "chain_oracle.hpp" namespace "sskit":
-    # What is asked of chains but for the best labelling: scratch memory for one thread.
+    # What is asked of chains: scratch memory for one thread.
     #
     # Sums are over labellings, whose probabilities are exp(score) / Z. Of the first order they are
     # made of numbers that are scaled at each node. Where all transitions are possible and differ by
@@ -101,13 +88,21 @@ cdef extern from "chain_oracle.hpp" namespace "sskit":
     # is below exp(-50) of a sum is left out of it.
     cdef cppclass ChainOracle:
         ChainOracle() except +
+        # Labelling that maximises
+        #     sum_t node[t, y_t] + sum_t transition[y_{t-1}, y_t] + sum_t [y_t != truth_t] cost_t
+        # and what triples add, and that maximum; truth may be NULL (no loss). Of several maximisers
+        # of the first order the one with the smallest last state, and so on backwards.
+        double best(
+            const Chain& c, const int32_t* truth, const double* cost, double loss_weight,
+            int32_t* labels
+        ) except + nogil
         # Chains to come have the table and the triples of this one, or tables of their own and
-        # these triples; for all but k_best.
+        # these triples; for all but best and k_best.
         void begin(const Chain& c) except + nogil
         # The k best labellings by falling score, distinct, as many as exist; returns their number.
         # labels (k, n_nodes) and scores (k,) are written to. The score of a labelling is added up
         # from the first node to the last. Of equal ones first that with the smaller last state, and
-        # so on backwards: the first is that of viterbi_labels.
+        # so on backwards: the first is that of `best`.
         Py_ssize_t k_best(
             const Chain& c, Py_ssize_t k, int32_t* labels, double* scores
         ) except + nogil

@@ -11,9 +11,7 @@ from libc.stdint cimport int32_t
 from libcpp.vector cimport vector
 
 from sskit.core.lanes cimport LANES, padded
-from sskit.oracles.chain.second_order cimport (
-    second_order_labels, second_order_room, triple_room, triple_table
-)
+from sskit.oracles.chain.second_order cimport triple_room, triple_table
 
 
 def make_triple_table(triples):
@@ -57,13 +55,13 @@ cdef class PaddedChain:
     cdef const double[:, ::1] pairs          # tables one after the other
     cdef const double[::1] triples
     cdef vector[const double*] steps         # tables, if each transition has its own
-    cdef const double** tables
-    cdef const double* table_of_triples
     cdef Chain chain
     cdef ChainOracle oracle
 
     def __cinit__(self, nodes, transitions, triples=None):
         cdef Py_ssize_t t
+        cdef const double** tables_of_steps = NULL
+        cdef const double* of_three = NULL
         self.n_nodes, self.n_states = nodes.shape
         self.stride = padded(self.n_states)
         tables = transitions.reshape(-1, self.n_states)
@@ -73,12 +71,12 @@ cdef class PaddedChain:
         if transitions.ndim == 3:
             for t in range(self.n_nodes):
                 self.steps.push_back(&self.pairs[0, 0] + t * self.n_states * self.stride)
-            self.tables = self.steps.data()
+            tables_of_steps = self.steps.data()
         if triples is not None:
-            self.table_of_triples = &self.triples[0]
+            of_three = &self.triples[0]
         self.chain = Chain(
-            &self.nodes[0, 0], &self.pairs[0, 0], self.tables, self.n_nodes, self.n_states,
-            self.table_of_triples
+            &self.nodes[0, 0], &self.pairs[0, 0], tables_of_steps, self.n_nodes, self.n_states,
+            of_three
         )
 
     def best(self, truth=None, cost=None):
@@ -87,26 +85,13 @@ cdef class PaddedChain:
         cdef const double[::1] costs = cost
         cdef const int32_t* right = NULL
         cdef const double* loss = NULL
-        cdef Py_ssize_t size = self.n_nodes * self.stride
-        if self.table_of_triples != NULL:
-            size = second_order_room(self.n_nodes, self.n_states)
-        cdef double[::1] value = np.empty(size)
         labels = np.empty(self.n_nodes, dtype=np.int32)
         cdef int32_t[::1] out = labels
         cdef double score
         if truth is not None:
             right, loss = &true_states[0], &costs[0]
         with nogil:
-            if self.table_of_triples != NULL:
-                score = second_order_labels(
-                    &self.nodes[0, 0], &self.pairs[0, 0], self.table_of_triples, self.tables,
-                    self.n_nodes, self.n_states, right, loss, 1.0, &value[0], &out[0]
-                )
-            else:
-                score = viterbi_labels(
-                    &self.nodes[0, 0], &self.pairs[0, 0], self.tables, self.n_nodes,
-                    self.n_states, right, loss, 1.0, &value[0], &out[0]
-                )
+            score = self.oracle.best(self.chain, right, loss, 1.0, &out[0])
         check_allowed(score > -INFINITY, self.n_nodes)
         return labels, score
 

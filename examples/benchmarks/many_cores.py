@@ -181,7 +181,7 @@ def count(name, problem, lam, tol):
             random_state=0,
         )
         alone = alone or solution.n_iter
-        rounds = solution.continuation.run.rounds
+        rounds = solution.fit.run.rounds
         if rounds is None:
             continue
         waits = 1.0 - rounds.load / (n_jobs * rounds.longest_load)

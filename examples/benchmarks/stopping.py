@@ -23,9 +23,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sskit.core.stop import Stop
 from sskit.estimators.path.tracing import fitted_model
 from sskit.solvers import BCFW
-from sskit.solvers.common.continuation import Continuation
+from sskit.solvers.common.fit import begin
 from sskit.solvers.common.solution import Status
-from sskit.solvers.common.tolerance import Tolerance
 
 # Gaps over P(w): the first, the last, and how much smaller the next one is.
 FIRST, SMALLEST, FALL = 0.5, 1e-3, 0.75
@@ -40,17 +39,17 @@ def traced(estimator, score, X, y, X_test, y_test, *, share, budget):
     regularizer = estimator._make_regularizer(solver, task, lam)
     with Stop() as stop:
         start = time.process_time()
-        run = Continuation(
+        run = begin(
             solver, task.problem, regularizer, random_state=estimator.random_state, stop=stop
         )
         seconds = time.process_time() - start
         goal = FIRST
         while True:
             start = time.process_time()
-            status = run.reach(Tolerance(goal), max_iter=1000)
+            status = run.reach(goal, max_iter=1000)
             seconds += time.process_time() - start
             known = run.certificate
-            model = fitted_model(estimator, task.to_attributes, run.solver, known.w, lam)
+            model = fitted_model(estimator, task.to_attributes, solver, known.w, lam)
             yield (
                 known.gap / run.unit,
                 known.gap / known.primal,

@@ -24,9 +24,8 @@ from sskit.estimators.base.callbacks import PassReporter
 from sskit.estimators.base.estimator import QUIET, replace_fitted
 from sskit.estimators.base.meta import MetaEstimator, common_attributes
 from sskit.estimators.base.outcome import WarmStart, fitted_attributes, warn_of_end
-from sskit.solvers.common.driver import Driver
+from sskit.solvers.common.fit import Fit
 from sskit.solvers.common.progress import Progress
-from sskit.solvers.common.tolerance import Tolerance
 from sskit.solvers.distributed.run import DistributedRun, Rounds
 
 
@@ -241,7 +240,7 @@ class Distributed(MetaEstimator):
             def solve(plan, on_pass, stop, max_iter, tol):
                 sites, unit, proof = places.begin(plan, stop)
                 run = DistributedRun(sites, plan.regularizer(), rounds)
-                driver = Driver(
+                fit = Fit(
                     run,
                     unit,
                     gap_every=plan.solver.gap_every,
@@ -250,10 +249,10 @@ class Distributed(MetaEstimator):
                     progress=progress,
                 )
                 if places.starts:
-                    driver.certify()
+                    fit.certify()
                 begun.append(sites)
-                status = driver.reach(Tolerance(tol, unit), max_iter=max_iter, on_pass=on_pass)
-                return sites, driver.solution(status)
+                status = fit.reach(tol, max_iter=max_iter, on_pass=on_pass)
+                return sites, fit.solution(status)
 
             def ends():
                 marks = places.fingerprints()

@@ -114,7 +114,7 @@ def test_a_fit_goes_on_with_other_samples(name, solver):
                 start=point,
             )  # fmt: skip
             check(toy, lam, optimum, solution)
-            point = solution.continuation.save()
+            point = solution.fit.save()
         # steps of all blocks at once are slow
         assert solution.gap <= (0.35 if solver == "fw" else 0.1) * max(solution.unit, 1e-3)
 
@@ -125,7 +125,7 @@ def test_samples_appended_at_the_same_n_lam_leave_the_weights_as_they_are(name, 
     (toy, lam, _), (more, less, _) = (stage(name, which) for which in list(STAGES)[:2])
     options = {"max_iter": 20, "tol": 1e-12, "random_state": 0}
     first = SOLVERS[solver].solve(toy.problem, toy.regularizer(lam), **options)
-    point = first.continuation.save()
+    point = first.fit.save()
     second = SOLVERS[solver].solve(
         more.problem, more.regularizer(less), tol=np.inf, max_iter=1, random_state=0, start=point
     )
@@ -143,7 +143,7 @@ def test_all_solvers_that_keep_a_dual_point_are_here():
 
 def test_fewer_samples_are_refused():
     toy, lam, _ = stage("chain", "shorter ones")
-    point = BCFW().solve(toy.problem, toy.regularizer(lam), random_state=0).continuation.save()
+    point = BCFW().solve(toy.problem, toy.regularizer(lam), random_state=0).fit.save()
     fewer = stage("chain", "first")[0]
     with pytest.raises(ValueError, match="the dual point has 8 blocks but the problem has 4"):
         BCFW().solve(fewer.problem, fewer.regularizer(lam), random_state=0, start=point)

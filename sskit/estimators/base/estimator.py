@@ -438,7 +438,7 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
             solution = solve(**self._limits(), on_pass=reporter.on_pass, stop=stop, start=start)
             fitted = fitted_attributes(solution, solver, task, regularizer.lam)
             if self.warm_start:
-                point = solution.continuation.save()
+                point = solution.fit.save()
                 if task.completion is not None:
                     point = task.completion.completed(point, solution.w)
                 fitted["_warm_start"] = WarmStart(fingerprint, classes, point, task.columns)

@@ -73,32 +73,34 @@ class MetaEstimator(PublicMixin, MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
-def known_argument(method, known):
-    """Return the keyword argument by which a method is told what is known of some labels.
+def ask(method, *given, known, **options):
+    """Call a method of a fitted estimator, which may be told what is known of some labels.
 
     Parameters
     ----------
     method : callable
         A bound method of a fitted estimator.
+    *given, **options : object
+        Its arguments.
     known : object
         What is known, or None.
 
     Returns
     -------
-    argument : dict
-        Empty if nothing is known.
+    answer : object
+        What the method returns.
 
     Raises
     ------
     TypeError
-        If the method takes no such argument.
+        If something is known and the method takes no such argument.
     """
-    if known is None:
-        return {}
-    if "known" not in inspect.signature(method).parameters:
-        name = f"{type(method.__self__).__name__}.{method.__name__}"
-        raise TypeError(f"{name} takes no known labels; leave known at None")
-    return {"known": known}
+    if known is not None:
+        if "known" not in inspect.signature(method).parameters:
+            name = f"{type(method.__self__).__name__}.{method.__name__}"
+            raise TypeError(f"{name} takes no known labels; leave known at None")
+        options["known"] = known
+    return method(*given, **options)
 
 
 def common_attributes(fitted):

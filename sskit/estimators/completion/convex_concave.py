@@ -280,7 +280,7 @@ class Rounds:
     def advance(self, solution):
         """Take the completions for the truth; the dual point follows."""
         keeps = self.solver.keeps_dual_point
-        self.point = self.take(solution.continuation.save() if keeps else None)
+        self.point = self.take(solution.fit.save() if keeps else None)
 
     def take(self, point):
         """Take the completions for the truth; return the `DualPoint` that follows, or None."""

@@ -18,9 +18,8 @@ from sskit.estimators.base.meta import checked_score
 from sskit.estimators.base.outcome import refuse_overflow
 from sskit.estimators.base.weights import resolved_lam
 from sskit.estimators.path.tracing import fitted_model
-from sskit.solvers.common.continuation import Continuation
+from sskit.solvers.common.fit import begin
 from sskit.solvers.common.solution import Status
-from sskit.solvers.common.tolerance import Tolerance
 
 # What is tried, times the lam that is to be beaten; falling.
 FACTORS = (4.0, 2.0, 1.0, 0.5, 0.25)
@@ -111,10 +110,10 @@ class FallingFits:
             regularizer = self.estimator._make_regularizer(self._solver, self._task, lam)
             stop = Stop(self._solver.max_time)
             problem = self._task.problem
-            self._run = Continuation(self._solver, problem, regularizer, stop=stop, **limits)
+            self._run = begin(self._solver, problem, regularizer, stop=stop, **limits)
         else:
             self._run.change_lam(lam)
-        status = self._run.reach(Tolerance(tol, self._run.unit), max_iter=max_iter)
+        status = self._run.reach(tol, max_iter=max_iter)
         return self._run.solution(status)
 
 

@@ -8,7 +8,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from sskit.core.regularizer import BoxRegularizer
-from sskit.estimators.base.meta import estimator_has, known_argument
+from sskit.estimators.base.meta import ask, estimator_has
 from sskit.estimators.path.tracing import fitted_model
 from sskit.solvers.common.tolerance import relative
 from sskit.solvers.path.tracer import dual_objective_at
@@ -169,8 +169,7 @@ class PathModels:
         y : object
             What the estimator predicts.
         """
-        predict = self._model(lam).predict
-        return predict(X, **known_argument(predict, known))
+        return ask(self._model(lam).predict, X, known=known)
 
     @estimator_has("predict_topk")
     def predict_topk(self, X, k, *, return_scores=False, lam=None, known=None):
@@ -194,8 +193,8 @@ class PathModels:
         y : object
             What the estimator returns.
         """
-        predict = self._model(lam).predict_topk
-        return predict(X, k, return_scores=return_scores, **known_argument(predict, known))
+        topk = self._model(lam).predict_topk
+        return ask(topk, X, k, return_scores=return_scores, known=known)
 
     @estimator_has("decision_function")
     def decision_function(self, X, lam=None, *, known=None):
@@ -215,8 +214,7 @@ class PathModels:
         scores : object
             What the estimator returns.
         """
-        scores = self._model(lam).decision_function
-        return scores(X, **known_argument(scores, known))
+        return ask(self._model(lam).decision_function, X, known=known)
 
     def score(self, X, y, lam=None, sample_weight=None):
         """Score the model of one lam.

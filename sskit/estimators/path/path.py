@@ -2,7 +2,6 @@
 
 import numbers
 import warnings
-from inspect import signature
 
 import numpy as np
 from sklearn.base import clone
@@ -14,15 +13,14 @@ from sklearn.utils.validation import _num_samples
 
 from sskit.estimators.base.estimator import check_constraints, replace_fitted
 from sskit.estimators.base.meta import MetaEstimator, common_attributes
-from sskit.estimators.base.weights import resolved_lam, weight_argument
+from sskit.estimators.base.weights import weight_argument
 from sskit.estimators.path.choosing import Choice, choose, table
 from sskit.estimators.path.models import PathModels
-from sskit.estimators.path.tracing import TracedPath
+from sskit.estimators.path.tracing import trace
 from sskit.inputs.weights import check_sample_weight
-from sskit.solvers.path.tracer import largest_share
 
-# The parameters that have no meaning without a path.
-OF_PATHS = "kappa", "lam_min", "max_breakpoints"
+# The parameters of paths alone.
+OF_PATHS = "eps", "kappa", "lam_min", "max_breakpoints"
 
 
 class RegularizationPath(PathModels, MetaEstimator):
@@ -226,36 +224,8 @@ class RegularizationPath(PathModels, MetaEstimator):
 
     def _trace(self, X, y, sample_weight, groups, further):
         """Return the fitted attributes of a path."""
-        options = {name: getattr(self, name) for name in OF_PATHS} | {"eps": self.eps}
-        path = TracedPath(self.estimator, X, y, sample_weight, options, **further)
-        path.begin()
-        with path.stop:  # half a path is of use
-            pieces = list(path)
-        path.warn(pieces[-1].lam_end, stacklevel=3)
-        to_attributes, to_user = path.in_units_of_the_user()
-        fitted = {
-            "lams_": np.array([piece.lam for piece in pieces]),
-            "lam_end_": pieces[-1].lam_end,
-            "coefs_": np.array([to_user(piece.w) for piece in pieces]),
-            "sqnorms_": np.array([piece.sqnorm for piece in pieces]),
-            "dual_gaps_": np.array([piece.gap for piece in pieces]),
-            "hinges_": np.array([piece.hinge for piece in pieces]),
-            "max_gap_": largest_share(self.eps, pieces, path.origin_gap, path.unit),
-            "certified_": path.certified,
-            "n_support_planes_": np.array([piece.n_support_planes for piece in pieces]),
-            "n_iter_": np.array([piece.n_iter for piece in pieces]),
-            "n_oracle_calls_": np.array([piece.n_oracle_calls for piece in pieces]),
-            "times_": np.array([piece.time for piece in pieces]),
-            "lam_": max(resolved_lam(self.estimator, path.default_lam), pieces[-1].lam_end),
-            "_unit": path.unit,
-            "_origin": to_user(path.origin),
-            "_origin_gap": path.origin_gap,
-            "_bounds": path.bounds,
-            "_losses": np.array([piece.loss for piece in pieces]),
-            "_dual_sums": np.array([piece.v for piece in pieces]) if path.bounds else None,
-            "_template": (path.estimator, to_attributes, path.solver),
-        }
-        return fitted | common_attributes(to_attributes(to_user(pieces[0].w)))
+        options = {name: getattr(self, name) for name in OF_PATHS}
+        return trace(self.estimator, X, y, sample_weight, options, further)
 
     def _choose(self, X, y, sample_weight, groups, further):
         """Return the fitted attributes of a choice of lam."""
@@ -295,18 +265,9 @@ class RegularizationPath(PathModels, MetaEstimator):
         """Raise an error if parameters do not go together, or not with the target."""
         check_constraints(self.estimator, "lam")  # not that of the path, but what `predict` takes
         if self.cv is None:
-            if callable(self.refit):
-                raise ValueError(f"refit={self.refit!r} chooses lam by the scores of folds; set cv")
             if groups is not None and not self._fit_takes("groups"):
                 raise ValueError("groups say how folds are made; set cv")
             return
-        for name in OF_PATHS:
-            value = getattr(self, name)
-            if value != signature(type(self)).parameters[name].default:
-                raise ValueError(
-                    f"{name}={value!r} is of paths, and with cv none is traced; leave it at its "
-                    "default, or set cv=None"
-                )
         ragged = not get_tags(self.estimator).input_tags.two_d_array and has_ragged_items(y)
         if ragged and isinstance(self.scoring, str):
             raise ValueError(

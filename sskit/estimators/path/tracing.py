@@ -9,10 +9,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sskit.core.stop import Stop
 from sskit.estimators.base.columns import ScaledAttributes
 from sskit.estimators.base.estimator import QUIET
+from sskit.estimators.base.meta import common_attributes
 from sskit.estimators.base.outcome import refuse_overflow
-from sskit.solvers.common.continuation import Continuation
+from sskit.estimators.base.weights import resolved_lam
+from sskit.solvers.common.fit import begin
 from sskit.solvers.common.solution import Proof, Status
-from sskit.solvers.path.tracer import PathTracer
+from sskit.solvers.path.tracer import PathTracer, largest_share
 
 # The end of a path whose user names none, as a share of the default lam of the estimator.
 END = 1e-3
@@ -30,8 +32,8 @@ LIMITS = {
 }
 
 
-class TracedPath:
-    """The path of an estimator on training data, piece by piece.
+def trace(estimator, X, y, sample_weight, options, further):
+    """Trace the path of an estimator on training data.
 
     Parameters
     ----------
@@ -43,112 +45,90 @@ class TracedPath:
         Weights of the samples.
     options : dict
         Of `RegularizationPath`: eps, kappa, lam_min and max_breakpoints.
-    **further : object
+    further : dict
         What else the fit of the estimator takes.
 
-    Attributes
-    ----------
-    default_lam : float
-        The estimator's own default for these data.
-    bounds : tuple or None
-        Bounds (lower, upper) of the weights, each of shape (n_weights,); None if there are none.
-    certified : bool
-        Whether the gaps are certificates: the oracle is exact or bounds what it misses.
-    unit : float
-        P(0), the mean largest loss; there once the path has begun.
-    stop : Stop
-        Within it Ctrl-C ends the path, once there is a piece; else it raises KeyboardInterrupt.
-        There once the path has begun.
+    Returns
+    -------
+    fitted : dict
+        Fitted attributes of a `RegularizationPath`.
     """
-
-    def __init__(self, estimator, X, y, sample_weight, options, **further):
-        self.estimator = clone(estimator).set_params(lam=None, warm_start=False)
-        solver = self.estimator._check_parameters()
-        if self.estimator.prior is not None:
-            raise ValueError(
-                "a path cannot be traced with a prior: its first models and their bounds are those "
-                "of weights near zero; set prior=None"
-            )
-        if not solver.keeps_dual_point:
-            raise ValueError(
-                f"a path cannot be traced by {type(solver).__name__}, which keeps no dual point; "
-                "use the solver 'bcfw' or 'frank_wolfe'"
-            )
-        if "averaging" in solver.get_params():
-            solver.set_params(averaging=False)  # the next model starts from the last iterate
-        task = self.estimator._make_rescaled_task(X, y, sample_weight, **further)
-        if task.completion is not None:
-            raise ValueError(
-                "a path cannot be traced where labels are not known, nor with hidden states, "
-                "components, types or parts: the objective is not convex; search lam with "
-                "GridSearchCV"
-            )
-        self.to_attributes, self.default_lam = task.to_attributes, task.default_lam
-        proven = Proof.of(task.problem) > Proof.NOTHING
-        self.certified = proven and task.certifiable
-        # any lam will do until algorithm 6 has found the first one
-        self._regularizer = regularizer = self.estimator._make_regularizer(solver, task, 1.0)
-        self.solver = solver.resolved(task.problem, regularizer.bounded)
-        self._problem, self._options = task.problem, options
-        if options["lam_min"] is None:
-            self._options = options | {"lam_min": END * self.default_lam}
-        self.origin = regularizer.coef()
-        self.bounds = None
-        if regularizer.bounded:
-            self.bounds = tuple(bound.copy() for bound in regularizer.box())
-
-    def begin(self):
-        """Get ready for the pieces; the time of the solver runs from here."""
-        self.stop = Stop(self.solver.max_time)
-        continuation = Continuation(
-            self.solver,
-            self._problem,
-            self._regularizer,
-            n_jobs=self.estimator.n_jobs,
-            random_state=self.estimator.random_state,
-            verbose=self.estimator.verbose,
-            stop=self.stop,
+    given, estimator = estimator, clone(estimator).set_params(lam=None, warm_start=False)
+    solver = estimator._check_parameters()
+    if estimator.prior is not None:
+        raise ValueError(
+            "a path cannot be traced with a prior: its first models and their bounds are those "
+            "of weights near zero; set prior=None"
         )
-        self.unit = continuation.unit
-        self._tracer = PathTracer(continuation, max_iter=self.estimator.max_iter, **self._options)
-
-    def __iter__(self):
-        """Yield the pieces, from the largest lam on."""
-        pieces = iter(self._tracer)
-        while True:
-            with np.errstate(**QUIET):
-                piece = next(pieces, None)
-            if piece is None:
-                return
+    if not solver.keeps_dual_point:
+        raise ValueError(
+            f"a path cannot be traced by {type(solver).__name__}, which keeps no dual point; "
+            "use the solver 'bcfw' or 'frank_wolfe'"
+        )
+    if "averaging" in solver.get_params():
+        solver.set_params(averaging=False)  # the next model starts from the last iterate
+    task = estimator._make_rescaled_task(X, y, sample_weight, **further)
+    if task.completion is not None:
+        raise ValueError(
+            "a path cannot be traced where labels are not known, nor with hidden states, "
+            "components, types or parts: the objective is not convex; search lam with "
+            "GridSearchCV"
+        )
+    # any lam will do until algorithm 6 has found the first one
+    regularizer = estimator._make_regularizer(solver, task, 1.0)
+    solver = solver.resolved(task.problem, regularizer.bounded)
+    bounds = tuple(bound.copy() for bound in regularizer.box()) if regularizer.bounded else None
+    if options["lam_min"] is None:
+        options = options | {"lam_min": END * task.default_lam}
+    stop = Stop(solver.max_time)
+    limits = estimator._limits()
+    max_iter = limits.pop("max_iter")
+    del limits["tol"]
+    fit = begin(solver, task.problem, regularizer, stop=stop, **limits)
+    tracer, pieces = PathTracer(fit, max_iter=max_iter, **options), []
+    # within the stop Ctrl-C ends the path, for half a path is of use
+    with stop, np.errstate(**QUIET):
+        for piece in tracer:
             refuse_overflow(piece.w, [piece.gap, piece.hinge, piece.sqnorm])
-            yield piece
+            pieces.append(piece)
+    lam_end, status = pieces[-1].lam_end, tracer.status
+    if status is not Status.CONVERGED:
+        why = "" if stop.n_presses else ", below which the gap stays too large"
+        warnings.warn(
+            f"the path ends at lam={lam_end:.3g}{why}. {LIMITS.get(status, status.value)}",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+    to_attributes, to_user = task.to_attributes, lambda w: w
+    if isinstance(to_attributes, ScaledAttributes):
+        to_attributes, to_user = to_attributes.to_attributes, to_attributes.to_user
 
-    @property
-    def origin_gap(self):
-        """The gap at infinite lam: 0 unless the oracle may have missed something there."""
-        return self._tracer.origin_gap
+    def column(name):
+        """Return what all pieces say."""
+        return np.array([getattr(piece, name) for piece in pieces])
 
-    @property
-    def complete(self):
-        """Whether the path ended where it should, not where the solver got no further."""
-        return self._tracer.status is Status.CONVERGED
-
-    def warn(self, lam_end, stacklevel):
-        """Warn if the path is not complete."""
-        if not self.complete:
-            why = "" if self.stop.requested else ", below which the gap stays too large"
-            status = self._tracer.status
-            warnings.warn(
-                f"the path ends at lam={lam_end:.3g}{why}. {LIMITS.get(status, status.value)}",
-                ConvergenceWarning,
-                stacklevel=stacklevel + 1,
-            )
-
-    def in_units_of_the_user(self):
-        """Return what makes attributes of weights in the user's units, and weights such."""
-        if isinstance(self.to_attributes, ScaledAttributes):
-            return self.to_attributes.to_attributes, self.to_attributes.to_user
-        return self.to_attributes, lambda w: w
+    return common_attributes(to_attributes(to_user(pieces[0].w))) | {
+        "lams_": column("lam"),
+        "lam_end_": lam_end,
+        "coefs_": np.array([to_user(piece.w) for piece in pieces]),
+        "sqnorms_": column("sqnorm"),
+        "dual_gaps_": column("gap"),
+        "hinges_": column("hinge"),
+        "max_gap_": largest_share(options["eps"], pieces, tracer.origin_gap, fit.unit),
+        "certified_": Proof.of(task.problem) > Proof.NOTHING and task.certifiable,
+        "n_support_planes_": column("n_support_planes"),
+        "n_iter_": column("n_iter"),
+        "n_oracle_calls_": column("n_oracle_calls"),
+        "times_": column("time"),
+        "lam_": max(resolved_lam(given, task.default_lam), lam_end),
+        "_unit": fit.unit,
+        "_origin": to_user(tracer.origin),
+        "_origin_gap": tracer.origin_gap,
+        "_bounds": bounds,
+        "_losses": column("loss"),
+        "_dual_sums": column("v") if bounds else None,
+        "_template": (estimator, to_attributes, solver),
+    }
 
 
 def fitted_model(estimator, to_attributes, solver, w, lam, **certificate):

@@ -14,10 +14,10 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from sskit.estimators.base.estimator import replace_fitted
 from sskit.estimators.base.meta import (
     MetaEstimator,
+    ask,
     checked_score,
     common_attributes,
     estimator_has,
-    known_argument,
 )
 from sskit.estimators.base.weights import weight_argument
 from sskit.inputs.weights import check_sample_weight
@@ -229,8 +229,7 @@ class EarlyStopping(MetaEstimator):
             What the estimator predicts.
         """
         check_is_fitted(self)
-        predict = self.estimator_.predict
-        return predict(X, **known_argument(predict, known))
+        return ask(self.estimator_.predict, X, known=known)
 
     @estimator_has("predict_topk")
     def predict_topk(self, X, k, *, return_scores=False, known=None):
@@ -253,8 +252,8 @@ class EarlyStopping(MetaEstimator):
             What the estimator returns.
         """
         check_is_fitted(self)
-        predict = self.estimator_.predict_topk
-        return predict(X, k, return_scores=return_scores, **known_argument(predict, known))
+        topk = self.estimator_.predict_topk
+        return ask(topk, X, k, return_scores=return_scores, known=known)
 
     @estimator_has("decision_function")
     def decision_function(self, X, known=None):
@@ -273,8 +272,7 @@ class EarlyStopping(MetaEstimator):
             What the estimator returns.
         """
         check_is_fitted(self)
-        scores = self.estimator_.decision_function
-        return scores(X, **known_argument(scores, known))
+        return ask(self.estimator_.decision_function, X, known=known)
 
     def score(self, X, y, sample_weight=None):
         """Score the weights of the best score on other data.

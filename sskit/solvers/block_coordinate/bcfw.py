@@ -13,7 +13,6 @@ from sskit.solvers.block_coordinate.runs import ActiveSetRun, PlainRun, Projecti
 from sskit.solvers.block_coordinate.schedule import FixedSchedule, SlopeSchedule, oracle_work
 from sskit.solvers.common.averaging import Averager, WeightedAverager
 from sskit.solvers.common.checks import AUTO, COUNT, NATURAL, POSITIVE, TRUTH, StrOptions
-from sskit.solvers.common.idle_options import Idle
 from sskit.solvers.common.solver import Solver
 
 BLOCK_STEPS = 5
@@ -69,13 +68,13 @@ class BCFW(Solver):
         Whether to step between stored planes without asking the oracle where they promise
         enough: the slope is at least a quarter of the block's last known gap and a hundredth of
         the mean block gap of the last exact pass. "auto" is True if the oracle is costly and
-        planes are kept.
+        planes are kept. Not for steps "projection".
     block_steps : int or "auto", default="auto"
         Largest number of steps within a block at one visit. More than one makes the step
         corrective: scores of all stored planes of the block follow from their inner products,
         so that further steps touch no features. With bounds on the weights they climb a lower
-        bound of the dual, in which all weights move freely. "auto" is 5, or 1 for steps "fw" and
-        "projection".
+        bound of the dual, in which all weights move freely. "auto" is 5, or 1 for steps "fw". Not
+        for "projection".
     stored_passes : int, "slope" or "auto", default="auto"
         Passes that use stored planes only, after each pass with the oracle: a number, or as
         many as pay by the rule of `MultiPlane`. They leave out the blocks that promised little
@@ -110,7 +109,7 @@ class BCFW(Solver):
     Raises
     ------
     ValueError
-        When solving, or before, if an option is wrong, or set and of no use with the others.
+        When solving, or before, if an option is wrong.
 
     References
     ----------
@@ -158,12 +157,6 @@ class BCFW(Solver):
     plane_life = 10
     clock = False
     average = WeightedAverager
-    idle = (
-        Idle("block_steps", {"steps": ("projection",)}, holds=(1,)),
-        Idle("cache", {"steps": ("projection",)}, holds=(False,)),
-        Idle("cache_size", {"steps": ("projection",)}),
-        Idle("cache_size", PLAIN),
-    )
 
     def __init__(
         self,

@@ -4,7 +4,6 @@ from sskit.solvers.block_coordinate.bcfw import BCFW
 from sskit.solvers.block_coordinate.options import SAMPLERS, STEPS
 from sskit.solvers.common.averaging import TwoAverages
 from sskit.solvers.common.checks import COUNT, NATURAL, TRUTH, StrOptions
-from sskit.solvers.common.idle_options import Idle
 
 
 class MultiPlane(BCFW):
@@ -59,7 +58,7 @@ class MultiPlane(BCFW):
     Raises
     ------
     ValueError
-        When solving, or before, if an option is wrong, or set and of no use with the others.
+        When solving, or before, if an option is wrong.
 
     References
     ----------
@@ -92,10 +91,6 @@ class MultiPlane(BCFW):
     stored_passes = "slope"
     cache = False
     average = TwoAverages
-    idle = (
-        Idle("clock", {"max_stored_passes": (0, 1)}),
-        *(rule for rule in BCFW.idle if rule.option == "block_steps"),
-    )
 
     def __init__(
         self,

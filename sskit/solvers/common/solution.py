@@ -107,8 +107,8 @@ class Solution:
         One entry for every exact pass, or for every pass; see `History`.
     dual_state : object
         The dual point, None if the solver has none.
-    continuation : Continuation or None
-        With which to go on from here, if the solver can.
+    fit : Fit
+        With which to go on from here, if the solver keeps a dual point.
     inexactness : float
         The part of primal and gap that the oracle may have missed; see `Certificate`.
     """
@@ -124,7 +124,7 @@ class Solution:
     n_oracle_calls: int
     history: dict
     dual_state: object
-    continuation: object
+    fit: object
     inexactness: float = 0.0
 
     def compared(self, tol):
@@ -185,7 +185,32 @@ def proves(proof, certificate):
     return bool(sound and np.isfinite(numbers).all() and certificate.gap >= -noise)
 
 
-class History:
+class Record:
+    """Columns of what happened, a row after the other.
+
+    Parameters
+    ----------
+    columns : dict
+        Types by name.
+    """
+
+    def __init__(self, columns):
+        self.columns = columns
+        self.rows = []
+
+    def append(self, **row):
+        """Add a row, values by name."""
+        self.rows.append(row)
+
+    def as_dict(self):
+        """Return the columns as arrays of equal length."""
+        return {
+            name: np.array([row[name] for row in self.rows], dtype=dtype)
+            for name, dtype in self.columns.items()
+        }
+
+
+class History(Record):
     """Record of a fit: of its exact passes, or of all passes of a run with columns of its own.
 
     Columns: n_passes and n_oracle_calls so far, time in seconds since the start, primal, dual
@@ -194,46 +219,19 @@ class History:
 
     Parameters
     ----------
+    proof : Proof
+        What the oracle proves.
     columns : dict
         Types of further columns, by name.
-    proof : Proof, default=Proof.MAXIMUM
-        What the oracle proves.
     """
 
-    COLUMNS = {
-        "n_passes": np.int64,
-        "n_oracle_calls": np.int64,
-        "time": np.float64,
-        "primal": np.float64,
-        "dual": np.float64,
-        "gap": np.float64,
-    }
-
-    def __init__(self, columns, proof=Proof.MAXIMUM):
+    def __init__(self, proof, columns):
         self.known = ("primal", "dual", "gap")
         if proof is Proof.BOUND:
             self.known += ("inexactness",)
-        self.columns = self.COLUMNS | dict.fromkeys(self.known, np.float64) | columns
-        self._rows = []
-
-    def append(self, n_passes, n_oracle_calls, time, certificate, more):
-        """Add a pass, with what is known of it and the values of further columns."""
-        known = self.numbers(certificate).values()
-        self._rows.append((n_passes, n_oracle_calls, time, *known, *more))
+        first = {"n_passes": np.int64, "n_oracle_calls": np.int64, "time": np.float64}
+        super().__init__(first | dict.fromkeys(self.known, np.float64) | columns)
 
     def numbers(self, certificate):
         """Return what a certificate says, by the names of the columns."""
         return {name: getattr(certificate, name) for name in self.known}
-
-    def as_dict(self):
-        """Return the columns as arrays of equal length."""
-        return as_columns(self._rows, self.columns)
-
-
-def as_columns(rows, types):
-    """Return the columns of a record as arrays of equal length, given their types by name."""
-    columns = zip(*rows, strict=True) if rows else [()] * len(types)
-    return {
-        name: np.array(values, dtype=dtype)
-        for (name, dtype), values in zip(types.items(), columns, strict=True)
-    }

@@ -1,15 +1,13 @@
 """What all solvers share."""
 
-from functools import lru_cache, partial
+from functools import lru_cache
 
 from sklearn.base import BaseEstimator
 
 from sskit._public import PublicMixin
 from sskit.core.stop import Stop
 from sskit.solvers.common.checks import COUNT, POSITIVE
-from sskit.solvers.common.continuation import Continuation
-from sskit.solvers.common.idle_options import refuse_idle
-from sskit.solvers.common.tolerance import Tolerance
+from sskit.solvers.common.fit import begin
 
 
 @lru_cache(maxsize=64)
@@ -23,20 +21,18 @@ class Solver(PublicMixin, BaseEstimator):
 
     A subclass has the parameters `gap_every` and `max_time` and implements `start`, which
     returns the state of one run, a `Run`. `_parameter_constraints` says what parameters may be one
-    by one, ``_auto(problem, bounded)`` what "auto" stands for, and `idle` lists the combinations
-    in which an option does nothing. A solver that does not look at all blocks (`looks_at_all`) has
-    P(0), or an estimate of it, from its run, as `unit`. A solver that `keeps_dual_point`
-    starts a `DualRun`, which can be saved and continued.
+    by one, and ``_auto(problem, bounded)`` what "auto" stands for. A solver that does not look at
+    all blocks (`looks_at_all`) has P(0), or an estimate of it, from its run, as `unit`. A solver
+    that `keeps_dual_point` starts a `DualRun`, which can be saved and continued.
     """
 
     keeps_dual_point = True
     keeps_bounds = keeps_prior = True
     looks_at_all = True
-    idle = ()
     _parameter_constraints = {"gap_every": [COUNT], "max_time": [POSITIVE, None]}
 
     def check(self):
-        """Raise ValueError if a parameter is wrong, or does nothing with the others."""
+        """Raise an error for the first parameter that cannot have its value."""
         self.resolved()
 
     def resolved(self, problem=None, bounded=False):
@@ -59,8 +55,7 @@ class Solver(PublicMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If a parameter is wrong, or is set and does nothing with the others or for this
-            problem, or if there are bounds that the solver cannot keep.
+            If a parameter is wrong, or if there are bounds that the solver cannot keep.
         """
         if bounded and not self.keeps_bounds:
             raise ValueError(
@@ -70,9 +65,7 @@ class Solver(PublicMixin, BaseEstimator):
         auto = self._auto(problem, bounded)
         asked = self.get_params(deep=False)
         # parameters are plain values: nothing to copy
-        solver = type(self)(**asked | {k: auto[k] for k in auto if getattr(self, k) == "auto"})
-        refuse_idle(self, solver, partial(self._kinds, problem, bounded))
-        return solver
+        return type(self)(**asked | {k: auto[k] for k in auto if getattr(self, k) == "auto"})
 
     def _check_values(self):
         """Raise an error for the first parameter that cannot have its value."""
@@ -88,10 +81,6 @@ class Solver(PublicMixin, BaseEstimator):
     def _auto(self, problem, bounded):
         """Return what "auto" stands for by parameter, as far as it is known; see `resolved`."""
         return {}
-
-    def _kinds(self, problem, bounded):
-        """Return what the problem is, in the code of the rules of idle options."""
-        return set()
 
     def start(self, problem, regularizer, random_state, gaps=None, pool=None):
         """Return the state of a new run.
@@ -158,7 +147,7 @@ class Solver(PublicMixin, BaseEstimator):
             Called after every pass with (n_iter, function that returns w); a true result
             stops the fit.
         start : DualPoint, default=None
-            Where to start, from `Continuation.save`; only for solvers that keep a dual point.
+            Where to start, from `Fit.save`; only for solvers that keep a dual point.
             None is w = 0.
         stop : Stop, default=None
             Says when to end early. None does so at Ctrl-C and after `max_time`.
@@ -169,7 +158,7 @@ class Solver(PublicMixin, BaseEstimator):
             The weights with their certificate.
         """
         with Stop(self.max_time) if stop is None else stop as stop:
-            continuation = Continuation(
+            fit = begin(
                 self,
                 problem,
                 regularizer,
@@ -179,7 +168,4 @@ class Solver(PublicMixin, BaseEstimator):
                 start=start,
                 stop=stop,
             )
-            status = continuation.reach(
-                Tolerance(tol, continuation.unit), max_iter=max_iter, on_pass=on_pass
-            )
-            return continuation.solution(status)
+            return fit.solution(fit.reach(tol, max_iter=max_iter, on_pass=on_pass))

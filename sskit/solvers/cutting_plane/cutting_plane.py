@@ -3,7 +3,6 @@
 from numbers import Real
 
 from sskit.solvers.common.checks import AUTO, COUNT, Number, StrOptions
-from sskit.solvers.common.idle_options import Idle
 from sskit.solvers.common.solver import Solver
 from sskit.solvers.cutting_plane.master_program import BoxCutProgram, CutProgram, MixProgram
 from sskit.solvers.cutting_plane.one_slack import CuttingPlaneRun, LinearCutRun
@@ -48,7 +47,7 @@ class CuttingPlane(Solver):
         replacement and in proportion to the weights :math:`c_i`.
     cut_size : int or "auto", default="auto"
         Number of draws r for a sampled cut; "auto" is 1000 for "linear" and 300 for "constant",
-        where time grows with its square.
+        where time grows with its square. Not for "exact".
     patience : int or "auto", default="auto"
         With ``cuts="constant"``, number of samples in a row whose hinge must not be above the
         program's by more than the gap that ``tol`` allows for the fit to end, and on which the
@@ -67,7 +66,7 @@ class CuttingPlane(Solver):
     Raises
     ------
     ValueError
-        When solving, or before, if an option is wrong, or set and of no use with `cuts`.
+        When solving, or before, if an option is wrong.
 
     Notes
     -----
@@ -147,11 +146,6 @@ class CuttingPlane(Solver):
     }
     keeps_dual_point = False
     gap_every = 1  # every pass is an exact one, or all that there is
-    idle = (
-        Idle("cut_size", {"cuts": ("exact",)}),
-        Idle("patience", {"cuts": ("exact", "linear")}),
-        Idle("damping", {"cuts": ("constant",)}),
-    )
 
     def __init__(
         self,

@@ -5,13 +5,13 @@ import time
 import numpy as np
 
 from sskit.solvers.common.run import Run
-from sskit.solvers.common.solution import Certificate, as_columns
+from sskit.solvers.common.solution import Certificate, Record
 from sskit.solvers.distributed.part_run import Report
 from sskit.solvers.distributed.pieces import add_fields
 from sskit.solvers.distributed.sites import SitesLost
 
 
-class Rounds:
+class Rounds(Record):
     """Record of the rounds of a run: what they took and what they gained.
 
     Attributes
@@ -34,21 +34,13 @@ class Rounds:
     }
 
     def __init__(self):
+        super().__init__(self.COLUMNS)
         self.began = time.perf_counter()
-        self.rows = []
 
     @property
     def n_passes(self):
         """Passes over the data so far."""
-        return self.rows[-1][0] if self.rows else 0
-
-    def append(self, *row):
-        """Add a round."""
-        self.rows.append(row)
-
-    def as_dict(self):
-        """Return the columns as arrays of equal length."""
-        return as_columns(self.rows, self.COLUMNS)
+        return self.rows[-1]["n_passes"] if self.rows else 0
 
 
 class DistributedRun(Run):
@@ -172,14 +164,14 @@ class DistributedRun(Run):
         """Add a round to the record."""
         now = time.perf_counter()
         self.rounds.append(
-            self.n_passes,
-            exact,
-            now - self.rounds.began,
-            visited - start,
-            now - visited,
-            self.sites.n_bytes,
-            self.dual_value,
-            self.sites.n_lost - self.n_lost,
+            n_passes=self.n_passes,
+            exact=exact,
+            time=now - self.rounds.began,
+            visit_time=visited - start,
+            merge_time=now - visited,
+            n_bytes=self.sites.n_bytes,
+            dual=self.dual_value,
+            n_lost=self.sites.n_lost - self.n_lost,
         )
         self.n_lost = self.sites.n_lost
 

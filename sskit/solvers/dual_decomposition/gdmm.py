@@ -3,7 +3,6 @@
 from sskit.core.decomposition import LabelFactors
 from sskit.core.sampler import PermutationSampler
 from sskit.solvers.common.checks import COUNT, FINITE, StrOptions
-from sskit.solvers.common.idle_options import NO_PAIRS, SETS, Idle
 from sskit.solvers.dual_decomposition.factors import FactorSweep, disagreement_scale
 from sskit.solvers.dual_decomposition.labels import LabelSweep
 from sskit.solvers.dual_decomposition.run import FactorRun, FactorSolver
@@ -55,7 +54,7 @@ class GDMM(FactorSolver):
         How a factor steps: to the minimum of a quadratic upper bound over the distributions on its
         active states, which is exact for nodes ("bgcd", the step of algorithm 3), or by an
         away-step of Frank-Wolfe with exact line search ("afw", algorithm 2 factor by factor); see
-        the notes. For sets of labels "bgcd" only.
+        the notes. Sets of labels have steps of their own.
     gap_every : int or None, default=10
         Number of passes between exact passes, which ask the oracle of whole structures. None
         never asks it, for structures where one such pass is too much.
@@ -67,7 +66,7 @@ class GDMM(FactorSolver):
     ------
     ValueError
         When solving a problem that is no sum over nodes and edges, or one with bounds, and if an
-        option is wrong, or set and of no use for sets of labels.
+        option is wrong.
 
     Notes
     -----
@@ -156,7 +155,6 @@ class GDMM(FactorSolver):
         "gap_every": [COUNT, None],
     }
     name = "gdmm"
-    idle = (Idle("method", SETS), Idle("rho", NO_PAIRS), Idle("step", NO_PAIRS))
 
     def __init__(self, *, rho=1.0, step=1.0, method="bgcd", gap_every=10, max_time=None):
         self.rho = rho

@@ -2,9 +2,7 @@
 
 import numpy as np
 
-from sskit.core.decomposition import LabelFactors
 from sskit.solvers.common.certificate import certify_weights
-from sskit.solvers.common.idle_options import NO_PAIRS, SETS
 from sskit.solvers.common.run import Run
 from sskit.solvers.common.solution import UNKNOWN
 from sskit.solvers.common.solver import Solver
@@ -20,16 +18,6 @@ class FactorSolver(Solver):
     keeps_bounds = False
     looks_at_all = False
     name = ""
-
-    def _kinds(self, problem, bounded):
-        """Return what the problem is, in the code of the rules of idle options."""
-        kinds = super()._kinds(problem, bounded)
-        factors = None if problem is None else problem.decomposition()
-        if isinstance(factors, LabelFactors):
-            kinds.add(SETS)
-            if factors.n_edges == 0:
-                kinds.add(NO_PAIRS)
-        return kinds
 
     def _factors(self, problem):
         """Return the factors of a problem that can be solved; else raise ValueError."""

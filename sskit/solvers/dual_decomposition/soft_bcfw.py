@@ -4,7 +4,6 @@ import numpy as np
 
 from sskit.core.sampler import PermutationSampler
 from sskit.solvers.common.checks import COUNT, FINITE, StrOptions
-from sskit.solvers.common.idle_options import NO_PAIRS, Idle
 from sskit.solvers.dual_decomposition.factors import FactorSweep, disagreement_scale
 from sskit.solvers.dual_decomposition.run import FactorRun, FactorSolver
 
@@ -48,7 +47,7 @@ class SoftBCFW(FactorSolver):
     ------
     ValueError
         When solving a problem that is no sum over nodes and edges, or one with bounds, and if an
-        option is wrong, or set and of no use for sets of labels without pairs.
+        option is wrong.
 
     Notes
     -----
@@ -109,7 +108,6 @@ class SoftBCFW(FactorSolver):
         "gap_every": [COUNT, None],
     }
     name = "soft_bcfw"
-    idle = (Idle("rho", NO_PAIRS),)
 
     def __init__(self, *, rho=1.0, steps="fw", gap_every=10, max_time=None):
         self.rho = rho

@@ -40,11 +40,17 @@ cdef class Evaluator:
     cdef Problem problem
     cdef readonly Pool pool
     cdef public Py_ssize_t n_calls       # oracle calls so far, for this purpose elsewhere too
+    cdef Py_ssize_t before               # queries of the model's oracle before
 
     def __cinit__(self, Problem problem, n_jobs=None, Stop stop=None):
         self.problem = problem
         self.pool = make_pool(problem, n_jobs, stop)
         self.n_calls = 0
+        self.before = problem.n_queries(0)
+
+    def n_queries(self, n_calls):
+        """Return how often the model's oracle has been asked, here and by so many calls."""
+        return self.problem.n_queries(self.n_calls + n_calls) - self.before
 
     def ask(self, const double[::1] w, DualState dual=None, double loss_weight=1.0):
         """Ask the oracle of every block at w.

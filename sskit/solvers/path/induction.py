@@ -36,7 +36,11 @@ ROUNDING = 1e-9
 
 
 def reach(regularizer, loss, excess, eps):
-    """Return the smallest rho down to which one of the bounds is at most the share eps of P(w).
+    r"""Return the smallest rho down to which one of the bounds is at most the share eps of P(w).
+
+    Without a box dual weights that stay serve down to the root of :math:`s t^2 = (1 - t)
+    (\text{excess} - \epsilon s t)` with :math:`t = 1 - \rho` and :math:`s = \tfrac{\lambda}{2}
+    \|w\|^2`, a quadratic equation.
 
     Parameters
     ----------
@@ -57,87 +61,27 @@ def reach(regularizer, loss, excess, eps):
         Whether it is the dual weights as they are that reach so far.
     """
     excess *= 1.0 - ROUNDING
-    shrunk = reach_of_shrunk(regularizer, loss, excess, eps)
-    if shrunk == 0.0:
+    w, v = regularizer.coef(), np.array(regularizer.v)[: regularizer.n_weights]
+    square = 0.5 * regularizer.lam * regularizer.inner(w, w)
+    growth = loss - regularizer.lam * regularizer.inner(v, w) + eps * square
+    if growth <= excess:
         return 0.0, False
-    find = reach_in_a_box if regularizer.bounded else reach_without_bounds
-    kept = find(regularizer, excess, eps)
+    shrunk = 1.0 - excess / growth
+    if regularizer.bounded:
+        kept = reach_in_a_box(regularizer, w, v, excess, eps)
+    elif square == 0.0:
+        kept = 0.0
+    else:
+        # the root t, without cancellation; of large lam 1 - t has few digits, and a little less
+        # is safe
+        a, b = (1.0 - eps) * square, excess + eps * square
+        step = 2.0 * excess / (b + np.sqrt(b * b + 4.0 * a * excess)) if excess else 0.0
+        kept = max(1.0 - step, 0.0)
     return min(kept, shrunk), kept < shrunk
 
 
-def reach_of_shrunk(regularizer, loss, excess, eps):
-    """Return how far dual weights serve that shrink in proportion to lam.
-
-    Parameters
-    ----------
-    regularizer : Regularizer
-        Holds lam, v and w.
-    loss : float
-        The mean loss of the planes.
-    excess : float
-        eps P(w) - gap at lam, not negative.
-    eps : float
-        The share, below 1.
-
-    Returns
-    -------
-    rho : float
-        At least 0; 0 if w serves all smaller lam.
-    """
-    w, v = regularizer.coef(), np.asarray(regularizer.v)[: regularizer.n_weights]
-    delta = loss - regularizer.lam * regularizer.inner(v, w)
-    growth = delta + 0.5 * eps * regularizer.lam * regularizer.inner(w, w)
-    return 0.0 if growth <= excess else 1.0 - excess / growth
-
-
-def reach_without_bounds(regularizer, excess, eps):
-    r"""Return how far dual weights that stay serve, without a box.
-
-    With :math:`t = 1 - \rho` and :math:`s = \tfrac{\lambda}{2} \|w\|^2` that is to the root of
-    :math:`s t^2 = (1 - t) (\text{excess} - \epsilon s t)`, a quadratic equation.
-
-    Parameters
-    ----------
-    regularizer : Regularizer
-        Holds lam, v and w.
-    excess : float
-        eps P(w) - gap at lam, not negative.
-    eps : float
-        The share, below 1.
-
-    Returns
-    -------
-    rho : float
-        At least 0.
-    """
-    w = regularizer.coef()
-    square = 0.5 * regularizer.lam * regularizer.inner(w, w)
-    if square == 0.0:
-        return 0.0
-    a, b, c = (1.0 - eps) * square, excess + eps * square, excess
-    # the root t, without cancellation; of large lam 1 - t has few digits, and a little less is safe
-    step = 2.0 * c / (b + np.sqrt(b * b + 4.0 * a * c)) if c else 0.0
-    return max(1.0 - step, 0.0)
-
-
-def reach_in_a_box(regularizer, excess, eps):
-    """Return how far dual weights that stay serve, the weights clipped.
-
-    Parameters
-    ----------
-    regularizer : BoxRegularizer
-        Holds lam, v and w.
-    excess : float
-        eps P(w) - gap at lam, not negative.
-    eps : float
-        The share, below 1.
-
-    Returns
-    -------
-    rho : float
-        Positive, below 1.
-    """
-    w, v = regularizer.coef(), np.array(regularizer.v)[: regularizer.n_weights]
+def reach_in_a_box(regularizer, w, v, excess, eps):
+    """Return the rho, positive and below 1, down to which dual weights that stay serve in a box."""
     sqnorm, conjugate = 0.5 * float(w @ w), float(v @ w) - 0.5 * float(w @ w)
 
     def growth(rho):

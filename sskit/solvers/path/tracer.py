@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sskit.solvers.common.driver import asked
+from sskit.solvers.common.fit import asked
 from sskit.solvers.common.solution import Status
 from sskit.solvers.common.tolerance import NEGLIGIBLE, Tolerance, relative
 from sskit.solvers.oracle_calls.vertices import assign_vertices
@@ -97,7 +97,7 @@ class PathTracer:
 
     Parameters
     ----------
-    continuation : Continuation
+    fit : Fit
         A new one, of a solver that keeps a dual point and returns its last iterate.
     eps : float
         Largest gap of the models, as a share of their objective, see `Tolerance`; below 1.
@@ -122,7 +122,7 @@ class PathTracer:
 
     def __init__(
         self,
-        continuation,
+        fit,
         *,
         eps,
         kappa,
@@ -130,49 +130,49 @@ class PathTracer:
         max_breakpoints=None,
         max_iter=1000,
     ):
-        self.continuation = continuation
-        self.largest = Tolerance(eps, continuation.unit)
-        self.target = Tolerance(kappa * eps, continuation.unit)
+        self.fit = fit
+        self.largest = Tolerance(eps, fit.unit)
+        self.share = kappa * eps
         self.stay = False  # do the dual weights stay at the next step?
         self.lam_min = lam_min
         self.max_breakpoints = max_breakpoints
         self.max_iter = max_iter
-        self.origin = continuation.regularizer.coef()
+        self.regularizer = fit.run.regularizer
+        self.origin = self.regularizer.coef()
         self.status = Status.CONVERGED
 
     def __iter__(self):
         """Yield the pieces, from the largest lam on; each is computed when it is asked for."""
-        n_pieces, piece = 0, self.piece(*self.start())
-        while True:
-            yield piece
-            n_pieces += 1
-            if (
-                piece.lam_end <= self.lam_min
-                or self.status is not Status.CONVERGED
-                or n_pieces == self.max_breakpoints
-            ):
-                return
-            self.status = asked(self.continuation.stop) or self.status
+        n_pieces, piece = 1, self.piece(self.start())
+        yield piece
+        while (
+            self.status is Status.CONVERGED
+            and piece.lam_end > self.lam_min
+            and n_pieces != self.max_breakpoints
+        ):
+            self.status = asked(self.fit.stop) or self.status
             if self.status is not Status.CONVERGED:
                 return
             self.move(piece)
-            self.status, gap, missed = self.descend()
-            if not np.isfinite(gap):
+            self.status = self.fit.reach(self.share, max_iter=self.max_iter)
+            certificate = self.fit.certificate
+            if certificate is None or not np.isfinite(certificate.known_gap):
                 return
-            piece = self.piece(gap, missed)
-            if gap >= self.largest.gap_at(piece.known_primal(piece.lam)):
+            piece = self.piece(certificate)
+            if certificate.known_gap >= self.largest.gap_at(piece.known_primal(piece.lam)):
                 return
+            yield piece
+            n_pieces += 1
 
     def start(self):
-        """Move to lam_1 (algorithm 6); return what `piece` takes."""
-        continuation = self.continuation
-        problem, regularizer = continuation.problem, continuation.regularizer
-        evaluator, dual = continuation.evaluator, continuation.run.dual
-        origin = regularizer.padded(self.origin)
-        self.origin_gap = assign_vertices(problem, dual, origin, evaluator)
+        """Move to lam_1 (algorithm 6); return its certificate."""
+        run, regularizer, evaluator = self.fit.run, self.regularizer, self.fit.evaluator
+        problem, origin = run.problem, self.origin
+        at_origin = regularizer.padded(origin)
+        self.origin_gap = assign_vertices(problem, run.dual, at_origin, evaluator)
         regularizer.rescale(1.0)
-        dual.rebuild(problem, regularizer)
-        v, origin = np.array(regularizer.v)[: problem.n_weights], self.origin
+        run.dual.rebuild(problem, regularizer)
+        v = np.array(regularizer.v)[: problem.n_weights]
         lower, upper = regularizer.box()
         # coordinates that can leave the origin towards v, and the lam at which one more bound
         # is met: until then w = origin + p / lam
@@ -186,8 +186,7 @@ class PathTracer:
         if bound > 0.0:
             lam = max(lam, self.first_lam(bound, regularizer.inner(p, v), v))
         regularizer.rescale(lam if lam > 0 else 1.0)
-        certificate = continuation.certify()
-        return certificate.known_gap, certificate.inexactness
+        return self.fit.certify()
 
     def first_lam(self, bound, square, v):
         r"""Return the lam at which bound / lam is kappa eps of a dual objective.
@@ -209,48 +208,27 @@ class PathTracer:
         lam : float
             0 if there is nothing to lose at w_0.
         """
-        run, regularizer = self.continuation.run, self.continuation.regularizer
+        run, regularizer = self.fit.run, self.regularizer
         loss = float(np.dot(run.problem.block_weight, run.dual.losses()))
         hinge = max(loss - regularizer.inner(v, self.origin), 0.0)
-        wanted = bound / self.target.share + 0.5 * square
+        wanted = bound / self.share + 0.5 * square
         root = np.sqrt(hinge**2 + 2.0 * regularizer.inner(self.origin, self.origin) * wanted)
         return 2.0 * wanted / (hinge + root) if hinge + root > 0.0 else 0.0
 
     def move(self, piece):
-        """Let the continuation go on at the end of a piece."""
+        """Let the fit go on at the end of a piece."""
         if self.stay:
             # block gaps are not known, and taken to add up to this until the blocks are visited
             largest = self.largest.gap_at(piece.known_primal(piece.lam_end))
-            self.continuation.rescale(piece.lam_end, largest)
+            self.fit.rescale(piece.lam_end, largest)
         else:
-            self.continuation.change_lam(piece.lam_end)
+            self.fit.change_lam(piece.lam_end)
 
-    def descend(self):
-        """Lower the gap at the present lam to kappa eps of P; return status, gap and the rest."""
-        status = self.continuation.reach(self.target, max_iter=self.max_iter)
-        certificate = self.continuation.certificate
-        if certificate is None:
-            return status, np.inf, 0.0
-        return status, certificate.known_gap, certificate.inexactness
-
-    def piece(self, gap, missed):
-        """Return the model of the present lam and what it serves.
-
-        Parameters
-        ----------
-        gap : float
-            At the present lam, by the best known hinges.
-        missed : float
-            What the oracle may have missed there.
-
-        Returns
-        -------
-        piece : Piece
-            Of arrays of its own.
-        """
-        continuation = self.continuation
-        problem, regularizer = continuation.problem, continuation.regularizer
-        dual, lam = continuation.run.dual, regularizer.lam
+    def piece(self, certificate):
+        """Return the model of the present lam, of arrays of its own, and what it serves."""
+        fit, regularizer = self.fit, self.regularizer
+        problem, dual, lam = fit.run.problem, fit.run.dual, regularizer.lam
+        gap, missed = certificate.known_gap, certificate.inexactness
         loss = float(np.dot(problem.block_weight, dual.losses()))
         w = regularizer.coef()
         v = np.array(regularizer.v)[: len(w)] if regularizer.bounded else w
@@ -269,9 +247,9 @@ class PathTracer:
             v=v,
             loss=loss,
             n_support_planes=dual.n_support_planes(problem),
-            n_iter=continuation.n_iter,
-            n_oracle_calls=continuation.n_oracle_calls,
-            time=continuation.progress.seconds,
+            n_iter=fit.n_iter,
+            n_oracle_calls=fit.n_oracle_calls,
+            time=fit.progress.seconds,
         )
 
 

@@ -252,7 +252,6 @@ def test_pickle_clone_and_tools():
         ({"kappa": 1.0}, "'kappa' parameter"),
         ({"lam_min": -1.0}, "'lam_min' parameter"),
         ({"max_breakpoints": 0}, "'max_breakpoints' parameter"),
-        ({"refit": lambda results: 0}, "^refit=.* chooses lam by the scores of folds; set cv"),
         (
             {"estimator": StructSVMClassifier(solver="ssg")},
             "Subgradient, which keeps no dual point",

@@ -12,9 +12,8 @@ from sskit.core.regularizer import Regularizer
 from sskit.core.stop import CutShort
 from sskit.models.kernel.functions import Kernel
 from sskit.solvers import BCFW, CuttingPlane, FrankWolfe, MultiPlane
-from sskit.solvers.common.continuation import Continuation
+from sskit.solvers.common.fit import begin
 from sskit.solvers.common.solution import Status
-from sskit.solvers.common.tolerance import Tolerance
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
 
 TOYS = {"chain": chain_toy, "multiclass": multiclass_toy}
@@ -40,15 +39,15 @@ def started(name, solver, *, n=12, n_bytes=1e9):
     toy = TOYS[name](4, n=n)
     problem, layout = in_kernel_space(name, toy, RBF, n_bytes=n_bytes)
     regularizer = Regularizer(0.05, problem.n_weights, problem.space.covector)
-    work = Continuation(solver, problem, regularizer, random_state=0)
-    work.reach(Tolerance(0.0), max_iter=5)
+    work = begin(solver, problem, regularizer, random_state=0)
+    work.reach(0.0, max_iter=5)
     X = np.concatenate([np.atleast_2d(x) for x in toy.X])
     return work, layout, RBF(X, X)
 
 
 def parts(work, layout):
     """Views of the values and of the coefficients."""
-    blocks = layout.split(np.asarray(work.regularizer.v)[: work.problem.n_weights])
+    blocks = layout.split(np.asarray(work.run.regularizer.v)[: work.run.regularizer.n_weights])
     return blocks["values"], blocks["dual_coef"]
 
 
@@ -82,7 +81,7 @@ def test_hints_drive_out_no_row_that_is_needed(seed):
 @pytest.mark.parametrize("name", TOYS)
 def test_a_certificate_computes_no_kernels(name):
     work, _, _ = started(name, BCFW(), n_bytes=300)
-    rows = work.problem.space.rows
+    rows = work.run.problem.space.rows
     assert not rows.complete
     before = rows.n_computed
     assert before > 0
@@ -94,13 +93,13 @@ def test_a_certificate_computes_no_kernels(name):
 @pytest.mark.parametrize("name", TOYS)
 def test_values_are_worked_out_afresh_in_time(name):
     work, layout, K = started(name, BCFW(), n=20)
-    functions, dual = work.problem.space, work.run.dual
+    functions, dual = work.run.problem.space, work.run.dual
     values, coefficients = parts(work, layout)
     values += 1.0  # as if rounding had added up to that
-    dual.rebuild(work.problem, work.regularizer)
+    dual.rebuild(work.run.problem, work.run.regularizer)
     np.testing.assert_allclose(values, coefficients @ K + 1.0, atol=1e-10)
     functions.most_added = 1
-    dual.rebuild(work.problem, work.regularizer)
+    dual.rebuild(work.run.problem, work.run.regularizer)
     np.testing.assert_allclose(values, coefficients @ K, atol=1e-10)
 
 
@@ -126,7 +125,7 @@ def test_rows_of_blocks_without_gap_are_not_computed(monkeypatch):
 @pytest.mark.parametrize("name", TOYS)
 def test_a_sum_that_is_cut_short_leaves_everything_as_it_was(own_handler, name, n_bytes):
     work, layout, K = started(name, BCFW(steps="fw"), n=24, n_bytes=n_bytes)
-    dual, problem, regularizer = work.run.dual, work.problem, work.regularizer
+    dual, problem, regularizer = work.run.dual, work.run.problem, work.run.regularizer
     # the sum of the half is worked out afresh, from all rows
     regularizer.change_lam(2.0 * regularizer.lam)
     before, w = np.array(regularizer.v), regularizer.coef()

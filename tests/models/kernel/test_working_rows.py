@@ -11,8 +11,7 @@ from sskit.core.regularizer import Regularizer
 from sskit.models.kernel.functions import Kernel
 from sskit.models.kernel.rows import KernelRows, WorkingRows
 from sskit.solvers import BCFW
-from sskit.solvers.common.continuation import Continuation
-from sskit.solvers.common.tolerance import Tolerance
+from sskit.solvers.common.fit import begin
 
 TOYS = {"chain": chain_toy, "multiclass": multiclass_toy}
 RBF = Kernel("rbf", gamma=0.3)
@@ -29,8 +28,8 @@ def reached(name, solver, *, n_bytes=1e9, max_iter=100):
     toy = TOYS[name](4, n=14)
     problem, layout = in_kernel_space(name, toy, RBF, n_bytes=n_bytes)
     regularizer = Regularizer(0.05, problem.n_weights, problem.space.covector)
-    work = Continuation(solver, problem, regularizer, random_state=0)
-    work.reach(Tolerance(1e-5), max_iter=max_iter)
+    work = begin(solver, problem, regularizer, random_state=0)
+    work.reach(1e-5, max_iter=max_iter)
     X = np.concatenate([np.atleast_2d(x) for x in toy.X])
     blocks = layout.split(np.asarray(regularizer.v)[: problem.n_weights])
     return work, blocks, RBF(X, X)
@@ -72,7 +71,7 @@ def test_rows_are_added_once_for_many_steps():
         options = {"batch_size": size}
         solver = BCFW(stored_passes=0, **options)
         work, _, _ = reached("multiclass", solver, n_bytes=1e9)
-        counted[size] = work.problem.space.rows.n_required
+        counted[size] = work.run.problem.space.rows.n_required
     assert counted[14] < 0.5 * counted[1]
 
 

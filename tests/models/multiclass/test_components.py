@@ -54,10 +54,10 @@ def test_moved_truths_are_feasible_and_keep_the_other_blocks():
     new = np.where((old == 1) & (np.arange(30) % 2 == 0), 2, old)
     after = problem.with_truth(new)
     dual = DualState(after)
-    restore(dual, move_truths(point.continuation.save().blocks, after, problem))
+    restore(dual, move_truths(point.fit.save().blocks, after, problem))
     probe = DualProbe(after, dual)
     before = DualState(problem)
-    restore(before, point.continuation.save().blocks)
+    restore(before, point.fit.save().blocks)
     for i in range(30):
         codes, weights, losses, aggregate = dual.planes(i)
         assert weights.sum() + aggregate == pytest.approx(1.0)

@@ -64,7 +64,7 @@ def test_moved_points_are_dual_points_of_the_new_problem(steps):
     problem = bind()
     solver = BCFW(steps=steps, cache=True)
     solution = solver.solve(problem, Regularizer(LAM, problem.n_weights), tol=0.05, random_state=0)
-    point = solution.continuation.save()
+    point = solution.fit.save()
     found = [STRUCTURE.complete(x, y, solution.w) for x, y in zip(X, Y, strict=True)]
     truths = problem.structure.completed(found)
     assert 0 < (truths != 0).sum() < len(truths)

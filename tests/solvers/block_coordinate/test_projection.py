@@ -241,9 +241,6 @@ def test_refusals():
         fitted(rescaling="slack")
     with pytest.raises(ValueError, match="'steps' parameter of SequenceTagger"):
         SequenceTagger(steps="projection").fit(chains, labels)
-    for option in ({"cache": True}, {"block_steps": 3}, {"cache_size": 2}):
-        with pytest.raises(ValueError, match="has no meaning with steps='projection'"):
-            BCFW(steps="projection", **option).check()
 
 
 def test_a_visitor_needs_blocks_of_one_state():

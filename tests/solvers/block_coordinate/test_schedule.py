@@ -9,7 +9,7 @@ from sskit_probes.unreliable import UnreliableProblem
 
 from sskit.solvers.block_coordinate import schedule as schedule_module
 from sskit.solvers.block_coordinate.schedule import FixedSchedule, SlopeSchedule, oracle_work
-from sskit.solvers.common.driver import ExactPassRule
+from sskit.solvers.common.fit import ExactPassRule
 from sskit.solvers.common.solution import Certificate
 from sskit.solvers.common.tolerance import Tolerance
 

@@ -14,7 +14,7 @@ from sskit.core.dual import DualState
 from sskit.models.slack.model import SlackRescaling
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, Subgradient
 from sskit.solvers.common.certificate import certify_weights
-from sskit.solvers.common.continuation import Continuation
+from sskit.solvers.common.fit import begin
 from sskit.solvers.common.solution import UNKNOWN, Certificate, History, Proof, Status
 from sskit.solvers.common.tolerance import Tolerance
 from sskit.solvers.dual_decomposition.soft_bcfw import SoftBCFW
@@ -285,13 +285,13 @@ def test_angular_search_that_ends_early_bounds_the_rest(options):
 def test_a_run_that_goes_on_has_the_certificate_it_had(averaging):
     toy = bounding("chain", extra=0.01)
     solver = clone(SOLVERS["pairwise"]).set_params(averaging=averaging)
-    first = solve(solver, toy).continuation
-    again = Continuation(solver, toy.problem, toy.regularizer(LAM), start=first.save())
+    first = solve(solver, toy).fit
+    again = begin(solver, toy.problem, toy.regularizer(LAM), start=first.save())
     last, fresh = first.certificate, again.certificate
     assert fresh.primal == pytest.approx(last.primal, abs=1e-10)
     assert fresh.inexactness == pytest.approx(last.inexactness, abs=1e-10)
-    assert again.reach(Tolerance(1e-2, again.unit)) is Status.CONVERGED
-    again.reach(Tolerance(1e-4, again.unit), max_iter=50)
+    assert again.reach(1e-2) is Status.CONVERGED
+    again.reach(1e-4, max_iter=50)
     assert_honest(toy, again.solution(Status.CONVERGED))
 
 
@@ -310,8 +310,8 @@ def test_what_oracles_prove_together_is_the_least():
     exact, bound = TOYS["chain"](61).problem, bounding("chain").problem
     nothing = bounding("chain", bounds=False).problem
     assert [Proof.of(problem) for problem in (nothing, bound, exact)] == sorted(Proof)
-    assert list(History({}, Proof.BOUND).as_dict())[-1] == "inexactness"
-    assert "inexactness" not in History({}, Proof.NOTHING).as_dict()
+    assert list(History(Proof.BOUND, {}).as_dict())[-1] == "inexactness"
+    assert "inexactness" not in History(Proof.NOTHING, {}).as_dict()
 
 
 def test_what_is_told_of_a_fit_leaves_aside_what_passes_cannot_close(caplog):

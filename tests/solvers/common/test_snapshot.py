@@ -48,7 +48,7 @@ def test_moved_points_are_dual_points_of_the_new_problem(steps, allowed):
     problem, labels = make_problem(allowed)
     solver = BCFW(steps=steps, cache=True)
     solution = solver.solve(problem, Regularizer(LAM, problem.n_weights), tol=0.05, random_state=0)
-    point = solution.continuation.save()
+    point = solution.fit.save()
     new = problem.with_truth(completed(labels, allowed))
     moved = move_truths(point.blocks, new, problem)
     dual, probe = DualState(new), DualProbe(new, DualState(new))

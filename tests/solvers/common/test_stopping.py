@@ -202,11 +202,6 @@ def test_numbers_of_numpy_are_numbers_and_some_may_be_infinite():
     BCFW(cache_size=np.inf, max_time=np.inf, stored_passes=np.int64(0)).check()
 
 
-def test_options_without_use():
-    with pytest.raises(ValueError, match="cache_size=2.0 has no meaning with steps='fw'"):
-        solve(BCFW(cache_size=2.0, steps="fw"))
-
-
 def test_resolved_solvers_name_what_they_do():
     problem = chain_toy(51).problem
     assert BCFW(averaging=False).resolved(problem).get_params() == {

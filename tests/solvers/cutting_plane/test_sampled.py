@@ -497,13 +497,10 @@ def test_what_is_reported(moons):
         ({"cut_size": True}, "'cut_size' parameter .* int in the range .1,.* Got True"),
         ({"cut_size": "all"}, "'cut_size' parameter .* int in the range .1,.* Got 'all'"),
         ({"cut_size": None}, "'cut_size' parameter .* int in the range .1,.* Got None"),
-        ({"patience": 3}, "patience=3 has no meaning with cuts='linear'; leave it at 'auto'"),
         (
             {"cuts": "constant", "patience": 0},
             "'patience' parameter .* int in the range .1,.* Got 0",
         ),
-        ({"cuts": "constant", "damping": 0.5}, "damping=0.5 has no meaning with cuts='constant'"),
-        ({"cuts": "exact", "cut_size": 9}, "cut_size=9 has no meaning with cuts='exact'"),
     ],
 )
 def test_wrong_options(moons, options, message):

@@ -8,10 +8,9 @@ from sklearn.base import clone
 from sskit.core.regularizer import Regularizer
 from sskit.core.stop import Stop
 from sskit.solvers import BCFW
-from sskit.solvers.common.driver import Driver
+from sskit.solvers.common.fit import Fit
 from sskit.solvers.common.progress import Progress
 from sskit.solvers.common.solution import Proof, Status
-from sskit.solvers.common.tolerance import Tolerance
 from sskit.solvers.distributed.part_run import PartRun
 from sskit.solvers.distributed.pieces import add_fields
 from sskit.solvers.distributed.run import DistributedRun
@@ -122,8 +121,8 @@ def fit(tasks, owners, fatal=(), joins=True, tol=0.05):
     run = DistributedRun(sites, Regularizer(LAM, tasks[0].layout.n_weights))
     run.recover()
     progress = Progress("sites", 0)
-    driver = Driver(run, unit, gap_every=5, proof=Proof.MAXIMUM, stop=Stop(), progress=progress)
-    status = driver.reach(Tolerance(tol, unit), max_iter=5000)
+    driver = Fit(run, unit, gap_every=5, proof=Proof.MAXIMUM, stop=Stop(), progress=progress)
+    status = driver.reach(tol, max_iter=5000)
     assert status == Status.CONVERGED
     return driver.solution(status), run, sites.clock.moment
 

@@ -13,10 +13,9 @@ from sskit_probes.unreliable import BoundingProblem
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.core.stop import Stop
 from sskit.solvers import BCFW, FrankWolfe
-from sskit.solvers.common.driver import Driver
+from sskit.solvers.common.fit import Fit
 from sskit.solvers.common.progress import Progress
 from sskit.solvers.common.solution import History, Proof, Status
-from sskit.solvers.common.tolerance import Tolerance
 from sskit.solvers.distributed.part_run import PartRun
 from sskit.solvers.distributed.pieces import add_up, bounds, n_bytes, pack
 from sskit.solvers.distributed.run import DistributedRun
@@ -69,7 +68,7 @@ def make_run(tasks, owners, solver=PLAIN, half_width=None, keeps=True):
     unit = sum(site.begin(stop)[0] for site in sites)
     run = DistributedRun(LocalSites(sites), regularizer_of(tasks[0], LAM, half_width))
     progress = Progress("sites", 0)
-    return Driver(run, unit, gap_every=10, proof=Proof.MAXIMUM, stop=stop, progress=progress)
+    return Fit(run, unit, gap_every=10, proof=Proof.MAXIMUM, stop=stop, progress=progress)
 
 
 def optimum_of(task, half_width=None):
@@ -103,7 +102,7 @@ OWNERS = {"one": (0,) * 5, "two": (0, 1, 1, 0, 1), "each": (0, 1, 2, 3, 4)}
 def test_certificates_of_all_models(name, owners):
     tasks, whole = tasks_of(name, 5)
     driver = make_run(tasks, OWNERS[owners])
-    status = driver.reach(Tolerance(0.02, driver.unit), max_iter=3000)
+    status = driver.reach(0.02, max_iter=3000)
     assert status is Status.CONVERGED
     assert_true(driver.solution(status), whole)
 
@@ -120,7 +119,7 @@ SOLVERS = {
 def test_certificates_of_all_solvers(name, owners, half_width):
     tasks, whole = tasks_of("sequences", 5)
     driver = make_run(tasks, OWNERS[owners], SOLVERS[name], half_width)
-    status = driver.reach(Tolerance(0.05, driver.unit), max_iter=3000)
+    status = driver.reach(0.05, max_iter=3000)
     assert status is Status.CONVERGED
     assert_true(driver.solution(status), whole, half_width)
 
@@ -167,7 +166,7 @@ def test_extrapolation_begins_anew_where_the_dual_objective_falls():
 def test_parts_go_on_from_dual_points(keeps):
     tasks, whole = tasks_of("sequences", 5)
     driver = make_run(tasks, OWNERS["one"], keeps=keeps)
-    driver.reach(Tolerance(0.05, driver.unit), max_iter=3000)
+    driver.reach(0.05, max_iter=3000)
     points = dict(driver.run.sites.save())
     assert sorted(points) == list(range(5))
     again = make_run(tasks, OWNERS["two"])
@@ -230,8 +229,8 @@ class Bounding:
 def test_what_the_oracles_of_all_parts_may_have_missed_is_added_up(owners, half_width, keeps):
     tasks, whole = tasks_of("sequences", 5)
     driver = make_run([*map(Bounding, tasks)], OWNERS[owners], PLAIN, half_width, keeps)
-    driver.proof, driver.history = Proof.BOUND, History({}, Proof.BOUND)
-    status = driver.reach(Tolerance(0.05, driver.unit), max_iter=3000)
+    driver.proof, driver.history = Proof.BOUND, History(Proof.BOUND, {})
+    status = driver.reach(0.05, max_iter=3000)
     assert status is Status.CONVERGED
     solution = driver.solution(status)
     assert solution.certified

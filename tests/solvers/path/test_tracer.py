@@ -13,15 +13,10 @@ from sskit_probes.unreliable import BoundingProblem
 
 from sskit.core.regularizer import Regularizer
 from sskit.solvers import BCFW, FrankWolfe
-from sskit.solvers.common.continuation import Continuation
+from sskit.solvers.common.fit import begin
 from sskit.solvers.common.solution import Status
 from sskit.solvers.path import tracer as tracer_module
-from sskit.solvers.path.induction import (
-    reach,
-    reach_in_a_box,
-    reach_of_shrunk,
-    reach_without_bounds,
-)
+from sskit.solvers.path.induction import reach
 from sskit.solvers.path.tracer import PathTracer, dual_objective_at, largest_share
 
 EPS = 0.1
@@ -54,7 +49,7 @@ def box_of(toy, kind):
 
 
 def tracer(toy, solver="pairwise", box=None, kappa=0.9, eps=EPS, **options):
-    run = Continuation(SOLVERS[solver], toy.problem, toy.regularizer(1.0, box), random_state=0)
+    run = begin(SOLVERS[solver], toy.problem, toy.regularizer(1.0, box), random_state=0)
     return PathTracer(run, eps=eps, kappa=kappa, **{"max_iter": 20_000, **options})
 
 
@@ -68,13 +63,20 @@ def bounds_at(toy, piece, lam, box):
 
 def allowed(path, piece, lam):
     """The largest gap that a piece may have at one of its lam."""
-    return EPS * (0.5 * lam * piece.sqnorm + piece.hinge + 1e-3 * path.continuation.unit)
+    return EPS * (0.5 * lam * piece.sqnorm + piece.hinge + 1e-3 * path.fit.unit)
+
+
+def shrunk_only(regularizer, loss, excess, eps):
+    """What `reach` returns by equation 13 alone."""
+    w, v = regularizer.coef(), np.asarray(regularizer.v)[: regularizer.n_weights]
+    growth = loss - regularizer.lam * float(v @ w) + 0.5 * eps * regularizer.lam * float(w @ w)
+    return (0.0 if growth <= excess else 1.0 - excess * (1.0 - 1e-9) / growth), False
 
 
 @pytest.fixture
 def short(monkeypatch):
     """Steps of equation 13 only."""
-    monkeypatch.setattr(tracer_module, "reach", lambda *given: (reach_of_shrunk(*given), False))
+    monkeypatch.setattr(tracer_module, "reach", shrunk_only)
 
 
 @pytest.mark.parametrize("kind", BOXES)
@@ -114,7 +116,7 @@ def test_every_lam_is_served(name, weighted, kind):
         assert dual <= optimum + 1e-7
         primal = toy.pairs.primal(w, lam)
         assert primal - dual <= pieces[0].gap * pieces[0].lam / lam + 1e-7
-        assert primal - dual <= EPS * (primal + 1e-3 * path.continuation.unit) + 1e-7
+        assert primal - dual <= EPS * (primal + 1e-3 * path.fit.unit) + 1e-7
 
 
 def test_200_lam_of_a_multiclass_path():
@@ -141,7 +143,7 @@ def shares_of(toy, solver):
     for piece in pieces:
         primal = toy.pairs.primal(toy.flat(piece.w), piece.lam)
         _, optimum = solve_primal(toy.pairs, piece.lam)
-        shares.append((primal - optimum) / (primal + 1e-3 * path.continuation.unit))
+        shares.append((primal - optimum) / (primal + 1e-3 * path.fit.unit))
     return shares
 
 
@@ -163,7 +165,7 @@ def test_start_is_algorithm_6():
     theta = [max(-(plane @ psi)) for plane in pairs.psi]
     # the gap is at most bound / lam, the dual objective there P(0) - <psi, psi> / (2 lam)
     bound = psi @ psi + pairs.c @ theta
-    lam = (bound / (0.5 * EPS) + 0.5 * psi @ psi) / path.continuation.unit
+    lam = (bound / (0.5 * EPS) + 0.5 * psi @ psi) / path.fit.unit
     assert first.lam == pytest.approx(lam, rel=1e-12)
     np.testing.assert_allclose(toy.flat(first.w), psi / lam, atol=1e-14)
     assert 0 < first.gap <= 0.5 * EPS * first.primal(lam) + 1e-12
@@ -177,10 +179,10 @@ def test_start_is_algorithm_6():
 def test_induction_is_proposition_1(name, box, short):
     toy = toy_of(name, weighted=True)
     path = tracer(toy, box=box_of(toy, box or "free"), max_breakpoints=20)
-    run = path.continuation
+    run = path.fit
     for piece in path:
         loss = float(toy.pairs.c @ run.run.dual.losses())
-        v = np.asarray(run.regularizer.v)[: toy.pairs.d]
+        v = np.asarray(run.run.regularizer.v)[: toy.pairs.d]
         delta = loss - piece.lam * float(v @ piece.w)
         excess = allowed(path, piece, piece.lam) - piece.gap
         rho = 1.0 - excess / (delta + 0.5 * EPS * piece.lam * piece.sqnorm)
@@ -189,12 +191,12 @@ def test_induction_is_proposition_1(name, box, short):
         # the gaps that follow from it, block by block, are those of an exact pass
         before = run.save()
         path.move(piece)
-        np.testing.assert_allclose(run.regularizer.coef(), piece.w, rtol=0, atol=1e-14)
+        np.testing.assert_allclose(run.run.regularizer.coef(), piece.w, rtol=0, atol=1e-14)
         gaps = run.run.gaps.copy()
         assert gaps.sum() == pytest.approx(largest, rel=1e-6)
         assert run.certify().gap == pytest.approx(largest, rel=1e-6)
         np.testing.assert_allclose(run.run.gaps, gaps, atol=1e-12)
-        run.regularizer.rescale(piece.lam)
+        run.run.regularizer.rescale(piece.lam)
         before.restore(run.run)
 
 
@@ -203,7 +205,7 @@ def test_long_steps_prove_as_much(kind, monkeypatch):
     toy = toy_of("chain")
     box = box_of(toy, kind)
     long = list(tracer(toy, box=box, lam_min=1e-2))
-    monkeypatch.setattr(tracer_module, "reach", lambda *given: (reach_of_shrunk(*given), False))
+    monkeypatch.setattr(tracer_module, "reach", shrunk_only)
     short = list(tracer(toy, box=box, lam_min=1e-2))
     assert len(long) < 0.6 * len(short)
     assert long[-1].n_oracle_calls < short[-1].n_oracle_calls
@@ -214,25 +216,24 @@ def test_reach_in_an_endless_box_is_that_without_bounds():
     path = tracer(toy)
     wide = toy.regularizer(1.0, (np.full(toy.pairs.d, -1e9), np.full(toy.pairs.d, 1e9)))
     for piece in path:
-        regularizer = path.continuation.regularizer
+        regularizer = path.fit.run.regularizer
         wide.rescale(piece.lam)
         wide.set_v(regularizer.coef())
         for excess, eps in itertools.product((1e-3, 0.05, 2.0), (1e-3, 0.1, 0.9)):
-            rho = reach_without_bounds(regularizer, excess, eps)
+            rho, stay = reach(regularizer, np.inf, excess, eps)
+            assert stay
             half = 0.5 * piece.lam * float(piece.w @ piece.w)
             # by how much the gap grows, and by how much eps P falls
             growth = half * (1 - rho) ** 2 / rho + eps * half * (1 - rho)
             assert growth == pytest.approx(excess, rel=1e-6)
-            assert reach_in_a_box(wide, excess, eps) == pytest.approx(rho, rel=1e-6)
+            assert reach(wide, np.inf, excess, eps) == (pytest.approx(rho, rel=1e-6), True)
 
 
 def test_nothing_is_reached_without_an_excess():
     toy = toy_of("multiclass")
     path = tracer(toy)
     piece = next(iter(path))
-    regularizer = path.continuation.regularizer
-    assert reach_without_bounds(regularizer, 0.0, 0.1) == 1.0
-    assert reach_of_shrunk(regularizer, piece.loss, 0.0, 0.1) == 1.0
+    regularizer = path.fit.run.regularizer
     assert reach(regularizer, piece.loss, 0.0, 0.1) == (1.0, False)
 
 
@@ -280,7 +281,7 @@ def test_nothing_to_learn():
 
 def test_inexact_oracles_have_paths_too():
     problem = bind(Numbers(), [None] * 3, [1, 2, 3], exact=False)
-    run = Continuation(BCFW(averaging=False), problem, Regularizer(1.0, 2), random_state=0)
+    run = begin(BCFW(averaging=False), problem, Regularizer(1.0, 2), random_state=0)
     pieces = list(PathTracer(run, eps=0.1, kappa=0.7, lam_min=1e-2, max_iter=50))
     assert pieces
     assert (np.diff([piece.lam for piece in pieces]) < 0).all()
@@ -302,7 +303,7 @@ def test_gaps_count_what_the_oracle_may_have_missed(name, extra, kind):
     path = tracer(toy, box=box, lam_min=2e-3)
     origin, pieces = toy.flat(path.origin), list(path)
     assert path.status is Status.CONVERGED
-    unit = path.continuation.unit
+    unit = path.fit.unit
     most = largest_share(EPS, pieces, path.origin_gap, unit)
     assert most > EPS or not extra
     for piece in pieces:

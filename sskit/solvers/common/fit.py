@@ -3,14 +3,22 @@
 from dataclasses import replace
 
 import numpy as np
+from sklearn.utils import check_random_state
 
-from sskit.core.stop import CutShort
-from sskit.solvers.common.solution import UNKNOWN, History, Solution, Status, proves
+from sskit.core.stop import CutShort, Stop
+from sskit.solvers.common.dual_run import DualPoint
+from sskit.solvers.common.progress import Progress
+from sskit.solvers.common.solution import UNKNOWN, History, Proof, Solution, Status, proves
+from sskit.solvers.common.tolerance import Tolerance
+from sskit.solvers.oracle_calls.exact_pass import Evaluator
 
 
-class Driver:
-    """A run at work: `reach` is the loop, whatever the solver and wherever the data, and `history`
-    the record.
+class Fit:
+    """A run at work: it reaches one gap after the other, at one or many lam.
+
+    A fit of an estimator reaches one gap. A regularisation path changes lam in between and keeps
+    everything else: the problem, the dual point, the planes that were met. `begin` makes one of
+    a solver; data in parts have runs of their own.
 
     Parameters
     ----------
@@ -26,6 +34,10 @@ class Driver:
         Says when to end early.
     progress : Progress
         Told of every exact pass, and of others now and then.
+    evaluator : Evaluator, default=None
+        Makes exact passes; None if the run does so itself.
+    largest_loss : ndarray of shape (n_blocks,), default=None
+        Hinges of the blocks at w = 0, if they are known.
 
     Attributes
     ----------
@@ -39,16 +51,27 @@ class Driver:
         Passes so far, with one that was cut short.
     """
 
-    evaluator = None  # who makes exact passes, if it is not the run
-
-    def __init__(self, run, unit, *, gap_every, proof, stop, progress):
+    def __init__(
+        self,
+        run,
+        unit,
+        *,
+        gap_every,
+        proof,
+        stop,
+        progress,
+        evaluator=None,
+        largest_loss=None,
+    ):
         self.run = run
         self.unit = unit
         self.gap_every = gap_every
         self.proof = proof
         self.stop = run.stop = stop
         self.progress = progress
-        self.history = History(run.columns, proof)
+        self.evaluator = evaluator
+        self.largest_loss = largest_loss
+        self.history = History(proof, run.columns)
         self.n_iter = 0
         self.estimate = np.inf
         self.certificate = self.best = None
@@ -56,7 +79,8 @@ class Driver:
     @property
     def n_oracle_calls(self):
         """Calls of the model's oracle so far, those of exact passes included."""
-        return self.run.n_oracle_calls
+        n_calls = self.run.n_oracle_calls
+        return n_calls if self.evaluator is None else self.evaluator.n_queries(n_calls)
 
     def certify(self):
         """Make an exact pass; return its certificate, or None if a stop was due before its end."""
@@ -73,51 +97,59 @@ class Driver:
         if known is None and not self.run.columns:
             self.progress.between(self.n_iter, self.estimate, self.run.lower_bound, self.unit)
             return
-        known = UNKNOWN if known is None else known
-        more = self.run.row()
-        self.history.append(self.n_iter, self.n_oracle_calls, self.progress.seconds, known, more)
-        numbers = self.history.numbers(known)
-        numbers |= zip(self.run.columns, more, strict=True)
+        numbers = self.history.numbers(UNKNOWN if known is None else known)
+        numbers |= zip(self.run.columns, self.run.row(), strict=True)
+        self.history.append(
+            n_passes=self.n_iter,
+            n_oracle_calls=self.n_oracle_calls,
+            time=self.progress.seconds,
+            **numbers,
+        )
         self.progress.exact_pass(self.n_iter, numbers, self.unit)
 
-    def reach(self, tolerance, *, max_iter=1000, on_pass=None):
-        """Go on until an exact pass finds a gap that is small enough.
+    def reach(self, tol, *, max_iter=1000, on_pass=None):
+        """Go on until an exact pass finds a gap that is small enough, see `Tolerance`.
 
-        What the oracle may have missed does not count, for passes cannot close it; see `Tolerance`.
-
-        Exact passes come every `gap_every` passes, and earlier when the gaps met during a pass
-        say that it may be time.
+        What the oracle may have missed does not count, for passes cannot close it. Exact passes
+        come every `gap_every` passes, and earlier when the gaps met during a pass say that it may
+        be time.
 
         Parameters
         ----------
-        tolerance : Tolerance
-            Says which gap is small enough.
+        tol : float
+            Relative tolerance.
         max_iter : int, default=1000
             Largest number of further passes (n_blocks visits each).
         on_pass : callable, default=None
-            Called after every pass with (n_iter, function that returns w); a true result
-            stops.
+            Called after every pass that was not cut short with (n_iter, function that returns
+            w); a true result stops.
 
         Returns
         -------
         status : Status
             Why it stopped. The certificate is that of the last exact pass, at the present w.
         """
+        tolerance = self.run.tolerance = Tolerance(tol, self.unit)
         self.best = self.certificate
         if self.certificate is not None and tolerance.holds(self.certificate):
             return Status.CONVERGED
         first, status = self.n_iter, None
         # who never makes an exact pass can be judged after any pass
         rule = ExactPassRule(self.gap_every or 1, tolerance, self.unit)
-        self.run.tolerance = tolerance
         while status is None:
             self.stop.begin_pass()
             self.certificate = None
             self.n_iter += 1
             self.estimate = self.run.run_pass()
-            status = after_pass(self.stop, self.n_iter, first + max_iter, on_pass, self.run.weights)
-            bound = self.run.lower_bound
-            if not rule.due(self.n_iter - first, self.estimate, bound, last=status is not None):
+            n_iter, bound = self.n_iter - first, self.run.lower_bound
+            whole = on_pass is not None and not self.stop.ends
+            if whole and on_pass(self.n_iter, self.run.weights):
+                status = Status.CALLBACK
+            else:
+                status = asked(self.stop)
+            if status is None and n_iter >= max_iter:
+                status = Status.MAX_ITER
+            if not rule.due(n_iter, self.estimate, bound, last=status is not None):
                 self.record()
                 continue
             self.stop.begin_certificate()
@@ -130,6 +162,54 @@ class Driver:
             elif status is None:
                 status = asked(self.stop)
         return status
+
+    def change_lam(self, lam):
+        """Move to another lam; a smaller one keeps w (Osokin et al. 2016, proposition 1).
+
+        Then a block gap grows by (1 - rho) c_i (loss_i - <w, psi_i>) of the block's mix, rho =
+        lam_new / lam_old: the hinge stays, and the mix keeps the share rho of its value.
+
+        Parameters
+        ----------
+        lam : float
+            The new lam.
+        """
+        run = self.run
+        rho = lam / run.regularizer.lam
+        if rho < 1.0:
+            mixes = self.evaluator.mixes(run.regularizer.w, run.dual)
+            run.learn_gaps(np.maximum(run.gaps + (1.0 - rho) * mixes, 0.0))
+        run.change_lam(lam)
+        self.certificate = None
+
+    def rescale(self, lam, gap):
+        """Move to another lam with the dual weights as they are, so that v changes.
+
+        Parameters
+        ----------
+        lam : float
+            The new lam.
+        gap : float
+            To what the block gaps, which nobody knows now, are taken to add up: what the last
+            known ones lack is shared out in proportion to the largest losses.
+        """
+        run = self.run
+        share = max(gap - float(run.gaps.sum()), 0.0) / (self.unit or 1.0)
+        run.learn_gaps(run.gaps + share * np.asarray(run.problem.block_weight) * self.largest_loss)
+        run.rescale(lam)
+        self.certificate = None
+
+    def save(self):
+        """Return the present dual point, a `DualPoint` of its own, from which a fit can begin."""
+        run = self.run
+        blocks, average = run.save()
+        return DualPoint(
+            lam=run.regularizer.lam,
+            block_weight=np.array(run.problem.block_weight),
+            largest_loss=self.largest_loss,
+            blocks=blocks,
+            average=average,
+        )
 
     def solution(self, status):
         """Return the last certificate and how it came about; it is of nan if there is none.
@@ -162,9 +242,89 @@ class Driver:
             n_oracle_calls=self.n_oracle_calls,
             history=self.history.as_dict(),
             dual_state=getattr(self.run, "dual", None),
-            continuation=self,
+            fit=self,
             inexactness=known.inexactness,
         )
+
+
+def begin(
+    solver,
+    problem,
+    regularizer,
+    *,
+    n_jobs=None,
+    random_state=None,
+    verbose=0,
+    start=None,
+    stop=None,
+):
+    """Return the `Fit` of a solver to a problem, before its first pass.
+
+    Parameters
+    ----------
+    solver : Solver
+        Starts the run.
+    problem : Problem
+        What to solve.
+    regularizer : Regularizer
+        Holds lam, v and w.
+    n_jobs : int, default=None
+        Threads, as for solvers.
+    random_state : int, RandomState or None, default=None
+        Source of randomness.
+    verbose : int, default=0
+        Above 0, tell of every exact pass, and of others now and then; see `Progress`.
+    start : DualPoint, default=None
+        Where to start; its certificate is computed at once. None is the truth, w = 0.
+    stop : Stop, default=None
+        Says when to end early. None does so at Ctrl-C and after `max_time` of the solver.
+
+    Returns
+    -------
+    fit : Fit
+        The fit.
+
+    Raises
+    ------
+    ValueError
+        If there is a start for a solver that keeps no dual point, or an option of the solver is
+        wrong.
+    """
+    if start is not None and not solver.keeps_dual_point:
+        raise ValueError(f"{type(solver).__name__} keeps no dual point and cannot start at one")
+    if regularizer.prior is not None and not solver.keeps_prior:
+        raise ValueError(f"{type(solver).__name__} cannot solve problems with a prior")
+    progress = Progress(type(solver).__name__, verbose)
+    solver = solver.resolved(problem, regularizer.bounded)
+    stop = Stop(solver.max_time) if stop is None else stop
+    evaluator = Evaluator(problem, n_jobs, stop)
+    largest_loss = gaps = unit = None
+    if solver.looks_at_all:
+        if start is not None and len(start.largest_loss) == problem.n_blocks:
+            largest_loss = start.largest_loss
+        else:
+            # At w = 0 the hinge of a block is its largest loss.
+            largest_loss = evaluator.hinges(regularizer.padded(np.zeros(problem.n_weights)))
+        # Which is its gap, with the truth as mix; with a prior w is another one.
+        gaps = np.asarray(problem.block_weight) * largest_loss
+        unit = float(gaps.sum())
+        if regularizer.prior is not None and start is None:
+            gaps = np.asarray(problem.block_weight) * evaluator.hinges(regularizer.w)
+    run = solver.start(problem, regularizer, check_random_state(random_state), gaps, evaluator.pool)
+    fit = Fit(
+        run,
+        run.unit if unit is None else unit,
+        gap_every=solver.gap_every,
+        proof=Proof.of(problem),
+        stop=stop,
+        progress=progress,
+        evaluator=evaluator,
+        largest_loss=largest_loss,
+    )
+    if start is not None:
+        start.restore(run)
+        fit.certify()
+    return fit
 
 
 def lower_of(best, last):
@@ -266,30 +426,3 @@ def asked(stop):
     if stop.requested:
         return Status.INTERRUPTED
     return Status.MAX_TIME if stop.timed_out else None
-
-
-def after_pass(stop, n_iter, max_iter, on_pass, weights):
-    """Return why a fit ends after a pass, if it does.
-
-    Parameters
-    ----------
-    stop : Stop
-        Knows of Ctrl-C and the clock.
-    n_iter : int
-        Passes so far, this one included.
-    max_iter : int
-        Largest number of passes.
-    on_pass : callable or None
-        Called with (n_iter, weights) unless the pass was cut short; a true result stops.
-    weights : callable
-        Returns the present weights.
-
-    Returns
-    -------
-    status : Status or None
-        None to go on, but for the gap.
-    """
-    if on_pass is not None and not stop.ends and on_pass(n_iter, weights):
-        return Status.CALLBACK
-    status = asked(stop)
-    return Status.MAX_ITER if status is None and n_iter >= max_iter else status

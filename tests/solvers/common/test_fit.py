@@ -14,9 +14,8 @@ from sskit.core.problem import block_weights
 from sskit.core.regularizer import Regularizer
 from sskit.solvers import BCFW, FrankWolfe, MultiPlane, Subgradient
 from sskit.solvers.block_coordinate.eviction import retire_all
-from sskit.solvers.common.continuation import Continuation
+from sskit.solvers.common import fit as fit_module
 from sskit.solvers.common.solution import Status
-from sskit.solvers.common.tolerance import Tolerance
 
 LAM = 0.2
 NAMES = ["chain", "multiclass"]
@@ -49,23 +48,23 @@ def toy_of(name, n, weights=None):
 
 def begin(solver, toy, lam=LAM, bounded=False, **options):
     box = BOXES[bounded] and tuple(np.full(toy.pairs.d, bound) for bound in BOXES[bounded])
-    return Continuation(
+    return fit_module.begin(
         SOLVERS[solver], toy.problem, toy.regularizer(lam, box), random_state=0, **options
     )
 
 
-def scratch(continuation, toy, lam, bounded=False):
-    """(P, D) of the last iterate of a continuation, from its blocks."""
+def scratch(fit, toy, lam, bounded=False):
+    """(P, D) of the last iterate of a fit, from its blocks."""
     box = BOXES[bounded]
-    w = toy.flat(continuation.regularizer.coef())
-    return toy.pairs.primal(w, lam), toy.dual(continuation.run.dual, lam, box)
+    w = toy.flat(fit.run.regularizer.coef())
+    return toy.pairs.primal(w, lam), toy.dual(fit.run.dual, lam, box)
 
 
 @every_pair(name=NAMES, solver=SOLVERS, bounded=BOXES)
 def test_what_is_restored_is_what_was_saved(name, solver, bounded):
     toy = toy_of(name, 7)
     first = begin(solver, toy, bounded=bounded)
-    assert first.reach(Tolerance(0.05), max_iter=2000) is Status.CONVERGED
+    assert first.reach(0.05, max_iter=2000) is Status.CONVERGED
     point = pickle.loads(pickle.dumps(first.save()))
     again = begin(solver, toy, bounded=bounded, start=point)
     for key in ("primal", "dual", "gap"):
@@ -74,17 +73,17 @@ def test_what_is_restored_is_what_was_saved(name, solver, bounded):
     np.testing.assert_allclose(again.certificate.w, first.certificate.w, atol=1e-12)
     assert again.unit == first.unit
     # the exact pass, for the last iterate and for the average, is all that it takes
-    assert again.reach(Tolerance(0.05)) is Status.CONVERGED
+    assert again.reach(0.05) is Status.CONVERGED
     averaging = getattr(SOLVERS[solver], "averaging", False)
     assert (again.n_iter, again.n_oracle_calls) == (0, 14 if averaging else 7)
     # and the other solvers go on from there too
     for other in SOLVERS:
         moved = begin(other, toy, bounded=bounded, start=point)
         np.testing.assert_allclose(
-            moved.regularizer.coef(), first.regularizer.coef(), rtol=0, atol=1e-12
+            moved.run.regularizer.coef(), first.run.regularizer.coef(), rtol=0, atol=1e-12
         )
         primal, dual = scratch(moved, toy, LAM, bounded)
-        moved.reach(Tolerance(0.02), max_iter=300)
+        moved.reach(0.02, max_iter=300)
         assert moved.certificate.gap <= primal - dual + 1e-12
         assert moved.certificate.dual >= dual - 1e-12
 
@@ -95,22 +94,20 @@ def test_another_lam(name, solver, bounded, factor):
     box = BOXES[bounded] and tuple(np.full(toy.pairs.d, bound) for bound in BOXES[bounded])
     _, optimum = solve_primal(toy.pairs, lam, box)
     live = begin(solver, toy, bounded=bounded)
-    live.reach(Tolerance(0.05), max_iter=2000)
-    w, v = live.regularizer.coef(), np.array(live.regularizer.v)
+    live.reach(0.05, max_iter=2000)
+    w, v = live.run.regularizer.coef(), np.array(live.run.regularizer.v)
     restarted = begin(solver, toy, lam, bounded, start=live.save())
     live.change_lam(lam)
-    for continuation in (live, restarted):
+    for fit in (live, restarted):
         if factor < 1:
-            np.testing.assert_allclose(continuation.regularizer.coef(), w, rtol=0, atol=1e-12)
-        np.testing.assert_allclose(
-            continuation.regularizer.v, v / max(factor, 1.0), rtol=0, atol=1e-12
-        )
-        primal, dual = scratch(continuation, toy, lam, bounded)
-        if continuation.certificate is not None:
-            assert continuation.certificate.gap <= primal - dual + 1e-12
-        status = continuation.reach(Tolerance(0.02), max_iter=6000)
+            np.testing.assert_allclose(fit.run.regularizer.coef(), w, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(fit.run.regularizer.v, v / max(factor, 1.0), rtol=0, atol=1e-12)
+        primal, dual = scratch(fit, toy, lam, bounded)
+        if fit.certificate is not None:
+            assert fit.certificate.gap <= primal - dual + 1e-12
+        status = fit.reach(0.02, max_iter=6000)
         assert status is Status.CONVERGED
-        certificate = continuation.certificate
+        certificate = fit.certificate
         assert certificate.dual - 1e-8 <= optimum <= certificate.primal + 1e-8
         assert certificate.gap <= 0.02
         primal = toy.pairs.primal(toy.flat(certificate.w), lam)
@@ -123,18 +120,18 @@ def test_more_data(name, solver):
     small, large = toy_of(name, 6), toy_of(name, 9)
     _, optimum = solve_primal(large.pairs, LAM)
     first = begin(solver, small)
-    first.reach(Tolerance(0.02), max_iter=3000)
-    point, w = first.save(), first.regularizer.coef()
+    first.reach(0.02, max_iter=3000)
+    point, w = first.save(), first.run.regularizer.coef()
     more = begin(solver, large, start=point)
     # every old block has 6 / 9 of its weight, and the new ones add nothing
-    np.testing.assert_allclose(more.regularizer.coef(), w * 6 / 9, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(more.run.regularizer.coef(), w * 6 / 9, rtol=0, atol=1e-12)
     primal, dual = scratch(more, large, LAM)
     assert dual <= optimum <= primal + 1e-12
-    assert more.reach(Tolerance(0.02), max_iter=6000) is Status.CONVERGED
+    assert more.reach(0.02, max_iter=6000) is Status.CONVERGED
     assert more.certificate.dual - 1e-9 <= optimum <= more.certificate.primal + 1e-9
     # with the same n lam nothing moves at all
     same = begin(solver, large, LAM * 6 / 9, start=point)
-    np.testing.assert_allclose(same.regularizer.coef(), w, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(same.run.regularizer.coef(), w, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -143,13 +140,13 @@ def test_other_sample_weights(name, solver):
     old = np.array([1.0, 2.0, 0.0, 1.0, 1.0, 0.5])
     new = np.array([1.0, 1.0, 2.0, 0.0, 3.0, 0.5])
     first, toy = begin(solver, toy_of(name, 6, old)), toy_of(name, 6, new)
-    first.reach(Tolerance(0.02), max_iter=3000)
+    first.reach(0.02, max_iter=3000)
     _, optimum = solve_primal(toy.pairs, LAM)
     second = begin(solver, toy, start=first.save())
     primal, dual = scratch(second, toy, LAM)
     assert dual <= optimum + 1e-8
     assert second.certificate.gap <= primal - dual + 1e-12
-    assert second.reach(Tolerance(0.02), max_iter=6000) is Status.CONVERGED
+    assert second.reach(0.02, max_iter=6000) is Status.CONVERGED
     assert second.certificate.dual - 1e-8 <= optimum <= second.certificate.primal + 1e-8
     # a block that weighs more adds what it did before, through fewer shares of its planes
     ratio = block_weights(6, old) / np.maximum(block_weights(6, new), 1e-300)
@@ -161,16 +158,17 @@ def test_other_sample_weights(name, solver):
 def test_another_box(solver):
     toy = toy_of("chain", 7)
     first = begin(solver, toy)
-    first.reach(Tolerance(0.02), max_iter=3000)
+    first.reach(0.02, max_iter=3000)
     second = begin(solver, toy, bounded=True, start=first.save())
-    v = np.asarray(first.regularizer.v)
-    np.testing.assert_allclose(second.regularizer.v, v, rtol=0, atol=1e-12)
+    v = np.asarray(first.run.regularizer.v)
+    np.testing.assert_allclose(second.run.regularizer.v, v, rtol=0, atol=1e-12)
     np.testing.assert_array_equal(
-        second.regularizer.coef(), np.clip(second.regularizer.v, *BOXES[True])[: toy.pairs.d]
+        second.run.regularizer.coef(),
+        np.clip(second.run.regularizer.v, *BOXES[True])[: toy.pairs.d],
     )
     box = tuple(np.full(toy.pairs.d, bound) for bound in BOXES[True])
     _, optimum = solve_primal(toy.pairs, LAM, box)
-    assert second.reach(Tolerance(0.02), max_iter=6000) is Status.CONVERGED
+    assert second.reach(0.02, max_iter=6000) is Status.CONVERGED
     assert second.certificate.dual - 1e-8 <= optimum <= second.certificate.primal + 1e-8
 
 
@@ -181,10 +179,10 @@ def test_planes_of_structures_survive_the_problem():
     def start(lam, point=None):
         problem = bind(Chains(3), X, Y)
         regularizer = Regularizer(lam, problem.n_weights)
-        return Continuation(BCFW(), problem, regularizer, random_state=0, start=point)
+        return fit_module.begin(BCFW(), problem, regularizer, random_state=0, start=point)
 
     first = start(LAM)
-    first.reach(Tolerance(0.02))
+    first.reach(0.02)
     point = pickle.loads(pickle.dumps(first.save()))
     again = start(LAM, point)
     assert again.certificate.gap == pytest.approx(first.certificate.gap, abs=1e-12)
@@ -196,15 +194,15 @@ def test_planes_of_structures_survive_the_problem():
         )
         assert rest == others[3]
     # nobody but the dual point keeps the planes: with it they go
-    planes = again.problem.plane_store
+    planes = again.run.problem.plane_store
     held = planes.n_planes
     retire_all(again.run.dual, 10**6, False)
     assert planes.n_planes < held
     n_calls = again.n_oracle_calls
     again.change_lam(0.5 * LAM)
-    assert again.reach(Tolerance(0.02)) is Status.CONVERGED
+    assert again.reach(0.02) is Status.CONVERGED
     cold = start(0.5 * LAM)
-    cold.reach(Tolerance(0.02))
+    cold.reach(0.02)
     assert again.certificate.dual <= cold.certificate.primal + 1e-12
     assert cold.certificate.dual <= again.certificate.primal + 1e-12
     assert again.n_oracle_calls > n_calls
@@ -213,12 +211,12 @@ def test_planes_of_structures_survive_the_problem():
 def test_an_interrupted_run_goes_on():
     toy = toy_of("chain", 9)
     whole, parts = begin("pairwise", toy), begin("pairwise", toy)
-    whole.reach(Tolerance(1e-4))
+    whole.reach(1e-4)
     previous = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with parts.stop:
             status = parts.reach(
-                Tolerance(1e-4),
+                1e-4,
                 on_pass=lambda n_iter, w: n_iter == 3 and signal.raise_signal(signal.SIGINT),
             )
     finally:
@@ -227,14 +225,14 @@ def test_an_interrupted_run_goes_on():
     gap = parts.certificate.gap
     again = begin("pairwise", toy, start=parts.save())
     assert again.certificate.gap == pytest.approx(gap, abs=1e-12)
-    assert again.reach(Tolerance(1e-4)) is Status.CONVERGED
+    assert again.reach(1e-4) is Status.CONVERGED
     assert again.n_iter <= whole.n_iter + 10
 
 
 def test_what_cannot_start():
     toy = toy_of("chain", 5)
     first = begin("plain", toy)
-    first.reach(Tolerance(0.1))
+    first.reach(0.1)
     with pytest.raises(
         ValueError, match="^Subgradient keeps no dual point and cannot start at one"
     ):
@@ -243,17 +241,17 @@ def test_what_cannot_start():
         begin("plain", toy_of("chain", 4), start=first.save())
 
 
-def test_one_continuation_is_a_path_of_fits():
+def test_one_run_is_a_path_of_fits():
     toy = toy_of("multiclass", 9)
     path, calls = begin("pairwise", toy), []
     for lam in LAM * 0.7 ** np.arange(5):
         if lam < LAM:
             path.change_lam(lam)
         before = path.n_oracle_calls
-        assert path.reach(Tolerance(1e-3)) is Status.CONVERGED
+        assert path.reach(1e-3) is Status.CONVERGED
         calls.append(path.n_oracle_calls - before)
         cold = begin("pairwise", toy, lam)
-        cold.reach(Tolerance(1e-3))
+        cold.reach(1e-3)
         assert path.certificate.dual <= cold.certificate.primal + 1e-12
         assert cold.certificate.dual <= path.certificate.primal + 1e-12
     history = path.history.as_dict()

@@ -48,7 +48,7 @@ ROOMS = {
     "models/chain": "core inputs models models/kernel oracles/chain",
     "models/graph": "core inputs models oracles/graph oracles/tree",
     "models/segments": "core models oracles/segments",
-    "models/tree": "models models/graph oracles/graph oracles/tree",
+    "models/tree": "models models/graph",
     "models/calibration": "models models/chain models/graph oracles/chain",
     "models/parts": "models oracles/parts",
     "models/rankings": "models oracles/rankings",
@@ -84,8 +84,8 @@ ROOMS = {
         "inputs/chains models models/chain models/kernel"
     ),
     "estimators/tree": (
-        "estimators/base estimators/completion estimators/online estimators/reasons inputs "
-        "models/tree"
+        "estimators/base estimators/completion estimators/graph estimators/online "
+        "estimators/reasons inputs models/tree"
     ),
     "estimators/graph": (
         "estimators/base estimators/completion estimators/reasons inputs models/graph"

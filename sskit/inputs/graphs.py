@@ -1,5 +1,7 @@
 """The gate of the estimators of graphs: check graphs once, and leave their features in place."""
 
+from itertools import pairwise
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -7,7 +9,7 @@ from sskit._numbers import as_array
 from sskit._ready import ready_ends
 from sskit.inputs.edges import check_edges
 from sskit.inputs.ragged import _as_matrix, _items, _type_name, check_widths, stack_labels
-from sskit.inputs.ragged_array import make_offsets
+from sskit.inputs.ragged_array import locate, make_offsets
 from sskit.inputs.stacking import as_floats_in_place, canonical_csr, check_finite, is_ready
 
 __all__ = ["GraphBatch", "check_graphs"]
@@ -73,6 +75,31 @@ class GraphBatch:
         """Number of features of a node."""
         return self.features[0].shape[1]
 
+    def edges_among(self, chosen):
+        """Return which edges, (E,), are between two of the nodes that are `chosen` (N,)."""
+        first_node = np.repeat(self.node_offsets[:-1], self.n_edges)
+        return chosen[self.ends + first_node[:, None]].all(axis=1)
+
+    def without_edges(self, labelled):
+        """Return the same nodes without the edges of those that have no label.
+
+        Parameters
+        ----------
+        labelled : ndarray of shape (N,), bool
+            Which nodes have a label.
+
+        Returns
+        -------
+        graphs : GraphBatch
+            Of features; copies only where edges are missing.
+        """
+        kept = self.edges_among(labelled)
+        features = [
+            x if kept[a:b].all() else x[kept[a:b]]
+            for x, (a, b) in zip(self.edge_features, pairwise(self.edge_offsets), strict=True)
+        ]
+        return GraphBatch(self.features, self.ends[kept], features)
+
     @property
     def n_edge_features(self):
         """Number of features of an edge."""
@@ -124,45 +151,37 @@ def check_graphs(
     ready = _ready(X, n_features, n_edge_features)
     if ready is not None:
         return ready
-    names = _PARTS_OF_KINDS if with_kinds else _PARTS
-    items, kinds = [], []
-    for i, item in enumerate(_items(X, "X", _GRAPHS)):
-        parts = parts_of(item, f"X[{i}]", "graph", names, f"; {_IMAGES}", 3 + with_kinds)
-        kinds.append(parts[3] if with_kinds else None)
-        items.append(parts[:3] + parts[-2:])
-    if not items:
+    found = [_graph(item, f"X[{i}]", with_kinds) for i, item in enumerate(_items(X, "X", _GRAPHS))]
+    if not found:
         raise ValueError("Found array with 0 sample(s): X must hold one graph or more")
-    features = [_matrix(item[0], f"features of X[{i}]") for i, item in enumerate(items)]
-    for i, x in enumerate(features):
-        if 0 in x.shape:
-            raise ValueError(f"X[{i}] has features of shape {x.shape}, at least (1, 1) is needed")
+    features, ends, edge_features, kinds, areas, segments = map(list, zip(*found, strict=True))
     check_widths([x.shape[1] for x in features], n_features, estimator_name)
-    ends = [
-        check_edges(item[1], x.shape[0], where=f" of X[{i}]")
-        for i, (item, x) in enumerate(zip(items, features, strict=True))
-    ]
-    edge_features = [
-        _edge_features(item[2], len(edges), f"X[{i}]")
-        for i, (item, edges) in enumerate(zip(items, ends, strict=True))
-    ]
     widths = [x.shape[1] for x in edge_features]
     check_widths(widths, n_edge_features, estimator_name, "edge features")
-    segments = [
-        None if item[4] is None else check_segments(item[4], x.shape[0], f" of X[{i}]")
-        for i, (item, x) in enumerate(zip(items, features, strict=True))
-    ]
-    areas = [
-        _areas(item[3], part, x.shape[0], f"X[{i}]")
-        for i, (item, part, x) in enumerate(zip(items, segments, features, strict=True))
-    ]
-    return GraphBatch(
-        features,
-        np.concatenate(ends),
-        edge_features,
-        _all_or_none(areas, "areas"),
-        _all_or_none(segments, "segments"),
-        _node_kinds(kinds, [x.shape[0] for x in features]),
-    )
+    areas, segments = _all_or_none(areas, "areas"), _all_or_none(segments, "segments")
+    kinds = _all_or_none(kinds, "kinds of nodes")
+    if kinds is not None:
+        sizes = [x.shape[0] for x in features]
+        kinds = stack_labels(kinds, sizes, name="node_kinds", what="graphs")
+    return GraphBatch(features, np.concatenate(ends), edge_features, areas, segments, kinds)
+
+
+def _graph(item, label, with_kinds):
+    """Return features, edges, their features, kinds of nodes, areas and segments, checked."""
+    names = _PARTS_OF_KINDS if with_kinds else _PARTS
+    given = parts_of(item, label, "graph", names, f"; {_IMAGES}", 3 + with_kinds)
+    features, edges, edge_features, *kinds, areas, segments = given
+    features = _matrix(features, f"features of {label}")
+    if 0 in features.shape:
+        shape = features.shape
+        raise ValueError(f"{label} has features of shape {shape}, at least (1, 1) is needed")
+    n_nodes = features.shape[0]
+    edges = check_edges(edges, n_nodes, where=f" of {label}")
+    edge_features = _edge_features(edge_features, len(edges), label)
+    if segments is not None:
+        segments = check_segments(segments, n_nodes, f" of {label}")
+    areas = _areas(areas, segments, n_nodes, label)
+    return features, edges, edge_features, kinds[0] if kinds else None, areas, segments
 
 
 def _ready(X, n_features, n_edge_features):
@@ -291,12 +310,51 @@ def _areas(values, segments, n_nodes, label):
     return areas
 
 
-def _node_kinds(items, sizes):
-    """Return the kinds of all nodes, checked, or None if no graph has any."""
-    items = _all_or_none(items, "kinds of nodes")
-    if items is None:
+def kind_codes(kinds, known, what, things, offsets, nodes=None):
+    """Return kinds of nodes or edges as places among known ones.
+
+    Parameters
+    ----------
+    kinds : ndarray of shape (N,) or None
+        Of all graphs.
+    known : ndarray of shape (n_kinds,) or None
+        Those that were there in fit, sorted; None if there must be none.
+    what, things : str
+        What error messages say has a kind, such as "a node", and in what, such as "graph".
+    offsets : ndarray of shape (n + 1,)
+        Where the kinds of the graphs begin.
+    nodes : ndarray of shape (N,), default=None
+        The nodes that error messages name; None: counted in the graph.
+
+    Returns
+    -------
+    codes : ndarray of shape (N,), int32, or None
+        0 to n_kinds - 1; None if there are no kinds.
+
+    Raises
+    ------
+    ValueError
+        Naming the graph and the node with an unknown kind, or if either side has no kinds.
+    """
+    if (known is None) != (kinds is None):
+        have, fitted = ("no ", "with") if kinds is None else ("", "without")
+        raise ValueError(
+            f"X has {have}kinds of {what.split()[1]}s, but the model was fitted to {things}s "
+            f"{fitted} kinds"
+        )
+    if known is None:
         return None
-    return stack_labels(items, sizes, name="node_kinds", what="graphs")
+    place = {kind: code for code, kind in enumerate(known.tolist())}
+    values, inverse = np.unique(kinds, return_inverse=True)
+    codes = np.array([place.get(kind, -1) for kind in values.tolist()], dtype=np.int32)[inverse]
+    wrong = np.flatnonzero(codes < 0)
+    if wrong.size:
+        i, v = locate(offsets, wrong[0])
+        raise ValueError(
+            f"X[{i}] has {what} of the kind {values.tolist()[inverse[wrong[0]]]!r} at node "
+            f"{v if nodes is None else nodes[wrong[0]]}, which no {things} in fit had"
+        )
+    return codes
 
 
 def _all_or_none(items, what):

@@ -1,12 +1,14 @@
 """The gate of the estimators of trees: check features, parents and kinds of edges once."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from sskit._ready import ready_tree
-from sskit.inputs.graphs import _all_or_none, check_graphs, parts_of
+from sskit.inputs.graphs import GraphBatch, _all_or_none, check_graphs, kind_codes, parts_of
 from sskit.inputs.parents import check_parents
 from sskit.inputs.ragged import _items, _label_item, stack_labels
-from sskit.inputs.ragged_array import locate, make_offsets
+from sskit.inputs.ragged_array import make_offsets
 from sskit.inputs.stacking import is_ready
 
 __all__ = ["TreeBatch", "check_trees"]
@@ -14,7 +16,7 @@ __all__ = ["TreeBatch", "check_trees"]
 _TREES = "one tree (features, parents) per sample"
 
 
-class TreeBatch:
+class TreeBatch(GraphBatch):
     """Trees whose features stay where they are; the rest is stacked.
 
     Parameters
@@ -33,68 +35,30 @@ class TreeBatch:
     ----------
     ends : ndarray of shape (E, 2), int32
         Of all trees; nodes are counted in their tree.
-    n_nodes : ndarray of shape (n,)
+    n_nodes, n_edges : ndarray of shape (n,)
         Of each tree.
     node_offsets, edge_offsets : ndarray of shape (n + 1,), int64
         Where the trees begin.
     """
 
     def __init__(self, features, marks, ends, kinds=None):
-        self.features = features
-        self.marks = marks
+        self.features, self.marks, self.kinds = features, marks, kinds
         self.ends = np.concatenate(ends)
-        self.kinds = kinds
         self.n_nodes = np.array([x.shape[0] for x in features], dtype=np.int64)
+        self.n_edges = np.array([len(edges) for edges in ends], dtype=np.int64)
         self.node_offsets = make_offsets(self.n_nodes)
-        self.edge_offsets = make_offsets([len(edges) for edges in ends])
+        self.edge_offsets = make_offsets(self.n_edges)
 
-    def __len__(self):
-        return len(self.features)
+    def without_edges(self, labelled):
+        """Return the same nodes, and roots and leaves, without the edges of unlabelled ones."""
+        kept, kinds = self.edges_among(labelled), self.kinds
+        pieces = pairwise(self.edge_offsets)
+        ends = [self.ends[a:b][kept[a:b]] for a, b in pieces]
+        return TreeBatch(self.features, self.marks, ends, None if kinds is None else kinds[kept])
 
-    @property
-    def n_features(self):
-        """Number of features of a node."""
-        return self.features[0].shape[1]
-
-    def codes(self, known, estimator_name="the model"):
-        """Return the kinds of the edges as places in a list of known ones.
-
-        Parameters
-        ----------
-        known : ndarray of shape (n_kinds,) or None
-            Kinds, sorted; None means that edges must have none.
-        estimator_name : str, default="the model"
-            Who knows them, for the error message.
-
-        Returns
-        -------
-        codes : ndarray of shape (E,), int32, or None
-            0 to n_kinds - 1; None if edges have no kinds.
-
-        Raises
-        ------
-        ValueError
-            Naming the tree and the node whose edge is of an unknown kind.
-        """
-        if (known is None) != (self.kinds is None):
-            have, fitted = ("no", "with") if self.kinds is None else ("", "without")
-            raise ValueError(
-                f"X has {have + ' ' if have else ''}kinds of edges, but {estimator_name} was "
-                f"fitted to trees {fitted} kinds"
-            )
-        if known is None:
-            return None
-        place = {kind: code for code, kind in enumerate(known.tolist())}
-        kinds, inverse = np.unique(self.kinds, return_inverse=True)
-        codes = np.array([place.get(kind, -1) for kind in kinds.tolist()], dtype=np.int32)[inverse]
-        wrong = np.flatnonzero(codes < 0)
-        if wrong.size:
-            i = locate(self.edge_offsets, wrong[0])[0]
-            raise ValueError(
-                f"X[{i}] has an edge of the kind {kinds.tolist()[inverse[wrong[0]]]!r} at node "
-                f"{self.ends[wrong[0], 1]}, which {estimator_name} has not seen in fit"
-            )
-        return codes
+    def codes(self, known):
+        """Return the kinds of the edges as places in a list of known ones; see `kind_codes`."""
+        return kind_codes(self.kinds, known, "an edge", "tree", self.edge_offsets, self.ends[:, 1])
 
 
 def check_trees(X, *, n_features=None, estimator_name="the model"):

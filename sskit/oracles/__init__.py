@@ -53,10 +53,8 @@ from sskit.oracles.chain.viterbi import (
     viterbi_by_loss,
     viterbi_top_k,
 )
-from sskit.oracles.graph.cut import graph_max_marginals, graphcut
+from sskit.oracles.graph.cut import expansion, graph_max_marginals, graphcut, qpbo
 from sskit.oracles.graph.elimination import elimination
-from sskit.oracles.graph.expansion import expansion
-from sskit.oracles.graph.roof_dual import qpbo
 from sskit.oracles.graph.trws import trws
 from sskit.oracles.label_sets.functions import closure, lp_relaxation
 from sskit.oracles.parts.max_sum import distance_transform, parts_max_marginals, parts_max_sum

@@ -5,6 +5,7 @@ from numbers import Integral
 import numpy as np
 
 from sskit._numbers import LARGEST_COUNT, as_array, as_floats, capped
+from sskit._ready import all_within
 from sskit.core.checks import ROW_MULTIPLE
 
 
@@ -25,9 +26,11 @@ def check_table(table, name, finite=False):
     table : ndarray
         The same.
     """
-    wrong = np.argwhere(~np.isfinite(table) if finite else ~(table < np.inf))
-    if len(wrong):
-        place = tuple(wrong[0].tolist())
+    if all_within(table):
+        return table
+    right = np.isfinite(table) if finite else table < np.inf
+    if not right.all():
+        place = tuple(np.argwhere(~right)[0].tolist())
         wanted = "a finite number" if finite else "a number or -inf"
         raise ValueError(f"{name}{list(place)} is {table[place]}, expected {wanted}")
     return table

@@ -51,10 +51,7 @@ def improve_labelling(
     if topologies is not None:
         p.topology = topologies.at(0)
     with nogil:
-        if n_messages and memory is not None:
-            oracle.improve_from(p, &out[0], &memory[0])
-        else:
-            oracle.improve(p, &out[0])
+        oracle.improve(p, &out[0], &memory[0] if n_messages and memory is not None else NULL)
     return labels, labelling_score(p, &out[0]), oracle.bound if oracle.bounds else INFINITY
 
 

@@ -33,9 +33,9 @@ def trees(n=N, seed=0):
     sizes = rng.integers(1, 10, size=n)
     X = [(rng.normal(size=(m, 3)), random_parents(rng, m), rng.integers(2, size=m)) for m in sizes]
     batch, labels = check_trees(X), rng.integers(3, size=sizes.sum())
-    model, kinds = TreeModel(3, 3, 2), np.arange(2)
+    model = TreeModel(3, 3, np.arange(2))
     cost = np.repeat(1.0 / sizes, sizes)
-    return model.bind(batch, batch.codes(kinds), labels, cost, block_weights(n))
+    return model.bind(batch, labels, cost, None, block_weights(n))
 
 
 def edged_chains(n=N, seed=0):

@@ -70,16 +70,16 @@ def test_no_kinds():
 @pytest.mark.parametrize(
     ("kinds", "known", "pattern"),
     [
-        (None, ["a"], "^X has no kinds of edges, but Tagger was fitted to trees with kinds"),
-        (KINDS, None, "^X has kinds of edges, but Tagger was fitted to trees without kinds"),
-        (KINDS, ["s", "x"], r"^X\[0\] has an edge of the kind 'o' at node 2, which Tagger has not"),
+        (None, ["a"], "^X has no kinds of edges, but the model was fitted to trees with kinds"),
+        (KINDS, None, "^X has kinds of edges, but the model was fitted to trees without kinds"),
+        (KINDS, ["s", "x"], r"^X\[0\] has an edge of the kind 'o' at node 2, which no tree in fit"),
         ([1, 1, 1, 2], ["s"], r"^X\[0\] has an edge of the kind 1 at node 0"),
     ],
 )
 def test_unknown_kinds(kinds, known, pattern):
     trees = check_trees([(X, PARENTS, kinds)])
     with pytest.raises(ValueError, match=pattern):
-        trees.codes(None if known is None else np.array(known), "Tagger")
+        trees.codes(None if known is None else np.array(known))
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ class ConvexConcave:
         Called once, with a function that solves a convex problem and returns its flat weights.
         Returns an iterable of the truths (N,) to begin with. There are local optima, so of several
         starts the one that ends with the lowest objective is kept.
-    hidden : HiddenChains, HiddenTrees or HiddenGraphs, default=None
+    hidden : HiddenChains or HiddenNodes, default=None
         What is completed, if the problem's truths do not say all that is known.
 
     Attributes
@@ -187,7 +187,7 @@ def complete(hidden, problem, random_state):
 
     Parameters
     ----------
-    hidden : HiddenChains, HiddenTrees or HiddenGraphs
+    hidden : HiddenChains or HiddenNodes
         Completes them.
     problem : Problem
         Of the data; where a token may have several right labels it is told of them.

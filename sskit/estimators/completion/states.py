@@ -235,7 +235,7 @@ def first_completions(hidden, solved, random_state):
 
     Parameters
     ----------
-    hidden : HiddenChains or HiddenTrees
+    hidden : HiddenChains or HiddenNodes
         Of labels, or of `states` of them that start from `n_init` clusterings.
     solved : callable
         Solves a problem; returns its weights.
@@ -255,7 +255,7 @@ def first_states(hidden, random_state, solved):
 
     Parameters
     ----------
-    hidden : HiddenChains or HiddenTrees
+    hidden : HiddenChains or HiddenNodes
         Of states.
     random_state : RandomState
         Where the clusters begin.

@@ -159,9 +159,15 @@ class GraphEstimator(WeightsFrameMixin, SegmenterMixin, StructuredEstimator):
 
     def _task(self, problem, model, facts, completion=None, **others):
         """Return the `TrainingTask` of a problem; `others` are further fitted attributes."""
-        classes, paints = facts.labels.values, facts.labels_of == "pixels"
-        kind = facts.n_features, facts.n_edge_features, model.n_states, self.pairwise_form
+        classes = facts.labels.values
+        shared = {
+            "classes_": classes,
+            "n_features_in_": facts.n_features,
+            "n_edge_features_in_": facts.n_edge_features,
+            "pairwise_form_": self.pairwise_form,
+            "predicts_pixels_": facts.labels_of == "pixels",
+        }
         lam = default_lam(facts.scale, self._loss_kind())
-        to_attributes = GraphWeights(kind, classes, paints, others)
+        to_attributes = GraphWeights(model.layout, shared | others, form=self.pairwise_form)
         given = problem, model.layout, lam, to_attributes, classes
         return TrainingTask(*given, completion=completion)

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from sskit._labels import is_ignored
+from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.fitted_state import (
     check_choice,
     check_count,
     check_fitted,
     check_labels,
     check_numbers,
-    raise_damaged,
 )
 from sskit.estimators.base.known import check_known
 from sskit.estimators.base.tagging import best_of_states, check_states, state_labels
@@ -167,8 +167,9 @@ class SegmenterMixin:
 
     def _bound(self, graphs, possible):
         """Return the decoder of checked graphs."""
-        given = self.coef_, self.pairwise_, self.n_jobs, possible
-        decoder = self._fitted_model().decoder(graphs, *given)
+        model = self._fitted_model()
+        given = self.coef_, [model.pairs(self.pairwise_)], self.n_jobs, possible
+        decoder = model.decoder(graphs, *given)
         if not decoder.request.is_modest():
             check_numbers(self, {"coef_": self.coef_.shape})
         return decoder
@@ -240,59 +241,29 @@ def weighted_share(right, weight):
 
 
 @dataclass(frozen=True)
-class GraphWeights:
-    """Names the weights of a graph; see `TrainingTask`.
+class GraphWeights(BlockAttributes):
+    """The same of graphs, whose users see tables of all pairs of labels.
 
     Attributes
     ----------
-    kind : tuple
-        Numbers of features of nodes and of edges, and of labels or their states; the form of the
-        pairs.
-    classes : ndarray of shape (n_classes,)
-        The labels.
-    paints : bool
-        Whether labels are those of pixels.
-    others : dict
-        Further fitted attributes that do not depend on the weights.
+    form : str, default="potts"
+        The form of the pairs.
     """
 
-    kind: tuple
-    classes: np.ndarray
-    paints: bool
-    others: dict
+    form: str = "potts"
 
     def model(self):
         """Return a model of such weights."""
-        return GraphModel(*self.kind)
+        n_states, n_features = self.layout.shapes["coef"]
+        return GraphModel(n_features, self.layout.shapes["pairwise"][0], n_states, self.form)
 
     def __call__(self, w):
         """Return fitted attributes by name, of flat weights; their arrays are their own."""
-        n_features, n_edge_features, n_states, form = self.kind
-        n_known, noun = np.size(self.classes), "classes"
-        if "n_states_" in self.others:
-            n_known, noun = int(np.sum(self.others["n_states_"])), "hidden states"
-        if n_states != n_known:  # before tables of all pairs of states are made
-            what = f"kind[2] must be the number of {noun}, {n_known}"
-            raise_damaged(self, f"{what}, got {n_states!r}")
-        model = self.model()
-        return {
-            "coef_": np.array(model.layout.split(w)["coef"], order="K"),
-            "pairwise_": model.tables(w),
-            "classes_": self.classes,
-            "n_features_in_": n_features,
-            "n_edge_features_in_": n_edge_features,
-            "pairwise_form_": form,
-            "predicts_pixels_": self.paints,
-            **self.others,
-        }
-
-    def names(self):
-        """Return the attributes that say what entries of weights are of."""
-        return {"classes_": self.classes}
+        return super().__call__(w) | {"pairwise_": self.model().tables(w)}
 
     def weight_shapes(self):
         """Return the shapes of the weights by the names of their attributes."""
-        weights = self(np.zeros(self.model().layout.n_weights))
+        weights = self(np.zeros(self.layout.n_weights))
         return {name: weights[name].shape for name in ("coef_", "pairwise_")}
 
     def flat(self, weights):

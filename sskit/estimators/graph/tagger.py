@@ -19,7 +19,7 @@ from sskit.estimators.completion.states import (
 from sskit.estimators.graph.base import GraphEstimator, GraphFacts
 from sskit.estimators.graph.hidden import HiddenGraphs
 from sskit.estimators.graph.prediction import check_graph_model
-from sskit.inputs.graphs import check_graphs
+from sskit.inputs.graphs import check_graphs, kind_codes
 from sskit.models.graph.data import losses_by_callable
 from sskit.models.graph.model import GraphModel
 
@@ -408,15 +408,17 @@ class GraphTagger(HiddenStatesMixin, GraphEstimator):
             cost, table = self._with_pair_costs(cost, labels, classes)
             losses["table"] = states.of_pairs(table)
         if mask is not None:
-            allowed = mask[kind_codes(graphs, facts.kinds.values)][:, states.labels]
+            allowed = mask[node_codes(graphs, facts.kinds.values)][:, states.labels]
         truth = states.first[labels]
         model.refuse_pairs(graphs, truth, labelled, classes[states.labels])
         problem = model.bind(graphs, truth, cost, labelled, share, allowed=allowed, **losses)
         kinds = None if facts.kinds is None else facts.kinds.values
         others = {"node_kinds_": kinds, "kind_classes_": mask}
         if len(states.labels) > len(classes):
-            given = labels, labelled, states, self.n_init, self.n_jobs
-            hidden = HiddenGraphs.of(model, graphs, *given)
+            partial = states.known(labels, None)
+            partial.possible[~labelled] = np.arange(len(states.labels)) == 0
+            given = graphs.without_edges(labelled), partial, cost, share, self.n_jobs, None
+            hidden = HiddenGraphs(model, *given, states, self.n_init, labelled)
             others["n_states_"] = states.counts
             others["completion"] = complete(hidden, problem, self.random_state)
         return self._task(problem, model, facts, **others)
@@ -455,7 +457,7 @@ class GraphTagger(HiddenStatesMixin, GraphEstimator):
         allowed = super()._possible(graphs, known)
         if self.node_kinds_ is None and graphs.node_kinds is None:
             return allowed
-        of_kind = self.kind_classes_[kind_codes(graphs, self.node_kinds_)]
+        of_kind = self.kind_classes_[node_codes(graphs, self.node_kinds_)]
         allowed = of_kind if allowed is None else allowed & of_kind
         empty = np.flatnonzero(~allowed.any(axis=1))
         if len(empty):
@@ -481,22 +483,6 @@ def check_pairs(pairs, n_states):
     return allowed
 
 
-def kind_codes(graphs, known):
+def node_codes(graphs, known):
     """Return the kinds of nodes by their places among known ones, checked."""
-    if (known is None) != (graphs.node_kinds is None):
-        have, fitted = ("no", "with") if known is not None else ("", "without")
-        raise ValueError(
-            f"X has {have + ' ' if have else ''}kinds of nodes, but the model was fitted to graphs "
-            f"{fitted} kinds"
-        )
-    place = {kind: k for k, kind in enumerate(known.tolist())}
-    values, inverse = np.unique(graphs.node_kinds, return_inverse=True)
-    codes = np.array([place.get(kind, -1) for kind in values.tolist()], dtype=np.intp)[inverse]
-    wrong = np.flatnonzero(codes < 0)
-    if len(wrong):
-        i = np.searchsorted(graphs.node_offsets, wrong[0], side="right") - 1
-        raise ValueError(
-            f"X[{i}] has a node of the kind {values.tolist()[inverse[wrong[0]]]!r} at node "
-            f"{wrong[0] - graphs.node_offsets[i]}, which no training graph had"
-        )
-    return codes
+    return kind_codes(graphs.node_kinds, known, "a node", "graph", graphs.node_offsets)

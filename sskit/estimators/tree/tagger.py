@@ -23,14 +23,14 @@ from sskit.estimators.completion.states import (
     resolve_states,
     why_no_states,
 )
+from sskit.estimators.graph.hidden import HiddenNodes
 from sskit.estimators.online.steps import TokenStepsMixin
 from sskit.estimators.reasons.columns import Columns, as_fitted, read_columns
 from sskit.estimators.reasons.explain import ExplainTreeMixin
-from sskit.estimators.tree.hidden import HiddenTrees
 from sskit.inputs.stacking import FeatureScale
 from sskit.inputs.trees import TreeBatch, check_trees
 from sskit.inputs.weights import check_sample_weight, check_token_weight
-from sskit.models.tree.model import TreeModel, default_lam, feature_scale, make_decoder
+from sskit.models.tree.model import TreeModel, default_lam, feature_scale
 
 
 class Trees(NamedTuple):
@@ -384,12 +384,9 @@ class TreeTagger(
         known = facts.labels.complete(checked.known)
         labels, partial = known.labels, known.partly(facts.n_hidden)
         kinds = None if facts.kinds is None else facts.kinds.values
-        codes = trees.codes(kinds)
-        token_weight = checked.token_weight
-        costs, table = training_costs(
-            self, labels, trees.n_nodes, facts.labels, partial, token_weight
-        )
-        given = costs, facts.weights.block_weights(len(trees), checked.weight)
+        given = labels, trees.n_nodes, facts.labels, partial, checked.token_weight
+        costs, table = training_costs(self, *given)
+        share = facts.weights.block_weights(len(trees), checked.weight)
         shared = {"classes_": classes, "edge_kinds_": kinds, "n_features_in_": facts.n_features}
         states = resolve_states(self.n_states_per_label, classes, len(labels), self._tokens)
         n_states = len(classes)
@@ -397,30 +394,30 @@ class TreeTagger(
             partial, table = states.known(labels, partial), states.of_pairs(table)
             labels, n_states = partial.labels, len(states.labels)
             shared["n_states_"] = states.counts
-        model = TreeModel(facts.n_features, n_states, None if kinds is None else len(kinds))
-        problem = model.bind(trees, codes, labels, *given, table=table)
+        model = TreeModel(facts.n_features, n_states, kinds)
+        problem = model.bind(trees, labels, costs, None, share, table=table)
         shared |= checked.columns.attributes()
         to_attributes = BlockAttributes(model.layout, shared)
         task = problem, model.layout, default_lam(facts.scale), to_attributes, classes
         if partial is None:
             return TrainingTask(*task)
         further = self.n_jobs, table, states, self.n_init
-        hidden = HiddenTrees(model, trees, codes, partial, *given, *further)
+        hidden = HiddenNodes(model, trees, partial, costs, share, *further)
         return TrainingTask(*task, completion=complete(hidden, problem, self.random_state))
 
     def _decoder(self, X, known=None):
         """Return the decoder of checked trees, and where they begin."""
         check_fitted(self)
-        name, n_kinds = type(self).__name__, check_tree(self)
-        X = as_fitted(self, X, trees=True)
+        check_tree(self)
+        X, name = as_fitted(self, X, trees=True), type(self).__name__
         trees = check_trees(X, n_features=self.n_features_in_, estimator_name=name)
-        codes = trees.codes(self.edge_kinds_, name)
-        weights = self.coef_, self.root_, self.leaf_, self.transitions_
         possible = check_known(known, trees.n_nodes, self.classes_, things="trees")
         states = fitted_states(self)
         if states is not None and possible is not None:
             possible = possible[:, states.labels]
-        decoder = make_decoder(trees, codes, n_kinds, *weights, possible, self.n_jobs)
+        model = TreeModel(self.n_features_in_, len(self.coef_), self.edge_kinds_)
+        others = self.root_, self.leaf_, self.transitions_
+        decoder = model.decoder(trees, self.coef_, others, self.n_jobs, possible)
         check_modest(self, decoder.request)
         if states is not None:
             decoder = StateDecoder(decoder, states, trees.node_offsets, possible)

@@ -7,32 +7,7 @@ import scipy.sparse as sp
 
 from sskit._numbers import as_floats
 from sskit._ready import is_nonnegative
-from sskit.inputs.graphs import GraphBatch
 from sskit.inputs.stacking import FeatureScale, refuse_large
-
-
-def without_unlabelled(graphs, labelled):
-    """Return graphs without the edges of nodes that have no label.
-
-    Parameters
-    ----------
-    graphs : GraphBatch
-        The graphs.
-    labelled : ndarray of shape (n_nodes,), bool
-        Which nodes have a label.
-
-    Returns
-    -------
-    graphs : GraphBatch
-        All nodes, and the edges between labelled ones; copies only where edges are missing.
-    """
-    first_node = np.repeat(graphs.node_offsets[:-1], graphs.n_edges)
-    kept = labelled[graphs.ends + first_node[:, None]].all(axis=1)
-    edge_features = []
-    for i, x in enumerate(graphs.edge_features):
-        mask = kept[graphs.edge_offsets[i] : graphs.edge_offsets[i + 1]]
-        edge_features.append(x if mask.all() else x[mask])
-    return GraphBatch(graphs.features, graphs.ends[kept], edge_features)
 
 
 def refuse_negative(edge_features):

@@ -7,17 +7,16 @@ from sskit.oracles.tree.choice import ORACLES
 
 from libc.math cimport INFINITY, fabs, isfinite
 from libc.stdint cimport int32_t
-from libc.string cimport memcpy
 
 from sskit.core.vectors cimport Scratch
 from sskit.models.feature_map cimport FeatureMap
-from sskit.models.graph.structure cimport GraphStructure
+from sskit.models.graph.structure cimport GraphStructure, Remainder
 from sskit.models.structure cimport Block, NodeLoss
 from sskit.oracles.graph.potentials cimport (
     ELIMINATION, ROUNDING, TREE, GraphOracle, PairForm, Potentials, Topology, choose_oracle,
-    nodes_alone, pair_score, size_of, table_of
+    pair_score, size_of, table_of
 )
-from sskit.oracles.tree.max_sum cimport TreeSumProduct
+from sskit.oracles.tree.max_sum cimport TreeOracle
 
 # Elimination may look at so many numbers: some 3 ms.
 cdef Py_ssize_t MODEST_ENTRIES = 2**20
@@ -40,21 +39,13 @@ cdef class GivenGraphs(GraphStructure):
 
     cdef bint forests
     cdef tuple words
-    cdef TreeSumProduct sums
     # scratch
     cdef Topology topology           # of the edges at hand
-    cdef Potentials asked            # of the sums at hand
-    cdef Potentials rest             # of nodes without a label
+    cdef Remainder rest              # of nodes without a label
     cdef Scratch[double] counts
-    cdef Scratch[int32_t] place      # of a node among those without a label, -1: it has one
-    cdef Scratch[double] rest_pair
-    cdef Scratch[int32_t] rest_table
-    cdef Scratch[int32_t] rest_ends
-    cdef Scratch[int32_t] rest_label
 
     def __cinit__(self, *args, bint forests=True, tuple words=("tree", "node"), **given):
         self.forests, self.words = forests, words
-        self.sums = TreeSumProduct()
 
     cdef int refuse(self, const Block* b, str what) except -1:
         raise ValueError(f"{self.words[0]} {b.i}: {what}")
@@ -132,94 +123,42 @@ cdef class GivenGraphs(GraphStructure):
     cdef int complete(
         self, const Block* b, Potentials* p, NodeLoss loss, int32_t* labels
     ) except -1 nogil:
-        cdef Py_ssize_t v, k, n_hidden = 0
-        cdef int32_t count
-        self.place.resize(b.n)
-        for v in range(b.n):
-            count = 0
-            for k in range(p.n_states if loss.possible.shape[0] else 0):
-                if loss.possible[b.first + v, k]:
-                    labels[v] = <int32_t>k
-                    count += 1
-            self.place[v] = -1
-            if count != 1:
-                self.place[v] = <int32_t>n_hidden
-                n_hidden += 1
+        cdef const unsigned char* possible = NULL
+        cdef Py_ssize_t n_hidden
+        if loss.possible.shape[0]:
+            possible = &loss.possible[b.first, 0]
+        n_hidden = self.rest.begin(p[0], possible, labels)
         self.excess = 0.0
         if n_hidden:
-            self.reduce(p, n_hidden, labels)
-            self.improve(b, &self.rest, self.rest_label.data())
-            for v in range(b.n):
-                if self.place[v] >= 0:
-                    labels[v] = self.rest_label[self.place[v]]
-        return 0
-
-    # the potentials of the nodes without a label, given the labels of the others
-    cdef int reduce(
-        self, Potentials* p, Py_ssize_t n_hidden, const int32_t* labels
-    ) except -1 nogil:
-        cdef Potentials* rest = &self.rest
-        cdef Py_ssize_t v, e, k, stride = p.stride, n_edges = 0
-        cdef int32_t a, b
-        cdef double* node = self.copy_nodes(p)
-        cdef double* row
-        self.rest_label.resize(n_hidden)
-        self.rest_ends.resize(2 * p.n_edges)
-        self.rest_table.resize(p.n_edges)
-        self.rest_pair.resize(p.n_edges)
-        # rows only move up
-        for v in range(p.n_nodes):
-            if self.place[v] >= 0 and self.place[v] < v:
-                memcpy(node + self.place[v] * stride, node + v * stride, stride * sizeof(double))
-        for e in range(p.n_edges):
-            a, b = self.place[p.ends[2 * e]], self.place[p.ends[2 * e + 1]]
-            if a >= 0 and b >= 0:
-                self.rest_ends[2 * n_edges] = a
-                self.rest_ends[2 * n_edges + 1] = b
-                self.rest_pair[n_edges] = p.pair[table_of(p, e) * p.width]
-                self.rest_table[n_edges] = <int32_t>table_of(p, e)
-                n_edges += 1
-            elif a >= 0:
-                row = node + a * stride
-                for k in range(p.n_states):
-                    row[k] += pair_score(p, e, <int32_t>k, labels[p.ends[2 * e + 1]])
-            elif b >= 0:
-                row = node + b * stride
-                for k in range(p.n_states):
-                    row[k] += pair_score(p, e, labels[p.ends[2 * e]], <int32_t>k)
-        rest[0] = p[0]
-        rest.n_nodes, rest.n_edges = n_hidden, n_edges
-        rest.ends, rest.table = self.rest_ends.data(), self.rest_table.data()
-        if p.potts:  # these share no tables
-            rest.pair, rest.n_tables = self.rest_pair.data(), n_edges
-            rest.table = NULL
-        nodes_alone(rest, self.rest_label.data())
+            self.rest.reduce(p[0], n_hidden, labels)
+            self.improve(b, &self.rest.rest, self.rest.labels.data())
+            self.rest.write(labels)
         return 0
 
     cdef double marginals(self, const Block* b, double* nodes, double* pairs) except? -1 nogil:
-        cdef Potentials* p = &self.asked
+        cdef Potentials p
         cdef Py_ssize_t K = self.form.n_states, stride = self.map.stride, e, place
         cdef int32_t a, c
         cdef double log_sum
         cdef double* counts = NULL
-        self.load(b, p)
-        self.prepare(b, p)
+        self.load(b, &p)
+        self.prepare(b, &p)
         if nodes == NULL:
             self.nodes.resize(b.n * stride)
             nodes = self.nodes.data()
         if pairs != NULL:
             self.counts.refill(p.n_edges * K * stride + 1, 0.0)
             counts = self.counts.data()
-        log_sum = self.sums.infer(p, nodes, counts)
+        log_sum = (<TreeOracle>self.oracle_of[TREE]).of(&p).infer(nodes, counts)
         for e in range(p.n_edges if pairs != NULL and log_sum != -INFINITY else 0):
-            place = self.pair_base(b.i) + table_of(p, e) * p.width
+            place = self.pair_base(b.i) + table_of(&p, e) * p.width
             for a in range(K):
                 for c in range(K):
                     pairs[place + self.form.column[a, c]] += counts[(e * K + a) * stride + c]
         return log_sum
 
     cdef int sample(self, const Block* b, const double* uniform, int32_t* code) except -1 nogil:
-        self.sums.sample(&self.asked, uniform, code)
+        (<TreeOracle>self.oracle_of[TREE]).programme.sample(uniform, code)
         return 0
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from sskit.models.feature_map import FeatureMap
 from sskit.models.features import FeatureRows
-from sskit.models.graph.data import refuse_negative, without_unlabelled
+from sskit.models.graph.data import refuse_negative
 from sskit.models.graph.structure import GraphStructure
 from sskit.models.layout import WeightLayout
 from sskit.models.request import Decoder, Request, gather
@@ -49,6 +49,8 @@ class GraphModel:
 
     # each oracle is exact, or bounds what it may have missed
     inferences = ("auto", "tree", "elimination", "qpbo", "trws")
+    # are max-marginals true ones, whatever the labels?
+    marginals = False
 
     def __init__(
         self,
@@ -219,8 +221,8 @@ class GraphModel:
             True labels, 0 to K - 1; anything where a node has none.
         cost : ndarray of shape (n_nodes,)
             Loss of a wrong label at each node, or its factor.
-        labelled : ndarray of shape (n_nodes,), bool
-            Which nodes have a label. The others are left out of the graphs.
+        labelled : ndarray of shape (n_nodes,), bool, or None
+            Which nodes have a label. The others are left out of the graphs. None: all have one.
         block_weight : ndarray of shape (n,)
             Weights of the graphs, summing to one.
         allowed : ndarray of shape (n_nodes, K), bool, default=None
@@ -235,21 +237,22 @@ class GraphModel:
         """
         topologies = self._topologies(graphs)
         names = self._choices(topologies, len(graphs))
-        if labelled.all():
+        if labelled is None or labelled.all():
             labelled = None
         else:
             labels, cost = np.where(labelled, labels, 0), np.where(labelled, cost, 0.0)
-            graphs = without_unlabelled(graphs, labelled)
+            graphs = graphs.without_edges(labelled)
             topologies = self._topologies(graphs)
             allowed = None if allowed is None else allowed | ~labelled[:, None]
-        map, structure = self._bound(graphs, topologies, names, rows_of(graphs))
+        map, structure = self._bound(graphs, topologies, names, self._rows(graphs))
         map.prepare()
-        structure.remember(MOST_MESSAGES)
+        if not structure.exact:
+            structure.remember(MOST_MESSAGES)
         known = {"possible": allowed, "labelled": labelled}
         loss = NodeLoss(labels.astype(np.int32), cost, self.n_states, **known, **losses)
         return StructuredProblem(map, structure, loss, block_weight)
 
-    def decoder(self, graphs, coef, tables, n_jobs=None, allowed=None):
+    def decoder(self, graphs, coef, others, n_jobs=None, allowed=None):
         """Bind the model to graphs that are to be labelled.
 
         Parameters
@@ -258,8 +261,8 @@ class GraphModel:
             The graphs.
         coef : ndarray of shape (K, n_features)
             Weights of the nodes; those of features that do not occur are not read.
-        tables : ndarray of shape (n_edge_features,) or (n_edge_features, K, K)
-            Weights of the pairs as users see them.
+        others : sequence of ndarray
+            All other weights, as blocks of the layout in its order.
         n_jobs : int, default=None
             Number of threads.
         allowed : ndarray of shape (n_nodes, K), bool, default=None
@@ -270,9 +273,9 @@ class GraphModel:
         decoder : Decoder
             Gives labellings.
         """
-        topologies, rows = self._topologies(graphs), rows_of(graphs)
+        topologies, rows = self._topologies(graphs), self._rows(graphs)
         names = self._choices(topologies, len(graphs))
-        weights = gather(rows, coef, [self.pairs(tables)])
+        weights = gather(rows, coef, others)
         map, structure = self._bound(graphs, topologies, names, rows, take_cut)
         return CutDecoder(Request(map, structure, weights, allowed), n_jobs)
 
@@ -284,7 +287,10 @@ class GraphModel:
         choice = np.array([kinds.index(name) for name in names], dtype=np.int8)
         if topologies is not None:
             topologies.arrange(oracles, choice, self.n_states)
-        map = graph_map(rows, graphs, self.form, rows_of(graphs, edges=True))
+        edges, offsets, table = self._edges(graphs)
+        width, nodes = self.form.width, graphs.node_offsets
+        pairs = {"edges": edges, "edge_offsets": offsets, "edge_columns": width}
+        map = FeatureMap(rows, nodes, self.n_states, **pairs)
         structure = GraphStructure(
             map,
             self.form,
@@ -293,10 +299,19 @@ class GraphModel:
             oracles,
             choice,
             topologies=topologies,
+            table=table,
             allowed_pairs=self.allowed_pairs,
-            marginals=kinds == ["graphcut"] and self.n_states == 2,
+            marginals=self.marginals or (kinds == ["graphcut"] and self.n_states == 2),
         )
         return map, structure
+
+    def _rows(self, graphs):
+        """Return the `FeatureRows` of the nodes of each graph, as a tuple."""
+        return rows_of(graphs.features)
+
+    def _edges(self, graphs):
+        """Return those of what edges score by, where they begin, and which an edge has, or None."""
+        return rows_of(graphs.edge_features), graphs.edge_offsets, None
 
 
 class AttractiveModel(GraphModel):
@@ -375,40 +390,9 @@ class CutDecoder(Decoder):
         return out
 
 
-def rows_of(graphs, edges=False):
-    """Return the `FeatureRows` of the nodes of each graph, or of its edges, as a tuple."""
-    parts = graphs.edge_features if edges else graphs.features
+def rows_of(parts):
+    """Return the `FeatureRows` of some matrices, as a tuple."""
     return tuple([FeatureRows(x, sparsify=False) for x in parts])
-
-
-def graph_map(rows, graphs, form, edges, edge_offsets=None):
-    """Return the feature map of graphs.
-
-    Parameters
-    ----------
-    rows : tuple of FeatureRows
-        Features of the nodes of each graph.
-    graphs : GraphBatch or TreeBatch
-        The graphs.
-    form : PairForm
-        How an edge scores.
-    edges : tuple of FeatureRows
-        Features of the edges of each graph, or of the tables that they share.
-    edge_offsets : ndarray of shape (n + 1,), int64, default=None
-        Where these begin; None: where the edges do.
-
-    Returns
-    -------
-    map : FeatureMap
-    """
-    return FeatureMap(
-        rows,
-        graphs.node_offsets,
-        form.n_states,
-        edges=edges,
-        edge_offsets=graphs.edge_offsets if edge_offsets is None else edge_offsets,
-        edge_columns=form.width,
-    )
 
 
 @lru_cache(maxsize=8)

@@ -5,7 +5,24 @@ from sskit.core.vectors cimport Scratch
 from sskit.models.feature_map cimport FeatureMap
 from sskit.models.structure cimport Block, NodeLoss, Structure
 from sskit.oracles.graph.potentials cimport PairForm, Potentials, Topologies
-from sskit.oracles.tree.max_sum cimport TreeKBest
+
+
+# See the header for what they do.
+cdef extern from "labellings.hpp" namespace "sskit" nogil:
+    void put_in_each(const Potentials& p, const int32_t* labels, double* out)
+    Py_ssize_t graph_plane(
+        const Potentials& p, int32_t node, int32_t pair, const int32_t* truth, const int32_t* code,
+        int32_t* index, double* value
+    )
+
+    cppclass Remainder:
+        Potentials rest
+        Scratch[int32_t] labels
+        Py_ssize_t begin(
+            const Potentials& p, const unsigned char* possible, int32_t* label
+        ) except +
+        void reduce(const Potentials& p, Py_ssize_t n, const int32_t* label) except +
+        void write(int32_t* label)
 
 
 cdef class GraphStructure(Structure):
@@ -20,7 +37,6 @@ cdef class GraphStructure(Structure):
     cdef const int32_t[::1] table            # empty: each edge has its own row
     cdef readonly tuple oracles              # keeps the next ones alive
     cdef vector[void*] oracle_of
-    cdef vector[bint] takes_infinite         # can it take potentials of -inf?
     cdef const int8_t[::1] choice
     cdef Topologies topologies               # forks share them; None: oracles do without
     cdef dict given                          # the arguments that may be missing
@@ -34,7 +50,6 @@ cdef class GraphStructure(Structure):
     cdef Scratch[double] nodes               # potentials of nodes, with losses
     cdef Scratch[double] pairs               # of pairs, -inf where these are forbidden
     cdef Scratch[int32_t] labels
-    cdef TreeKBest lists
 
     # where the tables of a graph begin
     cdef inline Py_ssize_t pair_base(self, Py_ssize_t i) noexcept nogil:

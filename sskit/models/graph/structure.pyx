@@ -3,7 +3,6 @@
 import numpy as np
 
 from sskit.models.features import value_digests
-from sskit.oracles.graph.expansion import Expansion
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
@@ -16,10 +15,9 @@ from sskit.models.features cimport are_modest
 from sskit.models.rows cimport Rows, dense_rows
 from sskit.oracles.graph.cut cimport Cut, leave_cut, take_cut
 from sskit.oracles.graph.potentials cimport (
-    GraphOracle, labelling_score, nodes_alone, pair_score, size_of
+    GraphOracle, labelling_score, nodes_alone, size_of
 )
-from sskit.oracles.graph.roof_dual cimport QPBO
-from sskit.oracles.tree.max_sum cimport TreeMaxSum
+from sskit.oracles.tree.max_sum cimport TreeOracle
 
 
 EMPTY = tuple([np.empty(0, dtype=kind) for kind in ("i4", "f8", "i4", "f4", "i8")])
@@ -76,7 +74,6 @@ cdef class GraphStructure(Structure):
         self.costly = self.bounds = self.takes_turns = True
         for oracle in self.oracles:
             self.oracle_of.push_back(<void*>oracle)
-            self.takes_infinite.push_back(not isinstance(oracle, (Cut, Expansion, QPBO)))
             self.exact = self.exact and oracle.exact
             self.lock_free = self.lock_free and oracle.lock_free
             self.takes_turns = self.takes_turns and (oracle.lock_free or oracle.takes_turns)
@@ -174,10 +171,10 @@ cdef class GraphStructure(Structure):
         cdef float* messages = NULL
         self.excess = 0.0
         self.prepare(b, p)
-        if not self.takes_infinite[k]:
+        if (<GraphOracle>self.oracle_of[k]).needs_finite:
             self.make_finite(p)
         if (<GraphOracle>self.oracle_of[k]).exact:
-            return (<GraphOracle>self.oracle_of[k]).improve(p, code)
+            return (<GraphOracle>self.oracle_of[k]).improve(p, code, NULL)
         nodes_alone(p, code)
         take_better(p, truth, code)
         if last != NULL and last[0] >= 0:
@@ -193,7 +190,7 @@ cdef class GraphStructure(Structure):
         self, Py_ssize_t k, const Potentials* p, int32_t* labels, float* messages
     ) except -1 nogil:
         self.excess = 0.0
-        (<GraphOracle>self.oracle_of[k]).improve_from(p, labels, messages)
+        (<GraphOracle>self.oracle_of[k]).improve(p, labels, messages)
         if (<GraphOracle>self.oracle_of[k]).bounds:
             self.excess = max(
                 (<GraphOracle>self.oracle_of[k]).bound - labelling_score(p, labels), 0.0
@@ -204,37 +201,11 @@ cdef class GraphStructure(Structure):
         self, const Block* b, const int32_t* truth, const int32_t* code, int32_t* index,
         double* value
     ) except -1 nogil:
-        cdef Py_ssize_t K = self.form.n_states, e, n = 0
-        cdef Py_ssize_t first = self.edge_first[b.i], n_edges = self.edge_stop[b.i] - first
-        cdef int32_t stride = <int32_t>self.map.stride, place = <int32_t>self.map.node_base
-        cdef int32_t base = <int32_t>self.pair_base(b.i), width = <int32_t>self.pair_width
-        cdef int32_t pair = base, u, v, was, now
-        cdef const int32_t* ends = &self.ends[first, 0] if n_edges else NULL
-        cdef const int32_t* column = &self.form.column[0, 0]
-        cdef bint shares = self.table.shape[0] > 0, potts = self.form.potts
-        # Every entry is written and stays if the labels differ there: where they do is too
-        # irregular for branches.
-        for v in range(<int32_t>b.n):
-            index[n], index[n + 1] = place + truth[v], place + code[v]
-            value[n], value[n + 1] = 1.0, -1.0
-            n += 2 * (truth[v] != code[v])
-            place += stride
-        for e in range(n_edges):
-            u, v = ends[2 * e], ends[2 * e + 1]
-            if potts:
-                was, now = truth[u] == truth[v], code[u] == code[v]
-                index[n], value[n] = pair, was - now
-                n += was != now
-            else:
-                if shares:
-                    pair = base + self.table[first + e] * width
-                was = column[truth[u] * K + truth[v]]
-                now = column[code[u] * K + code[v]]
-                index[n], index[n + 1] = pair + was, pair + now
-                value[n], value[n + 1] = 1.0, -1.0
-                n += 2 * (was != now)
-            pair += width
-        return n
+        cdef Potentials p
+        self.load(b, &p)
+        return graph_plane(
+            p, <int32_t>self.map.node_base, <int32_t>self.pair_base(b.i), truth, code, index, value
+        )
 
     cdef double score(self, const Block* b, const int32_t* code) except? -1 nogil:
         cdef Potentials p
@@ -243,9 +214,7 @@ cdef class GraphStructure(Structure):
 
     def prepare_k_best(self, Py_ssize_t k):
         """Make room for k labellings; fewer if the largest tree has not as many."""
-        k = min(k, self.form.n_states ** min(self.map.longest, int(k).bit_length()))
-        self.lists = TreeKBest(k)
-        return k
+        return min(k, self.form.n_states ** min(self.map.longest, int(k).bit_length()))
 
     cdef Py_ssize_t k_best(
         self, const Block* b, Py_ssize_t k, int32_t* codes, double* scores
@@ -253,8 +222,7 @@ cdef class GraphStructure(Structure):
         cdef Potentials p
         self.load(b, &p)
         self.prepare(b, &p)
-        with gil:
-            return self.lists.decode(&p, codes, scores)
+        return (<TreeOracle>self.oracle_of[0]).of(&p).k_best(k, codes, scores)
 
     cdef int max_marginals(self, const Block* b, double* out) except -1 nogil:
         cdef Potentials p
@@ -262,10 +230,11 @@ cdef class GraphStructure(Structure):
         if not self.marginals_are_true:
             return self.put_in(b, &p, out)
         self.prepare(b, &p)
-        if self.takes_infinite[0]:
-            return (<TreeMaxSum>self.oracle_of[0]).marginals(&p, out, p.stride)
-        with gil:
-            return self.cut_marginals(&p, out)
+        if (<GraphOracle>self.oracle_of[0]).needs_finite:
+            with gil:
+                return self.cut_marginals(&p, out)
+        (<TreeOracle>self.oracle_of[0]).of(&p).max_marginals(out)
+        return 0
 
     cdef int cut_marginals(self, Potentials* p, double* out) except -1:
         cdef Cut cut = self.oracles[0]
@@ -274,7 +243,7 @@ cdef class GraphStructure(Structure):
         cdef double score
         self.labels.resize(p.n_nodes)
         self.make_finite(p)
-        cut.improve(p, self.labels.data())
+        cut.improve(p, self.labels.data(), NULL)
         score = labelling_score(p, self.labels.data())
         for k in range(p.n_nodes * p.stride):
             out[k] = score
@@ -285,29 +254,11 @@ cdef class GraphStructure(Structure):
         return 0
 
     cdef int put_in(self, const Block* b, Potentials* p, double* out) except -1 nogil:
-        cdef int32_t* labels
         cdef const double* node = p.node
-        cdef double score
-        cdef int32_t k, u, v
-        cdef Py_ssize_t e
         self.labels.resize(p.n_nodes)
-        labels = self.labels.data()
-        self.find(b, p, NULL, labels)
+        self.find(b, p, NULL, self.labels.data())
         p.node = node
-        score = labelling_score(p, labels)
-        for v in range(p.n_nodes):
-            for k in range(p.n_states):
-                out[v * p.stride + k] = score
-                if k != labels[v]:
-                    out[v * p.stride + k] += (
-                        node[v * p.stride + k] - node[v * p.stride + labels[v]]
-                    )
-        for e in range(p.n_edges):
-            u, v = p.ends[2 * e], p.ends[2 * e + 1]
-            score = pair_score(p, e, labels[u], labels[v])
-            for k in range(p.n_states):
-                out[u * p.stride + k] += pair_score(p, e, k, labels[v]) - score
-                out[v * p.stride + k] += pair_score(p, e, labels[u], k) - score
+        put_in_each(p[0], self.labels.data(), out)
         return 0
 
     cpdef Structure fork(self):
@@ -412,6 +363,6 @@ def cut_single(const double[:, ::1] features, const int32_t[:, ::1] ends,
     labels = np.empty(n, dtype=np.int32)
     cdef int32_t[::1] out = labels
     cut = take_cut()
-    cut.improve(&found, &out[0])
+    cut.improve(&found, &out[0], NULL)
     leave_cut(cut)
     return labels

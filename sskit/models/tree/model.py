@@ -1,23 +1,20 @@
 """The tree model: a label for every node of a tree, scored by nodes and by parents and children."""
 
+from functools import cached_property
+
 import numpy as np
 import scipy.sparse as sp
 
 from sskit.models.features import FeatureRows
 from sskit.models.graph.data import node_scale
-from sskit.models.graph.model import graph_map
-from sskit.models.graph.structure import GraphStructure
+from sskit.models.graph.model import GraphModel
 from sskit.models.layout import WeightLayout
-from sskit.models.request import Decoder, Request, gather
-from sskit.models.structure import NodeLoss, StructuredProblem
-from sskit.oracles.graph.potentials import Topologies, form_of
-from sskit.oracles.tree.max_sum import TreeMaxSum
 
 # The features of the one table that edges without kinds share.
 ONE = FeatureRows(np.ones((1, 1)), sparsify=False)
 
 
-class TreeModel:
+class TreeModel(GraphModel):
     """A label for every node of a forest: graphs with tables from parents to children.
 
     score(x, y) = sum_v <coef[y_v], x_v> + sum_(v has a parent u) transitions[y_u, y_v]
@@ -31,101 +28,36 @@ class TreeModel:
         Number of features p of a node.
     n_states : int
         Number of labels K.
-    n_kinds : int, default=None
-        Number of kinds of edges; None means one table for all.
+    kinds : ndarray of shape (n_kinds,), default=None
+        The kinds of edges, sorted; None means one table for all.
     """
 
-    def __init__(self, n_features, n_states, n_kinds=None):
-        self.n_states, self.n_kinds = n_states, n_kinds
-        tables = () if n_kinds is None else (n_kinds,)
+    marginals = True
+
+    def __init__(self, n_features, n_states, kinds=None):
+        super().__init__(n_features, 1 if kinds is None else len(kinds), n_states, inference="tree")
+        self.kinds = kinds
+
+    @cached_property
+    def layout(self):
+        """Names and places of the weights."""
+        K, tables = self.n_states, () if self.kinds is None else (len(self.kinds),)
         # in the order of the feature map, for which roots and leaves are features
-        self.layout = WeightLayout(
-            coef=(n_states, n_features),
-            root=(n_states,),
-            leaf=(n_states,),
-            transitions=(*tables, n_states, n_states),
-        )
+        blocks = {"root": (K,), "leaf": (K,), "transitions": (*tables, K, K)}
+        return WeightLayout(coef=(K, self.sizes[0]), **blocks)
 
-    def bind(self, trees, codes, labels, cost, block_weight, *, table=None):
-        """Bind the model to training data.
+    def _choices(self, topologies, n):
+        """Return the name of the oracle of each tree."""
+        return ["tree"] * n
 
-        Parameters
-        ----------
-        trees : TreeBatch
-            The trees.
-        codes : ndarray of shape (n_edges,), int32, or None
-            Kinds of the edges, 0 to n_kinds - 1; None if there is one table for all.
-        labels : ndarray of shape (n_nodes,)
-            True labels, 0 to K - 1.
-        cost : ndarray of shape (n_nodes,)
-            Loss of a wrong label at each node.
-        block_weight : ndarray of shape (n,)
-            Weights of the trees, summing to one.
-        table : ndarray of shape (K, K), default=None
-            Costs of pairs of labels, by which the losses are multiplied.
+    def _rows(self, trees):
+        """Return the `FeatureRows` of the nodes; roots and leaves are two more columns."""
+        parts = zip(trees.features, trees.marks, strict=True)
+        return tuple([FeatureRows(x, sparsify=False, marks=marks) for x, marks in parts])
 
-        Returns
-        -------
-        problem : StructuredProblem
-            What solvers take.
-        """
-        map, structure = bound_trees(trees, codes, self.n_kinds, self.n_states, node_rows(trees))
-        map.prepare()
-        loss = NodeLoss(labels.astype(np.int32), cost, self.n_states, table)
-        return StructuredProblem(map, structure, loss, block_weight)
-
-
-def make_decoder(trees, codes, n_kinds, coef, root, leaf, transitions, possible=None, n_jobs=None):
-    """Return what labels trees with given weights, which are not checked.
-
-    Parameters
-    ----------
-    trees : TreeBatch
-        The trees.
-    codes : ndarray of shape (n_edges,), int32, or None
-        As of `TreeModel.bind`.
-    n_kinds : int or None
-        Number of kinds of edges.
-    coef : ndarray of shape (K, p)
-        Weights of the features; those of features that do not occur are not read.
-    root, leaf : ndarray of shape (K,)
-        Weights of the labels of roots, and of nodes without children.
-    transitions : ndarray of shape (K, K) or (n_kinds, K, K)
-        Weights of the labels of parents and children.
-    possible : ndarray of shape (n_nodes, K), bool, default=None
-        Labels that are possible at each node; None means all.
-    n_jobs : int, default=None
-        Number of threads.
-
-    Returns
-    -------
-    decoder : Decoder
-        Gives labellings.
-    """
-    rows = node_rows(trees)
-    weights = gather(rows, coef, [root, leaf, transitions])
-    map, structure = bound_trees(trees, codes, n_kinds, len(coef), rows)
-    return Decoder(Request(map, structure, weights, possible), n_jobs)
-
-
-def bound_trees(trees, codes, n_kinds, n_states, rows):
-    """Return the feature map and the structure of trees with these features of nodes."""
-    form = form_of(n_states, "full")
-    kinds, offsets, table = kinds_of_trees(codes, trees.edge_offsets, n_kinds)
-    map = graph_map(rows, trees, form, kinds, offsets)
-    choice = np.zeros(len(trees), dtype=np.int8)
-    oracles = [TreeMaxSum()]
-    topologies = Topologies(trees.n_nodes, trees.ends, trees.edge_offsets)
-    topologies.arrange(oracles, choice, n_states)
-    more = {"table": table, "topologies": topologies, "marginals": True}
-    edges = trees.edge_offsets[:-1], trees.edge_offsets[1:]
-    return map, GraphStructure(map, form, trees.ends, edges, oracles, choice, **more)
-
-
-def node_rows(trees):
-    """Return the feature rows of trees; that nodes are roots or leaves are two more columns."""
-    parts = zip(trees.features, trees.marks, strict=True)
-    return tuple([FeatureRows(x, sparsify=False, marks=marks) for x, marks in parts])
+    def _edges(self, trees):
+        """Return the kinds that trees have as features of tables, and which an edge has."""
+        return kinds_of_trees(trees.codes(self.kinds), trees.edge_offsets, self.sizes[1])
 
 
 def kinds_of_trees(codes, edge_offsets, n_kinds):
@@ -137,7 +69,7 @@ def kinds_of_trees(codes, edge_offsets, n_kinds):
         Kinds of the edges of all trees, 0 to n_kinds - 1; None if there is one table for all.
     edge_offsets : ndarray of shape (n + 1,)
         Where the trees begin.
-    n_kinds : int or None
+    n_kinds : int
         Number of kinds.
 
     Returns

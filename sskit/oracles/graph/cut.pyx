@@ -1,15 +1,16 @@
-"""Minimum cuts: exact maximisation over the labellings of graphs with two states."""
+"""Minimum cuts, and what is made of them: two states exactly, more by moves, others by halves."""
 
 import threading
 
 import numpy as np
 
+from sskit.oracles.graph.trws import TRWS
+
 from libc.math cimport fabs
-from libc.stdint cimport int32_t
+from libc.string cimport memcpy, memset
 
 from sskit.oracles.graph.potentials cimport (
-    ROUNDING, GraphOracle, GraphPotentials, Potentials, check_capacities, labelling_score,
-    pair_score
+    ROUNDING, GraphPotentials, Topology, check_capacities, labelling_score, pair_score
 )
 from sskit.parallel.turnstile cimport Turnstile
 
@@ -24,13 +25,13 @@ cdef class Cut(GraphOracle):
     """Scratch memory for cuts; it grows with the graphs."""
 
     def __cinit__(self):
-        self.exact = self.takes_turns = True
+        self.exact = self.takes_turns = self.needs_finite = True
 
     cdef int reserve(self, Py_ssize_t n_nodes, Py_ssize_t n_edges) except -1 nogil:
-        if n_nodes <= self.max_nodes and n_edges <= self.max_edges:
-            return 0
-        with gil:
-            return self.grow(n_nodes, n_edges)
+        if n_nodes > self.max_nodes or n_edges > self.max_edges:
+            with gil:
+                self.grow(n_nodes, n_edges)
+        return 0
 
     cdef int grow(self, Py_ssize_t n_nodes, Py_ssize_t n_edges) except -1:
         n_nodes, n_edges = max(n_nodes, self.max_nodes, 1), max(n_edges, self.max_edges, 1)
@@ -39,110 +40,50 @@ cdef class Cut(GraphOracle):
         gain, capacity = np.empty(n_nodes), np.empty(n_edges)
         places = np.arange(n_nodes, dtype=np.int32)
         arrays = places, gain, np.zeros(n_nodes), *ends, capacity
-        self.place.resize(n_nodes)
-        self.node_of.resize(n_nodes)
-        self.option.resize(n_nodes)
+        self.network.place.resize(n_nodes)
+        self.network.node_of.resize(n_nodes)
         # all of them or none: memory may end on the way
         self.max_nodes, self.max_edges, self.graph, self.arrays = n_nodes, n_edges, graph, arrays
         self.ends, self.gain, self.capacity = ends, gain, capacity
-        self.tail, self.head = &self.ends[0, 0], &self.ends[1, 0]
+        self.network.gain, self.network.capacity = &self.gain[0], &self.capacity[0]
+        self.network.tail, self.network.head = &self.ends[0, 0], &self.ends[1, 0]
         return 0
 
-    cdef int improve(self, const Potentials* p, int32_t* labels) except -1 nogil:
-        cdef Py_ssize_t v
-        self.reserve(p.n_nodes, p.n_edges)
-        for v in range(p.n_nodes):
-            labels[v] = 0
-            self.option[v] = <int32_t>(p.n_states - 1)  # 1 of two states, 0 of one
-        self.choose(p, self.option.data(), labels)
-        return 0
+    cdef int improve(self, const Potentials* p, int32_t* labels, float* messages) except -1 nogil:
+        memset(labels, 0, p.n_nodes * sizeof(int32_t))
+        self.last.refill(p.n_nodes, <int32_t>(p.n_states - 1))  # 1 of two states, 0 of one
+        return self.choose(p, self.last.data(), labels)
 
     cpdef GraphOracle fork(self):
         return Cut()
 
-    cdef Py_ssize_t choose(
+    cdef int choose(
         self, const Potentials* p, const int32_t* second, int32_t* labels
     ) except -1 nogil:
-        cdef Py_ssize_t k, e, v, n_changed = 0
+        cdef Py_ssize_t i, e
         self.reserve(p.n_nodes, p.n_edges)
-        e = self.prepare(p, labels, second)
+        e = self.choice.prepare(p[0], labels, second, self.network)
         if e >= 0:
             with gil:
-                raise ValueError(
-                    f"edge {e} between the nodes {p.ends[2 * e]} and {p.ends[2 * e + 1]} cannot "
-                    "be represented by a cut: its potentials of the states "
-                    + _describe(p, e, labels[p.ends[2 * e]], second[p.ends[2 * e]],
-                                labels[p.ends[2 * e + 1]], second[p.ends[2 * e + 1]])
-                )
-        if self.n_nodes == 0:
-            return 0
-        self.send()
-        for k in range(self.n_nodes):
-            if self.sides[k]:
-                v = self.node_of[k]
-                labels[v] = second[v]
-                n_changed += 1
-        return n_changed
-
-    cdef int read(
-        self, const Potentials* p, const int32_t* first, const int32_t* second
-    ) except -1 nogil:
-        cdef Py_ssize_t v, e
-        cdef int32_t a, b
-        cdef double neither, both, only_a, only_b, bend
-        self.label.resize(p.n_nodes)
-        self.pair.resize(p.n_edges)
-        for v in range(p.n_nodes):
-            self.label[v] = p.node[v * p.stride + second[v]] - p.node[v * p.stride + first[v]]
-        for e in range(p.n_edges):
-            a, b = p.ends[2 * e], p.ends[2 * e + 1]
-            neither = pair_score(p, e, first[a], first[b])
-            both = pair_score(p, e, second[a], second[b])
-            only_a = pair_score(p, e, second[a], first[b])
-            only_b = pair_score(p, e, first[a], second[b])
-            bend = (both - only_a) + (neither - only_b)
-            # what is rounding must not set nodes against each other
-            if fabs(bend) > ROUNDING * (fabs(neither) + fabs(only_a) + fabs(only_b) + fabs(both)):
-                self.pair[e] = bend
-                self.label[a] += only_a - neither
-                self.label[b] += only_b - neither
-            else:  # in the middle of what it may be
-                self.pair[e] = 0.0
-                self.label[a] += 0.5 * ((only_a - neither) + (both - only_b))
-                self.label[b] += 0.5 * ((only_b - neither) + (both - only_a))
+                refuse_edge(p, e, labels, second)
+        if self.network.n_nodes:
+            self.send()
+        for i in range(self.network.n_nodes):
+            if self.sides[i]:
+                labels[self.network.node_of[i]] = second[self.network.node_of[i]]
         return 0
 
-    cdef Py_ssize_t prepare(
-        self, const Potentials* p, const int32_t* first, const int32_t* second
-    ) except -2 nogil:
-        cdef Py_ssize_t v, e
-        cdef int32_t a, b
-        self.read(p, first, second)
-        for v in range(p.n_nodes):
-            self.place[v] = -(first[v] == second[v])
-        self.begin(p.n_nodes)
-        for e in range(p.n_edges):
-            a, b = p.ends[2 * e], p.ends[2 * e + 1]
-            if self.pair[e] < 0.0:
-                return e
-            # half of it in either direction, and the rest is linear in each end
-            self.label[a] += 0.5 * self.pair[e]
-            self.label[b] += 0.5 * self.pair[e]
-            if self.pair[e] > 0.0:
-                self.join(a, b, 0.5 * self.pair[e])
-        for v in range(self.n_nodes):
-            self.gain[v] = -self.label[self.node_of[v]]
-        return -1
-
-    cdef void begin(self, Py_ssize_t n_nodes) noexcept nogil:
-        cdef Py_ssize_t v
-        self.n_nodes = 0
-        self.n_edges = 0
-        for v in range(n_nodes):
-            if self.place[v] >= 0:
-                self.place[v] = <int32_t>self.n_nodes
-                self.node_of[self.n_nodes] = <int32_t>v
-                self.n_nodes += 1
+    cdef int relax(
+        self, Py_ssize_t n_labels, const double* label, Py_ssize_t n_edges, const int32_t* ends,
+        const double* pair, int32_t* halves
+    ) except -1 nogil:
+        cdef Py_ssize_t n_open = self.dual.decide(n_labels, label, n_edges, ends, pair, halves)
+        if n_open:
+            self.reserve(2 * n_labels, 2 * n_open)
+            self.dual.prepare(halves, self.network)
+            self.send()
+            self.dual.read(self.network, &self.sides[0], halves)
+        return 0
 
     cdef double send(self) except? -1 nogil:
         # who holds the lock already must not let those wait who are on their way to it
@@ -158,7 +99,7 @@ cdef class Cut(GraphOracle):
 
     cdef double run(self) except? -1:
         cdef object graph = self.graph
-        cdef Py_ssize_t n = self.n_nodes, m = self.n_edges
+        cdef Py_ssize_t n = self.network.n_nodes, m = self.network.n_edges
         cdef double flow
         places, gain, zero, tail, head, capacity = self.arrays
         places = places[:n]
@@ -179,38 +120,37 @@ cdef class Cut(GraphOracle):
         that this adds is what the best score loses. The flow and the search trees of one node
         serve the next one (Kohli and Torr 2008).
         """
-        cdef Py_ssize_t k
+        cdef Py_ssize_t k, side
         cdef double flow = self.send(), lost, force
-        cdef double[::1] forces = np.abs(self.arrays[1][: self.n_nodes])
+        cdef double[::1] forces = np.abs(self.arrays[1][: self.network.n_nodes])
         cdef const unsigned char[::1] sides = self.sides
         cdef object graph = self.graph
-        for k in range(self.n_edges):
-            forces[self.tail[k]] += 2.0 * self.capacity[k]
-            forces[self.head[k]] += 2.0 * self.capacity[k]
-        for k in range(self.n_nodes):
-            force = 2.0 * forces[k]
-            if sides[k]:
-                graph.add_tedge(k, force, 0.0)
-            else:
-                graph.add_tedge(k, 0.0, force)
+        for k in range(self.network.n_edges):
+            forces[self.network.tail[k]] += 2.0 * self.network.capacity[k]
+            forces[self.network.head[k]] += 2.0 * self.network.capacity[k]
+        for k in range(self.network.n_nodes):
+            side, force = sides[k], 2.0 * forces[k]
+            graph.add_tedge(k, side * force, (1 - side) * force)
             graph.mark_node(k)
             lost = graph.maxflow(True) - flow
-            out[self.node_of[k], 1 - sides[k]] -= max(lost, 0.0)
-            if sides[k]:
-                graph.add_tedge(k, -force, 0.0)
-            else:
-                graph.add_tedge(k, 0.0, -force)
+            out[self.network.node_of[k], 1 - side] -= max(lost, 0.0)
+            graph.add_tedge(k, -side * force, (side - 1) * force)
             graph.mark_node(k)
         return 0
 
 
-cdef str _describe(const Potentials* p, Py_ssize_t e, int32_t a, int32_t a2, int32_t b, int32_t b2):
+cdef int refuse_edge(
+    const Potentials* p, Py_ssize_t e, const int32_t* first, const int32_t* second
+) except -1:
+    cdef int32_t u = p.ends[2 * e], v = p.ends[2 * e + 1]
     cdef list parts = [
         f"({i}, {j}): {pair_score(p, e, i, j):.6g}"
-        for i, j in ((a, b), (a, b2), (a2, b), (a2, b2))
+        for i in (first[u], second[u]) for j in (first[v], second[v])
     ]
-    return (
-        ", ".join(parts) + "; the first and the last must not be less in sum than the other two"
+    raise ValueError(
+        f"edge {e} between the nodes {u} and {v} cannot be represented by a cut: its potentials "
+        f"of the states {', '.join(parts)}; the first and the last must not be less in sum than "
+        "the other two"
     )
 
 
@@ -236,6 +176,173 @@ cdef object flow_graph(Py_ssize_t n_nodes, Py_ssize_t n_edges):
     from maxflow import GraphFloat
 
     return GraphFloat(n_nodes, n_edges)
+
+
+cdef class Expansion(GraphOracle):
+    """Labellings of many states that no move improves; a move is found by one cut.
+
+    Before the moves, nodes of Potts potentials whose best label is certain get it for good.
+
+    Parameters
+    ----------
+    persistency : bool, default=True
+        Whether to look for nodes of Potts potentials whose best label is certain, before the
+        moves.
+    swaps : bool, default=False
+        Whether a move lets all nodes of two states choose between these (alpha-beta-swap), or
+        every node change to one state (alpha-expansion).
+    """
+
+    cdef readonly bint persistency
+    cdef readonly bint swaps
+    cdef Cut cut
+    cdef Moves moves
+
+    def __cinit__(self, bint persistency=True, bint swaps=False):
+        self.persistency, self.swaps = persistency, swaps
+        self.needs_finite, self.cut = True, Cut()
+
+    cpdef GraphOracle fork(self):
+        return Expansion(self.persistency, self.swaps)
+
+    cdef int improve(self, const Potentials* p, int32_t* labels, float* messages) except -1 nogil:
+        cdef Py_ssize_t n_states = p.n_states, m = 0, idle = 0, v, e
+        cdef Py_ssize_t n_moves = n_states * (n_states - 1) // 2 if self.swaps else n_states
+        cdef double score, value, least = 0.0
+        if p.potts:
+            for e in range(p.n_edges):
+                if p.pair[e] < 0.0:
+                    with gil:
+                        raise ValueError(
+                            f"edge {e} between the nodes {p.ends[2 * e]} and "
+                            f"{p.ends[2 * e + 1]} cannot be represented by a cut: its potential "
+                            f"is {p.pair[e]:.6g}, expected a number >= 0"
+                        )
+        self.moves.begin(p[0])
+        if p.potts and self.persistency:
+            self.find_certain(p)
+        for v in range(p.n_nodes):
+            if self.moves.certain[v] >= 0:
+                # no labelling gets worse by this: the property that makes them certain
+                labels[v] = self.moves.certain[v]
+        # a gain below the rounding of the score is none, or moves would go in circles
+        for v in range(p.n_nodes):
+            least += fabs(p.node[v * p.stride + labels[v]])
+        for e in range(p.n_edges):
+            least += fabs(pair_score(p, e, labels[p.ends[2 * e]], labels[p.ends[2 * e + 1]]))
+        least *= ROUNDING
+        score = labelling_score(p, labels)
+        while idle < n_moves:
+            self.moves.options(p[0], self.swaps, m, labels)
+            self.cut.choose(p, self.moves.second.data(), self.moves.trial.data())
+            value = labelling_score(p, self.moves.trial.data())
+            idle += 1
+            if value > score + least:    # nor where a score is not a number
+                memcpy(labels, self.moves.trial.data(), p.n_nodes * sizeof(int32_t))
+                score, idle = value, 0
+            m = (m + 1) % n_moves
+        return 0
+
+    # cut each state off from all others
+    cdef int find_certain(self, const Potentials* p) except -1 nogil:
+        cdef int32_t k
+        self.cut.reserve(p.n_nodes, p.n_edges)
+        for k in range(<int32_t>p.n_states):
+            self.moves.cut_off(p[0], k, self.cut.network)
+            if self.cut.network.n_nodes == 0:
+                return 0
+            self.cut.send()
+            self.moves.keep(p[0], k, self.cut.network, &self.cut.sides[0])
+        return 0
+
+    cdef double least_bound(self, const Potentials* p, const int32_t* labels) noexcept nogil:
+        """Return the least upper bound of the score that is known without more cuts.
+
+        Alone, every node and edge could have its own best state. For Potts potentials the costs
+        of a labelling are what it falls short of that, and expansion moves end within twice the
+        least costs (Boykov, Veksler and Zabih 2001, theorem 6.1).
+        """
+        cdef double alone = self.moves.alone(p[0]), score = labelling_score(p, labels)
+        return max(score, 0.5 * (score + alone) if p.potts and not self.swaps else alone)
+
+
+cdef class QPBO(GraphOracle):
+    """Roof duality, whose bound is that of the linear relaxation, and then message passing.
+
+    Exact where the cut decides all nodes, above all where states can be exchanged at some nodes
+    such that a cut represents all edges. Nodes that it does not decide get their labels from
+    `TRWS`, which begins with those that are given, and single nodes' moves.
+    """
+
+    cdef readonly Py_ssize_t n_undecided  # nodes, in the last call
+    cdef Cut cut
+    cdef GraphOracle rest            # TRWS
+    cdef Scratch[int32_t] halves     # (n_nodes,) twice the states of the relaxation's optimum
+    cdef Scratch[int32_t] trial      # (n_nodes,) a labelling
+    cdef Scratch[int32_t] last       # (n_nodes,) the last state
+
+    def __cinit__(self):
+        self.bounds = self.takes_turns = self.needs_finite = True
+        self.cut, self.rest = Cut(), TRWS()
+
+    cpdef GraphOracle fork(self):
+        return QPBO()
+
+    cdef int arrange(self, Topology* topology, Py_ssize_t n_states) except -1 nogil:
+        return self.rest.arrange(topology, n_states)
+
+    cdef int improve(self, const Potentials* p, int32_t* labels, float* messages) except -1 nogil:
+        cdef double score = labelling_score(p, labels), value
+        self.relax(p)
+        memcpy(self.trial.data(), labels, p.n_nodes * sizeof(int32_t))
+        if self.n_undecided:
+            self.write_decided(self.trial.data(), p.n_nodes)
+            self.rest.improve(p, self.trial.data(), NULL)
+        self.write_decided(self.trial.data(), p.n_nodes)
+        value = labelling_score(p, self.trial.data())
+        if value > score:  # but for rounding it is no less
+            memcpy(labels, self.trial.data(), p.n_nodes * sizeof(int32_t))
+            score = value
+        self.bound = max(self.bound, score)
+        return 0
+
+    cdef void write_decided(self, int32_t* labels, Py_ssize_t n_nodes) noexcept nogil:
+        cdef Py_ssize_t v
+        for v in range(n_nodes):
+            if self.halves[v] != 1:
+                labels[v] = self.halves[v] // 2
+
+    # fill halves, n_undecided and bound
+    cdef int relax(self, const Potentials* p) except -1 nogil:
+        cdef Choice* choice = &self.cut.choice
+        cdef Py_ssize_t v
+        if p.n_states > 2:
+            with gil:
+                raise ValueError(f"roof duality is for two states, got {p.n_states}")
+        self.halves.resize(p.n_nodes)
+        self.trial.refill(p.n_nodes, 0)
+        self.last.refill(p.n_nodes, <int32_t>(p.n_states - 1))  # 1 of two states, 0 of one
+        choice.read(p[0], self.trial.data(), self.last.data())
+        self.cut.relax(
+            p.n_nodes, choice.label.data(), p.n_edges, p.ends, choice.pair.data(),
+            self.halves.data()
+        )
+        self.n_undecided = 0
+        for v in range(p.n_nodes):
+            self.n_undecided += self.halves[v] == 1
+        self.bound = labelling_score(p, self.trial.data())
+        self.bound += choice.optimum(p[0], self.halves.data())
+        return 0
+
+
+cdef GraphPotentials two_states(nodes, edges, pairwise, truth=None, cost=1.0, more="expansion"):
+    cdef GraphPotentials potentials = GraphPotentials(nodes, edges, pairwise, truth, cost)
+    if potentials.struct_.n_states != 2:
+        raise ValueError(
+            f"nodes must have 2 columns, one for each state, got {potentials.struct_.n_states}; "
+            f"for more states see {more}"
+        )
+    return potentials
 
 
 def graphcut(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0):
@@ -296,12 +403,9 @@ def graphcut(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0):
     """
     cdef GraphPotentials potentials = two_states(nodes, edges, pairwise, truth, cost)
     cdef Cut cut = take_cut()
-    labels = np.empty(potentials.struct_.n_nodes, dtype=np.int32)
-    cdef int32_t[::1] out = labels
-    with nogil:
-        cut.improve(&potentials.struct_, &out[0])
+    found = potentials.labelled(cut)
     leave_cut(cut)
-    return labels, labelling_score(&potentials.struct_, &out[0])
+    return found
 
 
 def graph_max_marginals(nodes, edges=None, pairwise=None):
@@ -346,21 +450,158 @@ def graph_max_marginals(nodes, edges=None, pairwise=None):
     """
     cdef GraphPotentials potentials = two_states(nodes, edges, pairwise)
     cdef Cut cut = Cut()
-    cdef int32_t[::1] labels = np.empty(potentials.struct_.n_nodes, dtype=np.int32)
-    scores = np.empty((potentials.struct_.n_nodes, 2))
-    cdef double[:, ::1] out = scores
-    cut.improve(&potentials.struct_, &labels[0])
-    out[:, :] = labelling_score(&potentials.struct_, &labels[0])
-    cut.marginals(out)
+    _, score = potentials.labelled(cut)
+    scores = np.full((potentials.struct_.n_nodes, 2), score)
+    cut.marginals(scores)
     return scores
 
 
-cdef GraphPotentials two_states(nodes, edges, pairwise, truth=None, cost=1.0):
+def expansion(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0, start=None,
+              moves="expansion", persistency=True, return_bound=False):
+    """Find a good labelling of a graph with any number of states by moves, each a minimum cut.
+
+    Maximises ``sum_v nodes[v, y_v] + sum_e pairwise[e, y_u, y_v]`` with ``(u, v) = edges[e]``,
+    plus, if `truth` is given, the loss ``sum_v cost_v [y_v != truth_v]``. An expansion lets all
+    nodes at once choose between their state and a given one; a swap lets all nodes of two states
+    choose between these. Stops where no move raises the score; not exact.
+
+    Parameters
+    ----------
+    nodes : array-like of shape (n_nodes, n_states)
+        Potentials of the nodes, finite.
+    edges : array-like of int of shape (n_edges, 2), default=None
+        The two nodes of each edge. Edges between the same two nodes add up. None means no edges.
+    pairwise : array-like, (n_edges,), (n_states, n_states) or \
+(n_edges, n_states, n_states), default=None
+        Potentials of the edges, finite: for each edge a number >= 0 that counts where its two
+        states agree (Potts), or tables from the state of its first node to that of the second;
+        one table serves all edges. Expansions need ``pairwise[a, a] + pairwise[b, c] >=
+        pairwise[b, a] + pairwise[a, c]`` for all states, swaps this for b = c only.
+    truth : array-like of shape (n_nodes,), default=None
+        True states; None means no loss.
+    cost : float or array-like of shape (n_nodes,), default=1.0
+        Loss of a wrong state at each node, non-negative.
+    start : array-like of int of shape (n_nodes,), default=None
+        States to start from. None means the best state of every node alone.
+    moves : {"expansion", "swap"}, default="expansion"
+        Kind of moves.
+    persistency : bool, default=True
+        Whether to fix nodes of Potts potentials first whose best state is certain, by a cut for
+        each state (Kovtun 2003).
+    return_bound : bool, default=False
+        Whether to return an upper bound of the maximum too.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_nodes,), int32
+        A labelling that no move improves, no worse than `start`.
+    score : float
+        Its score.
+    bound : float
+        No labelling scores more; only if `return_bound`. For Potts potentials and expansions it
+        is at most half as far above the score as the sum of the maxima of all potentials; equal
+        to the score (up to rounding) if all nodes were certain.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not match, a number is not finite, an edge has a node that does not exist
+        or joins a node to itself, a cut cannot represent a move at an edge (it is named), a true
+        state or one of `start` is out of range, a cost is negative or `moves` is unknown.
+
+    See Also
+    --------
+    graphcut : Two states, exactly.
+
+    References
+    ----------
+    Boykov, Veksler and Zabih (2001). Fast approximate energy minimization via graph cuts. IEEE
+    Transactions on Pattern Analysis and Machine Intelligence 23(11).
+
+    Kovtun (2003). Partial optimal labeling search for a NP-hard subclass of (max,+) problems.
+    DAGM Symposium.
+
+    Examples
+    --------
+    >>> from sskit.oracles import expansion
+    >>> nodes = [[2, 0, 0], [0, 0.5, 0], [0, 0, 2], [0, 0, 1]]
+    >>> path = [[0, 1], [1, 2], [2, 3]]
+    >>> expansion(nodes, path, [1, 0.75, 0.75])
+    (array([0, 0, 2, 2], dtype=int32), 6.75)
+    """
+    if not isinstance(moves, str) or moves not in ("expansion", "swap"):
+        raise ValueError(f"moves must be 'expansion' or 'swap', got {moves!r}")
     cdef GraphPotentials potentials = GraphPotentials(nodes, edges, pairwise, truth, cost)
-    if potentials.struct_.n_states != 2:
-        raise ValueError(
-            f"nodes must have 2 columns, one for each state, got {potentials.struct_.n_states}; "
-            "for more states see expansion"
-        )
+    cdef Expansion oracle = Expansion(persistency, moves == "swap")
+    labels, score = potentials.labelled(oracle, start)
+    if not return_bound:
+        return labels, score
+    cdef const int32_t[::1] found = labels
+    return labels, score, oracle.least_bound(&potentials.struct_, &found[0])
+
+
+def qpbo(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0):
+    """Decide what one cut can decide in any graph with two states (roof duality).
+
+    Maximises ``sum_v nodes[v, y_v] + sum_e pairwise[e, y_u, y_v]`` with ``(u, v) = edges[e]``,
+    plus, if `truth` is given, the loss ``sum_v cost_v [y_v != truth_v]``. Solves the linear
+    programming relaxation over the local polytope, for edges that favour equal states, different
+    ones or any pairs. Nodes whose state is whole in its optimum have that state in a best
+    labelling, all of them together; and to give them these states never makes a labelling worse
+    (persistency). All nodes are decided where a cut can represent all edges, at once or after the
+    two states of some nodes are exchanged.
+
+    Parameters
+    ----------
+    nodes : array-like of shape (n_nodes, 2)
+        Potentials of the nodes, finite.
+    edges : array-like of int of shape (n_edges, 2), default=None
+        The two nodes of each edge. Edges between the same two nodes add up. None means no edges.
+    pairwise : array-like, (n_edges,), (2, 2) or (n_edges, 2, 2), default=None
+        Potentials of the edges, finite: for each edge a number of any sign that counts where its
+        two states agree (Potts), or tables from the state of its first node to that of the
+        second; one table serves all edges.
+    truth : array-like of shape (n_nodes,), default=None
+        True states; None means no loss.
+    cost : float or array-like of shape (n_nodes,), default=1.0
+        Loss of a wrong state at each node, non-negative.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_nodes,), int32
+        0, 1, or -1 for a node that is not decided.
+    bound : float
+        No labelling scores more: the optimum of the relaxation. The score of `labels`, up to
+        rounding, if all nodes are decided.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not match, a number is not finite, there are not two states, an edge has a
+        node that does not exist or joins a node to itself, a true state is out of range or a cost
+        is negative.
+
+    See Also
+    --------
+    graphcut : Edges that a cut can represent.
+    trws : Labels for all nodes.
+
+    References
+    ----------
+    Kolmogorov and Rother (2007). Minimizing nonsubmodular functions with graph cuts: a review.
+    IEEE Transactions on Pattern Analysis and Machine Intelligence 29(7).
+
+    Examples
+    --------
+    >>> from sskit.oracles import qpbo
+    >>> edges = [[0, 1], [1, 2], [2, 0], [2, 3]]
+    >>> qpbo([[0, 0], [0, 0], [0, 0], [0, 3]], edges, [-1, -1, -1, -1])
+    (array([-1, -1, -1,  1], dtype=int32), 2.5)
+    """
+    cdef GraphPotentials potentials = two_states(nodes, edges, pairwise, truth, cost, "trws")
+    cdef QPBO oracle = QPBO()
     check_capacities(&potentials.struct_)
-    return potentials
+    with nogil:
+        oracle.relax(&potentials.struct_)
+    halves = np.array(<int32_t[: potentials.struct_.n_nodes]>oracle.halves.data())
+    return np.where(halves == 1, -1, halves // 2).astype(np.int32), oracle.bound

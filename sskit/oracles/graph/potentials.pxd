@@ -2,9 +2,6 @@ from libc.stdint cimport int32_t
 
 from sskit.core.vectors cimport Scratch
 
-# Share of the size of the numbers below which a difference is rounding
-cdef double ROUNDING
-
 
 # See the header for what they hold.
 cdef extern from "topology.hpp" namespace "sskit" nogil:
@@ -35,8 +32,15 @@ cdef extern from "topology.hpp" namespace "sskit" nogil:
         bint potts
         const Topology* topology
 
+    double ROUNDING
     Py_ssize_t table_of(const Potentials* p, Py_ssize_t e) noexcept
     double pair_score(const Potentials* p, Py_ssize_t e, int32_t a, int32_t b) noexcept
+    double edge_score(
+        const Potentials* p, Py_ssize_t e, Py_ssize_t node, int32_t state, int32_t other
+    ) noexcept
+    double labelling_score(const Potentials* p, const int32_t* labels) noexcept
+    void nodes_alone(const Potentials* p, int32_t* labels) noexcept
+    double size_of(const Potentials* p, bint* forbids) noexcept
 
 
 cdef class Topologies:
@@ -60,14 +64,6 @@ cdef int choose_oracle(
 ) except -1 nogil
 
 
-cdef double labelling_score(const Potentials* p, const int32_t* labels) noexcept nogil
-
-# the best label of every node without regard to the edges
-cdef void nodes_alone(const Potentials* p, int32_t* labels) noexcept nogil
-
-
-# The sum of the sizes of all numbers but -inf; are there such?
-cdef double size_of(const Potentials* p, bint* forbids) noexcept nogil
 # Raise ValueError if sums of the numbers overflow, but for -inf: a cut would never end
 cdef int check_capacities(const Potentials* p) except -1
 
@@ -86,14 +82,15 @@ cdef class GraphPotentials:
     """Potentials from users' arrays, checked, with the arrays that they point to."""
 
     cdef Potentials struct_
-    cdef readonly object nodes
-    cdef readonly object edges
-    cdef readonly object pairwise
     cdef PairForm form
     cdef const double[:, ::1] node_view
     cdef const int32_t[:, ::1] ends_view
     cdef const int32_t[::1] table_view
     cdef const double[:, ::1] pair_view
+
+    # the labelling that an oracle finds from another one, None: the best of every node alone; and
+    # its score
+    cdef tuple labelled(self, GraphOracle oracle, start=*)
 
 
 cdef class GraphOracle:
@@ -102,18 +99,17 @@ cdef class GraphOracle:
     cdef readonly bint exact         # is it always the best?
     cdef readonly bint lock_free     # does improve() never take the interpreter's lock?
     cdef readonly bint takes_turns   # or for a part of its time only, in turns?
+    cdef readonly bint needs_finite  # are potentials of -inf too much for it?
     cdef readonly bint bounds        # does improve() leave an upper bound of all scores in ..
     cdef readonly double bound       # .. this?
     cdef Topology own                # of the edges of the last call that brought none
 
-    # labels holds a labelling to start from, and then one that is no worse
-    cdef int improve(self, const Potentials* p, int32_t* labels) except -1 nogil
-    # The same from messages that an earlier call left, for these or for any other potentials of a
-    # graph with the same edges; zeros: no call yet. How many there are, 0: there is no use for any.
+    # labels holds a labelling to start from, and then one that is no worse. messages are what an
+    # earlier call left, for these or for any other potentials of a graph with the same edges;
+    # zeros: no call yet. NULL: there are none.
+    cdef int improve(self, const Potentials* p, int32_t* labels, float* messages) except -1 nogil
+    # how many there are, 0: there is no use for any
     cdef Py_ssize_t memory_size(self, const Potentials* p) noexcept nogil
-    cdef int improve_from(
-        self, const Potentials* p, int32_t* labels, float* messages
-    ) except -1 nogil
     # make what improve() reads of what follows from the edges, or raise ValueError
     cdef int arrange(self, Topology* topology, Py_ssize_t n_states) except -1 nogil
     # that of the potentials, or, where they bring none, made for this call

@@ -5,54 +5,11 @@ from functools import lru_cache
 import numpy as np
 
 from sskit.inputs.edges import check_edges
-from sskit.oracles.gate import check_truth
+from sskit.oracles.gate import check_table, check_truth
 from sskit._numbers import as_array, as_floats
+from sskit._ready import ready_ends
 
-from libc.math cimport INFINITY, fabs, isfinite, pow
-from libc.stdint cimport int64_t
-
-ROUNDING = 1e-12
-
-
-cdef double labelling_score(const Potentials* p, const int32_t* labels) noexcept nogil:
-    cdef Py_ssize_t v, e
-    cdef double total = 0.0
-    for v in range(p.n_nodes):
-        total += p.node[v * p.stride + labels[v]]
-    for e in range(p.n_edges):
-        total += pair_score(p, e, labels[p.ends[2 * e]], labels[p.ends[2 * e + 1]])
-    return total
-
-
-cdef void nodes_alone(const Potentials* p, int32_t* labels) noexcept nogil:
-    cdef Py_ssize_t v, k
-    for v in range(p.n_nodes):
-        labels[v] = 0
-        for k in range(1, p.n_states):
-            if p.node[v * p.stride + k] > p.node[v * p.stride + labels[v]]:
-                labels[v] = <int32_t>k
-
-
-cdef double size_of(const Potentials* p, bint* forbids) noexcept nogil:
-    cdef Py_ssize_t v, e
-    cdef double total = 0.0
-    forbids[0] = False
-    for v in range(p.n_nodes):
-        total += size_of_row(p.node + v * p.stride, p.n_states, forbids)
-    for e in range(p.n_edges):
-        total += size_of_row(p.pair + table_of(p, e) * p.width, p.width, forbids)
-    return total
-
-
-cdef double size_of_row(const double* row, Py_ssize_t n, bint* forbids) noexcept nogil:
-    cdef Py_ssize_t k
-    cdef double total = 0.0
-    for k in range(n):
-        if row[k] == -INFINITY:
-            forbids[0] = True
-        else:
-            total += fabs(row[k])
-    return total
+from libc.math cimport isfinite, pow
 
 
 cdef int check_capacities(const Potentials* p) except -1:
@@ -261,14 +218,12 @@ cdef class GraphPotentials:
                 f"nodes must have shape (n_nodes, n_states), both at least 1, got {nodes.shape}"
             )
         n_nodes, n_states = nodes.shape
-        ends, pairwise, kind, tied = _pairs(edges, pairwise, n_nodes, n_states)
+        check_table(nodes, "nodes", not forbids)
+        ends, pairwise, kind, tied = _pairs(edges, pairwise, n_nodes, n_states, forbids)
         if truth is not None:
             truth, cost = check_truth(truth, cost, n_nodes, n_states)
             nodes = nodes + cost[:, None]
             nodes[np.arange(n_nodes), truth] -= cost
-        self.nodes = nodes
-        self.edges = ends
-        self.pairwise = pairwise
         self.form = form_of(n_states, kind)
         self.node_view = nodes
         self.ends_view = ends
@@ -285,37 +240,23 @@ cdef class GraphPotentials:
         p.potts = self.form.potts
         p.column = &self.form.column[0, 0]
         p.factor = &self.form.factor[0, 0]
-        cdef Py_ssize_t v, k, e
-        expected = "a number or -inf" if forbids else "a finite number"
-        for v in range(p.n_nodes):
-            for k in range(p.n_states):
-                if not allowed(p.node[v * p.stride + k], forbids):
-                    raise ValueError(f"nodes[{v}, {k}] is {nodes[v, k]}, expected {expected}")
-        for e in range(min(p.n_tables, p.n_edges)):
-            for k in range(p.width):
-                if not allowed(p.pair[e * p.width + k], forbids):
-                    raise ValueError(
-                        f"pairwise of edge {e} holds {p.pair[e * p.width + k]}, expected {expected}"
-                    )
+
+    cdef tuple labelled(self, GraphOracle oracle, start=None):
+        cdef Potentials* p = &self.struct_
+        cdef int32_t[::1] out
+        check_capacities(p)
+        if start is None:
+            out = labels = np.empty(p.n_nodes, dtype=np.int32)
+            nodes_alone(p, &out[0])
+        else:
+            labels, _ = check_truth(start, 1.0, p.n_nodes, p.n_states, "start")
+            out = labels
+        with nogil:
+            oracle.improve(p, &out[0], NULL)
+        return labels, labelling_score(p, &out[0])
 
 
-cdef bint allowed(double potential, bint forbids) noexcept nogil:
-    return isfinite(potential) or (forbids and potential == -INFINITY)
-
-
-cdef bint are_edges(const int64_t[:, :] edges, Py_ssize_t n_nodes) noexcept:
-    cdef Py_ssize_t e
-    if edges.shape[1] != 2:
-        return False
-    for e in range(edges.shape[0]):
-        if not (0 <= edges[e, 0] < n_nodes and 0 <= edges[e, 1] < n_nodes):
-            return False
-        if edges[e, 0] == edges[e, 1]:
-            return False
-    return True
-
-
-def _pairs(edges, pairwise, n_nodes, n_states):
+def _pairs(edges, pairwise, n_nodes, n_states, forbids):
     """Return edges as int32, numbers as float64 rows, their kind, and if all edges share a row."""
     if (edges is None) != (pairwise is None):
         missing = "edges" if edges is None else "pairwise"
@@ -323,10 +264,8 @@ def _pairs(edges, pairwise, n_nodes, n_states):
     if edges is None:
         return np.zeros((0, 2), dtype=np.int32), np.zeros((0, 1)), "potts", False
     edges = as_array(edges, "edges")
-    if edges.dtype == np.int64 and edges.ndim == 2 and are_edges(edges, n_nodes):
-        edges = edges.astype(np.int32, order="C")  # a third of the time of what tells what is wrong
-    else:
-        edges = check_edges(edges, n_nodes)
+    ends = ready_ends(edges, n_nodes)  # a third of the time of what tells what is wrong
+    edges = check_edges(edges, n_nodes) if ends is None else ends
     n_edges = len(edges)
     pairwise = as_floats(pairwise, "pairwise")
     if pairwise.shape == (n_edges,):
@@ -339,6 +278,7 @@ def _pairs(edges, pairwise, n_nodes, n_states):
             f"{n_states}, {n_states}) to go with {n_edges} edges and {n_states} states, got "
             f"{pairwise.shape}"
         )
+    check_table(pairwise, "pairwise", not forbids)
     width = 1 if kind == "potts" else n_states * n_states
     tied = pairwise.shape == (n_states, n_states) and kind == "full"
     return edges, np.ascontiguousarray(pairwise.reshape(-1, width)), kind, tied
@@ -347,17 +287,12 @@ def _pairs(edges, pairwise, n_nodes, n_states):
 cdef class GraphOracle:
     """Base of the oracles of graphs."""
 
-    cdef int improve(self, const Potentials* p, int32_t* labels) except -1 nogil:
+    cdef int improve(self, const Potentials* p, int32_t* labels, float* messages) except -1 nogil:
         with gil:
             raise NotImplementedError(f"{type(self).__name__} must implement improve")
 
     cdef Py_ssize_t memory_size(self, const Potentials* p) noexcept nogil:
         return 0
-
-    cdef int improve_from(
-        self, const Potentials* p, int32_t* labels, float* messages
-    ) except -1 nogil:
-        return self.improve(p, labels)
 
     cdef int arrange(self, Topology* topology, Py_ssize_t n_states) except -1 nogil:
         return 0

@@ -1,6 +1,7 @@
 // Potentials of a graph, and what follows from its edges: included by potentials.pxd.
 #pragma once
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -283,12 +284,53 @@ struct Potentials {
     const Topology* topology = nullptr;
 };
 
+// Share of the size of the numbers below which a difference is rounding
+constexpr double ROUNDING = 1e-12;
+
 inline ptrdiff_t table_of(const Potentials* p, ptrdiff_t e) { return p->table ? p->table[e] : e; }
 
 inline double pair_score(const Potentials* p, ptrdiff_t e, int32_t a, int32_t b) {
     if (p->potts) return a == b ? p->pair[e * p->width] : 0.0;  // the same, with nothing to look up
     const ptrdiff_t place = a * p->n_states + b;
     return p->factor[place] * p->pair[table_of(p, e) * p->width + p->column[place]];
+}
+
+// That of an edge with this state at one of its nodes, and the other state at the other
+inline double edge_score(const Potentials* p, ptrdiff_t e, ptrdiff_t node, int32_t state,
+                         int32_t other) {
+    return p->ends[2 * e] == node ? pair_score(p, e, state, other) : pair_score(p, e, other, state);
+}
+
+inline double labelling_score(const Potentials* p, const int32_t* labels) {
+    double total = 0.0;
+    for (ptrdiff_t v = 0; v < p->n_nodes; ++v) total += p->node[v * p->stride + labels[v]];
+    for (ptrdiff_t e = 0; e < p->n_edges; ++e)
+        total += pair_score(p, e, labels[p->ends[2 * e]], labels[p->ends[2 * e + 1]]);
+    return total;
+}
+
+// The best label of every node without regard to the edges
+inline void nodes_alone(const Potentials* p, int32_t* labels) {
+    for (ptrdiff_t v = 0; v < p->n_nodes; ++v) {
+        const double* row = p->node + v * p->stride;
+        labels[v] = 0;
+        for (int32_t k = 1; k < p->n_states; ++k)
+            if (row[k] > row[labels[v]]) labels[v] = k;
+    }
+}
+
+// The sum of the sizes of all numbers but -inf; are there such?
+inline double size_of(const Potentials* p, int* forbids) {
+    double total = 0.0;
+    *forbids = 0;
+    const auto add = [&](const double* row, ptrdiff_t n) {
+        for (ptrdiff_t k = 0; k < n; ++k)
+            if (row[k] == -std::numeric_limits<double>::infinity()) *forbids = 1;
+            else total += std::fabs(row[k]);
+    };
+    for (ptrdiff_t v = 0; v < p->n_nodes; ++v) add(p->node + v * p->stride, p->n_states);
+    for (ptrdiff_t e = 0; e < p->n_edges; ++e) add(p->pair + table_of(p, e) * p->width, p->width);
+    return total;
 }
 
 }  // namespace sskit

@@ -5,14 +5,33 @@ from numbers import Real
 
 import numpy as np
 
-from sskit.oracles.gate import check_count, check_truth
+from sskit.oracles.gate import check_allowed, check_count
 
 from libc.math cimport INFINITY
+from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 
+from sskit.core.vectors cimport Scratch
 from sskit.oracles.graph.potentials cimport (
-    ROUNDING, GraphPotentials, Topology, check_capacities, labelling_score
+    ROUNDING, GraphOracle, GraphPotentials, Potentials, Topology, labelling_score
 )
+
+cdef extern from "messages.hpp" namespace "sskit" nogil:
+    struct PassSums:
+        double bound, size, score
+
+    cppclass MessageGraph:
+        pass
+
+    cppclass Messages(MessageGraph):
+        Scratch[double] packed, messages
+        void load(const Potentials& p, const float* messages) except +
+        MessageGraph turned()
+        void move(Py_ssize_t n_forests, int32_t* labels) except +
+        void save(float* messages)
+
+    PassSums pass_over(const MessageGraph& g, int32_t* labels) noexcept
+    double decode_all(const MessageGraph& g, int32_t* labels) noexcept
 
 
 cdef class TRWS(GraphOracle):
@@ -36,6 +55,14 @@ cdef class TRWS(GraphOracle):
         Number of forests.
     """
 
+    cdef readonly Py_ssize_t max_sweeps
+    cdef readonly double tol
+    cdef readonly Py_ssize_t n_moves     # of forests
+    cdef readonly Py_ssize_t n_sweeps    # of the last call
+    cdef Messages messages
+    cdef Scratch[int32_t] trial          # (n_nodes,) a labelling
+    cdef double score                    # of the best labelling so far
+
     def __cinit__(self, Py_ssize_t max_sweeps=20, double tol=1e-2, Py_ssize_t n_moves=20):
         self.bounds = self.lock_free = True
         self.max_sweeps, self.tol, self.n_moves = max_sweeps, tol, n_moves
@@ -50,10 +77,7 @@ cdef class TRWS(GraphOracle):
     cdef Py_ssize_t memory_size(self, const Potentials* p) noexcept nogil:
         return p.n_edges * p.n_states
 
-    cdef int improve(self, const Potentials* p, int32_t* labels) except -1 nogil:
-        return self.improve_from(p, labels, NULL)
-
-    cdef int improve_from(
+    cdef int improve(
         self, const Potentials* given, int32_t* labels, float* messages
     ) except -1 nogil:
         cdef Potentials p = given[0]
@@ -64,9 +88,7 @@ cdef class TRWS(GraphOracle):
         if not self.sweep(&p, labels):
             if self.bound == -INFINITY:
                 with gil:
-                    raise ValueError(
-                        f"no labelling of {p.n_nodes} nodes is allowed by the potentials"
-                    )
+                    check_allowed(False, p.n_nodes)
             self.take(&p, decode_all(self.messages, self.trial.data()), labels)
             memcpy(self.trial.data(), labels, p.n_nodes * sizeof(int32_t))
             self.messages.move(self.n_moves, self.trial.data())
@@ -76,6 +98,7 @@ cdef class TRWS(GraphOracle):
             self.messages.save(messages)
         return 0
 
+    # sweeps until there is nothing more to gain; is the labelling known to be the best?
     cdef bint sweep(self, const Potentials* p, int32_t* labels) noexcept nogil:
         cdef PassSums there, back
         cdef double before, gap
@@ -99,6 +122,7 @@ cdef class TRWS(GraphOracle):
                 return False
         return False
 
+    # take the labelling in `trial`, which is said to have this score, if it is better
     cdef void take(self, const Potentials* p, double score, int32_t* labels) noexcept nogil:
         if score > self.score:
             # the same sum in the same order for all, lest rounding decides
@@ -188,27 +212,18 @@ default=None
     (array([1, 0, 1, 0], dtype=int32), 1.0, 1.0)
     """
     cdef GraphPotentials potentials = GraphPotentials(nodes, edges, pairwise, truth, cost, True)
-    cdef Potentials* p = &potentials.struct_
-    check_capacities(p)
-    if start is None:
-        labels = potentials.nodes.argmax(axis=1).astype(np.int32)
-    else:
-        labels, _ = check_truth(start, 1.0, p.n_nodes, p.n_states, "start")
     if not isinstance(tol, Real) or isinstance(tol, bool) or not 0 <= tol < np.inf:
         raise ValueError(f"tol must be a number >= 0, got {tol!r}")
     max_sweeps = check_count(max_sweeps, "max_sweeps")
     n_moves = check_count(n_moves, "n_moves", least=0)
-    cdef int32_t[::1] out = labels
     cdef TRWS oracle = _LEFT.__dict__.pop("oracle", None) or TRWS()
     oracle.max_sweeps, oracle.tol, oracle.n_moves = max_sweeps, tol, n_moves
-    with nogil:
-        oracle.improve(p, &out[0])
-    cdef Py_ssize_t n_left = oracle.messages.packed.size() + oracle.messages.messages.size()
-    if n_left <= MOST_LEFT:
+    labels, score = potentials.labelled(oracle, start)
+    if oracle.messages.packed.size() + oracle.messages.messages.size() <= MOST_LEFT:
         _LEFT.oracle = oracle
-    if oracle.score == -INFINITY:
+    if score == -INFINITY:
         raise ValueError(
-            f"found no labelling of {p.n_nodes} nodes that the potentials allow, in "
+            f"found no labelling of {len(labels)} nodes that the potentials allow, in "
             f"{oracle.n_sweeps} sweeps"
         )
-    return labels, oracle.score, oracle.bound
+    return labels, score, oracle.bound

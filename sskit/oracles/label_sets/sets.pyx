@@ -10,9 +10,8 @@ from libc.string cimport memcpy, memset
 
 from sskit.core.problem cimport SlackGoal, goal_value
 from sskit.core.vectors cimport Scratch
-from sskit.oracles.graph.cut cimport flow_graph
+from sskit.oracles.graph.cut cimport Cut, flow_graph
 from sskit.oracles.graph.potentials cimport Topology
-from sskit.oracles.graph.roof_dual cimport RoofDual
 
 ONE = 1 << 30
 MAX_ENUMERATED = 20
@@ -291,16 +290,16 @@ cdef class RoofDuality(LabelSetOracle):
     <= z_e <= min(y_k, y_l); see `RoofDual`. Where no pair is negative, the best set.
     """
 
-    cdef RoofDual dual
+    cdef Cut dual
 
     def __cinit__(self):
         self.exact = True
-        self.dual = RoofDual()
+        self.dual = Cut()
 
     cdef int find(self, const SetScores* s, int32_t* code) except -1 nogil:
         cdef Py_ssize_t k, e
         cdef int32_t u, v
-        self.dual.solve(s.n_labels, s.label, s.n_edges, s.ends, s.pair, code)
+        self.dual.relax(s.n_labels, s.label, s.n_edges, s.ends, s.pair, code)
         for k in range(s.n_labels):
             code[k] *= ONE // 2
         for e in range(s.n_edges):

@@ -1,6 +1,5 @@
 """SegmentationModel: what it learns, its input and output, scores, bad input, scikit-learn."""
 
-import dataclasses
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,7 +10,7 @@ from helpers.ragged_checks import CHECKS
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_predict
 
-from sskit import RegularizationPath, SegmentationModel
+from sskit import SegmentationModel
 from sskit.core.problem import block_weights
 from sskit.metrics import mean_iou_scorer
 from sskit.preprocessing import SuperpixelGraph
@@ -329,15 +328,6 @@ def test_pixel_masks(ignore):
     assert [a.shape for a in of_nodes.predict(graphs)] == [(42,)] * 20
     for mask, states, graph in zip(predicted, of_nodes.predict(graphs), graphs, strict=True):
         assert np.array_equal(mask, graph.pixel_mask(states))
-
-
-def test_the_path_of_a_model_that_was_changed():
-    path = RegularizationPath(SegmentationModel(), eps=0.5, lam_min=0.2).fit(*blobs(4))
-    estimator, weights, solver = path._template
-    kind = (*weights.kind[:2], 10**12, *weights.kind[3:])
-    path._template = estimator, dataclasses.replace(weights, kind=kind), solver
-    with pytest.raises(ValueError, match=r"^kind\[2\] must be the number of classes, 2, got 10+;"):
-        path.predict(blobs(4)[0])
 
 
 def test_pixels_whose_labels_do_not_sort():

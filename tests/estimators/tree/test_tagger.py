@@ -170,10 +170,10 @@ def test_kinds_that_fit_did_not_see_are_named():
     model = TreeTagger(**OPTIONS).fit(trees, labels)
     other = (trees[1][0], trees[1][1], np.full(len(trees[1][0]), "other"))
     node = int(np.flatnonzero(np.asarray(other[1]) >= 0)[0])
-    pattern = rf"^X\[1\] has an edge of the kind 'other' at node {node}, which TreeTagger"
+    pattern = rf"^X\[1\] has an edge of the kind 'other' at node {node}, which no tree"
     with pytest.raises(ValueError, match=pattern):
         model.predict([trees[0], other])
-    with pytest.raises(ValueError, match="X has no kinds of edges, but TreeTagger was fitted"):
+    with pytest.raises(ValueError, match="X has no kinds of edges, but the model was fitted"):
         model.predict([tree[:2] for tree in trees])
 
 

@@ -178,7 +178,7 @@ def test_what_is_forbidden_is_never_found(name, n_states):
         allowed[::4, 1:] = False
     model = GraphModel(2, 2, n_states, inference=name, allowed_pairs=pairs)
     w = 3.0 * rng.normal(size=model.layout.n_weights)
-    given = model.layout.split(w)["coef"], model.tables(w)
+    given = model.layout.split(w)["coef"], [model.layout.split(w)["pairwise"]]
     decoder = model.decoder(batch, *given, allowed=allowed)
     found, excess = decoder.best().reshape(20, 4), decoder.excesses()
     scores = decoder.max_marginals()

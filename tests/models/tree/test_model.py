@@ -18,7 +18,6 @@ from sskit.models.tree.model import (
     default_lam,
     feature_scale,
     kinds_of_trees,
-    make_decoder,
 )
 from sskit.solvers import BCFW, FrankWolfe, MultiPlane, Subgradient
 from sskit.testing.problem_checks import check_problem
@@ -57,9 +56,9 @@ def bound(trees, y, n_states, form="dense"):
     given = [(sp.csr_array(x), *rest) for x, *rest in trees] if form == "csr" else trees
     batch = check_trees(given)
     known = None if batch.kinds is None else np.unique(batch.kinds)
-    model = TreeModel(trees[0][0].shape[1], n_states, None if known is None else len(known))
+    model = TreeModel(trees[0][0].shape[1], n_states, known)
     cost = np.concatenate([np.full(len(truth), 1.0 / len(truth)) for truth in y])
-    problem = model.bind(batch, batch.codes(known), np.concatenate(y), cost, c)
+    problem = model.bind(batch, np.concatenate(y), cost, None, c)
     known = (0,) if known is None else known.tolist()
     psi, loss, labels = [], [], []
     for tree, truth in zip(trees, y, strict=True):
@@ -112,8 +111,8 @@ def test_decoder_equals_enumeration(n_jobs, n_kinds):
     w = rng.normal(size=model.layout.n_weights)
     batch = check_trees(trees)
     kinds = None if n_kinds is None else np.unique(batch.kinds)
-    codes, weights = batch.codes(kinds), model.layout.split(w)
-    decoder = make_decoder(batch, codes, n_kinds, **weights, n_jobs=n_jobs)
+    coef, *others = model.layout.split(w).values()
+    decoder = model.decoder(batch, coef, others, n_jobs)
     kinds = (0,) if kinds is None else kinds.tolist()
     best, marginals = decoder.best(), decoder.max_marginals()
     labels, scores = decoder.top_k(5)
@@ -159,9 +158,10 @@ def test_trees_hold_a_table_for_each_kind_that_they_have():
 
 def test_what_edges_share_is_held_once():
     rng = np.random.default_rng(0)
-    batch = check_trees([(rng.normal(size=(30, 2)), random_parents(rng, 30), np.arange(30) % 2)])
-    labels, cost, c = np.zeros(30, dtype=int), np.ones(30), np.ones(1)
-    tied = TreeModel(2, 8).bind(batch, None, labels, cost, c)
-    by_kind = TreeModel(2, 8, 2).bind(batch, batch.codes(np.arange(2)), labels, cost, c)
+    tree = rng.normal(size=(30, 2)), random_parents(rng, 30)
+    given = np.zeros(30, dtype=int), np.ones(30), None, np.ones(1)
+    tied = TreeModel(2, 8).bind(check_trees([tree]), *given)
+    kinds = np.arange(30) % 2
+    by_kind = TreeModel(2, 8, np.arange(2)).bind(check_trees([(*tree, kinds)]), *given)
     assert tied.max_statistics == 30 * 8 + 64
     assert by_kind.max_statistics == 30 * 8 + 2 * 64

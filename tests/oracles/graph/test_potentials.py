@@ -5,14 +5,12 @@ import pytest
 from helpers.graphs import exhaustive, labelling_score, random_potentials, tables_of
 from sskit_probes.graph_probe import improve_labelling, topologies_of
 
-from sskit.oracles.graph.cut import Cut
+from sskit.oracles.graph.cut import QPBO, Cut, Expansion
 from sskit.oracles.graph.elimination import Elimination
-from sskit.oracles.graph.expansion import Expansion
 from sskit.oracles.graph.potentials import NAMES, Topologies, choose
-from sskit.oracles.graph.roof_dual import QPBO
 from sskit.oracles.graph.trws import TRWS
 from sskit.oracles.tree.choice import ORACLES as TABLE
-from sskit.oracles.tree.max_sum import TreeMaxSum
+from sskit.oracles.tree.max_sum import TreeOracle
 
 ANY = ["tables", "shared", "symmetric", "attractive", "repulsive", "signed"]
 # the kinds of potentials that an oracle takes, and the number of states if it matters
@@ -88,7 +86,7 @@ def test_equal_graphs_share_what_follows_from_their_edges():
     cycle = Topologies([3], ends[[0, 1, 4]], [0, 3])
     assert [graphs.is_forest(i) for i in range(4)] == [True] * 4 and not cycle.is_forest(0)
     with pytest.raises(ValueError, match="edge 2 between the nodes 2 and 0 closes a cycle"):
-        cycle.arrange([TreeMaxSum()], [0], 2)
+        cycle.arrange([TreeOracle()], [0], 2)
     with pytest.raises(ValueError, match="the induced width of 3 nodes with 3 edges is"):
         cycle.arrange([Elimination(2)], [0], 2)
 

@@ -1,0 +1,107 @@
+// What structures of graphs do with labellings: planes, scores, graphs of what is left; included by
+// structure.pxd.
+#pragma once
+#include "topology.hpp"
+
+namespace sskit {
+
+// out[v * stride + k]: the score of a labelling with state k put in at node v
+inline void put_in_each(const Potentials& p, const int32_t* labels, double* out) {
+    const double score = labelling_score(&p, labels);
+    for (ptrdiff_t v = 0; v < p.n_nodes; ++v)
+        for (ptrdiff_t k = 0; k < p.n_states; ++k) {
+            const double *row = p.node + v * p.stride, own = row[labels[v]];
+            out[v * p.stride + k] = k == labels[v] ? score : score + (row[k] - own);
+        }
+    for (ptrdiff_t e = 0; e < p.n_edges; ++e) {
+        const int32_t u = p.ends[2 * e], v = p.ends[2 * e + 1];
+        const double own = pair_score(&p, e, labels[u], labels[v]);
+        for (int32_t k = 0; k < p.n_states; ++k) {
+            out[u * p.stride + k] += pair_score(&p, e, k, labels[v]) - own;
+            out[v * p.stride + k] += pair_score(&p, e, labels[u], k) - own;
+        }
+    }
+}
+
+// m(truth) - m(code) of potentials that stand at `node` and `pair` of all, as (index, value) pairs;
+// returns their number. Every entry is written and stays if the labels differ there: where they do
+// is too irregular for branches.
+inline ptrdiff_t graph_plane(const Potentials& p, int32_t node, int32_t pair, const int32_t* truth,
+                             const int32_t* code, int32_t* index, double* value) {
+    ptrdiff_t n = 0;
+    const int32_t stride = (int32_t)p.stride, width = (int32_t)p.width, K = (int32_t)p.n_states;
+    const auto write = [&](int32_t was, int32_t now) {
+        index[n] = was, index[n + 1] = now;
+        value[n] = 1.0, value[n + 1] = -1.0;
+        n += 2 * (was != now);
+    };
+    for (ptrdiff_t v = 0; v < p.n_nodes; ++v, node += stride) write(node + truth[v], node + code[v]);
+    for (int32_t e = 0; e < p.n_edges; ++e) {
+        const int32_t u = p.ends[2 * e], v = p.ends[2 * e + 1];
+        if (p.potts) {
+            const int was = truth[u] == truth[v], now = code[u] == code[v];
+            index[n] = pair + e * width, value[n] = was - now;
+            n += was != now;
+        } else {
+            const int32_t base = pair + (p.table ? p.table[e] : e) * width;
+            write(base + p.column[truth[u] * K + truth[v]], base + p.column[code[u] * K + code[v]]);
+        }
+    }
+    return n;
+}
+
+// The graph of the nodes that have no label yet, given the labels of the others.
+struct Remainder {
+    Potentials rest{};
+    std::vector<int32_t> place, ends, table, labels;  // place: of a node in it, -1: it has a label
+    std::vector<double> nodes, pair;
+
+    // Find the nodes that have more than one of the possible states (n_nodes, K), or, if it is
+    // NULL, any; the others get theirs. Returns how many there are.
+    ptrdiff_t begin(const Potentials& p, const unsigned char* possible, int32_t* label) {
+        ptrdiff_t n = 0;
+        place.resize(p.n_nodes);
+        for (ptrdiff_t v = 0; v < p.n_nodes; ++v) {
+            int count = 0;
+            for (int32_t k = 0; possible && k < p.n_states; ++k)
+                if (possible[v * p.n_states + k]) label[v] = k, ++count;
+            place[v] = count == 1 ? -1 : (int32_t)n++;
+        }
+        return n;
+    }
+
+    // Make the potentials of these n nodes; `labels` are the best of each alone.
+    void reduce(const Potentials& p, ptrdiff_t n, const int32_t* label) {
+        nodes.resize(n * p.stride);
+        labels.resize(n);
+        ends.clear(), table.clear(), pair.clear();
+        for (ptrdiff_t v = 0; v < p.n_nodes; ++v)
+            if (place[v] >= 0)
+                std::copy_n(p.node + v * p.stride, p.stride, nodes.data() + place[v] * p.stride);
+        for (ptrdiff_t e = 0; e < p.n_edges; ++e) {
+            const int32_t u = p.ends[2 * e], v = p.ends[2 * e + 1], a = place[u], b = place[v];
+            if (a >= 0 && b >= 0) {
+                ends.push_back(a), ends.push_back(b);
+                table.push_back((int32_t)table_of(&p, e));
+                pair.push_back(p.pair[table_of(&p, e) * p.width]);
+            } else if (a >= 0 || b >= 0) {
+                double* row = nodes.data() + std::max(a, b) * p.stride;
+                for (int32_t k = 0; k < p.n_states; ++k)
+                    row[k] += a >= 0 ? pair_score(&p, e, k, label[v]) : pair_score(&p, e, label[u], k);
+            }
+        }
+        rest = p;
+        rest.n_nodes = n, rest.n_edges = (ptrdiff_t)table.size();
+        rest.node = nodes.data(), rest.ends = ends.data(), rest.table = table.data();
+        if (p.potts)  // these share no tables
+            rest.pair = pair.data(), rest.width = 1, rest.n_tables = rest.n_edges, rest.table = nullptr;
+        nodes_alone(&rest, labels.data());
+    }
+
+    void write(int32_t* label) const {
+        for (size_t v = 0; v < place.size(); ++v)
+            if (place[v] >= 0) label[v] = labels[place[v]];
+    }
+};
+
+}  // namespace sskit

@@ -285,9 +285,6 @@ def test_one_graph_under_weights_that_are_none():
     model.pairwise_[0] = -1.0
     with pytest.raises(ValueError, match="pairwise_ prefers different labels"):
         model.predict(X[:1])
-    model.pairwise_form = "full"
-    with pytest.raises(ValueError, match="pairwise_form was 'potts'"):
-        model.predict(X[:1])
 
 
 def pictures(n, ignore=None):

@@ -2,12 +2,12 @@
 
 from numbers import Real
 
+import numpy as np
+
 from sskit.solvers.common.checks import AUTO, COUNT, Number, StrOptions
 from sskit.solvers.common.solver import Solver
-from sskit.solvers.cutting_plane.master_program import BoxCutProgram, CutProgram, MixProgram
 from sskit.solvers.cutting_plane.one_slack import CuttingPlaneRun, LinearCutRun
-from sskit.solvers.cutting_plane.sampled import Draws, FunctionSamples, SampleRun, WeightSamples
-from sskit.solvers.cutting_plane.separation import ExactCuts, LinearCuts
+from sskit.solvers.cutting_plane.sampled import FunctionSamples, SampleRun, WeightSamples
 
 # What "auto" stands for, by kind of cuts.
 DEFAULTS = {
@@ -49,16 +49,16 @@ class CuttingPlane(Solver):
         Number of draws r for a sampled cut; "auto" is 1000 for "linear" and 300 for "constant",
         where time grows with its square. Not for "exact".
     patience : int or "auto", default="auto"
-        With ``cuts="constant"``, number of samples in a row whose hinge must not be above the
-        program's by more than the gap that ``tol`` allows for the fit to end, and on which the
-        objective of the average is estimated; "auto" is 10.
+        With ``cuts="constant"``, number of samples on which the objective is estimated; "auto" is
+        10.
     damping : float or "auto", default="auto"
         Share of the best w so far in the next w that is asked about, at least 0 and below 1; the
         rest is the solution of the program. 0 is the published method, whose w jump about: it
         needs up to twice the passes. "auto" is 0.8. With ``cuts="constant"`` nobody knows which
         w is the best, and there is no damping.
     cut_life : int, default=50
-        Number of passes without weight in the program after which a cut is dropped.
+        Number of passes without weight in the program after which a cut is dropped. With
+        ``cuts="constant"`` all cuts stay, for the average is made of them.
     max_time : float, default=None
         Seconds after which the fit ends, within a pass if need be; an exact pass follows. None
         means no limit.
@@ -99,14 +99,11 @@ class CuttingPlane(Solver):
     .. math::
         P(w) \le P^* + \epsilon + 2 R \sqrt{\tfrac{\Delta}{\lambda r} \log \tfrac{T}{\delta}} .
 
-    With "constant" the average of all solutions so far is kept too, that of pass t with a weight
-    in proportion to t; of the last w and the average the one with the lower objective is returned.
-    The objective is an estimate too: of the last w the value of the program plus the largest
-    violation of the last `patience` samples, and if none of them is violated plus their mean; of
-    the average that with its mean hinge on these samples, which were drawn after it. Of the last w,
-    with a probability of :math:`1 - 2 \delta` the same
-    inequality holds with a last term of order :math:`(\Delta + R \sqrt{\Delta / \lambda}) \sqrt{
-    \log(T / \delta) / r}`. The more samples, the larger is the overfit: D lies above the optimum
+    With "constant" the average of all solutions so far is returned, that of pass t with a weight
+    in proportion to t. Its objective is an estimate too: with the mean hinge on the last `patience`
+    samples, each asked at the average of before it was drawn; of what was not drawn yet the largest
+    loss stands for it. The fit ends when it is within `tol` of D. The more samples, the larger is
+    the overfit: D lies above the optimum
     by far if r is small and :math:`\lambda` too. A pass is one sample; ``n_oracle_calls_`` counts
     its pairs twice, for they are asked at w and at the average.
 
@@ -196,28 +193,13 @@ class CuttingPlane(Solver):
         """
         solver = self.resolved(problem, regularizer.bounded)
         if solver.cuts == "constant":
-            return constant_run(solver, problem, regularizer, random_state, pool)
-        if solver.cuts == "linear":
-            kind, source = LinearCutRun, LinearCuts(problem, solver.cut_size, random_state, pool)
-        else:
-            kind, source = CuttingPlaneRun, ExactCuts(problem, pool)
-        program = make_program(problem, regularizer)
-        return kind(regularizer, source, program, solver.damping, solver.cut_life)
-
-
-def make_program(problem, regularizer):
-    """Return the program over cuts that are held as vectors."""
-    kind = BoxCutProgram if regularizer.bounded else CutProgram
-    return kind(regularizer, problem.space.value_slice)
-
-
-def constant_run(solver, problem, regularizer, random_state, pool):
-    """Return the state of a run of the constant-time algorithm, as `start` does."""
-    draws = Draws(problem.block_weight, solver.cut_size, random_state)
-    if problem.space.is_kernel_space:
-        program = MixProgram(regularizer.lam)
-        samples = FunctionSamples(problem, program)
-    else:
-        program = make_program(problem, regularizer)
-        samples = WeightSamples(problem, program, pool)
-    return SampleRun(draws, samples, program, solver.patience, solver.cut_life)
+            if problem.space.is_kernel_space:
+                samples = FunctionSamples(problem, regularizer.lam)
+            else:
+                samples = WeightSamples(problem, regularizer, pool)
+            weight = np.asarray(problem.block_weight)
+            return SampleRun(weight, samples, solver.cut_size, solver.patience, random_state)
+        options = problem, regularizer, pool, solver.damping, solver.cut_life
+        if solver.cuts == "exact":
+            return CuttingPlaneRun(*options)
+        return LinearCutRun(*options, cut_size=solver.cut_size, random_state=random_state)

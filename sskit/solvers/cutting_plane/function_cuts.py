@@ -17,7 +17,7 @@ class FunctionCuts:
     Attributes
     ----------
     numbers : ndarray of shape (m,)
-        Numbers of the rows, those of cuts that have left included: averages may need them.
+        Numbers of the rows.
     """
 
     def __init__(self, whole):
@@ -25,9 +25,6 @@ class FunctionCuts:
         self.numbers = np.empty(0, dtype=np.intp)
         self._place = np.full(whole.n_rows, -1, dtype=np.intp)
         self._cuts = []  # linear weights, places among the rows, coefficients there
-
-    def __len__(self):
-        return len(self._cuts)
 
     def append(self, support, vector):
         """Add a cut.
@@ -47,10 +44,6 @@ class FunctionCuts:
         self.numbers = np.concatenate([self.numbers, new])
         linear = vector[: self.whole.n_linear].copy()
         self._cuts.append((linear, self._place[numbers], np.ascontiguousarray(found[:, used])))
-
-    def keep(self, places):
-        """Keep only the cuts at these places, which rise."""
-        self._cuts = [self._cuts[place] for place in places]
 
     def mix(self, weight):
         """Return a mix of the cuts.
@@ -83,7 +76,7 @@ class FunctionCuts:
         support : object
             The `support` of the space of the part.
         mixes : list of tuple
-            From `mix`, now or earlier.
+            From `mix`.
 
         Returns
         -------
@@ -91,14 +84,9 @@ class FunctionCuts:
             Weights there, whose coefficients are zero: linear weights and values. Takes a kernel
             for each row of the part and each row of the mixes.
         """
-        n_states, m = self.whole.n_states, len(self.numbers)
-        stacked = np.zeros((len(mixes), n_states, m))
-        for place, (_, coefficients) in zip(stacked, mixes, strict=True):
-            place[:, : coefficients.shape[1]] = coefficients
-        stacked = stacked.reshape(len(mixes) * n_states, m)
+        stacked = np.concatenate([coefficients for _, coefficients in mixes])
         used = np.flatnonzero(stacked.any(axis=0))
-        values = support.gather(self.numbers[used], stacked[:, used])
-        values = values.reshape(len(mixes), -1)
+        values = support.gather(self.numbers[used], stacked[:, used]).reshape(len(mixes), -1)
         nothing = np.zeros(values.shape[1])
         return [
             np.concatenate([linear, own, nothing])
@@ -120,18 +108,17 @@ class FunctionCuts:
         products : ndarray of shape (n_cuts,)
             Takes a kernel for each row with a coefficient and each row of the cuts.
         """
-        linear, found = vector[: self.whole.n_linear], support.coefficients(vector)
-        live = np.zeros(len(self.numbers), dtype=bool)
-        for _, rows, _ in self._cuts:
-            live[rows] = True
-        values = np.zeros((self.whole.n_states, len(live)))
-        values[:, live] = support.spread(found, self.numbers[live])
+        linear = vector[: self.whole.n_linear]
+        values = support.spread(support.coefficients(vector), self.numbers)
         return np.array(
             [own @ linear + np.vdot(some, values[:, rows]) for own, rows, some in self._cuts]
         )
 
-    def expand(self, mix, out):
-        """Write a mix into weights of the whole problem, but for the values of its functions."""
-        linear, coefficients = mix
-        out[: self.whole.n_linear] = linear
-        self.whole.coefficients(out)[:, self.numbers[: coefficients.shape[1]]] = coefficients
+    def expand(self, weight):
+        """Return a mix of the cuts as weights of the whole problem, but for their values."""
+        linear, coefficients = self.mix(weight)
+        whole = self.whole
+        out = np.zeros(whole.n_linear + 2 * whole.n_states * whole.n_rows)
+        out[: whole.n_linear] = linear
+        whole.coefficients(out)[:, self.numbers] = coefficients
+        return out

@@ -6,8 +6,9 @@ A cut is a linear lower bound, :math:`\sum_i c_i H_i(w) \ge \text{loss} - \langl
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import brentq
 
-from sskit.solvers.cutting_plane.cut_storage import make_rows
+from sskit.solvers.cutting_plane.cut_storage import CutVectors
 from sskit.solvers.simplex_qp.newton import maximum
 
 # Newton steps for one program with bounds; two or three are usual.
@@ -54,16 +55,16 @@ class MixProgram:
     ----------
     loss, weight : ndarray of shape (n_cuts,)
         Of the cuts.
+    average : ndarray of shape (n_cuts,)
+        Weighted average of the weights so far.
     gram : ndarray of shape (n_cuts, n_cuts)
         Inner products.
-    idle : ndarray of shape (n_cuts,)
-        For how many calls of `solve` a cut has had no weight.
     """
 
     def __init__(self, lam):
         self.lam = lam
-        self.loss, self.weight = np.zeros(1), np.ones(1)
-        self.idle = np.zeros(1, dtype=np.int64)
+        self.loss, self.weight, self.average = np.zeros(1), np.ones(1), np.ones(1)
+        self.n_averaged = 0
         self.gram = np.zeros((1, 1))
 
     @property
@@ -75,32 +76,16 @@ class MixProgram:
         """Add a cut with weight zero, by its inner products with the others and with itself."""
         self.gram = bordered(self.gram, column, vertex)
         self.loss = np.append(self.loss, loss)
-        self.weight = np.append(self.weight, 0.0)
-        self.idle = np.append(self.idle, 0)
+        self.weight, self.average = np.append(self.weight, 0.0), np.append(self.average, 0.0)
 
     def values(self):
         """Return what the cuts are at w, shape (n_cuts,)."""
         return self.loss - self.gram @ self.weight / self.lam
 
-    def drop_idle(self, life):
-        """Remove the cuts that have had no weight for `life` solutions.
-
-        Returns
-        -------
-        dropped : ndarray
-            Where they were, which rises.
-        """
-        self.idle = np.where(self.weight > 0.0, 0, self.idle + 1)
-        self.idle[0] = 0
-        places, dropped = np.flatnonzero(self.idle < life), np.flatnonzero(self.idle >= life)
-        if len(dropped):
-            self.keep(places)
-        return dropped
-
-    def keep(self, places):
-        """Keep only the cuts at these places, which rise."""
-        self.loss, self.weight = self.loss[places], self.weight[places]
-        self.idle, self.gram = self.idle[places], self.gram[np.ix_(places, places)]
+    def record(self):
+        """Let the weights take part in their average, the t-th in proportion to t."""
+        self.n_averaged += 1
+        self.average += 2.0 / (self.n_averaged + 1) * (self.weight - self.average)
 
     def solve(self, tolerance):
         """Move the weights to the maximum.
@@ -116,16 +101,15 @@ class MixProgram:
             The dual objective.
         """
         self.weight = maximum(self.values(), self.weight, self.gram, self.lam, tolerance)
-        self.follow()
         return self.value()
-
-    def follow(self):
-        """Let w follow the weights; here it is only known by them."""
 
     def value(self):
         """Return the dual objective."""
-        curvature = float(self.weight @ self.gram @ self.weight)
-        return float(np.dot(self.weight, self.loss)) - 0.5 * curvature / self.lam
+        return float(np.dot(self.weight, self.loss)) - 0.5 * self.lam * self.sqnorm(self.weight)
+
+    def sqnorm(self, weight):
+        """Return the squared norm of the w of some weights."""
+        return float(weight @ self.gram @ weight) / self.lam**2
 
 
 class CutProgram(MixProgram):
@@ -134,6 +118,16 @@ class CutProgram(MixProgram):
     If all cuts are lower bounds of the mean hinge, the maximum is one of the optimum. With a prior
     the program is that of w - prior: the losses here are what the cuts are at the prior.
 
+    With bounds on the weights, w = clip(v), the objective
+
+    .. math::
+        \langle \alpha, \text{loss} \rangle - \tfrac{\lambda}{2} \|w\|^2
+        - \lambda \langle v - w, w \rangle
+
+    is concave and piecewise quadratic. Newton steps: maximise the piece at hand, whose curvature
+    comes from the weights between their bounds alone, over the simplex, and search the line to
+    there.
+
     Parameters
     ----------
     regularizer : Regularizer
@@ -141,39 +135,87 @@ class CutProgram(MixProgram):
     values : slice, default=None
         Places of the weights that follow from the others, see `FeatureSpace`; None if
         there are none.
+
+    Attributes
+    ----------
+    idle : ndarray of shape (n_cuts,)
+        For how many calls of `solve` a cut has had no weight.
     """
 
     def __init__(self, regularizer, values=None):
         super().__init__(regularizer.lam)
         self.regularizer = regularizer
-        self.rows = make_rows(regularizer.n_weights, values)
-        self.rows.append(np.zeros(regularizer.n_weights))
+        self.idle = np.zeros(1, dtype=np.int64)
+        self.vectors = CutVectors(regularizer.n_weights, values)
+        self.vectors.append(np.zeros(regularizer.n_weights))
 
     def add(self, cut):
         """Add a cut with weight zero."""
         covector = self.regularizer.covector(cut.vector)
         prior = self.regularizer.prior
         loss = cut.loss if prior is None else cut.bound(prior)
-        self.border(loss, self.rows.dot(covector), float(np.dot(cut.vector, covector)))
-        self.rows.append(cut.vector)
+        self.border(loss, self.vectors.dot(covector), float(np.dot(cut.vector, covector)))
+        self.vectors.append(cut.vector)
+        self.idle = np.append(self.idle, 0)
 
-    def bound(self, w):
-        """Return the largest of the cuts at weights of shape (n_weights,)."""
+    def bounds(self, w):
+        """Return what the cuts are at weights of shape (n_weights,)."""
         w = self.regularizer.offset(w)
-        return float(np.max(self.loss - self.rows.dot(self.regularizer.covector(w))))
+        return self.loss - self.vectors.dot(self.regularizer.covector(w))
 
-    def keep(self, places):
-        """Keep only the cuts at these places, which rise."""
-        super().keep(places)
-        self.rows.keep(places)
+    def drop_idle(self, life):
+        """Remove the cuts that have had no weight for `life` solutions."""
+        self.idle = np.where(self.weight > 0.0, 0, self.idle + 1)
+        self.idle[0] = 0
+        places = np.flatnonzero(self.idle < life)
+        if len(places) < self.n_cuts:
+            self.loss, self.weight, self.average, self.idle = (
+                numbers[places] for numbers in (self.loss, self.weight, self.average, self.idle)
+            )
+            self.gram = self.gram[np.ix_(places, places)]
+            self.vectors.keep(places)
 
-    def follow(self):
-        """Let v and w follow the weights."""
-        self.regularizer.set_v(self.dual_sum())
+    def values(self):
+        """Return what the cuts are at w, shape (n_cuts,)."""
+        return (
+            self.bounds(self.regularizer.coef()) if self.regularizer.bounded else super().values()
+        )
 
-    def dual_sum(self):
-        """Return the v of the weights."""
-        return self.regularizer.from_prior(self.rows.combine(self.weight) / self.lam)
+    def solve(self, tolerance):
+        """Move weights, v and w to the maximum; as in `MixProgram`."""
+        if self.regularizer.bounded:
+            self.climb(tolerance)
+        else:
+            super().solve(tolerance)
+        self.regularizer.set_v(self.dual_sum(self.weight))
+        return self.value()
+
+    def climb(self, tolerance):
+        """Move the weights to the maximum with bounds on w."""
+        lam, image = self.lam, self.regularizer.image
+        lower, upper = self.regularizer.box()
+        v = self.dual_sum(self.weight)
+        free, gram = np.zeros(len(v), dtype=bool), np.zeros_like(self.gram)
+        for _ in range(ROUNDS):
+            score = self.bounds(image(v))
+            # about their mean, so that slopes keep their digits near the maximum
+            score -= score @ self.weight
+            if score.max() <= tolerance:
+                break
+            were, free = free, (v > lower) & (v < upper)
+            gram += self.vectors.gram_at(np.flatnonzero(free & ~were))
+            gram -= self.vectors.gram_at(np.flatnonzero(were & ~free))
+            change = maximum(score, self.weight, gram, lam, 0.1 * tolerance) - self.weight
+            direction = self.vectors.combine(change) / lam
+            step = longest_rise(float(score @ change), lam, v, direction, image)
+            if step == 0.0:
+                break
+            self.weight = np.maximum(self.weight + step * change, 0.0)
+            v += step * direction
+
+    def dual_sum(self, weight):
+        """Return the v of some weights of the cuts."""
+        return self.regularizer.from_prior(self.vectors.combine(weight) / self.lam)
 
     def value(self):
         """Return the dual objective."""
@@ -184,81 +226,11 @@ class CutProgram(MixProgram):
         return self.regularizer.dual(v, loss)
 
 
-class BoxCutProgram(CutProgram):
-    r"""The same with bounds on the weights: w = clip(v).
-
-    The objective, :math:`\langle \alpha, \text{loss} \rangle - \tfrac{\lambda}{2} \|w\|^2 -
-    \lambda \langle v - w, w \rangle`, is concave and piecewise quadratic. Newton steps: maximise
-    the piece at hand, whose curvature comes from the weights between their bounds alone, over
-    the simplex, and search the line to there exactly.
-    """
-
-    def __init__(self, regularizer, values=None):
-        super().__init__(regularizer, values)
-        self.free = np.ones(regularizer.n_weights, dtype=bool)
-        self.free_gram = np.zeros((1, 1))
-
-    def add(self, cut):
-        """Add a cut with weight zero."""
-        part = np.where(self.free, cut.vector, 0.0)
-        self.free_gram = bordered(self.free_gram, self.rows.dot(part), float(np.dot(part, part)))
-        super().add(cut)
-
-    def keep(self, places):
-        """Keep only the cuts at these places, which rise."""
-        super().keep(places)
-        self.free_gram = self.free_gram[np.ix_(places, places)]
-
-    def solve(self, tolerance):
-        """Move weights, v and w to the maximum.
-
-        Parameters
-        ----------
-        tolerance : float
-            How far below the maximum the objective may stay.
-
-        Returns
-        -------
-        value : float
-            The dual objective.
-        """
-        lam, box = self.regularizer.lam, self.regularizer.box()
-        v, offset = self.dual_sum(), self.regularizer.offset
-        for _ in range(ROUNDS):
-            score = self.loss - self.rows.dot(offset(self.regularizer.image(v)))
-            # about their mean, so that slopes keep their digits near the maximum
-            score -= score @ self.weight
-            if score.max() <= tolerance:
-                break
-            self.look_at_piece(v, *box)
-            target = maximum(score, self.weight, self.free_gram, lam, 0.1 * tolerance)
-            change = target - self.weight
-            direction = self.rows.combine(change) / lam
-            step = longest_rise(float(score @ change), lam, v, direction, *box)
-            if step == 0.0:
-                break
-            self.weight = target if step == 1.0 else self.weight + step * change
-            v += step * direction
-        self.follow()
-        return self.value()
-
-    def look_at_piece(self, v, lower, upper):
-        """Take the inner products over the weights that are between their bounds at v."""
-        free = (v > lower) & (v < upper)
-        enter, leave = np.flatnonzero(free & ~self.free), np.flatnonzero(self.free & ~free)
-        if len(enter):
-            self.free_gram = self.free_gram + self.rows.gram_at(enter)
-        if len(leave):
-            self.free_gram = self.free_gram - self.rows.gram_at(leave)
-        self.free = free
-
-
-def longest_rise(slope, lam, v, direction, lower, upper):
+def longest_rise(slope, lam, v, direction, image):
     r"""Return the step in [0, 1] that maximises the dual objective along a line.
 
     Its derivative at the step t is slope - :math:`\lambda \langle d, \text{clip}(v + t d) -
-    \text{clip}(v) \rangle`: it falls, in straight pieces, at the rate :math:`\lambda d_j^2` for
-    every coordinate j that is between its bounds there.
+    \text{clip}(v) \rangle`, which falls.
 
     Parameters
     ----------
@@ -270,30 +242,22 @@ def longest_rise(slope, lam, v, direction, lower, upper):
         The dual sum.
     direction : ndarray of shape (n_weights,)
         By what a whole step changes it.
-    lower, upper : ndarray of shape (n_weights,)
-        Bounds of the weights.
+    image : callable
+        clip.
 
     Returns
     -------
     step : float
         Between 0 and 1.
     """
+    w = image(v)
+
+    def derivative(step):
+        return slope - lam * float(direction @ (image(v + step * direction) - w))
+
     if slope <= 0.0:
         return 0.0
-    moving = np.flatnonzero(direction)
-    d, v, lower, upper = direction[moving], v[moving], lower[moving], upper[moving]
-    ends = np.sort([(lower - v) / d, (upper - v) / d], axis=0)
-    enter, leave = np.clip(ends, 0.0, 1.0)
-    # where the rate of the fall changes, and by how much
-    times, jumps = np.concatenate([enter, leave]), lam * np.concatenate([d**2, -(d**2)])
-    order = np.argsort(times, kind="stable")
-    times, rates = np.append(times[order], 1.0), np.cumsum(jumps[order])
-    falls = np.cumsum(np.maximum(rates, 0.0) * np.diff(times))
-    passed = np.flatnonzero(falls >= slope)
-    if not len(passed):
-        return 1.0
-    k = passed[0]
-    return float(times[k + 1] - (falls[k] - slope) / rates[k])
+    return 1.0 if derivative(1.0) >= 0.0 else brentq(derivative, 0.0, 1.0)
 
 
 def bordered(gram, column, vertex):

@@ -2,10 +2,14 @@
 
 import numpy as np
 
+from sskit.core.dual import DualState
 from sskit.core.stop import CutShort
 from sskit.solvers.common.certificate import certify_weights
 from sskit.solvers.common.run import Run
 from sskit.solvers.common.solution import Certificate
+from sskit.solvers.cutting_plane.master_program import CutProgram
+from sskit.solvers.cutting_plane.separation import exact_cut, linear_cut
+from sskit.solvers.oracle_calls.vertices import Vertices
 
 # The program over the cuts is solved to this share of the gap, but not beyond what rounding
 # leaves of the objective.
@@ -18,12 +22,12 @@ class CuttingPlaneRun(Run):
 
     Parameters
     ----------
+    problem : Problem
+        What to solve.
     regularizer : Regularizer
         Holds lam, v and w; w is the solution of the program.
-    source : ExactCuts
-        Where cuts come from.
-    program : CutProgram
-        The program over the cuts.
+    pool : Pool or None
+        Asks the oracles; None asks one after the other.
     damping : float
         Share of the best w in the next one.
     cut_life : int
@@ -43,21 +47,23 @@ class CuttingPlaneRun(Run):
 
     proves = True
 
-    def __init__(self, regularizer, source, program, damping, cut_life):
+    def __init__(self, problem, regularizer, pool, damping, cut_life):
         super().__init__()
+        self.problem = problem
         self.regularizer = regularizer
-        self.source = source
-        self.program = program
+        # gaps to a dual point that stays at the truth are the weighted hinges
+        self.vertices = Vertices(problem, problem.n_blocks, DualState(problem), pool)
+        self.program = CutProgram(regularizer, problem.space.value_slice)
         self.damping = damping
         self.cut_life = cut_life
         self.best = regularizer.coef()
         self.hinge = self.primal = self.most = np.inf
-        self.bound = program.value()
+        self.bound = self.program.value()
 
     @property
     def n_oracle_calls(self):
         """Calls of the oracle so far."""
-        return self.source.n_oracle_calls
+        return self.vertices.n_calls
 
     def weights(self):
         """Return a copy of the best weights so far."""
@@ -86,11 +92,11 @@ class CuttingPlaneRun(Run):
 
     def ask(self, w):
         """Add the cut of these weights; return the mean hinge there, and what it is at most."""
-        finding = self.source.at(self.regularizer.padded(w))
+        finding = exact_cut(self.vertices, self.regularizer.padded(w), self.problem.block_weight)
         self.program.add(finding.cut)
         # an inexact oracle may have found before, or find now, what it misses elsewhere
         self.hinge = max(self.hinge, finding.cut.bound(self.regularizer.covector(self.best)))
-        hinge = self.program.bound(w)
+        hinge = float(self.program.bounds(w).max())
         # no rounding stands between the two where the answers are proven best
         most = max(hinge, finding.hinge + finding.excess) if finding.excess else hinge
         return hinge, most
@@ -103,9 +109,7 @@ class CuttingPlaneRun(Run):
         """Return the certificate of the best weights; their pass was exact already."""
         if np.isinf(self.primal):
             # there has been none
-            return certify_weights(
-                self.source.problem, self.regularizer, self.best, self.bound, evaluator
-            )
+            return certify_weights(self.problem, self.regularizer, self.best, self.bound, evaluator)
         missed = max(self.most - self.hinge, 0.0)
         return Certificate(
             self.best.copy(),
@@ -120,14 +124,26 @@ class CuttingPlaneRun(Run):
 class LinearCutRun(CuttingPlaneRun):
     """The same with sampled cuts: the objective is exact, the bound holds with high probability.
 
-    Its source is of `LinearCuts`.
+    Parameters
+    ----------
+    *args : object
+        As for exact cuts.
+    cut_size : int
+        Number r of draws.
+    random_state : RandomState
+        Source of randomness.
     """
 
     proves = False
 
+    def __init__(self, *args, cut_size, random_state):
+        super().__init__(*args)
+        self.draws = cut_size, random_state
+
     def ask(self, w):
         """Add a sampled cut of these weights; return the mean hinge, and what it is at most."""
-        level = self.program.bound(w) + self.tolerance.gap_above(self.bound)
-        hinge, cut, excess = self.source.at(self.regularizer.padded(w), level)
+        level = float(self.program.bounds(w).max()) + self.tolerance.gap_above(self.bound)
+        padded, weight = self.regularizer.padded(w), np.asarray(self.problem.block_weight)
+        hinge, cut, excess = linear_cut(self.vertices, padded, weight, level, *self.draws)
         self.program.add(cut)
         return hinge, hinge + excess

@@ -1,13 +1,10 @@
-"""Where cuts of the mean hinge come from that look at all training pairs."""
+"""Cuts of the mean hinge from what oracles find at one w."""
 
 from typing import NamedTuple
 
 import numpy as np
 
-from sskit.core.dual import DualState
-from sskit.core.regularizer import Regularizer
 from sskit.solvers.cutting_plane.master_program import Cut
-from sskit.solvers.oracle_calls.vertices import Vertices
 
 # A sampled cut is drawn anew at most so often: every other draw is good enough.
 DRAWS = 100
@@ -36,139 +33,96 @@ def mean_of(vertices, weight):
     return float(np.dot(weight, vertices.hinges())), float(np.dot(weight, vertices.excesses()))
 
 
-class ExactCuts:
-    """All oracles at one w.
+def draw(weight, size, random_state):
+    """Draw with replacement, in proportion to weights.
 
     Parameters
     ----------
-    problem : Problem
-        What to solve.
-    pool : Pool, default=None
-        Asks the oracles; None asks one after the other.
-    """
-
-    def __init__(self, problem, pool=None):
-        self.problem = problem
-        # gaps to a dual point that stays at the truth are the weighted hinges
-        self.vertices = Vertices(problem, problem.n_blocks, DualState(problem), pool)
-
-    @property
-    def n_oracle_calls(self):
-        """Calls of the oracle so far."""
-        return self.vertices.n_calls
-
-    def at(self, padded):
-        """Return the mean hinge at w, and the cut that is exact there.
-
-        Parameters
-        ----------
-        padded : ndarray of shape (n_weights + LANES,)
-            Padded weights.
-
-        Returns
-        -------
-        finding : Finding
-            The value of the cut at w is the mean hinge there, as far as the oracle is exact.
-
-        Raises
-        ------
-        CutShort
-            If a stop was due before all oracles had been asked.
-        """
-        vector = np.zeros_like(padded)
-        loss = self.vertices.find(padded, vector)
-        hinge, excess = mean_of(self.vertices, self.problem.block_weight)
-        return Finding(hinge, Cut(loss, vector[: self.problem.n_weights]), excess)
-
-
-class LinearCuts(ExactCuts):
-    """All oracles at one w, of which a sample makes the gradient (Yu, Joachims 2008, algorithm 3).
-
-    Parameters
-    ----------
-    problem, pool : object
-        As for exact cuts.
-    cut_size : int
+    weight : ndarray of shape (n,)
+        Not negative, some positive.
+    size : int
         Number r of draws.
     random_state : RandomState
         Source of randomness.
+
+    Returns
+    -------
+    places : ndarray
+        What was drawn, in rising order.
+    share : ndarray
+        How often, in parts of all draws.
     """
-
-    def __init__(self, problem, cut_size, random_state, pool=None):
-        super().__init__(problem, pool)
-        self.cut_size = cut_size
-        self.random_state = random_state
-
-    def at(self, padded, level):
-        """Return the mean hinge at w, and a cut that stands out there.
-
-        Parameters
-        ----------
-        padded : ndarray of shape (n_weights + LANES,)
-            Padded weights.
-        level : float
-            What the cut should be above at w, if the mean hinge is; of 100 samples that are
-            not, the best is taken.
-
-        Returns
-        -------
-        finding : Finding
-            The mean hinge is that of all pairs, as far as the oracle is exact. The cut has the
-            loss of the exact one and the mean gradient of r draws from the pairs that have a
-            loss or a hinge, with their weights.
-        """
-        self.vertices.look(padded)
-        weight = np.asarray(self.problem.block_weight)
-        losses, hinges = self.vertices.losses(), self.vertices.hinges()
-        (hinge, excess), loss = mean_of(self.vertices, weight), float(np.dot(weight, losses))
-        # an answer may be wrong without a loss, where a mistake costs nothing
-        wrong = np.flatnonzero(((losses > 0.0) | (hinges > 0.0)) & (weight > 0.0))
-        if not len(wrong):
-            return Finding(hinge, Cut(0.0, np.zeros(self.problem.n_weights)), excess)
-        mass = np.cumsum(weight[wrong])
-        scores = losses[wrong] - hinges[wrong]  # <w, B psi>
-        best, drawn = -np.inf, None
-        for _ in range(DRAWS):
-            places = self.draw(mass)
-            value = loss - mass[-1] * float(scores[places].mean())
-            if value > best:
-                best, drawn = value, places
-            if value > level or hinge <= level:
-                break
-        places, counts = np.unique(drawn, return_counts=True)
-        share = mass[-1] / self.cut_size * counts
-        vector = sum_planes(self.vertices, self.problem, wrong[places], share)
-        return Finding(hinge, Cut(loss, vector), excess)
-
-    def draw(self, mass):
-        """Return r places, drawn in proportion to weights whose running sums are given."""
-        points = self.random_state.uniform(0.0, mass[-1], size=self.cut_size)
-        # a point may be rounded up to the end
-        return np.minimum(np.searchsorted(mass, points, side="right"), len(mass) - 1)
+    drawn = random_state.choice(len(weight), size, p=weight / weight.sum())
+    places, counts = np.unique(drawn, return_counts=True)
+    return places, counts / size
 
 
-def sum_planes(vertices, problem, blocks, share):
-    """Return the weighted sum of planes.
-
-    In a kernel space it takes as many kernels as there are blocks, times all rows: those of rows
-    that are in memory are there.
+def exact_cut(vertices, padded, weight):
+    """Ask oracles at w and return the cut of all of them.
 
     Parameters
     ----------
     vertices : Vertices
-        Of all blocks.
-    problem : Problem
-        What they are of.
-    blocks : ndarray of shape (m,)
-        Numbers of blocks, which rise.
-    share : ndarray of shape (m,)
-        Their weights.
+        Asks them.
+    padded : ndarray of shape (n_weights + LANES,)
+        Padded weights.
+    weight : ndarray of shape (n,)
+        Of those who are asked.
 
     Returns
     -------
-    vector : ndarray of shape (n_weights,)
-        The sum of B psi.
+    finding : Finding
+        The value of the cut at w is the mean hinge there, as far as the oracle is exact.
+
+    Raises
+    ------
+    CutShort
+        If a stop was due before all oracles had been asked.
     """
-    out = Regularizer(1.0, problem.n_weights).padded(np.zeros(problem.n_weights))
-    vertices.add(blocks, share, problem, blocks, out)
-    return out[: problem.n_weights]
+    vertices.look(padded)
+    loss = float(np.dot(weight, vertices.losses()))
+    hinge, excess = mean_of(vertices, weight)
+    vector = vertices.sum(np.arange(len(weight)), weight)
+    return Finding(hinge, Cut(loss, vector), excess)
+
+
+def linear_cut(vertices, padded, weight, level, size, random_state):
+    """Ask all oracles at w; a sample makes the gradient (Yu, Joachims 2008, algorithm 3).
+
+    Parameters
+    ----------
+    vertices, padded, weight : object
+        As for exact cuts.
+    level : float
+        What the cut should be above at w, if the mean hinge is; of 100 samples that are
+        not, the best is taken.
+    size : int
+        Number r of draws.
+    random_state : RandomState
+        Source of randomness.
+
+    Returns
+    -------
+    finding : Finding
+        The mean hinge is that of all pairs, as far as the oracle is exact. The cut has the
+        loss of the exact one and the mean gradient of r draws from the pairs that have a
+        loss or a hinge, with their weights.
+    """
+    vertices.look(padded)
+    losses, hinges = vertices.losses(), vertices.hinges()
+    (hinge, excess), loss = mean_of(vertices, weight), float(np.dot(weight, losses))
+    # an answer may be wrong without a loss, where a mistake costs nothing
+    wrong = np.flatnonzero(((losses > 0.0) | (hinges > 0.0)) & (weight > 0.0))
+    if not len(wrong):
+        return Finding(hinge, Cut(0.0, vertices.sum(wrong, weight[wrong])), excess)
+    mass = weight[wrong].sum()
+    scores = mass * (losses[wrong] - hinges[wrong])  # <w, B psi>
+    best = -np.inf
+    for _ in range(DRAWS):
+        places, share = draw(weight[wrong], size, random_state)
+        value = loss - float(share @ scores[places])
+        if value > best:
+            best, drawn = value, (wrong[places], mass * share)
+        if value > level or hinge <= level:
+            break
+    return Finding(hinge, Cut(loss, vertices.sum(*drawn)), excess)

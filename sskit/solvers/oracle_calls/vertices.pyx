@@ -4,6 +4,7 @@ import numpy as np
 
 from sskit.core.direction cimport Direction
 from sskit.core.dual cimport DualState
+from sskit.core.lanes cimport LANES
 from sskit.core.problem cimport Problem
 from sskit.core.stop cimport Stop
 from sskit.solvers.oracle_calls.answers cimport Planes
@@ -99,13 +100,20 @@ cdef class Vertices(Planes):
             If a stop was due before all oracles had been asked.
         """
         self.look(w)
-        everyone = np.arange(self.n, dtype=np.intp)
-        self.add(everyone, self.problem.block_weight, self.problem, everyone, out)
+        self.add(np.arange(self.n), self.problem.block_weight, out)
         return float(np.dot(self.problem.block_weight, self.loss))
 
-    def add(self, const Py_ssize_t[::1] questions, const double[::1] weight, Problem target,
-            const Py_ssize_t[::1] blocks, double[::1] out):
+    def sum(self, questions, weight):
+        """Return a sum of planes that were found, shape (n_weights,); see `add`."""
+        out = np.zeros(self.problem.n_weights + LANES)
+        self.add(questions, weight, out)
+        return out[: self.problem.n_weights]
+
+    def add(self, const Py_ssize_t[::1] questions, const double[::1] weight, double[::1] out):
         """Add up planes that were found.
+
+        In a kernel space it takes as many kernels as there are questions, times all rows: those of
+        rows that are in memory are there.
 
         Parameters
         ----------
@@ -113,36 +121,32 @@ cdef class Vertices(Planes):
             Numbers of the questions that they answer.
         weight : ndarray of shape (m,)
             Their factors.
-        target : Problem
-            In whose weights to add them: the problem itself, or a part of it.
-        blocks : ndarray of shape (m,)
-            The numbers of their blocks there.
         out : ndarray of shape (n_weights + LANES,)
             Zero, or what another sum left there; receives sum_m weight_m B psi_m. Zero if the
-            target fails in between.
+            problem fails in between.
 
         Raises
         ------
         CutShort
             If a stop was due before the end of the sum.
         """
-        cdef Py_ssize_t m, n = questions.shape[0]
+        cdef Py_ssize_t m, n = questions.shape[0], n_weights = self.problem.n_weights
         cdef Direction delta = self.visit.delta
         cdef bint done = False
         cdef Stop stop = self.pool.stop
         with nogil:
             try:
-                target.space.begin_sum(&out[0], target.n_weights)
+                self.problem.space.begin_sum(&out[0], n_weights)
                 for m in range(n):
                     self.load_plane(questions[m], delta)
-                    target.scatter(blocks[m], delta, weight[m], &out[0])
+                    self.problem.scatter(self.block[questions[m]], delta, weight[m], &out[0])
                     delta.clear()
-                target.space.end_sum(&out[0], stop)
+                self.problem.space.end_sum(&out[0], stop)
                 done = True
             finally:
                 if not done:
                     delta.clear()
-                    target.space.abort_sum(&out[0], target.n_weights)
+                    self.problem.space.abort_sum(&out[0], n_weights)
 
 
 cdef int assign(

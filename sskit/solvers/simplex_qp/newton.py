@@ -1,7 +1,6 @@
 """The maximum of a concave quadratic function on the simplex."""
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from sskit.solvers.simplex_qp.program import PairwiseStep, SimplexProgram
 
@@ -9,10 +8,8 @@ from sskit.solvers.simplex_qp.program import PairwiseStep, SimplexProgram
 # their best values only slowly, and a Newton step among them takes over.
 STEPS = 500
 ROUNDS = 50
-# Relative to the largest second derivative: keeps the factorisation going where atoms depend on
-# each other. The first is as small as the rounding of inner products; what rounding has made
-# indefinite needs more.
-RIDGES = (1e-13, 1e-10, 1e-7, 1e-4)
+# Relative to the largest second derivative: keeps systems regular where atoms depend on each other.
+RIDGE = 1e-12
 
 
 def maximum(score, weight, gram, lam, tolerance):
@@ -98,17 +95,10 @@ def newton_step(score, weight, gram, lam):
 
 
 def newton_change(K, score):
-    """Return the change of weights, summing to zero, after which all scores would be equal.
-
-    It is zero if the function is not concave.
-    """
-    largest = float(K.diagonal().max()) or 1.0
-    for ridge in RIDGES:
-        try:
-            factor = cho_factor(K + ridge * largest * np.eye(len(K)), lower=True, overwrite_a=True)
-        except LinAlgError:
-            continue
-        both = cho_solve(factor, np.column_stack([score, np.ones_like(score)]))
-        totals = both.sum(axis=0)
-        return both[:, 0] - totals[0] / totals[1] * both[:, 1]
-    return np.zeros_like(score)
+    """Return the change of weights, summing to zero, after which all scores would be equal."""
+    n = len(K)
+    system = np.ones((n + 1, n + 1))
+    system[:n, :n] = K
+    system[range(n), range(n)] += RIDGE * (K.diagonal().max() or 1.0)
+    system[n, n] = 0.0
+    return np.linalg.solve(system, np.append(score, 0.0))[:n]

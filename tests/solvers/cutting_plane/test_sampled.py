@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 
 from sskit import RegularizationPath, SequenceTagger, StructSVMClassifier
+from sskit.core.dual import DualState
 from sskit.core.regularizer import Regularizer
 from sskit.datasets import make_digit_strings
 from sskit.models.kernel.functions import Kernel
@@ -19,8 +20,8 @@ from sskit.models.slack.model import SlackRescaling
 from sskit.solvers import CuttingPlane
 from sskit.solvers.common.solution import Status
 from sskit.solvers.common.tolerance import Tolerance
-from sskit.solvers.cutting_plane.sampled import Draws
-from sskit.solvers.cutting_plane.separation import ExactCuts, LinearCuts
+from sskit.solvers.cutting_plane.separation import draw, exact_cut, linear_cut
+from sskit.solvers.oracle_calls.vertices import Vertices
 
 KINDS = ["linear", "constant"]
 SPACES = {"chain": chain_toy, "multiclass": multiclass_toy}
@@ -32,6 +33,19 @@ def solve(problem, regularizer, cuts, *, tol=1e-2, max_iter=2000, seed=0, n_jobs
     return solver.solve(
         problem, regularizer, tol=tol, max_iter=max_iter, random_state=seed, n_jobs=n_jobs
     )
+
+
+def all_oracles(problem):
+    return Vertices(problem, problem.n_blocks, DualState(problem))
+
+
+def cut_at(problem, padded):
+    return exact_cut(all_oracles(problem), padded, problem.block_weight)
+
+
+def sampled_cut(problem, padded, level, size, random_state):
+    weight = np.asarray(problem.block_weight)
+    return linear_cut(all_oracles(problem), padded, weight, level, size, random_state)
 
 
 def functions(problem, lam):
@@ -52,12 +66,12 @@ def exact_programs(monkeypatch):
 def test_a_linear_cut_has_the_exact_loss_and_on_average_the_exact_gradient(name):
     toy = TOYS[name](73, n=6, weights=WEIGHTS)
     rng = np.random.default_rng(0)
-    source = LinearCuts(toy.problem, 40, np.random.RandomState(0))
+    random_state = np.random.RandomState(0)
     for scale in (0.0, 0.1, 1.0):
         w = toy.unflat(rng.normal(scale=scale, size=toy.pairs.d))
         padded = toy.regularizer(LAM).padded(w)
-        exact = ExactCuts(toy.problem).at(padded).cut
-        found = [source.at(padded, -np.inf) for _ in range(200)]
+        exact = cut_at(toy.problem, padded).cut
+        found = [sampled_cut(toy.problem, padded, -np.inf, 40, random_state) for _ in range(200)]
         for hinge, cut, excess in found:
             assert excess == 0.0
             assert hinge == pytest.approx(exact.bound(w), abs=1e-12)
@@ -71,15 +85,16 @@ def test_a_linear_cut_is_drawn_until_it_stands_out():
     toy = chain_toy(73, n=6)
     w = toy.unflat(np.random.default_rng(0).normal(scale=0.3, size=toy.pairs.d))
     padded = toy.regularizer(LAM).padded(w)
-    hinge = ExactCuts(toy.problem).at(padded).cut.bound(w)
+    hinge = cut_at(toy.problem, padded).cut.bound(w)
     low = high = 0
     for seed in range(30):
-        source = LinearCuts(toy.problem, 3, np.random.RandomState(seed))
-        low += source.at(padded, -np.inf).cut.bound(w) <= hinge
+        draws = 3, np.random.RandomState(seed)
+        low += sampled_cut(toy.problem, padded, -np.inf, *draws).cut.bound(w) <= hinge
         # at most one draw in two is needed, so that 100 are plenty
-        assert source.at(padded, hinge - 1e-9).cut.bound(w) > hinge - 1e-9
+        found = sampled_cut(toy.problem, padded, hinge - 1e-9, *draws)
+        assert found.cut.bound(w) > hinge - 1e-9
         # the exact one is not that high: any sample will do
-        high += source.at(padded, hinge + 1e-9).cut.bound(w) > hinge
+        high += sampled_cut(toy.problem, padded, hinge + 1e-9, *draws).cut.bound(w) > hinge
     assert 0 < low < 30
     assert 0 < high < 30
 
@@ -87,8 +102,7 @@ def test_a_linear_cut_is_drawn_until_it_stands_out():
 @pytest.mark.parametrize("weights", [None, WEIGHTS])
 def test_draws_are_in_proportion_to_the_weights(weights):
     weight = np.ones(6) / 6 if weights is None else weights / weights.sum()
-    draws = Draws(weight, 20_000, np.random.RandomState(0))
-    blocks, share = draws.next()
+    blocks, share = draw(weight, 20_000, np.random.RandomState(0))
     assert share.sum() == pytest.approx(1.0, abs=1e-12)
     assert (np.diff(blocks) > 0).all()
     assert (weight[blocks] > 0).all()
@@ -207,7 +221,7 @@ def test_values_and_gram_matrices_are_what_the_coefficients_say(name, cuts):
     kernel = Kernel("rbf", gamma=0.3)
     problem, layout = in_kernel_space(name, toy, kernel)
     X = np.concatenate([np.atleast_2d(x) for x in toy.X])
-    run = CuttingPlane(cuts=cuts, cut_size=20, cut_life=3).start(
+    run = CuttingPlane(cuts=cuts, cut_size=20).start(
         problem, functions(problem, 0.1), np.random.RandomState(0)
     )
     for _ in range(12):
@@ -218,11 +232,9 @@ def test_values_and_gram_matrices_are_what_the_coefficients_say(name, cuts):
         np.testing.assert_allclose(blocks["values"], values, atol=1e-10)
         run.regularizer.set_v(run.regularizer.coef())
     else:
-        cuts = run.samples.cuts
-        assert len(cuts) == run.program.n_cuts - 1
         w = np.zeros((run.program.n_cuts, problem.n_weights))
-        for row, one in zip(w[1:], np.eye(len(cuts)), strict=True):
-            cuts.expand(cuts.mix(one), row)
+        for row, one in zip(w[1:], np.eye(len(w) - 1), strict=True):
+            row[:] = run.samples.cuts.expand(one)
             # what the functions are everywhere, by the definition
             some = layout.split(row)
             some["values"][:] = some["dual_coef"] @ kernel(X, X)
@@ -268,45 +280,22 @@ def test_linear_time_takes_no_kernels_but_those_of_the_draws():
 # ---- runs ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("patience", [1, 4])
-def test_patience(patience):
+def test_patience():
+    """The objective is a mean over so many samples; of the first ones the largest loss is taken."""
     toy = multiclass_toy(3, n=30)
-    solver = CuttingPlane(cuts="constant", cut_size=60, patience=patience, cut_life=1000)
+    solver = CuttingPlane(cuts="constant", cut_size=60, patience=3)
     run = solver.start(toy.problem, toy.regularizer(0.3), np.random.RandomState(0))
-    run.tolerance = Tolerance(0.1)
-    in_a_row = 0
-    while in_a_row < patience:
-        goal, n_cuts, last = run.goal, run.program.n_cuts, run.samples.last()  # the goal grows
+    run.tolerance, seen = Tolerance(0.1), [run.unit] * 3
+    for _ in range(10):
+        goal, n_cuts = run.goal, run.program.n_cuts
         assert goal == pytest.approx(run.lower_bound() / 9)
         # cuts that are not violated stay out
         violated = run.run_pass() > goal
         assert run.program.n_cuts == n_cuts + violated
-        in_a_row = 0 if violated else in_a_row + 1
+        seen.append(run.primals[-1][0])
         certificate = run.certify(None)
-        if not violated:
-            np.testing.assert_array_equal(last, run.samples.last())
-        if in_a_row < patience:
-            # the gap of w is a violation; else it is that of the average
-            assert certificate.gap > goal or run.averaged
-    assert certificate.gap <= run.goal
-
-
-def test_the_better_of_the_last_weights_and_their_average():
-    toy = multiclass_toy(3, n=30)
-    solver, kinds = CuttingPlane(cuts="constant", cut_size=60, patience=3), set()
-    run = solver.start(toy.problem, toy.regularizer(0.01), np.random.RandomState(0))
-    for _ in range(60):
-        run.run_pass()
-        certificate, average = run.certify(None), float(np.mean(run.primals))
-        last = run.bound + max(run.violations)
-        kinds.add(run.averaged)
-        if len(run.primals) < 3:
-            assert not run.averaged
-        elif run.averaged:
-            assert certificate.primal == average < last
-        expected = run.samples.average if run.averaged else run.samples.last()
-        np.testing.assert_array_equal(run.weights(), expected)
-    assert kinds == {True, False}
+        assert certificate.primal == pytest.approx(np.mean(seen[-3:]), abs=1e-12)
+        assert certificate.gap == certificate.primal - run.bound
 
 
 @pytest.mark.parametrize("name", [*SPACES, "vectors"])
@@ -315,28 +304,23 @@ def test_the_average_weighs_solutions_by_their_number(name):
     problem, kernel = toy.problem, Kernel("rbf", gamma=0.3)
     if name != "vectors":
         problem, layout = in_kernel_space(name, toy, kernel)
-    solver = CuttingPlane(cuts="constant", cut_size=6, cut_life=3)
+    solver = CuttingPlane(cuts="constant", cut_size=6)
     run = solver.start(problem, functions(problem, 0.1), np.random.RandomState(0))
-    points, samples = [], run.samples
+    points, program = [], run.program
     for _ in range(15):
         run.run_pass()
-        points.append(samples.weights(samples.last()))
+        average, program.average = program.average, program.weight
+        points.append(run.weights())
+        program.average = average
     weight = np.arange(1.0, 16.0)
-    expected = weight @ points / weight.sum()
-    average = samples.weights(samples.average)
-    np.testing.assert_allclose(average, expected, atol=1e-12)
+    average = run.weights()
+    np.testing.assert_allclose(average, weight @ points / weight.sum(), atol=1e-12)
     if name != "vectors":
         X = np.concatenate([np.atleast_2d(x) for x in toy.X])
         some = layout.split(average)
         some["values"][:] = some["dual_coef"] @ kernel(X, X)
-        covector = problem.space.covector(average)
-        assert samples.average.square == pytest.approx(average @ covector, abs=1e-12)
-        products = [0.0]
-        for one in np.eye(len(samples.cuts)):
-            row = np.zeros(problem.n_weights)
-            samples.cuts.expand(samples.cuts.mix(one), row)
-            products.append(row @ covector)
-        np.testing.assert_allclose(samples.average.products, products, atol=1e-12)
+    square = average @ problem.space.covector(average)
+    assert program.sqnorm(program.average) == pytest.approx(square, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", [*SPACES, "vectors"])
@@ -360,18 +344,19 @@ def test_a_sample_of_everything_is_exact(name):
     )
     for _ in range(6):
         run.run_pass()
-    samples = run.samples
-    points = [complete(samples.weights(p)) for p in (samples.last(), samples.average)]
-    exact, other = (ExactCuts(problem).at(regularizer.padded(w)) for w in points)
-    finding, primal = samples.at(np.arange(8), np.asarray(problem.block_weight))
+    samples, program = run.samples, run.program
+    finding, primal, _ = samples.at(np.arange(8), np.asarray(problem.block_weight))
+    points = [complete(run.weights())]
+    program.average = program.weight
+    points.append(complete(run.weights()))
+    other, exact = (cut_at(problem, regularizer.padded(w)) for w in points)
     assert finding.hinge == pytest.approx(exact.hinge, abs=1e-12)
     assert finding.cut.loss == pytest.approx(exact.cut.loss, abs=1e-12)
-    assert primal == pytest.approx(regularizer.primal(points[1], other.hinge), abs=1e-12)
+    assert primal == pytest.approx(regularizer.primal(points[0], other.hinge), abs=1e-12)
     vector = finding.cut.vector
     if name != "vectors":
         samples.add(finding.cut)
-        vector = np.zeros(problem.n_weights)
-        samples.cuts.expand(samples.cuts.mix(np.eye(len(samples.cuts))[-1]), vector)
+        vector = samples.cuts.expand(np.eye(program.n_cuts - 1)[-1])
     np.testing.assert_allclose(complete(vector), exact.cut.vector, atol=1e-12)
 
 
@@ -413,14 +398,13 @@ def test_a_seed_decides_everything(name, cuts):
 def test_idle_cuts_leave():
     toy = multiclass_toy(3, n=30)
     for problem in (toy.problem, in_kernel_space("multiclass", toy, Kernel("linear"))[0]):
-        for cuts in KINDS:
-            run = CuttingPlane(cuts=cuts, cut_size=30, cut_life=2).start(
-                problem, functions(problem, 0.05), np.random.RandomState(0)
-            )
-            for _ in range(25):
-                run.run_pass()
-            assert (run.program.idle[1:] < 2).all()
-            assert run.program.n_cuts < 25
+        run = CuttingPlane(cuts="linear", cut_size=30, cut_life=2).start(
+            problem, functions(problem, 0.05), np.random.RandomState(0)
+        )
+        for _ in range(25):
+            run.run_pass()
+        assert (run.program.idle[1:] < 2).all()
+        assert run.program.n_cuts < 25
 
 
 # ---- estimators ------------------------------------------------------------------------------

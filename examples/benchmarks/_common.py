@@ -106,17 +106,17 @@ class OffTheRecord:
 
     def __enter__(self):
         self.gaps = self.run.gaps.copy()
-        if hasattr(self.run, "states"):
-            self.slopes = self.run.slopes.copy()
-            self.total_gaps = [state.total_gap for state in self.run.states]
+        if hasattr(self.run, "visitors"):
+            self.promises = self.run.promises.copy()
+            self.mean_gaps = [visitor.mean_gap for visitor in self.run.visitors]
 
     def __exit__(self, *exception):
         self.run.gaps[:] = self.gaps
         self.run.sampler.set_gaps(self.gaps)
-        if hasattr(self.run, "states"):
-            self.run.slopes[:] = self.slopes
-            for state, total_gap in zip(self.run.states, self.total_gaps, strict=True):
-                state.total_gap = total_gap
+        if hasattr(self.run, "visitors"):
+            self.run.promises[:] = self.promises
+            for visitor, mean_gap in zip(self.run.visitors, self.mean_gaps, strict=True):
+                visitor.mean_gap = mean_gap
 
 
 def trace(problem, lam, solver, seed, *, seconds, target=0.0, passes=100_000):

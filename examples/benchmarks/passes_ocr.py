@@ -38,7 +38,7 @@ class Bench:
         d = self.problem.n_weights
         self.averager = WeightedAverager(d) if averaging else Averager()
         self.visitor = PlainVisitor(
-            self.problem, self.dual, self.regularizer, self.averager, np.zeros(self.n)
+            self.problem, self.dual, self.regularizer, self.averager, *np.zeros((2, self.n))
         )
         self.evaluator = Evaluator(self.problem)
         for _ in range(warm_passes):

@@ -47,13 +47,6 @@ def visits(kind, toy):
     solver = BCFW(steps=steps, averaging=False)
     run = solver.start(toy.problem, toy.regularizer(LAM), np.random.RandomState(0))
     sampler.begin_pass(LONG)
-    if kind == "pairwise":
-
-        def visit(stop):
-            run_pass(run.moves[0], sampler, LONG, stop)
-            return run.n_oracle_calls
-
-        return visit
     return lambda stop: run_pass(run.visitors[0], sampler, LONG, stop)
 
 

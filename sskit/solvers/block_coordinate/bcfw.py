@@ -1,16 +1,13 @@
 """Block-coordinate Frank-Wolfe."""
 
+from sskit._numbers import capped
 from sskit._public import parameter_defaults
-from sskit.solvers.block_coordinate.eviction import PlaneKeeper
-from sskit.solvers.block_coordinate.options import (
-    MEGABYTE,
-    SAMPLERS,
-    STEPS,
-    make_sampler,
-    shards_for,
-)
-from sskit.solvers.block_coordinate.runs import ActiveSetRun, PlainRun, ProjectionRun
-from sskit.solvers.block_coordinate.schedule import FixedSchedule, SlopeSchedule, oracle_work
+from sskit.solvers.block_coordinate.corrective_pass import CorrectiveVisitor
+from sskit.solvers.block_coordinate.options import MEGABYTE, SAMPLERS, STEPS, shards_for
+from sskit.solvers.block_coordinate.plain_pass import PlainVisitor
+from sskit.solvers.block_coordinate.projection_pass import ProjectionVisitor
+from sskit.solvers.block_coordinate.runs import BlockCoordinateRun
+from sskit.solvers.block_coordinate.schedule import Schedule
 from sskit.solvers.common.averaging import Averager, WeightedAverager
 from sskit.solvers.common.checks import AUTO, COUNT, NATURAL, POSITIVE, TRUTH, StrOptions
 from sskit.solvers.common.solver import Solver
@@ -21,8 +18,10 @@ LIGHT = 0.05
 # Up to so many states "auto" scores all of them at each visit: with more, visits of stored planes,
 # which score few, are the better way to small gaps.
 MOST_STATES = 32
-# F and nu in the rule of the cache (Osokin et al. 2016, algorithm 5)
-CACHE_SHARES = (0.25, 0.01)
+# Work of a pass with the oracle, in passes over stored planes, where nobody has measured it: a
+# cheap oracle costs about as much as scoring the stored planes, and of a costly one this is a
+# cautious guess.
+WORK_OF_CHEAP_ORACLE, WORK_OF_COSTLY_ORACLE = 1.0, 100.0
 # options of stored planes, and values with which there are none
 STORING = ("cache", "block_steps", "cache_size")
 PLAIN = {"steps": ("fw",), "cache": (False,), "block_steps": (1,), "stored_passes": (0,)}
@@ -240,53 +239,47 @@ class BCFW(Solver):
                 "steps='projection' needs a problem whose labellings are one label each, under "
                 f"margin rescaling, which {problem.name} is not; use 'pairwise'"
             )
-        # of blocks that take their steps together
-        together = solver.batch_size > 1 and problem.space.is_kernel_space
-        arrange = problem.space.arrange if together else None
-        sampler = make_sampler(solver.sampling, problem.n_blocks, random_state, arrange)
-        averager = solver.average(problem.n_weights) if solver.averaging else Averager()
-        batching = {"batch_size": solver.batch_size, "pool": pool}
-        if solver.batch_size == 1:
-            batching["n_shards"] = shards_for(problem, pool, bounded=regularizer.bounded)
+        options = {"n_blocks": problem.n_blocks, "random_state": random_state}
+        # blocks that take their steps together
+        in_sets = solver.batch_size > 1 and problem.space.is_kernel_space
+        if in_sets and solver.sampling == "permutation":
+            options["arrange"] = problem.space.arrange
+        sampler = SAMPLERS[solver.sampling](**options)
+        keep, n_shards = None, 1
         if solver.steps == "projection":
-            return ProjectionRun(
-                problem,
-                regularizer,
-                sampler,
-                averager,
-                gaps,
-                random_state=random_state,
-                schedule=solver._schedule(problem),
-                **batching,
-            )
-        if all(getattr(solver, name) in values for name, values in PLAIN.items()):
-            return PlainRun(problem, regularizer, sampler, averager, gaps, **batching)
-        return ActiveSetRun(
+            visitor = ProjectionVisitor
+        elif all(getattr(solver, name) in values for name, values in PLAIN.items()):
+            visitor = PlainVisitor
+        else:
+            steps = STEPS[solver.steps](), capped(solver.block_steps), solver.cache
+
+            def visitor(*args):
+                return CorrectiveVisitor(*args, *steps)
+
+            # plain steps never take all weight from a plane: all would stay for ever
+            light = LIGHT if solver.steps == "fw" else 0.0
+            n_bytes = float(solver.cache_size) * MEGABYTE
+            keep = capped(solver.plane_life), capped(solver.max_planes), n_bytes, light
+        if solver.batch_size == 1:
+            n_shards = shards_for(problem, pool, bounded=regularizer.bounded)
+        return BlockCoordinateRun(
             problem,
             regularizer,
             sampler,
-            averager,
+            solver.average(problem.n_weights) if solver.averaging else Averager(),
             gaps,
-            step=STEPS[solver.steps](),
-            random_state=random_state,
-            block_steps=solver.block_steps,
+            visitor=visitor,
             schedule=solver._schedule(problem),
-            cache=CACHE_SHARES if solver.cache else None,
-            keeper=PlaneKeeper(
-                solver.plane_life,
-                solver.max_planes,
-                float(solver.cache_size) * MEGABYTE,
-                # plain steps never take all weight from a plane: all would stay for ever
-                light=LIGHT if solver.steps == "fw" else 0.0,
-            ),
-            **batching,
+            random_state=random_state,
+            keep=keep,
+            batch_size=solver.batch_size,
+            pool=pool,
+            n_shards=n_shards,
         )
 
     def _schedule(self, problem):
         """Return how many stored passes follow a pass with the oracle."""
         if self.stored_passes != "slope":
-            return FixedSchedule(self.stored_passes)
-        if self.max_stored_passes <= 1:
-            # the rule is about another one after the first
-            return FixedSchedule(self.max_stored_passes)
-        return SlopeSchedule(self.max_stored_passes, oracle_work(problem), self.clock)
+            return Schedule(self.stored_passes)
+        work = WORK_OF_COSTLY_ORACLE if problem.costly else WORK_OF_CHEAP_ORACLE
+        return Schedule(self.max_stored_passes, work, self.clock)

@@ -1,4 +1,5 @@
 from libc.stdint cimport int32_t
+from libcpp.vector cimport vector
 
 from sskit.core.direction cimport Direction
 from sskit.core.dual cimport DualState
@@ -21,19 +22,16 @@ cdef class BlockAtoms(WorkingSet):
     # Is there an aggregate plane with so little weight that it is no atom at all? Then it goes with
     # the next step.
     cdef bint leftover
-    cdef double* old_weight
-    cdef double* loss
+    cdef vector[double] old_weight
+    cdef vector[double] loss
     cdef double best_score           # of all targets when they were loaded
     cdef Py_ssize_t best             # the target that has it
+    cdef Py_ssize_t n_planes         # the stored ones; the atoms begin with them
     # psi of the stored planes, sparse, one after the other
-    cdef int32_t* index
-    cdef double* value
-    cdef Py_ssize_t* first           # (n_planes + 1,)
-    cdef Py_ssize_t support          # capacity of index and value
-    cdef Py_ssize_t room             # capacity of the arrays over atoms
+    cdef vector[int32_t] index
+    cdef vector[double] value
+    cdef vector[Py_ssize_t] first    # (n_planes + 1,)
 
-    # room for atoms
-    cdef int reserve_planes(self, Py_ssize_t n_atoms) except -1 nogil
     # psi of the stored planes of a block; must come before load()
     cdef int gather(self, Problem problem, DualState dual, Py_ssize_t i) except -1 nogil
     # delta += scale * psi of a stored plane

@@ -1,9 +1,6 @@
 """Between the planes of a block and its small quadratic program (see the .pxd)."""
 
 from libc.math cimport fabs
-from libc.stdlib cimport free
-
-from sskit.core.memory cimport grown
 
 # Scores differ by less than this share of what they are made of: nothing but rounding, with which
 # steps could go back and forth for ever.
@@ -16,45 +13,29 @@ cdef double LEAST_AGGREGATE = 1e-6
 cdef class BlockAtoms(WorkingSet):
     """Atoms of one block at a time; memory grows as needed and is used again."""
 
-    def __dealloc__(self):
-        free(self.old_weight)
-        free(self.loss)
-        free(self.first)
-        free(self.index)
-        free(self.value)
-
-    cdef int reserve_planes(self, Py_ssize_t n_atoms) except -1 nogil:
-        cdef size_t n_bytes = 2 * n_atoms * sizeof(double)
-        self.reserve(n_atoms)
-        if n_atoms <= self.room:
-            return 0
-        self.old_weight = <double*>grown(self.old_weight, n_bytes)
-        self.loss = <double*>grown(self.loss, n_bytes)
-        self.first = <Py_ssize_t*>grown(self.first, 2 * n_atoms * sizeof(Py_ssize_t))
-        self.room = 2 * n_atoms
-        return 0
-
     cdef int gather(self, Problem problem, DualState dual, Py_ssize_t i) except -1 nogil:
-        cdef Py_ssize_t n_planes = dual.blocks[i].n_planes, code_length = dual.code_length[i], p
-        cdef Py_ssize_t size
-        self.reserve_planes(n_planes + 2)
-        self.n_planes = n_planes
+        cdef size_t n = dual.blocks[i].n_planes, size, p
+        self.reserve(n + 1)
+        if self.first.size() < n + 2:
+            self.old_weight.resize(2 * n + 2)
+            self.loss.resize(2 * n + 2)
+            self.first.resize(2 * n + 2)
+        self.n_planes = n
         self.first[0] = 0
-        for p in range(n_planes):
+        for p in range(n):
             size = self.first[p] + problem.max_support
-            if size > self.support:
-                self.index = <int32_t*>grown(self.index, 2 * size * sizeof(int32_t))
-                self.value = <double*>grown(self.value, 2 * size * sizeof(double))
-                self.support = 2 * size
+            if size > self.index.size():
+                self.index.resize(2 * size)
+                self.value.resize(2 * size)
             self.first[p + 1] = self.first[p] + problem.plane(
-                i, dual.blocks[i].code + p * code_length, self.index + self.first[p],
-                self.value + self.first[p]
+                i, dual.blocks[i].code + p * dual.code_length[i],
+                self.index.data() + self.first[p], self.value.data() + self.first[p]
             )
         return 0
 
     cdef void add_plane(self, Py_ssize_t p, Direction delta, double scale) noexcept nogil:
         delta.add(
-            self.index + self.first[p], self.value + self.first[p],
+            self.index.data() + self.first[p], self.value.data() + self.first[p],
             self.first[p + 1] - self.first[p], scale
         )
 
@@ -62,9 +43,8 @@ cdef class BlockAtoms(WorkingSet):
         self, Problem problem, DualState dual, Py_ssize_t i, const double* theta, Direction scratch,
         bint with_image
     ) except -1 nogil:
-        cdef Py_ssize_t p, e, a
+        cdef Py_ssize_t p, e
         cdef double total, size = 0.0
-        cdef const double* row
         self.fill_gram(problem, dual, i, scratch)
         self.n_atoms = self.n_planes
         self.frail = False
@@ -79,33 +59,14 @@ cdef class BlockAtoms(WorkingSet):
             self.weight[p] = dual.blocks[i].weight[p]
             self.old_weight[p] = self.weight[p]
         self.noise = ROUNDING * size
-        self.gram = dual.blocks[i].gram
-        self.gram_stride = dual.blocks[i].plane_capacity
         if dual.has_aggregate(i):
             self.load_aggregate(problem, dual, i, scratch, dual.blocks[i].loss - dual.dot(i, theta))
-        self.mix_score = 0.0
-        for a in range(self.n_atoms):
-            self.mix_score += self.weight[a] * self.score[a]
+        self.gram = dual.blocks[i].gram
+        self.gram_stride = dual.blocks[i].plane_capacity
         self.with_image = with_image
+        self.sum_up()
         self.best = self.highest()
         self.best_score = self.score[self.best]
-        self.image_sqnorm = 0.0
-        for a in range(self.n_atoms):
-            self.image[a] = 0.0
-        if with_image:
-            for p in range(self.n_planes):
-                if self.weight[p] > 0.0:
-                    row = self.gram + p * self.gram_stride
-                    for a in range(self.n_planes):
-                        self.image[a] += self.weight[p] * row[a]
-            if self.n_atoms > self.n_planes:
-                p = self.n_planes
-                for a in range(p):
-                    self.image[p] += self.weight[a] * self.aggregate_row[a]
-                for a in range(self.n_atoms):
-                    self.image[a] += self.weight[p] * self.aggregate_row[a]
-            for a in range(self.n_atoms):
-                self.image_sqnorm += self.weight[a] * self.image[a]
         return 0
 
     cdef int fill_gram(
@@ -133,8 +94,15 @@ cdef class BlockAtoms(WorkingSet):
     cdef int load_aggregate(
         self, Problem problem, DualState dual, Py_ssize_t i, Direction scratch, double mix
     ) except -1 nogil:
-        cdef Py_ssize_t p, r, m = self.n_planes
-        cdef double aggregate = dual.blocks[i].aggregate, stored = 0.0, stored_loss = 0.0, own
+        cdef Py_ssize_t p, r, m = self.n_planes, stride
+        cdef double aggregate = dual.blocks[i].aggregate, stored = 0.0, stored_loss = 0.0
+        cdef double own, inner
+        cdef double* gram
+        if dual.blocks[i].plane_capacity == m:
+            dual.resize_planes(i, m + 1)
+        # a row and a column of the table that the next stored plane will take
+        gram = dual.blocks[i].gram
+        stride = dual.blocks[i].plane_capacity
         for p in range(m):
             stored += self.weight[p] * self.score[p]
             stored_loss += self.weight[p] * self.loss[p]
@@ -150,13 +118,12 @@ cdef class BlockAtoms(WorkingSet):
             if self.weight[p] > 0.0:
                 self.add_plane(p, scratch, -self.weight[p] / aggregate)
         own = problem.sqnorm(i, scratch)
-        self.aggregate_row[m] = own
+        gram[m * stride + m] = own
         for r in range(m):
             self.add_plane(r, scratch, -1.0)
-            self.aggregate_row[r] = 0.5 * (
-                own + dual.blocks[i].gram[r * dual.blocks[i].plane_capacity + r]
-                - problem.sqnorm(i, scratch)
-            )
+            inner = 0.5 * (own + gram[r * stride + r] - problem.sqnorm(i, scratch))
+            gram[m * stride + r] = inner
+            gram[r * stride + m] = inner
             self.add_plane(r, scratch, 1.0)
         scratch.clear()
         return 0

@@ -1,65 +1,45 @@
 """Which stored planes stay: their life, their number and the memory that they take."""
 
-from bisect import bisect_left
-
-from libc.stdint cimport INT32_MAX, int32_t
+from libc.stdint cimport int32_t
 
 from sskit.core.dual cimport Block, DualState
 
 
-cdef class PlaneKeeper:
-    """Evicts stored planes into the aggregate planes of their blocks; the mixes stay as they are.
+def tidy(
+    DualState dual, int32_t clock, int32_t life, Py_ssize_t max_planes, double max_bytes,
+    double light=0.0
+):
+    """Evict stored planes into the aggregate planes of their blocks; the mixes stay as they are.
 
     Parameters
     ----------
+    dual : DualState
+        The dual point.
+    clock : int
+        Present time, in the unit of `life`.
     life : int
         A plane goes when its last use is longer ago than this.
     max_planes : int
         Largest number of planes of a block; beyond it the least recently used go.
     max_bytes : float
-        Memory of all stored planes. Beyond it the least recently used go, first those without
-        weight, then the others.
+        Memory of all stored planes. Beyond it life is halved until the rest fits: first that of
+        planes without weight, then that of all.
     light : float, default=0.0
         Planes of more weight than this outlive `life`.
     """
-
-    cdef readonly int life
-    cdef readonly Py_ssize_t max_planes
-    cdef readonly double max_bytes
-    cdef readonly double light
-
-    def __cinit__(self, life, max_planes, double max_bytes, double light=0.0):
-        # no clock gets further, and no block has more
-        self.life = min(life, INT32_MAX)
-        self.max_planes = min(max_planes, INT32_MAX)
-        self.max_bytes = max_bytes
-        self.light = light
-
-    def tidy(self, DualState dual, int32_t clock):
-        """Evict what must go.
-
-        Parameters
-        ----------
-        dual : DualState
-            The dual point.
-        clock : int
-            Present time, in the unit of `life`.
-        """
-        retire_all(dual, clock - self.life, True, self.light)
-        cap_all(dual, self.max_planes)
-        if plane_bytes(dual) <= self.max_bytes:
-            return
-        shrink_all(dual)
-        for keep_weighted in (True, False):
-            # the least age limit that fits the memory, clock + 1 (all planes) if none does
-            oldest = bisect_left(
-                range(clock + 1), True,
-                key=lambda age: bytes_after(dual, age, keep_weighted) <= self.max_bytes,
-            )
-            retire_all(dual, oldest, keep_weighted)
+    cdef int32_t age
+    retire_all(dual, clock - life, True, light)
+    cap_all(dual, max_planes)
+    if plane_bytes(dual) <= max_bytes:
+        return
+    shrink_all(dual)
+    for keep_weighted in (True, False):
+        # halves of the life, then planes of this pass, then all of them
+        age = min(life, clock)
+        while plane_bytes(dual) > max_bytes and age >= -1:
+            retire_all(dual, clock - age, keep_weighted)
             shrink_all(dual)
-            if oldest <= clock:
-                return
+            age = age // 2 if age > 0 else age - 1
 
 
 def retire_all(DualState dual, int32_t oldest, bint keep_weighted, double light=0.0):
@@ -77,17 +57,13 @@ def retire_all(DualState dual, int32_t oldest, bint keep_weighted, double light=
         So much weight counts as none.
     """
     cdef Py_ssize_t i, p
+    cdef Block* block
     with nogil:
         for i in range(dual.n_blocks):
-            for p in range(dual.blocks[i].n_planes - 1, -1, -1):
-                if goes(&dual.blocks[i], p, oldest, keep_weighted, light):
+            block = &dual.blocks[i]
+            for p in range(block.n_planes - 1, -1, -1):
+                if block.last_used[p] < oldest and not (keep_weighted and block.weight[p] > light):
                     dual.evict(i, p)
-
-
-cdef bint goes(
-    const Block* block, Py_ssize_t p, int32_t oldest, bint keep_weighted, double light
-) noexcept nogil:
-    return block.last_used[p] < oldest and not (keep_weighted and block.weight[p] > light)
 
 
 cdef void cap_all(DualState dual, Py_ssize_t max_planes) noexcept nogil:
@@ -137,20 +113,6 @@ def plane_bytes(DualState dual):
         total += size_of(dual, i, dual.blocks[i].plane_capacity)
         for p in range(dual.blocks[i].n_planes):
             total += own_bytes(dual, i, p)
-    return total
-
-
-cdef double bytes_after(DualState dual, int32_t oldest, bint keep_weighted) noexcept nogil:
-    # memory, without spare room, if these planes went
-    cdef Py_ssize_t i, p, n
-    cdef double total = 0.0
-    for i in range(dual.n_blocks):
-        n = 0
-        for p in range(dual.blocks[i].n_planes):
-            if not goes(&dual.blocks[i], p, oldest, keep_weighted, 0.0):
-                n += 1
-                total += own_bytes(dual, i, p)
-        total += size_of(dual, i, n)
     return total
 
 

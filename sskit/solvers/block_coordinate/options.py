@@ -20,29 +20,6 @@ STEPS = {"fw": PlainStep, "pairwise": PairwiseStep, "away": AwayStep}
 MEGABYTE = 2.0**20
 
 
-def make_sampler(name, n_blocks, random_state, arrange=None):
-    """Return the sampler of this name.
-
-    Parameters
-    ----------
-    name : {"permutation", "uniform", "gap", "max_gap"}
-        Its name.
-    n_blocks : int
-        Number of blocks.
-    random_state : RandomState
-        Source of randomness.
-    arrange : callable, default=None
-        Says in which order, for "permutation".
-
-    Returns
-    -------
-    sampler : Sampler
-        The sampler.
-    """
-    options = {"arrange": arrange} if name == "permutation" else {}
-    return SAMPLERS[name](n_blocks, random_state, **options)
-
-
 def shards_for(problem, pool, *, bounded):
     """Return how many workers of a pool are to visit blocks at the same time.
 

@@ -1,11 +1,12 @@
 from sskit.core.direction cimport Direction
 from sskit.core.regularizer cimport Regularizer
+from sskit.core.sampler cimport Sampler
 from sskit.solvers.common.averaging cimport Averager
 from sskit.solvers.oracle_calls.minibatch cimport Visitor
 
 
-cdef class MixVisitor(Visitor):
-    """Base of the visitors that leave nothing behind but the mix of the block.
+cdef class BlockVisitor(Visitor):
+    """Base of the visitors of block-coordinate runs.
 
     Parameters
     ----------
@@ -19,11 +20,21 @@ cdef class MixVisitor(Visitor):
         Follows the steps.
     gaps : ndarray of shape (n_blocks,)
         Receives the gap that each visited block had when its oracle was asked.
+    promises : ndarray of shape (n_blocks,)
+        Receives what each block promised when it was last visited, by oracle or stored planes.
     """
 
     cdef Regularizer regularizer
     cdef Averager averager
     cdef Direction delta             # zero between visits
     cdef double[::1] gaps
+    cdef double[::1] promises
     # of the dual objective, by all visits so far; with a box on w at least by this much
     cdef readonly double increase
+    cdef readonly Py_ssize_t n_oracle_calls
+    cdef readonly int clock          # number of the pass with the oracle
+    cdef bint stored                 # is this a pass that goes back to some blocks?
+    cdef public double mean_gap      # at the last exact pass
+
+    # the oracle of block i was asked, and found this gap
+    cdef void learned(self, Py_ssize_t i, double gap, Sampler sampler) noexcept nogil

@@ -8,7 +8,7 @@ from sskit.core.capabilities cimport StateBlocks
 from sskit.core.lanes cimport padded
 from sskit.core.problem cimport Problem
 from sskit.core.sampler cimport Sampler
-from sskit.solvers.block_coordinate.plain_pass cimport MixVisitor
+from sskit.solvers.block_coordinate.plain_pass cimport BlockVisitor
 
 cdef extern from "projection_kernels.hpp" namespace "sskit":
     const double UNUSED
@@ -21,7 +21,7 @@ cdef extern from "projection_kernels.hpp" namespace "sskit":
     ) noexcept nogil
 
 
-cdef class ProjectionVisitor(MixVisitor):
+cdef class ProjectionVisitor(BlockVisitor):
     """The exact maximum of the dual over the mixes of one block.
 
     With alpha the mix, s the scores of the planes and kappa = c / lam times the curvature, the dual
@@ -76,8 +76,7 @@ cdef class ProjectionVisitor(MixVisitor):
             &self.theta[0], self.theta[truth], &self.loss[0], &self.alpha[0], self.n_padded,
             &self.score[0], &mix
         )
-        self.gaps[i] = weight * (best - mix)
-        sampler.learned(i, self.gaps[i])
+        self.learned(i, weight * (best - mix), sampler)
         if self.gaps[i] <= 0.0:
             return 0
         best_mix(&self.alpha[0], &self.score[0], self.n_padded, curvature, &self.target[0])

@@ -1,13 +1,9 @@
-"""States of runs of block-coordinate Frank-Wolfe."""
+"""The state of a run of block-coordinate Frank-Wolfe."""
 
 import numpy as np
 
-from sskit._numbers import capped
 from sskit.core.sampler import PromisingSampler
-from sskit.solvers.block_coordinate import corrective_pass
-from sskit.solvers.block_coordinate.plain_pass import PlainVisitor
-from sskit.solvers.block_coordinate.projection_pass import ProjectionVisitor
-from sskit.solvers.block_coordinate.schedule import FixedSchedule
+from sskit.solvers.block_coordinate.eviction import tidy
 from sskit.solvers.common.averaging import Averager
 from sskit.solvers.common.certificate import better_of, certify_dual_point
 from sskit.solvers.common.dual_run import DualRun
@@ -22,7 +18,7 @@ LEAST_PROMISE = 0.1
 
 
 def make_pass(runs, n_slices=1):
-    """Make a pass over the blocks of one run or several, and passes over their stored planes.
+    """Make a pass over the blocks of one run or several, and passes that go back to some.
 
     How many of these follow is up to the schedule of the first run.
 
@@ -45,8 +41,8 @@ def make_pass(runs, n_slices=1):
     while not stop.ends and schedule.another(
         sum(run.increase for run in runs), n_visits / n_blocks
     ):
-        visits = [run.begin_stored() for run in runs]
-        take_turns([run.visit_stored for run in runs], visits, n_slices)
+        visits = [run.begin_pass(stored=True) for run in runs]
+        take_turns([run.visit for run in runs], visits, n_slices)
         n_visits = sum(visits)
     for run in runs:
         run.end_pass()
@@ -62,7 +58,7 @@ def take_turns(visit, n_visits, n_slices):
 
 
 class BlockCoordinateRun(DualRun):
-    """What all runs share: the dual point, its averages and its certificate.
+    """The dual point, its averages, its certificate, and who moves it.
 
     Parameters
     ----------
@@ -76,6 +72,15 @@ class BlockCoordinateRun(DualRun):
         Average of the iterates.
     gaps : ndarray of shape (n_blocks,) or None
         Block gaps at the start, if they are known.
+    visitor : callable
+        Makes a `BlockVisitor`, of what all of these take.
+    schedule : Schedule
+        How many passes over stored planes follow a pass with the oracle. Where none are stored,
+        these passes ask the oracles of the blocks that promised something.
+    random_state : RandomState
+        Order of these passes.
+    keep : tuple, default=None
+        What `tidy` takes to decide which planes stay; None if none are stored.
     batch_size : int, default=1
         Number of oracles that are asked at the same weights.
     pool : Pool, default=None
@@ -92,128 +97,118 @@ class BlockCoordinateRun(DualRun):
         averager,
         gaps,
         *,
+        visitor,
+        schedule,
+        random_state,
+        keep=None,
         batch_size=1,
         pool=None,
         n_shards=1,
     ):
         super().__init__(problem, regularizer, averager)
-        self.sampler = sampler
+        self.sampler, self.schedule, self.keep = sampler, schedule, keep
         self.batches = self.rounds = None
+        space = problem.space
         # where a step needs much to be fetched first, blocks with the least gaps do without
-        selective = batch_size > 1 and problem.space.is_kernel_space
+        selective = batch_size > 1 and space.is_kernel_space
         self.least_share = LEAST_PROMISE if selective else 0.0
+        # where many steps cost less than one after the other; an average follows every step
+        together = selective and type(averager) is Averager
+        if gaps is not None:
+            self.gaps[:] = gaps
+            sampler.set_gaps(self.gaps)
+        self.promises = np.where(np.isfinite(self.gaps), self.gaps, 0.0)
+        places = [self]
         if n_shards > 1:
             self.rounds = Rounds(
                 pool.crew, pool.problems[:n_shards], self.dual, regularizer, averager, self.gaps
             )
+            places = self.rounds.shards
         if batch_size > 1:
             # a pass has no more
             batch_size = min(batch_size, problem.n_blocks)
-            # where many steps cost less than one after the other; an average follows every step
-            together = selective and type(averager) is Averager
             self.batches = Batches(
                 pool or Pool(problem), self.dual, regularizer, batch_size, together
             )
-        if gaps is not None:
-            self.gaps[:] = gaps
-            sampler.set_gaps(self.gaps)
+        self.visitors = [
+            visitor(
+                place.problem,
+                self.dual,
+                place.regularizer,
+                place.averager,
+                self.gaps,
+                self.promises,
+            )
+            for place in places
+        ]
+        # in a kernel space of the blocks that need nothing fetched
+        self.promising = PromisingSampler(
+            problem.n_blocks,
+            random_state,
+            self.promises,
+            LEAST_PROMISE,
+            space.cached_blocks,
+            space.arrange if together else None,
+        )
+        self.stored = False
 
     @property
-    def places(self):
-        """Who visits blocks, each with a problem, weights and an average of its own."""
-        return [self] if self.rounds is None else self.rounds.shards
+    def n_oracle_calls(self):
+        """Calls of the oracle so far."""
+        return sum(visitor.n_oracle_calls for visitor in self.visitors)
+
+    @property
+    def increase(self):
+        """By how much all moves so far have increased the dual objective."""
+        return (self.rounds or self.visitors[0]).increase
 
     def run_pass(self):
         """Visit every block once, and stored planes again; return the last known gap."""
         make_pass([self])
         return float(self.gaps.sum())
 
-    def begin_pass(self):
-        """Draw the blocks of a pass; return how many visits it has."""
-        return self.sampler.begin_pass(self.problem.n_blocks)
-
-    def visit(self, n_steps):
-        """Make some of the visits of a pass."""
-        raise NotImplementedError(f"{type(self).__name__} must implement visit")
-
-    def begin_stored(self):
-        """Draw the blocks of a pass over stored planes; return how many visits it has."""
-        return 0
-
-    def visit_stored(self, n_steps):
-        """Make some of the visits of a pass over stored planes."""
-
-    def end_pass(self):
-        """Drop what is of no more use."""
-
-    def visit_blocks(self, visitors, n_steps):
-        """Make a pass, in batches or in rounds if asked.
+    def begin_pass(self, stored=False):
+        """Begin a pass, or one over stored planes.
 
         Parameters
         ----------
-        visitors : list of Visitor
-            What to do at a block, for each of `places`.
-        n_steps : int
-            Number of visits, for which the sampler is ready.
+        stored : bool, default=False
+            Which it is.
 
         Returns
         -------
         n_visits : int
-            How many visits were made; in batches only those in which an oracle was asked.
+            How many visits it has: blocks have been drawn.
         """
+        self.stored = stored
+        for visitor in self.visitors:
+            visitor.begin_pass(stored)
+        self.averager.attend(int(stored))
+        return (self.promising if stored else self.sampler).begin_pass(self.problem.n_blocks)
+
+    def visit(self, n_steps):
+        """Make some of the visits of the pass that has begun, in batches or in rounds if asked."""
+        sampler = self.promising if self.stored else self.sampler
+        visitor = self.visitors[0]
         if self.rounds is not None:
-            return self.rounds.run_pass(visitors, self.sampler, n_steps)
-        (visitor,) = visitors
-        if self.batches is None:
-            return run_pass(visitor, self.sampler, n_steps, self.stop)
-        if self.least_share:
-            self.batches.least = self.least_share * self.gaps.mean()
-        return self.batches.run_pass(visitor, self.sampler, n_steps)
-
-    def promising(self, promises, random_state):
-        """Return the sampler of passes that leave out the blocks that promised little.
-
-        Parameters
-        ----------
-        promises : ndarray of shape (n_blocks,)
-            What each block promised when it was last visited; kept up to date by the visits.
-        random_state : RandomState
-            Order of the passes.
-
-        Returns
-        -------
-        sampler : PromisingSampler
-            In a kernel space of the blocks that need nothing fetched.
-        """
-        space = self.problem.space
-        together = self.batches is not None and self.batches.together
-        return PromisingSampler(
-            self.problem.n_blocks,
-            random_state,
-            promises,
-            LEAST_PROMISE,
-            space.cached_blocks,
-            space.arrange if together else None,
-        )
-
-    def visit_again(self, visitors, sampler, n_steps):
-        """Make a pass over blocks whose oracles need not be asked ahead, in rounds if asked.
-
-        Parameters
-        ----------
-        visitors : list of Visitor
-            What to do at a block, for each of `places`.
-        sampler : Sampler
-            Says which blocks, all different; it is ready.
-        n_steps : int
-            Number of visits.
-        """
-        if self.rounds is not None:
-            self.rounds.run_pass(visitors, sampler, n_steps, 1)
-        elif self.batches is not None and self.batches.together:
-            self.batches.run_stored(visitors[0], sampler, n_steps)
+            self.rounds.run_pass(self.visitors, sampler, n_steps, int(self.stored))
+        elif self.batches is None or (self.stored and not self.batches.together):
+            run_pass(visitor, sampler, n_steps, self.stop)
+        elif self.stored:
+            self.batches.run_stored(visitor, sampler, n_steps)
         else:
-            run_pass(visitors[0], sampler, n_steps, self.stop)
+            if self.least_share:
+                self.batches.least = self.least_share * self.gaps.mean()
+            self.batches.run_pass(visitor, sampler, n_steps)
+
+    def end_pass(self):
+        """Drop planes that are of no more use."""
+        if self.keep is not None:
+            tidy(self.dual, self.visitors[0].clock, *self.keep)
+
+    def sum_mixes(self):
+        """Sum the mixes anew from their planes, where these are known."""
+        self.visitors[0].sum_mixes()
 
     def certify(self, evaluator):
         """Return the certificate of the last iterate, or of the average if that is better."""
@@ -234,181 +229,7 @@ class BlockCoordinateRun(DualRun):
 
     def learn_gaps(self, gaps):
         """Take over the exact gaps of all blocks."""
-        self.gaps[:] = gaps
+        self.gaps[:] = self.promises[:] = gaps
         self.sampler.set_gaps(gaps)
-
-
-class MixRun(BlockCoordinateRun):
-    """Base of the runs in which a visit leaves nothing behind but the mix of the block."""
-
-    def __init__(self, problem, regularizer, sampler, averager, gaps, **batching):
-        super().__init__(problem, regularizer, sampler, averager, gaps, **batching)
-        self.visitors = [
-            self.visitor(place.problem, self.dual, place.regularizer, place.averager, self.gaps)
-            for place in self.places
-        ]
-
-    def visit(self, n_steps):
-        """Make some of the visits of a pass, a step at each."""
-        self.n_oracle_calls += self.visit_blocks(self.visitors, n_steps)
-
-
-class PlainRun(MixRun):
-    """Plain steps."""
-
-    visitor = PlainVisitor
-    schedule = FixedSchedule(0)
-    increase = 0.0
-
-
-class ProjectionRun(MixRun):
-    """Steps to the best mix of all planes of a block.
-
-    No plane is stored: what would be passes over stored planes are visits, oracle calls like all
-    others, of the blocks that promised something.
-
-    Parameters
-    ----------
-    problem, regularizer, sampler, averager, gaps : object
-        As for the other runs; the problem has `StateBlocks`.
-    random_state : RandomState
-        Order of the passes that go back to some blocks.
-    schedule : FixedSchedule or SlopeSchedule
-        How many of these follow a pass over all.
-    **batching : object
-        `batch_size`, `pool` and `n_shards`.
-    """
-
-    visitor = ProjectionVisitor
-
-    def __init__(
-        self, problem, regularizer, sampler, averager, gaps, *, random_state, schedule, **batching
-    ):
-        super().__init__(problem, regularizer, sampler, averager, gaps, **batching)
-        self.again = self.promising(self.gaps, random_state)
-        self.schedule = schedule
-
-    @property
-    def increase(self):
-        """By how much all moves so far have increased the dual objective."""
-        return (self.rounds or self.visitors[0]).increase
-
-    def begin_stored(self):
-        """Draw the blocks of a pass over those that promised something."""
-        return self.again.begin_pass(self.problem.n_blocks)
-
-    def visit_stored(self, n_steps):
-        """Make some of the visits of such a pass."""
-        self.n_oracle_calls += n_steps
-        self.visit_again(self.visitors, self.again, n_steps)
-
-
-class ActiveSetRun(BlockCoordinateRun):
-    """Steps between stored planes.
-
-    Parameters
-    ----------
-    problem, regularizer, sampler, averager, gaps : object
-        As for the other runs.
-    **batching : object
-        `batch_size` and `pool`, likewise.
-    step : Step
-        End points of the steps.
-    random_state : RandomState
-        Order of the passes over stored planes.
-    block_steps : int
-        Largest number of steps within a block at one visit.
-    schedule : FixedSchedule or SlopeSchedule
-        How many passes over stored planes follow a pass with oracle calls.
-    cache : tuple of float or None
-        Shares (F, nu) of algorithm 5 of Osokin et al. 2016; None always asks the oracle.
-    keeper : PlaneKeeper
-        Which planes stay.
-    """
-
-    def __init__(
-        self,
-        problem,
-        regularizer,
-        sampler,
-        averager,
-        gaps,
-        *,
-        step,
-        random_state,
-        block_steps,
-        schedule,
-        cache,
-        keeper,
-        **batching,
-    ):
-        super().__init__(problem, regularizer, sampler, averager, gaps, **batching)
-        self.slopes = np.where(np.isfinite(self.gaps), self.gaps, 0.0)
-        self.states = [
-            corrective_pass.ActiveSetState(
-                place.problem,
-                self.dual,
-                place.regularizer,
-                place.averager,
-                step,
-                capped(block_steps),
-                self.gaps,
-                self.slopes,
-            )
-            for place in self.places
-        ]
-        if cache is None:
-            self.moves = [corrective_pass.Move(state) for state in self.states]
-        else:
-            self.moves = [corrective_pass.CachedMove(state, *cache) for state in self.states]
-        self.stored_moves = [corrective_pass.StoredMove(state) for state in self.states]
-        self.stored_sampler = self.promising(self.slopes, random_state)
-        self.clock = 0
-        self.schedule = schedule
-        self.keeper = keeper
-
-    @property
-    def n_oracle_calls(self):
-        """Calls of the oracle by the moves so far."""
-        return sum(state.n_oracle_calls for state in self.states)
-
-    @property
-    def increase(self):
-        """By how much all moves so far have increased the dual objective."""
-        return (self.rounds or self.states[0]).increase
-
-    def begin_pass(self):
-        """Draw the blocks of a pass; return how many visits it has."""
-        self.clock += 1
-        for state in self.states:
-            state.clock = self.clock
-        self.averager.attend(0)
-        return super().begin_pass()
-
-    def visit(self, n_steps):
-        """Make some of the visits of a pass."""
-        self.visit_blocks(self.moves, n_steps)
-
-    def begin_stored(self):
-        """Draw the blocks of a pass over stored planes; return how many visits it has."""
-        self.averager.attend(1)
-        return self.stored_sampler.begin_pass(self.problem.n_blocks)
-
-    def visit_stored(self, n_steps):
-        """Make some of the visits of a pass over stored planes."""
-        self.visit_again(self.stored_moves, self.stored_sampler, n_steps)
-
-    def end_pass(self):
-        """Drop planes that are of no more use."""
-        self.keeper.tidy(self.dual, self.clock)
-
-    def sum_mixes(self):
-        """Sum the mixes anew from their planes, where these are known."""
-        self.states[0].sum_mixes()
-
-    def learn_gaps(self, gaps):
-        """Take over the exact gaps of all blocks."""
-        super().learn_gaps(gaps)
-        for state in self.states:
-            state.total_gap = float(np.sum(gaps))
-        self.slopes[:] = gaps
+        for visitor in self.visitors:
+            visitor.mean_gap = float(np.mean(gaps))

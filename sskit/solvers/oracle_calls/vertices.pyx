@@ -59,6 +59,18 @@ cdef class Vertices(Planes):
         delta.add(&self.visit.index[0], &self.visit.value[0], self.visit.n, 1.0)
         return 0
 
+    def store(self, DualState dual):
+        """Put all weight of every block on its plane, which is stored; all have been asked."""
+        cdef Py_ssize_t i, slot
+        cdef Direction delta = self.visit.delta
+        with nogil:
+            for i in range(self.n):
+                slot = dual.insert(i, &self.code[i, 0], self.loss[i])
+                self.load_plane(i, delta)
+                dual.set_mix(i, delta, self.loss[i])
+                dual.blend(i, slot, 1.0)
+                delta.clear()
+
     def blend(self, DualState dual, double gamma):
         """Move the mix of every block towards its plane, by a step of at most 1.
 
@@ -147,48 +159,3 @@ cdef class Vertices(Planes):
                 if not done:
                     delta.clear()
                     self.problem.space.abort_sum(&out[0], n_weights)
-
-
-cdef int assign(
-    Problem problem, DualState dual, Visit visit, Direction delta, const double* w, Stop stop,
-    double* excess
-) except -1 nogil:
-    cdef Py_ssize_t i, slot
-    for i in range(problem.n_blocks):
-        visit.call_oracle(problem, i, w, 1.0)
-        excess[0] += problem.block_weight[i] * visit.excess
-        slot = dual.insert(i, &visit.code[0], visit.loss)
-        delta.add(&visit.index[0], &visit.value[0], visit.n, 1.0)
-        dual.set_mix(i, delta, visit.loss)
-        dual.blend(i, slot, 1.0)
-        delta.clear()
-        stop.due()  # signals, that is: there is no dual point yet at which it could end
-    return 0
-
-
-def assign_vertices(Problem problem, DualState dual, const double[::1] w, evaluator):
-    """Put all weight of every block on the plane that the oracle finds at w.
-
-    Parameters
-    ----------
-    problem : Problem
-        The problem; its oracle is called once for each block.
-    dual : DualState
-        The dual point; replaced. The planes are stored.
-    w : ndarray of shape (n_weights + LANES,)
-        Padded weights.
-    evaluator : Evaluator
-        Counts the calls.
-
-    Returns
-    -------
-    excess : float
-        Sum of c_i times what the oracle may have missed at w.
-    """
-    cdef double excess = 0.0
-    cdef Visit visit = Visit(problem)
-    cdef Stop stop = evaluator.pool.stop
-    with nogil:
-        assign(problem, dual, visit, visit.delta, &w[0], stop, &excess)
-    evaluator.n_calls += problem.n_blocks
-    return excess

@@ -7,7 +7,7 @@ import numpy as np
 from sskit.solvers.common.fit import asked
 from sskit.solvers.common.solution import Status
 from sskit.solvers.common.tolerance import NEGLIGIBLE, Tolerance, relative
-from sskit.solvers.oracle_calls.vertices import assign_vertices
+from sskit.solvers.oracle_calls.vertices import Vertices
 from sskit.solvers.path.induction import reach
 
 
@@ -169,7 +169,11 @@ class PathTracer:
         run, regularizer, evaluator = self.fit.run, self.regularizer, self.fit.evaluator
         problem, origin = run.problem, self.origin
         at_origin = regularizer.padded(origin)
-        self.origin_gap = assign_vertices(problem, run.dual, at_origin, evaluator)
+        vertices = Vertices(problem, problem.n_blocks, run.dual, evaluator.pool)
+        vertices.look(at_origin)
+        vertices.store(run.dual)
+        evaluator.n_calls += vertices.n_calls
+        self.origin_gap = float(np.dot(problem.block_weight, vertices.excesses()))
         regularizer.rescale(1.0)
         run.dual.rebuild(problem, regularizer)
         v = np.array(regularizer.v)[: problem.n_weights]

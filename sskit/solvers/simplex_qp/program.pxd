@@ -1,3 +1,6 @@
+from libcpp.vector cimport vector
+
+
 cdef enum:
     MIX = -1       # an end point of a step: the block's present mix instead of an atom
 
@@ -15,8 +18,7 @@ cdef class WorkingSet:
 
     Per atom: its score, its weight in the mix, and inner products with all atoms. The score is the
     linear bound at w, loss - <w, B psi>, up to what all have in common. Steps between atoms change
-    these numbers only, O(n_atoms) each. The last atom may be one of which only a row of inner
-    products is known, not a place in the table: the aggregate plane of a block.
+    these numbers only, O(n_atoms) each.
 
     Invariants: weight >= 0, sums to one; mix_score = <weight, score>; image = K weight and
     image_sqnorm = <weight, image> if the step uses them.
@@ -26,13 +28,10 @@ cdef class WorkingSet:
     # Is the last atom an aggregate plane with next to no weight? Then it is no target: it is known
     # by what the others leave of the mix, divided by its weight, and so is the rounding.
     cdef bint frail
-    cdef Py_ssize_t n_planes         # atoms in the table of inner products, the first ones
-    cdef Py_ssize_t capacity
-    cdef double* score
-    cdef double* weight
-    cdef double* image
-    cdef double* aggregate_row            # inner products of the aggregate plane with all atoms
-    cdef const double* gram          # the table, which belongs to the caller
+    cdef vector[double] score        # of n_atoms or more, as all that follow
+    cdef vector[double] weight
+    cdef vector[double] image
+    cdef const double* gram          # the table of inner products, which belongs to the caller
     cdef Py_ssize_t gram_stride
     cdef double mix_score
     cdef double image_sqnorm
@@ -45,13 +44,16 @@ cdef class WorkingSet:
     cdef Py_ssize_t target
     cdef Py_ssize_t source
 
+    # room for n atoms
+    cdef int reserve(self, size_t n) except -1 nogil
+    # mix_score, image and image_sqnorm of the weights
+    cdef void sum_up(self) noexcept nogil
     # up to max_steps steps while the slope exceeds min_slope; returns the increase of the dual
     cdef double improve(
         self, Step step, Py_ssize_t max_steps, double block_weight, double scale,
         double min_slope
     ) noexcept nogil
     cdef void move_scores(self, Py_ssize_t atom, double change, double gamma) noexcept nogil
-    cdef int reserve(self, Py_ssize_t n_atoms) except -1 nogil
     cdef double inner(self, Py_ssize_t a, Py_ssize_t b) noexcept nogil
     cdef LineSearch search(self, Py_ssize_t target, Py_ssize_t source) noexcept nogil
     cdef double take_step(self, double min_slope) noexcept nogil

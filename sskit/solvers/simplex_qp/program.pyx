@@ -2,38 +2,37 @@
 
 import numpy as np
 
-from libc.stdlib cimport free
-
-from sskit.core.memory cimport grown
 from sskit.solvers.simplex_qp.line_search cimport best_step
 
 
 cdef class WorkingSet:
     """Some atoms at a time; memory grows as needed and is used again."""
 
-    def __dealloc__(self):
-        free(self.score)
-        free(self.weight)
-        free(self.image)
-        free(self.aggregate_row)
-
-    cdef int reserve(self, Py_ssize_t n_atoms) except -1 nogil:
-        cdef size_t n_bytes = 2 * n_atoms * sizeof(double)
-        if n_atoms <= self.capacity:
-            return 0
-        self.score = <double*>grown(self.score, n_bytes)
-        self.weight = <double*>grown(self.weight, n_bytes)
-        self.image = <double*>grown(self.image, n_bytes)
-        self.aggregate_row = <double*>grown(self.aggregate_row, n_bytes)
-        self.capacity = 2 * n_atoms
+    cdef int reserve(self, size_t n) except -1 nogil:
+        if n > self.score.size():
+            self.score.resize(2 * n)
+            self.weight.resize(2 * n)
+            self.image.resize(2 * n)
         return 0
 
     cdef double inner(self, Py_ssize_t a, Py_ssize_t b) noexcept nogil:
-        if a == self.n_planes:
-            return self.aggregate_row[b]
-        if b == self.n_planes:
-            return self.aggregate_row[a]
         return self.gram[a * self.gram_stride + b]
+
+    cdef void sum_up(self) noexcept nogil:
+        cdef Py_ssize_t a, p
+        cdef const double* row
+        self.mix_score = self.image_sqnorm = 0.0
+        for a in range(self.n_atoms):
+            self.mix_score += self.weight[a] * self.score[a]
+            self.image[a] = 0.0
+        if not self.with_image:
+            return
+        for p in range(self.n_atoms):
+            row = self.gram + p * self.gram_stride
+            for a in range(self.n_atoms if self.weight[p] > 0.0 else 0):
+                self.image[a] += self.weight[p] * row[a]
+        for a in range(self.n_atoms):
+            self.image_sqnorm += self.weight[a] * self.image[a]
 
     cdef Py_ssize_t highest(self) noexcept nogil:
         cdef Py_ssize_t a, best = 0
@@ -104,7 +103,6 @@ cdef class WorkingSet:
     cdef double take_step(self, double min_slope) noexcept nogil:
         cdef Py_ssize_t a, target = self.target, source = self.source
         cdef double kept, scale = self.scale, gamma
-        cdef double* score = self.score
         cdef LineSearch line = self.search(target, source)
         gamma = line.gamma
         if line.slope <= min_slope or gamma == 0.0:
@@ -130,27 +128,19 @@ cdef class WorkingSet:
             self.mix_score = 0.0
             self.image_sqnorm = 0.0
             for a in range(self.n_atoms):
-                self.mix_score += self.weight[a] * score[a]
+                self.mix_score += self.weight[a] * self.score[a]
                 self.image_sqnorm += self.weight[a] * self.image[a]
         return line.gain
 
     cdef void move_scores(self, Py_ssize_t atom, double change, double gamma) noexcept nogil:
         # scores and image when the mix gains `gamma` of an atom (or loses it)
-        cdef Py_ssize_t a, m = self.n_planes
-        cdef const double* row = self.image
-        if atom == m:
-            row = self.aggregate_row
-        elif atom != MIX:
-            row = self.gram + atom * self.gram_stride
-        for a in range(m):
+        cdef Py_ssize_t a
+        cdef const double* row = self.gram + atom * self.gram_stride
+        if atom == MIX:
+            row = self.image.data()
+        for a in range(self.n_atoms):
             self.score[a] -= change * row[a]
-        if self.n_atoms > m:
-            self.score[m] -= change * (self.image[m] if atom == MIX else self.inner(atom, m))
-        if not self.with_image:
-            return
-        if self.n_atoms > m:
-            self.image[m] += gamma * (self.image[m] if atom == MIX else self.inner(atom, m))
-        for a in range(m):
+        for a in range(self.n_atoms if self.with_image else 0):
             self.image[a] += gamma * row[a]
 
 
@@ -194,7 +184,7 @@ cdef class AwayStep(Step):
         ):
             atoms.target = best
             atoms.source = MIX
-        elif atoms.frail and worst < atoms.n_planes:
+        elif atoms.frail and worst < atoms.n_atoms - 1:
             # away from `worst` would be towards the aggregate plane too: all goes to the best
             atoms.target = best
             atoms.source = worst
@@ -225,24 +215,21 @@ cdef class SimplexProgram:
     def __cinit__(self, score, weight, gram, double block_weight, double lam):
         cdef Py_ssize_t a, n = len(score)
         gram = np.array(gram, dtype=np.float64, order="C")
-        image = np.dot(gram, weight)
         self.gram = gram
         self.block_weight = block_weight
         self.lam = lam
         self.atoms = WorkingSet()
         self.atoms.reserve(n)
-        self.atoms.n_atoms = self.atoms.n_planes = n
+        self.atoms.n_atoms = n
         self.atoms.gram = &self.gram[0, 0]
         self.atoms.gram_stride = n
         self.atoms.block_weight = block_weight
         self.atoms.scale = block_weight / lam
         self.atoms.with_image = True
-        self.atoms.mix_score = np.dot(weight, score)
-        self.atoms.image_sqnorm = np.dot(weight, image)
         for a in range(n):
             self.atoms.score[a] = score[a]
             self.atoms.weight[a] = weight[a]
-            self.atoms.image[a] = image[a]
+        self.atoms.sum_up()
 
     def improve(self, Step step, Py_ssize_t max_steps, double min_slope=0.0):
         """Take steps until their slope is at most `min_slope`.

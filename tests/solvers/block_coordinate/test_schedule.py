@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sskit_probes.unreliable import UnreliableProblem
 
+from sskit.solvers import MultiPlane
 from sskit.solvers.block_coordinate import schedule as schedule_module
-from sskit.solvers.block_coordinate.schedule import FixedSchedule, SlopeSchedule, oracle_work
+from sskit.solvers.block_coordinate.schedule import Schedule
 from sskit.solvers.common.fit import ExactPassRule
 from sskit.solvers.common.solution import Certificate
 from sskit.solvers.common.tolerance import Tolerance
@@ -62,7 +63,7 @@ def test_slope_schedule_keeps_to_the_rule(passes, n_passes, oracle_work, start):
     expected = n_stored_by_the_rule(passes, n_passes, oracle_work)
     if expected is None:
         return
-    schedule = SlopeSchedule(n_passes, oracle_work, clock=False)
+    schedule = Schedule(n_passes, oracle_work)
     assert n_stored(schedule, passes, start) == expected
     # nothing is left from one iteration to the next
     assert n_stored(schedule, passes, start) == expected
@@ -71,16 +72,16 @@ def test_slope_schedule_keeps_to_the_rule(passes, n_passes, oracle_work, start):
 def test_slope_schedule_by_hand():
     # oracle: 10 in 4 units of work, 2.5 each; then 4 and 3 in one unit each, and a last 2
     passes = [(10.0, 1.0), (4.0, 1.0), (3.0, 1.0), (2.0, 1.0), (9.0, 1.0)]
-    assert n_stored(SlopeSchedule(100, 4.0, clock=False), passes) == 3
-    assert n_stored(SlopeSchedule(2, 4.0, clock=False), passes) == 2
-    assert n_stored(SlopeSchedule(0, 4.0, clock=False), passes) == 0
+    assert n_stored(Schedule(100, 4.0), passes) == 3
+    assert n_stored(Schedule(2, 4.0), passes) == 2
+    assert n_stored(Schedule(0, 4.0), passes) == 0
     # half a pass costs half: the gain of 2 is one of 4 a unit then
     passes[3] = (2.0, 0.5)
-    assert n_stored(SlopeSchedule(100, 4.0, clock=False), passes) == 5
+    assert n_stored(Schedule(100, 4.0), passes) == 5
 
 
 def test_a_stored_pass_without_gain_or_work_is_the_last():
-    schedule = SlopeSchedule(100, 1.0, clock=False)
+    schedule = Schedule(100, 1.0)
     assert n_stored(schedule, [(0.0, 1.0), (0.0, 1.0), (1.0, 1.0)]) == 1
     assert n_stored(schedule, [(0.0, 1.0), (0.0, 0.0), (1.0, 1.0)]) == 1
 
@@ -88,7 +89,7 @@ def test_a_stored_pass_without_gain_or_work_is_the_last():
 @pytest.mark.parametrize("n_passes", [0, 1, 7])
 def test_fixed_schedule(n_passes):
     for _ in range(2):
-        assert n_stored(FixedSchedule(n_passes), [(0.0, 1.0)] * 20) == n_passes
+        assert n_stored(Schedule(n_passes), [(0.0, 1.0)] * 20) == n_passes
 
 
 def test_clock_counts_seconds(monkeypatch):
@@ -96,7 +97,7 @@ def test_clock_counts_seconds(monkeypatch):
     now = iter([0.0, 4.0, 5.0, 6.0, 7.0, 8.0])
     monkeypatch.setattr(schedule_module.time, "perf_counter", lambda: next(now))
     passes = [(10.0, 99.0), (4.0, 0.01), (3.0, 99.0), (2.0, 0.01)]
-    assert n_stored(SlopeSchedule(100, 1e9, clock=True), passes) == 3
+    assert n_stored(Schedule(100, 1e9, clock=True), passes) == 3
 
 
 def test_without_clock_nobody_looks_at_it(monkeypatch):
@@ -104,13 +105,14 @@ def test_without_clock_nobody_looks_at_it(monkeypatch):
         raise AssertionError("the clock was read")
 
     monkeypatch.setattr(schedule_module.time, "perf_counter", nobody)
-    assert n_stored(SlopeSchedule(100, 4.0, clock=False), [(1.0, 1.0)] * 3) == 1 + 2
+    assert n_stored(Schedule(100, 4.0), [(1.0, 1.0)] * 3) == 1 + 2
 
 
 def test_work_of_oracles():
     problem = chain_toy().problem
     costly = UnreliableProblem(problem, 0, costly=True)
-    assert oracle_work(costly) > 10 * oracle_work(problem)
+    works = [MultiPlane()._schedule(one).oracle_work for one in (costly, problem)]
+    assert works[0] > 10 * works[1]
 
 
 # ---- exact passes ----------------------------------------------------------------------------

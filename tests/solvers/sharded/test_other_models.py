@@ -87,7 +87,7 @@ def test_the_dual_never_falls_and_the_certificate_holds(name, options, n_jobs):
     weights = np.random.default_rng(0).uniform(0.2, 2.0, size=24)
     toy = TOYS[name](5, n=24, weights=weights)
     run = start(toy.problem, options, n_jobs)
-    assert len(run.places) == n_jobs
+    assert len(run.visitors) == n_jobs
     before, evaluator = 0.0, Evaluator(toy.problem)
     for _ in range(12):
         run.run_pass()
@@ -139,7 +139,7 @@ def test_slack_rescaling_ends_at_the_optimum_of_the_quadratic_program(name, sear
     problem, pairs = SlackRescaling(search).wrap(toy.problem), slack_pairs(toy.pairs)
     toy = Toy(problem, toy.layout, pairs, toy.X, toy.n_states)
     run, evaluator = start(problem, {}, 4), Evaluator(problem)
-    assert len(run.places) == 4
+    assert len(run.visitors) == 4
     for _ in range(400):
         run.run_pass()
         certificate = run.certify(evaluator)

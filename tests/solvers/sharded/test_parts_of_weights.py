@@ -73,7 +73,7 @@ def check_weights(problem):
     pool = make_pool(problem, 4)
     pool.worth = 0.0
     run = BCFW().start(problem, regularizer, np.random.RandomState(0), None, pool)
-    assert len(run.places) == 4
+    assert len(run.visitors) == 4
     for _ in range(3):
         run.run_pass()
     v = np.array(regularizer.v)[: problem.n_weights]

@@ -108,7 +108,7 @@ def test_the_dual_never_falls_and_is_that_of_the_blocks(name, options, kind, n_j
     toy = make(name)
     box = box_of(toy) if bounded else None
     run = start(toy, options, n_jobs, box=box)
-    assert len(run.places) == n_jobs
+    assert len(run.visitors) == n_jobs
     before, evaluator = 0.0, Evaluator(toy.problem)
     for _ in range(12):
         run.run_pass()

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sskit.display._fitted import row_of_axes
+from sskit.display._fitted import grid_of_axes, row_of_axes
 from sskit.display._reasons import weights_frame
 
 _COLUMNS = 4
@@ -145,14 +145,11 @@ class FeatureWeightsDisplay:
         n = len(self.labels)
         if ax is not None:
             return row_of_axes(n, ax)
-        import matplotlib.pyplot as plt
-
         n_columns = min(n, _COLUMNS)
         n_rows = -(-n // n_columns)
         height = 0.9 + 0.19 * max(map(len, self.features), default=1)
         size = 3.0 * n_columns, height * n_rows
-        grid = plt.subplots(n_rows, n_columns, figsize=size, layout="constrained", squeeze=False)[1]
-        panels = grid.ravel().tolist()
+        panels = grid_of_axes((n_rows, n_columns), figsize=size).ravel().tolist()
         for axes in panels[n:]:
             axes.remove()
         return panels[:n]

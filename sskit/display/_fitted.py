@@ -145,15 +145,7 @@ def row_of_axes(n, axes=None, size=(3.2, 3.0)):
     ValueError
         If axes were given, but not n of them.
     """
-    import matplotlib.pyplot as plt
-
-    if axes is None:
-        size = (n * size[0], size[1])
-        _, axes = plt.subplots(1, n, figsize=size, layout="constrained", squeeze=False)
-    axes = list(np.ravel(axes))
-    if len(axes) != n:
-        raise ValueError(f"axes must hold {n} axes, one for each panel, got {len(axes)}")
-    return axes
+    return list(grid_of_axes((1, n), axes, figsize=(n * size[0], size[1]))[0])
 
 
 def grid_of_axes(shape, axes=None, **figure):
@@ -185,7 +177,8 @@ def grid_of_axes(shape, axes=None, **figure):
     axes = np.asarray(axes, dtype=object)
     if axes.size != shape[0] * shape[1]:
         raise ValueError(
-            f"{shape[0]} rows of {shape[1]} panels need {shape[0] * shape[1]} axes, got {axes.size}"
+            f"axes must hold {shape[0] * shape[1]} axes, {shape[0]} rows of {shape[1]} panels, got "
+            f"{axes.size}"
         )
     return axes.reshape(shape)
 
@@ -197,3 +190,11 @@ def check_panels(panels, available):
         names = ", ".join(map(repr, available))
         raise ValueError(f"panels must hold names of {names}, got {panels!r}")
     return panels
+
+
+def with_truth(y_true, y_pred):
+    """Return what panels show by name: the truth, and one prediction or a dict of several."""
+    predictions = y_pred if isinstance(y_pred, dict) else {"prediction": y_pred}
+    if "truth" in predictions:
+        raise ValueError("a prediction cannot be called 'truth'")
+    return {"truth": y_true, **predictions}

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sskit.display._fitted import grid_of_axes, last_step, predict_and_input
+from sskit.display._fitted import grid_of_axes, last_step, predict_and_input, with_truth
 from sskit.inputs.parents import check_parents
 from sskit.inputs.poses import check_poses
 from sskit.inputs.score_maps import by_part, check_score_maps
@@ -145,10 +145,7 @@ class PoseDisplay:
         display : PoseDisplay
             The display, drawn.
         """
-        predictions = y_pred if isinstance(y_pred, dict) else {"prediction": y_pred}
-        if "truth" in predictions:
-            raise ValueError("a prediction cannot be called 'truth'")
-        display = cls({"truth": y_true, **predictions}, parents, images=images, truth="truth")
+        display = cls(with_truth(y_true, y_pred), parents, images=images, truth="truth")
         return display.plot(axes, **plot_options)
 
     def plot(self, axes=None, *, colors=None, line_width=3.0, errors=True):

@@ -1,5 +1,7 @@
 """Regularisation paths as pictures."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
@@ -13,6 +15,7 @@ PANELS = {
 }
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class RegularizationPathDisplay:
     """What a regularisation path looks like against lam, or a choice of lam by folds.
 
@@ -66,36 +69,19 @@ class RegularizationPathDisplay:
     ['score']
     """
 
-    def __init__(
-        self,
-        *,
-        lams=None,
-        lam_end=None,
-        gap_lams=None,
-        gaps=None,
-        max_gap=None,
-        norms=None,
-        n_support_planes=None,
-        score_lams=None,
-        scores=None,
-        score_stds=None,
-        chosen=None,
-        default=None,
-        certified=True,
-    ):
-        self.lams = lams
-        self.lam_end = lam_end
-        self.gap_lams = gap_lams
-        self.gaps = gaps
-        self.max_gap = max_gap
-        self.norms = norms
-        self.n_support_planes = n_support_planes
-        self.score_lams = score_lams
-        self.scores = scores
-        self.score_stds = score_stds
-        self.chosen = chosen
-        self.default = default
-        self.certified = certified
+    lams: np.ndarray | None = None
+    lam_end: float | None = None
+    gap_lams: np.ndarray | None = None
+    gaps: np.ndarray | None = None
+    max_gap: float | None = None
+    norms: np.ndarray | None = None
+    n_support_planes: np.ndarray | None = None
+    score_lams: np.ndarray | None = None
+    scores: np.ndarray | None = None
+    score_stds: np.ndarray | None = None
+    chosen: float | None = None
+    default: float | None = None
+    certified: bool = True
 
     @classmethod
     def from_estimator(cls, path, *, panels=None, axes=None, **line_options):

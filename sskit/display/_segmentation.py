@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sskit.display._fitted import grid_of_axes, predict_and_input
+from sskit.display._fitted import grid_of_axes, predict_and_input, with_truth
 from sskit.display._paint import (
     agreement,
     draw_borders,
@@ -216,12 +216,9 @@ class SegmentationDisplay:
         display : SegmentationDisplay
             The display, drawn.
         """
-        predictions = y_pred if isinstance(y_pred, dict) else {"prediction": y_pred}
-        if "truth" in predictions:
-            raise ValueError("a prediction cannot be called 'truth'")
         display = cls(
             images,
-            {"truth": y_true, **predictions},
+            with_truth(y_true, y_pred),
             segments=segments,
             truth="truth",
             labels=labels,

@@ -85,7 +85,7 @@ def stack_sequences(
         ...
     ValueError: X[1] has 1 features but X[0] has 2
     """
-    ready = _ready(X, n_features)
+    ready = ready_sequence(X, n_features)
     if ready is not None:
         return ready
     if isinstance(X, RaggedArray):
@@ -129,7 +129,7 @@ def stack_sequences(
     return RaggedArray(values, offsets)
 
 
-def _ready(X, n_features):
+def ready_sequence(X, n_features):
     """Return a single sequence that needs no copy and has no fault, else None.
 
     It is what fitted estimators, who know their number of features, are given most. Everything
@@ -147,7 +147,7 @@ def _ready(X, n_features):
         return None
     if not is_ready(values, n_features):
         return None
-    return X if type(X) is RaggedArray else one_sequence(values)
+    return one_sequence(values, SoundArray)
 
 
 def check_widths(widths, expected, estimator_name, what="features", name="X"):

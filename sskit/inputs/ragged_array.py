@@ -141,22 +141,12 @@ class RaggedArray:
         return self._take(self._positions(np.asarray(key)))
 
     def _positions(self, key):
-        """Turn an index array or mask into checked, non-negative positions."""
-        n = len(self)
+        """Turn an index array or mask into non-negative positions, by the checks of NumPy."""
         if key.ndim != 1:
             raise IndexError(f"a RaggedArray takes one-dimensional keys, got shape {key.shape}")
-        if key.dtype.kind == "b":
-            if key.size != n:
-                raise IndexError(f"the mask has {key.size} entries for {n} sequences")
-            return np.flatnonzero(key)
-        if key.size == 0:
-            return key.astype(np.int64)
-        if key.dtype.kind not in "iu":
-            raise IndexError(f"keys must be integers, booleans or a slice, got {key.dtype}")
-        bad = np.flatnonzero((key < -n) | (key >= n))
-        if bad.size:
-            raise IndexError(f"index {key[bad[0]]} is out of bounds for {n} sequences")
-        return np.where(key < 0, key + n, key)
+        if not key.size and key.dtype != bool:
+            key = key.astype(np.intp)  # of an empty list
+        return np.arange(len(self))[key]
 
     def _rows(self, a, b):
         """Return the rows a:b; for CSR a matrix that shares data and indices."""

@@ -112,7 +112,7 @@ def test_bad_input(arguments, pattern):
 
 def test_bad_drawing(plt):
     display = PoseDisplay({"a": TRUTH}, PARENTS)
-    with pytest.raises(ValueError, match="2 rows of 1 panels need 2 axes, got 1"):
+    with pytest.raises(ValueError, match="axes must hold 2 axes, 2 rows of 1 panels, got 1"):
         display.plot(plt.figure().add_subplot())
     with pytest.raises(ValueError, match="there are 3 parts but 2 colors"):
         display.plot(colors=["r", "g"])

@@ -246,7 +246,7 @@ def test_input_is_not_modified():
         ({"images": [IMAGES[0], IMAGES[1] + 2]}, r"images\[1\] has values from 2.*floats must"),
         ({"display_labels": ["a"]}, r"display_labels has 1 names but there are 3 labels: \[0, 1"),
         ({"colors": ["red"]}, "there are 3 labels but only 1 colors"),
-        ({"axes": [None]}, "2 rows of 3 panels need 6 axes, got 1"),
+        ({"axes": [None]}, "axes must hold 6 axes, 2 rows of 3 panels, got 1"),
     ],
 )
 def test_bad_input(changes, message):

@@ -34,6 +34,11 @@ def check_numbers(owner, shapes, *, integer=False, finite=True, forbids=False):
     forbids : bool, default=False
         Whether entries may be -inf.
 
+    Returns
+    -------
+    modest : bool
+        Whether no entry that was looked at is -inf.
+
     Raises
     ------
     ValueError
@@ -41,6 +46,7 @@ def check_numbers(owner, shapes, *, integer=False, finite=True, forbids=False):
         than any of a fit.
     """
     kinds, what = ("iu", "whole numbers") if integer else ("biuf", "numbers")
+    modest = True
     for name, shape in shapes.items():
         array = getattr(owner, name, None)
         if not isinstance(array, np.ndarray) or array.dtype.kind not in kinds:
@@ -51,10 +57,12 @@ def check_numbers(owner, shapes, *, integer=False, finite=True, forbids=False):
         if not finite or all_within(array, LARGEST):
             continue
         if array.size and not (array.max() <= LARGEST and array.min() >= -LARGEST):
+            modest = False
             wrong = ~(np.abs(array) <= LARGEST) & ~(forbids & (array == -np.inf))
             if wrong.any():
                 place = tuple(np.argwhere(wrong)[0].tolist())
                 raise_damaged(owner, f"{name}{list(place)} is {array[place]}")
+    return modest
 
 
 def check_labels(owner, name="classes_", least=1):

@@ -37,7 +37,7 @@ def check_modest(estimator, request, names=("coef_",)):
 
 
 def check_chain(estimator):
-    """Return the number of labels of a chain, but raise ValueError if attributes do not fit.
+    """Return the number of labels of a chain, or raise ValueError if attributes do not fit.
 
     Parameters
     ----------
@@ -48,6 +48,8 @@ def check_chain(estimator):
     -------
     n_classes : int
         Number of labels K.
+    modest : bool
+        Whether no weight of transitions and first labels is -inf.
 
     Raises
     ------
@@ -57,24 +59,22 @@ def check_chain(estimator):
     n_classes = check_labels(estimator)
     n_states = check_states(estimator, n_classes)
     shapes = {"transitions_": (n_states, n_states), "start_": (n_states,)}
-    check_numbers(estimator, shapes, forbids=True)
+    modest = check_numbers(estimator, shapes, forbids=True)
     check_numbers(estimator, {"end_": (n_states,)})
-    all_allowed = estimator.allowed_transitions_ is None
     ends = (n_classes,)
     shapes = {"allowed_start_": ends, "allowed_end_": ends, "allowed_transitions_": 2 * ends}
-    for name, shape in shapes.items():
-        table = getattr(estimator, name)
-        if table is None and all_allowed:
-            continue
-        if all_allowed or not isinstance(table, np.ndarray) or table.dtype != bool:
-            raise_damaged(
-                estimator,
-                "allowed_transitions_, allowed_start_ and allowed_end_ must all be None, or arrays "
-                "of bool",
-            )
-        if table.shape != shape:
-            raise_damaged(estimator, f"{name} has the shape {table.shape}, expected {shape}")
-    return n_classes
+    tables = [getattr(estimator, name) for name in shapes]
+    if any(table is not None for table in tables):
+        for (name, shape), table in zip(shapes.items(), tables, strict=True):
+            if not isinstance(table, np.ndarray) or table.dtype != bool:
+                raise_damaged(
+                    estimator,
+                    "allowed_transitions_, allowed_start_ and allowed_end_ must all be None, or "
+                    "arrays of bool",
+                )
+            if table.shape != shape:
+                raise_damaged(estimator, f"{name} has the shape {table.shape}, expected {shape}")
+    return n_classes, modest
 
 
 def check_states(estimator, n_classes):

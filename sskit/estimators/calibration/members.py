@@ -32,18 +32,19 @@ def inner_estimator(estimator):
     tagger : object
         What is no meta-estimator any more; it may be no tagger.
     """
-    while not isinstance(estimator, TAGGERS):
-        if hasattr(estimator, "named_steps"):
-            estimator = estimator.steps[-1][1]
-        elif hasattr(estimator, "best_estimator_"):
-            estimator = estimator.best_estimator_
-        elif hasattr(estimator, "estimator_"):
-            estimator = estimator.estimator_
-        elif hasattr(estimator, "estimator"):
-            estimator = estimator.estimator
-        else:
-            break
+    while (inner := _within(estimator)) is not None:
+        estimator = inner
     return estimator
+
+
+def _within(estimator):
+    """Return the estimator that another one ends in, fitted or not; None of a tagger and others."""
+    if isinstance(estimator, TAGGERS):
+        return None
+    if hasattr(estimator, "named_steps"):
+        return estimator.steps[-1][1]
+    names = ("best_estimator_", "estimator_", "estimator")
+    return next((getattr(estimator, name) for name in names if hasattr(estimator, name)), None)
 
 
 def check_tagger(estimator, calibrated):
@@ -58,7 +59,7 @@ def check_tagger(estimator, calibrated):
     calibrated : type
         Of which it must not be: it has probabilities already.
     """
-    step = estimator
+    tagger = step = estimator
     while step is not None and not isinstance(step, TAGGERS):
         if isinstance(step, calibrated):
             name = calibrated.__name__
@@ -67,10 +68,8 @@ def check_tagger(estimator, calibrated):
         if getattr(step, "refit", True) is False or (path and step.cv is None):
             name, needs = type(step).__name__, "cv and refit=True" if path else "refit=True"
             raise ValueError(f"estimator is a {name} that keeps no best tagger: it needs {needs}")
-        ends = hasattr(step, "named_steps")
-        step = step.steps[-1][1] if ends else getattr(step, "estimator", None)
-    tagger = inner_estimator(estimator)
-    if isinstance(tagger, TAGGERS):
+        tagger, step = step, _within(step)
+    if isinstance(step, TAGGERS):
         return
     got = f"the class {tagger.__name__}" if isinstance(tagger, type) else type(tagger).__name__
     raise TypeError(
@@ -93,15 +92,12 @@ def refuse_labelling(model, risk):
 
 def transformed(estimator, X):
     """Return the fitted tagger that an estimator ends in, and what it is given of X."""
-    while not isinstance(estimator, TAGGERS):
+    while (inner := _within(estimator)) is not None:
         if hasattr(estimator, "named_steps"):
             X = estimator[:-1].transform(X) if len(estimator.steps) > 1 else X
-            estimator = estimator.steps[-1][1]
-        elif hasattr(estimator, "best_estimator_"):
-            estimator = estimator.best_estimator_
-        else:
+        elif not hasattr(estimator, "best_estimator_"):
             check_is_fitted(estimator, "estimator_")
-            estimator = estimator.estimator_
+        estimator = inner
     return estimator, X
 
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from sskit._ready import all_within
 from sskit.estimators.base.estimator import check_constraints
 from sskit.estimators.base.fitted_state import check_count, check_fitted, check_numbers
 from sskit.estimators.base.kernels import function_values
@@ -54,7 +53,7 @@ def fitted_decoder(tagger, X, known=None):
         check_constraints(tagger, *given)
     X = as_fitted(tagger, X)
     stacked, edges = fitted_pairs(tagger, X)
-    n_classes = check_chain(tagger)
+    n_classes, modest = check_chain(tagger)
     offsets, possible = stacked.offsets, None
     if known is not None:
         possible = check_known(known, stacked.lengths, tagger.classes_, "token", "sequences")
@@ -65,7 +64,7 @@ def fitted_decoder(tagger, X, known=None):
     states = fitted_states(tagger)
     if states is not None and possible is not None:
         possible = possible[:, states.labels]
-    rules = _rules(tagger, states)
+    rules = _rules(tagger, states, modest)
     if rules[0] is not None:
         check_lengths(stacked.lengths, *rules)
         if possible is not None:
@@ -192,16 +191,16 @@ def _linear(tagger, stacked, n_classes):
     return stacked, coef
 
 
-def _rules(tagger, states):
+def _rules(tagger, states, modest=False):
     """Return the transitions, first and last labels that prediction keeps to.
 
     Those of the parameter, which may have been set since the fit, and without those to whom a
-    weight of -inf has been given.
+    weight of -inf has been given, if weights are not known to be `modest`.
     """
     rules = resolve_transitions(tagger.allowed_transitions, tagger.classes_)
     if states is not None:
         rules = states.lifted(rules)
-    if all_within(tagger.transitions_) and all_within(tagger.start_):
+    if modest:
         return rules
     last = np.ones(len(tagger.start_), dtype=bool)
     finite = tagger.transitions_ > -np.inf, tagger.start_ > -np.inf, last

@@ -10,6 +10,7 @@ from sskit.estimators.reasons.column_names import (
     column_names,
     features_of_trees,
 )
+from sskit.inputs.ragged import ready_sequence
 from sskit.inputs.ragged_array import SoundArray
 from sskit.inputs.tokens import holds_objects
 
@@ -130,6 +131,9 @@ def as_fitted(estimator, X, trees=False):
         that are not those of the fit.
     """
     fitted = vars(estimator)
+    ready = None if trees else ready_sequence(X, fitted.get("n_features_in_"))
+    if ready is not None:
+        return ready  # what is served most
     given = features_of_trees(X) if trees else X
     tokens = tokens_of(given)
     if tokens is not None:

@@ -186,13 +186,13 @@ class ExplainMixin(WeightsFrameMixin):
             rows[t] = np.arange(len(margins)) == k
             decoder = self._decoder(sample, [rows])[0]
             labellings.append(_best_path(decoder))
-        columns = _contributions(self, self._terms(sample), t, *labellings, names, edge_names)
-        frame = DataFrame(columns)
-        score, rival_score = float(margins[pair[0]]), float(margins[pair[1]])
-        classes = self.classes_.tolist()
+        rows = _contributions(self, self._terms(sample), t, *labellings, names, edge_names)
+        frame = DataFrame(rows, columns=COLUMNS)
+        score, rival_score = map(float, margins[pair])
+        label, rival = self.classes_[pair].tolist()
         frame.attrs = {
-            "label": classes[pair[0]],
-            "rival": classes[pair[1]],
+            "label": label,
+            "rival": rival,
             "score": score,
             "rival_score": rival_score,
             "margin": score - rival_score,
@@ -307,13 +307,8 @@ def _code(classes, label, name):
 
 
 def _contributions(model, terms, t, best, other, names, edge_names):
-    """Return the columns of the table of two labellings that differ at a token."""
-    columns = {name: [] for name in COLUMNS}
-
-    def add(group, kind, feature, node, value, weight, rival_weight, contribution):
-        row = group, kind, feature, node, value, weight, rival_weight, contribution
-        for name, entry in zip(COLUMNS, row, strict=True):
-            columns[name].append(entry)
+    """Return the rows of the table of two labellings that differ at a token."""
+    rows = []
 
     def add_features(group, kind, node, row, weights, rival_weights, shown, letter):
         places, values = _entries(row)
@@ -321,8 +316,8 @@ def _contributions(model, terms, t, best, other, names, edge_names):
         texts, numbers = named(shown, places, letter), x * (w - v)
         for j in np.argsort(-np.abs(numbers), kind="stable").tolist():
             if w[j] != v[j]:
-                entries = x[j], w[j], v[j], numbers[j]
-                add(group, kind, texts[j], node, *map(float, entries))
+                entries = map(float, (x[j], w[j], v[j], numbers[j]))
+                rows.append((group, kind, texts[j], node, *entries))
 
     a, b = int(best[t]), int(other[t])
     add_features(
@@ -332,7 +327,7 @@ def _contributions(model, terms, t, best, other, names, edge_names):
     for kind, (weights, where) in terms.ends.items():
         if where[t]:
             w, v = float(weights[a]), float(weights[b])
-            add("bias", kind, "", t, 1.0, w, v, w - v)
+            rows.append(("bias", kind, "", t, 1.0, w, v, w - v))
     classes, edges = _names_of_rows(model), terms.edges
     beyond = _beyond(model, terms, t, best, other)
 
@@ -340,7 +335,7 @@ def _contributions(model, terms, t, best, other, names, edge_names):
         ours, theirs = tuple(best[nodes].tolist()), tuple(other[nodes].tolist())
         paths = (" -> ".join(str(classes[k]) for k in states) for states in (ours, theirs))
         w, z = float(table[ours]), float(table[theirs])
-        add(group, kind, " against ".join(paths), node, 1.0, w, z, w - z)
+        rows.append((group, kind, " against ".join(paths), node, 1.0, w, z, w - z))
         return ours, theirs
 
     for e in np.flatnonzero((edges == t).any(axis=1)).tolist():
@@ -353,12 +348,13 @@ def _contributions(model, terms, t, best, other, names, edge_names):
             row = terms.edge_features[e : e + 1]
             add_features(group, "edge", node, row, *weights, edge_names, "e")
         nan = float("nan")
-        add(group, "beyond", _branch_name(model, node, t), node, 1.0, nan, nan, beyond[node])
+        branch = _branch_name(model, node, t)
+        rows.append((group, "beyond", branch, node, 1.0, nan, nan, beyond[node]))
     for shift, group in ((-1, "before"), (0, "around"), (1, "after")):
         nodes = t + shift + np.arange(-1, 2)
         if terms.triples is not None and nodes[0] >= 0 and nodes[2] < len(best):
             add_table(group, "triple", terms.triples, nodes, t + shift)
-    return columns
+    return rows
 
 
 def _names_of_rows(model):

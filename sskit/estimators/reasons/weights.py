@@ -14,26 +14,27 @@ from sskit.estimators.reasons.column_names import (
 )
 
 # Weights of labels alone, in the order in which they are listed.
+_COLUMNS = "label", "to_label", "feature"
 _BIASES = ("intercept", "start", "end", "root", "leaf")
 
 
 class Block(NamedTuple):
-    """Weights of one kind, in groups of which each has its strongest.
+    """Weights of one kind in rows of which each has its strongest.
 
     Attributes
     ----------
     kind : str
         What they are.
-    groups : iterable of ndarray of shape (m,)
+    weights : ndarray of two dimensions or three
         The weights.
-    tell : callable
-        Takes the number of a group and places in it (an array); returns the lists label, to_label
-        and feature.
+    axes : tuple
+        For columns of the table: name, dimension, and what returns the entries of that dimension
+        at places, an ndarray of int, as a list.
     """
 
     kind: str
-    groups: object
-    tell: object
+    weights: np.ndarray
+    axes: tuple
 
 
 class WeightsFrameMixin:
@@ -86,17 +87,16 @@ class WeightsFrameMixin:
             getattr(self, "feature_names_in_", None) if feature_names is None else feature_names,
             coef.shape[1],
         )
-        rows = {name: [] for name in ("kind", "label", "to_label", "feature")}
-        weights = []
-        for block in _blocks(self, coef, names, edge_feature_names):
-            for g, group in enumerate(block.groups):
-                places = strongest(group, top)
-                label, to_label, feature = block.tell(g, places)
-                rows["kind"] += [block.kind] * len(places)
-                rows["label"] += label
-                rows["to_label"] += to_label
-                rows["feature"] += feature
-                weights.append(group[places])
+        rows, weights = {name: [] for name in ("kind", *_COLUMNS)}, []
+        for kind, table, axes in _blocks(self, coef, names, edge_feature_names):
+            for g, row in enumerate(table):
+                places = strongest(row.ravel(), top)
+                index = np.full(len(places), g), *np.unravel_index(places, row.shape)
+                found = {name: names_at(index[k]) for name, k, names_at in axes}
+                rows["kind"] += [kind] * len(places)
+                for name in _COLUMNS:
+                    rows[name] += found.get(name, [None] * len(places))
+                weights.append(row.ravel()[places])
         columns = {name: object_column(values) for name, values in rows.items()}
         columns["weight"] = np.concatenate(weights) if weights else np.empty(0)
         return as_frame(columns)
@@ -168,26 +168,32 @@ def strongest(weights, top):
 def _blocks(model, coef, names, edge_names):
     """Yield the blocks of weights that a model has."""
     labels = _labels(model, len(coef))
-
-    def of_nodes(g, places):
-        n = len(places)
-        return [labels[g - len(coef)]] * n, [None] * n, named(names, places, "x")
-
-    yield Block("node", coef, of_nodes)
-    if getattr(model, "transitions_", None) is not None:
-        yield _transitions(model, labels)
+    by_label = "label", 0, _at(labels)
+    features = "feature", 1, lambda places: named(names, places, "x")
+    yield Block("node", coef, (("label", 0, _at(labels[-len(coef) :])), features))
+    tables = getattr(model, "transitions_", None)
+    if tables is not None:
+        axes = by_label, ("to_label", tables.ndim - 1, _at(labels))
+        if tables.ndim == 3:
+            kinds = [str(kind) for kind in model.edge_kinds_.tolist()]
+            tables, axes = tables.transpose(1, 0, 2), (*axes, ("feature", 1, _at(kinds)))
+        yield Block("transition", tables, axes)
     if getattr(model, "triples_", None) is not None:
-        yield _triples(model.triples_, labels)
+        middle = "feature", 1, _at([str(label) for label in labels])
+        yield Block("triple", model.triples_, (by_label, middle, ("to_label", 2, _at(labels))))
     for kind in _BIASES:
         weights = getattr(model, f"{kind}_", None)
         if np.ndim(weights) == 1:
-            yield Block(kind, weights[None], _of_labels(labels[-len(weights) :]))
+            yield Block(kind, weights[None], (("label", 1, _at(labels[-len(weights) :])),))
     if np.ndim(getattr(model, "edge_coef_", None)) == 3:
-        # (K, K, q), of which a label's is a table (K, q)
-        tables = model.edge_coef_
-        yield _tables(tables, labels, check_edge_names(model, edge_names))
+        yield _tables(model.edge_coef_, labels, check_edge_names(model, edge_names))
     elif getattr(model, "pairwise_", None) is not None:
-        yield from _pairs(model, labels, edge_names)
+        yield _pairs(model, labels, edge_names)
+
+
+def _at(entries):
+    """Return the function that returns entries of a list at places."""
+    return lambda places: [entries[k] for k in places.tolist()]
 
 
 def check_edge_names(model, names):
@@ -225,78 +231,25 @@ def _labels(model, n_rows):
     return classes.tolist() if fits else list(range(n_rows))
 
 
-def _of_labels(labels):
-    """Return the function that tells which labels weights of labels are of."""
-
-    def tell(g, places):
-        return [labels[k] for k in places], [None] * len(places), [None] * len(places)
-
-    return tell
-
-
-def _transitions(model, labels):
-    """Return the weights of transitions, by the first label."""
-    tables, n_classes = model.transitions_, len(labels)
-    if tables.ndim == 2:
-        kinds, groups = [None], tables
-    else:
-        kinds = model.edge_kinds_.tolist()
-        groups = tables.transpose(1, 0, 2).reshape(n_classes, -1)
-
-    def tell(g, places):
-        kind, to = np.divmod(places, n_classes)
-        shown = [None if kinds[k] is None else str(kinds[k]) for k in kind]
-        return [labels[g]] * len(places), [labels[k] for k in to], shown
-
-    return Block("transition", groups, tell)
-
-
-def _triples(triples, labels):
-    """Return the weights of three labels in a row, by the first one."""
-
-    def tell(g, places):
-        middle, last = np.divmod(places, len(labels))
-        names = [str(labels[k]) for k in middle]
-        return [labels[g]] * len(places), [labels[k] for k in last], names
-
-    return Block("triple", (table.ravel() for table in triples), tell)
-
-
 def _tables(tables, labels, names):
     """Return the weights (K, K, q) of features of edges and both labels, by the first label."""
-    n_features = tables.shape[2]
-
-    def tell(g, places):
-        to, feature = np.divmod(places, n_features)
-        return [labels[g]] * len(places), [labels[k] for k in to], named(names, feature, "e")
-
-    # one copy at a time, which may be large
-    return Block("edge", (table.ravel() for table in tables), tell)
+    features = "feature", 2, lambda places: named(names, places, "e")
+    axes = ("label", 0, _at(labels)), ("to_label", 1, _at(labels)), features
+    return Block("edge", tables, axes)
 
 
 def _pairs(model, labels, names):
-    """Yield the weights of pairs of labels, of graphs or of sets."""
+    """Return the weights of pairs of labels, of graphs or of sets."""
     pairwise = model.pairwise_
     if hasattr(model, "edges_"):
-
-        def of_sets(g, places):
-            first, second = model.edges_[places].T
-            ends = [labels[k] for k in first], [labels[k] for k in second]
-            return *ends, [None] * len(places)
-
-        yield Block("pair", pairwise[None], of_sets)
-        return
-    n = len(pairwise)
-    names = check_names(names, n, "edge_feature_names", "features of edges")
+        ends = ([labels[k] for k in end] for end in model.edges_.T.tolist())
+        axes = zip(("label", "to_label"), (1, 1), map(_at, ends), strict=True)
+        return Block("pair", pairwise[None], tuple(axes))
+    names = check_names(names, len(pairwise), "edge_feature_names", "features of edges")
     if pairwise.ndim == 1:
-
-        def of_agreement(g, places):
-            return [None] * len(places), [None] * len(places), named(names, places, "e")
-
-        yield Block("edge", pairwise[None], of_agreement)
-        return
+        return Block("edge", pairwise[None], (("feature", 1, lambda at: named(names, at, "e")),))
     tables = pairwise.transpose(1, 2, 0)
     if getattr(model, "pairwise_form_", "directed") != "directed":
-        # a table is symmetric: of both places of a pair of labels the first is listed
+        # both halves are the same
         tables = np.where(np.tri(len(labels), k=-1, dtype=bool)[:, :, None], 0.0, tables)
-    yield _tables(tables, labels, names)
+    return _tables(tables, labels, names)

@@ -463,9 +463,10 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         return fingerprint, last.point_for(task.columns)
 
     def _set_fitted(self, fitted):
-        """Replace all fitted attributes, and where the last fit ended, by new ones."""
+        """Replace all fitted attributes, and where the last fit ended, by new ones; return self."""
         vars(self).pop("_warm_start", None)
         replace_fitted(self, fitted)
+        return self
 
     def _check_source(self, source):
         """Raise ValueError if weights of a fitted prior mean something else here."""

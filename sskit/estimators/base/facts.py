@@ -40,8 +40,8 @@ class WeightSums(NamedTuple):
             return cls(largest, scaled, float(weight.sum()))
 
     @classmethod
-    def merge(cls, parts):
-        """Return the sums over several parts."""
+    def merge(cls, parts, portions, numbers):
+        """Return the sums over several parts, as `Labels.merge`."""
         largest = max(part.largest for part in parts)
         scaled = sum(part.relative_to(largest) for part in parts)
         return cls(largest, scaled, sum(part.total for part in parts))
@@ -223,22 +223,14 @@ def same(sentence):
     return field(metadata={"rule": rule, "same": True})
 
 
-def summed(**options):
-    """Return a field of facts that is added up over the parts, or None in all."""
-
-    def rule(values, portions, numbers):
-        return None if values[0] is None else sum(values[1:], values[0])
-
-    return field(metadata={"rule": rule}, **options)
-
-
-def pooled():
-    """Return a field of facts that is the union of the sets of the parts, or None in all."""
-
-    def rule(values, portions, numbers):
-        return None if values[0] is None else frozenset().union(*values)
-
-    return field(metadata={"rule": rule})
+def merged(values, portions, numbers):
+    """Return what all parts say together: a sum, or what their type makes of several; or None."""
+    if values[0] is None:
+        return None
+    if isinstance(values[0], frozenset):
+        return frozenset().union(*values)
+    merge = getattr(values[0], "merge", None)
+    return sum(values[1:], values[0]) if merge is None else merge(values, portions, numbers)
 
 
 def averaged():
@@ -256,17 +248,6 @@ def averaged():
     return field(metadata={"rule": rule})
 
 
-def united():
-    """Return a field of facts that has `Labels`, or None in all parts."""
-
-    def rule(values, portions, numbers):
-        if values[0] is None:
-            return None
-        return Labels.merge(values, portions, numbers)
-
-    return field(metadata={"rule": rule})
-
-
 def _told(value):
     """Return what error messages say of a value."""
     if isinstance(value, tuple):
@@ -274,17 +255,13 @@ def _told(value):
     return "none" if value is None else value
 
 
-def _merged_weights(values, portions, numbers):
-    """Return the sums of the weights of all parts."""
-    return WeightSums.merge(values)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Facts:
     """What training data, or a part of them, say that the binding of each part depends on.
 
-    A subclass has a field, made by `same`, `summed`, `averaged` or `united`, for each thing that
-    its estimator has to know of all data. They are small, whatever the number of samples.
+    A subclass has a field for each thing that its estimator has to know of all data: numbers are
+    added up, labels and sets united, what `same` or `averaged` makes is the same in all parts or
+    averaged, and what is None is None in all. They are small, whatever the number of samples.
 
     Attributes
     ----------
@@ -296,9 +273,9 @@ class Facts:
         What decides how columns are scaled, then how they are; None if they are not.
     """
 
-    n_samples: int = summed()
-    weights: WeightSums = field(metadata={"rule": _merged_weights})
-    columns: object = summed(default=None)
+    n_samples: int
+    weights: WeightSums
+    columns: object = None
 
     def check(self):
         """Raise ValueError if the weights of all samples are zero, or sums overflow."""
@@ -333,10 +310,10 @@ class LabelFacts(Facts):
     """
 
     n_features: int = same("X has {} features, but part {} has {}")
-    labels: Labels = united()
-    scale: FeatureScale | None = summed()
-    n_hidden: int = summed(default=0)
-    n_certain: int = summed(default=0)
+    labels: Labels | None
+    scale: FeatureScale | None
+    n_hidden: int = 0
+    n_certain: int = 0
 
     def check(self):
         """Raise ValueError if the weights of all samples are zero, or sums overflow."""
@@ -350,8 +327,6 @@ class RowFacts(LabelFacts):
     """What rows of features say of all data."""
 
     feature_names: tuple | None = same("the feature names of X are {}, but those of part {} are {}")
-    labels: Labels | None = united()
-    scale: FeatureScale | None = summed()
 
 
 def merge_facts(surveys):
@@ -395,7 +370,7 @@ def merge_facts(surveys):
     portions = (relative / relative.sum()).tolist() if largest else [0.0] * len(found)
     # the form of the others may depend on what must be the same
     merged = {
-        each.name: each.metadata["rule"](
+        each.name: each.metadata.get("rule", merged)(
             [getattr(part, each.name) for part in found], portions, numbers
         )
         for each in sorted(fields(found[0]), key=lambda each: "same" not in each.metadata)

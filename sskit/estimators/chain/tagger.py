@@ -372,9 +372,7 @@ class SequenceTagger(
         ValueError
             If a parameter or the data are wrong; then the estimator stays as it was.
         """
-        further = {} if token_weight is None else {"token_weight": token_weight}
-        self._set_fitted(self._fit(X, y, sample_weight, **further))
-        return self
+        return self._set_fitted(self._fit(X, y, sample_weight, token_weight=token_weight))
 
     def _features(self, checked):
         """Return the matrices of features in checked data."""

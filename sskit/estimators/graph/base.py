@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
-from sskit.estimators.base.facts import LabelFacts, Labels, WeightSums, same, summed
+from sskit.estimators.base.facts import LabelFacts, Labels, WeightSums, same
 from sskit.estimators.graph.prediction import GraphWeights, SegmenterMixin
 from sskit.estimators.reasons.weights import WeightsFrameMixin
 from sskit.inputs.costs import cost_table, factored
@@ -61,8 +61,8 @@ class GraphFacts(LabelFacts):
 
     n_edge_features: int = same("X has {} edge features, but part {} has {}")
     labels_of: str = same("y has labels of {}, but part {} has labels of {}")
-    n_labelled: int = summed()
-    node_weight: float = summed()
+    n_labelled: int
+    node_weight: float
 
 
 class GraphEstimator(WeightsFrameMixin, SegmenterMixin, StructuredEstimator):

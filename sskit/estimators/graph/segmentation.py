@@ -246,8 +246,7 @@ class SegmentationModel(GraphEstimator):
         ValueError
             If a parameter or the data are wrong; then the estimator stays as it was.
         """
-        self._set_fitted(self._fit(X, y, sample_weight))
-        return self
+        return self._set_fitted(self._fit(X, y, sample_weight))
 
     def _model(self, facts):
         """Return the model for training data."""

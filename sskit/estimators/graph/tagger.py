@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from sskit.estimators.base.callbacks import with_callbacks
-from sskit.estimators.base.facts import Labels, pooled, united
+from sskit.estimators.base.facts import Labels
 from sskit.estimators.base.fitted_state import check_fitted, raise_damaged
 from sskit.estimators.completion.convex_concave import complete
 from sskit.estimators.completion.states import (
@@ -28,8 +28,8 @@ from sskit.models.graph.model import GraphModel
 class TaggerFacts(GraphFacts):
     """What graphs with kinds of nodes say of all data."""
 
-    kinds: Labels | None = united()
-    kind_labels: frozenset | None = pooled()
+    kinds: Labels | None
+    kind_labels: frozenset | None
 
     def mask(self):
         """Return which labels nodes of each kind may have, (n_kinds, K), None without kinds."""
@@ -309,8 +309,7 @@ class GraphTagger(HiddenStatesMixin, GraphEstimator):
         ValueError
             If a parameter or the data are wrong; then the estimator stays as it was.
         """
-        self._set_fitted(self._fit(X, y, sample_weight))
-        return self
+        return self._set_fitted(self._fit(X, y, sample_weight))
 
     def optimality_gap(self, X, known=None):
         """Return by how much the best labellings may score more than those that are predicted.

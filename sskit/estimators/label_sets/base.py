@@ -1,6 +1,5 @@
 """What estimators of sets of labels share."""
 
-import copy
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -19,6 +18,7 @@ from sskit.estimators.base.facts import Labels, RowFacts, WeightSums, averaged, 
 from sskit.estimators.base.fitted_state import check_fitted, check_labels, check_numbers
 from sskit.estimators.base.known import check_known
 from sskit.estimators.base.linear import linear_scores, row_scale
+from sskit.estimators.reasons.columns import Columns, read_rows
 from sskit.estimators.reasons.weights import WeightsFrameMixin
 from sskit.inputs.label_sets import (
     check_entries,
@@ -57,7 +57,7 @@ class LabelledRows(NamedTuple):
         Weights of the rows.
     scale : FeatureScale
         How large features are.
-    names : ndarray of shape (n_features,) or None
+    columns : Columns
         Names of the features.
     """
 
@@ -68,7 +68,7 @@ class LabelledRows(NamedTuple):
     cost: np.ndarray
     weight: np.ndarray | None
     scale: FeatureScale
-    names: np.ndarray | None
+    columns: Columns
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,28 +126,25 @@ class LabelSetClassifier(WeightsFrameMixin, ClassifierMixin, StandardizeMixin, S
         ValueError
             If a parameter or the data are wrong; then the estimator stays as it was.
         """
-        self._set_fitted(self._fit(X, y, sample_weight))
-        return self
+        return self._set_fitted(self._fit(X, y, sample_weight))
 
     def _gate(self, X, y, sample_weight, part=False):
         """Return training data, or a part of them, checked."""
         check_entries(y)
-        columns = label_names(y)
+        names = label_names(y)
         y = check_classes(y)
-        probe = copy.copy(self)
-        data, target = check_rows(probe, X, y, multi_output=True)
+        data, target, columns = read_rows(self, X, y, multi_output=True)
         given, classes = check_sets(target, part)
-        classes, form = (classes if columns is None else columns), target_form(target, columns)
+        classes, form = (classes if names is None else names), target_form(target, names)
         cost = label_costs(self.loss, self.label_weight, given.shape[1])
         weight = check_sample_weight(sample_weight, len(given), part=part)
         # refuses features that are too large, whatever lam
         scale = row_scale(data, weight, part)
-        names = getattr(probe, "feature_names_in_", None)
-        return LabelledRows(data, given, classes, form, cost, weight, scale, names)
+        return LabelledRows(data, given, classes, form, cost, weight, scale, columns)
 
     def _survey(self, checked):
         """Return the `LabelSetFacts` of checked data."""
-        data, sets, classes, form, _, weight, scale, names = checked
+        data, sets, classes, form, _, weight, scale, columns = checked
         weights, shares = WeightSums.of(len(sets), weight), None
         if weights.largest:
             shares = self._shares(sets, weights.block_weights(len(sets), weight))
@@ -158,7 +155,7 @@ class LabelSetClassifier(WeightsFrameMixin, ClassifierMixin, StandardizeMixin, S
             labels=Labels(classes, np.zeros(len(classes))) if form == "classes" else None,
             scale=scale,
             columns=self._column_sums(data, weight),
-            feature_names=None if names is None else tuple(names),
+            feature_names=columns.listed(),
             form=form,
             n_labels=sets.shape[1],
             label_names=tuple(classes.tolist()) if form == "frame" else None,
@@ -181,7 +178,7 @@ class LabelSetClassifier(WeightsFrameMixin, ClassifierMixin, StandardizeMixin, S
 
     def _bind(self, checked, facts):
         """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
-        data, sets, classes, form, cost, weight, _, names = checked
+        data, sets, classes, form, cost, weight, _, columns = checked
         if form == "classes":
             sets = facts.labels.renumber(classes, sets)
             classes = facts.labels.values
@@ -193,11 +190,10 @@ class LabelSetClassifier(WeightsFrameMixin, ClassifierMixin, StandardizeMixin, S
             "n_features_in_": facts.n_features,
             "_form": form,
             **self._structure(model),
+            **columns.attributes(),
         }
         if not self.fit_intercept:
             shared["intercept_"] = np.zeros(facts.n_labels)
-        if names is not None:
-            shared["feature_names_in_"] = names
         to_attributes, lam = BlockAttributes(model.layout, shared), default_lam(facts.scale, cost)
         return TrainingTask(problem, model.layout, lam, to_attributes, classes)
 

@@ -306,8 +306,7 @@ class StructSVMClassifier(
         fitted = self._fit(X, y, sample_weight)
         if not isinstance(self.model, str):
             structured.warn_of_no_loss(self, fitted)
-        self._set_fitted(fitted)
-        return self
+        return self._set_fitted(fitted)
 
     @available_if(lambda self: "component_labels_" in vars(self))
     def _state_names(self):

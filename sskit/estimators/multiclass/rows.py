@@ -1,6 +1,5 @@
 """What StructSVMClassifier fits to rows and classes."""
 
-import copy
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -29,8 +28,9 @@ from sskit.estimators.multiclass.components import (
     is_mixture,
     numbers_of_components,
 )
+from sskit.estimators.reasons.columns import Columns, read_rows
 from sskit.inputs.costs import cost_table
-from sskit.inputs.rows import check_classes, check_rows, refuse_large_integers
+from sskit.inputs.rows import check_classes, refuse_large_integers
 from sskit.inputs.weights import check_sample_weight, class_factors
 from sskit.models.multiclass.model import KernelMulticlassModel, MulticlassModel
 
@@ -52,7 +52,7 @@ class Rows(NamedTuple):
         Weights without those of the classes.
     scale : FeatureScale or None
         How large features are; not in a kernel space.
-    names : ndarray of shape (n_features,) or None
+    columns : Columns
         Names of the features.
     part : bool
         Whether these are a part of the data.
@@ -64,7 +64,7 @@ class Rows(NamedTuple):
     weight: np.ndarray | None
     bare_weight: np.ndarray | None
     scale: object
-    names: np.ndarray | None
+    columns: Columns
     part: bool
 
 
@@ -97,10 +97,9 @@ def gate(estimator, X, y, sample_weight, part=False):
     check_mixture(estimator, part)
     if is_kernel(estimator):
         refuse_standardize(estimator, f"has no meaning with kernel={estimator.kernel!r}")
-    probe = copy.copy(estimator)
     y = check_classes(y)
     refuse_large_integers(y)
-    data, target = check_rows(probe, X, y)
+    data, target, columns = read_rows(estimator, X, y)
     check_classification_targets(target)
     weight = bare_weight = check_sample_weight(sample_weight, data.shape[0], part=part)
     classes, labels = np.unique(target, return_inverse=True)
@@ -112,8 +111,7 @@ def gate(estimator, X, y, sample_weight, part=False):
             weight = check_sample_weight(weight, data.shape[0])
     # refuses features that are too large, whatever lam
     scale = None if is_kernel(estimator) else row_scale(data, bare_weight, part)
-    names = getattr(probe, "feature_names_in_", None)
-    return Rows(data, labels, classes, weight, bare_weight, scale, names, part)
+    return Rows(data, labels, classes, weight, bare_weight, scale, columns, part)
 
 
 def check_class_number(classes):
@@ -141,7 +139,7 @@ def survey(estimator, checked):
         n_samples=n_samples,
         weights=weights,
         n_features=n_features,
-        feature_names=None if checked.names is None else tuple(checked.names),
+        feature_names=checked.columns.listed(),
         labels=labels,
         scale=checked.scale,
         columns=None
@@ -180,10 +178,9 @@ def bind(estimator, checked, facts):
     if checked.part and estimator.class_weight is not None:
         weight = with_factors(estimator, weight, labels, facts.labels)
     shared = {"classes_": classes, "n_features_in_": facts.n_features}
+    shared |= checked.columns.attributes()
     if not estimator.fit_intercept:
         shared["intercept_"] = np.zeros(len(classes))
-    if checked.names is not None:
-        shared["feature_names_in_"] = checked.names
     block_weight = facts.weights.block_weights(len(labels), weight)
     given = checked.data, labels, block_weight, cost_table(estimator.loss, classes)
     if is_kernel(estimator):

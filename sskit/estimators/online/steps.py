@@ -145,8 +145,9 @@ class PartialFitMixin:
         for names in ("feature_names_in_", "vectorizer_", "edge_feature_names_in_"):
             if last is not None and names in last:  # this part may have come without
                 fitted[names] = last[names]
-        self._set_fitted(fitted | {"n_samples_seen_": seen + now, "_feature_counts_": counts})
-        return self
+        return self._set_fitted(
+            fitted | {"n_samples_seen_": seen + now, "_feature_counts_": counts}
+        )
 
 
 class TokenStepsMixin(PartialFitMixin):

@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sskit.estimators.base.attributes import BlockAttributes, flat_weights
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
-from sskit.estimators.base.facts import Facts, WeightSums, averaged, summed
+from sskit.estimators.base.facts import Facts, WeightSums, averaged
 from sskit.estimators.base.fitted_state import check_fitted
 from sskit.estimators.base.weights import default_lam
 from sskit.estimators.completion.convex_concave import ConvexConcave
@@ -76,7 +76,7 @@ class PoseFacts(Facts):
 
     means: np.ndarray | None = averaged()
     square: float | None = averaged()
-    true: TrueScores | None = summed()
+    true: TrueScores | None
     curves: np.ndarray | None = averaged()
 
     def joined(self, parts, portions):
@@ -350,8 +350,7 @@ class PartsModel(PoserMixin, StructuredEstimator):
         ValueError
             If a parameter or the data are wrong; then the estimator stays as it was.
         """
-        self._set_fitted(self._fit(X, y, sample_weight))
-        return self
+        return self._set_fitted(self._fit(X, y, sample_weight))
 
     def _gate(self, X, y, sample_weight, part=False):
         """Return training data, or a part of them, checked."""

@@ -1,6 +1,5 @@
 """Rankings of rows within groups."""
 
-import copy
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,10 +10,11 @@ from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.columns import StandardizeMixin
 from sskit.estimators.base.estimator import FEW_PAIRS, StructuredEstimator, TrainingTask
-from sskit.estimators.base.facts import RowFacts, WeightSums, summed
+from sskit.estimators.base.facts import RowFacts, WeightSums
 from sskit.estimators.base.fitted_state import check_fitted, check_numbers
 from sskit.estimators.base.linear import linear_scores, row_sqnorms
 from sskit.estimators.rankings.groups import Groups, check_group_weight, check_groups
+from sskit.estimators.reasons.columns import Columns, read_rows
 from sskit.estimators.reasons.weights import WeightsFrameMixin
 from sskit.inputs.rows import check_classes, check_rows, refuse_large_integers
 from sskit.inputs.stacking import FeatureScale, refuse_large
@@ -45,7 +45,7 @@ class RowSets(NamedTuple):
         Numbers of rows that are in some pair.
     scale : FeatureScale
         How large features are.
-    names : ndarray of shape (n_features,) or None
+    columns : Columns
         Names of the features.
     """
 
@@ -55,14 +55,14 @@ class RowSets(NamedTuple):
     weight: np.ndarray | None
     counts: np.ndarray
     scale: FeatureScale
-    names: np.ndarray | None
+    columns: Columns
 
 
 @dataclass(frozen=True, kw_only=True)
 class RowSetFacts(RowFacts):
     """What sets of rows say of all data; a sample is a set."""
 
-    n_counted: float = summed()
+    n_counted: float
 
 
 class RankingSVM(RegressorMixin, WeightsFrameMixin, StandardizeMixin, StructuredEstimator):
@@ -251,13 +251,11 @@ class RankingSVM(RegressorMixin, WeightsFrameMixin, StandardizeMixin, Structured
             If a parameter or the data are wrong, or no group with a weight has two rows of
             different grades; then the estimator stays as it was.
         """
-        self._set_fitted(self._fit(X, y, sample_weight, groups=groups))
-        return self
+        return self._set_fitted(self._fit(X, y, sample_weight, groups=groups))
 
     def _gate(self, X, y, sample_weight, part=False, groups=None):
         """Return training data, checked."""
-        probe = copy.copy(self)
-        data, grades = check_grades(probe, X, y)
+        data, grades, columns = read_rows(self, X, y, check_grades)
         weight = check_sample_weight(sample_weight, data.shape[0], part=part)
         found = check_groups(groups, data.shape[0])
         weight = check_group_weight(weight, found, groups is not None)
@@ -277,8 +275,7 @@ class RankingSVM(RegressorMixin, WeightsFrameMixin, StandardizeMixin, Structured
         with np.errstate(over="ignore", invalid="ignore"):
             squares = np.multiply(sqnorm, of_rows).sum()
         scale = FeatureScale(squares, of_rows.sum(), each.sum()).checked(sqnorm)
-        names = getattr(probe, "feature_names_in_", None)
-        return RowSets(data, grades, found, weight, sizes * (lowest < highest), scale, names)
+        return RowSets(data, grades, found, weight, sizes * (lowest < highest), scale, columns)
 
     def _survey(self, checked):
         """Return the `RowSetFacts` of checked data."""
@@ -293,19 +290,17 @@ class RankingSVM(RegressorMixin, WeightsFrameMixin, StandardizeMixin, Structured
                 checked.data,
                 None if weight is None else np.repeat(weight, np.diff(checked.groups.offsets)),
             ),
-            feature_names=None if checked.names is None else tuple(checked.names),
+            feature_names=checked.columns.listed(),
             n_counted=float(counts.sum() if weight is None else counts @ weight),
         )
 
     def _bind(self, checked, facts):
         """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
-        data, grades, groups, weight, _, _, names = checked
+        data, grades, groups, weight, _, _, columns = checked
         model = RankingModel(facts.n_features)
         share = facts.weights.block_weights(len(groups.offsets) - 1, weight)
         problem = model.bind(data, groups.offsets, grades, share)
-        shared = {"n_features_in_": facts.n_features}
-        if names is not None:
-            shared["feature_names_in_"] = names
+        shared = {"n_features_in_": facts.n_features} | columns.attributes()
         # one after the other: their product may overflow
         lam = facts.scale.times(LAM_FACTOR) / max(facts.n_counted, facts.weights.total)
         return TrainingTask(problem, model.layout, lam, BlockAttributes(model.layout, shared))

@@ -1,5 +1,6 @@
 """What the columns of training data are, and how tokens that are dicts come to have some."""
 
+import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from sskit.estimators.reasons.column_names import (
 )
 from sskit.inputs.ragged import ready_sequence
 from sskit.inputs.ragged_array import SoundArray
+from sskit.inputs.rows import check_rows
 from sskit.inputs.tokens import holds_objects
 
 # What fitted attributes of theirs are called.
@@ -85,6 +87,32 @@ def read_columns(estimator, X, part=False, trees=False):
     if estimator.warm_start and last is not None and "_warm_start" in vars(estimator):
         _check_goes_on(last.feature_names_, vectorizer.feature_names_)
     return put_back(rows, X, tokens), Columns(vectorizer.get_feature_names_out(), vectorizer)
+
+
+def read_rows(estimator, X, y, check=check_rows, **options):
+    """Return rows and their target as `check_rows` does, and what their columns are.
+
+    Parameters
+    ----------
+    estimator : StructuredEstimator
+        What is to be fitted; not changed.
+    X, y : object
+        As users give them.
+    check : callable, default=check_rows
+        Takes an estimator, X, y and options.
+    **options : object
+        Further ones of `check`.
+
+    Returns
+    -------
+    X, y : object
+        Checked.
+    columns : Columns
+        What is known of the columns of X.
+    """
+    probe = copy.copy(estimator)
+    X, y = check(probe, X, y, **options)
+    return X, y, Columns(getattr(probe, "feature_names_in_", None))
 
 
 def _check_goes_on(before, now):

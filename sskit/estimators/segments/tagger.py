@@ -306,8 +306,7 @@ class SegmentTagger(SegmentPredictionMixin, StructuredEstimator):
         ValueError
             If a parameter or the data are wrong; then the estimator stays as it was.
         """
-        self._set_fitted(self._fit(X, y, sample_weight))
-        return self
+        return self._set_fitted(self._fit(X, y, sample_weight))
 
     def _check_parameters(self):
         """Raise an error for the first parameter that is wrong; return the solver."""

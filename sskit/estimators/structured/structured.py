@@ -13,7 +13,7 @@ from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT
 from sskit.estimators.base.columns import refuse_standardize
 from sskit.estimators.base.estimator import TrainingTask
-from sskit.estimators.base.facts import Facts, WeightSums, same, summed
+from sskit.estimators.base.facts import Facts, WeightSums, same
 from sskit.estimators.base.fitted_state import check_numbers, raise_damaged
 from sskit.estimators.base.kernels import require_defaults
 from sskit.estimators.base.weights import default_lam
@@ -61,8 +61,8 @@ class StructureFacts(Facts):
 
     n_weights: int | None = same("joint features have length {}, but in part {} length {}")
     # by which predictions are plain arrays: labels are all numbers, or all strings
-    n_plain: int = summed()
-    n_strings: int = summed()
+    n_plain: int
+    n_strings: int
 
 
 def gate(estimator, X, y, sample_weight, part=False):

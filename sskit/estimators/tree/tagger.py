@@ -9,7 +9,7 @@ import numpy as np
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
-from sskit.estimators.base.facts import LabelFacts, Labels, WeightSums, same, united
+from sskit.estimators.base.facts import LabelFacts, Labels, WeightSums, same
 from sskit.estimators.base.fitted_state import check_fitted
 from sskit.estimators.base.known import check_known
 from sskit.estimators.base.tagging import TaggerMixin, check_modest, check_tree
@@ -66,7 +66,7 @@ class TreeFacts(LabelFacts):
 
     feature_names: tuple | None = same("the feature names of X are {}, but those of part {} are {}")
     has_kinds: str = same("edges of X have {}, but those of part {} have {}")
-    kinds: Labels | None = united()
+    kinds: Labels | None
 
 
 class TreeTagger(
@@ -334,9 +334,7 @@ class TreeTagger(
         ValueError
             If a parameter or the data are wrong; then the estimator stays as it was.
         """
-        further = {} if token_weight is None else {"token_weight": token_weight}
-        self._set_fitted(self._fit(X, y, sample_weight, **further))
-        return self
+        return self._set_fitted(self._fit(X, y, sample_weight, token_weight=token_weight))
 
     def _features(self, checked):
         """Return the matrices of features in checked data."""

@@ -301,8 +301,8 @@ def test_sums_of_weights():
         WeightSums.of(2, np.array([4.0, 2.0])),
         WeightSums.of(1, np.zeros(1)),
     ]
-    assert WeightSums.merge(sums) == (4.0, 2.25, 9.0)
-    assert WeightSums.merge(sums[2:] * 2) == (0.0, 0.0, 0.0)
+    assert WeightSums.merge(sums, None, None) == (4.0, 2.25, 9.0)
+    assert WeightSums.merge(sums[2:] * 2, None, None) == (0.0, 0.0, 0.0)
 
 
 class Sign:

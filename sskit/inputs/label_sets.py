@@ -82,7 +82,9 @@ def check_indicator(y):
     """
     if y.shape[1] == 0:
         raise ValueError("y has no labels: its shape is " + str(y.shape))
-    if not sp.issparse(y) and y.dtype.kind == "f":
+    if sp.issparse(y):
+        y = y.toarray()
+    elif y.dtype.kind == "f":
         check_classification_targets(y)
     if y.dtype.kind == "O":
         for (i, j), value in np.ndenumerate(y):
@@ -90,23 +92,13 @@ def check_indicator(y):
                 raise ValueError(f"y[{i}, {j}] is {value!r:.40}, expected 0 or 1. {BINARIZE}")
     if y.dtype.kind not in "biuf":
         raise ValueError(f"y must hold 0 and 1, or booleans, got dtype {y.dtype}. {BINARIZE}")
-    if sp.issparse(y):
-        # entries that are stored twice count together, in a copy
-        y = y.tocsr(copy=True)
-        y.sum_duplicates()
-    stored = y.tocoo() if sp.issparse(y) else y
-    values = stored.data if sp.issparse(y) else stored
-    wrong = np.argwhere((values != 0) & (values != 1))
+    wrong = np.argwhere((y != 0) & (y != 1))
     if len(wrong):
-        place = tuple(wrong[0])
-        if sp.issparse(y):
-            place = stored.row[place], stored.col[place]
+        i, j = wrong[0]
         raise ValueError(
-            f"y[{place[0]}, {place[1]}] is {y[tuple(place)]}, expected 0 or 1: y must be a label "
-            "indicator matrix"
+            f"y[{i}, {j}] is {y[i, j]}, expected 0 or 1: y must be a label indicator matrix"
         )
-    dense = y.toarray() if sp.issparse(y) else y
-    return np.ascontiguousarray(dense != 0, dtype=np.uint8)
+    return np.ascontiguousarray(y != 0, dtype=np.uint8)
 
 
 def check_known_sets(known, n, n_labels):

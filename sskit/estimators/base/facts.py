@@ -223,7 +223,7 @@ def same(sentence):
     return field(metadata={"rule": rule, "same": True})
 
 
-def merged(values, portions, numbers):
+def united(values, portions, numbers):
     """Return what all parts say together: a sum, or what their type makes of several; or None."""
     if values[0] is None:
         return None
@@ -370,7 +370,7 @@ def merge_facts(surveys):
     portions = (relative / relative.sum()).tolist() if largest else [0.0] * len(found)
     # the form of the others may depend on what must be the same
     merged = {
-        each.name: each.metadata.get("rule", merged)(
+        each.name: each.metadata.get("rule", united)(
             [getattr(part, each.name) for part in found], portions, numbers
         )
         for each in sorted(fields(found[0]), key=lambda each: "same" not in each.metadata)

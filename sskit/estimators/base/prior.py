@@ -11,26 +11,20 @@ from sskit._ready import all_within
 from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT
 from sskit.estimators.base.fitted_state import LARGEST
 
+LABEL, FEATURE, EDGE_FEATURE = "classes_", "feature_names_in_", "edge_feature_names_in_"
 # What the dimensions of fitted weights are of, by the attribute that names the entries.
 DIMENSIONS = {
-    "coef_": ("classes_", "feature_names_in_"),
-    "first_coef_": ("classes_", "feature_names_in_"),
-    "last_coef_": ("classes_", "feature_names_in_"),
-    "lengths_": ("classes_", None),
-    "segment_coef_": ("classes_", None),
-    "intercept_": ("classes_",),
-    "transitions_": ("classes_", "classes_"),
-    "triples_": ("classes_", "classes_", "classes_"),
-    "start_": ("classes_",),
-    "end_": ("classes_",),
-    "root_": ("classes_",),
-    "leaf_": ("classes_",),
-    "edge_coef_": ("classes_", "classes_", "edge_feature_names_in_"),
+    **dict.fromkeys(("coef_", "first_coef_", "last_coef_"), (LABEL, FEATURE)),
+    **dict.fromkeys(("lengths_", "segment_coef_"), (LABEL, None)),
+    **dict.fromkeys(("intercept_", "start_", "end_", "root_", "leaf_"), (LABEL,)),
+    "transitions_": (LABEL, LABEL),
+    "triples_": (LABEL, LABEL, LABEL),
+    "edge_coef_": (LABEL, LABEL, EDGE_FEATURE),
+    "pairwise_": ("edges_",),
 }
-# Of weights that have more dimensions, or mean something else, in some models.
-TABLES_OF_KINDS = ("edge_kinds_", "classes_", "classes_")
-TABLES_OF_FEATURES = (None, "classes_", "classes_")
-NAMES = ("classes_", "feature_names_in_", "edge_feature_names_in_", "edge_kinds_", "edges_")
+# Of those that are a table for each kind, or each feature, of edges.
+TABLES = {"transitions_": ("edge_kinds_", LABEL, LABEL), "pairwise_": (None, LABEL, LABEL)}
+NAMES = (LABEL, FEATURE, EDGE_FEATURE, "edge_kinds_", "edges_")
 
 
 def flat_prior(estimator, task):
@@ -168,7 +162,7 @@ def blocks_to_flat(blocks, task, name, strict=True):
         if key == "springs_" and "unit_" in blocks:
             # costs of displacements, and of their squares, in units of another length
             block = block * (known["unit_"] / blocks["unit_"]) ** np.array([1.0, 2.0])
-        dimensions = _dimensions(key, block.ndim, known)
+        dimensions = _dimensions(key, block.ndim)
         if strict:
             _check_lengths(block, dimensions, blocks, f"{name}[{key!r}]")
         weights[key] = _aligned(
@@ -233,15 +227,10 @@ def _both_classes(block, key, blocks, known, shape):
     return block
 
 
-def _dimensions(key, n_dimensions, known):
+def _dimensions(key, n_dimensions):
     """Return the attributes that name the entries of each dimension of a block."""
-    if key == "transitions_" and n_dimensions == 3:
-        return TABLES_OF_KINDS
-    if key == "pairwise_":
-        if n_dimensions == 3:
-            return TABLES_OF_FEATURES
-        return ("edges_",) if "edges_" in known else (None,) * n_dimensions
-    found = DIMENSIONS.get(key, ())
+    found = TABLES.get(key) if n_dimensions == 3 else None
+    found = DIMENSIONS.get(key, ()) if found is None else found
     return found if len(found) == n_dimensions else (None,) * n_dimensions
 
 
@@ -263,7 +252,7 @@ def _aligned(block, sources, shape, targets, name):
     """Return a block with entries where those of other data are; new ones are zero."""
     if block.ndim != len(shape):
         raise ValueError(f"{name} has the shape {block.shape}, expected {shape}")
-    taken, put = [], []
+    taken, put, moved = [], [], False
     for size, n, source, target in zip(block.shape, shape, sources, targets, strict=True):
         if source is None or target is None or source == target:
             if size != n:
@@ -272,16 +261,14 @@ def _aligned(block, sources, shape, targets, name):
                     "are aligned only if both data and prior name them, hidden states, components "
                     "and lengths of segments must be as many"
                 )
-            taken.append(np.arange(n))
-            put.append(np.arange(n))
-            continue
-        place = {value: k for k, value in enumerate(target)}
-        pairs = [(k, place[value]) for k, value in enumerate(source) if value in place]
-        taken.append(np.array([pair[0] for pair in pairs], dtype=np.intp))
-        put.append(np.array([pair[1] for pair in pairs], dtype=np.intp))
-    if all(
-        source is None or source == target for source, target in zip(sources, targets, strict=True)
-    ):
+            pairs = np.arange(n), np.arange(n)
+        else:
+            place, moved = {value: k for k, value in enumerate(target)}, True
+            known = [(k, place[value]) for k, value in enumerate(source) if value in place]
+            pairs = np.array(known, dtype=np.intp).reshape(-1, 2).T
+        taken.append(pairs[0])
+        put.append(pairs[1])
+    if not moved:
         return block
     out = np.zeros(shape)
     out[np.ix_(*put)] = block[np.ix_(*taken)]

@@ -119,7 +119,6 @@ class SegmentPredictionMixin(TaggerMixin):
         """
         decoder, offsets = self._decoder(X)
         predicted = self._segments(decoder.best(), offsets)
-        check_constraints(self, "scheme")
         true = check_segmentations(y, np.diff(offsets), self.scheme, self.outside)
         labels = true.classes.tolist()
         outside = labels.index(self.outside) if self.outside in labels else -1

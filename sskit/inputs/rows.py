@@ -11,15 +11,6 @@ from sskit._numbers import no_number, shown
 from sskit.inputs.ragged_array import object_array
 from sskit.inputs.stacking import FLOATS, check_structure, first_not_finite, is_ready
 
-__all__ = [
-    "check_classes",
-    "check_pairs",
-    "check_rows",
-    "check_samples",
-    "plain_labels",
-    "refuse_large_integers",
-]
-
 # How messages begin that say what is wrong; scikit-learn's own checks of estimators look for some.
 KNOWN = re.compile(
     r"Expected|Found|Complex data|Unknown label|Input |X |y |np\.matrix|sparse|Sparse|The feature "

@@ -492,11 +492,3 @@ def check_constraints(estimator, *names):
     given = {name: getattr(estimator, name) for name in names} or estimator.get_params(deep=False)
     constraints = estimator._parameter_constraints
     validate_parameter_constraints(constraints, given, type(estimator).__name__)
-
-
-__all__ = [
-    "StructuredEstimator",
-    "TrainingTask",
-    "check_constraints",
-    "replace_fitted",
-]

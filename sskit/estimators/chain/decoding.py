@@ -16,8 +16,6 @@ from sskit.models.chain.model import check_lengths, make_request
 from sskit.models.chain.transitions import check_possible, resolve_transitions
 from sskit.models.request import Decoder, row_scores
 
-__all__ = ["fitted_decoder", "refuse_beam", "score_tables"]
-
 # Parameters that may be set after the fit
 USED_BY_PREDICT = ("beam_size", "allowed_transitions")
 

@@ -85,6 +85,3 @@ def _scaled(rows, unit=None):
     if unit is None:
         unit = float(abs(rows).max()) or 1.0
     return rows / unit, unit
-
-
-__all__ = ["cluster_states"]

@@ -412,14 +412,3 @@ class Totals:
         return replace(
             solution, n_iter=self.n_iter, n_oracle_calls=self.n_oracle_calls, history=history
         )
-
-
-__all__ = [
-    "Completed",
-    "ConvexConcave",
-    "Descent",
-    "Rounds",
-    "Totals",
-    "complete",
-    "start_with_known",
-]

@@ -233,12 +233,3 @@ def _culprit(singles, members, owners, ignore_label):
         except (TypeError, ValueError):
             return owner
     return owners[0]
-
-
-__all__ = [
-    "PartialLabels",
-    "check_partial_labels",
-    "known_share",
-    "refuse_nothing",
-    "set_mask",
-]

@@ -18,17 +18,6 @@ from sskit.estimators.completion.partial_labels import PartialLabels
 from sskit.inputs.ragged import split
 from sskit.models.request import find_top_k
 
-__all__ = [
-    "HiddenStatesMixin",
-    "LabelStates",
-    "StateDecoder",
-    "first_completions",
-    "fitted_states",
-    "has_states",
-    "resolve_states",
-    "why_no_states",
-]
-
 
 @dataclass(frozen=True)
 class LabelStates:

@@ -23,8 +23,6 @@ from sskit.inputs.ragged_array import RaggedArray, object_array
 from sskit.inputs.weights import check_sample_weight
 from sskit.models.segments.model import make_decoder
 
-__all__ = ["SegmentPredictionMixin"]
-
 
 class SegmentPredictionMixin(TaggerMixin):
     """Prediction and scoring of `SegmentTagger`."""

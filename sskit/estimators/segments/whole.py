@@ -2,8 +2,6 @@
 
 import numpy as np
 
-__all__ = ["count_features", "whole_features"]
-
 # Larger numbers have sums of squares that overflow.
 LARGEST = 1e100
 

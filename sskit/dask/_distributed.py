@@ -146,11 +146,7 @@ class Distributed(MetaEstimator):
     def __init__(
         self, estimator, *, client=None, checkpoint=None, checkpoint_every=10, timeout=300.0
     ):
-        self.estimator = estimator
-        self.client = client
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
-        self.timeout = timeout
+        self._keep(locals())
 
     def __getstate__(self):
         """Return what is pickled: a client, which belongs to its process, is left out."""

@@ -100,8 +100,7 @@ class TokenTransformer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
     """
 
     def __init__(self, transformer, *, edges=None):
-        self.transformer = transformer
-        self.edges = edges
+        self._keep(locals())
 
     def fit(self, X, y=None):
         """Fit the inner transformer to the tokens.

@@ -74,8 +74,7 @@ class TokenVectorizer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_ou
     }
 
     def __init__(self, *, min_count=1, dtype=np.float64):
-        self.min_count = min_count
-        self.dtype = dtype
+        self._keep(locals())
 
     def fit(self, X, y=None):
         """Find the features of tokens.

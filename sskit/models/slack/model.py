@@ -94,9 +94,7 @@ class SlackRescaling(PublicMixin, BaseEstimator):
     """
 
     def __init__(self, search="auto", *, tol=0.0, max_queries=None):
-        self.search = search
-        self.tol = tol
-        self.max_queries = max_queries
+        self._keep(locals())
 
     def check(self):
         """Raise an error for the first parameter that is wrong.

@@ -171,16 +171,7 @@ class BCFW(Solver):
         gap_every=10,
         max_time=None,
     ):
-        self.steps = steps
-        self.sampling = sampling
-        self.cache = cache
-        self.block_steps = block_steps
-        self.stored_passes = stored_passes
-        self.cache_size = cache_size
-        self.averaging = averaging
-        self.batch_size = batch_size
-        self.gap_every = gap_every
-        self.max_time = max_time
+        self._keep(locals())
 
     def _auto(self, problem, bounded):
         """Return what "auto" stands for by parameter, as far as it is known; see `resolved`."""

@@ -108,15 +108,4 @@ class MultiPlane(BCFW):
         gap_every=10,
         max_time=None,
     ):
-        self.steps = steps
-        self.sampling = sampling
-        self.block_steps = block_steps
-        self.max_stored_passes = max_stored_passes
-        self.max_planes = max_planes
-        self.plane_life = plane_life
-        self.clock = clock
-        self.cache_size = cache_size
-        self.averaging = averaging
-        self.batch_size = batch_size
-        self.gap_every = gap_every
-        self.max_time = max_time
+        self._keep(locals())

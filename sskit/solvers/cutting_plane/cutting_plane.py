@@ -154,12 +154,7 @@ class CuttingPlane(Solver):
         cut_life=50,
         max_time=None,
     ):
-        self.cuts = cuts
-        self.cut_size = cut_size
-        self.patience = patience
-        self.damping = damping
-        self.cut_life = cut_life
-        self.max_time = max_time
+        self._keep(locals())
 
     @property
     def looks_at_all(self):

@@ -157,11 +157,7 @@ class GDMM(FactorSolver):
     name = "gdmm"
 
     def __init__(self, *, rho=1.0, step=1.0, method="bgcd", gap_every=10, max_time=None):
-        self.rho = rho
-        self.step = step
-        self.method = method
-        self.gap_every = gap_every
-        self.max_time = max_time
+        self._keep(locals())
 
     def start(self, problem, regularizer, random_state, gaps=None, pool=None):
         """Return the state of a new run.

@@ -110,10 +110,7 @@ class SoftBCFW(FactorSolver):
     name = "soft_bcfw"
 
     def __init__(self, *, rho=1.0, steps="fw", gap_every=10, max_time=None):
-        self.rho = rho
-        self.steps = steps
-        self.gap_every = gap_every
-        self.max_time = max_time
+        self._keep(locals())
 
     def start(self, problem, regularizer, random_state, gaps=None, pool=None):
         """Return the state of a new run.

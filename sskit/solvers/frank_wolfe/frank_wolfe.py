@@ -43,8 +43,7 @@ class FrankWolfe(Solver):
     """
 
     def __init__(self, *, gap_every=10, max_time=None):
-        self.gap_every = gap_every
-        self.max_time = max_time
+        self._keep(locals())
 
     def start(self, problem, regularizer, random_state, gaps=None, pool=None):
         """Return the state of a new run.

@@ -69,10 +69,7 @@ class Subgradient(Solver):
     keeps_dual_point = keeps_bounds = keeps_prior = False
 
     def __init__(self, *, sampling="auto", averaging=True, gap_every=10, max_time=None):
-        self.sampling = sampling
-        self.averaging = averaging
-        self.gap_every = gap_every
-        self.max_time = max_time
+        self._keep(locals())
 
     def _auto(self, problem, bounded):
         """Return what "auto" stands for by parameter; see `resolved`."""

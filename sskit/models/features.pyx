@@ -7,7 +7,6 @@ from functools import lru_cache
 import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
-from sklearn.utils import gen_batches
 
 from sskit._ready import is_canonical
 
@@ -290,7 +289,9 @@ def first_columns(n):
 def float64_blocks(X):
     """Return slices of the rows of a matrix: blocks of few megabytes in double precision."""
     n_rows, n_columns = X.shape
-    return list(gen_batches(n_rows, max(1, BLOCK_ENTRIES // max(n_columns, 1))))
+    size = max(1, BLOCK_ENTRIES // max(n_columns, 1))
+    # by hand: scikit-learn's generator checks its arguments, longer than a short sequence takes
+    return [slice(first, min(first + size, n_rows)) for first in range(0, n_rows, size)]
 
 
 def is_mapped(array):

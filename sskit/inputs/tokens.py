@@ -81,7 +81,7 @@ def _first_that_tells(X):
     if not isinstance(X, (list, tuple)) and not _is_object_array(values):
         return None, None
     for i, sequence in enumerate(X):
-        if _is_frame(sequence):
+        if is_frame(sequence):
             if len(sequence):
                 return i, "frames"
         elif not isinstance(sequence, (list, tuple)) and not _is_object_array(sequence):
@@ -116,14 +116,14 @@ def _stack_frames(frames, first, allow_empty):
     columns = list(frames[first].columns)
     filled = [(i, frame) for i, frame in enumerate(frames) if len(frame)]
     for i, frame in filled:
-        if not _is_frame(frame) or list(frame.columns) != columns:
+        if not is_frame(frame) or list(frame.columns) != columns:
             raise ValueError(f"X[{i}] {_differs(frame, columns)}, unlike X[{first}]")
     return concat([frame for _, frame in filled], ignore_index=True), offsets
 
 
 def _differs(frame, columns):
     """Return what makes something else than a data frame with these columns of it."""
-    if not _is_frame(frame):
+    if not is_frame(frame):
         return "is not a data frame"
     missing = [name for name in columns if name not in frame.columns]
     if missing:
@@ -154,7 +154,7 @@ def _stack_objects(sentences, start):
 def _checked_offsets(frames, allow_empty):
     """Return where data frames begin; raise for a sequence without tokens, naming it."""
     lengths = [
-        len(frame if _is_frame(frame) else _as_tokens(frame, i)) for i, frame in enumerate(frames)
+        len(frame if is_frame(frame) else _as_tokens(frame, i)) for i, frame in enumerate(frames)
     ]
     if not all(lengths) and not allow_empty:
         raise ValueError(f"X[{lengths.index(0)}] is empty: a sequence needs one token or more")
@@ -165,7 +165,7 @@ def _as_tokens(sequence, i):
     """Return the tokens of a sequence as a list."""
     if isinstance(sequence, list):
         return sequence
-    if _is_frame(sequence):
+    if is_frame(sequence):
         raise TypeError(
             f"X[{i}] is a data frame, expected a list of tokens: its to_dict('records') has a dict "
             "of each row"
@@ -184,7 +184,7 @@ def _as_tokens(sequence, i):
     return list(sequence)
 
 
-def _is_frame(sequence):
+def is_frame(sequence):
     """Tell whether a sequence is a pandas DataFrame, without importing pandas."""
     return type(sequence).__module__.startswith("pandas") and hasattr(sequence, "columns")
 

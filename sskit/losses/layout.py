@@ -1,8 +1,11 @@
 """Batches as users hand them over: lists of arrays or padded arrays, made rows of one array."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from sskit._numbers import as_array
+from sskit.inputs.ragged_array import make_offsets
 
 IGNORED = -100
 
@@ -66,8 +69,8 @@ class Layout:
         if self.width is not None:
             width = self.width if width is None else width
             return rows.reshape((self.n, width, *rows.shape[1:]))
-        ends = np.cumsum(self.length if length is None else length)
-        return np.split(rows, ends[:-1]) if self.n else []
+        offsets = make_offsets(self.length if length is None else length).tolist()
+        return [rows[first:stop] for first, stop in pairwise(offsets)]
 
 
 def is_ragged(values):

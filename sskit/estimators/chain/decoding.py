@@ -11,7 +11,7 @@ from sskit.estimators.completion.states import StateDecoder, fitted_states
 from sskit.estimators.reasons.column_names import check_columns, edge_column_names
 from sskit.estimators.reasons.columns import as_fitted
 from sskit.inputs.chains.gate import stack_pairs
-from sskit.inputs.ragged_array import RaggedArray
+from sskit.inputs.ragged_array import RaggedArray, SoundArray
 from sskit.models.chain.model import check_lengths, make_request
 from sskit.models.chain.transitions import check_possible, resolve_transitions
 from sskit.models.request import Decoder, row_scores
@@ -112,6 +112,8 @@ def fitted_pairs(estimator, X):
         If X is wrong, or has features of edges where the training data had none, or the other way.
     """
     n_edge_features, name = vars(estimator).get("n_edge_features_in_"), type(estimator).__name__
+    if n_edge_features is None and type(X) is SoundArray:
+        return X, None  # what is served most
     if n_edge_features is not None:
         check_count(estimator, "n_edge_features_in_")
     stacked, edges = stack_pairs(

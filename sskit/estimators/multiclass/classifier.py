@@ -394,8 +394,7 @@ class StructSVMClassifier(
         check_fitted(self)
         if self._fitted_object is not None:
             return structured.predict_structure(self, X)
-        scores = self.decision_function(X)
-        return self.classes_[1 * (scores > 0) if scores.ndim == 1 else scores.argmax(axis=1)]
+        return self.classes_[rows.best_classes(self, check_rows(self, X, reset=False))]
 
     @available_if(lambda self: self._fitted_object is None)
     def predict_component(self, X):

@@ -296,6 +296,11 @@ def best_components(estimator, X):
     """
     if hasattr(estimator, "component_labels_"):
         return refuse_overflow(component_scores(estimator, X)[0]).argmax(axis=1)
+    return best_classes(estimator, X)
+
+
+def best_classes(estimator, X):
+    """Return the class with the highest score for each row, 0 to n_classes - 1."""
     scores = class_scores(estimator, X)
     return 1 * (scores[:, 0] > 0) if scores.shape[1] == 1 else scores.argmax(axis=1)
 

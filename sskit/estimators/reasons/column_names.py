@@ -3,6 +3,7 @@
 import numpy as np
 
 from sskit._numbers import shortened
+from sskit.inputs.tokens import is_frame
 
 
 def column_names(items, where="X"):
@@ -25,14 +26,14 @@ def column_names(items, where="X"):
     ValueError
         Naming the first data frame whose columns differ from those of the first one.
     """
-    if not isinstance(items, (list, tuple)) or not items or not _is_frame(_features(items[0])):
+    if not isinstance(items, (list, tuple)) or not items or not is_frame(_features(items[0])):
         return None
     items = [_features(item) for item in items]
     first = list(items[0].columns)
     if not all(isinstance(name, str) for name in first):
         return None
     for i, frame in enumerate(items):
-        if not _is_frame(frame):
+        if not is_frame(frame):
             return None
         columns = list(frame.columns)
         # other numbers of columns are the gate's to refuse
@@ -68,12 +69,12 @@ def edge_column_names(X, where="the edge features of X"):
     if not isinstance(X, (list, tuple)):
         return None
     edges = [item[1] for item in X if isinstance(item, tuple) and len(item) == 2]
-    first = next((item for item in edges if _is_frame(item)), None)
+    first = next((item for item in edges if is_frame(item)), None)
     if first is None:
         return None
     # what is empty has no names that could differ
     return column_names(
-        [item if _is_frame(item) or np.size(item) else first for item in edges], where
+        [item if is_frame(item) or np.size(item) else first for item in edges], where
     )
 
 
@@ -120,11 +121,6 @@ def check_columns(names, expected, estimator_name, where="X"):
 def _features(item):
     """Return the features of an item that has further parts, or the item itself."""
     return item[0] if isinstance(item, tuple) and item else item
-
-
-def _is_frame(item):
-    """Return whether something is a pandas DataFrame, without importing pandas."""
-    return type(item).__module__.startswith("pandas") and hasattr(item, "columns")
 
 
 def as_frame(columns):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sskit._labels import string_array
-from sskit._tag_schemes import BEGIN, INSIDE, OUTSIDE, write_tags
+from sskit._tag_schemes import BEGIN, INSIDE, OUTSIDE, SCHEMES, write_tags
 from sskit.estimators.base.estimator import check_constraints
 from sskit.estimators.base.fitted_state import (
     check_choice,
@@ -154,7 +154,8 @@ class SegmentPredictionMixin(TaggerMixin):
     def _decoder(self, X, known=None):
         """Return the decoder of checked sequences that are not empty, and where all begin."""
         check_fitted(self)
-        check_constraints(self, "scheme")
+        if type(self.scheme) is not str or self.scheme not in SCHEMES:  # set since the fit
+            check_constraints(self, "scheme")
         name = type(self).__name__
         X = as_fitted(self, X)
         n_features = check_count(self, "n_features_in_")

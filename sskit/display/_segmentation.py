@@ -114,20 +114,7 @@ class SegmentationDisplay:
         }
 
     @classmethod
-    def from_estimator(
-        cls,
-        estimator,
-        X,
-        y,
-        *,
-        images=None,
-        segments=None,
-        labels=None,
-        display_labels=None,
-        ignore_label=None,
-        axes=None,
-        **plot_options,
-    ):
+    def from_estimator(cls, estimator, X, y, *, images=None, segments=None, **options):
         """Predict the masks of images and show them beside the truth.
 
         Parameters
@@ -144,14 +131,8 @@ class SegmentationDisplay:
         segments : sequence of n ndarrays of int of shape (H_i, W_i) or None, default=None
             As of the class; None takes those of the graphs that `X` holds or that the first steps
             of a pipeline make of it.
-        labels, display_labels : array-like of shape (K,) or None, default=None
-            As of the class.
-        ignore_label : object or None, default=None
-            As of the class.
-        axes : array-like of matplotlib Axes or None, default=None
-            As of ``plot``.
-        **plot_options : dict
-            Further parameters of ``plot``.
+        **options : dict
+            Further parameters of `from_predictions`.
 
         Returns
         -------
@@ -164,17 +145,8 @@ class SegmentationDisplay:
             predictions[name], graphs = predict_and_input(fitted, X)
             if segments is None and all(hasattr(graph, "segments") for graph in graphs):
                 segments = graphs
-        return cls.from_predictions(
-            X if images is None else images,
-            y,
-            predictions,
-            segments=segments,
-            labels=labels,
-            display_labels=display_labels,
-            ignore_label=ignore_label,
-            axes=axes,
-            **plot_options,
-        )
+        images = X if images is None else images
+        return cls.from_predictions(images, y, predictions, segments=segments, **options)
 
     @classmethod
     def from_predictions(

@@ -328,6 +328,18 @@ class RowFacts(LabelFacts):
 
     feature_names: tuple | None = same("the feature names of X are {}, but those of part {} are {}")
 
+    @classmethod
+    def of(cls, checked, n_samples, n_features, **others):
+        """Return the facts of checked data that have `weight`, `scale` and `columns`."""
+        return cls(
+            n_samples=n_samples,
+            n_features=n_features,
+            feature_names=checked.columns.listed(),
+            weights=WeightSums.of(n_samples, checked.weight),
+            scale=checked.scale,
+            **others,
+        )
+
 
 def merge_facts(surveys):
     """Return the facts of all data from those of their parts, in the order of the parts.

@@ -341,9 +341,8 @@ class CalibratedTagger(MetaEstimator):
             Each item is an ndarray of shape (T_i, n_classes); -inf for probabilities that are
             zero, or below 1e-200.
         """
-        mixture = self._mixture(X, known)
         with np.errstate(divide="ignore"):
-            return split(np.log(mixture.marginals()), mixture.offsets)
+            return object_array([*map(np.log, self.predict_proba(X, known))])
 
     def predict(self, X, known=None):
         """Return the labels that keep the `risk` small, or those of the model itself.

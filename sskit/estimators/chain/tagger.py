@@ -8,7 +8,6 @@ from sskit._tag_schemes import SCHEMES
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
-from sskit.estimators.base.facts import WeightSums
 from sskit.estimators.base.kernels import KernelMixin, is_kernel, kernel_bytes, make_kernel
 from sskit.estimators.base.tagging import TaggerMixin, chain_attributes
 from sskit.estimators.chain.decoding import fitted_decoder, refuse_beam
@@ -428,12 +427,10 @@ class SequenceTagger(
     def _survey(self, checked):
         """Return the `ChainFacts` of checked data."""
         stacked, edges = checked.stacked, checked.edges
-        return ChainFacts(
-            n_samples=len(stacked),
-            feature_names=checked.columns.listed(),
-            weights=WeightSums.of(len(stacked), checked.weight),
-            n_features=stacked.values.shape[1],
-            scale=checked.scale,
+        return ChainFacts.of(
+            checked,
+            len(stacked),
+            stacked.values.shape[1],
             **checked.known.summary(),
             n_edge_features=None if edges is None else edges.shape[1],
             edge_feature_names=checked.edge_names,

@@ -144,18 +144,15 @@ class LabelSetClassifier(WeightsFrameMixin, ClassifierMixin, StandardizeMixin, S
 
     def _survey(self, checked):
         """Return the `LabelSetFacts` of checked data."""
-        data, sets, classes, form, _, weight, scale, columns = checked
+        data, sets, classes, form, _, weight, *_ = checked
         weights, shares = WeightSums.of(len(sets), weight), None
         if weights.largest:
             shares = self._shares(sets, weights.block_weights(len(sets), weight))
-        return LabelSetFacts(
-            n_samples=len(sets),
-            weights=weights,
-            n_features=data.shape[1],
+        return LabelSetFacts.of(
+            checked,
+            *data.shape,
             labels=Labels(classes, np.zeros(len(classes))) if form == "classes" else None,
-            scale=scale,
             columns=self._column_sums(data, weight),
-            feature_names=columns.listed(),
             form=form,
             n_labels=sets.shape[1],
             label_names=tuple(classes.tolist()) if form == "frame" else None,

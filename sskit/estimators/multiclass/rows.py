@@ -129,23 +129,16 @@ def with_factors(estimator, weight, labels, all_labels):
 def survey(estimator, checked):
     """Return the `RowFacts` of checked data."""
     n_samples, n_features = checked.data.shape
-    weights = WeightSums.of(n_samples, checked.weight)
-    labels = Labels.of(checked.classes, checked.labels)
+    labels, columns = Labels.of(checked.classes, checked.labels), None
     if checked.part and estimator.class_weight is not None:
+        # what factors of the classes, which come with the labels of all parts, multiply
+        weights = WeightSums.of(n_samples, checked.weight)
         share = weights.block_weights(n_samples, checked.weight) if weights.largest else None
         shares = np.bincount(checked.labels, share, len(checked.classes))
         labels = labels._replace(shares=shares)
-    return RowFacts(
-        n_samples=n_samples,
-        weights=weights,
-        n_features=n_features,
-        feature_names=checked.columns.listed(),
-        labels=labels,
-        scale=checked.scale,
-        columns=None
-        if is_kernel(estimator)
-        else estimator._column_sums(checked.data, checked.bare_weight),
-    )
+    if not is_kernel(estimator):
+        columns = estimator._column_sums(checked.data, checked.bare_weight)
+    return RowFacts.of(checked, n_samples, n_features, labels=labels, columns=columns)
 
 
 def complete(estimator, facts):

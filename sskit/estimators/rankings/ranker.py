@@ -10,7 +10,7 @@ from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.columns import StandardizeMixin
 from sskit.estimators.base.estimator import FEW_PAIRS, StructuredEstimator, TrainingTask
-from sskit.estimators.base.facts import RowFacts, WeightSums
+from sskit.estimators.base.facts import RowFacts
 from sskit.estimators.base.fitted_state import check_fitted, check_numbers
 from sskit.estimators.base.linear import linear_scores, row_sqnorms
 from sskit.estimators.rankings.groups import Groups, check_group_weight, check_groups
@@ -280,19 +280,11 @@ class RankingSVM(RegressorMixin, WeightsFrameMixin, StandardizeMixin, Structured
     def _survey(self, checked):
         """Return the `RowSetFacts` of checked data."""
         weight, counts = checked.weight, checked.counts
-        return RowSetFacts(
-            n_samples=len(counts),
-            weights=WeightSums.of(len(counts), weight),
-            n_features=checked.data.shape[1],
-            labels=None,
-            scale=checked.scale,
-            columns=self._column_sums(
-                checked.data,
-                None if weight is None else np.repeat(weight, np.diff(checked.groups.offsets)),
-            ),
-            feature_names=checked.columns.listed(),
-            n_counted=float(counts.sum() if weight is None else counts @ weight),
-        )
+        each = None if weight is None else np.repeat(weight, np.diff(checked.groups.offsets))
+        columns = self._column_sums(checked.data, each)
+        counted = float(counts.sum() if weight is None else counts @ weight)
+        others = {"labels": None, "columns": columns, "n_counted": counted}
+        return RowSetFacts.of(checked, len(counts), checked.data.shape[1], **others)
 
     def _bind(self, checked, facts):
         """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""

@@ -8,7 +8,7 @@ from sskit._tag_schemes import SCHEMES
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
-from sskit.estimators.base.facts import Labels, WeightSums
+from sskit.estimators.base.facts import Labels
 from sskit.estimators.reasons.columns import read_columns
 from sskit.estimators.segments.prediction import SegmentPredictionMixin
 from sskit.estimators.segments.sequences import (
@@ -337,13 +337,11 @@ class SegmentTagger(SegmentPredictionMixin, StructuredEstimator):
     def _survey(self, checked):
         """Return the `SegmentFacts` of checked data."""
         stacked = checked.stacked
-        return SegmentFacts(
-            n_samples=len(stacked),
-            feature_names=checked.columns.listed(),
-            weights=WeightSums.of(len(stacked), checked.weight),
-            n_features=stacked.values.shape[1],
+        return SegmentFacts.of(
+            checked,
+            len(stacked),
+            stacked.values.shape[1],
             labels=Labels.of(checked.classes, checked.codes >> 1),
-            scale=checked.scale,
             form=checked.form,
             max_lengths=lengths_by_label(checked),
             longest=int(stacked.lengths.max()),

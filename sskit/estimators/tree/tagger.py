@@ -9,7 +9,7 @@ import numpy as np
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
-from sskit.estimators.base.facts import LabelFacts, Labels, WeightSums, same
+from sskit.estimators.base.facts import Labels, RowFacts, same
 from sskit.estimators.base.fitted_state import check_fitted
 from sskit.estimators.base.known import check_known
 from sskit.estimators.base.tagging import TaggerMixin, check_modest, check_tree
@@ -61,10 +61,9 @@ class Trees(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TreeFacts(LabelFacts):
+class TreeFacts(RowFacts):
     """What trees say of all data."""
 
-    feature_names: tuple | None = same("the feature names of X are {}, but those of part {} are {}")
     has_kinds: str = same("edges of X have {}, but those of part {} have {}")
     kinds: Labels | None
 
@@ -365,12 +364,10 @@ class TreeTagger(
         trees, kinds = checked.trees, checked.trees.kinds
         if kinds is not None:
             kinds = Labels(*np.unique(kinds, return_counts=True))
-        return TreeFacts(
-            n_samples=len(trees),
-            feature_names=checked.columns.listed(),
-            weights=WeightSums.of(len(trees), checked.weight),
-            n_features=trees.n_features,
-            scale=checked.scale,
+        return TreeFacts.of(
+            checked,
+            len(trees),
+            trees.n_features,
             **checked.known.summary(),
             has_kinds="no kinds" if kinds is None else "kinds",
             kinds=kinds,

@@ -213,15 +213,9 @@ class CalibratedTagger(MetaEstimator):
             models = estimators
         else:
             splits = list(check_cv(self.cv, y=None).split(X, y))
-            models = [self._fit_part(X, y, weight, train) for train, _ in splits]
-            held_out = [
-                (
-                    *_safe_split(self.estimator, X, y, test),
-                    None if weight is None else _safe_indexing(weight, test),
-                )
-                for _, test in splits
-            ]
-            estimators = models if self.ensemble else [self._fit_part(X, y, weight, None)]
+            models = [self._fitted(*self._part(X, y, weight, train)) for train, _ in splits]
+            held_out = [self._part(X, y, weight, test) for _, test in splits]
+            estimators = models if self.ensemble else [self._fitted(X, y, weight)]
         classes = [fitted_classes(model) for model in [*models, *estimators]]
         classes = np.unique(np.concatenate(classes))
         parts = [
@@ -253,13 +247,14 @@ class CalibratedTagger(MetaEstimator):
         frozen = isinstance(self.estimator, FrozenEstimator)
         return self.estimator.estimator if frozen else self.estimator
 
-    def _fit_part(self, X, y, weight, train):
-        """Return a clone of the estimator that is fitted to some of the data; None: all."""
-        model = clone(self.estimator)
-        if train is not None:
-            X, y = _safe_split(self.estimator, X, y, train)
-            weight = None if weight is None else _safe_indexing(weight, train)
-        options = {}
+    def _part(self, X, y, weight, rows):
+        """Return some of the samples with their weights."""
+        X, y = _safe_split(self.estimator, X, y, rows)
+        return X, y, None if weight is None else _safe_indexing(weight, rows)
+
+    def _fitted(self, X, y, weight):
+        """Return a clone of the estimator that is fitted to data."""
+        model, options = clone(self.estimator), {}
         if weight is not None:
             steps = model.steps if hasattr(model, "named_steps") else None
             options = {f"{steps[-1][0]}__sample_weight" if steps else "sample_weight": weight}

@@ -226,7 +226,7 @@ class Distributed(MetaEstimator):
             seeds = check_random_state(model.random_state).randint(2**31 - 1, size=n_parts + 1)
             plan, task = places.make_plan(model, facts, solver, seeds)
             metadata = {"sample_weight": data[2]}
-            reporter = PassReporter(model, model.max_iter, *data[:2], metadata, task.to_attributes)
+            reporter = PassReporter(model, model.max_iter, *data[:2], metadata, task.attributes)
             progress = Progress(f"{type(self).__name__} {type(solver).__name__}", model.verbose)
             hidden = getattr(facts, "n_hidden", 0)
             if hidden:

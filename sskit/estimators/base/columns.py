@@ -93,49 +93,6 @@ class Columns:
 
 
 @dataclass(frozen=True)
-class ScaledAttributes:
-    """Maps flat weights of scaled features to fitted attributes in the user's units.
-
-    Attributes
-    ----------
-    to_attributes : BlockAttributes
-        That of the features as they are.
-    layout : WeightLayout
-        Places of the weights.
-    columns : Columns
-        How they were scaled.
-    box : tuple of ndarray or None
-        Bounds on the weights in the user's units, which rounding must not exceed.
-    """
-
-    to_attributes: object
-    layout: object
-    columns: Columns
-    box: tuple | None
-
-    def __call__(self, w):
-        """Return fitted attributes by name, of flat weights."""
-        return self.to_attributes(self.to_user(w))
-
-    def to_user(self, w):
-        """Return flat weights in the user's units."""
-        w = self.columns.to_user(self.layout, w)
-        return w if self.box is None else np.clip(w, *self.box)
-
-    def names(self):
-        """Return the attributes that say what entries of weights are of."""
-        return self.to_attributes.names()
-
-    def weight_shapes(self):
-        """Return the shapes of the weights by the names of their attributes."""
-        return self.to_attributes.weight_shapes()
-
-    def flat(self, weights):
-        """Return the flat weights of scaled features from arrays of these shapes."""
-        return self.columns.from_user(self.layout, self.to_attributes.flat(weights))
-
-
-@dataclass(frozen=True)
 class ColumnSums:
     """Weighted means and squares of columns; those of parts of the data add up.
 

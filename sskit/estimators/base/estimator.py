@@ -23,7 +23,7 @@ from sskit.estimators.base.callbacks import (
     CallbackSupportMixin,
     PassReporter,
 )
-from sskit.estimators.base.columns import ScaledAttributes, warn_of_column
+from sskit.estimators.base.columns import warn_of_column
 from sskit.estimators.base.facts import merge_facts
 from sskit.estimators.base.outcome import WarmStart, fitted_attributes, warn_of_end
 from sskit.estimators.base.prior import flat_prior
@@ -69,8 +69,9 @@ class TrainingTask(NamedTuple):
         Places of the weights.
     default_lam : float
         Regularisation strength where the user names none.
-    to_attributes : callable
-        Maps a flat weight vector to fitted attributes; of a class, so that it can be saved.
+    to_attributes : BlockAttributes or GraphWeights
+        Maps a flat weight vector of features as the user gave them to fitted attributes; of a
+        class, so that it can be saved.
     classes : ndarray or None
         The labels behind the numbers in the problem.
     certifiable : bool
@@ -80,6 +81,8 @@ class TrainingTask(NamedTuple):
         between; None if all are known.
     columns : Columns
         How the columns of the features were scaled; None if they were not.
+    box : tuple of ndarray
+        Bounds on the weights in the user's units, which rounding must not exceed, or None.
     unscaled : callable
         Then it returns the problem of the features as they are.
     """
@@ -92,7 +95,23 @@ class TrainingTask(NamedTuple):
     certifiable: bool = True
     completion: object = None
     columns: object = None
+    box: tuple | None = None
     unscaled: object = None
+
+    def to_user(self, w):
+        """Return flat weights of features as the user gave them, from those of scaled ones."""
+        if self.columns is None:
+            return w
+        w = self.columns.to_user(self.layout, w)
+        return w if self.box is None else np.clip(w, *self.box)
+
+    def from_user(self, w):
+        """Return flat weights of scaled features, a copy; the inverse of `to_user`."""
+        return np.array(w) if self.columns is None else self.columns.from_user(self.layout, w)
+
+    def attributes(self, w):
+        """Return the fitted attributes by name, of flat weights of the problem."""
+        return self.to_attributes(self.to_user(w))
 
     def fingerprint(self):
         """Return by what the training data are known again, however columns were scaled."""
@@ -199,12 +218,11 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         features = [columns.applied(matrix) for matrix in self._features(checked)]
         task = self._bind(self._with_features(checked, features), facts)
         box = task.layout.bounds(self.bounds)
-        to_attributes = ScaledAttributes(task.to_attributes, task.layout, columns, box)
 
         def unscaled():
             return self._rescaled(self._bind(checked, facts)).problem
 
-        return task._replace(to_attributes=to_attributes, columns=columns, unscaled=unscaled)
+        return task._replace(columns=columns, box=box, unscaled=unscaled)
 
     def _agree(self, surveys):
         """Return the facts of all data from those of their parts.
@@ -429,7 +447,7 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         metadata = {"sample_weight": sample_weight}
         solver = self._solver_for(problem, solver).resolved(problem, regularizer.bounded)
         fingerprint, start = self._last_fit(task)
-        reporter = PassReporter(self, self.max_iter, X, y, metadata, task.to_attributes)
+        reporter = PassReporter(self, self.max_iter, X, y, metadata, task.attributes)
         # to the end, so that a Ctrl-C that comes too late to stop a pass loses nothing
         with Stop(solver.max_time) as stop, np.errstate(**QUIET):
             solve = partial(solver.solve, problem, regularizer)

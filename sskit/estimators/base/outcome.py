@@ -44,7 +44,7 @@ def fitted_attributes(solution, solver, task, lam):
     refuse_overflow(solution.w, known)
     rounds = {} if task.completion is None else task.completion.attributes()
     return (
-        task.to_attributes(solution.w)
+        task.attributes(solution.w)
         | rounds
         | {
             "lam_": lam,

@@ -79,7 +79,7 @@ def flat_prior(estimator, task):
             f"prior has the shape {flat.shape}, expected ({n_weights},), all weights of this "
             "model; or give a dict of blocks, or a fitted estimator"
         )
-    return flat.copy() if task.columns is None else task.columns.from_user(task.layout, flat)
+    return task.from_user(flat)
 
 
 def fitted_blocks(estimator, task):
@@ -172,7 +172,7 @@ def blocks_to_flat(blocks, task, name, strict=True):
             [_entries(known, by, n, known) for by, n in zip(dimensions, shapes[key], strict=False)],
             f"{name}[{key!r}]",
         )
-    return task.to_attributes.flat(weights)
+    return task.from_user(task.to_attributes.flat(weights))
 
 
 def _check_names(blocks, name):

@@ -87,7 +87,7 @@ class FallingFits:
             solution = self._go_on(lam) if self.goes_on else self._begin(lam)
         refuse_overflow(solution.w, [])
         self.complete &= solution.status is Status.CONVERGED
-        to_attributes = self._task.to_attributes
+        to_attributes = self._task.attributes
         return fitted_model(self.estimator, to_attributes, self._solver, solution.w, lam)
 
     def _begin(self, lam):

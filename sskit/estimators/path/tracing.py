@@ -7,7 +7,6 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from sskit.core.stop import Stop
-from sskit.estimators.base.columns import ScaledAttributes
 from sskit.estimators.base.estimator import QUIET
 from sskit.estimators.base.meta import common_attributes
 from sskit.estimators.base.outcome import refuse_overflow
@@ -99,18 +98,15 @@ def trace(estimator, X, y, sample_weight, options, further):
             ConvergenceWarning,
             stacklevel=4,
         )
-    to_attributes, to_user = task.to_attributes, lambda w: w
-    if isinstance(to_attributes, ScaledAttributes):
-        to_attributes, to_user = to_attributes.to_attributes, to_attributes.to_user
 
     def column(name):
         """Return what all pieces say."""
         return np.array([getattr(piece, name) for piece in pieces])
 
-    return common_attributes(to_attributes(to_user(pieces[0].w))) | {
+    return common_attributes(task.attributes(pieces[0].w)) | {
         "lams_": column("lam"),
         "lam_end_": lam_end,
-        "coefs_": np.array([to_user(piece.w) for piece in pieces]),
+        "coefs_": np.array([task.to_user(piece.w) for piece in pieces]),
         "sqnorms_": column("sqnorm"),
         "dual_gaps_": column("gap"),
         "hinges_": column("hinge"),
@@ -122,12 +118,12 @@ def trace(estimator, X, y, sample_weight, options, further):
         "times_": column("time"),
         "lam_": max(resolved_lam(given, task.default_lam), lam_end),
         "_unit": fit.unit,
-        "_origin": to_user(tracer.origin),
+        "_origin": task.to_user(tracer.origin),
         "_origin_gap": tracer.origin_gap,
         "_bounds": bounds,
         "_losses": column("loss"),
         "_dual_sums": column("v") if bounds else None,
-        "_template": (estimator, to_attributes, solver),
+        "_template": (estimator, task.to_attributes, solver),
     }
 
 

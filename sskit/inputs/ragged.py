@@ -267,20 +267,20 @@ def stack_known_labels(y, lengths, ignore_label=None, *, name="y", x_name="X", w
         flat = list(chain.from_iterable(lists))
     ignored = is_ignored(flat, ignore_label)
     if not ignored.any():
-        flat = _checked_labels(flat, name_of)
+        flat = checked_labels(flat, name_of)
         refuse_lookalikes(flat, ignore_label, name_of)
         return flat, ignored
     known = np.flatnonzero(~ignored)
     if not len(known):
         return np.full(len(flat), plain(ignore_label)), ignored
     some = flat[known] if isinstance(flat, np.ndarray) else [flat[t] for t in known.tolist()]
-    some = _checked_labels(some, lambda t: name_of(known[t]))
+    some = checked_labels(some, lambda t: name_of(known[t]))
     flat = np.full(len(flat), some[0], dtype=some.dtype)
     flat[known] = some
     return flat, ignored
 
 
-def _checked_labels(flat, name_of):
+def checked_labels(flat, name_of):
     """Return labels, in an array or a list, as an array of whole numbers or of other labels."""
     if not isinstance(flat, np.ndarray):
         flat = label_array(flat, name_of)

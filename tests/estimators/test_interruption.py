@@ -166,8 +166,8 @@ def test_a_press_at_the_end_loses_nothing(pressed):
     class Late(StructSVMClassifier):
         """Ctrl-C comes when the solver is done."""
 
-        def _make_task(self, X, y, sample_weight):
-            task = super()._make_task(X, y, sample_weight)
+        def _make_task(self, X, y, sample_weight, **further):
+            task = super()._make_task(X, y, sample_weight, **further)
 
             def to_attributes(w):
                 signal.raise_signal(signal.SIGINT)

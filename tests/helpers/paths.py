@@ -21,8 +21,8 @@ class TreesOfPaths(TreeTagger):
 
     kinds = False
 
-    def _make_task(self, X, y, sample_weight):
-        return super()._make_task(paths(X, kinds=self.kinds), y, sample_weight)
+    def _make_task(self, X, y, sample_weight, **further):
+        return super()._make_task(paths(X, kinds=self.kinds), y, sample_weight, **further)
 
     def _decoder(self, X, known=None):
         n_features = getattr(self, "n_features_in_", None)

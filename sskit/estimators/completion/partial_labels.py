@@ -1,11 +1,13 @@
 """Labels of which only a part is known: some tokens have none, or a set of which one is right."""
 
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
+from sskit._labels import is_ignored
 from sskit.estimators.base.facts import Labels
-from sskit.inputs.ragged import find_sets, stack_known_labels
+from sskit.inputs.ragged import checked_labels, find_sets, stack_known_labels
 from sskit.inputs.ragged_array import locate, make_offsets
 
 
@@ -184,6 +186,7 @@ def set_mask(partial, states=False):
 
 def _members(items, places, lengths, ignore_label, what):
     """Return all labels that are possible one by one, their tokens, and which are ignored."""
+    offsets = make_offsets(np.asarray(lengths))
     singles, members, owners = [], [], []
     for i, (item, tokens) in enumerate(zip(items, places, strict=True)):
         labels = item.tolist() if isinstance(item, np.ndarray) else item
@@ -200,20 +203,11 @@ def _members(items, places, lengths, ignore_label, what):
                 owners += [(i, t)] * (len(several) - 1)
         singles.append(labels)
     stack_known_labels(singles, lengths, ignore_label, what=what)  # has complaints of its own
-    offsets = make_offsets(np.asarray(lengths))
-    try:
-        both = [*singles, members]
-        sizes = [*np.asarray(lengths).tolist(), len(members)]
-        flat, missing = stack_known_labels(both, sizes, ignore_label, what=what)
-    except (TypeError, ValueError) as error:
-        i, t = _culprit(singles, members, owners, ignore_label)
-        raise type(error)(
-            f"y[{i}][{t}] is a set with a label that is missing, or does not sort with the others"
-        ) from None
-    n = int(offsets[-1])
+    n, flat = int(offsets[-1]), [*chain.from_iterable(singles), *members]
     tokens = np.concatenate([np.arange(n), [offsets[i] + t for i, t in owners]]).astype(np.intp)
     in_sets = np.zeros(n, dtype=bool)
     in_sets[[offsets[i] + t for i, found in enumerate(places) for t in found]] = True
+    missing = is_ignored(flat, ignore_label)
     wrong = np.flatnonzero(missing & in_sets[tokens])
     if len(wrong):
         i, t = locate(offsets, tokens[wrong].min())
@@ -221,15 +215,10 @@ def _members(items, places, lengths, ignore_label, what):
             f"y[{i}][{t}] is a set with ignore_label={ignore_label!r} in it; a token that may have "
             "any label has ignore_label alone"
         )
-    return flat[~missing], tokens[~missing], missing[:n]
+    known = np.flatnonzero(~missing)
 
+    def name_of(k):
+        return "y[{}][{}]".format(*locate(offsets, tokens[known[k]]))
 
-def _culprit(singles, members, owners, ignore_label):
-    """Return the sample and token of the first set whose labels do not go with the others."""
-    known = [label for labels in singles for label in labels]
-    for label, owner in zip(members, owners, strict=True):
-        try:
-            stack_known_labels([[*known, label]], [len(known) + 1], ignore_label)
-        except (TypeError, ValueError):
-            return owner
-    return owners[0]
+    labels = checked_labels([flat[k] for k in known.tolist()], name_of)
+    return labels, tokens[known], missing[:n]

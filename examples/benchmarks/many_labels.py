@@ -244,10 +244,10 @@ def scaling(n_train=40):
             run = GDMM().start(problem, regularizer, np.random.RandomState(0))
             run.run_pass()
             run.run_pass()
-            looks, began = run.n_scores, time.process_time()
+            looks, began = run.sweep.n_looks, time.process_time()
             for _ in range(4):
                 run.run_pass()
-            seconds, looks = (time.process_time() - began) / 4, (run.n_scores - looks) / 4
+            seconds, looks = (time.process_time() - began) / 4, (run.sweep.n_looks - looks) / 4
             found.setdefault(name, []).append((n_states, seconds, looks))
             print(f"{n_states:5d} {name:20s} {seconds:8.4f} s {looks:12.0f} looks", flush=True)
         evaluator, w = Evaluator(problem, 1), regularizer.padded(run.weights())
@@ -287,7 +287,7 @@ def optima(path=None):
             known = run.certify(evaluator)
             excess = known.primal / best.dual - 1.0
             n_iter = 5 * (len(rows) + 1)
-            rows.append((n_iter, known.gap / known.primal, excess, run.infeasibility, spent))
+            rows.append((n_iter, known.gap / known.primal, excess, run.sweep.infeasibility, spent))
         for place, what in ((2, "objective"), (1, "gap")):
             near = [row for row in rows if row[place] <= 1e-3]
             if near:

@@ -1,4 +1,10 @@
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, int64_t
+
+
+cdef struct State:
+    Py_ssize_t block
+    Py_ssize_t factor                        # node j, or edge factor - n_nodes
+    int32_t label[2]                         # of the node and 0, or of the ends of the edge
 
 
 cdef class Factors:
@@ -7,23 +13,28 @@ cdef class Factors:
     Factors are nodes, and edges between two nodes of a block. Solvers that never ask for the best
     labelling of a whole block ask factors of theirs instead.
 
-    The state y_f of a factor is that of the node, a, or those of the ends of the edge, the pair
-    a * n_states + b. States of a factor have weights of their own: <phi_f(s), phi_f(t)> = 0 for
-    s != t. The loss is a sum over nodes, cost of every node whose state is wrong.
+    States of a factor have weights of their own: <phi_f(s), phi_f(t)> = 0 for s != t. The loss is
+    a sum over nodes, cost of every node whose state is wrong.
 
-    Nodes are numbered from 0 over all blocks, block after block; so are edges.
+    Nodes are numbered from 0 over all blocks, block after block; so are edges. Those of a block are
+    the first ones of a list that all blocks share.
 
-    Guaranteed to the implementer: 0 <= i < n_blocks; j and e are a node and an edge of block i;
-    states are in range; weight vectors hold n_weights doubles and LANES spare ones, and rows of
-    scores n_states and LANES spare ones. Scores may be -inf where a state is forbidden.
+    Guaranteed to the implementer: blocks, nodes, edges and labels are in range; weight vectors hold
+    n_weights doubles and LANES spare ones, and rows of scores n_states and LANES spare ones. Scores
+    may be -inf where a state is forbidden.
     """
 
     cdef readonly Py_ssize_t n_blocks
     cdef readonly Py_ssize_t n_weights
     cdef readonly Py_ssize_t n_nodes
     cdef readonly Py_ssize_t n_edges
-    cdef readonly double[::1] block_weight   # (n_blocks,) c_i >= 0, summing to one
     cdef readonly Py_ssize_t n_states        # K, of every node
+    cdef readonly double[::1] block_weight   # (n_blocks,) c_i >= 0, summing to one
+    cdef const int64_t[::1] first_node       # (n_blocks + 1,) of each block
+    cdef const int64_t[::1] first_edge       # likewise
+    cdef const int32_t[:, ::1] ends          # of the edges of a block, among its nodes; a spare one
+    cdef const int32_t[::1] truth            # (n_nodes,)
+    cdef const double[::1] cost              # (n_nodes,), or those of a block if all have the same
     # Where the weights of the edges begin, one for each pair of states of an edge, if all edges
     # share one table of weights and none is forbidden; else -1
     cdef readonly Py_ssize_t pair_weights
@@ -33,40 +44,24 @@ cdef class Factors:
     # edge led to before? Then consistent marginals are those of distributions of labellings.
     cdef readonly bint forest
 
-    cdef Py_ssize_t first_node(self, Py_ssize_t i) noexcept nogil    # i = n_blocks: n_nodes
-    cdef Py_ssize_t first_edge(self, Py_ssize_t i) noexcept nogil    # likewise
-    cdef void ends(
-        self, Py_ssize_t i, Py_ssize_t e, Py_ssize_t* first, Py_ssize_t* second
-    ) noexcept nogil
-    cdef int32_t truth(self, Py_ssize_t j) noexcept nogil
-    cdef double cost(self, Py_ssize_t j) noexcept nogil
+    cdef inline double cost_of(self, Py_ssize_t j) noexcept nogil:
+        return self.cost[j % self.cost.shape[0]]
+    cdef inline Py_ssize_t end(self, Py_ssize_t i, Py_ssize_t e, int side) noexcept nogil:
+        return self.first_node[i] + self.ends[e - self.first_edge[i], side]
 
     # out[y] = <w, phi_j(y)> for start <= y < stop; the other entries may be anything
     cdef int node_scores(
         self, Py_ssize_t i, Py_ssize_t j, const double* w, Py_ssize_t start, Py_ssize_t stop,
         double* out
     ) except -1 nogil
-    cdef double node_score(
-        self, Py_ssize_t i, Py_ssize_t j, const double* w, int32_t y
+    # out[b] = the score of the pair (a, b) of an edge
+    cdef void edge_scores(
+        self, Py_ssize_t i, Py_ssize_t e, const double* w, int32_t a, double* out
     ) noexcept nogil
-    # ||phi_j(y)||^2
-    cdef double node_sqnorm(self, Py_ssize_t i, Py_ssize_t j, int32_t y) noexcept nogil
-    # w += step * phi_j(y)
-    cdef void move_node(
-        self, Py_ssize_t i, Py_ssize_t j, int32_t y, double step, double* w
-    ) noexcept nogil
-
-    # the scores of the pairs (a, 0), (a, 1), ..; in memory of the problem, or in `scratch`
-    cdef const double* edge_row(
-        self, Py_ssize_t i, Py_ssize_t e, const double* w, int32_t a, double* scratch
-    ) noexcept nogil
-    cdef double edge_score(
-        self, Py_ssize_t i, Py_ssize_t e, const double* w, int32_t pair
-    ) noexcept nogil
-    cdef double edge_sqnorm(self, Py_ssize_t i, Py_ssize_t e, int32_t pair) noexcept nogil
-    cdef void move_edge(
-        self, Py_ssize_t i, Py_ssize_t e, int32_t pair, double step, double* w
-    ) noexcept nogil
+    # <w, phi_f(s)>, ||phi_f(s)||^2, and w += step * phi_f(s)
+    cdef double score(self, State s, const double* w) noexcept nogil
+    cdef double sqnorm(self, State s) noexcept nogil
+    cdef void move(self, State s, double step, double* w) noexcept nogil
 
 
 cdef class LabelFactors(Factors):
@@ -77,30 +72,24 @@ cdef class LabelFactors(Factors):
 
         score(x_i, y) = sum_l y_l <w_l, x_i> + sum_e w[first_pair + e] y_k y_l.
 
-    All blocks have the same labels and pairs, so that nothing need be said, or kept, by block and
-    edge: node i * n_labels + l of block i is label l; edge i * n_pairs + e is pair e.
+    All blocks have the same labels, pairs and costs, so that nothing need be said, or kept, by
+    block and edge.
 
-    Guaranteed to the implementer: 0 <= i < n_blocks; rows of scores hold n_labels doubles and
-    LANES spare ones, weight vectors n_weights and LANES spare ones. It fills the sizes, those of
-    `Factors` as well, and overrides the methods below, `node_score` and `move_node`.
+    Guaranteed to the implementer besides: rows of scores of labels hold n_labels doubles and LANES
+    spare ones.
     """
 
     cdef readonly Py_ssize_t n_labels
     cdef readonly Py_ssize_t n_pairs
+    cdef const double[::1] row_sqnorm        # (n_blocks,) ||x_i||^2, the curvature of a label
     cdef readonly Py_ssize_t first_pair      # where the weights of pairs begin
     # Is every point of the local polytope, 0 <= y <= 1 and max(0, y_k + y_l - 1) <= z_e <=
     # min(y_k, y_l), a mix of what argmax of the problem may return?
     cdef readonly bint tight
-    cdef const double[::1] label_cost        # (n_labels,) loss of a wrong label, >= 0
-    cdef const int32_t[:, ::1] label_ends    # (n_pairs + 1, 2) distinct labels; a spare one
 
-    # (n_labels,) the true set, 0 or 1
-    cdef const unsigned char* true_set(self, Py_ssize_t i) noexcept nogil
     # out[l] = <w_l, x_i> for all labels
-    cdef void scores(self, Py_ssize_t i, const double* w, double* out) noexcept nogil
-    # ||x_i||^2, the curvature of a label
-    cdef double sqnorm(self, Py_ssize_t i) noexcept nogil
+    cdef void label_scores(self, Py_ssize_t i, const double* w, double* out) noexcept nogil
     # w_l += step * change[l] x_i for all labels; change (n_labels + LANES,)
-    cdef void move(
+    cdef void move_labels(
         self, Py_ssize_t i, const double* change, double step, double* w
     ) noexcept nogil

@@ -6,10 +6,24 @@ from libc.stdint cimport int32_t
 from libcpp.vector cimport vector
 
 from sskit.core.checks cimport check_equal, check_index, check_range
-from sskit.core.decomposition cimport Factors
+from sskit.core.decomposition cimport Factors, State
 from sskit.core.lanes cimport LANES
-from sskit.solvers.dual_decomposition.factors cimport FactorSweep, Multiplier, Share
-from sskit.solvers.dual_decomposition.labels cimport LabelSweep, Link, Marginals
+from sskit.solvers.dual_decomposition.factors cimport FactorSweep, Share
+from sskit.solvers.dual_decomposition.labels cimport LabelBlock, LabelSweep
+
+cdef extern from "label_block.hpp" namespace "sskit":
+    struct Marginals:
+        double both
+        double* end
+    struct Link:
+        int32_t edge
+        Marginals q
+        double* mu
+    # what the solver itself does not read
+    cppclass OpenBlock "sskit::LabelBlock":
+        vector[double] y
+        vector[unsigned char] level
+        vector[Link] links
 
 cdef extern from "pair_step.hpp" namespace "sskit":
     cppclass Tie:
@@ -53,28 +67,27 @@ cdef class FactorProbe:
 
     cdef int check_edge(self, Py_ssize_t i, Py_ssize_t e) except -1:
         check_index(i, self.factors.n_blocks, "block")
-        first, last = self.factors.first_edge(i), self.factors.first_edge(i + 1)
+        first, last = self.factors.first_edge[i], self.factors.first_edge[i + 1]
         return check_index(e - first, last - first, f"after edge {first}, edge")
 
     def nodes(self, Py_ssize_t i):
         """Return the nodes of a block."""
         check_index(i, self.factors.n_blocks, "block")
-        return range(self.factors.first_node(i), self.factors.first_node(i + 1))
+        return range(self.factors.first_node[i], self.factors.first_node[i + 1])
 
     def edges(self, Py_ssize_t i):
         """Return the edges of a block as tuples (number, first end, second end)."""
-        cdef Py_ssize_t first, second
+        cdef Py_ssize_t e
         check_index(i, self.factors.n_blocks, "block")
         found = []
-        for e in range(self.factors.first_edge(i), self.factors.first_edge(i + 1)):
-            self.factors.ends(i, e, &first, &second)
-            found.append((e, first, second))
+        for e in range(self.factors.first_edge[i], self.factors.first_edge[i + 1]):
+            found.append((e, self.factors.end(i, e, 0), self.factors.end(i, e, 1)))
         return found
 
     def truth(self, Py_ssize_t j):
         """Return the true state of a node and the loss of another."""
         check_index(j, self.factors.n_nodes, "node")
-        return self.factors.truth(j), self.factors.cost(j)
+        return self.factors.truth[j], self.factors.cost_of(j)
 
     def node_scores(self, Py_ssize_t i, Py_ssize_t j, w, start=0, stop=None):
         """Return the scores of the states start .. stop - 1 of a node."""
@@ -86,42 +99,43 @@ cdef class FactorProbe:
         self.factors.node_scores(i, j, &weights[0], start, stop, &out[0])
         return np.array(out[start:stop])
 
-    def node(self, Py_ssize_t i, Py_ssize_t j, int32_t y, w):
-        """Return score, squared norm and joint features of a state of a node."""
+    cdef tuple known(self, State state, w):
+        """Return score, squared norm and joint features of a state."""
         cdef double[::1] weights = self.padded(w), moved = self.padded(0.0 * w)
-        self.check_node(i, j)
-        check_index(y, self.factors.n_states, "state")
-        self.factors.move_node(i, j, y, 1.0, &moved[0])
+        self.factors.move(state, 1.0, &moved[0])
         return (
-            self.factors.node_score(i, j, &weights[0], y),
-            self.factors.node_sqnorm(i, j, y),
+            self.factors.score(state, &weights[0]),
+            self.factors.sqnorm(state),
             np.array(moved[: self.factors.n_weights]),
         )
+
+    def node(self, Py_ssize_t i, Py_ssize_t j, int32_t y, w):
+        """Return score, squared norm and joint features of a state of a node."""
+        cdef State state
+        self.check_node(i, j)
+        check_index(y, self.factors.n_states, "state")
+        state.block, state.factor, state.label[0], state.label[1] = i, j, y, 0
+        return self.known(state, w)
 
     def edge_table(self, Py_ssize_t i, Py_ssize_t e, w):
         """Return the scores of all pairs of an edge, shape (n_states, n_states)."""
-        cdef Py_ssize_t n_states = self.factors.n_states, a, b
-        cdef double[::1] weights = self.padded(w), scratch = np.zeros(n_states + LANES)
-        cdef double[:, ::1] table = np.empty((n_states, n_states))
-        cdef const double* row
+        cdef Py_ssize_t n_states = self.factors.n_states, a
+        cdef double[::1] weights = self.padded(w)
+        cdef double[:, ::1] table = np.empty((n_states, n_states + LANES))
         self.check_edge(i, e)
         for a in range(n_states):
-            row = self.factors.edge_row(i, e, &weights[0], <int32_t>a, &scratch[0])
-            for b in range(n_states):
-                table[a, b] = row[b]
-        return np.asarray(table)
+            self.factors.edge_scores(i, e, &weights[0], <int32_t>a, &table[a, 0])
+        return np.array(table[:, :n_states])
 
     def edge(self, Py_ssize_t i, Py_ssize_t e, int32_t pair, w):
         """Return score, squared norm and joint features of a pair of an edge."""
-        cdef double[::1] weights = self.padded(w), moved = self.padded(0.0 * w)
+        cdef State state
+        cdef int32_t n_states = <int32_t>self.factors.n_states
         self.check_edge(i, e)
-        check_index(pair, self.factors.n_states * self.factors.n_states, "pair")
-        self.factors.move_edge(i, e, pair, 1.0, &moved[0])
-        return (
-            self.factors.edge_score(i, e, &weights[0], pair),
-            self.factors.edge_sqnorm(i, e, pair),
-            np.array(moved[: self.factors.n_weights]),
-        )
+        check_index(pair, n_states * n_states, "pair")
+        state.block, state.factor = i, self.factors.n_nodes + e
+        state.label[0], state.label[1] = pair // n_states, pair % n_states
+        return self.known(state, w)
 
 
 def look_at(FactorSweep sweep, Py_ssize_t i, Py_ssize_t f):
@@ -171,11 +185,11 @@ def mixes(FactorSweep sweep):
 def multipliers(FactorSweep sweep):
     """Return copies of labels and multipliers of all messages, a list of pairs."""
     cdef Py_ssize_t m
-    cdef Multiplier mu
+    cdef Share mu
     found = []
     for m in range(2 * sweep.factors.n_edges):
-        labels = [mu.label for mu in sweep.messages[m]]
-        found.append((np.array(labels, int), np.array([mu.value for mu in sweep.messages[m]])))
+        labels = [mu.label[0] for mu in sweep.messages[m]]
+        found.append((np.array(labels, int), np.array([mu.weight for mu in sweep.messages[m]])))
     return found
 
 
@@ -187,22 +201,25 @@ def renew(FactorSweep sweep):
 def shares(LabelSweep sweep):
     """Return copies of y and of the levels of labels, (n_blocks, n_labels) each."""
     cdef Py_ssize_t i, n_labels = sweep.labels.n_labels
+    cdef OpenBlock* block
     y = np.empty((sweep.labels.n_blocks, n_labels))
     level = np.empty(y.shape, dtype=np.uint8)
     for i in range(len(y)):
-        sweep.block.load(sweep.kept[i], sweep.labels.true_set(i))
-        y[i], level[i] = sweep.block.y, sweep.block.level
+        sweep.block.load(sweep.kept[i], &sweep.labels.truth[i * n_labels])
+        block = <OpenBlock*>&sweep.block
+        y[i], level[i] = block.y, block.level
     return y, level
 
 
 def links(LabelSweep sweep, Py_ssize_t i):
     """Return the links of a block: (edge, q(1, 1), marginals, multipliers) of each."""
     cdef Link link
+    cdef Py_ssize_t n_labels = sweep.labels.n_labels
     check_index(i, sweep.labels.n_blocks, "block")
-    sweep.block.load(sweep.kept[i], sweep.labels.true_set(i))
+    sweep.block.load(sweep.kept[i], &sweep.labels.truth[i * n_labels])
     return [
         (link.edge, link.q.both, (link.q.end[0], link.q.end[1]), (link.mu[0], link.mu[1]))
-        for link in sweep.block.links
+        for link in (<OpenBlock*>&sweep.block).links
     ]
 
 

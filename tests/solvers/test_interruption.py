@@ -321,4 +321,4 @@ def test_the_lagrangian_of_a_pass_that_was_cut_short_is_exact():
             run.stop.begin_pass()
             run.run_pass()
         assert run.stop.n_pass_looks == moment
-        assert run.lagrangian == pytest.approx(from_scratch(toy, run)[1], abs=1e-12)
+        assert run.sweep.lagrangian == pytest.approx(from_scratch(toy, run)[1], abs=1e-12)

@@ -9,7 +9,7 @@ from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 
 from sskit.core.checks cimport all_below
-from sskit.core.decomposition cimport Factors
+from sskit.core.decomposition cimport Factors, State
 from sskit.core.lanes cimport padded
 from sskit.core.vectors cimport Scratch
 from sskit.models.feature_map cimport FeatureMap, score_rows
@@ -277,39 +277,25 @@ cdef class ChainFactors(Factors):
     """
 
     cdef FeatureMap map
-    cdef NodeLoss loss
     cdef double[::1] row_sqnorm              # (n_nodes,) of the features of a node
     cdef double[::1] edge_row_sqnorm         # (n_edges,) likewise
     cdef bint free                           # is nothing forbidden?
 
     def __cinit__(self, FeatureMap map, NodeLoss loss, double[::1] block_weight):
         features = map.features
-        self.map, self.loss, self.block_weight = map, loss, block_weight
+        self.map, self.block_weight = map, block_weight
+        self.truth, self.cost, self.first_node = loss.truth, loss.cost, map.nodes
         self.n_states, self.n_blocks, self.n_weights = map.n_columns, map.n_blocks, map.n_weights
         self.n_nodes, self.n_edges = features.n_rows, features.n_rows - map.n_blocks
+        self.first_edge = np.asarray(map.nodes) - np.arange(map.n_blocks + 1, dtype=np.int64)
+        nodes = np.arange(map.longest + 1, dtype=np.int32)
+        self.ends = np.column_stack([nodes[:-1], nodes[1:]])
         self.n_terms = features.n_entries / max(self.n_nodes, 1)
         self.forest = True
         self.free = map.mask == NULL
         self.pair_weights = map.head_weights if self.free and not map.edge_pairs else -1
         self.row_sqnorm = features.sqnorms()
         self.edge_row_sqnorm = map.edge_features.sqnorms() if map.edge_pairs else np.zeros(0)
-
-    cdef Py_ssize_t first_node(self, Py_ssize_t i) noexcept nogil:
-        return self.map.nodes[i]
-
-    cdef Py_ssize_t first_edge(self, Py_ssize_t i) noexcept nogil:
-        return self.map.nodes[i] - i
-
-    cdef void ends(
-        self, Py_ssize_t i, Py_ssize_t e, Py_ssize_t* first, Py_ssize_t* second
-    ) noexcept nogil:
-        first[0], second[0] = e + i, e + i + 1
-
-    cdef int32_t truth(self, Py_ssize_t j) noexcept nogil:
-        return self.loss.truth[j]
-
-    cdef double cost(self, Py_ssize_t j) noexcept nogil:
-        return self.loss.cost[j]
 
     # 0 or -inf
     cdef double mask(self, Py_ssize_t i, Py_ssize_t j, Py_ssize_t y) noexcept nogil:
@@ -335,62 +321,51 @@ cdef class ChainFactors(Factors):
                 out[y] += self.mask(i, j, y)
         return 0
 
-    cdef double node_score(
-        self, Py_ssize_t i, Py_ssize_t j, const double* w, int32_t y
+    cdef void edge_scores(
+        self, Py_ssize_t i, Py_ssize_t e, const double* w, int32_t a, double* out
     ) noexcept nogil:
-        cdef double score = dot_row(self.map.rows_of(0), j, w + y, self.n_states)
-        return score if self.free else score + self.mask(i, j, y)
-
-    cdef double node_sqnorm(self, Py_ssize_t i, Py_ssize_t j, int32_t y) noexcept nogil:
-        return self.row_sqnorm[j]
-
-    cdef void move_node(
-        self, Py_ssize_t i, Py_ssize_t j, int32_t y, double step, double* w
-    ) noexcept nogil:
-        add_row(self.map.rows_of(0), j, step, w + y, self.n_states)
-
-    cdef const double* edge_row(
-        self, Py_ssize_t i, Py_ssize_t e, const double* w, int32_t a, double* scratch
-    ) noexcept nogil:
-        cdef const double* row = w + self.map.head_weights + a * self.n_states
         cdef Py_ssize_t b
-        if self.pair_weights >= 0:
-            return row
-        memcpy(scratch, row, self.n_states * sizeof(double))
+        memcpy(
+            out, w + self.map.head_weights + a * self.n_states, self.n_states * sizeof(double)
+        )
         if self.map.edge_pairs:
             add_edge_row(
                 self.map.edge_rows_of(0), e, w + self.map.edge_weights + a * self.n_states,
-                self.map.edge_columns, self.n_states, scratch
+                self.map.edge_columns, self.n_states, out
             )
         if not self.free:
             for b in range(self.n_states):
-                scratch[b] += self.map.mask[a * self.map.stride + b]
-        return scratch
+                out[b] += self.map.mask[a * self.map.stride + b]
 
-    cdef double edge_score(
-        self, Py_ssize_t i, Py_ssize_t e, const double* w, int32_t pair
-    ) noexcept nogil:
-        cdef double score = w[self.map.head_weights + pair]
-        cdef Py_ssize_t a = pair // self.n_states
+    cdef double score(self, State s, const double* w) noexcept nogil:
+        cdef Py_ssize_t a = s.label[0], b = s.label[1], pair = a * self.n_states + b
+        cdef double score
+        if s.factor < self.n_nodes:
+            score = dot_row(self.map.rows_of(0), s.factor, w + a, self.n_states)
+            return score if self.free else score + self.mask(s.block, s.factor, a)
+        score = w[self.map.head_weights + pair]
         if self.map.edge_pairs:
             score += dot_row(
-                self.map.edge_rows_of(0), e, w + self.map.edge_weights + pair,
-                self.map.edge_columns
+                self.map.edge_rows_of(0), s.factor - self.n_nodes,
+                w + self.map.edge_weights + pair, self.map.edge_columns
             )
         # a pair that is forbidden is no truth and is never found, but may be asked for
-        if not self.free:
-            score += self.map.mask[a * self.map.stride + pair % self.n_states]
-        return score
+        return score if self.free else score + self.map.mask[a * self.map.stride + b]
 
-    cdef double edge_sqnorm(self, Py_ssize_t i, Py_ssize_t e, int32_t pair) noexcept nogil:
+    cdef double sqnorm(self, State s) noexcept nogil:
+        cdef Py_ssize_t e = s.factor - self.n_nodes
+        if e < 0:
+            return self.row_sqnorm[s.factor]
         return 1.0 + (self.edge_row_sqnorm[e] if self.map.edge_pairs else 0.0)
 
-    cdef void move_edge(
-        self, Py_ssize_t i, Py_ssize_t e, int32_t pair, double step, double* w
-    ) noexcept nogil:
+    cdef void move(self, State s, double step, double* w) noexcept nogil:
+        cdef Py_ssize_t pair = s.label[0] * self.n_states + s.label[1]
+        if s.factor < self.n_nodes:
+            add_row(self.map.rows_of(0), s.factor, step, w + s.label[0], self.n_states)
+            return
         w[self.map.head_weights + pair] += step
         if self.map.edge_pairs:
             add_row(
-                self.map.edge_rows_of(0), e, step, w + self.map.edge_weights + pair,
-                self.map.edge_columns
+                self.map.edge_rows_of(0), s.factor - self.n_nodes, step,
+                w + self.map.edge_weights + pair, self.map.edge_columns
             )

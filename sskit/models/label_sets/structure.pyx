@@ -7,7 +7,7 @@ from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 
 from sskit.core.checks cimport all_below
-from sskit.core.decomposition cimport LabelFactors
+from sskit.core.decomposition cimport LabelFactors, State
 from sskit.core.lanes cimport padded
 from sskit.models.feature_map cimport FeatureMap, score_rows
 from sskit.models.rows cimport add_row, dot_row
@@ -248,30 +248,24 @@ cdef class LabelSetFactors(LabelFactors):
     """
 
     cdef FeatureMap map
-    cdef const unsigned char[:, ::1] truths  # (n_blocks, n_labels)
 
     def __cinit__(self, StructuredProblem problem, LabelSetStructure structure):
         self.map, self.block_weight, self.tight = problem.map, problem.block_weight, structure.tight
-        self.label_cost, self.label_ends = structure.cost, structure.ends
-        self.n_blocks, self.n_weights = problem.n_blocks, problem.n_weights
+        self.cost, self.ends, self.truth = structure.cost, structure.ends, problem.loss.truth
+        self.n_blocks, self.n_weights, self.n_states = problem.n_blocks, problem.n_weights, 2
         self.n_labels, self.n_pairs = structure.n_labels, structure.n_edges
         self.n_nodes, self.n_edges = self.n_blocks * self.n_labels, self.n_blocks * self.n_pairs
+        blocks = np.arange(self.n_blocks + 1, dtype=np.int64)
+        self.first_node, self.first_edge = blocks * self.n_labels, blocks * self.n_pairs
         self.forest, self.first_pair = self.n_pairs == 0, self.map.tail_weights
-        # the sweeps read them often
-        self.truths = problem.loss.labels.reshape(-1, self.n_labels).astype(np.uint8)
+        self.row_sqnorm = self.map.row_sqnorm
 
-    cdef const unsigned char* true_set(self, Py_ssize_t i) noexcept nogil:
-        return &self.truths[i, 0]
-
-    cdef void scores(self, Py_ssize_t i, const double* w, double* out) noexcept nogil:
+    cdef void label_scores(self, Py_ssize_t i, const double* w, double* out) noexcept nogil:
         score_rows(
             self.map.rows_of(0), i, 1, w, self.n_labels, out, padded(self.n_labels)
         )
 
-    cdef double sqnorm(self, Py_ssize_t i) noexcept nogil:
-        return self.map.row_sqnorm[i]
-
-    cdef void move(
+    cdef void move_labels(
         self, Py_ssize_t i, const double* change, double step, double* w
     ) noexcept nogil:
         cdef Py_ssize_t j, n = 0
@@ -284,15 +278,37 @@ cdef class LabelSetFactors(LabelFactors):
             if change[j] != 0.0:
                 add_row(self.map.rows_of(0), i, step * change[j], w + j, self.n_labels)
 
-    cdef double node_score(
-        self, Py_ssize_t i, Py_ssize_t j, const double* w, int32_t y
-    ) noexcept nogil:
-        if y == 0:
-            return 0.0
-        return dot_row(self.map.rows_of(0), i, w + j - i * self.n_labels, self.n_labels)
+    cdef int node_scores(
+        self, Py_ssize_t i, Py_ssize_t j, const double* w, Py_ssize_t start, Py_ssize_t stop,
+        double* out
+    ) except -1 nogil:
+        out[0] = 0.0
+        out[1] = dot_row(self.map.rows_of(0), i, w + j % self.n_labels, self.n_labels)
+        return 0
 
-    cdef void move_node(
-        self, Py_ssize_t i, Py_ssize_t j, int32_t y, double step, double* w
+    cdef void edge_scores(
+        self, Py_ssize_t i, Py_ssize_t e, const double* w, int32_t a, double* out
     ) noexcept nogil:
-        if y == 1:
-            add_row(self.map.rows_of(0), i, step, w + j - i * self.n_labels, self.n_labels)
+        out[0], out[1] = 0.0, w[self.first_pair + e % self.n_pairs] if a else 0.0
+
+    cdef double score(self, State s, const double* w) noexcept nogil:
+        cdef double scores[2]
+        if s.factor < self.n_nodes:
+            self.node_scores(s.block, s.factor, w, 0, 2, scores)
+            return scores[s.label[0]]
+        self.edge_scores(s.block, s.factor - self.n_nodes, w, s.label[0], scores)
+        return scores[s.label[1]]
+
+    cdef double sqnorm(self, State s) noexcept nogil:
+        if s.factor < self.n_nodes:
+            return s.label[0] * self.row_sqnorm[s.block]
+        return s.label[0] & s.label[1]
+
+    cdef void move(self, State s, double step, double* w) noexcept nogil:
+        cdef Py_ssize_t j = s.factor % self.n_labels
+        if s.factor >= self.n_nodes:
+            w[self.first_pair + (s.factor - self.n_nodes) % self.n_pairs] += step * (
+                s.label[0] & s.label[1]
+            )
+        elif s.label[0] == 1:
+            add_row(self.map.rows_of(0), s.block, step, w + j, self.n_labels)

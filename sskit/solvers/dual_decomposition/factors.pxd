@@ -10,17 +10,10 @@ cdef extern from "mixes.hpp" namespace "sskit" nogil:
         int32_t* label
         double weight
     ctypedef vector[Share] Mix
-    struct Multiplier:
-        int32_t label
-        double value
-    ctypedef vector[Multiplier] Message
     cppclass Sparse:
         vector[double] at
         void clear()
         void pour_into(double* sums)
-    cppclass Quadratic:
-        pass
-    ctypedef double (*Step)(const Quadratic& f, Py_ssize_t greedy, double* change) noexcept
 
 
 cdef extern from "pair_search.hpp" namespace "sskit" nogil:
@@ -28,8 +21,8 @@ cdef extern from "pair_search.hpp" namespace "sskit" nogil:
         unsigned long long n_looks
         void bind(const double* table, Py_ssize_t n_states) except +
         void renew() except +
-        void moved(int32_t a, int32_t b, double before) except +
-        int32_t best(const Mix& mix, const Sparse& first_counts, const Sparse& second_counts)
+        void moved(int32_t a, int32_t b) except +
+        Py_ssize_t best(const Mix& mix, const Sparse& first, const Sparse& second)
 
 
 cdef class FactorSweep(Sweep):
@@ -39,9 +32,9 @@ cdef class FactorSweep(Sweep):
     """
 
     cdef vector[Mix] mixes
-    cdef vector[Message] messages
+    cdef vector[Mix] messages
     cdef vector[vector[Py_ssize_t]] incident   # the messages of each node
-    cdef Step take
+    cdef char kind                       # of step, see take_step()
     cdef readonly Py_ssize_t n_parts     # into which the states of a node are split
     cdef mt19937_64 random               # draws one
     cdef readonly bint ordered           # are the pairs searched in sublinear time?
@@ -54,7 +47,6 @@ cdef class FactorSweep(Sweep):
     cdef vector[double] gain
     cdef vector[double] own
     cdef vector[double] change
-    cdef vector[Mix] marginals           # of the nodes of a block, consistent ones
 
     # rho c_i / lam: what a message counts in a gradient
     cdef double penalty(self, Py_ssize_t i) noexcept nogil
@@ -63,9 +55,11 @@ cdef class FactorSweep(Sweep):
     cdef Py_ssize_t look(self, Py_ssize_t i, Py_ssize_t f, bint full) except -1 nogil
     cdef int look_at_node(self, Py_ssize_t i, Py_ssize_t j, bint full) except -1 nogil
     cdef int look_at_edge(self, Py_ssize_t i, Py_ssize_t e, bint full) except -1 nogil
-    cdef int32_t best_pair(self, Py_ssize_t i, Py_ssize_t e) except -1 nogil
+    cdef Py_ssize_t best_pair(self, Py_ssize_t i, Py_ssize_t e) except -1 nogil
     # Take the step of a factor whose gains are known; returns the decrease
     cdef double move(self, Py_ssize_t i, Py_ssize_t f, Py_ssize_t greedy) except? -1 nogil
     cdef double visit_factor(self, Py_ssize_t i, Py_ssize_t f, bint full) except? -1 nogil
-    # Give the second end of an edge its consistent marginal; returns whether that is possible
-    cdef bint pass_on(self, Py_ssize_t i, Py_ssize_t e, Mix* pairs) except -1 nogil
+    # w += scale (phi_f(truth) - the mean of phi_f)
+    cdef void add(
+        self, Py_ssize_t i, Py_ssize_t f, Mix* mix, double scale, double* w
+    ) noexcept nogil

@@ -5,7 +5,7 @@ import numpy as np
 from libc.math cimport INFINITY, sqrt
 from libc.stdint cimport int32_t, uint64_t
 
-from sskit.core.decomposition cimport Factors
+from sskit.core.decomposition cimport Factors, State
 from sskit.core.lanes cimport LANES
 
 cdef extern from "factor_kernels.hpp" namespace "sskit":
@@ -16,28 +16,21 @@ cdef extern from "factor_kernels.hpp" namespace "sskit":
     ) noexcept nogil
 
 cdef extern from "mixes.hpp" namespace "sskit" nogil:
-    struct Distance:
-        double total
-        double squares
-    Py_ssize_t place(Mix* mix, int32_t first, int32_t second) except +
+    void give(Mix* mix, int32_t first, int32_t second, double weight) except +
     void apply_change(Mix* mix, const double* change)
     void listen(
-        const Mix& edge, int side, const Mix& node, const Message& message, double scale,
-        Sparse* out
+        const Mix& edge, int side, const Mix& node, const Mix& message, double scale, Sparse* out
     ) except +
     void ascend(
-        const Sparse& residual, double step, Message* message, Distance* distance
+        const Sparse& residual, double step, Mix* message, double* total, double* squares
     ) except +
+    Mix joint(const Mix& first, const Mix& edge, const Mix& second) except +
+    Mix marginal(const Mix& pairs) except +
     double take_step(
-        Step step, const Mix& mix, const double* gain, const double* own, double shared,
+        char kind, const Mix& mix, const double* gain, const double* own, double shared,
         double scale, Py_ssize_t greedy, double* change
     )
-    double plain_step(const Quadratic& f, Py_ssize_t greedy, double* change) noexcept
-    double away_step(const Quadratic& f, Py_ssize_t greedy, double* change) noexcept
-    double projected_step(const Quadratic& f, Py_ssize_t greedy, double* change) noexcept
 
-# the largest whose pairs int32 can number
-MOST_STATES = 46340
 cdef double LEAST = -1e300               # scores below are -inf
 
 
@@ -61,8 +54,9 @@ cdef class FactorSweep(Sweep):
     Parameters
     ----------
     factors, lam, rho, step, w : object
-        As for `Sweep`.
-    kind : {"fw", "afw", "bgcd"}
+        As for `Sweep`, but that `rho` is relative to `disagreement_scale`. With a step of 0 the
+        multipliers stay at zero.
+    kind : {"fw", "afw", "away", "bgcd"}
         How a factor steps: plain and away-steps of Frank-Wolfe, projections.
     n_parts : int, default=1
         Number nu of parts, stretches of equal length; at most the number of states.
@@ -71,23 +65,14 @@ cdef class FactorSweep(Sweep):
     ordered : bool, default=False
         Whether pairs are searched in sublinear time; for a table of weights that all edges share.
 
-    Raises
-    ------
-    ValueError
-        If nodes have too many states for pairs of them to be numbered.
     """
 
     def __cinit__(self, Factors factors, double lam, double rho, double step, double[::1] w, *,
-                  kind, Py_ssize_t n_parts=1, uint64_t seed=0, bint ordered=False):
-        cdef Py_ssize_t i, e, j, side, n_nodes = factors.n_nodes
-        cdef Py_ssize_t ends[2]
-        n = factors.n_states
-        if n > MOST_STATES:
-            raise ValueError(f"{n} states are more than {MOST_STATES}")
-        self.take = (
-            plain_step if kind == "fw" else away_step if kind == "afw" else projected_step
-        )
-        self.certifies = factors.forest
+                  str kind, Py_ssize_t n_parts=1, uint64_t seed=0, bint ordered=False):
+        cdef Py_ssize_t i, e, j, side, n_nodes = factors.n_nodes, n = factors.n_states
+        cdef State state
+        self.rho *= disagreement_scale(factors, lam)
+        self.kind, self.certifies, self.stores = ord(kind[0]), factors.forest, step > 0.0
         self.n_parts, self.random, self.ordered = min(n_parts, n), mt19937_64(seed), ordered
         self.score, self.scratch = np.zeros((2, n + LANES))
         self.first.at.resize(n + LANES, 0.0)
@@ -97,13 +82,13 @@ cdef class FactorSweep(Sweep):
         self.messages.resize(2 * factors.n_edges)
         self.incident.resize(n_nodes)
         for i in range(factors.n_blocks):
-            for j in range(factors.first_node(i), factors.first_node(i + 1)):
-                self.mixes[j].push_back(true_state(factors, i, j))
-            for e in range(factors.first_edge(i), factors.first_edge(i + 1)):
-                self.mixes[n_nodes + e].push_back(true_state(factors, i, n_nodes + e))
-                factors.ends(i, e, &ends[0], &ends[1])
+            for j in range(factors.first_node[i], factors.first_node[i + 1]):
+                give(&self.mixes[j], factors.truth[j], 0, 1.0)
+            for e in range(factors.first_edge[i], factors.first_edge[i + 1]):
+                state = true_state(factors, i, n_nodes + e)
+                give(&self.mixes[n_nodes + e], state.label[0], state.label[1], 1.0)
                 for side in range(2):
-                    self.incident[ends[side]].push_back(2 * e + side)
+                    self.incident[factors.end(i, e, side)].push_back(2 * e + side)
         if ordered:
             self.search.bind(&w[factors.pair_weights], n)
 
@@ -133,11 +118,11 @@ cdef class FactorSweep(Sweep):
         # scores of neither the part nor the mix may be anything
         for share in self.mixes[j]:
             if share.label[0] < start or share.label[0] >= stop:
-                score[share.label[0]] = self.factors.node_score(
-                    i, j, &self.w[0], share.label[0]
+                score[share.label[0]] = self.factors.score(
+                    state_of(i, j, share.label), &self.w[0]
                 )
         # the loss is less its constant
-        score[self.factors.truth(j)] -= self.factors.cost(j)
+        score[self.factors.truth[j]] -= self.factors.cost_of(j)
         for m in self.incident[j]:
             listen(
                 self.mixes[self.factors.n_nodes + m // 2], m % 2, self.mixes[j], self.messages[m],
@@ -145,65 +130,64 @@ cdef class FactorSweep(Sweep):
             )
         self.first.pour_into(score)
         if full:
-            place(&self.mixes[j], <int32_t>(start + first_largest(score + start, stop - start)), 0)
+            start += first_largest(score + start, stop - start)
+            give(&self.mixes[j], <int32_t>start, 0, 0.0)
         for share in self.mixes[j]:
             self.gain.push_back(score[share.label[0]])
         return 0
 
     cdef int look_at_edge(self, Py_ssize_t i, Py_ssize_t e, bint full) except -1 nogil:
-        cdef int32_t n_states = <int32_t>self.factors.n_states, pair
-        cdef Mix* mix = &self.mixes[self.factors.n_nodes + e]
-        cdef Py_ssize_t ends[2]
+        cdef Py_ssize_t f = self.factors.n_nodes + e, n_states = self.factors.n_states, pair, side
+        cdef Mix* mix = &self.mixes[f]
         cdef Share share
-        self.factors.ends(i, e, &ends[0], &ends[1])
-        listen(
-            mix[0], 0, self.mixes[ends[0]], self.messages[2 * e], self.penalty(i), &self.first
-        )
-        listen(
-            mix[0], 1, self.mixes[ends[1]], self.messages[2 * e + 1], self.penalty(i), &self.second
-        )
+        for side in range(2):
+            listen(
+                mix[0], side, self.mixes[self.factors.end(i, e, side)],
+                self.messages[2 * e + side], self.penalty(i),
+                &self.second if side else &self.first
+            )
         if full:
             pair = self.best_pair(i, e)
-            place(mix, pair // n_states, pair % n_states)
+            give(mix, <int32_t>(pair // n_states), <int32_t>(pair % n_states), 0.0)
         for share in mix[0]:
             self.gain.push_back(
-                self.factors.edge_score(i, e, &self.w[0], pair_of(self.factors, share))
+                self.factors.score(state_of(i, f, share.label), &self.w[0])
                 - (self.first.at[share.label[0]] + self.second.at[share.label[1]])
             )
         self.first.clear()
         self.second.clear()
         return 0
 
-    cdef int32_t best_pair(self, Py_ssize_t i, Py_ssize_t e) except -1 nogil:
+    cdef Py_ssize_t best_pair(self, Py_ssize_t i, Py_ssize_t e) except -1 nogil:
         cdef Py_ssize_t n_states = self.factors.n_states, a, pair, best = 0
+        cdef const double* second = self.second.at.data()
         cdef double most = -INFINITY
-        cdef const double* row
         if self.ordered:
             best = self.search.best(
                 self.mixes[self.factors.n_nodes + e], self.first, self.second
             )
             self.n_looks += self.search.n_looks
-            return <int32_t>best
+            return best
         self.n_looks += n_states * n_states
         if self.factors.pair_weights >= 0:
-            row = &self.w[self.factors.pair_weights]
-            best = best_pair(
-                row, n_states, n_states, self.first.at.data(), self.second.at.data(), &most
-            )
-            return <int32_t>max(best, 0)
+            return max(best_pair(
+                &self.w[self.factors.pair_weights], n_states, n_states, self.first.at.data(),
+                second, &most
+            ), 0)
         for a in range(n_states):
-            row = self.factors.edge_row(i, e, &self.w[0], <int32_t>a, &self.scratch[0])
+            self.factors.edge_scores(i, e, &self.w[0], <int32_t>a, &self.scratch[0])
             pair = best_pair(
-                row, 1, n_states, self.first.at.data() + a, self.second.at.data(), &most
+                &self.scratch[0], 1, n_states, self.first.at.data() + a, second, &most
             )
             if pair >= 0:
                 best = a * n_states + pair
-        return <int32_t>best
+        return best
 
     cdef double move(self, Py_ssize_t i, Py_ssize_t f, Py_ssize_t greedy) except? -1 nogil:
         cdef Mix* mix = &self.mixes[f]
-        cdef double kappa = self.factors.block_weight[i] / self.lam, gap = 0.0, decrease, before
-        cdef Py_ssize_t e = f - self.factors.n_nodes
+        cdef double kappa = self.factors.block_weight[i] / self.lam, gap = 0.0, decrease
+        cdef bint is_edge = f >= self.factors.n_nodes
+        cdef double own = 0.0 if is_edge else self.rho * self.incident[f].size()
         cdef size_t k
         cdef Share share
         self.own.clear()
@@ -212,52 +196,43 @@ cdef class FactorSweep(Sweep):
             share = mix.data()[k]
             # differences, so that the digits remain where all gains are nearly the same
             gap += share.weight * (self.gain[greedy] - self.gain[k])
-            self.own.push_back(
-                self.factors.edge_sqnorm(i, e, pair_of(self.factors, share)) if e >= 0 else
-                self.factors.node_sqnorm(i, f, share.label[0])
-                + self.rho * self.incident[f].size()
-            )
+            self.own.push_back(own + self.factors.sqnorm(state_of(i, f, share.label)))
         self.gap += self.factors.block_weight[i] * gap
         decrease = take_step(
-            self.take, mix[0], self.gain.data(), self.own.data(), self.rho * (e >= 0), kappa,
+            self.kind, mix[0], self.gain.data(), self.own.data(), self.rho * is_edge, kappa,
             greedy, self.change.data()
         )
         for k in range(mix.size()):
             if self.change[k] == 0.0:
                 continue
             share = mix.data()[k]
-            if e < 0 or not self.ordered:
-                shift(self.factors, i, f, share, -kappa * self.change[k], &self.w[0])
-                continue
-            before = self.w[self.factors.pair_weights + pair_of(self.factors, share)]
-            shift(self.factors, i, f, share, -kappa * self.change[k], &self.w[0])
-            self.search.moved(share.label[0], share.label[1], before)
+            self.factors.move(
+                state_of(i, f, share.label), -kappa * self.change[k], &self.w[0]
+            )
+            if is_edge and self.ordered:
+                self.search.moved(share.label[0], share.label[1])
         apply_change(mix, self.change.data())
         return decrease
 
     cdef double visit(self, Py_ssize_t i, bint full, double* distance) except? -1 nogil:
         cdef Py_ssize_t n_nodes = self.factors.n_nodes, e, f, side
-        cdef Py_ssize_t start = self.factors.first_edge(i), stop = self.factors.first_edge(i + 1)
-        cdef Py_ssize_t first = self.factors.first_node(i), last = self.factors.first_node(i + 1)
-        cdef Py_ssize_t ends[2]
-        cdef double decrease = 0.0, step = self.step if full else 0.0
-        cdef Distance apart
-        cdef Message silent
-        apart.total = apart.squares = 0.0
-        for f in range(first, last):
+        cdef Py_ssize_t start = self.factors.first_edge[i], stop = self.factors.first_edge[i + 1]
+        cdef double decrease = 0.0, step = self.step if full else 0.0, total = 0.0, squares = 0.0
+        cdef Mix silent
+        for f in range(self.factors.first_node[i], self.factors.first_node[i + 1]):
             decrease += self.visit_factor(i, f, full)
         for f in range(n_nodes + start, n_nodes + stop):
             decrease += self.visit_factor(i, f, full)
         for e in range(start, stop):
-            self.factors.ends(i, e, &ends[0], &ends[1])
             for side in range(2):
-                listen(self.mixes[n_nodes + e], side, self.mixes[ends[side]], silent, 1.0,
-                       &self.first)
-                ascend(self.first, step, &self.messages[2 * e + side], &apart)
+                listen(
+                    self.mixes[n_nodes + e], side, self.mixes[self.factors.end(i, e, side)],
+                    silent, 1.0, &self.first
+                )
+                ascend(self.first, step, &self.messages[2 * e + side], &total, &squares)
                 self.first.clear()
-        self.ascent += self.factors.block_weight[i] * self.penalty(i) * step * apart.squares
-        distance[0] = 0.5 * apart.total / max(2 * (stop - start), 1)
-        return decrease
+        distance[0] = 0.5 * total / max(2 * (stop - start), 1)
+        return decrease - self.penalty(i) * step * squares
 
     cdef double visit_factor(self, Py_ssize_t i, Py_ssize_t f, bint full) except? -1 nogil:
         cdef Py_ssize_t greedy
@@ -277,90 +252,55 @@ cdef class FactorSweep(Sweep):
         # Consistent marginals: the first node of a tree keeps its mix; from there an edge gives its
         # second end the marginal of q_f(b | a), a distributed as the first end now is. So the block
         # has the marginals of a distribution of labellings.
-        cdef Py_ssize_t n_nodes = self.factors.n_nodes, j, e
-        cdef Py_ssize_t start = self.factors.first_node(i), stop = self.factors.first_node(i + 1)
+        cdef Py_ssize_t start = self.factors.first_node[i], j, e, f
         cdef double scale = self.factors.block_weight[i] / self.lam, loss = 0.0
+        cdef vector[Mix] nodes
         cdef Mix pairs
+        cdef Mix* second
         cdef Share share
-        self.marginals.assign(self.mixes.begin() + start, self.mixes.begin() + stop)
-        for e in range(self.factors.first_edge(i), self.factors.first_edge(i + 1)):
-            pairs = self.mixes[n_nodes + e]
-            if consistent and not self.pass_on(i, e, &pairs):
-                loss = -INFINITY
-            add(self.factors, i, n_nodes + e, &pairs, scale, w)
-        for j in range(start, stop):
-            add(self.factors, i, j, &self.marginals[j - start], scale, w)
-            for share in self.marginals[j - start]:
-                if share.label[0] != self.factors.truth(j):
-                    loss += self.factors.cost(j) * share.weight
+        for j in range(start, self.factors.first_node[i + 1]):
+            nodes.push_back(self.mixes[j])
+        for e in range(self.factors.first_edge[i], self.factors.first_edge[i + 1]):
+            f = self.factors.n_nodes + e
+            pairs = self.mixes[f]
+            if consistent:
+                second = &nodes[self.factors.end(i, e, 1) - start]
+                pairs = joint(nodes[self.factors.end(i, e, 0) - start], pairs, second[0])
+                second[0] = marginal(pairs)
+                for share in pairs:
+                    if self.factors.score(state_of(i, f, share.label), &self.w[0]) < LEAST:
+                        loss = -INFINITY
+            self.add(i, f, &pairs, scale, w)
+        for j in range(start, self.factors.first_node[i + 1]):
+            self.add(i, j, &nodes[j - start], scale, w)
+            for share in nodes[j - start]:
+                if share.label[0] != self.factors.truth[j]:
+                    loss += self.factors.cost_of(j) * share.weight
         return loss
 
-    cdef bint pass_on(self, Py_ssize_t i, Py_ssize_t e, Mix* pairs) except -1 nogil:
-        cdef Py_ssize_t start = self.factors.first_node(i), first, second, k
-        cdef double total
-        cdef Mix target
-        cdef Share a, share
-        cdef int32_t pair
-        cdef bint possible = True
-        self.factors.ends(i, e, &first, &second)
-        pairs.clear()
-        for a in self.marginals[first - start]:
-            total = 0.0
-            for share in self.mixes[self.factors.n_nodes + e]:
-                total += share.weight * (share.label[0] == a.label[0])
-            for share in self.mixes[self.factors.n_nodes + e if total > 0.0 else second]:
-                if total > 0.0:
-                    if share.label[0] != a.label[0]:
-                        continue
-                    share.weight /= total
-                else:
-                    # the edge does not know this state: the second end goes its own way
-                    share.label[1], share.label[0] = share.label[0], a.label[0]
-                    pair = pair_of(self.factors, share)
-                    if self.factors.edge_score(i, e, &self.w[0], pair) < LEAST:
-                        possible = False
-                share.weight *= a.weight
-                pairs.push_back(share)
-        for share in pairs[0]:
-            k = place(&target, share.label[1], 0)
-            target[k].weight += share.weight
-        self.marginals[second - start].swap(target)
-        return possible
+    cdef void add(
+        self, Py_ssize_t i, Py_ssize_t f, Mix* mix, double scale, double* w
+    ) noexcept nogil:
+        cdef Share share
+        self.factors.move(true_state(self.factors, i, f), scale, w)
+        for share in mix[0]:
+            self.factors.move(state_of(i, f, share.label), -scale * share.weight, w)
 
 
-cdef Share true_state(Factors factors, Py_ssize_t i, Py_ssize_t f) noexcept nogil:
-    cdef Py_ssize_t first = f, second
-    cdef Share share
-    share.label[1], share.weight = 0, 1.0
-    if f >= factors.n_nodes:
-        factors.ends(i, f - factors.n_nodes, &first, &second)
-        share.label[1] = factors.truth(second)
-    share.label[0] = factors.truth(first)
-    return share
+cdef State state_of(Py_ssize_t i, Py_ssize_t f, const int32_t* label) noexcept nogil:
+    cdef State state
+    state.block, state.factor = i, f
+    state.label[0], state.label[1] = label[0], label[1]
+    return state
 
 
-cdef int32_t pair_of(Factors factors, Share share) noexcept nogil:
-    return share.label[0] * <int32_t>factors.n_states + share.label[1]
-
-
-cdef void shift(
-    Factors factors, Py_ssize_t i, Py_ssize_t f, Share share, double step, double* w
-) noexcept nogil:
-    """w += step phi_f of a state."""
-    if f < factors.n_nodes:
-        factors.move_node(i, f, share.label[0], step, w)
-    else:
-        factors.move_edge(i, f - factors.n_nodes, pair_of(factors, share), step, w)
-
-
-cdef void add(
-    Factors factors, Py_ssize_t i, Py_ssize_t f, Mix* mix, double scale, double* w
-) noexcept nogil:
-    """w += scale psi_f of a mix."""
-    cdef Share share
-    shift(factors, i, f, true_state(factors, i, f), scale, w)
-    for share in mix[0]:
-        shift(factors, i, f, share, -scale * share.weight, w)
+cdef State true_state(Factors factors, Py_ssize_t i, Py_ssize_t f) noexcept nogil:
+    cdef Py_ssize_t e = f - factors.n_nodes
+    cdef int32_t label[2]
+    label[0], label[1] = factors.truth[f if e < 0 else factors.end(i, e, 0)], 0
+    if e >= 0:
+        label[1] = factors.truth[factors.end(i, e, 1)]
+    return state_of(i, f, label)
 
 
 def disagreement_scale(Factors factors, double lam):
@@ -392,10 +332,10 @@ def disagreement_scale(Factors factors, double lam):
             if factors.block_weight[i] == 0.0:
                 continue
             n_blocks += 1
-            for j in range(factors.first_node(i), factors.first_node(i + 1)):
+            for j in range(factors.first_node[i], factors.first_node[i + 1]):
                 # and one for an edge
-                sqnorm += factors.node_sqnorm(i, j, factors.truth(j)) + 1.0
-                cost += factors.cost(j)
+                sqnorm += factors.sqnorm(true_state(factors, i, j)) + 1.0
+                cost += factors.cost_of(j)
                 n_nodes += 1
     # c is 1 / n_blocks in the mean
     product = (sqnorm / n_nodes) * lam * (cost / n_nodes) * n_blocks

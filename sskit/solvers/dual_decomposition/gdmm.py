@@ -1,18 +1,14 @@
 """The greedy direction method of multipliers."""
 
 from sskit.core.decomposition import LabelFactors
-from sskit.core.sampler import PermutationSampler
-from sskit.solvers.common.checks import COUNT, FINITE, StrOptions
-from sskit.solvers.dual_decomposition.factors import FactorSweep, disagreement_scale
+from sskit.solvers.common.checks import FINITE, StrOptions
+from sskit.solvers.dual_decomposition.factors import FactorSweep
 from sskit.solvers.dual_decomposition.labels import LabelSweep
 from sskit.solvers.dual_decomposition.run import FactorRun, FactorSolver
 
 MANY = 80  # labels, from which on ordered pairs pay
 PART = 100  # labels that a node looks at, at least
 PRODUCTS = 8500  # that the scores of these may take: more labels where features are few
-# With w = 0 every label of the first blocks is violated, and so every pair would be linked; a few
-# passes over labels alone leave few.
-PASSES_ALONE = 3
 
 
 class GDMM(FactorSolver):
@@ -149,49 +145,25 @@ class GDMM(FactorSolver):
 
     _parameter_constraints = {
         **FactorSolver._parameter_constraints,
-        "rho": [FINITE],
         "step": [FINITE],
         "method": [StrOptions({"afw", "bgcd"})],
-        "gap_every": [COUNT, None],
     }
     name = "gdmm"
+    _run = FactorRun
 
     def __init__(self, *, rho=1.0, step=1.0, method="bgcd", gap_every=10, max_time=None):
         self._keep(locals())
 
-    def start(self, problem, regularizer, random_state, gaps=None, pool=None):
-        """Return the state of a new run.
-
-        Parameters
-        ----------
-        problem : Problem
-            What to solve; has factors.
-        regularizer : Regularizer
-            Holds lam and w = 0; must have no bounds.
-        random_state : RandomState
-            Source of randomness.
-        gaps : ndarray of shape (n_blocks,), default=None
-            Not used.
-        pool : Pool, default=None
-            Not used.
-
-        Returns
-        -------
-        run : FactorRun
-            The state.
-        """
-        factors = self._factors(problem)
-        self.resolved(problem, regularizer.bounded)
-        lam, w, exact = regularizer.lam, regularizer.v, self.gap_every is not None
-        sampler = PermutationSampler(problem.n_blocks, random_state)
+    def _sweep(self, factors, lam, w, random_state):
+        """Return what visits the blocks."""
         if isinstance(factors, LabelFactors):
-            sweep = LabelSweep(factors, lam, self.rho, self.step, w)
-            return LabelRun(problem, regularizer, sweep, sampler, exact)
-        n_parts = parts_of(factors)
-        sweep = FactorSweep(
+            return LabelSweep(factors, lam, self.rho, self.step, w)
+        part = max(PART, PRODUCTS / factors.n_terms) if factors.n_terms else PART
+        n_parts = max(int(factors.n_states // part), 1)
+        return FactorSweep(
             factors,
             lam,
-            self.rho * disagreement_scale(factors, lam),
+            self.rho,
             self.step,
             w,
             kind=self.method,
@@ -199,59 +171,3 @@ class GDMM(FactorSolver):
             seed=random_state.randint(2**31) if n_parts > 1 else 0,
             ordered=factors.pair_weights >= 0 and factors.n_states >= MANY,
         )
-        return StoredRun(problem, regularizer, sweep, sampler, exact)
-
-
-def parts_of(factors):
-    """Return the number of parts into which the labels are split for nodes.
-
-    Parameters
-    ----------
-    factors : Factors
-        The problem.
-
-    Returns
-    -------
-    n_parts : int
-        At least 1.
-    """
-    part = max(PART, PRODUCTS / factors.n_terms) if factors.n_terms > 0.0 else PART
-    return max(int(factors.n_states // part), 1)
-
-
-class StoredRun(FactorRun):
-    """State of one run: each pass with the oracles is followed by one among the active states.
-
-    Parameters
-    ----------
-    problem, regularizer, sweep, sampler, exact : object
-        As for `FactorRun`; the sweep is a `FactorSweep`.
-    """
-
-    def sweep_blocks(self, n_steps):
-        """Visit blocks twice."""
-        super().sweep_blocks(n_steps)
-        if not self.stop.ends:
-            decrease, self.infeasibility = self.sweep.run_pass(full=False, stop=self.stop)
-            self.decrease += decrease
-
-
-class LabelRun(FactorRun):
-    """State of one run: passes over labels, then over labels and pairs.
-
-    Parameters
-    ----------
-    problem, regularizer, sweep, sampler, exact : object
-        As for `FactorRun`; the sweep is a `LabelSweep`.
-    """
-
-    n_passes = 0
-
-    def sweep_blocks(self, n_steps):
-        """Visit blocks, in the first passes with their labels alone."""
-        alone = self.n_passes < PASSES_ALONE and self.sweep.factors.n_edges > 0
-        super().sweep_blocks(n_steps, full=not alone)
-        self.n_passes += 1
-        if alone:
-            # labels as if there were no edges say nothing about when to stop
-            self.infeasibility = 1.0

@@ -50,7 +50,7 @@ class LabelBlock {
     const double* cost = nullptr;
     double* pair_weight = nullptr;
     double noise = 0.0;  // weights up to it are zero but for rounding
-    const unsigned char* truth = nullptr;
+    const int32_t* truth = nullptr;
     double kappa = 0.0, penalty = 0.0, slope = 0.0;
     std::vector<std::vector<int32_t>> member;  // links of each label
     std::vector<Marginals> trial;              // where the links of a label would go
@@ -65,7 +65,6 @@ class LabelBlock {
     std::vector<unsigned char> level;  // 1: released
     std::vector<double> gain, change;  // of state 1, messages aside; of y since w was moved
     std::vector<Link> links;
-    double ascent = 0.0;  // of the Lagrangian by multipliers at the visit, over c_i
 
     void bind(ptrdiff_t n_labels, ptrdiff_t n_edges, const int32_t* ends, const double* costs,
               double* pair_weights) {
@@ -78,8 +77,9 @@ class LabelBlock {
         gain.resize(n + LANES), change.resize(n + LANES);
     }
 
-    void load(const KeptBlock& block, const unsigned char* true_set) {
+    void load(const KeptBlock& block, const int32_t* true_set) {
         truth = true_set;
+        std::fill(change.begin(), change.end(), 0.0);
         std::copy(truth, truth + n, y.begin());
         std::fill(level.begin(), level.end(), 0);
         for (const KeptLabel& kept : block.labels)
@@ -117,12 +117,30 @@ class LabelBlock {
         return decrease - strain();
     }
 
+    // Write how far labels are from the truth, and move the weights of pairs, which are those of
+    // the truth; returns the loss. In a consistent point an edge that is linked keeps q(1, 1) as far
+    // as the shares of its ends allow: that is one of the local polytope.
+    double leave_truth(bool consistent, double scale, double* pairs) {
+        double loss = 0.0;
+        for (ptrdiff_t j = 0; j < n; ++j) {
+            change[j] = y[j] - truth[j];
+            loss += cost[j] * std::abs(change[j]);
+        }
+        for (const Link& link : links) {
+            const double first = y[link.label[0]], second = y[link.label[1]];
+            double z = link.q.both;
+            if (consistent) z = std::max({std::min({z, first, second}), 0.0, first + second - 1.0});
+            pairs[link.edge] += scale * (both_true(link.label[0], link.label[1]) - z);
+        }
+        return loss;
+    }
+
     // Step in the block, whose labels have these scores in `gain`, with its labels alone or with
     // edges; returns the decrease, and the mean distance of linked edges from their ends.
     double visit(double kappa_of_block, double penalty_of_block, double sqnorm, bool alone,
                  double step, bool* open, double* distance) {
         kappa = kappa_of_block, penalty = penalty_of_block, slope = kappa * sqnorm;
-        ascent = 0.0, table.n_looks = 0;
+        table.n_looks = 0;
         double decrease = 0.0;
         // the loss is cost |y - t| = cost (t + (1 - 2 t) y)
         for (ptrdiff_t j = 0; j < n; ++j) gain[j] += cost[j] * (1 - 2 * truth[j]);
@@ -141,8 +159,7 @@ class LabelBlock {
         }
         seek();
         for (int k = 0; k < SWEEPS; ++k) {
-            decrease += step_all();
-            *distance = ascend(step) / std::max<ptrdiff_t>(2 * links.size(), 1);
+            decrease += step_all() + ascend(step, distance);
         }
         // at once, not at the next visit: of many rows few are visited at a time
         return decrease + retire();
@@ -291,8 +308,9 @@ class LabelBlock {
         return decrease;
     }
 
-    // multipliers += step * residuals; returns the sum of |residuals|
-    double ascend(double step) {
+    // multipliers += step * residuals; returns by how much the Lagrangian falls, which is less than
+    // nothing, and the mean of |residuals|.
+    double ascend(double step, double* distance) {
         double total = 0.0, squares = 0.0;
         for (Link& link : links)
             for (int side = 0; side < 2; ++side) {
@@ -301,8 +319,8 @@ class LabelBlock {
                 total += std::abs(r);
                 squares += r * r;
             }
-        ascent += penalty * step * squares;
-        return total;
+        *distance = total / std::max<ptrdiff_t>(2 * links.size(), 1);
+        return -penalty * step * squares;
     }
 
     // Stamp the labels to which label k is linked.

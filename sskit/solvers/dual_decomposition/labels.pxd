@@ -7,14 +7,6 @@ from sskit.solvers.dual_decomposition.sweep cimport Sweep
 
 
 cdef extern from "label_block.hpp" namespace "sskit" nogil:
-    struct Marginals:
-        double both
-        double* end
-    struct Link:
-        int32_t edge
-        int32_t* label
-        Marginals q
-        double* mu
     cppclass KeptBlock:
         cbool open
         size_t n_bytes()
@@ -23,27 +15,22 @@ cdef extern from "label_block.hpp" namespace "sskit" nogil:
         void renew(const double* weights)
     cppclass LabelBlock:
         PairTable table
-        vector[double] y
-        vector[unsigned char] level
         vector[double] gain
         vector[double] change
-        vector[Link] links
-        double ascent
         void bind(
             Py_ssize_t n_labels, Py_ssize_t n_edges, const int32_t* ends, const double* costs,
             double* pair_weights
         ) except +
-        void load(const KeptBlock& block, const unsigned char* true_set) except +
+        void load(const KeptBlock& block, const int32_t* true_set) except +
         double store(KeptBlock* block) except +
         double visit(
             double kappa, double penalty, double sqnorm, bint alone, double step, cbool* open,
             double* distance
         ) except +
+        double leave_truth(bint consistent, double scale, double* pairs)
 
 
 cdef class LabelSweep(Sweep):
     cdef LabelFactors labels
     cdef LabelBlock block                # the one at hand
     cdef vector[KeptBlock] kept          # (n_blocks,) all of them
-
-    cdef void move_labels(self, Py_ssize_t i, double scale, double* w) noexcept nogil

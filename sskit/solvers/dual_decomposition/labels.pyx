@@ -2,6 +2,10 @@
 
 from sskit.core.decomposition cimport LabelFactors
 
+# With w = 0 every label of the first blocks is violated, and so every pair would be linked; a few
+# passes over labels alone leave few.
+cdef Py_ssize_t PASSES_ALONE = 3
+
 
 cdef class LabelSweep(Sweep):
     r"""Labels and the few edges that are at odds with the rest step, then the multipliers do.
@@ -22,7 +26,7 @@ cdef class LabelSweep(Sweep):
     with q(1, 1) = 1 between true labels and 0 elsewhere, which is possible as no two ends sum to
     more than one there, but for rounding. So they never disagree.
     A block is not open as long as its edges are left out altogether: those are the first passes,
-    which find out where to start. These passes are not full.
+    which find out where to start.
 
     A visit scores all labels, raises the levels of those that violate the optimality of the block,
     and takes sweeps over the labels that are not fresh: each goes to the minimum of the augmented
@@ -75,7 +79,7 @@ cdef class LabelSweep(Sweep):
         self.labels, self.certifies = factors, factors.tight
         self.kept.resize(factors.n_blocks)
         self.block.bind(
-            factors.n_labels, factors.n_pairs, &factors.label_ends[0, 0], &factors.label_cost[0],
+            factors.n_labels, factors.n_pairs, &factors.ends[0, 0], &factors.cost[0],
             &w[factors.first_pair]
         )
 
@@ -86,25 +90,20 @@ cdef class LabelSweep(Sweep):
         return sum([self.kept[i].n_bytes() for i in range(self.labels.n_blocks)])
 
     cdef double visit(self, Py_ssize_t i, bint full, double* distance) except? -1 nogil:
-        cdef double kappa = self.factors.block_weight[i] / self.lam, decrease
-        self.block.load(self.kept[i], self.labels.true_set(i))
-        self.labels.scores(i, &self.w[0], self.block.gain.data())
+        cdef double kappa = self.labels.block_weight[i] / self.lam, decrease
+        cdef bint alone = self.n_passes < PASSES_ALONE and self.labels.n_pairs > 0
+        self.block.load(self.kept[i], &self.labels.truth[i * self.labels.n_labels])
+        self.labels.label_scores(i, &self.w[0], self.block.gain.data())
+        # labels as if there were no edges say nothing about when to stop
+        distance[0] = alone
         decrease = self.block.visit(
-            kappa, 2.0 * self.rho * kappa, self.labels.sqnorm(i), not full, self.step,
+            kappa, 2.0 * self.rho * kappa, self.labels.row_sqnorm[i], alone, self.step,
             &self.kept[i].open, distance
         )
         decrease += self.block.store(&self.kept[i])
-        self.move_labels(i, -kappa, &self.w[0])
+        self.labels.move_labels(i, self.block.change.data(), -kappa, &self.w[0])
         self.n_looks += self.labels.n_labels + self.block.table.n_looks
-        self.ascent += self.factors.block_weight[i] * self.block.ascent
         return decrease
-
-    cdef void move_labels(self, Py_ssize_t i, double scale, double* w) noexcept nogil:
-        """Let the weights of labels follow the changes of shares."""
-        cdef Py_ssize_t j
-        self.labels.move(i, self.block.change.data(), scale, w)
-        for j in range(self.labels.n_labels):
-            self.block.change[j] = 0.0
 
     def rebuild(self):
         """Sum the weights from the dual variables anew: they are a sum of many small moves."""
@@ -112,27 +111,11 @@ cdef class LabelSweep(Sweep):
         self.block.table.renew(&self.w[self.labels.first_pair])
 
     cdef double add_block(self, Py_ssize_t i, bint consistent, double* w) except? -1 nogil:
-        # Consistent: labels keep their shares; an edge that is linked keeps q(1, 1) as far as its
-        # ends allow. That is a point of the local polytope. A block that is not open has the truth.
-        cdef double scale = self.factors.block_weight[i] / self.lam, loss = 0.0, z, first, second
-        cdef const unsigned char* truth = self.labels.true_set(i)
-        cdef const double* y = self.block.y.data()
-        cdef const Link* link
-        cdef Py_ssize_t j
-        cdef size_t m
+        cdef double scale = self.labels.block_weight[i] / self.lam, loss
+        # one that is not open has the truth
         if consistent and not self.kept[i].open:
             return 0.0
-        self.block.load(self.kept[i], truth)
-        for j in range(self.labels.n_labels):
-            self.block.change[j] = y[j] - truth[j]
-            loss += self.labels.label_cost[j] * abs(self.block.change[j])
-        self.move_labels(i, -scale, w)
-        for m in range(self.block.links.size()):
-            link = &self.block.links[m]
-            z, first, second = link.q.both, y[link.label[0]], y[link.label[1]]
-            if consistent:
-                z = max(min(z, first, second), 0.0, first + second - 1.0)
-            w[self.labels.first_pair + link.edge] += scale * (
-                (truth[link.label[0]] & truth[link.label[1]]) - z
-            )
+        self.block.load(self.kept[i], &self.labels.truth[i * self.labels.n_labels])
+        loss = self.block.leave_truth(consistent, scale, w + self.labels.first_pair)
+        self.labels.move_labels(i, self.block.change.data(), -scale, w)
         return loss

@@ -2,7 +2,9 @@
 
 import numpy as np
 
+from sskit.core.sampler import PermutationSampler
 from sskit.solvers.common.certificate import certify_weights
+from sskit.solvers.common.checks import COUNT, FINITE
 from sskit.solvers.common.run import Run
 from sskit.solvers.common.solution import UNKNOWN
 from sskit.solvers.common.solver import Solver
@@ -11,16 +13,39 @@ from sskit.solvers.common.solver import Solver
 class FactorSolver(Solver):
     """Base of the solvers that visit nodes and edges: whom they refuse.
 
-    A subclass has a `name`, by which estimators know it, and starts a `FactorRun`.
+    A subclass has a `name`, by which estimators know it, says in `_sweep` how blocks are visited,
+    and may have a `_run` of its own.
     """
 
-    keeps_dual_point = False
-    keeps_bounds = False
-    looks_at_all = False
+    keeps_dual_point = keeps_bounds = looks_at_all = False
     name = ""
+    _parameter_constraints = {
+        **Solver._parameter_constraints,
+        "rho": [FINITE],
+        "gap_every": [COUNT, None],
+    }
 
-    def _factors(self, problem):
-        """Return the factors of a problem that can be solved; else raise ValueError."""
+    def start(self, problem, regularizer, random_state, gaps=None, pool=None):
+        """Return the state of a new run.
+
+        Parameters
+        ----------
+        problem : Problem
+            What to solve; has factors.
+        regularizer : Regularizer
+            Holds lam and w = 0; must have no bounds.
+        random_state : RandomState
+            Source of randomness.
+        gaps : ndarray of shape (n_blocks,), default=None
+            Not used.
+        pool : Pool, default=None
+            Not used.
+
+        Returns
+        -------
+        run : FactorRun
+            The state.
+        """
         factors = problem.decomposition()
         if factors is None:
             raise ValueError(
@@ -28,7 +53,10 @@ class FactorSolver(Solver):
                 f"scores of their own, which {problem.name} has not; use the solver "
                 "'bcfw'"
             )
-        return factors
+        self.resolved(problem, regularizer.bounded)
+        sampler = PermutationSampler(problem.n_blocks, random_state)
+        sweep = self._sweep(factors, regularizer.lam, regularizer.v, random_state)
+        return self._run(problem, regularizer, sweep, sampler, self.gap_every is not None)
 
 
 class FactorRun(Run):
@@ -44,27 +72,21 @@ class FactorRun(Run):
         Visits the blocks.
     sampler : Sampler
         Order of the blocks.
-    exact : bool, default=True
+    exact : bool
         Whether exact passes ask the oracle of whole structures; else nobody does.
 
     Attributes
     ----------
     unit : float
         P(0) where every labelling is allowed, else a bound of it.
-    decrease : float
-        Of the augmented Lagrangian by the steps of the last pass.
-    infeasibility : float
-        After the last pass, between 0 and 1; nan if it was cut short.
-    lagrangian : float
-        The augmented Lagrangian, summed from its changes: one look at all weights costs more than
-        a pass where there are more weights than features of factors.
     change : float
-        By how much the last pass moved it.
+        By how much the last pass moved the augmented Lagrangian.
     """
 
     columns = {"n_scores": np.int64, "lagrangian": np.float64, "infeasibility": np.float64}
+    change = 0.0
 
-    def __init__(self, problem, regularizer, sweep, sampler, exact=True):
+    def __init__(self, problem, regularizer, sweep, sampler, exact):
         super().__init__()
         self.problem = problem
         self.regularizer = regularizer
@@ -72,41 +94,27 @@ class FactorRun(Run):
         self.sampler = sampler
         self.exact = exact
         self.unit = sweep.largest_loss()
-        self.decrease = self.infeasibility = self.lagrangian = self.change = 0.0
-
-    @property
-    def n_scores(self):
-        """States that the oracles of the factors looked at so far."""
-        return self.sweep.n_looks
 
     def row(self):
         """Return the values of `columns` after a pass."""
-        return self.n_scores, self.lagrangian, self.infeasibility
+        return self.sweep.n_looks, self.sweep.lagrangian, self.sweep.infeasibility
 
     def run_pass(self):
         """Let every factor step; there is no estimate of the gap."""
-        n_steps = self.sampler.begin_pass(self.problem.n_blocks)
-        before, ascent = self.lagrangian, self.sweep.ascent
-        self.sweep_blocks(n_steps)
-        if self.stop.ends:
-            self.infeasibility = np.nan
-        self.lagrangian += self.sweep.ascent - ascent - self.decrease
-        self.change = abs(self.lagrangian - before)
+        n_steps, before = self.sampler.begin_pass(self.problem.n_blocks), self.sweep.lagrangian
+        self.sweep.run_pass(self.sampler, n_steps, stop=self.stop)
+        if self.sweep.stores and not self.stop.ends:
+            self.sweep.run_pass(stop=self.stop)
+        self.change = abs(self.sweep.lagrangian - before)
         return np.inf
-
-    def sweep_blocks(self, n_steps, full=True):
-        """Visit blocks; know what the steps gained and how far factors are from agreeing."""
-        self.decrease, self.infeasibility = self.sweep.run_pass(
-            self.sampler, n_steps, full, self.stop
-        )
 
     def certify(self, evaluator):
         """Return P at the weights, with what is known of a lower bound."""
         if not self.exact:
             return UNKNOWN
-        self.sweep.rebuild()
+        weights = self.last_weights()
         return certify_weights(
-            self.problem, self.regularizer, self.weights(), self.lower_bound(), evaluator
+            self.problem, self.regularizer, weights, self.lower_bound(), evaluator
         )
 
     def lower_bound(self):
@@ -118,8 +126,8 @@ class FactorRun(Run):
     def converged(self, certificate):
         """Return whether the gap says that the fit may end, or, where there is none, all else."""
         if np.isnan(certificate.gap):
-            stationary = self.change <= self.tolerance.share * abs(self.lagrangian)
-            return self.infeasibility <= self.tolerance.share and stationary
+            stationary = self.change <= self.tolerance.share * abs(self.sweep.lagrangian)
+            return self.sweep.infeasibility <= self.tolerance.share and stationary
         return super().converged(certificate)
 
     def last_weights(self):

@@ -2,12 +2,31 @@
 
 import numpy as np
 
-from sskit.core.sampler import PermutationSampler
-from sskit.solvers.common.checks import COUNT, FINITE, StrOptions
-from sskit.solvers.dual_decomposition.factors import FactorSweep, disagreement_scale
+from sskit.solvers.common.checks import StrOptions
+from sskit.solvers.dual_decomposition.factors import FactorSweep
 from sskit.solvers.dual_decomposition.run import FactorRun, FactorSolver
 
-KINDS = {"fw": "fw", "away": "afw"}
+
+class SoftRun(FactorRun):
+    """State of one run: a `FactorRun` that knows the gap of the softened problem.
+
+    Parameters
+    ----------
+    problem, regularizer, sweep, sampler, exact : object
+        As for `FactorRun`; the step of the multipliers is 0, the oracles look at all states.
+    """
+
+    columns = {**FactorRun.columns, "soft_gap": np.float64}
+
+    def row(self):
+        """Return the values of `columns` after a pass."""
+        return *super().row(), self.sweep.gap
+
+    def converged(self, certificate):
+        """Return whether the problem is solved, or the softened one."""
+        # the dual objective of the softened problem is minus its Lagrangian
+        solved = self.sweep.gap <= self.tolerance.gap_above(-self.sweep.lagrangian)
+        return solved or self.tolerance.holds(certificate)
 
 
 class SoftBCFW(FactorSolver):
@@ -103,75 +122,14 @@ class SoftBCFW(FactorSolver):
 
     _parameter_constraints = {
         **FactorSolver._parameter_constraints,
-        "rho": [FINITE],
-        "steps": [StrOptions({*KINDS})],
-        "gap_every": [COUNT, None],
+        "steps": [StrOptions({"fw", "away"})],
     }
     name = "soft_bcfw"
+    _run = SoftRun
 
     def __init__(self, *, rho=1.0, steps="fw", gap_every=10, max_time=None):
         self._keep(locals())
 
-    def start(self, problem, regularizer, random_state, gaps=None, pool=None):
-        """Return the state of a new run.
-
-        Parameters
-        ----------
-        problem : Problem
-            What to solve; has factors.
-        regularizer : Regularizer
-            Holds lam and w = 0; must have no bounds.
-        random_state : RandomState
-            Source of randomness.
-        gaps : ndarray of shape (n_blocks,), default=None
-            Not used.
-        pool : Pool, default=None
-            Not used.
-
-        Returns
-        -------
-        run : SoftRun
-            The state.
-        """
-        self.resolved(problem, regularizer.bounded)
-        factors = self._factors(problem)
-        rho = self.rho * disagreement_scale(factors, regularizer.lam)
-        # the multipliers stay where they are, at zero
-        sweep = FactorSweep(
-            factors, regularizer.lam, rho, 0.0, regularizer.v, kind=KINDS[self.steps]
-        )
-        sampler = PermutationSampler(problem.n_blocks, random_state)
-        return SoftRun(problem, regularizer, sweep, sampler, self.gap_every is not None)
-
-
-class SoftRun(FactorRun):
-    """State of one run: a `FactorRun` whose passes all ask the oracles.
-
-    Parameters
-    ----------
-    problem, regularizer, sweep, sampler, exact : object
-        As for `FactorRun`; the step of the multipliers is 0, the oracles look at all states.
-
-    Attributes
-    ----------
-    gap : float
-        Of the softened problem, as the last pass has seen it; nan if it was cut short.
-    """
-
-    columns = {**FactorRun.columns, "soft_gap": np.float64}
-    gap = np.nan
-
-    def row(self):
-        """Return the values of `columns` after a pass."""
-        return *super().row(), self.gap
-
-    def sweep_blocks(self, n_steps):
-        """Visit blocks; know the gap as well."""
-        super().sweep_blocks(n_steps)
-        self.gap = np.nan if self.stop.ends else self.sweep.gap
-
-    def converged(self, certificate):
-        """Return whether the problem is solved, or the softened one."""
-        # the dual objective of the softened problem is minus its Lagrangian
-        solved = self.gap <= self.tolerance.gap_above(-self.lagrangian)
-        return solved or self.tolerance.holds(certificate)
+    def _sweep(self, factors, lam, w, random_state):
+        """Return what visits the blocks: multipliers stay where they are, at zero."""
+        return FactorSweep(factors, lam, self.rho, 0.0, w, kind=self.steps)

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from libc.math cimport NAN
+
 from sskit.core.decomposition cimport Factors
 from sskit.core.sampler cimport Sampler
 from sskit.core.stop cimport Stop
@@ -39,52 +41,40 @@ cdef class Sweep:
     cdef double add_block(self, Py_ssize_t i, bint consistent, double* w) except? -1 nogil:
         return 0.0
 
-    def run_pass(
-        self, Sampler sampler=None, Py_ssize_t n_steps=0, bint full=True, Stop stop=None
-    ):
+    def run_pass(self, Sampler sampler=None, Py_ssize_t n_steps=0, *, Stop stop):
         """Visit blocks without the GIL.
 
         Parameters
         ----------
         sampler : Sampler, default=None
-            Says which blocks; its begin_pass(n_steps) has been called. None is for all of them in
-            the order of their memory.
+            Says which blocks; its begin_pass(n_steps) has been called. None is a pass over all of
+            them, in the order of their memory, among the active states.
         n_steps : int, default=0
             Number of blocks that the sampler says.
-        full : bool, default=True
-            Whether factors ask their oracles and labels have edges.
-        stop : Stop, default=None
-            Says after which block to end already; None never does.
-
-        Returns
-        -------
-        decrease : float
-            Of the augmented Lagrangian by the steps of the factors.
-        disagreement : float
-            Sum over blocks of c_i times the mean total variation between the marginals of an
-            edge at an end and the mix of this node; between 0 and 1. That of the blocks that
-            were visited.
+        stop : Stop
+            Says after which block to end already.
         """
         cdef Py_ssize_t k, i
-        cdef double decrease = 0.0, disagreement = 0.0, distance
-        cdef bint in_order = sampler is None
-        if in_order:
-            n_steps = self.factors.n_blocks
-        else:
+        cdef double c, apart = 0.0, distance
+        cdef bint full = sampler is not None
+        if full:
             sampler.check(self.factors.n_blocks, n_steps)
-        if stop is None:
-            stop = Stop()
+        else:
+            n_steps = self.factors.n_blocks
         self.gap = 0.0
         with nogil:
             for k in range(n_steps):
-                i = k if in_order else sampler.next()
-                if self.factors.block_weight[i] > 0.0:
-                    distance = 0.0
-                    decrease += self.factors.block_weight[i] * self.visit(i, full, &distance)
-                    disagreement += self.factors.block_weight[i] * distance
+                i = sampler.next() if full else k
+                c, distance = self.factors.block_weight[i], 0.0
+                if c > 0.0:
+                    self.lagrangian -= c * self.visit(i, full, &distance)
+                    apart += c * distance
                 if stop.due():
                     break
-        return decrease, disagreement
+        self.infeasibility = apart
+        self.n_passes += full
+        if stop.ends:
+            self.infeasibility = self.gap = NAN
 
     def rebuild(self):
         """Sum the weights from the dual variables anew: they are a sum of many small moves."""
@@ -133,11 +123,11 @@ cdef class Sweep:
 
     def largest_loss(self):
         """Return the mean over blocks of the sum of the losses of all nodes, P(0)."""
+        cdef Factors factors = self.factors
         cdef Py_ssize_t i, j
         cdef double total = 0.0
-        if self.factors.n_states == 1:
-            return 0.0
-        for i in range(self.factors.n_blocks):
-            for j in range(self.factors.first_node(i), self.factors.first_node(i + 1)):
-                total += self.factors.block_weight[i] * self.factors.cost(j)
+        if factors.n_states > 1:
+            for i in range(factors.n_blocks):
+                for j in range(factors.first_node[i], factors.first_node[i + 1]):
+                    total += factors.block_weight[i] * factors.cost_of(j)
         return total

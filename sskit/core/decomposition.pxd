@@ -1,12 +1,6 @@
 from libc.stdint cimport int32_t, int64_t
 
 
-cdef struct State:
-    Py_ssize_t block
-    Py_ssize_t factor                        # node j, or edge factor - n_nodes
-    int32_t label[2]                         # of the node and 0, or of the ends of the edge
-
-
 cdef class Factors:
     """A problem factor by factor: the joint feature map as a sum, phi(x_i, y) = sum_f phi_f(y_f).
 
@@ -45,7 +39,8 @@ cdef class Factors:
     cdef readonly bint forest
 
     cdef inline double cost_of(self, Py_ssize_t j) noexcept nogil:
-        return self.cost[j % self.cost.shape[0]]
+        # a division takes as long as all else that is asked of a node
+        return self.cost[j if j < self.cost.shape[0] else j % self.cost.shape[0]]
     cdef inline Py_ssize_t end(self, Py_ssize_t i, Py_ssize_t e, int side) noexcept nogil:
         return self.first_node[i] + self.ends[e - self.first_edge[i], side]
 
@@ -58,10 +53,15 @@ cdef class Factors:
     cdef void edge_scores(
         self, Py_ssize_t i, Py_ssize_t e, const double* w, int32_t a, double* out
     ) noexcept nogil
-    # <w, phi_f(s)>, ||phi_f(s)||^2, and w += step * phi_f(s)
-    cdef double score(self, State s, const double* w) noexcept nogil
-    cdef double sqnorm(self, State s) noexcept nogil
-    cdef void move(self, State s, double step, double* w) noexcept nogil
+    # <w, phi_f(s)>, ||phi_f(s)||^2, and w += step * phi_f(s). Factor f is node f, with the state
+    # s[0], or edge f - n_nodes, with those of its ends
+    cdef double score(
+        self, Py_ssize_t i, Py_ssize_t f, const int32_t* s, const double* w
+    ) noexcept nogil
+    cdef double sqnorm(self, Py_ssize_t i, Py_ssize_t f, const int32_t* s) noexcept nogil
+    cdef void move(
+        self, Py_ssize_t i, Py_ssize_t f, const int32_t* s, double step, double* w
+    ) noexcept nogil
 
 
 cdef class LabelFactors(Factors):

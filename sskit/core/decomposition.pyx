@@ -24,13 +24,17 @@ cdef class Factors:
     ) noexcept nogil:
         pass
 
-    cdef double score(self, State s, const double* w) noexcept nogil:
+    cdef double score(
+        self, Py_ssize_t i, Py_ssize_t f, const int32_t* s, const double* w
+    ) noexcept nogil:
         return 0.0
 
-    cdef double sqnorm(self, State s) noexcept nogil:
+    cdef double sqnorm(self, Py_ssize_t i, Py_ssize_t f, const int32_t* s) noexcept nogil:
         return 0.0
 
-    cdef void move(self, State s, double step, double* w) noexcept nogil:
+    cdef void move(
+        self, Py_ssize_t i, Py_ssize_t f, const int32_t* s, double step, double* w
+    ) noexcept nogil:
         pass
 
 

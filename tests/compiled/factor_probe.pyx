@@ -6,10 +6,10 @@ from libc.stdint cimport int32_t
 from libcpp.vector cimport vector
 
 from sskit.core.checks cimport check_equal, check_index, check_range
-from sskit.core.decomposition cimport Factors, State
+from sskit.core.decomposition cimport Factors
 from sskit.core.lanes cimport LANES
 from sskit.solvers.dual_decomposition.factors cimport FactorSweep, Share
-from sskit.solvers.dual_decomposition.labels cimport LabelBlock, LabelSweep
+from sskit.solvers.dual_decomposition.labels cimport LabelSweep
 
 cdef extern from "label_block.hpp" namespace "sskit":
     struct Marginals:
@@ -99,23 +99,23 @@ cdef class FactorProbe:
         self.factors.node_scores(i, j, &weights[0], start, stop, &out[0])
         return np.array(out[start:stop])
 
-    cdef tuple known(self, State state, w):
+    cdef tuple known(self, Py_ssize_t i, Py_ssize_t f, const int32_t* state, w):
         """Return score, squared norm and joint features of a state."""
         cdef double[::1] weights = self.padded(w), moved = self.padded(0.0 * w)
-        self.factors.move(state, 1.0, &moved[0])
+        self.factors.move(i, f, state, 1.0, &moved[0])
         return (
-            self.factors.score(state, &weights[0]),
-            self.factors.sqnorm(state),
+            self.factors.score(i, f, state, &weights[0]),
+            self.factors.sqnorm(i, f, state),
             np.array(moved[: self.factors.n_weights]),
         )
 
     def node(self, Py_ssize_t i, Py_ssize_t j, int32_t y, w):
         """Return score, squared norm and joint features of a state of a node."""
-        cdef State state
+        cdef int32_t state[2]
         self.check_node(i, j)
         check_index(y, self.factors.n_states, "state")
-        state.block, state.factor, state.label[0], state.label[1] = i, j, y, 0
-        return self.known(state, w)
+        state[0], state[1] = y, 0
+        return self.known(i, j, state, w)
 
     def edge_table(self, Py_ssize_t i, Py_ssize_t e, w):
         """Return the scores of all pairs of an edge, shape (n_states, n_states)."""
@@ -129,13 +129,12 @@ cdef class FactorProbe:
 
     def edge(self, Py_ssize_t i, Py_ssize_t e, int32_t pair, w):
         """Return score, squared norm and joint features of a pair of an edge."""
-        cdef State state
+        cdef int32_t state[2]
         cdef int32_t n_states = <int32_t>self.factors.n_states
         self.check_edge(i, e)
         check_index(pair, n_states * n_states, "pair")
-        state.block, state.factor = i, self.factors.n_nodes + e
-        state.label[0], state.label[1] = pair // n_states, pair % n_states
-        return self.known(state, w)
+        state[0], state[1] = pair // n_states, pair % n_states
+        return self.known(i, self.factors.n_nodes + e, state, w)
 
 
 def look_at(FactorSweep sweep, Py_ssize_t i, Py_ssize_t f):

@@ -9,7 +9,7 @@ from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 
 from sskit.core.checks cimport all_below
-from sskit.core.decomposition cimport Factors, State
+from sskit.core.decomposition cimport Factors
 from sskit.core.lanes cimport padded
 from sskit.core.vectors cimport Scratch
 from sskit.models.feature_map cimport FeatureMap, score_rows
@@ -337,35 +337,39 @@ cdef class ChainFactors(Factors):
             for b in range(self.n_states):
                 out[b] += self.map.mask[a * self.map.stride + b]
 
-    cdef double score(self, State s, const double* w) noexcept nogil:
-        cdef Py_ssize_t a = s.label[0], b = s.label[1], pair = a * self.n_states + b
+    cdef double score(
+        self, Py_ssize_t i, Py_ssize_t f, const int32_t* s, const double* w
+    ) noexcept nogil:
+        cdef Py_ssize_t a = s[0], b = s[1], pair = a * self.n_states + b
         cdef double score
-        if s.factor < self.n_nodes:
-            score = dot_row(self.map.rows_of(0), s.factor, w + a, self.n_states)
-            return score if self.free else score + self.mask(s.block, s.factor, a)
+        if f < self.n_nodes:
+            score = dot_row(self.map.rows_of(0), f, w + a, self.n_states)
+            return score if self.free else score + self.mask(i, f, a)
         score = w[self.map.head_weights + pair]
         if self.map.edge_pairs:
             score += dot_row(
-                self.map.edge_rows_of(0), s.factor - self.n_nodes,
+                self.map.edge_rows_of(0), f - self.n_nodes,
                 w + self.map.edge_weights + pair, self.map.edge_columns
             )
         # a pair that is forbidden is no truth and is never found, but may be asked for
         return score if self.free else score + self.map.mask[a * self.map.stride + b]
 
-    cdef double sqnorm(self, State s) noexcept nogil:
-        cdef Py_ssize_t e = s.factor - self.n_nodes
+    cdef double sqnorm(self, Py_ssize_t i, Py_ssize_t f, const int32_t* s) noexcept nogil:
+        cdef Py_ssize_t e = f - self.n_nodes
         if e < 0:
-            return self.row_sqnorm[s.factor]
+            return self.row_sqnorm[f]
         return 1.0 + (self.edge_row_sqnorm[e] if self.map.edge_pairs else 0.0)
 
-    cdef void move(self, State s, double step, double* w) noexcept nogil:
-        cdef Py_ssize_t pair = s.label[0] * self.n_states + s.label[1]
-        if s.factor < self.n_nodes:
-            add_row(self.map.rows_of(0), s.factor, step, w + s.label[0], self.n_states)
+    cdef void move(
+        self, Py_ssize_t i, Py_ssize_t f, const int32_t* s, double step, double* w
+    ) noexcept nogil:
+        cdef Py_ssize_t pair = s[0] * self.n_states + s[1]
+        if f < self.n_nodes:
+            add_row(self.map.rows_of(0), f, step, w + s[0], self.n_states)
             return
         w[self.map.head_weights + pair] += step
         if self.map.edge_pairs:
             add_row(
-                self.map.edge_rows_of(0), s.factor - self.n_nodes, step,
+                self.map.edge_rows_of(0), f - self.n_nodes, step,
                 w + self.map.edge_weights + pair, self.map.edge_columns
             )

@@ -7,7 +7,7 @@ from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 
 from sskit.core.checks cimport all_below
-from sskit.core.decomposition cimport LabelFactors, State
+from sskit.core.decomposition cimport LabelFactors
 from sskit.core.lanes cimport padded
 from sskit.models.feature_map cimport FeatureMap, score_rows
 from sskit.models.rows cimport add_row, dot_row
@@ -291,24 +291,28 @@ cdef class LabelSetFactors(LabelFactors):
     ) noexcept nogil:
         out[0], out[1] = 0.0, w[self.first_pair + e % self.n_pairs] if a else 0.0
 
-    cdef double score(self, State s, const double* w) noexcept nogil:
+    cdef double score(
+        self, Py_ssize_t i, Py_ssize_t f, const int32_t* s, const double* w
+    ) noexcept nogil:
         cdef double scores[2]
-        if s.factor < self.n_nodes:
-            self.node_scores(s.block, s.factor, w, 0, 2, scores)
-            return scores[s.label[0]]
-        self.edge_scores(s.block, s.factor - self.n_nodes, w, s.label[0], scores)
-        return scores[s.label[1]]
+        if f < self.n_nodes:
+            self.node_scores(i, f, w, 0, 2, scores)
+            return scores[s[0]]
+        self.edge_scores(i, f - self.n_nodes, w, s[0], scores)
+        return scores[s[1]]
 
-    cdef double sqnorm(self, State s) noexcept nogil:
-        if s.factor < self.n_nodes:
-            return s.label[0] * self.row_sqnorm[s.block]
-        return s.label[0] & s.label[1]
+    cdef double sqnorm(self, Py_ssize_t i, Py_ssize_t f, const int32_t* s) noexcept nogil:
+        if f < self.n_nodes:
+            return s[0] * self.row_sqnorm[i]
+        return s[0] & s[1]
 
-    cdef void move(self, State s, double step, double* w) noexcept nogil:
-        cdef Py_ssize_t j = s.factor % self.n_labels
-        if s.factor >= self.n_nodes:
-            w[self.first_pair + (s.factor - self.n_nodes) % self.n_pairs] += step * (
-                s.label[0] & s.label[1]
+    cdef void move(
+        self, Py_ssize_t i, Py_ssize_t f, const int32_t* s, double step, double* w
+    ) noexcept nogil:
+        cdef Py_ssize_t j = f % self.n_labels
+        if f >= self.n_nodes:
+            w[self.first_pair + (f - self.n_nodes) % self.n_pairs] += step * (
+                s[0] & s[1]
             )
-        elif s.label[0] == 1:
-            add_row(self.map.rows_of(0), s.block, step, w + j, self.n_labels)
+        elif s[0] == 1:
+            add_row(self.map.rows_of(0), i, step, w + j, self.n_labels)

@@ -5,7 +5,7 @@ import numpy as np
 from libc.math cimport INFINITY, sqrt
 from libc.stdint cimport int32_t, uint64_t
 
-from sskit.core.decomposition cimport Factors, State
+from sskit.core.decomposition cimport Factors
 from sskit.core.lanes cimport LANES
 
 cdef extern from "factor_kernels.hpp" namespace "sskit":
@@ -70,7 +70,7 @@ cdef class FactorSweep(Sweep):
     def __cinit__(self, Factors factors, double lam, double rho, double step, double[::1] w, *,
                   str kind, Py_ssize_t n_parts=1, uint64_t seed=0, bint ordered=False):
         cdef Py_ssize_t i, e, j, side, n_nodes = factors.n_nodes, n = factors.n_states
-        cdef State state
+        cdef int32_t label[2]
         self.rho *= disagreement_scale(factors, lam)
         self.kind, self.certifies, self.stores = ord(kind[0]), factors.forest, step > 0.0
         self.n_parts, self.random, self.ordered = min(n_parts, n), mt19937_64(seed), ordered
@@ -85,8 +85,8 @@ cdef class FactorSweep(Sweep):
             for j in range(factors.first_node[i], factors.first_node[i + 1]):
                 give(&self.mixes[j], factors.truth[j], 0, 1.0)
             for e in range(factors.first_edge[i], factors.first_edge[i + 1]):
-                state = true_state(factors, i, n_nodes + e)
-                give(&self.mixes[n_nodes + e], state.label[0], state.label[1], 1.0)
+                true_labels(factors, i, n_nodes + e, label)
+                give(&self.mixes[n_nodes + e], label[0], label[1], 1.0)
                 for side in range(2):
                     self.incident[factors.end(i, e, side)].push_back(2 * e + side)
         if ordered:
@@ -118,9 +118,7 @@ cdef class FactorSweep(Sweep):
         # scores of neither the part nor the mix may be anything
         for share in self.mixes[j]:
             if share.label[0] < start or share.label[0] >= stop:
-                score[share.label[0]] = self.factors.score(
-                    state_of(i, j, share.label), &self.w[0]
-                )
+                score[share.label[0]] = self.factors.score(i, j, share.label, &self.w[0])
         # the loss is less its constant
         score[self.factors.truth[j]] -= self.factors.cost_of(j)
         for m in self.incident[j]:
@@ -151,7 +149,7 @@ cdef class FactorSweep(Sweep):
             give(mix, <int32_t>(pair // n_states), <int32_t>(pair % n_states), 0.0)
         for share in mix[0]:
             self.gain.push_back(
-                self.factors.score(state_of(i, f, share.label), &self.w[0])
+                self.factors.score(i, f, share.label, &self.w[0])
                 - (self.first.at[share.label[0]] + self.second.at[share.label[1]])
             )
         self.first.clear()
@@ -196,7 +194,7 @@ cdef class FactorSweep(Sweep):
             share = mix.data()[k]
             # differences, so that the digits remain where all gains are nearly the same
             gap += share.weight * (self.gain[greedy] - self.gain[k])
-            self.own.push_back(own + self.factors.sqnorm(state_of(i, f, share.label)))
+            self.own.push_back(own + self.factors.sqnorm(i, f, share.label))
         self.gap += self.factors.block_weight[i] * gap
         decrease = take_step(
             self.kind, mix[0], self.gain.data(), self.own.data(), self.rho * is_edge, kappa,
@@ -206,9 +204,7 @@ cdef class FactorSweep(Sweep):
             if self.change[k] == 0.0:
                 continue
             share = mix.data()[k]
-            self.factors.move(
-                state_of(i, f, share.label), -kappa * self.change[k], &self.w[0]
-            )
+            self.factors.move(i, f, share.label, -kappa * self.change[k], &self.w[0])
             if is_edge and self.ordered:
                 self.search.moved(share.label[0], share.label[1])
         apply_change(mix, self.change.data())
@@ -268,7 +264,7 @@ cdef class FactorSweep(Sweep):
                 pairs = joint(nodes[self.factors.end(i, e, 0) - start], pairs, second[0])
                 second[0] = marginal(pairs)
                 for share in pairs:
-                    if self.factors.score(state_of(i, f, share.label), &self.w[0]) < LEAST:
+                    if self.factors.score(i, f, share.label, &self.w[0]) < LEAST:
                         loss = -INFINITY
             self.add(i, f, &pairs, scale, w)
         for j in range(start, self.factors.first_node[i + 1]):
@@ -281,26 +277,21 @@ cdef class FactorSweep(Sweep):
     cdef void add(
         self, Py_ssize_t i, Py_ssize_t f, Mix* mix, double scale, double* w
     ) noexcept nogil:
+        cdef int32_t label[2]
         cdef Share share
-        self.factors.move(true_state(self.factors, i, f), scale, w)
+        self.factors.move(i, f, true_labels(self.factors, i, f, label), scale, w)
         for share in mix[0]:
-            self.factors.move(state_of(i, f, share.label), -scale * share.weight, w)
+            self.factors.move(i, f, share.label, -scale * share.weight, w)
 
 
-cdef State state_of(Py_ssize_t i, Py_ssize_t f, const int32_t* label) noexcept nogil:
-    cdef State state
-    state.block, state.factor = i, f
-    state.label[0], state.label[1] = label[0], label[1]
-    return state
-
-
-cdef State true_state(Factors factors, Py_ssize_t i, Py_ssize_t f) noexcept nogil:
+cdef const int32_t* true_labels(
+    Factors factors, Py_ssize_t i, Py_ssize_t f, int32_t* label
+) noexcept nogil:
     cdef Py_ssize_t e = f - factors.n_nodes
-    cdef int32_t label[2]
     label[0], label[1] = factors.truth[f if e < 0 else factors.end(i, e, 0)], 0
     if e >= 0:
         label[1] = factors.truth[factors.end(i, e, 1)]
-    return state_of(i, f, label)
+    return label
 
 
 def disagreement_scale(Factors factors, double lam):
@@ -327,6 +318,7 @@ def disagreement_scale(Factors factors, double lam):
     cdef Py_ssize_t i, j
     cdef double sqnorm = 0.0, cost = 0.0, product
     cdef Py_ssize_t n_nodes = 0, n_blocks = 0
+    cdef int32_t label[2]
     with nogil:
         for i in range(factors.n_blocks):
             if factors.block_weight[i] == 0.0:
@@ -334,7 +326,7 @@ def disagreement_scale(Factors factors, double lam):
             n_blocks += 1
             for j in range(factors.first_node[i], factors.first_node[i + 1]):
                 # and one for an edge
-                sqnorm += factors.sqnorm(true_state(factors, i, j)) + 1.0
+                sqnorm += factors.sqnorm(i, j, true_labels(factors, i, j, label)) + 1.0
                 cost += factors.cost_of(j)
                 n_nodes += 1
     # c is 1 / n_blocks in the mean

@@ -214,12 +214,6 @@ def test_one_label():
     assert solution.primal == pytest.approx(optimum, rel=1e-4)
 
 
-def test_steps_of_other_factors_are_refused():
-    toy = multilabel_toy(8, inference="lp")
-    with pytest.raises(ValueError, match="method='afw' has no m"):
-        GDMM(method="afw").solve(toy.problem, toy.regularizer(LAM))
-
-
 def test_memory_of_rows_with_many_labels():
     """What rows hold, against links of all labels that are true or beyond a half to all in play."""
     rng = np.random.default_rng(0)

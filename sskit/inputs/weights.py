@@ -158,7 +158,7 @@ def class_factors(class_weight, classes, counts):
     Parameters
     ----------
     class_weight : dict or "balanced"
-        Weights by label, 1 for those that are not named; or what makes all classes weigh the
+        Checked weights by label, 1 for those that are not named; or what makes all classes weigh the
         same.
     classes : ndarray of shape (K,)
         Labels.
@@ -173,7 +173,7 @@ def class_factors(class_weight, classes, counts):
     Raises
     ------
     ValueError
-        Naming the first weight that is negative or not finite.
+        If classes that do not occur are to weigh the same.
     """
     if isinstance(class_weight, dict):
         factors = as_floats(by_label(class_weight, classes, 1.0), "class_weight")
@@ -181,10 +181,4 @@ def class_factors(class_weight, classes, counts):
         raise ValueError("classes should have valid labels that are in y")
     else:
         factors = counts.sum() / (len(classes) * counts)
-    wrong = np.flatnonzero(~((factors >= 0) & (factors < np.inf)))
-    if len(wrong):
-        raise ValueError(
-            f"class_weight of {classes[wrong[0]]!s} is {factors[wrong[0]]}, expected a finite "
-            "number >= 0"
-        )
     return factors

@@ -249,7 +249,7 @@ def test_other_parameters_by_label():
     assert rows.component_labels_.tolist() == ["B-PER", "I-PER", "I-PER", "O"]
     segments = SegmentTagger(max_length={"PER": 3, "LOC": 2}, random_state=0).fit(X, LABELS)
     assert segments.max_length_.tolist() == [1, 3]
-    with pytest.raises(ValueError, match=r"n_states_per_label\['B-LOC'\] must be a positive"):
+    with pytest.raises(ValueError, match=r"n_states_per_label\['B-LOC'\] is 0, expected a pos"):
         SequenceTagger(n_states_per_label=unknown | {"B-LOC": 0}).fit(X, LABELS)
     for model, y in (
         (SequenceTagger(n_states_per_label={"PER": 2}), LABELS),

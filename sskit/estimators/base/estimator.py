@@ -27,7 +27,7 @@ from sskit.estimators.base.columns import warn_of_column
 from sskit.estimators.base.facts import merge_facts
 from sskit.estimators.base.outcome import WarmStart, fitted_attributes, warn_of_end
 from sskit.estimators.base.prior import flat_prior
-from sskit.estimators.base.weights import check_class_weight, resolved_lam
+from sskit.estimators.base.weights import check_entries_by_label, resolved_lam
 from sskit.inputs.costs import labels_with_costs
 from sskit.models.slack.model import SlackRescaling
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
@@ -179,7 +179,7 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         rescaling = self._rescaling()
         if rescaling is not None:
             rescaling.check()
-        check_class_weight(getattr(self, "class_weight", None))
+        check_entries_by_label(self)
         return self._make_solver()
 
     def _rescaling(self):

@@ -5,14 +5,18 @@ import numbers
 import numpy as np
 
 
-def check_class_weight(class_weight):
-    """Raise ValueError, naming it, for an entry of a dict that is not a finite number >= 0."""
-    if isinstance(class_weight, dict):
-        for label, factor in class_weight.items():
-            if not isinstance(factor, numbers.Real) or not 0 <= factor < np.inf:
-                raise ValueError(
-                    f"class_weight[{label!r}] is {factor!r}, expected a finite number >= 0"
-                )
+def check_entries_by_label(estimator):
+    """Raise ValueError, naming it, for an entry of a dict by label that is not such a number."""
+    for name in ("class_weight", "max_length", "n_components", "n_states_per_label"):
+        given = getattr(estimator, name, None)
+        for label, value in given.items() if isinstance(given, dict) else ():
+            good = isinstance(value, numbers.Integral) and not isinstance(value, bool) and value > 0
+            expected = "a positive integer"
+            if name == "class_weight":
+                good = isinstance(value, numbers.Real) and 0 <= value < np.inf
+                expected = "a finite number >= 0"
+            if not good:
+                raise ValueError(f"{name}[{label!r}] is {value!r:.80}, expected {expected}")
 
 
 def default_lam(facts):

@@ -179,7 +179,7 @@ def resolve_states(given, classes, n_tokens, tokens="tokens"):
     Parameters
     ----------
     given : int or dict
-        As users give it: of labels that a dict does not have there is one state.
+        As users give it, positive: of labels that a dict does not have there is one state.
     classes : ndarray of shape (K,)
         The labels.
     n_tokens : int
@@ -195,28 +195,16 @@ def resolve_states(given, classes, n_tokens, tokens="tokens"):
     Raises
     ------
     ValueError
-        If the number of a label is not a positive integer, or above that of tokens.
+        If the number of a label is above that of tokens.
     """
-    if not isinstance(given, dict):
-        _check_most("n_states_per_label", given, n_tokens, tokens)
-        counts = np.full(len(classes), given, dtype=np.intp)
-    else:
-        for label, n in given.items():
-            if not isinstance(n, Integral) or isinstance(n, bool) or n < 1:
-                raise ValueError(
-                    f"n_states_per_label[{label!r}] must be a positive integer, got {n!r}"
-                )
-        counts = np.array(by_label(given, classes, 1), dtype=object)
-        for label, n in zip(classes.tolist(), counts.tolist(), strict=True):
-            _check_most(f"n_states_per_label[{label!r}]", n, n_tokens, tokens)
-        counts = counts.astype(np.intp)
+    by_name = isinstance(given, dict)
+    counts = by_label(given, classes, 1) if by_name else [given] * len(classes)
+    for label, n in zip(classes.tolist(), counts, strict=True):
+        if n > max(n_tokens, 1):
+            name = f"n_states_per_label[{label!r}]" if by_name else "n_states_per_label"
+            raise ValueError(f"{name} is {n}, but y has {n_tokens} {tokens} only")
+    counts = np.array(counts, dtype=np.intp)
     return None if (counts == 1).all() else LabelStates(counts)
-
-
-def _check_most(name, n, n_tokens, tokens):
-    """Raise ValueError if there are more states than tokens, and more than one."""
-    if n > max(n_tokens, 1):
-        raise ValueError(f"{name} is {n}, but y has {n_tokens} {tokens} only")
 
 
 def first_completions(hidden, solved, random_state):

@@ -32,10 +32,6 @@ def check_mixture(estimator, part):
     part : bool
         Whether the data are a part of the data only.
     """
-    given = estimator.n_components
-    for label, n in given.items() if isinstance(given, dict) else ():
-        if isinstance(n, bool) or not isinstance(n, numbers.Integral) or n < 1:
-            raise ValueError(f"n_components[{label!r}] is {n!r}, expected a whole number above 0")
     if not is_mixture(estimator):
         return
     refuse_hidden(estimator, "a class of several components", part)

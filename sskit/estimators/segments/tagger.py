@@ -308,16 +308,6 @@ class SegmentTagger(SegmentPredictionMixin, StructuredEstimator):
         """
         return self._set_fitted(self._fit(X, y, sample_weight))
 
-    def _check_parameters(self):
-        """Raise an error for the first parameter that is wrong; return the solver."""
-        solver = super()._check_parameters()
-        for label, size in self.max_length.items() if isinstance(self.max_length, dict) else ():
-            if not isinstance(size, Integral) or isinstance(size, bool) or size < 1:
-                raise ValueError(
-                    f"max_length of {label!r} must be a positive integer, got {size!r:.80}"
-                )
-        return solver
-
     def _gate(self, X, y, sample_weight, part=False):
         """Return training data, or a part of them, checked."""
         X, columns = read_columns(self, X, part)

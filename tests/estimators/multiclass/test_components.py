@@ -167,8 +167,8 @@ def test_tools():
 REFUSED = {
     "slack": ({"rescaling": "slack"}, "rescaling='slack' needs labellings that are known"),
     "kernel": ({"kernel": "rbf"}, "kernel='rbf' needs labellings that are known"),
-    "count": ({"n_components": {"a": 0}}, "n_components['a'] is 0, expected a whole number"),
-    "bool": ({"n_components": {"a": True}}, "n_components['a'] is True, expected a whole"),
+    "count": ({"n_components": {"a": 0}}, "n_components['a'] is 0, expected a positive"),
+    "bool": ({"n_components": {"a": True}}, "n_components['a'] is True, expected a positive"),
     "many": ({"n_components": 61}, "n_components asks for 61 components of 'a', but X has 60"),
     "prior": (
         {"prior": StructSVMClassifier(random_state=0).fit(X, Y)},

@@ -274,7 +274,7 @@ def test_wrong_segments_are_named(y, error, message):
     [
         ({"max_length": 2}, r"y\[0\]\[1\] is or begins a segment of 3 tokens"),
         ({"max_length": 0}, "max_length"),
-        ({"max_length": {"a": 0}}, "max_length of 'a'"),
+        ({"max_length": {"a": 0}}, r"max_length\['a'\] is 0"),
         ({"scheme": "bioes2"}, "scheme"),
         ({"outside": [None]}, "outside must be a label"),
         ({"outside": float("nan")}, "outside must be a label"),

@@ -158,8 +158,8 @@ def class_factors(class_weight, classes, counts):
     Parameters
     ----------
     class_weight : dict or "balanced"
-        Checked weights by label, 1 for those that are not named; or what makes all classes weigh the
-        same.
+        Checked weights by label, 1 for those that are not named; or what makes all classes weigh
+        the same.
     classes : ndarray of shape (K,)
         Labels.
     counts : ndarray of shape (K,)
@@ -176,9 +176,7 @@ def class_factors(class_weight, classes, counts):
         If classes that do not occur are to weigh the same.
     """
     if isinstance(class_weight, dict):
-        factors = as_floats(by_label(class_weight, classes, 1.0), "class_weight")
-    elif not counts.all():
+        return as_floats(by_label(class_weight, classes, 1.0), "class_weight")
+    if not counts.all():
         raise ValueError("classes should have valid labels that are in y")
-    else:
-        factors = counts.sum() / (len(classes) * counts)
-    return factors
+    return counts.sum() / (len(classes) * counts)

@@ -41,9 +41,7 @@ def node_targets(y, graphs, ignore_label=None):
     if y is None:
         raise ValueError(f"y is None, but labels are needed: {_TARGETS}")
     check_label(ignore_label)
-    items = _target_items(y)
-    if len(items) != len(graphs):
-        raise ValueError(f"X has {len(graphs)} graphs but y has {len(items)}")
+    items = _target_items(y, graphs)
     if np.ndim(items[0]) > 2:
         raise ValueError(
             "y[0] must have labels of nodes, in one dimension, or of pixels, in two; got shape "
@@ -83,9 +81,7 @@ def check_masks(items, graphs, ignore_label=None):
     TypeError, ValueError
         Naming the item that is wrong, and its pixel.
     """
-    items = _target_items(items)
-    if len(items) != len(graphs):
-        raise ValueError(f"X has {len(graphs)} graphs but y has {len(items)}")
+    items = _target_items(items, graphs)
     masks = [check_mask(item, f"y[{i}]", ignore_label) for i, item in enumerate(items)]
     for i, mask in enumerate(masks):
         if graphs.segments is None:
@@ -163,10 +159,13 @@ def check_mask(mask, name, ignore_label=None):
     return mask
 
 
-def _target_items(y):
-    """Return the labels of the graphs as a list."""
+def _target_items(y, graphs):
+    """Return the labels of the graphs as a list of as many."""
     plain = isinstance(y, RaggedArray) or (isinstance(y, np.ndarray) and y.ndim in (2, 3))
-    return list(y) if plain else _items(y, "y", _TARGETS)
+    items = list(y) if plain else _items(y, "y", _TARGETS)
+    if len(items) != len(graphs):
+        raise ValueError(f"X has {len(graphs)} graphs but y has {len(items)}")
+    return items
 
 
 def paint(labels, graphs):

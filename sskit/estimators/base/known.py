@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sskit._labels import SETS, plain, shown
+from sskit._labels import SETS, is_same, plain, shown
 from sskit.inputs.ragged import _items
 
 _FORM = "one item per sample: None, or for each {} None, a label or a set of labels"
@@ -89,16 +89,9 @@ def _places(entry, place, label):
     try:
         return [place[value] for value in labels]
     except (KeyError, TypeError):
-        unknown = next(value for value in labels if not _is_in(value, place))
+        others = (value for value in labels if not any(is_same(value, k) for k in place))
+        unknown = next(others, labels[0])
         raise ValueError(
             f"{label} {'has' if isinstance(entry, SETS) else 'is'} {shown(unknown)}, which is no "
             "label that the model was fitted to"
         ) from None
-
-
-def _is_in(value, place):
-    """Return whether a value, which may not be hashable, is a key."""
-    try:
-        return value in place
-    except TypeError:
-        return False

@@ -10,21 +10,17 @@ from sskit.inputs.stacking import is_ready
 EDGES = "the edge features of X"
 
 
-def stack_pairs(
-    X, *, n_features=None, n_edge_features=None, estimator_name=None, allow_empty=False
-):
+def stack_pairs(X, *, n_edge_features=None, **options):
     """Check sequences, or pairs of features of tokens and of edges, and stack them.
 
     Parameters
     ----------
     X : sequence of n pairs, or what `stack_sequences` takes
         A pair is a tuple (features, edge_features) of matrices (T, p) and (T - 1, q).
-    n_features, n_edge_features : int or None, default=None
-        The numbers of columns that must be found; None takes any.
-    estimator_name : str or None, default=None
-        Who expects them, for the error message.
-    allow_empty : bool, default=False
-        Whether sequences without tokens pass.
+    n_edge_features : int or None, default=None
+        The number of columns of the features of edges that must be found; None takes any.
+    **options : object
+        What `stack_sequences` is told of the features of tokens.
 
     Returns
     -------
@@ -46,11 +42,6 @@ def stack_pairs(
     >>> len(stacked), edges
     (2, array([[0.5]]))
     """
-    options = {
-        "n_features": n_features,
-        "estimator_name": estimator_name,
-        "allow_empty": allow_empty,
-    }
     parts = split_pairs(X)
     if parts is None:
         return stack_sequences(X, **options), None
@@ -69,7 +60,7 @@ def stack_pairs(
         if not width:
             raise ValueError("the edge features of X have no columns")
         edges = RaggedArray(np.empty((0, width)), edges.offsets)
-    name = estimator_name or "the model"
+    name = options.get("estimator_name") or "the model"
     check_widths([width], n_edge_features, name, what="edge features")
     return stacked, edges.values
 

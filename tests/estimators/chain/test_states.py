@@ -300,10 +300,10 @@ def test_bounds_are_of_states():
     [
         (0, "'n_states_per_label' parameter of SequenceTagger must be an int in the range"),
         ("two", "'n_states_per_label' parameter of SequenceTagger must be"),
-        ({"a": 0}, "n_states_per_label\\['a'\\] must be a positive integer, got 0"),
+        ({"a": 0}, "n_states_per_label\\['a'\\] is 0, expected a positive integer"),
         (2**70, "n_states_per_label is 1180591620717411303424, but y has .* tokens only"),
         ({"a": 99}, "n_states_per_label\\['a'\\] is 99, but y has"),
-        ({"a": 1.5}, "n_states_per_label\\['a'\\] must be a positive integer, got 1.5"),
+        ({"a": 1.5}, "n_states_per_label\\['a'\\] is 1.5, expected a positive integer"),
     ],
 )
 def test_wrong_numbers_of_states(given, message):

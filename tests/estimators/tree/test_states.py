@@ -305,7 +305,7 @@ REFUSED = {
     "prior": ({"prior": {"coef_": np.zeros((5, 3))}}, "has hidden variables, but a prior"),
     "gdmm": ({"solver": "gdmm"}, "has hidden variables, but GDMM"),
     "soft": ({"solver": "soft_bcfw"}, "has hidden variables, but SoftBCFW"),
-    "number": ({"n_states_per_label": {"a": 0}}, r"\['a'\] must be a positive integer, got 0"),
+    "number": ({"n_states_per_label": {"a": 0}}, r"\['a'\] is 0, expected a positive integer"),
     "many": ({"n_states_per_label": 10**6}, "is 1000000, but y has [0-9]* nodes only"),
 }
 

@@ -40,7 +40,7 @@ ROOMS = {
     "oracles/rankings": "oracles",
     "oracles/segments": "oracles oracles/chain",
     "oracles/label_sets": "core inputs oracles oracles/graph",
-    "models": "core oracles/chain parallel",
+    "models": "core oracles/chain",
     "models/kernel": "core models",
     "models/slack": "core",
     "models/structured": "core inputs models",

@@ -82,51 +82,32 @@ class NodeGradients:
 
     Parameters
     ----------
-    layout : Layout
-        Of the nodes.
-    edges : Edges
-        Of the samples.
-    tables : Tables
-        Of the edges.
-    n_states : int
-        Number of states.
-    dtypes : tuple of dtype
-        Of the potentials of nodes and of edges.
+    problem : NodeProblem
+        What the hinges are of; its potentials are not kept.
     labels, completed : ndarray of shape (n_rows,), int32
         The most violating and the true labelling; -1 at padding.
     scale : ndarray of shape (n,)
         Factor of each sample.
     """
 
-    def __init__(self, layout, edges, tables, n_states, dtypes, labels, completed, scale):
-        self.layout = layout
-        self.edges = edges
-        self.tables = tables
-        self.n_states = n_states
-        self.dtypes = dtypes
-        self.labels = labels
-        self.completed = completed
-        self.scale = scale
+    def __init__(self, problem, labels, completed, scale):
+        self.layout, self.edges, self.tables = problem.layout, problem.edges, problem.tables
+        self.n_states, self.dtypes = problem.n_states, problem.dtypes
+        self.labels, self.completed, self.scale = labels, completed, scale
 
     def gradients(self, weights):
         """Return gradients by the potentials of nodes and of edges."""
         weights = weights * self.scale
-        sample = np.repeat(np.arange(self.layout.n), self.layout.length)
-        rows = np.arange(len(sample))
-        if not self.layout.full:
-            offset = self.layout.first - (np.cumsum(self.layout.length) - self.layout.length)
-            rows += offset[sample]
-        return self._by_nodes(rows, weights[sample]), self._by_edges(weights)
+        return self._by_nodes(weights), self._by_edges(weights)
 
-    def _by_nodes(self, rows, weights):
-        """Return the gradient by the potentials of nodes, whose rows have these weights."""
-        labels, completed = self.labels[rows], self.completed[rows]
-        different = labels != completed
-        rows, weights = rows[different], weights[different]
-        unary = np.zeros(self.layout.n_rows * self.n_states, dtype=self.dtypes[0])
-        unary[rows * self.n_states + labels[different]] = weights
-        unary[rows * self.n_states + completed[different]] = -weights
-        return self.layout.split(unary.reshape(-1, self.n_states))
+    def _by_nodes(self, weights):
+        """Return the gradient by the potentials of nodes."""
+        rows = np.flatnonzero(self.labels != self.completed)
+        weights = weights[self.layout.samples_of(rows)]
+        unary = np.zeros((self.layout.n_rows, self.n_states), dtype=self.dtypes[0])
+        unary[rows, self.labels[rows]] = weights
+        unary[rows, self.completed[rows]] = -weights
+        return self.layout.split(unary)
 
     def _by_edges(self, weights):
         """Return the gradient by the potentials of edges."""

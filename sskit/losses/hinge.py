@@ -15,8 +15,7 @@ from sskit.losses.evaluation import (
 )
 from sskit.losses.layout import pack_weights
 from sskit.losses.nodes import WORDS, NodeProblem
-from sskit.models.given import find_hinges
-from sskit.models.request import Decoder, find_max_marginals
+from sskit.models.request import Decoder, find_hinges, find_max_marginals
 from sskit.models.structure import NodeLoss
 
 
@@ -160,28 +159,17 @@ default=None
         ValueError
             Naming the sample and the node, label or edge that is wrong, and what was expected.
         """
-        self._check()
         problem = self._pack(unary, pairwise, labels, edges, mask)
         weight = pack_weights(token_weight, problem.layout)
-        table = self._cost_table(problem.n_states)
-        cost, levels, unit = self._costs(problem, weight)
-        labels, completed, losses, scale, exact = self._find(problem, cost, table, levels, unit)
-        parts = NodeGradients(
-            problem.layout,
-            problem.edges,
-            problem.tables,
-            problem.n_states,
-            problem.dtypes,
-            labels,
-            completed,
-            scale,
-        )
+        table = cost_table(self.loss, np.arange(problem.n_states))
+        costs = self._costs(problem, weight)
+        labels, completed, losses, scale, exact = self._find(problem, table, *costs)
         return HingeEvaluation(
             as_type(losses, problem.dtypes[0]),
             restored_labels(labels, problem.layout),
             restored_labels(completed, problem.layout),
             exact,
-            parts,
+            NodeGradients(problem, labels, completed, scale),
         )
 
     def losses(self, unary, pairwise, labels, *, edges=None, mask=None, token_weight=None):
@@ -243,7 +231,6 @@ default=None
         ValueError
             As :meth:`evaluate`.
         """
-        self._check()
         problem = self._pack(unary, pairwise, labels, edges, mask, decoding=True)
         return restored_labels(self._find(problem)[1], problem.layout)
 
@@ -265,9 +252,7 @@ default=None
         ValueError
             As :meth:`evaluate`; also for graphs.
         """
-        self._check()
-        self._refuse("max_marginals")
-        problem = self._pack(unary, pairwise, None, edges, mask, decoding=True)
+        problem = self._pack(unary, pairwise, None, edges, mask, method="max_marginals")
         request = problem.request()
         out = np.zeros((problem.layout.n_rows, request.map.stride))
         out = Decoder(request, self.n_jobs).run(find_max_marginals, out)[:, : problem.n_states]
@@ -296,12 +281,11 @@ default=None
         ValueError
             As :meth:`evaluate`; also for graphs.
         """
-        self._check()
-        self._refuse("marginals")
         temperature = as_floats(temperature, "temperature")
         if temperature.shape != () or not 0 < temperature < np.inf:
             raise ValueError(f"temperature must be a positive number, got {temperature}")
-        problem = self._pack(unary, pairwise, None, edges, mask, float(temperature), True)
+        divisor = float(temperature)
+        problem = self._pack(unary, pairwise, None, edges, mask, divisor, method="marginals")
         log_sums, out, *_ = Decoder(problem.request(), self.n_jobs).marginals()
         if log_sums.min(initial=0.0) == -np.inf:
             problem.refuse(int(log_sums.argmin()))
@@ -341,13 +325,13 @@ default=None
         if self.structure == "chain" and self.pairwise_form != "full":
             raise ValueError("pairwise_form='potts' is for trees and graphs")
 
-    def _refuse(self, method):
-        """Raise ValueError where a method has no exact oracle."""
-        if self.structure == "graph":
+    def _pack(
+        self, unary, pairwise, labels, edges, mask, temperature=1.0, decoding=False, method=None
+    ):
+        """Return potentials and labels, checked, for a method if it has no oracle of all graphs."""
+        self._check()
+        if method is not None and self.structure == "graph":
             raise ValueError(f"{method} is for chains and trees, not for structure='graph'")
-
-    def _pack(self, unary, pairwise, labels, edges, mask, temperature=None, decoding=False):
-        """Return potentials and labels, checked."""
         return NodeProblem(
             self.structure,
             self.pairwise_form == "potts",
@@ -357,20 +341,20 @@ default=None
             edges,
             mask,
             temperature=temperature,
-            decoding=decoding,
+            decoding=decoding or method is not None,
         )
 
-    def _find(self, problem, cost=None, table=None, levels=None, unit=None):
+    def _find(self, problem, table=None, cost=None, levels=None, unit=None):
         """Return what is found for all samples.
 
         Parameters
         ----------
         problem : NodeProblem
             The samples.
-        cost : ndarray of shape (n_rows,), default=None
-            What wrong labels cost; None: labels that agree with what is known are all that counts.
         table : ndarray of shape (n_states, n_states), default=None
             Factors of the costs.
+        cost : ndarray of shape (n_rows,), default=None
+            What wrong labels cost; None: labels that agree with what is known are all that counts.
         levels, unit : ndarray, default=None
             The costs in units, and the unit of each sample, for slack rescaling.
 
@@ -387,13 +371,15 @@ default=None
         hidden = truth < 0
         n_hidden = np.count_nonzero(hidden)
         if n_hidden:
-            zeros, possible = (np.zeros(n_rows, dtype=np.int32), np.zeros(n_rows)), None
+            possible = None
             if n_hidden < n_rows:
                 possible = hidden[:, np.newaxis] | (truth[:, np.newaxis] == np.arange(K))
-            known = NodeLoss(*zeros, K, possible=possible)
+            known = NodeLoss(
+                np.zeros(n_rows, dtype=np.int32), np.zeros(n_rows), K, possible=possible
+            )
         request = problem.request()
         if levels is not None:
-            most = problem.largest_total(levels)
+            most, levels = problem.largest_total(levels), levels.astype(np.int32)
             n_candidates = request.structure.index_losses(levels, unit, most)
         loss = None if cost is None else NodeLoss(completed, cost, K, table)
         out = np.zeros(n), np.ones(n), np.ones(n, dtype=np.uint8)
@@ -403,34 +389,18 @@ default=None
             problem.refuse(int(out[0].argmin()), completed)
         return labels, completed, *out[:2], out[2].view(bool)
 
-    def _cost_table(self, n_states):
-        """Return the table of costs, or None if all wrong labels cost the same."""
-        return cost_table(self.loss, np.arange(n_states))
-
     def _costs(self, problem, weight):
         """Return what wrong labels cost, and the same in units, for slack rescaling."""
-        known = problem.truth >= 0
-        cost, unit = np.where(known, weight, 0.0), np.ones(problem.layout.n)
-        levels = None
-        if self.rescaling == "slack":
-            wrong = cost != np.floor(cost)
-            if wrong.any():
-                raise ValueError(
-                    f"token_weight holds {cost[wrong.argmax()]}, expected whole numbers for "
-                    "rescaling='slack'"
-                )
-            levels = np.minimum(cost, 10_001).astype(np.int32)
-            if levels.size and levels.max() > 10_000:
-                raise ValueError(
-                    f"token_weight holds {cost.max():g}, expected at most 10000 for "
-                    "rescaling='slack'"
-                )
+        known, layout = problem.truth >= 0, problem.layout
+        cost, unit = np.where(known, weight, 0.0), np.ones(layout.n)
+        levels = cost if self.rescaling == "slack" else None
+        if levels is not None and (cost != np.floor(cost)).any():
+            wrong = cost[(cost != np.floor(cost)).argmax()]
+            raise ValueError(
+                f"token_weight holds {wrong}, expected whole numbers for rescaling='slack'"
+            )
         if isinstance(self.loss, str) and self.loss == "hamming":
-            layout = problem.layout
-            n_known = np.concatenate([[0], np.cumsum(known)])
-            n_known = n_known[layout.first + layout.length] - n_known[layout.first]
-            unit = 1.0 / np.maximum(n_known, 1)
-            rows = np.arange(layout.n_rows)
-            sample = np.searchsorted(layout.first, rows, side="right") - 1
-            cost = cost * unit[sample] if layout.n_rows else cost
+            unit = 1.0 / np.maximum(layout.totals(known), 1)
+            if layout.n_rows:
+                cost = cost * unit[layout.samples_of(np.arange(layout.n_rows))]
         return cost, levels, unit

@@ -43,33 +43,26 @@ class Layout:
             rows[(np.arange(self.width) >= self.length[:, np.newaxis]).ravel()] = 0
         return rows
 
+    def samples_of(self, rows):
+        """Return the numbers of the samples that rows are of."""
+        return np.searchsorted(self.first, rows, side="right") - 1
+
+    def totals(self, numbers):
+        """Return the sums over the samples of what their rows have."""
+        sums = np.concatenate([[0.0], np.cumsum(numbers)])
+        return sums[self.first + self.length] - sums[self.first]
+
     def name(self, row):
         """Return what error messages call a row."""
-        i = int(np.searchsorted(self.first, row, side="right")) - 1
+        i = int(self.samples_of(row))
         item, node, _ = self.words
         return f"{item} {i}, {node} {row - self.first[i]}"
 
-    def split(self, rows, length=None, width=None):
-        """Return rows as users know them: a padded array, or a list of arrays.
-
-        Parameters
-        ----------
-        rows : ndarray of shape (n_rows, ...)
-            The rows.
-        length : ndarray of shape (n,), default=None
-            Number of rows of each sample, if it is not that of its nodes.
-        width : int, default=None
-            Rows of a sample in a padded array.
-
-        Returns
-        -------
-        samples : ndarray of shape (n, width, ...) or list of ndarray
-            Views.
-        """
+    def split(self, rows):
+        """Return rows (n_rows, ...) as users know them: a padded array, or a list of views."""
         if self.width is not None:
-            width = self.width if width is None else width
-            return rows.reshape((self.n, width, *rows.shape[1:]))
-        offsets = make_offsets(self.length if length is None else length).tolist()
+            return rows.reshape((self.n, self.width, *rows.shape[1:]))
+        offsets = make_offsets(self.length).tolist()
         return [rows[first:stop] for first, stop in pairwise(offsets)]
 
 

@@ -7,9 +7,9 @@ from sskit.losses.layout import check_labels, is_ragged, pack_labels, pack_nodes
 from sskit.losses.pairs import chain_edges, pack_edges, pack_tables
 from sskit.models.chain.structure import ChainStructure
 from sskit.models.features import no_features, with_spare
-from sskit.models.given import Given, GivenMap
 from sskit.models.graph.given import given_graphs
 from sskit.models.graph.model import form_of
+from sskit.models.request import Given, GivenMap
 
 __all__ = ["WORDS", "NodeProblem"]
 
@@ -41,9 +41,9 @@ class NodeProblem:
         Whether a number stands for a table.
     unary, pairwise, labels, edges, mask : object
         As for `StructuredHinge.evaluate`; `labels` may be None.
-    temperature : float, default=None
-        What potentials are divided by; None: nothing.
-    decoding : bool, default=False
+    temperature : float
+        What potentials are divided by.
+    decoding : bool
         Whether labels at the end that are not known are no padding.
     """
 
@@ -87,7 +87,7 @@ class NodeProblem:
         if labels is not None:
             self.truth = pack_labels(labels, self.layout, self.n_states)
         self.values = self.tables.values
-        if temperature is not None and temperature != 1.0:
+        if temperature != 1.0:
             with np.errstate(over="ignore"):  # what has become infinite is refused below
                 rows = rows / np.float64(temperature)
                 self.values = self.values / np.float64(temperature)
@@ -96,36 +96,30 @@ class NodeProblem:
         if not (rows.max(initial=-np.inf) < np.inf and self.values.max(initial=-np.inf) < np.inf):
             self._check_numbers()
 
-    def _samples(self):
-        """Yield the number, the rows and the tables of each sample that has nodes."""
-        tables = self.values.reshape(-1, self.tables.size)
-        for i, (first, n, m) in enumerate(
-            zip(self.layout.first, self.layout.length, self.edges.count, strict=True)
-        ):
-            start = self.tables.first[i]
-            if n:
-                own = tables[start : start + (m if self.tables.step else min(m, 1))]
-                yield i, self.rows[first : first + n], own
-
     def _check_numbers(self):
-        """Raise ValueError for the first number that is none, or inf, of a sample."""
-        (item, node, state), size = self.words, self.tables.size
-        samples = list(self._samples())
+        """Raise ValueError for the first number that is none, or inf, of a node or of an edge."""
+        item, _, state = self.words
+        wrong = self.layout.only_inside((~(self.rows < np.inf)).any(axis=1))
+        if wrong.any():
+            row = int(wrong.argmax())
+            where = f"{self.layout.name(row)}: unary of {state} "
+            raise ValueError(where + _first_wrong(self.rows[row], str))
+        sample, edge = self.edges.places()
+        tables = self.values.reshape(-1, self.tables.size)
+        of_edge = self.tables.first[sample] + self.tables.step * edge
         if self.one_table and self.structure == "chain":  # chains may have no edges, and it counts
-            samples.insert(0, (0, self.rows[:0], self.values[np.newaxis]))
-        for i, rows, tables in samples:
-            for wrong, values in ((~(rows < np.inf), rows), (~(tables < np.inf), tables)):
-                if not wrong.any():
-                    continue
-                place, k = np.argwhere(wrong)[0]
-                what = f"{item} {i}, {node} {place}: unary of {state} {k}"
-                if values is tables:
-                    what = "" if self.one_table else f"{item} {i}"
-                    what += f", edge {place}: " if self.tables.step else ": " if what else ""
-                    what += "pairwise"
-                    if size > 1:
-                        what += f"[{k // self.n_states}, {k % self.n_states}]"
-                raise ValueError(f"{what} is {values[place, k]}, expected a number or -inf")
+            of_edge = np.zeros(1, dtype=np.int64)
+        wrong = ~(tables < np.inf).all(axis=1)[of_edge]
+        if wrong.any():
+            e = int(wrong.argmax())
+            where = "" if self.one_table else f"{item} {sample[e]}: "
+            if self.tables.step:
+                where = f"{item} {sample[e]}, edge {edge[e]}: "
+            raise ValueError(where + "pairwise" + _first_wrong(tables[of_edge[e]], self._pair))
+
+    def _pair(self, k):
+        """Return what error messages call a place in a table."""
+        return f"[{k // self.n_states}, {k % self.n_states}]" if self.tables.size > 1 else ""
 
     @property
     def one_table(self):
@@ -172,12 +166,11 @@ class NodeProblem:
         """Return the largest loss, of levels (n_rows,), that slack rescaling takes."""
         if self.tables.step:
             raise ValueError("slack rescaling takes one table of transitions for a chain")
-        sums, first = offsets_of(levels), self.layout.first
-        totals = sums[first + self.layout.length] - sums[first]
+        totals = self.layout.totals(levels)
         if (totals > MOST_LEVELS).any():
             i = int((totals > MOST_LEVELS).argmax())
             raise ValueError(
-                f"{self.words[0]} {i}: token_weight adds up to {totals[i]}, expected at most "
+                f"{self.words[0]} {i}: token_weight adds up to {totals[i]:g}, expected at most "
                 f"{MOST_LEVELS} for slack rescaling"
             )
         return int(totals.max(initial=0))
@@ -201,13 +194,19 @@ class NodeProblem:
             raise ValueError(
                 where + "no labelling that agrees with labels is allowed by unary and pairwise"
             )
-        _, rows, tables = next(sample for sample in self._samples() if sample[0] == i)
+        rows, table = self.rows[own], self.values[self.tables.first[i] * self.tables.size :]
         for t, label in enumerate(completed[own] if self.structure == "chain" else ()):
             where = f"{item} {i}, {node} {t}: the true {state} {label} is forbidden "
             if rows[t, label] == -np.inf:
                 raise ValueError(where + "there by unary")
             before = completed[own][t - 1]
-            table = tables[(t - 1) * self.tables.step] if t else np.zeros(self.tables.size)
-            if table[before * self.n_states + label] == -np.inf:
+            place = (t - 1) * self.tables.step * self.tables.size
+            if t and table[place + before * self.n_states + label] == -np.inf:
                 raise ValueError(where + f"after {state} {before} by pairwise")
         raise ValueError(where + "labels are forbidden by unary and pairwise")
+
+
+def _first_wrong(values, name):
+    """Return what is wrong with the first of some numbers that is none, or inf."""
+    k = int((~(values < np.inf)).argmax())
+    return f"{name(k)} is {values[k]}, expected a number or -inf"

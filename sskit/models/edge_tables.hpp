@@ -35,56 +35,27 @@ static inline double row_inner(const Rows* rows, ptrdiff_t s, ptrdiff_t t) {
     SSKIT_BY_TYPE(rows, return inner_of(rows, values, s, t))
 }
 
-template <class V>
-SSKIT_INLINE double add_growing_of(const Rows* rows, const V* values, ptrdiff_t t, double step,
-                                   double* weights, ptrdiff_t stride) {
-    Columns f;
-    const ptrdiff_t n = columns_of(*rows, t, f);
-    const V* x = values_of(*rows, values, t);
-    double growth = 0.0;
-    for (ptrdiff_t j = 0; j < n; ++j) {
-        double* w = weights + f[j] * stride;
-        const double change = step * number(x[j]), old = *w;
-        *w = old + change;
-        growth += change * (old + old + change);
-    }
-    return growth;
-}
-
 // weights += step * row t, the weight of feature f at weights[f * stride]; returns by how much the
 // squared norm of the weights grows
 static inline double add_growing(const Rows* rows, ptrdiff_t t, double step, double* weights,
                                  ptrdiff_t stride) {
-    SSKIT_BY_TYPE(rows, return add_growing_of(rows, values, t, step, weights, stride))
+    double growth = 0.0;
+    visit_row(rows, t, [&](ptrdiff_t f, double x) {
+        double* w = weights + f * stride;
+        const double change = step * x, old = *w;
+        *w = old + change;
+        growth += change * (old + old + change);
+    });
+    return growth;
 }
 
 // weights = value clipped to [lower, upper] at the features of row t, placed likewise
 static inline void clip_edge(const Rows* rows, ptrdiff_t t, const double* value,
                              const double* lower, const double* upper, double* weights,
                              ptrdiff_t stride) {
-    Columns f;
-    const ptrdiff_t n = columns_of(*rows, t, f);
-    for (ptrdiff_t j = 0; j < n; ++j)
-        clip_columns(f[j] * stride, f[j] * stride + 1, value, lower, upper, weights);
-}
-
-template <class V>
-SSKIT_INLINE void add_edge_row_of(const Rows* rows, const V* values, ptrdiff_t t,
-                                  const double* weights, ptrdiff_t stride, ptrdiff_t n_states,
-                                  double* out) {
-    Columns f;
-    const ptrdiff_t n = columns_of(*rows, t, f);
-    const V* x = values_of(*rows, values, t);
-    for (ptrdiff_t j = 0; j < n; ++j) {
-        const double value = number(x[j]), *row = weights + f[j] * stride;
-        for (ptrdiff_t b = 0; b < n_states; ++b) out[b] += value * row[b];
-    }
-}
-
-// out[b] += sum over the entries (f, x) of row t of x * weights[f * stride + b], b < n_states
-static inline void add_edge_row(const Rows* rows, ptrdiff_t t, const double* weights,
-                                ptrdiff_t stride, ptrdiff_t n_states, double* out) {
-    SSKIT_BY_TYPE(rows, add_edge_row_of(rows, values, t, weights, stride, n_states, out))
+    visit_row(rows, t, [=](ptrdiff_t f, double) {
+        clip_columns(f * stride, f * stride + 1, value, lower, upper, weights);
+    });
 }
 
 // hint: the first table of weights of row t will be read soon

@@ -14,6 +14,11 @@ cdef void score_rows(
     Py_ssize_t n_columns, double* out, Py_ssize_t stride
 ) noexcept nogil
 
+# rows of numbers, one after the other, to rows `stride` apart
+cdef void copy_rows(
+    const double* w, Py_ssize_t rows, Py_ssize_t columns, Py_ssize_t stride, double* out
+) noexcept nogil
+
 
 cdef class FeatureMap:
     """The operator B_i of a linear model: phi(x_i, y) = B_i m_i(y).
@@ -61,7 +66,6 @@ cdef class FeatureMap:
     cdef readonly Py_ssize_t head_columns
     cdef readonly Py_ssize_t head_weights    # where they begin, likewise the next ones
     cdef const double* mask                  # 0 or -inf, as the statistics; NULL: nothing is added
-    cdef const int32_t[::1] head_place       # (tail_base,) the weight of a statistic, from there on
     # edges
     cdef readonly object edge_features       # likewise; None: there are none
     cdef vector[Rows] edge_rows
@@ -77,6 +81,7 @@ cdef class FeatureMap:
     cdef readonly Py_ssize_t tail_base
     cdef readonly Py_ssize_t tail_weights
     cdef bint tail_extremes                  # is it a table of `triple_table`?
+    cdef const int64_t[::1] place            # the weight of a statistic of head or tail
     # what sqnorm needs, once prepared
     cdef double[::1] row_sqnorm              # (n_blocks,) if every block has one row
     cdef readonly SequenceGrams grams        # of blocks where they cost less than features
@@ -128,12 +133,8 @@ cdef class FeatureMap:
             return j
         e = j // stride
         j -= e * stride
-        column[0] = self.head_place[j] if self.edge_pairs else j
+        column[0] = self.place[j] - self.head_weights if self.edge_pairs else j
         return e
-    # the weight of a statistic of the tail
-    cdef inline Py_ssize_t tail_weight(self, Py_ssize_t j) noexcept nogil:
-        j -= self.tail_base
-        return self.tail_weights + j // self.tail_stride * self.tail_columns + j % self.tail_stride
     # the rows of nodes at which a direction is not zero, into `active`; returns how many
     cdef Py_ssize_t find_active(self, Py_ssize_t i, Direction delta) noexcept nogil
 

@@ -75,6 +75,14 @@ cdef void score_rows(
     score_rows_apart(rows, first, count, weights, n_columns, out, stride)
 
 
+cdef void copy_rows(
+    const double* w, Py_ssize_t rows, Py_ssize_t columns, Py_ssize_t stride, double* out
+) noexcept nogil:
+    cdef Py_ssize_t r
+    for r in range(rows):
+        memcpy(out + r * stride, w + r * columns, columns * sizeof(double))
+
+
 def padded_columns(Py_ssize_t columns):
     """Return how many places a row of so many columns takes."""
     return padded(columns)
@@ -123,7 +131,6 @@ cdef class FeatureMap:
                   edge_columns=None, tail=(0, 0), triples=False, space=None):
         cdef FeatureRows one
         cdef Py_ssize_t i, most = 1, n_edge_weights = 0  # a place to point at, also without nodes
-        cdef const double[::1] numbers
         cdef bint single
         self.parts = dict(
             features=features, offsets=offsets, n_columns=n_columns, head=head, mask=mask,
@@ -149,16 +156,8 @@ cdef class FeatureMap:
             self.node_rows.push_back(one.rows)
             self.node_rows.back().further = self.edge_weights // n_columns
         self.edge_weights += one.rows.n_further * n_columns
-        # they stay in `parts`
-        if mask is not None:
-            numbers = np.ravel(mask)
-            self.mask = &numbers[0]
-        if first_mask is not None:
-            numbers = first_mask
-            self.first_mask = &numbers[0]
-        if last_mask is not None:
-            numbers = last_mask
-            self.last_mask = &numbers[0]
+        self.mask = address(mask)
+        self.first_mask, self.last_mask = address(first_mask), address(last_mask)
         self.edge_features = edges
         if edges is not None:
             self.edge_features = edges if self.shared else tuple(edges)
@@ -211,14 +210,15 @@ cdef class FeatureMap:
 
     cdef int make_room(self) except -1:
         """Make the scratch memory of a thread."""
-        cdef Py_ssize_t j, n_nodes = 0, n_edges = 0, width = padded(self.head_columns)
-        place = np.zeros(self.tail_base + 1, dtype=np.int32)
-        cdef int32_t[::1] places = place
-        for j in range(self.tail_base):
-            places[j] = <int32_t>(j // width * self.head_columns + min(
-                j % width, self.head_columns - 1
-            ))
-        self.head_place = place
+        cdef Py_ssize_t n_nodes = 0, n_edges = 0
+        places = [
+            first + columns * np.arange(rows)[:, None] + np.minimum(np.arange(stride), columns - 1)
+            for first, rows, columns, stride in (
+                (self.head_weights, self.head_rows, self.head_columns, padded(self.head_columns)),
+                (self.tail_weights, self.tail_rows, self.tail_columns, self.tail_stride),
+            )
+        ]
+        self.place = np.concatenate([np.ravel(some) for some in places] + [[0]]).astype(np.int64)
         self.active = np.zeros(self.longest + 1, dtype=np.int32)
         self.fresh = np.zeros(self.longest + 1, dtype=np.int32)
         if not self.is_single and np.min(self.grams.offset, initial=0) < 0:
@@ -245,25 +245,17 @@ cdef class FeatureMap:
         )
 
     cdef void common_scores(self, const double* w, double* theta) noexcept nogil:
-        cdef Py_ssize_t r
+        cdef const double* tail = w + self.tail_weights
+        w += self.head_weights
         if self.head_rows == self.head_columns:
-            masked_table(w + self.head_weights, self.mask, self.head_rows, theta)
-        elif self.head_rows:
-            for r in range(self.head_rows):
-                memcpy(
-                    theta + r * padded(self.head_columns),
-                    w + self.head_weights + r * self.head_columns,
-                    self.head_columns * sizeof(double)
-                )
+            masked_table(w, self.mask, self.head_rows, theta)
+        else:
+            copy_rows(w, self.head_rows, self.head_columns, padded(self.head_columns), theta)
+        theta += self.tail_base
         if self.tail_extremes:
-            triple_table(w + self.tail_weights, self.n_columns, theta + self.tail_base)
-        elif self.tail_rows:
-            for r in range(self.tail_rows):
-                memcpy(
-                    theta + self.tail_base + r * self.tail_stride,
-                    w + self.tail_weights + r * self.tail_columns,
-                    self.tail_columns * sizeof(double)
-                )
+            triple_table(tail, self.n_columns, theta)
+        else:
+            copy_rows(tail, self.tail_rows, self.tail_columns, self.tail_stride, theta)
 
     cdef int own_scores(self, Py_ssize_t i, const double* w, double* theta) except -1 nogil:
         cdef Py_ssize_t count = self.count(i), k, e, n_edges
@@ -307,19 +299,15 @@ cdef class FeatureMap:
         cdef Py_ssize_t entry, t, c
         cdef unsigned int j, nodes = <unsigned int>self.node_base
         cdef unsigned int edges = <unsigned int>self.edge_base(i)
-        cdef unsigned int tail = <unsigned int>self.tail_base
         cdef unsigned int stride = <unsigned int>self.stride
-        cdef const double* head = w + self.head_weights
         if self.request == 2147483647:
             self.request = 0
             self.fresh[:] = 0
         self.request += 1
         for entry in range(count):
             j = <unsigned int>index[entry]
-            if j < tail:
-                theta[j] = head[self.head_place[j]]
-            elif j < nodes:
-                theta[j] = w[self.tail_weight(j)]
+            if j < nodes:
+                theta[j] = w[self.place[j]]
             elif j < edges:
                 t = (j - nodes) // stride
                 if self.fresh[t] == self.request:
@@ -388,22 +376,17 @@ cdef class FeatureMap:
     cdef double scatter_rest(
         self, Py_ssize_t i, Direction delta, double step, double* v
     ) noexcept nogil:
-        cdef Py_ssize_t entry, j, t, c, edges = self.edge_base(i), first = 0
+        cdef Py_ssize_t entry, j, t, c, edges = self.max_statistics, first = 0
         cdef Py_ssize_t columns = self.edge_columns
         cdef const Rows* rows = NULL
         cdef double growth = 0.0, change
         if not self.edge_rows.empty():
-            first, rows = self.first_edge(i), self.edge_rows_of(i)
+            first, rows, edges = self.first_edge(i), self.edge_rows_of(i), self.edge_base(i)
         for entry in range(delta.n):
             j = delta.index[entry]
-            if j < self.tail_base:
-                change = step * delta.value[j]
-                growth += grow(&v[self.head_weights + self.head_place[j]], change)
-        for entry in range(delta.n if self.tail_rows or not self.edge_rows.empty() else 0):
-            j = delta.index[entry]
             change = step * delta.value[j]
-            if self.tail_base <= j < self.node_base:
-                growth += grow(&v[self.tail_weight(j)], change)
+            if j < self.node_base:
+                growth += grow(&v[self.place[j]], change)
             elif j >= edges and change != 0.0:
                 t = first + self.edge_from(<unsigned int>(j - edges), &c)
                 if self.edge_pairs:
@@ -427,10 +410,8 @@ cdef class FeatureMap:
             w[j] = min(max(v[j], lower[j]), upper[j])
         for entry in range(delta.n if self.has_rest else 0):
             j = delta.index[entry]
-            if j < self.tail_base:
-                c = self.head_weights + self.head_place[j]
-            elif j < self.node_base:
-                c = self.tail_weight(j)
+            if j < self.node_base:
+                c = self.place[j]
             elif j < edges or all_edges and not self.edge_pairs:
                 continue
             else:
@@ -448,22 +429,17 @@ cdef class FeatureMap:
         return 0
 
     cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
-        cdef Py_ssize_t entry, j, base = self.tail_base
-        cdef double total = 0.0, tail = 0.0
+        cdef Py_ssize_t entry, j, base = self.node_base
+        cdef double total = 0.0
         if self.edge_pairs:
-            total = self.pair_sqnorm(i, delta)
-        else:
-            for entry in range(delta.n if base else 0):
-                j = delta.index[entry]
-                # arithmetic in place of a branch that nothing predicts
-                total += (j < base) * delta.value[j] * delta.value[j]
-            if not self.edge_rows.empty():
-                total += self.edge_sqnorm(i, delta)
-        for entry in range(delta.n if self.tail_rows else 0):
+            return self.pair_sqnorm(i, delta) + self.node_sqnorm(i, delta)
+        for entry in range(delta.n if base else 0):
             j = delta.index[entry]
-            if base <= j < self.node_base:
-                tail += delta.value[j] * delta.value[j]
-        return tail + (total + self.node_sqnorm(i, delta))
+            # arithmetic in place of a branch that nothing predicts
+            total += (j < base) * delta.value[j] * delta.value[j]
+        if not self.edge_rows.empty():
+            total += self.edge_sqnorm(i, delta)
+        return total + self.node_sqnorm(i, delta)
 
     cdef double node_sqnorm(self, Py_ssize_t i, Direction delta) noexcept nogil:
         cdef Py_ssize_t entry, j, n, end = self.edge_base(i), first = self.first_row(i)
@@ -506,7 +482,7 @@ cdef class FeatureMap:
                 add_row(rows, t, delta.value[j], image + c, columns)
         return taken_squares(image, self.tail_weights - self.edge_weights)
 
-    # of the head and the edges where these have tables as large
+    # of all but the nodes where edges have tables as large as the head
     cdef double pair_sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
         # Entries of the same pair of labels form a list, and only those share weights: with
         # numbers x_e, || sum_e d_e outer(x_e, pair) ||^2 is a sum over the pairs of entries.
@@ -517,10 +493,11 @@ cdef class FeatureMap:
         for entry in range(delta.n):
             j = delta.index[entry]
             value = delta.value[j]
-            if base <= j < first or value == 0.0:
-                continue
             if j < base:
                 self.pair_total[j] += value
+            elif j < self.node_base:
+                total += value * value
+            if j < first or value == 0.0:
                 continue
             e, cell = (j - first) // base, (j - first) % base
             self.pair_total[cell] += value
@@ -629,6 +606,15 @@ def digests_of(features, offsets):
         return row_digests(features, offsets)
     ends = [np.array([0, rows.n_rows], dtype=np.int64) for rows in features]
     return np.concatenate([row_digests(rows, end) for rows, end in zip(features, ends)])
+
+
+# where the numbers of a mask are, which stays in the parts of a map
+cdef const double* address(mask) except? NULL:
+    cdef const double[::1] numbers
+    if mask is None:
+        return NULL
+    numbers = np.ravel(mask)
+    return &numbers[0]
 
 
 # ||x||^2; zeros are left behind

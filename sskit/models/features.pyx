@@ -2,7 +2,8 @@
 
 import mmap
 import sys
-from functools import lru_cache
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache, partial
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,8 +16,7 @@ from libc.string cimport memcpy
 
 from sskit.core.checks cimport check_equal
 from sskit.core.lanes cimport LANES, prefetch_memory
-from sskit.models.rows cimport Half, add_squares
-from sskit.parallel.crew cimport Crew, Task
+from sskit.models.rows cimport Half, row_sqnorm
 
 cdef extern from "row_kernels.hpp" namespace "sskit":
     void gram_rows(
@@ -52,8 +52,7 @@ COUNTED_ROWS = 10_000
 # Stored entries from which on threads are worth starting for Gram matrices.
 LEAST_ENTRIES = 1_000_000
 # Portions of runs of rows for each thread: runs are of different lengths.
-cdef Py_ssize_t PORTIONS = 16
-MOST_WORKERS = 64
+PORTIONS = 16
 # Spare numbers behind weights.
 SPARE = LANES
 
@@ -206,25 +205,17 @@ cdef class FeatureRows:
         else:
             prefetch_memory(self.rows.values + start, n * sizeof(double))
 
-    def sqnorms(self, double constant=0.0):
+    def sqnorms(self):
         """Return the squared norms of the rows, shape (n_rows,); infinite where they overflow.
 
-        Parameters
-        ----------
-        constant : float, default=0.0
-            The square of one more feature of all rows.
-
-        Returns
-        -------
-        norms : ndarray of shape (n_rows,)
-            The same for dense and CSR rows of the same numbers to the last bit.
+        They are the same for dense and CSR rows of the same numbers to the last bit.
         """
         norms = np.empty(self.n_rows)
         cdef double[::1] out = norms
         cdef Py_ssize_t t
         with nogil:
             for t in range(self.n_rows):
-                out[t] = add_squares(&self.rows, t, constant)
+                out[t] = row_sqnorm(&self.rows, t)
         return norms
 
 
@@ -390,91 +381,37 @@ def check_csr(X):
         raise ValueError("the sparse matrix has column indices out of range")
 
 
-cdef class RowGrams(Task):
-    """Packed Gram matrices of runs of rows, each computed by one thread.
-
-    The bits do not depend on the number of threads.
+def fill_grams(FeatureRows features, const int64_t[::1] offsets, const int64_t[::1] place,
+               double[::1] out, Py_ssize_t start, Py_ssize_t stop):
+    """Write packed Gram matrices of the runs start .. stop - 1 of rows.
 
     Parameters
     ----------
     features : FeatureRows
-        All rows; its n_jobs threads go through them.
+        All rows.
     offsets : ndarray of shape (n_runs + 1,), int64
-        Where the runs of rows begin and end; they must be rows of the features.
+        Where the runs of rows begin and end.
     place : ndarray of shape (n_runs,), int64
         Where the matrix of a run is written; -1 if none is wanted.
     out : ndarray
         Where they are written.
+    start, stop : int
+        Which runs.
     """
-
-    cdef FeatureRows features
-    cdef const int64_t[::1] offsets
-    cdef const int64_t[::1] place
-    cdef double[::1] out
-    cdef Py_ssize_t n_workers
-    cdef double[:, ::1] scratch      # (n_workers, n_features + LANES), zero between runs
-
-    def __cinit__(self, FeatureRows features, const int64_t[::1] offsets,
-                  const int64_t[::1] place, double[::1] out):
-        self.features, self.offsets, self.place = features, offsets, place
-        self.out = out
-        self.n_workers = 1
-        if features.n_entries >= LEAST_ENTRIES:
-            self.n_workers = min(effective_n_jobs(features.n_jobs), MOST_WORKERS)
-        self.scratch = np.zeros((self.n_workers, features.n_features + LANES))
-
-    def compute(self):
-        """Write all matrices."""
-        cdef Py_ssize_t n = self.place.shape[0]
-        cdef Crew crew
-        if self.n_workers == 1:
-            with nogil:
-                self.perform(0, n, 0)
-            return
-        crew = Crew(self.n_workers)
-        crew.begin(self)
-        try:
-            with nogil:
-                crew.run(n, n // (PORTIONS * self.n_workers))
-        finally:
-            crew.end()
-
-    cdef bint perform(
-        self, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t worker
-    ) except -1 nogil:
-        cdef Py_ssize_t i, count
-        cdef double* gram
+    cdef double[::1] scratch = np.zeros(features.n_features + LANES)
+    cdef Py_ssize_t i, first
+    with nogil:
         for i in range(start, stop):
-            if self.place[i] < 0:
-                continue
-            count = self.offsets[i + 1] - self.offsets[i]
-            gram = &self.out[self.place[i]]
-            gram_rows(
-                &self.features.rows, self.offsets[i], count, &self.scratch[worker, 0], gram
-            )
-        return False
+            first = offsets[i]
+            if place[i] >= 0:
+                gram_rows(
+                    &features.rows, first, offsets[i + 1] - first, &scratch[0], &out[place[i]]
+                )
 
 
-def squared_norms(X, n_jobs=None):
-    """Return the squared norms of rows in double precision, infinite where they overflow.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n_rows, n_features)
-        As `FeatureRows` takes it. Not copied.
-    n_jobs : int, default=None
-        Number of threads.
-
-    Returns
-    -------
-    sqnorms : ndarray of shape (n_rows,)
-        The same for the same numbers of all types.
-    """
-    features = FeatureRows(X, sparsify=False, n_jobs=n_jobs)
-    norms = np.empty(features.n_rows)
-    rows = np.arange(features.n_rows + 1)
-    RowGrams(features, rows, rows[:-1], norms).compute()
-    return norms
+def squared_norms(X):
+    """Return the squared norms of rows in double precision, infinite where they overflow."""
+    return FeatureRows(X, sparsify=False).sqnorms()
 
 
 cdef class SequenceGrams:
@@ -568,12 +505,18 @@ def make_grams(features, const int64_t[::1] offsets):
             offset[i] = total
             total += count * (count + 1) // 2
     numbers = np.empty(max(total, 1))
-    if shared:
-        RowGrams(features, offsets, offset, numbers).compute()
-    else:
+    if not shared:
         for i in range(n):
             ends = np.array([0, offsets[i + 1] - offsets[i]])
-            RowGrams(features[i], ends, offset[i : i + 1], numbers).compute()
+            fill_grams(features[i], ends, offset[i : i + 1], numbers, 0, 1)
+    elif rows.n_entries < LEAST_ENTRIES:
+        fill_grams(rows, offsets, offset, numbers, 0, n)
+    else:
+        n_workers = effective_n_jobs(rows.n_jobs)
+        cuts = np.linspace(0, n, PORTIONS * n_workers + 1).astype(np.intp)
+        task = partial(fill_grams, rows, offsets, offset, numbers)
+        with ThreadPoolExecutor(n_workers) as executor:
+            list(executor.map(task, cuts, cuts[1:]))
     return SequenceGrams(offset, numbers)
 
 
@@ -596,7 +539,6 @@ def row_digests(FeatureRows features, const int64_t[::1] offsets):
     cdef uint64_t digest
     digests = np.empty(n_runs, dtype=np.uint64)
     cdef uint64_t[::1] out = digests
-    check_within(offsets, features.n_rows, "rows")
     with nogil:
         for i in range(n_runs):
             digest = <uint64_t>(offsets[i + 1] - offsets[i])
@@ -622,30 +564,8 @@ def value_digests(values, const int64_t[::1] offsets):
     digests : ndarray of shape (n,), uint64
         Not cryptographic.
     """
-    cdef Py_ssize_t i, t, n_runs = offsets.shape[0] - 1
-    cdef uint64_t digest
-    cdef const uint64_t[::1] words = np.ascontiguousarray(values, dtype=np.float64).view(np.uint64)
-    digests = np.empty(n_runs, dtype=np.uint64)
-    cdef uint64_t[::1] out = digests
-    check_within(offsets, words.shape[0], "values")
-    with nogil:
-        for i in range(n_runs):
-            digest = <uint64_t>(offsets[i + 1] - offsets[i])
-            for t in range(offsets[i], offsets[i + 1]):
-                digest = mixed(digest, words[t])
-            out[i] = digest
-    return digests
-
-
-cdef int check_within(const int64_t[::1] offsets, Py_ssize_t n, str name) except -1:
-    cdef Py_ssize_t i
-    for i in range(offsets.shape[0] - 1):
-        if not 0 <= offsets[i] <= offsets[i + 1] <= n:
-            raise ValueError(
-                f"offsets must be within the {n} {name} and never fall, got {offsets[i]}, "
-                f"{offsets[i + 1]}"
-            )
-    return 0
+    numbers = np.ascontiguousarray(values, dtype=np.float64).reshape(-1, 1)
+    return row_digests(FeatureRows(numbers, sparsify=False), offsets)
 
 
 cdef int write_columns(

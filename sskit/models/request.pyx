@@ -9,12 +9,13 @@ from joblib import effective_n_jobs
 from sskit.models.features import SPARE, take_weights
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy
 
 from sskit.core.lanes cimport LANES, padded
+from sskit.models.feature_map cimport FeatureMap, copy_rows
 from sskit.models.features cimport FeatureRows, are_modest
-
+from sskit.models.structure cimport Block, NodeLoss, Structure
 
 # Rows that are scored one after the other, and products from which on threads are worth starting.
 GROUP, LEAST_PRODUCTS = 64, 10_000_000
@@ -68,6 +69,17 @@ cdef class Request:
         For subclasses.
     """
 
+    cdef readonly FeatureMap map
+    cdef readonly Structure structure
+    cdef readonly NodeLoss known             # its states that are not possible are never chosen
+    cdef bint forbids                        # do potentials say so? Else `best` of the structure
+    cdef double[::1] weights                 # (n_weights + LANES,)
+    cdef readonly Py_ssize_t n_blocks
+    cdef const int64_t[::1] offsets          # of the structure
+    cdef readonly Py_ssize_t n_nodes         # or labels, if the structure says how many
+    cdef readonly Py_ssize_t n_rows          # of arrays by node: more where these are padded
+    cdef readonly Py_ssize_t n_states
+
     def __cinit__(self, FeatureMap map, Structure structure, weights, possible=None,
                   n_states=None, known=None, **given):
         self.map, self.structure, self.weights = map, structure, weights
@@ -82,6 +94,7 @@ cdef class Request:
         elif known is not None:
             self.n_states = self.known.n_states
 
+    # the potentials of a block, in theta, which `begin` has made
     cdef int load(self, Py_ssize_t i, double* theta, Block* b) except -1 nogil:
         self.map.own_scores(i, &self.weights[0], theta)
         b.i, b.first, b.theta = i, self.offsets[i], theta
@@ -135,9 +148,85 @@ cdef class Request:
         return other
 
 
-def find_best(Request request, Py_ssize_t start, Py_ssize_t stop, int32_t[::1] out):
-    """Write the best labellings of the blocks start .. stop - 1."""
-    cdef double[::1] theta = request.begin()
+cdef class GivenMap(FeatureMap):
+    """Where potentials lie that are given: edges have tables of their own, or those of a block one.
+
+    Arguments are those of a `FeatureMap`, of rows without features.
+    """
+
+    cdef public bint one_each                # has a block one table?
+
+    cdef bint is_bare(self, Py_ssize_t i, Py_ssize_t e) noexcept nogil:
+        return False
+
+    cdef Py_ssize_t edge_table(self, Py_ssize_t i, Py_ssize_t e) noexcept nogil:
+        return self.edge_base(i) + (0 if self.one_each else e * self.edge_stride)
+
+
+cdef class Given(Request):
+    """Blocks whose potentials of nodes are given, and those of edges if they are not weights.
+
+    Parameters
+    ----------
+    map, structure, weights : object
+        As for a `Request`.
+    nodes : ndarray of shape (n_rows * n_states,), float32 or float64
+        Potentials of nodes, row after row, numbers or -inf.
+    first : ndarray of shape (n_blocks,), int64
+        The row of the first node of a block.
+    tables : ndarray, float32 or float64, default=None
+        Potentials of edges, table after table; None: features of edges have weights.
+    table_first : ndarray of shape (n_blocks,), int64, default=None
+        The first table of a block.
+    step : {0, 1}, default=1
+        0 if all edges of a block have its first table.
+    """
+
+    cdef const double[::1] numbers           # of nodes
+    cdef const double[::1] tables
+    cdef const int64_t[::1] row
+    cdef const int64_t[::1] table_first
+    cdef Py_ssize_t step
+    cdef dict given
+
+    def __cinit__(self, FeatureMap map, Structure structure, weights, *, nodes, first, tables=None,
+                  table_first=None, Py_ssize_t step=1):
+        nodes = nodes.astype(np.float64, copy=False)
+        tables = None if tables is None else tables.astype(np.float64, copy=False)
+        self.given = dict(
+            nodes=nodes, first=first, tables=tables, table_first=table_first, step=step
+        )
+        self.numbers, self.row, self.step = nodes, first, step
+        self.tables, self.table_first = tables, table_first
+        self.n_rows = len(nodes) // map.n_columns
+
+    cdef int load(self, Py_ssize_t i, double* theta, Block* b) except -1 nogil:
+        cdef Py_ssize_t n = self.map.count(i), K = self.map.n_columns, stride = self.map.edge_stride
+        cdef Py_ssize_t n_rows = 1, columns = self.map.edge_columns, e, table
+        b.i, b.n, b.first, b.theta = i, n, self.row[i], theta
+        if self.tables is None and self.map.edge_pairs:
+            self.map.own_scores(i, &self.weights[0], theta)
+        if n:
+            copy_rows(
+                &self.numbers[b.first * K], n, K, self.map.stride, theta + self.map.node_base
+            )
+        if self.map.edge_pairs:
+            n_rows, columns = self.map.head_rows, self.map.head_columns
+        theta += self.map.edge_base(i)
+        for e in range(self.map.n_edges(i) if self.tables is not None else 0):
+            table = (self.table_first[i] + self.step * e) * n_rows * columns
+            copy_rows(&self.tables[table], n_rows, columns, stride // n_rows, theta + e * stride)
+        return 0
+
+    def fork(self):
+        """Return the same request for another thread."""
+        return Given(self.map, self.structure.fork(), self.weights, **self.given)
+
+
+def find_best(Request request, Py_ssize_t start, Py_ssize_t stop, tuple out):
+    """Write the best labellings of the blocks start .. stop - 1, and what they may have missed."""
+    cdef int32_t[::1] labels = out[0]
+    cdef double[::1] excess = out[1], theta = request.begin()
     cdef Py_ssize_t i
     cdef Block b
     with nogil:
@@ -145,7 +234,8 @@ def find_best(Request request, Py_ssize_t start, Py_ssize_t stop, int32_t[::1] o
             if request.offsets[i] == request.offsets[i + 1]:
                 continue
             request.load(i, &theta[0], &b)
-            request.structure.best(&b, request.known, 0.0, &out[b.first])
+            request.structure.best(&b, request.known, 0.0, &labels[b.first])
+            excess[i] = request.structure.excess
 
 
 def find_top_k(Request request, Py_ssize_t start, Py_ssize_t stop, tuple out):
@@ -178,6 +268,19 @@ def find_max_marginals(Request request, Py_ssize_t start, Py_ssize_t stop,
                 continue
             request.load(i, &theta[0], &b)
             request.structure.max_marginals(&b, &out[b.first, 0])
+
+
+def find_grid_marginals(Request request, Py_ssize_t start, Py_ssize_t stop, list out):
+    """Write the max-marginals of blocks, arrays of three axes each."""
+    cdef double[::1] theta = request.begin()
+    cdef double[:, :, ::1] best
+    cdef Py_ssize_t i
+    cdef Block b
+    for i in range(start, stop):
+        best = out[i]
+        with nogil:
+            request.load(i, &theta[0], &b)
+            request.structure.max_marginals(&b, &best[0, 0, 0])
 
 
 cdef class MaskedBlock:
@@ -275,19 +378,6 @@ def search_max_marginals(Request request, Py_ssize_t start, Py_ssize_t stop, dou
                 found = masked.best()
                 out[masked.b.first + t, k] = -INFINITY if found is None else found[0]
             possible[t] = True
-
-
-def find_excesses(Request request, Py_ssize_t start, Py_ssize_t stop, double[::1] out):
-    """Write what the labellings of the blocks start .. stop - 1 may have missed."""
-    cdef double[::1] theta = request.begin()
-    cdef int32_t[::1] labels = np.empty(request.map.longest, dtype=np.int32)
-    cdef Py_ssize_t i
-    cdef Block b
-    with nogil:
-        for i in range(start, stop):
-            request.load(i, &theta[0], &b)
-            request.structure.best(&b, request.known, 0.0, &labels[0])
-            out[i] = request.structure.excess
 
 
 def find_marginals(Request request, Py_ssize_t start, Py_ssize_t stop, tuple out):
@@ -405,6 +495,84 @@ def find_scores(Request request, Py_ssize_t start, Py_ssize_t stop, tuple out):
                 scores[i] = request.structure.score(&b, &labels[b.first])
 
 
+def find_hinges(Given given, Py_ssize_t start, Py_ssize_t stop, tuple out):
+    """Write the hinges of the blocks start .. stop - 1.
+
+    Parameters
+    ----------
+    given : Given
+        The blocks.
+    start, stop : int
+        Which of them.
+    out : tuple
+        ``(label, known, loss, slack, completed, found, value, scale, exact)``. Labels (n_rows,)
+        that are true, -1 where they are not known; a `NodeLoss` of the states that agree with
+        them, and one whose truth is `completed`, or None for completions alone; the number of
+        candidates for slack rescaling, 0 for margin rescaling. Then what is written: the labels,
+        completed by the best ones (n_rows,); those that violate most; hinges (n_blocks,), -inf
+        where the completed labels are forbidden; factors of their gradients; and whether both
+        maxima are certain.
+    """
+    cdef const int32_t[::1] label = out[0]
+    cdef NodeLoss known = out[1], loss = out[2]
+    cdef bint has_loss = loss is not None, slack = out[3] > 0, certain
+    cdef int32_t[::1] completed = out[4], found = out[5]
+    cdef double[::1] value = out[6], scale = out[7], theta = given.begin()
+    cdef unsigned char[::1] exact = out[8]
+    cdef Structure structure = given.structure
+    cdef int32_t[::1] index = np.empty(structure.max_support + 1, dtype=np.int32)
+    cdef double[::1] sign = np.empty(structure.max_support + 1)
+    cdef double[::1] h = np.empty(out[3]), g = np.empty(out[3])
+    cdef Py_ssize_t i, t, c, best, n_known, n_wrong
+    cdef int32_t* truth
+    cdef int32_t* labels
+    cdef double more
+    cdef Block b
+    with nogil:
+        for i in range(start, stop):
+            if not given.map.count(i):
+                continue
+            given.load(i, &theta[0], &b)
+            truth, labels = &completed[b.first], &found[b.first]
+            n_known, certain = 0, True
+            for t in range(b.n):
+                n_known += label[b.first + t] >= 0
+                truth[t] = max(label[b.first + t], 0)
+            if n_known < b.n:
+                structure.best(&b, known, 0.0, truth)
+                certain = structure.excess == 0.0
+            # where nothing is allowed any labelling may be found
+            n_wrong = 0
+            for t in range(b.n):
+                n_wrong += label[b.first + t] >= 0 and truth[t] != label[b.first + t]
+            if n_wrong or not structure.score(&b, truth) > -INFINITY:
+                value[i] = -INFINITY
+                continue
+            if not has_loss:
+                continue
+            memcpy(labels, truth, b.n * sizeof(int32_t))
+            if slack:
+                best, more = 0, 0.0
+                for c in range(structure.candidates(&b, loss, &h[0], &g[0])):
+                    if g[c] * (1.0 + h[c]) > more:
+                        best, more = c, g[c] * (1.0 + h[c])
+                scale[i] = g[best]
+                if best:
+                    structure.take(&b, loss, best, labels)
+            else:
+                structure.best(&b, loss, 1.0, labels)
+                certain = certain and structure.excess == 0.0
+            exact[i] = certain
+            more = 0.0
+            # equal terms cancel to the last bit
+            for t in range(structure.plane(&b, truth, labels, &index[0], &sign[0])):
+                more -= sign[t] * theta[index[t]]
+            if slack:
+                value[i] = max(scale[i] * (1.0 + more), 0.0)
+            else:
+                value[i] = max(structure.loss_of(&b, loss, labels) + more, 0.0)
+
+
 class Decoder:
     """Labels of the blocks of a request, which threads share.
 
@@ -444,7 +612,11 @@ class Decoder:
 
     def best(self):
         """Return the best labels of all nodes, shape (n_nodes,), int32."""
-        return self.run(find_best, np.zeros(self.request.n_rows, dtype=np.int32))
+        return self._best()[0]
+
+    def _best(self):
+        labels = np.zeros(self.request.n_rows, dtype=np.int32)
+        return self.run(find_best, (labels, np.zeros(self.request.n_blocks)))
 
     def top_k(self, k):
         """Return the k best labellings of each block and their scores.
@@ -528,7 +700,7 @@ class Decoder:
         excess : ndarray of shape (n_blocks,)
             Of a structure that is exact, or bounds what it may have missed.
         """
-        return self.run(find_excesses, np.empty(self.request.n_blocks))
+        return self._best()[1]
 
 
 def row_scores(X, coef, n_jobs=None):

@@ -303,34 +303,21 @@ SSKIT_OWN_CLONES void add_rows(const Rows* rows, ptrdiff_t first, const int32_t*
                                     n_states, weights))
 }
 
-template <class V>
-SSKIT_INLINE void gram_sparse(const Rows* rows, const V* values, ptrdiff_t first, ptrdiff_t count,
-                              double* scratch, double* out) {
-    Columns f;
-    for (ptrdiff_t s = 0; s < count; ++s) {
-        const V* x = values_of(*rows, values, first + s);
-        ptrdiff_t n = columns_of(*rows, first + s, f);
-        for (ptrdiff_t j = 0; j < n; ++j) scratch[f[j]] = number(x[j]);
-        for (ptrdiff_t t = s; t < count; ++t) {
-            const V* y = values_of(*rows, values, first + t);
-            n = columns_of(*rows, first + t, f);
-            double sum = 0.0;
-            for (ptrdiff_t j = 0; j < n; ++j) sum += number(y[j]) * scratch[f[j]];
-            out[t * (t + 1) / 2 + s] = sum;
-        }
-        n = columns_of(*rows, first + s, f);
-        for (ptrdiff_t j = 0; j < n; ++j) scratch[f[j]] = 0.0;
-    }
-}
-
 // Packed upper triangle of the Gram matrix of `count` rows; scratch (n_features,) is zero before
 // and after.
 SSKIT_OWN_CLONES void gram_rows(const Rows* rows, ptrdiff_t first, ptrdiff_t count, double* scratch,
                             double* out) {
-    if (rows->indptr) {
-        SSKIT_BY_TYPE(rows, gram_sparse(rows, values, first, count, scratch, out))
-    } else {
+    if (!rows->indptr) {
         SSKIT_BY_TYPE(rows, gram_dense(values_of(*rows, values, first), count, rows->width, out))
+    }
+    for (ptrdiff_t s = 0; s < (rows->indptr ? count : 0); ++s) {
+        visit_entries(rows, first + s, [=](ptrdiff_t f, double x) { scratch[f] = x; });
+        for (ptrdiff_t t = s; t < count; ++t) {
+            double sum = 0.0;
+            visit_entries(rows, first + t, [&](ptrdiff_t f, double x) { sum += x * scratch[f]; });
+            out[t * (t + 1) / 2 + s] = sum;
+        }
+        visit_entries(rows, first + s, [=](ptrdiff_t f, double) { scratch[f] = 0.0; });
     }
     if (!rows->marks) return;
     for (ptrdiff_t t = 0; t < count; ++t)

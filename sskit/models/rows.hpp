@@ -90,76 +90,64 @@ SSKIT_INLINE const V* values_of(const Rows& rows, const V* values, ptrdiff_t t) 
         for (ptrdiff_t c = (rows)->further, m = (rows)->marks[t]; m; m >>= 1, ++c)           \
             if (m & 1) statement;
 
-template <class V>
-SSKIT_INLINE double dot_row_of(const Rows* rows, const V* values, ptrdiff_t t,
-                               const double* weights, ptrdiff_t stride) {
+// Calls visit(column, number) for the entries of row t.
+template <class Visit>
+SSKIT_INLINE void visit_entries(const Rows* rows, ptrdiff_t t, const Visit& visit) {
     Columns f;
     const ptrdiff_t n = columns_of(*rows, t, f);
-    const V* x = values_of(*rows, values, t);
-    double sum = 0.0;
-    for (ptrdiff_t j = 0; j < n; ++j) sum += number(x[j]) * weights[f[j] * stride];
-    SSKIT_MARKED(rows, t, sum += weights[c * stride])
-    return sum;
+    SSKIT_BY_TYPE(rows, {
+        const auto* x = values_of(*rows, values, t);
+        for (ptrdiff_t j = 0; j < n; ++j) visit(f[j], number(x[j]));
+    })
+}
+
+// Likewise, for its further columns too.
+template <class Visit>
+SSKIT_INLINE void visit_row(const Rows* rows, ptrdiff_t t, const Visit& visit) {
+    visit_entries(rows, t, visit);
+    SSKIT_MARKED(rows, t, visit(c, 1.0))
+}
+
+// Calls visit(column) for the columns of the active rows; all dense rows have the same ones.
+template <class Visit>
+SSKIT_INLINE void visit_columns(const Rows* rows, ptrdiff_t first, const int32_t* active,
+                                ptrdiff_t n_active, const Visit& visit) {
+    Columns f;
+    for (ptrdiff_t a = 0; a < (rows->indptr || !n_active ? n_active : 1); ++a) {
+        const ptrdiff_t n = columns_of(*rows, first + active[a], f);
+        for (ptrdiff_t j = 0; j < n; ++j) visit(f[j]);
+    }
+    for (ptrdiff_t j = 0; j < (n_active ? rows->n_further : 0); ++j) visit(rows->further + j);
 }
 
 // <row t, weights>, the weight of feature f at weights[f * stride]
 static inline double dot_row(const Rows* rows, ptrdiff_t t, const double* weights,
                              ptrdiff_t stride) {
-    SSKIT_BY_TYPE(rows, return dot_row_of(rows, values, t, weights, stride))
-}
-
-template <class V>
-SSKIT_INLINE void add_row_of(const Rows* rows, const V* values, ptrdiff_t t, double step,
-                             double* weights, ptrdiff_t stride) {
-    Columns f;
-    const ptrdiff_t n = columns_of(*rows, t, f);
-    const V* x = values_of(*rows, values, t);
-    for (ptrdiff_t j = 0; j < n; ++j) weights[f[j] * stride] += step * number(x[j]);
-    SSKIT_MARKED(rows, t, weights[c * stride] += step)
+    double sum = 0.0;
+    visit_row(rows, t, [&](ptrdiff_t f, double x) { sum += x * weights[f * stride]; });
+    return sum;
 }
 
 // weights += step * row t, placed likewise
 static inline void add_row(const Rows* rows, ptrdiff_t t, double step, double* weights,
                            ptrdiff_t stride) {
-    SSKIT_BY_TYPE(rows, add_row_of(rows, values, t, step, weights, stride))
+    visit_row(rows, t, [=](ptrdiff_t f, double x) { weights[f * stride] += step * x; });
 }
 
-template <class V>
-SSKIT_INLINE void score_part_of(const Rows* rows, const V* values, ptrdiff_t t,
-                                const double* weights, ptrdiff_t n_states, ptrdiff_t start,
-                                ptrdiff_t stop, double* out) {
-    Columns f;
-    const ptrdiff_t n = columns_of(*rows, t, f);
-    const V* x = values_of(*rows, values, t);
-    for (ptrdiff_t k = start; k < stop; ++k) out[k] = 0.0;
-    for (ptrdiff_t j = 0; j < n; ++j) {
-        const double value = number(x[j]), *row = weights + f[j] * n_states;
-        for (ptrdiff_t k = start; k < stop; ++k) out[k] += value * row[k];
-    }
-    SSKIT_MARKED(rows, t, {
-        for (ptrdiff_t k = start; k < stop; ++k) out[k] += weights[c * n_states + k];
-    })
+// out[k] += <row t, weights[:, k]>, k < n, the weights of feature f at weights[f * stride + k]
+static inline void add_products(const Rows* rows, ptrdiff_t t, const double* weights,
+                                ptrdiff_t stride, ptrdiff_t n, double* out) {
+    visit_row(rows, t, [=](ptrdiff_t f, double x) {
+        const double* row = weights + f * stride;
+        for (ptrdiff_t k = 0; k < n; ++k) out[k] += x * row[k];
+    });
 }
 
-// out[k] = <row t, weights[:, k]> for the states k from start to stop - 1
-static inline void score_part(const Rows* rows, ptrdiff_t t, const double* weights,
-                              ptrdiff_t n_states, ptrdiff_t start, ptrdiff_t stop, double* out) {
-    SSKIT_BY_TYPE(rows, score_part_of(rows, values, t, weights, n_states, start, stop, out))
-}
-
-template <class V>
-SSKIT_INLINE double add_squares_of(const Rows* rows, const V* values, ptrdiff_t t, double sum) {
-    Columns f;
-    const ptrdiff_t n = columns_of(*rows, t, f);
-    const V* x = values_of(*rows, values, t);
-    SSKIT_MARKED(rows, t, sum += 1.0)
-    for (ptrdiff_t j = 0; j < n; ++j) sum += number(x[j]) * number(x[j]);
+// ||row t||^2, the same for dense and CSR rows to the last bit
+static inline double row_sqnorm(const Rows* rows, ptrdiff_t t) {
+    double sum = 0.0;
+    visit_row(rows, t, [&](ptrdiff_t, double x) { sum += x * x; });
     return sum;
-}
-
-// sum + ||row t||^2, the same for dense and CSR rows to the last bit
-static inline double add_squares(const Rows* rows, ptrdiff_t t, double sum) {
-    SSKIT_BY_TYPE(rows, return add_squares_of(rows, values, t, sum))
 }
 
 SSKIT_INLINE void clip_columns(ptrdiff_t from, ptrdiff_t to, const double* value,
@@ -174,29 +162,17 @@ SSKIT_INLINE void clip_columns(ptrdiff_t from, ptrdiff_t to, const double* value
 static inline void clip_rows(const Rows* rows, ptrdiff_t first, const int32_t* active,
                              ptrdiff_t n_active, ptrdiff_t n_states, const double* value,
                              const double* lower, const double* upper, double* weights) {
-    Columns f;
-    // all dense rows have the same features
-    for (ptrdiff_t a = 0; a < (rows->indptr || !n_active ? n_active : 1); ++a) {
-        const ptrdiff_t n = columns_of(*rows, first + active[a], f);
-        for (ptrdiff_t j = 0; j < n; ++j)
-            clip_columns(f[j] * n_states, (f[j] + 1) * n_states, value, lower, upper, weights);
-    }
-    const ptrdiff_t end = n_active ? rows->further + rows->n_further : rows->further;
-    clip_columns(rows->further * n_states, end * n_states, value, lower, upper, weights);
+    visit_columns(rows, first, active, n_active, [=](ptrdiff_t f) {
+        clip_columns(f * n_states, (f + 1) * n_states, value, lower, upper, weights);
+    });
 }
 
 // weights[f, :] = 0 for every feature f of the active rows
 static inline void clear_rows(const Rows* rows, ptrdiff_t first, const int32_t* active,
                               ptrdiff_t n_active, ptrdiff_t n_states, double* weights) {
-    Columns f;
-    for (ptrdiff_t a = 0; a < (rows->indptr || !n_active ? n_active : 1); ++a) {
-        const ptrdiff_t n = columns_of(*rows, first + active[a], f);
-        for (ptrdiff_t j = 0; j < n; ++j)
-            memset(weights + f[j] * n_states, 0, n_states * sizeof(double));
-    }
-    if (rows->n_further)
-        memset(weights + rows->further * n_states, 0,
-               rows->n_further * n_states * sizeof(double));
+    visit_columns(rows, first, active, n_active, [=](ptrdiff_t f) {
+        memset(weights + f * n_states, 0, n_states * sizeof(double));
+    });
 }
 
 // multiply and fold, the step of splitmix64
@@ -205,26 +181,14 @@ SSKIT_INLINE uint64_t mixed(uint64_t digest, uint64_t word) {
     return digest ^ (digest >> 31);
 }
 
-SSKIT_INLINE uint64_t with_entry(uint64_t digest, ptrdiff_t column, double value) {
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof(bits));
-    return value == 0.0 ? digest : mixed(mixed(digest, (uint64_t)column), bits);
-}
-
-template <class V>
-SSKIT_INLINE uint64_t add_row_digest_of(const Rows* rows, const V* values, ptrdiff_t t,
-                                        uint64_t digest) {
-    Columns f;
-    const ptrdiff_t n = columns_of(*rows, t, f);
-    const V* x = values_of(*rows, values, t);
-    for (ptrdiff_t j = 0; j < n; ++j) digest = with_entry(digest, f[j], number(x[j]));
-    SSKIT_MARKED(rows, t, digest = with_entry(digest, c, 1.0))
-    return digest;
-}
-
 // a digest of what is not zero in row t, and where it stands, on top of another digest
 static inline uint64_t add_row_digest(const Rows* rows, ptrdiff_t t, uint64_t digest) {
-    SSKIT_BY_TYPE(rows, return add_row_digest_of(rows, values, t, digest))
+    visit_row(rows, t, [&](ptrdiff_t f, double x) {
+        uint64_t bits;
+        memcpy(&bits, &x, sizeof(bits));
+        if (x != 0.0) digest = mixed(mixed(digest, (uint64_t)f), bits);
+    });
+    return digest;
 }
 
 }  // namespace sskit

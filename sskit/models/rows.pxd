@@ -26,13 +26,13 @@ cdef extern from "rows.hpp" namespace "sskit":
     void add_row(
         const Rows* rows, Py_ssize_t t, double step, double* weights, Py_ssize_t stride
     ) noexcept nogil
-    # out[k] = <row t, weights[:, k]> for the states k from start to stop - 1
-    void score_part(
-        const Rows* rows, Py_ssize_t t, const double* weights, Py_ssize_t n_states,
-        Py_ssize_t start, Py_ssize_t stop, double* out
+    # out[k] += <row t, weights[:, k]>, k < n, the weights of feature f at weights[f * stride + k]
+    void add_products(
+        const Rows* rows, Py_ssize_t t, const double* weights, Py_ssize_t stride, Py_ssize_t n,
+        double* out
     ) noexcept nogil
-    # sum + ||row t||^2, the same for dense and CSR rows to the last bit
-    double add_squares(const Rows* rows, Py_ssize_t t, double sum) noexcept nogil
+    # ||row t||^2, the same for dense and CSR rows to the last bit
+    double row_sqnorm(const Rows* rows, Py_ssize_t t) noexcept nogil
     void clip_rows(
         const Rows* rows, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active,
         Py_ssize_t n_states, const double* value, const double* lower, const double* upper,

@@ -69,7 +69,7 @@ SSKIT_INLINE ptrdiff_t next_piece(ptrdiff_t done, ptrdiff_t n) {
 
 // out (NR, NV vectors) += x (NR, n) @ weights (n, NV vectors)
 template <int NR, int NV>
-SSKIT_INLINE void add_products(const double* const* x, ptrdiff_t n, const double* weights,
+SSKIT_INLINE void add_register_sums(const double* const* x, ptrdiff_t n, const double* weights,
                                ptrdiff_t stride, double* out, ptrdiff_t out_stride) {
     vec sum[NR][NV];
     for (int r = 0; r < NR; ++r)
@@ -94,7 +94,7 @@ SSKIT_INLINE void add_tile(const double* const* x, ptrdiff_t n, const double* we
         add_tile<NR / 2, NV>(x, n, weights, stride, out, out_stride);
         add_tile<NR / 2, NV>(x + NR / 2, n, weights, stride, out + NR / 2 * out_stride, out_stride);
     } else {
-        add_products<NR, NV>(x, n, weights, stride, out, out_stride);
+        add_register_sums<NR, NV>(x, n, weights, stride, out, out_stride);
     }
 }
 

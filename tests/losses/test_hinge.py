@@ -429,7 +429,7 @@ BAD = [
         {"rescaling": "slack"},
         (U, A, Y),
         {"token_weight": Y + 1e9},
-        "token_weight holds 1e\\+09, expected at most",
+        "token_weight adds up to 3e\\+09, expected at most",
     ),
     (
         {"rescaling": "slack"},

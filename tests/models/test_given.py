@@ -10,9 +10,8 @@ from scipy.special import logsumexp
 from sskit.models.chain.structure import ChainStructure
 from sskit.models.feature_map import FeatureMap
 from sskit.models.features import FeatureRows, no_features, with_spare
-from sskit.models.given import Given
 from sskit.models.graph.given import given_graphs
-from sskit.models.request import Decoder
+from sskit.models.request import Decoder, Given
 from sskit.oracles.graph.potentials import PairForm
 
 K = 3

@@ -7,8 +7,7 @@ import scipy.sparse as sp
 from sskit import SequenceTagger
 from sskit.datasets import make_chains
 from sskit.models import features as features_module
-from sskit.models.features import FeatureRows, RowGrams, squared_norms
-from sskit.parallel import crew
+from sskit.models.features import FeatureRows, fill_grams, squared_norms
 
 OFFSETS = np.array([0, 1, 5, 5, 9, 30, 31])
 
@@ -37,13 +36,14 @@ def rows(form):
 
 
 @pytest.mark.parametrize("form", ["dense", "csr"])
-def test_same_bits_for_any_number_of_threads(form, little_is_worth_it):
+def test_same_bits_in_any_portions(form):
     X = rows(form)
     packed, place = expected(X)
     found = []
-    for n_jobs in (None, 1, 2, 5):
-        features, out = FeatureRows(X, n_jobs=n_jobs), np.full(len(packed), np.nan)
-        RowGrams(features, OFFSETS, place, out).compute()
+    for cuts in ([0, 6], [0, 2, 6], [0, 1, 1, 4, 5, 6]):
+        out = np.full(len(packed), np.nan)
+        for start, stop in zip(cuts, cuts[1:], strict=False):
+            fill_grams(FeatureRows(X), OFFSETS, place, out, start, stop)
         np.testing.assert_allclose(out, packed, rtol=1e-12, atol=1e-12)
         found.append(out)
     for out in found[1:]:
@@ -51,18 +51,19 @@ def test_same_bits_for_any_number_of_threads(form, little_is_worth_it):
 
 
 @pytest.mark.parametrize("form", ["dense", "csr"])
-def test_squared_norms(form, little_is_worth_it):
+def test_squared_norms(form):
     X = rows(form)
-    np.testing.assert_array_equal(squared_norms(X, 3), squared_norms(X))
-    np.testing.assert_allclose(squared_norms(X, 3), FeatureRows(X).sqnorms(), rtol=1e-13)
+    squares = (X**2 if form == "dense" else X.power(2)).sum(axis=1)
+    np.testing.assert_allclose(squared_norms(X), squares, rtol=1e-13)
 
 
 def test_threads_come_for_much_only(monkeypatch):
-    monkeypatch.setattr(crew, "Thread", None)
-    squared_norms(rows("csr"), 3)
+    X, y = make_chains(30, n_states=3, n_features=4, random_state=0)
+    monkeypatch.setattr(features_module, "ThreadPoolExecutor", None)
+    SequenceTagger(n_jobs=2, tol=0.5).fit(X, y)
     monkeypatch.setattr(features_module, "LEAST_ENTRIES", 0)
     with pytest.raises(TypeError):
-        squared_norms(rows("csr"), 3)
+        SequenceTagger(n_jobs=2, tol=0.5).fit(X, y)
 
 
 def test_a_fit_has_the_same_bits(little_is_worth_it):

@@ -415,10 +415,10 @@ class SequenceTagger(
             known = obeying(self, known, stacked.offsets, rules)
         if not is_kernel(self):
             # refuses features that are too large, whatever lam
-            scale = token_scale(stacked, weight, n_jobs=self.n_jobs)
+            scale = token_scale(stacked, weight)
         names = None
         if edges is not None:
-            scale = edge_scale(stacked, edges, weight, scale, self.n_jobs)
+            scale = edge_scale(stacked, edges, weight, scale)
             names = edge_column_names(X)
         names = None if names is None else tuple(names)
         given = stacked, known, weight, rules, scale, columns, token_weight

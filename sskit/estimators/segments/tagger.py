@@ -316,7 +316,7 @@ class SegmentTagger(SegmentPredictionMixin, StructuredEstimator):
         classes, codes, form = check_segmentations(y, stacked.lengths, *given)
         weight = check_sample_weight(sample_weight, len(stacked), part=part)
         # refuses features that are too large, whatever lam
-        scale = token_scale(stacked, weight, n_jobs=self.n_jobs)
+        scale = token_scale(stacked, weight)
         n_whole = count_features(self.segment_features, stacked)
         return SegmentedSequences(stacked, codes, classes, form, weight, scale, columns, n_whole)
 

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.optimize import minimize
 
 from sskit.models.calibration.scores import Calibration, Scores
@@ -71,73 +72,53 @@ class Target:
         return value, scores.gradient(slope, pairs)
 
 
-class Temperature:
-    """All scores have one factor."""
+class Family:
+    """The calibrations of a method, whose numbers are sums of few parameters.
 
-    def __init__(self, n_labels, n_tables):
-        self.sizes = n_labels, n_tables
-        self.factors = slice(0, 1)
+    Parameters
+    ----------
+    method : str
+        Of `METHODS`. "temperature": all scores have one factor. "vector": a factor and a bias for
+        each label, and one factor of all other scores. "matrix": scores of all labels at a node are
+        mixed; tables are added to those of pairs.
+    n_labels, n_tables : int
+        Numbers of labels and of tables of pairs.
+    """
+
+    def __init__(self, method, n_labels, n_tables):
+        n, self.method, self.sizes = n_labels, method, (n_labels, n_tables)
+        self.shapes = [(n, n), (n,), (), (n_tables, n, n), (n,), (n,)]
+        self.ends = np.cumsum([int(np.prod(shape)) for shape in self.shapes])
+        own, pairs = range(0, n * n, n + 1), n * n + n
+        # row j: what parameter j adds to the numbers of a calibration
+        self.basis = sp.eye_array(int(self.ends[-1]), format="csr")
+        if method == "vector":
+            self.basis = self.basis[[*own, *range(n * n, pairs), pairs]]
+        elif method == "temperature":
+            self.basis = sp.csr_array(self.basis[[*own, pairs]].sum(axis=0)[np.newaxis])
+        self.factor = int(self.basis[:, [pairs]].toarray().argmax())  # that of the pairs
 
     def unpack(self, theta):
         """Return the calibration that parameters stand for."""
-        return Calibration.scaled(theta[0], *self.sizes)
+        numbers = np.split(theta @ self.basis, self.ends[:-1])
+        parts = zip(numbers, self.shapes, strict=True)
+        coef, *others = (part.reshape(shape) for part, shape in parts)
+        if self.method != "matrix":
+            coef = np.diag(coef) if self.method == "vector" else coef[0, 0]
+        return Calibration(coef, *others)._replace(pairs=float(others[1]))
 
     def pack(self, calibration):
         """Return the gradient by the parameters from that by the calibration."""
-        return np.array([np.trace(calibration.coef) + calibration.pairs])
+        return self.basis @ np.concatenate([np.ravel(some) for some in calibration])
 
     def centre(self, factor):
         """Return the parameters with which all scores have one factor."""
-        return np.array([factor])
-
-
-class Vector(Temperature):
-    """A factor and a bias for each label, and one factor of all other scores."""
-
-    def __init__(self, n_labels, n_tables):
-        self.sizes = n_labels, n_tables
-        self.factors = slice(2 * n_labels, 2 * n_labels + 1)
-
-    def unpack(self, theta):
-        n = self.sizes[0]
-        return Calibration.scaled(theta[2 * n], *self.sizes)._replace(
-            coef=theta[:n], bias=theta[n : 2 * n]
-        )
-
-    def pack(self, calibration):
-        c = calibration
-        return np.concatenate([np.diag(c.coef), c.bias, [c.pairs]])
-
-    def centre(self, factor):
-        n = self.sizes[0]
-        return np.concatenate([np.full(n, factor), np.zeros(n), [factor]])
-
-
-class Matrix(Temperature):
-    """Scores of all labels at a node are mixed; tables are added to those of pairs."""
-
-    def __init__(self, n_labels, n_tables):
-        self.sizes = n_labels, n_tables
-        self.factors = slice(n_labels**2 + n_labels, n_labels**2 + n_labels + 1)
-
-    def unpack(self, theta):
         n, m = self.sizes
-        coef, bias, pairs, tables, start, end = np.split(
-            theta, np.cumsum([n * n, n, 1, m * n * n, n])
-        )
-        return Calibration(
-            coef.reshape(n, n), bias, float(pairs[0]), tables.reshape(m, n, n), start, end
-        )
-
-    def pack(self, calibration):
-        return np.concatenate([np.ravel(some) for some in calibration])
-
-    def centre(self, factor):
-        scaled = Calibration.scaled(factor, *self.sizes)
-        return self.pack(scaled._replace(coef=factor * np.eye(self.sizes[0])))
+        scaled = Calibration.scaled(factor, n, m)._replace(coef=factor * np.eye(n))
+        return self.pack(scaled) / self.basis.sum(axis=1)
 
 
-METHODS = {"temperature": Temperature, "vector": Vector, "matrix": Matrix}
+METHODS = ("temperature", "vector", "matrix")
 
 
 def fit_calibration(method, parts, n_labels, n_tables):
@@ -184,16 +165,16 @@ def fit_calibration(method, parts, n_labels, n_tables):
             return -value / total, -gradient / total
 
         bounds = [(None, None)] * len(centre)
-        bounds[family.factors] = [(SMALLEST, LARGEST)]
+        bounds[family.factor] = SMALLEST, LARGEST
         return minimize(
             negative, centre, jac=True, method="L-BFGS-B", bounds=bounds,
             options={"maxiter": 100, "ftol": 1e-7},
         )  # fmt: skip
 
-    family = Temperature(n_labels, n_tables)
+    family = Family("temperature", n_labels, n_tables)
     found = maximise(family, family.centre(1.0), 0.0)
     if method != "temperature":
-        family = METHODS[method](n_labels, n_tables)
+        family = Family(method, n_labels, n_tables)
         found = maximise(family, family.centre(found.x[0]), PRECISION)
     calibration = family.unpack(found.x)
     values = [target.evaluate(calibration)[0] for target in targets]

@@ -1,5 +1,6 @@
 """Scores of labellings that are to become probabilities."""
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -7,10 +8,9 @@ import numpy as np
 from sskit.models.chain.structure import ChainStructure
 from sskit.models.feature_map import FeatureMap
 from sskit.models.features import FeatureRows, no_features, with_spare
-from sskit.models.given import Given
 from sskit.models.graph.given import given_graphs
 from sskit.models.graph.model import form_of
-from sskit.models.request import Decoder
+from sskit.models.request import Decoder, Given
 from sskit.oracles.chain.viterbi import PaddedChain, make_triple_table
 
 
@@ -108,6 +108,7 @@ class Inference(NamedTuple):
     pairs: PairSums | None
 
 
+@dataclass(eq=False)
 class Scores:
     """Scores of the labellings of sequences or trees by one model.
 
@@ -137,30 +138,19 @@ class Scores:
         Of sequences: scores of three states in a row.
     """
 
-    def __init__(
-        self,
-        nodes,
-        offsets,
-        tables,
-        start,
-        end,
-        *,
-        owner,
-        n_labels,
-        forest=None,
-        edge_scores=None,
-        triples=None,
-    ):
-        self.nodes = nodes
-        self.offsets = offsets
-        self.tables = tables
-        self.start = start
-        self.end = end
-        self.owner = owner
-        self.n_labels = n_labels
-        self.forest = forest
-        self.edge_scores = edge_scores
-        self.triples = triples
+    nodes: np.ndarray
+    offsets: np.ndarray
+    tables: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+    owner: np.ndarray
+    n_labels: int
+    forest: tuple | None = None
+    edge_scores: EdgeScores | None = None
+    triples: np.ndarray | None = None
+
+    def __post_init__(self):
+        owner, n_labels = self.owner, self.n_labels
         self.is_owner = (owner[:, None] == np.arange(n_labels)).astype(np.float64)
         # how a state scores in those that a matrix of labels mixes: as it is in its own, as the
         # mean of all states of its label elsewhere

@@ -405,7 +405,7 @@ def token_costs(loss, class_weight, classes, labels, lengths, counts=None):
     return cost
 
 
-def token_scale(stacked, weight, sqnorm=None, n_jobs=None):
+def token_scale(stacked, weight, sqnorm=None):
     """Return how large the features of tokens are.
 
     Parameters
@@ -416,8 +416,6 @@ def token_scale(stacked, weight, sqnorm=None, n_jobs=None):
         Sample weights.
     sqnorm : ndarray of shape (n_tokens,), default=None
         Squared norms of the tokens in a kernel space; None means those of their features.
-    n_jobs : int, default=None
-        Number of threads that compute these.
 
     Returns
     -------
@@ -432,7 +430,7 @@ def token_scale(stacked, weight, sqnorm=None, n_jobs=None):
     weight = np.ones(len(stacked)) if weight is None else weight
     token_weight = np.repeat(weight, stacked.lengths)
     if sqnorm is None:
-        sqnorm = squared_norms(stacked.values, n_jobs)
+        sqnorm = squared_norms(stacked.values)
     with np.errstate(over="ignore", invalid="ignore"):
         squares = np.dot(token_weight, sqnorm)
         scale = FeatureScale(squares, token_weight.sum(), float(weight.sum()))
@@ -464,7 +462,7 @@ def edge_rows(edges, n_jobs=None):
     return FeatureRows(edges, sparsify=edges.shape[0] > 0, n_jobs=n_jobs)
 
 
-def edge_scale(stacked, edges, weight, scale, n_jobs=None):
+def edge_scale(stacked, edges, weight, scale):
     """Return how large the features of tokens and edges are together.
 
     Parameters
@@ -477,8 +475,6 @@ def edge_scale(stacked, edges, weight, scale, n_jobs=None):
         Sample weights.
     scale : FeatureScale
         Of the tokens.
-    n_jobs : int, default=None
-        Number of threads.
 
     Returns
     -------
@@ -491,7 +487,7 @@ def edge_scale(stacked, edges, weight, scale, n_jobs=None):
         If squares of the features of edges overflow.
     """
     lengths = stacked.lengths - 1
-    sqnorm = squared_norms(edges, n_jobs)
+    sqnorm = squared_norms(edges)
     with np.errstate(over="ignore", invalid="ignore"):
         total = np.add.reduceat(np.append(sqnorm, 0.0), np.append(0, np.cumsum(lengths[:-1])))
         total[lengths == 0] = 0.0

@@ -6,22 +6,16 @@ from sskit.models.counts import are_counts, in_units
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 from sskit.core.checks cimport all_below
 from sskit.core.decomposition cimport Factors
 from sskit.core.lanes cimport padded
 from sskit.core.vectors cimport Scratch
 from sskit.models.feature_map cimport FeatureMap, score_rows
-from sskit.models.rows cimport Rows, add_row, dot_row, score_part
+from sskit.models.rows cimport Rows, add_products, add_row, dot_row
 from sskit.models.structure cimport Block, NodeLoss, Structure, StructuredProblem
 from sskit.oracles.chain.viterbi cimport Beam, Chain, ChainOracle, LossIndexed, chain_score
-
-cdef extern from "edge_tables.hpp" namespace "sskit":
-    void add_edge_row(
-        const Rows* rows, Py_ssize_t t, const double* weights, Py_ssize_t stride,
-        Py_ssize_t n_states, double* out
-    ) noexcept nogil
 
 
 cdef class ChainStructure(Structure):
@@ -315,7 +309,8 @@ cdef class ChainFactors(Factors):
         if stop - start == n_states:
             score_rows(rows, j, 1, w, n_states, out, padded(n_states))
         else:
-            score_part(rows, j, w, n_states, start, stop, out)
+            memset(out + start, 0, (stop - start) * sizeof(double))
+            add_products(rows, j, w + start, n_states, stop - start, out + start)
         if not self.free and (j == self.map.nodes[i] or j == self.map.nodes[i + 1] - 1):
             for y in range(start, stop):
                 out[y] += self.mask(i, j, y)
@@ -329,7 +324,7 @@ cdef class ChainFactors(Factors):
             out, w + self.map.head_weights + a * self.n_states, self.n_states * sizeof(double)
         )
         if self.map.edge_pairs:
-            add_edge_row(
+            add_products(
                 self.map.edge_rows_of(0), e, w + self.map.edge_weights + a * self.n_states,
                 self.map.edge_columns, self.n_states, out
             )

@@ -1,5 +1,7 @@
 """Kernel functions of feature rows."""
 
+from types import SimpleNamespace
+
 import numpy as np
 from sklearn import config_context
 from sklearn.metrics.pairwise import pairwise_kernels
@@ -11,20 +13,19 @@ from sskit.models.features import float64_blocks
 BLOCK_ENTRIES = 2**21
 
 
-class Kernel:
+class Kernel(SimpleNamespace):
     """A positive semi-definite function of two feature rows.
 
     Parameters
     ----------
-    function : {"linear", "rbf", "poly", "sigmoid"} or callable
+    function : {"linear", "rbf", "poly", "sigmoid"} or callable, default="linear"
         As in :class:`sklearn.svm.SVC`; a callable maps matrices (m, p) and (n, p) to (m, n).
     **parameters : float
         Of the named function: gamma, degree, coef0.
     """
 
-    def __init__(self, function, **parameters):
-        self.function = function
-        self.parameters = parameters
+    def __init__(self, function="linear", **parameters):
+        super().__init__(function=function, parameters=parameters)
 
     @property
     def definite(self):
@@ -35,19 +36,6 @@ class Kernel:
     def normalized(self):
         """Whether the kernel of every row with itself is one."""
         return self.function == "rbf"
-
-    def __repr__(self):
-        parameters = "".join(f", {name}={value!r}" for name, value in self.parameters.items())
-        return f"{type(self).__name__}({self.function!r}{parameters})"
-
-    def __eq__(self, other):
-        return (
-            isinstance(other, Kernel)
-            and self.function == other.function
-            and self.parameters == other.parameters
-        )
-
-    __hash__ = None
 
     def __call__(self, X, Y):
         """Return the kernel matrix of two sets of rows.

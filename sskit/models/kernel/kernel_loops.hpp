@@ -128,9 +128,9 @@ constexpr int STRIP = 64;
 // block[r, c] = exp(2 gamma s - own[r] - others[c]), with exponents above zero taken as zero, for
 // s = block[r, c] + sum_j value[j] tile[index[j], c] over begin[r] <= j < begin[r + 1]
 template <int B, class N>
-SSKIT_INLINE void gaussian(N* block, ptrdiff_t n, ptrdiff_t stride, N gamma, const N* own,
-                           const N* others, const int32_t* begin, const int32_t* index,
-                           const N* value, const N* tile) {
+SSKIT_INLINE void gaussian_of(N* block, ptrdiff_t n, ptrdiff_t stride, N gamma, const N* own,
+                              const N* others, const int32_t* begin, const int32_t* index,
+                              const N* value, const N* tile) {
     typedef typename Some<N, B>::numbers V;
     constexpr int W = sizeof(V) / sizeof(N), COUNT = STRIP / W < 8 ? STRIP / W : 8;
     for (ptrdiff_t r = 0; r < n; ++r, block += stride) {
@@ -155,20 +155,21 @@ SSKIT_INLINE void gaussian(N* block, ptrdiff_t n, ptrdiff_t stride, N gamma, con
 }
 
 // Vectors as long as those of the CPU: compilers take comparisons of longer ones apart.
-#define SSKIT_GAUSSIAN(name, N, B)                                                                 \
-    void name(N* block, ptrdiff_t n, ptrdiff_t stride, N gamma, const N* own, const N* others,     \
-              const int32_t* begin, const int32_t* index, const N* value, const N* tile) {         \
-        gaussian<B, N>(block, n, stride, gamma, own, others, begin, index, value, tile);           \
+#define SSKIT_GAUSSIAN(N, B)                                                                       \
+    void gaussian(N* block, ptrdiff_t n, ptrdiff_t stride, N gamma, const N* own, const N* others, \
+                  const int32_t* begin, const int32_t* index, const N* value, const N* tile) {     \
+        gaussian_of<B, N>(block, n, stride, gamma, own, others, begin, index, value, tile);        \
     }
 #if defined(SSKIT_CLONED)
-#define SSKIT_GAUSSIANS(name, N)                                                                   \
-    __attribute__((target("default"))) SSKIT_GAUSSIAN(name, N, 16)                                 \
-    __attribute__((target("arch=x86-64-v3"))) SSKIT_GAUSSIAN(name, N, 32)                          \
-    __attribute__((target("arch=x86-64-v4"))) SSKIT_GAUSSIAN(name, N, 64)
+#define SSKIT_GAUSSIANS(N)                                                                         \
+    __attribute__((target("default"))) SSKIT_GAUSSIAN(N, 16)                                       \
+    __attribute__((target("arch=x86-64-v3"))) SSKIT_GAUSSIAN(N, 32)                                \
+    __attribute__((target("arch=x86-64-v4"))) SSKIT_GAUSSIAN(N, 64)
 #else
-#define SSKIT_GAUSSIANS(name, N) static SSKIT_GAUSSIAN(name, N, 16)
+#define SSKIT_GAUSSIANS(N) static SSKIT_GAUSSIAN(N, 16)
 #endif
-SSKIT_GAUSSIANS(gaussian_doubles, double)
-SSKIT_GAUSSIANS(gaussian_singles, float)
+
+SSKIT_GAUSSIANS(double)
+SSKIT_GAUSSIANS(float)
 
 }  // namespace sskit

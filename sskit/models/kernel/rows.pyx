@@ -1,4 +1,4 @@
-"""Kernel rows, and functions of a kernel space within a weight vector (see the .pxd)."""
+"""Kernel rows, and functions of a kernel space within a weight vector."""
 
 import numpy as np
 
@@ -6,34 +6,35 @@ from sskit.core.stop import CutShort
 from sskit.models.features import row_digests
 
 from libc.stddef cimport size_t
-from libc.stdint cimport uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memset
 
 from cython cimport floating
 
+from sskit.core.capabilities cimport FeatureSpace
 from sskit.core.stop cimport Stop
 from sskit.models.feature_map cimport FeatureMap
 from sskit.models.features cimport FeatureRows, SequenceGrams
 
-cdef extern from "kernel_loops.hpp":
+cdef extern from "kernel_loops.hpp" namespace "sskit":
     const Py_ssize_t C_STRIP "sskit::STRIP"
     # target += factor * row, n numbers, the row in single or in double precision
-    void add_scaled "sskit::add_scaled"(
+    void add_scaled(
         const char* row, bint single, Py_ssize_t n, double factor, double* target
     ) noexcept nogil
     # target += sum_a factor[a] * row slot[a] of a table, n numbers of each; rows of the table are
     # `length` numbers apart, in single or in double precision
-    void add_kernel_rows "sskit::add_kernel_rows"(
+    void add_kernel_rows(
         const char* table, bint single, Py_ssize_t length, const int32_t* slot,
         const double* factor, Py_ssize_t count, Py_ssize_t n, double* target
     ) noexcept nogil
     # see take_exponentials
-    void gaussian_doubles "sskit::gaussian_doubles"(
+    void gaussian(
         double* block, Py_ssize_t n, Py_ssize_t stride, double gamma, const double* own,
         const double* others, const int32_t* begin, const int32_t* index, const double* value,
         const double* tile
     ) noexcept nogil
-    void gaussian_singles "sskit::gaussian_singles"(
+    void gaussian(
         float* block, Py_ssize_t n, Py_ssize_t stride, float gamma, const float* own,
         const float* others, const int32_t* begin, const int32_t* index, const float* value,
         const float* tile
@@ -76,23 +77,19 @@ def take_exponentials(
     if block.shape[0] == 0:
         return
     with nogil:
-        # called by name: the address of a function with several versions is no safe thing
-        if floating is double:
-            gaussian_doubles(
-                &block[0, 0], block.shape[0], block.shape[1], gamma, &own[0], &others[0],
-                &begin[0], &index[0], &value[0], &tile[0, 0]
-            )
-        else:
-            gaussian_singles(
-                &block[0, 0], block.shape[0], block.shape[1], gamma, &own[0], &others[0],
-                &begin[0], &index[0], &value[0], &tile[0, 0]
-            )
+        gaussian(
+            &block[0, 0], block.shape[0], block.shape[1], gamma, &own[0], &others[0], &begin[0],
+            &index[0], &value[0], &tile[0, 0]
+        )
 
 
 cdef class KernelRows:
     """Rows of a kernel matrix within a memory budget; the least recently used ones leave first.
 
     Rows are computed in blocks: one that is missing brings those along that are expected.
+
+    Invariants: slot_of[t] is the slot that holds row t, or -1; row_in[slot_of[t]] == t. There are
+    at least as many slots as the longest block has rows, so that all rows of one request fit.
 
     Parameters
     ----------
@@ -110,6 +107,27 @@ cdef class KernelRows:
     memory : ndarray of shape (n_rows, n_rows), float64, default=None
         All rows, C-contiguous, if they are there already; kept.
     """
+
+    cdef readonly Py_ssize_t n_rows
+    cdef readonly Py_ssize_t n_slots
+    cdef readonly Py_ssize_t n_computed      # rows computed so far, repetitions counted
+    cdef readonly Py_ssize_t block_size      # rows that are computed at a time
+    cdef readonly int64_t n_required         # rows asked for so far
+    # working sets work rows out whenever they need them: that takes less time than room for them
+    cdef readonly bint direct
+    cdef readonly bint single                # are they in single precision?
+    cdef readonly object dtype
+    cdef object compute                      # (rows) -> (len(rows), n_rows)
+    cdef object memory                       # (n_slots, n_rows)
+    cdef const char* table                   # where it is
+    cdef int32_t[::1] slot_of                # (n_rows,)
+    cdef int32_t[::1] row_in                 # (n_slots,) -1: empty
+    cdef int64_t[::1] last_used              # (n_slots,) by the clock
+    cdef unsigned char[::1] seen             # (n_rows,) 1 for rows that were ever there
+    cdef int64_t clock
+    # rows that will be asked for soon, computed with the next one that is missing
+    cdef int32_t[::1] expected               # (n_rows,)
+    cdef Py_ssize_t n_expected
 
     def __cinit__(self, compute, Py_ssize_t n_rows, Py_ssize_t n_slots, Py_ssize_t block_size,
                   bint single=False, memory=None):
@@ -281,12 +299,14 @@ cdef class KernelRows:
         self.n_computed += len(missing)
         return matrix
 
+    # hint: row t will be asked for soon
     cdef void expect(self, Py_ssize_t t) noexcept nogil:
         if self.n_expected == self.n_rows:
             self.n_expected = 0  # nothing was missing for so long that the hints are old
         self.expected[self.n_expected] = <int32_t>t
         self.n_expected += 1
 
+    # make the rows first + active[:n_active] present, at once
     cdef int require(
         self, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active
     ) except -1 nogil:
@@ -337,24 +357,24 @@ cdef class KernelRows:
         rows = np.concatenate([needed[slot_of[needed] < 0], expected[~there][:room]])
         self.fill(np.argpartition(last_used, len(rows) - 1)[: len(rows)], rows)
 
+    # target += factor * row t, which is present since the last call of require()
     cdef void add(self, Py_ssize_t t, double factor, double* target) noexcept nogil:
         cdef Py_ssize_t width = sizeof(float) if self.single else sizeof(double)
         cdef const char* row = self.table + self.slot_of[t] * self.n_rows * width
         add_scaled(row, self.single, self.n_rows, factor, target)
 
-    cdef void gather(
-        self, Py_ssize_t t, const int32_t* columns, Py_ssize_t count, float* out
-    ) noexcept nogil:
-        cdef Py_ssize_t j, first = self.slot_of[t] * self.n_rows
-        for j in range(count):
-            if self.single:
-                out[j] = (<const float*>self.table)[first + columns[j]]
-            else:
-                out[j] = <float>(<const double*>self.table)[first + columns[j]]
-
 
 cdef class WorkingRows:
-    """Rows that work among themselves.
+    """Some rows whose steps are worked out among themselves, by their own small kernel matrix.
+
+    Between begin() and end() steps of these rows change the values of the functions at these rows
+    only, in a copy; what a step costs does not depend on the number of all rows. Afterwards the
+    values at all rows follow by what the coefficients have changed, row by row once: so that the
+    small kernel matrix, which decides on nothing but the length of steps, is in single precision.
+
+    Invariants while v is not NULL: place_of[column[j]] == j for j < n, and it is -1 elsewhere;
+    value[k, j] is f_k at row column[j]; change[k, j] is what the coefficient has changed; row j of
+    gram is there if known[j], and if any change[k, j] is not zero.
 
     Parameters
     ----------
@@ -363,6 +383,17 @@ cdef class WorkingRows:
     n_states : int
         Number of functions.
     """
+
+    cdef KernelRows rows
+    cdef readonly Py_ssize_t n_states
+    cdef readonly Py_ssize_t n
+    cdef double* v                           # whose functions these are; NULL if there is no work
+    cdef int32_t[::1] place_of               # (n_rows,)
+    cdef int32_t[::1] column                 # (n + 1,) a spare one
+    cdef unsigned char[::1] known            # (n + 1,)
+    cdef float[:, ::1] gram                  # (capacity, capacity)
+    cdef double[:, ::1] value                # (n_states, n + 1)
+    cdef double[:, ::1] change               # (n_states, n + 1)
 
     def __cinit__(self, KernelRows rows not None, Py_ssize_t n_states):
         self.rows, self.n_states = rows, n_states
@@ -446,18 +477,39 @@ cdef class WorkingRows:
                 first += n
         return 0
 
+    # f_k += factor * kernel(x_t, .), k the function; all of whose rows are known
     cdef void add(self, Py_ssize_t place, Py_ssize_t k, double factor) noexcept nogil:
         add_scaled(<const char*>&self.gram[place, 0], True, self.n, factor, &self.value[k, 0])
         self.change[k, place] += factor
 
+    # learn the kernels of row t, which is present
     cdef void learn(self, Py_ssize_t t) noexcept nogil:
-        cdef Py_ssize_t place = self.place_of[t]
-        self.rows.gather(t, &self.column[0], self.n, &self.gram[place, 0])
+        cdef Py_ssize_t j, place = self.place_of[t], first = self.rows.slot_of[t] * self.rows.n_rows
+        cdef const int32_t* column = &self.column[0]
+        cdef const char* table = self.rows.table
+        cdef float* gram = &self.gram[place, 0]
+        for j in range(self.n):
+            if self.rows.single:
+                gram[j] = (<const float*>table)[first + column[j]]
+            else:
+                gram[j] = <float>(<const double*>table)[first + column[j]]
         self.known[place] = 1
 
 
 cdef class KernelExpansion(FeatureSpace):
-    """Functions of a kernel space, one for each state.
+    """One function f_k of a kernel space for each state, within a weight vector.
+
+    f_k(x) = sum_t beta[k, t] kernel(x_t, x) over all training rows x_t is held twice: by its
+    values on the training rows, F = beta K, and by its coefficients beta. Both are linear in f, so
+    that sums and multiples of weight vectors are those of the functions, and <f, g> is the dot
+    product of the coefficients of the one with the values of the other (see covector).
+    Reading a score is reading F; a step moves F along the kernel rows of the block that it
+    changes. A sum of many blocks adds up coefficients only; F then follows by what has changed.
+
+    Rounding: F is beta K but for 2^-53 of its largest size with every row that was added, and it
+    is worked out afresh by the next sum of all blocks once that may have come to 2^-32.
+
+    Flat, from `place` on: F (n_states, n_rows), then beta (n_states, n_rows).
 
     Parameters
     ----------
@@ -473,6 +525,20 @@ cdef class KernelExpansion(FeatureSpace):
         The true states, where the code of a plane is a state for each row of its block: a step
         needs the rows where the two differ. None if it needs all.
     """
+
+    cdef readonly KernelRows rows
+    cdef bint summing                        # between begin_sum and end_sum: coefficients alone
+    cdef readonly WorkingRows working        # between begin_steps and end_steps
+    cdef readonly Py_ssize_t n_states
+    cdef readonly Py_ssize_t n_rows
+    cdef readonly Py_ssize_t place
+    cdef readonly Py_ssize_t stop            # place + 2 * n_states * n_rows
+    cdef const int64_t[::1] offsets          # (n_blocks + 1,) the rows of the blocks
+    cdef readonly const int32_t[::1] labels  # (n_rows,) the true states, or None
+    cdef public int64_t most_added           # rows that may be added before that is done again
+    cdef int64_t fresh                       # rows.n_required when F was last worked out afresh
+    cdef object given                        # what it was made of
+    cdef object before                       # beta that F belonged to when the sum began
 
     def __cinit__(self, KernelRows rows, Py_ssize_t n_states, Py_ssize_t place, offsets,
                   labels=None):
@@ -607,6 +673,7 @@ cdef class KernelExpansion(FeatureSpace):
             return self.rows.compute.arrange(blocks, WORKING_ROWS, random_state)
         return FeatureSpace.arrange(self, blocks, random_state)
 
+    # F and beta, as views of v
     cdef object split(self, double* v):
         cdef Py_ssize_t size = self.n_states * self.n_rows
         both = np.asarray(<double[: 2 * size]> (v + self.place))

@@ -37,6 +37,9 @@ STATES = 4
 class LabelSetModel:
     """A set of labels for every row of a matrix; a subclass says which sets there are.
 
+    It has ``make_oracle()``, which returns a new oracle of them, and ``make_slack(cost)``, which
+    for losses (L,) of wrong labels returns an oracle with candidates for slack rescaling, or None.
+
     Parameters
     ----------
     n_features, n_labels : int
@@ -73,25 +76,6 @@ class LabelSetModel:
         self.spare_ends = np.concatenate([ends, np.zeros((1, 2), dtype=np.int32)])
         self.intercept = intercept
         self.layout = WeightLayout(**shapes)
-
-    def make_oracle(self):
-        """Return a new oracle of the sets that there are."""
-        raise NotImplementedError(f"{type(self).__name__} must implement make_oracle")
-
-    def make_slack(self, cost):
-        """Return a `SlackSets` that finds sets for slack rescaling, or None if there is none.
-
-        Parameters
-        ----------
-        cost : ndarray of shape (L,), float64
-            Loss of a wrong label, not negative.
-
-        Returns
-        -------
-        slack : SlackSets or None
-            Of this model.
-        """
-        raise NotImplementedError(f"{type(self).__name__} must implement make_slack")
 
     def bind(self, X, truths, cost, block_weight):
         """Bind the model to training data.
@@ -334,4 +318,4 @@ def counted_slack(cost, parents=None):
     if not are_counts(cost, offsets, STATES):
         return None
     unit, levels, _ = in_units(cost, offsets)
-    return CountedSlack(np.round(levels).astype(np.int32), unit[0], parents)
+    return CountedSlack(parents, np.round(levels).astype(np.int32), unit[0])

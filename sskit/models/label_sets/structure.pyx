@@ -12,7 +12,7 @@ from sskit.core.lanes cimport padded
 from sskit.models.feature_map cimport FeatureMap, score_rows
 from sskit.models.rows cimport add_row, dot_row
 from sskit.models.structure cimport Block, NodeLoss, Structure, StructuredProblem
-from sskit.oracles.label_sets.sets cimport ONE, LabelSetOracle, SetScores, SlackSets, write_pairs
+from sskit.oracles.label_sets.sets cimport ONE, LabelSetOracle, SetScores, write_pairs
 
 # Rounding may let single labels go back and forth between sets that are equally good.
 cdef Py_ssize_t MAX_SWEEPS = 1000
@@ -39,7 +39,7 @@ cdef class LabelSetStructure(Structure):
         What decides which sets there are, for the fingerprint.
     costly : bool
         Whether the oracle takes far longer than the scores.
-    slack : SlackSets, default=None
+    slack : LabelSetOracle, default=None
         Candidates for slack rescaling, if there are any.
     tight : bool, default=None
         Whether mixes of the sets are all points of the local polytope; None if not every set is
@@ -47,7 +47,7 @@ cdef class LabelSetStructure(Structure):
     """
 
     cdef readonly LabelSetOracle oracle
-    cdef SlackSets slack
+    cdef LabelSetOracle slack
     cdef object tight
     cdef tuple rest                          # of what it was made of
     cdef readonly Py_ssize_t n_edges
@@ -59,7 +59,7 @@ cdef class LabelSetStructure(Structure):
     cdef SetScores asked                     # what the oracle is asked
 
     def __cinit__(self, LabelSetOracle oracle, cost, ends, domain, bint costly,
-                  SlackSets slack=None, tight=None):
+                  LabelSetOracle slack=None, tight=None):
         self.oracle, self.slack, self.tight = oracle, slack, tight
         self.cost, self.ends, self.rest = cost, ends, (cost, ends, domain, costly)
         self.n_labels, self.n_edges = len(cost), len(ends) - 1

@@ -5,8 +5,8 @@ import numpy as np
 from sskit.models.feature_map import weights_alone
 from sskit.models.features import with_spare
 from sskit.models.layout import WeightLayout
-from sskit.models.parts.structure import PartsStructure, find_marginals
-from sskit.models.request import Decoder, Request
+from sskit.models.parts.structure import PartsStructure
+from sskit.models.request import Decoder, Request, find_grid_marginals
 from sskit.models.structure import NodeLoss, StructuredProblem
 
 
@@ -204,4 +204,4 @@ class PartsDecoder(Decoder):
 
     def max_marginals(self):
         """Return the best score with each part at each cell, for each sample (n_parts, H, W)."""
-        return self.run(find_marginals, [np.empty(maps.shape) for maps in self.maps])
+        return self.run(find_grid_marginals, [np.empty(maps.shape) for maps in self.maps])

@@ -8,7 +8,6 @@ from libcpp.vector cimport vector
 
 from sskit.models.object_hashes import digest, sample_digests
 
-from sskit.models.request cimport Request
 from sskit.models.structure cimport Block, NodeLoss, Structure
 from sskit.oracles.parts.max_sum cimport PartPotentials, PartsMaxSum, Spring
 
@@ -237,16 +236,3 @@ cdef class PartsStructure(Structure):
         """Return what tells samples apart besides their truth."""
         maps, scale = self.given[:2]
         return {"X": sample_digests(maps, "X"), "the unit of the loss of y": np.array(scale)}
-
-
-def find_marginals(Request request, Py_ssize_t start, Py_ssize_t stop, list out):
-    """Write the max-marginals of the samples start .. stop - 1, arrays (n_parts, H, W) each."""
-    cdef double[::1] theta = request.begin()
-    cdef double[:, :, ::1] best
-    cdef Py_ssize_t i
-    cdef Block b
-    for i in range(start, stop):
-        best = out[i]
-        with nogil:
-            request.load(i, &theta[0], &b)
-            request.structure.max_marginals(&b, &best[0, 0, 0])

@@ -33,26 +33,16 @@ cdef class LabelSetOracle:
     # another one for another thread
     cpdef LabelSetOracle fork(self)
 
-
-# code of the edges from that of the labels, which is integral
-cdef void write_pairs(const SetScores* s, int32_t* code) noexcept nogil
-
-
-cdef class SlackSets:
-    """The sets of labels that slack rescaling has to choose from.
-
-    Of a set h is its score less that of the truth, and g its loss, the sum of costs of its wrong
-    labels. Left out are sets that another one with the same loss exceeds, and those that do not
-    reach the goal best. The object is scratch memory for one thread.
-    """
-
+    # What some offer besides: sets of which one maximises whatever grows with h and g, for slack
+    # rescaling.
     cdef readonly Py_ssize_t n_candidates   # so many at most
-
     # h and g of candidates, -inf where there is none; returns their number
     cdef Py_ssize_t candidates(
         self, const SetScores* s, const int32_t* truth, const SlackGoal* goal, double* h, double* g
     ) except -1 nogil
     # code (n_labels,) of one of those of the last call
     cdef void take(self, Py_ssize_t candidate, int32_t* code) noexcept nogil
-    # another one for another thread
-    cpdef SlackSets fork(self)
+
+
+# code of the edges from that of the labels, which is integral
+cdef void write_pairs(const SetScores* s, int32_t* code) noexcept nogil

@@ -19,7 +19,7 @@ cdef Py_ssize_t MOST_LABELS = MAX_ENUMERATED
 
 
 cdef class LabelSetOracle:
-    """Base of all; a subclass sets `exact` and overrides every method."""
+    """Base of all; a subclass sets `exact` and overrides what it offers."""
 
     cdef int find(self, const SetScores* s, int32_t* code) except -1 nogil:
         with gil:
@@ -27,6 +27,14 @@ cdef class LabelSetOracle:
 
     cpdef LabelSetOracle fork(self):
         return type(self)()
+
+    cdef Py_ssize_t candidates(
+        self, const SetScores* s, const int32_t* truth, const SlackGoal* goal, double* h, double* g
+    ) except -1 nogil:
+        return 0
+
+    cdef void take(self, Py_ssize_t candidate, int32_t* code) noexcept nogil:
+        pass
 
 
 cdef void write_pairs(const SetScores* s, int32_t* code) noexcept nogil:
@@ -249,7 +257,7 @@ cdef class TreeSets(LabelSetOracle):
     # (n_labels,) by place: of a label over its absence, with the subtree below
     cdef Scratch[double] gain
 
-    def __cinit__(self, parents=None):
+    def __cinit__(self, parents=None, *others):
         self.exact = self.lock_free = True
         self.tree = LabelTree(parents)
 
@@ -320,23 +328,7 @@ cdef double less_truth(const SetScores* s, const int32_t* truth) noexcept nogil:
     return total
 
 
-cdef class SlackSets:
-    """Base of both; a subclass overrides every method."""
-
-    cdef Py_ssize_t candidates(
-        self, const SetScores* s, const int32_t* truth, const SlackGoal* goal, double* h, double* g
-    ) except -1 nogil:
-        with gil:
-            raise NotImplementedError(f"{type(self).__name__} must implement candidates")
-
-    cdef void take(self, Py_ssize_t candidate, int32_t* code) noexcept nogil:
-        pass
-
-    cpdef SlackSets fork(self):
-        raise NotImplementedError(f"{type(self).__name__} must implement fork")
-
-
-cdef class EnumeratedSlack(SlackSets):
+cdef class EnumeratedSlack(EnumeratedSets):
     """The best of all sets of up to 20 labels, by depth-first search.
 
     As `EnumeratedSets`; a branch is left where its bounds on h, g and a sum of both show that no
@@ -349,33 +341,31 @@ cdef class EnumeratedSlack(SlackSets):
     """
 
     cdef const double[::1] cost
-    cdef EnumeratedSets sets            # scores of the labels on the way
     cdef const int32_t* truth
     # of the search that is going on
     cdef SlackGoal goal
     cdef double slope                   # branches are bounded by h + slope g
-    cdef double best, best_h, best_g
-    cdef unsigned int best_set
+    cdef double best_h, best_g
 
     def __cinit__(self, cost):
-        self.cost, self.n_candidates, self.sets = cost, 1, EnumeratedSets()
+        self.cost, self.n_candidates = cost, 1
 
     cdef Py_ssize_t candidates(
         self, const SetScores* s, const int32_t* truth, const SlackGoal* goal, double* h, double* g
     ) except -1 nogil:
-        self.sets.load(s)
+        self.load(s)
         self.truth, self.goal, self.slope = truth, goal[0], goal.loss_weight
         self.best = 0.0     # sets that count have more
-        self.search(s.n_labels, less_truth(s, truth), 0.0, 0)
+        self.search_slack(s.n_labels, less_truth(s, truth), 0.0, 0)
         h[0], g[0] = self.best_h, self.best_g
         return self.best > 0.0
 
     # decide the labels before k; the others have been, and have these h and g
-    cdef void search(
+    cdef void search_slack(
         self, Py_ssize_t k, double h, double g, unsigned int chosen
     ) noexcept nogil:
         cdef Py_ssize_t j, _j
-        cdef const double* gain = &self.sets.gain[k, 0]
+        cdef const double* gain = &self.gain[k, 0]
         cdef double margin = self.goal.offset + h, most_h = margin, most_g = g, more
         cdef double most = margin + self.slope * g
         cdef bint has
@@ -387,7 +377,7 @@ cdef class EnumeratedSlack(SlackSets):
                     self.slope = margin / g   # where the bound by sums is tight for this set
             return
         for j in range(k):
-            more = gain[j] + self.sets.positive[j]
+            more = gain[j] + self.positive[j]
             most_h += max(more, 0.0)
             most_g += self.cost[j]
             # with the label, without it
@@ -405,8 +395,8 @@ cdef class EnumeratedSlack(SlackSets):
         # first the choice that promises more: good sets early let more branches be left
         has = gain[k] + self.slope * self.cost[k] * (1 - 2 * self.truth[k]) > 0.0
         for _j in range(2):
-            self.sets.decide(k, has)
-            self.search(
+            self.decide(k, has)
+            self.search_slack(
                 k, h + gain[k] if has else h, g + self.cost[k] if has != self.truth[k] else g,
                 chosen | (<unsigned int>has << k),
             )
@@ -415,11 +405,11 @@ cdef class EnumeratedSlack(SlackSets):
     cdef void take(self, Py_ssize_t candidate, int32_t* code) noexcept nogil:
         write_labels(self.cost.shape[0], self.best_set, code)
 
-    cpdef SlackSets fork(self):
+    cpdef LabelSetOracle fork(self):
         return EnumeratedSlack(self.cost)
 
 
-cdef class CountedSlack(SlackSets):
+cdef class CountedSlack(TreeSets):
     """The best set for each loss, where edges or a hierarchy form a forest and losses are counts.
 
     The programme of Bauer et al. (2014) for chains, on trees. V_k(s, e) is the best score of the
@@ -431,18 +421,17 @@ cdef class CountedSlack(SlackSets):
 
     Parameters
     ----------
+    parents : ndarray of shape (n_labels,), int32, or None
+        As `LabelTree` takes them.
     levels : ndarray of shape (n_labels,), int32
         Loss of a wrong label, in units, not negative.
     unit : float
         The unit.
-    parents : ndarray of shape (n_labels,), int32, default=None
-        As `LabelTree` takes them.
     """
 
     cdef const int32_t[::1] levels
     cdef double unit
     cdef Py_ssize_t stride            # numbers of a row of the tables: E + 1
-    cdef LabelTree tree
     cdef Scratch[double] value         # (L + 1, 2, stride) V
     cdef Scratch[double] before        # (L, 2, stride) V of the parent before it was joined
     cdef Scratch[int32_t] reach        # (L + 1,) largest loss in V
@@ -451,11 +440,10 @@ cdef class CountedSlack(SlackSets):
     cdef Scratch[int32_t] state        # (L + 1,) of the way back
     cdef Scratch[int32_t] units        # (L + 1,) losses that are still to be shared out
 
-    def __cinit__(self, levels, double unit, parents=None):
+    def __cinit__(self, parents, levels, double unit):
         n_labels = len(levels)
         self.levels, self.unit = levels, unit
         self.n_candidates = self.stride = int(np.sum(levels)) + 1
-        self.tree = LabelTree(parents)
         self.value.resize(2 * (n_labels + 1) * self.stride)
         self.before.resize(2 * n_labels * self.stride)
         self.reach.resize(n_labels + 1)
@@ -545,8 +533,8 @@ cdef class CountedSlack(SlackSets):
             self.state[k] = self.present(k, s, share) > self.value[2 * k * self.stride + share]
             code[self.tree.order[k]] = ONE * self.state[k]
 
-    cpdef SlackSets fork(self):
-        return CountedSlack(self.levels, self.unit, self.tree.parents)
+    cpdef LabelSetOracle fork(self):
+        return CountedSlack(self.tree.parents, self.levels, self.unit)
 
 
 def find_label_set(LabelSetOracle oracle, gains, edges, pairwise):

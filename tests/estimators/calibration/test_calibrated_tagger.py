@@ -221,8 +221,7 @@ def test_trees(method, tree_tagger):
 @pytest.mark.parametrize("method", METHODS)
 def test_the_gradient_of_the_likelihood(method, data):
     from sskit.estimators.calibration.members import possible_labels, scores_of
-    from sskit.models.calibration.likelihood import METHODS as FAMILIES
-    from sskit.models.calibration.likelihood import HeldOut, Target
+    from sskit.models.calibration.likelihood import Family, HeldOut, Target
 
     X, y = data
     tagger = SequenceTagger(random_state=0).fit(X, y)
@@ -232,7 +231,7 @@ def test_the_gradient_of_the_likelihood(method, data):
     for truth in (hidden, partly):
         possible = possible_labels(truth, scores, TAGS, None)
         target = Target(HeldOut(scores, possible, np.arange(6.0)))
-        family = FAMILIES[method](5, 1)
+        family = Family(method, 5, 1)
         theta = family.centre(2.0)
         theta = theta + 0.1 * np.random.default_rng(0).normal(size=len(theta))
         value, slope = target.evaluate(family.unpack(theta))

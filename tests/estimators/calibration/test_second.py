@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 from sskit import CalibratedTagger, SequenceTagger
 from sskit.estimators.calibration.members import possible_labels, scores_of
 from sskit.metrics import spans
-from sskit.models.calibration.likelihood import METHODS, HeldOut, Target
+from sskit.models.calibration.likelihood import METHODS, Family, HeldOut, Target
 
 TAGS = np.array(["B-X", "I-X", "O"])
 STATES = {"I-X": 2, "O": 2}
@@ -226,12 +226,12 @@ def test_the_gradient(case, method):
     for truth in (hidden, partly):
         possible = possible_labels(truth, scores, classes, None)
         target = Target(HeldOut(scores, possible, np.arange(6.0)))
-        family = METHODS[method](4, 1)
+        family = Family(method, 4, 1)
         theta = family.centre(2.0)
         theta = theta + 0.1 * np.random.default_rng(0).normal(size=len(theta))
         value, slope = target.evaluate(family.unpack(theta))
         gradient = family.pack(slope)
-        for k in {family.factors.start, *range(0, len(theta), max(len(theta) // 12, 1))}:
+        for k in {family.factor, *range(0, len(theta), max(len(theta) // 12, 1))}:
             step = np.zeros(len(theta))
             step[k] = 1e-5
             up = target.evaluate(family.unpack(theta + step))[0]

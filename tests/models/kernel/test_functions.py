@@ -45,7 +45,7 @@ def test_which_kernels_are_definite():
 
 def test_kernels_are_known_again():
     kernel = Kernel("rbf", gamma=0.5)
-    assert repr(kernel) == "Kernel('rbf', gamma=0.5)"
+    assert repr(kernel) == "Kernel(function='rbf', parameters={'gamma': 0.5})"
     assert pickle.loads(pickle.dumps(kernel)) == kernel
     assert kernel != Kernel("rbf", gamma=0.25)
     assert kernel != Kernel("linear")

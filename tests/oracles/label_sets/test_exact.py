@@ -10,7 +10,6 @@ from sskit.oracles.label_sets.sets import (
     EnumeratedSets,
     LabelSetOracle,
     RoofDuality,
-    SlackSets,
     TreeSets,
     find_label_set,
 )
@@ -136,5 +135,3 @@ def test_what_a_subclass_lacks():
     none = np.zeros((0, 2), dtype=np.int32), np.zeros(0)
     with pytest.raises(NotImplementedError, match="LabelSetOracle must implement find"):
         find_label_set(LabelSetOracle(), np.ones(1), *none)
-    with pytest.raises(NotImplementedError, match="SlackSets must implement fork"):
-        SlackSets().fork()

@@ -12,13 +12,11 @@ from sskit.solvers.dual_decomposition.factors cimport FactorSweep, Share
 from sskit.solvers.dual_decomposition.labels cimport LabelSweep
 
 cdef extern from "label_block.hpp" namespace "sskit":
-    struct Marginals:
-        double both
-        double* end
     struct Link:
         int32_t edge
-        Marginals q
-        double* mu
+        float both
+        float* mu
+        double* end
     # what the solver itself does not read
     cppclass OpenBlock "sskit::LabelBlock":
         vector[double] y
@@ -28,7 +26,10 @@ cdef extern from "label_block.hpp" namespace "sskit":
 cdef extern from "pair_step.hpp" namespace "sskit":
     cppclass Tie:
         Tie(double value)
-    void nearest_pair(Marginals* m, double gain, const Tie& tie, double a, double b)
+    struct Marginals:
+        double both
+        double* end
+    Marginals nearest_pair(double start, double gain, const Tie& tie, double a, double b)
 
 cdef extern from "pair_table.hpp" namespace "sskit":
     cppclass PairTable:
@@ -217,16 +218,14 @@ def links(LabelSweep sweep, Py_ssize_t i):
     check_index(i, sweep.labels.n_blocks, "block")
     sweep.block.load(sweep.kept[i], &sweep.labels.truth[i * n_labels])
     return [
-        (link.edge, link.q.both, (link.q.end[0], link.q.end[1]), (link.mu[0], link.mu[1]))
+        (link.edge, link.both, (link.end[0], link.end[1]), (link.mu[0], link.mu[1]))
         for link in (<OpenBlock*>&sweep.block).links
     ]
 
 
 def pair_step(double both, double gain, double tie, double a, double b):
     """Return the three marginals that the exact step of an edge leads to, as nearest_pair()."""
-    cdef Marginals m
-    m.both = both
-    nearest_pair(&m, gain, Tie(tie), a, b)
+    cdef Marginals m = nearest_pair(both, gain, Tie(tie), a, b)
     return m.both, m.end[0], m.end[1]
 
 

@@ -105,7 +105,7 @@ class GDMM(FactorSolver):
     exact passes has a certificate, as labels give a dual point of that. Elsewhere dual and gap
     are nan. The infeasibility is that of the edges that are linked. Memory: 16 bytes for each
     label of a row that has not its true state, 16 for each edge that is linked in a row, and 48
-    for each pair of labels. Between visits links are kept in single precision; the weights are
+    for each pair of labels. Links are kept in single precision; the weights are
     those of the rounded ones, so that the certificate holds.
 
     *Workers.* ``n_jobs`` of the estimator is for exact passes; blocks are visited one after the

@@ -9,16 +9,8 @@
 
 namespace sskit {
 
-// An edge whose mix is kept, with what it says to its ends
-struct Link {
-    int32_t edge;
-    int32_t label[2];
-    Marginals q;
-    double mu[2];  // multipliers
-};
-
-// A block between visits: the labels that are released or have not their true state, and the
-// links, in single precision. Given these the other marginals of a link are at their minimum.
+// What is kept of a block between visits: the labels that are released or have not their true
+// state, and the edges that are linked, with q(1, 1) and multipliers in single precision.
 struct KeptLabel {
     int32_t label;
     int32_t released;
@@ -38,6 +30,13 @@ struct KeptBlock {
     }
 };
 
+// A link at a visit, with its labels and their shares as it has them. The weights are those of the
+// rounded numbers at all times.
+struct Link : KeptLink {
+    int32_t label[2];
+    double end[2];
+};
+
 // The block at hand. All decreases are of the augmented Lagrangian over c_i.
 class LabelBlock {
     static constexpr double NOISE = 1e-9;   // weights and marginals below it are rounding
@@ -52,6 +51,7 @@ class LabelBlock {
     double noise = 0.0;  // weights up to it are zero but for rounding
     const int32_t* truth = nullptr;
     double kappa = 0.0, penalty = 0.0, slope = 0.0;
+    bool alone = false;  // are there no edges?
     std::vector<std::vector<int32_t>> member;  // links of each label
     std::vector<Marginals> trial;              // where the links of a label would go
     std::vector<int32_t> movers, blocked;  // labels that step; that would pass their ceilings
@@ -86,35 +86,25 @@ class LabelBlock {
             y[kept.label] = kept.share, level[kept.label] = kept.released > 0;
         links.clear();
         for (auto& members : member) members.clear();
-        for (const KeptLink& kept : block.links) {
-            Link& link = add(kept.edge);
-            link.q.both = kept.both;
-            for (int side = 0; side < 2; ++side) link.mu[side] = kept.mu[side];
-            settle(&link);
-        }
+        for (const KeptLink& kept : block.links) settle(&add(kept));
     }
 
-    // Keep the block; returns by how much rounding decreases the Lagrangian.
+    // Keep the block; returns by how much links that settle decrease the Lagrangian.
     double store(KeptBlock* block) {
-        double decrease = strain();
+        double decrease = 0.0;
+        for (Link& link : links) {
+            decrease += strain(link);
+            settle(&link);
+            decrease -= strain(link);
+        }
         std::vector<KeptLabel> labels;
-        std::vector<KeptLink> kept;
-        kept.reserve(links.size());
         for (ptrdiff_t j = 0; j < n; ++j)
             if (level[j] || y[j] != truth[j])
                 labels.push_back({static_cast<int32_t>(j), level[j], y[j]});
-        for (Link& link : links) {
-            // w is that of the rounded numbers
-            const float both = static_cast<float>(link.q.both);
-            decrease += move_pair(&link, both);
-            kept.push_back({link.edge, both, {float(link.mu[0]), float(link.mu[1])}});
-            for (int side = 0; side < 2; ++side) link.mu[side] = kept.back().mu[side];
-            settle(&link);
-        }
         labels.shrink_to_fit();
         block->labels.swap(labels);
-        block->links.swap(kept);
-        return decrease - strain();
+        std::vector<KeptLink>(links.begin(), links.end()).swap(block->links);
+        return decrease;
     }
 
     // Write how far labels are from the truth, and move the weights of pairs, which are those of
@@ -128,7 +118,7 @@ class LabelBlock {
         }
         for (const Link& link : links) {
             const double first = y[link.label[0]], second = y[link.label[1]];
-            double z = link.q.both;
+            double z = link.both;
             if (consistent) z = std::max({std::min({z, first, second}), 0.0, first + second - 1.0});
             pairs[link.edge] += scale * (both_true(link.label[0], link.label[1]) - z);
         }
@@ -137,15 +127,15 @@ class LabelBlock {
 
     // Step in the block, whose labels have these scores in `gain`, with its labels alone or with
     // edges; returns the decrease, and the mean distance of linked edges from their ends.
-    double visit(double kappa_of_block, double penalty_of_block, double sqnorm, bool alone,
+    double visit(double kappa_of_block, double penalty_of_block, double sqnorm, bool without_edges,
                  double step, bool* open, double* distance) {
         kappa = kappa_of_block, penalty = penalty_of_block, slope = kappa * sqnorm;
-        table.n_looks = 0;
+        alone = without_edges, table.n_looks = 0;
         double decrease = 0.0;
         // the loss is cost |y - t| = cost (t + (1 - 2 t) y)
         for (ptrdiff_t j = 0; j < n; ++j) gain[j] += cost[j] * (1 - 2 * truth[j]);
         if (alone) {
-            for (ptrdiff_t j = 0; j < n; ++j) decrease += move_alone(j);
+            for (ptrdiff_t j = 0; j < n; ++j) decrease += move(j);
             return decrease;
         }
         if (!*open) {
@@ -169,7 +159,7 @@ class LabelBlock {
     bool both_true(ptrdiff_t k, ptrdiff_t j) const { return truth[k] && truth[j]; }
 
     double residual(const Link& link, int side) const {
-        return link.q.end[side] - y[link.label[side]];
+        return link.end[side] - y[link.label[side]];
     }
 
     // What a link counts in the Lagrangian by its ends
@@ -182,33 +172,34 @@ class LabelBlock {
         return 0.5 * penalty * total;
     }
 
-    double strain() const {
-        double total = 0.0;
-        for (const Link& link : links) total += strain(link);
-        return total;
+    // What the links of a label ask of its share
+    double asked(const Link& link, int side) const {
+        return y[link.label[side]] - link.mu[side];
     }
 
     // Give a link the ends that are the best for the rest of it.
     void settle(Link* link) const {
-        complete(&link->q, y[link->label[0]] - link->mu[0], y[link->label[1]] - link->mu[1]);
+        complete(link->both, asked(*link, 0), asked(*link, 1), link->end);
     }
 
-    Link& add(int32_t edge) {
-        const int32_t* ends = table.ends + 2 * static_cast<ptrdiff_t>(edge);
+    Link& add(const KeptLink& kept) {
+        const int32_t* ends = table.ends + 2 * static_cast<ptrdiff_t>(kept.edge);
         for (int side = 0; side < 2; ++side)
             member[ends[side]].push_back(static_cast<int32_t>(links.size()));
-        links.push_back({edge, {ends[0], ends[1]}, {}, {}});
+        links.push_back({kept, {ends[0], ends[1]}, {}});
         return links.back();
     }
 
-    // q(1, 1) = z of an edge, and its weight follows; returns the decrease but for that by its ends
+    // q(1, 1) of an edge goes to z, but for rounding, and its weight follows; returns the decrease
+    // but for that by its ends.
     double move_pair(Link* link, double z) {
-        const double more = z - link->q.both;
+        const float both = static_cast<float>(z);
+        const double more = static_cast<double>(both) - link->both;
         if (more == 0.0) return 0.0;
         double& w = pair_weight[link->edge];
         const double decrease = more * (w - 0.5 * kappa * more);
         w -= kappa * more;
-        link->q.both = z;
+        link->both = both;
         table.push(link->edge, w);
         return decrease;
     }
@@ -222,21 +213,17 @@ class LabelBlock {
         return decrease;
     }
 
-    // Step with label j without edges.
-    double move_alone(ptrdiff_t j) {
-        if (slope > 0.0) return shift(j, std::min(std::max(y[j] + gain[j] / slope, 0.0), 1.0));
-        // a label without features
-        return gain[j] == 0.0 ? 0.0 : shift(j, gain[j] > 0.0);
-    }
-
     // Step with label j and all its links. The minimum of the Lagrangian over them is that of a
     // convex function of y_j. Newton's method, made safe by halving as the derivative jumps, goes
     // there, until nine tenths of the way are sure to be done.
     double move(ptrdiff_t j) {
         double low = -1.0, high = 2.0;  // the root is between them; beyond ends not looked at
-        double most = 1.0, at = y[j], first = 0.0, value = 0.0, bend, next;
+        double most = 1.0, first = 0.0, decrease = 0.0, value = 0.0, bend, next;
+        const double from = y[j];
+        double& at = y[j];
+        for (const int32_t m : member[j]) decrease += strain(links[m]);
         for (int k = 0; k < MAX_STEPS; ++k, at = next) {
-            value = pose(j, at, &bend);
+            value = pose(j, from, &bend);
             if (k == 0) first = value;
             // one that falls never asks
             if (k == 0 && value > 0.0) most = ceiling(j);
@@ -254,41 +241,33 @@ class LabelBlock {
             if (next == at) break;
         }
         if (at == most && most < 1.0 && value > 0.0) blocked.push_back(static_cast<int32_t>(j));
-        return take_step(j, at);
+        const double share = at;
+        at = from;
+        decrease += shift(j, share);
+        for (const int32_t m : member[j]) {
+            decrease += move_pair(&links[m], trial[m].both);
+            std::copy(trial[m].end, trial[m].end + 2, links[m].end);
+            decrease -= strain(links[m]);
+        }
+        return decrease;
     }
 
-    // Returns the gradient where y_j = at and the links are at their best, in `trial`; and minus
-    // its derivative.
-    double pose(ptrdiff_t j, double at, double* bend) {
+    // Returns the gradient by y_j, which was `from`, where the links are at their best, in `trial`;
+    // and minus its derivative.
+    double pose(ptrdiff_t j, double from, double* bend) {
         const Tie tie(penalty / kappa);
         const double per_kappa = 1.0 / kappa;
-        double value = gain[j] - slope * (at - y[j]);
+        double value = gain[j] - slope * (y[j] - from);
         *bend = slope;
         for (const int32_t m : member[j]) {
             const Link& link = links[m];
             const int side = link.label[1] == j;
-            double asked[2];
-            asked[side] = at - link.mu[side];
-            asked[1 - side] = y[link.label[1 - side]] - link.mu[1 - side];
-            trial[m].both = link.q.both;
-            nearest_pair(&trial[m], pair_weight[link.edge] * per_kappa, tie, asked[0], asked[1]);
-            value += penalty * (trial[m].end[side] - asked[side]);
+            trial[m] = nearest_pair(link.both, pair_weight[link.edge] * per_kappa, tie,
+                                    asked(link, 0), asked(link, 1));
+            value += penalty * (trial[m].end[side] - asked(link, side));
             *bend += penalty * stiffness(trial[m], side, tie);
         }
         return value;
-    }
-
-    // Take over y_j and `trial`.
-    double take_step(ptrdiff_t j, double share) {
-        double decrease = 0.0;
-        for (const int32_t m : member[j]) decrease += strain(links[m]);
-        decrease += shift(j, share);
-        for (const int32_t m : member[j]) {
-            decrease += move_pair(&links[m], trial[m].both);
-            links[m].q = trial[m];
-            decrease -= strain(links[m]);
-        }
-        return decrease;
     }
 
     // Let all labels step that are released.
@@ -311,16 +290,16 @@ class LabelBlock {
     // multipliers += step * residuals; returns by how much the Lagrangian falls, which is less than
     // nothing, and the mean of |residuals|.
     double ascend(double step, double* distance) {
-        double total = 0.0, squares = 0.0;
+        double total = 0.0, rise = 0.0;
         for (Link& link : links)
             for (int side = 0; side < 2; ++side) {
-                const double r = residual(link, side);
-                link.mu[side] += step * r;
+                const double r = residual(link, side), before = link.mu[side];
+                link.mu[side] = static_cast<float>(before + step * r);
                 total += std::abs(r);
-                squares += r * r;
+                rise += r * (link.mu[side] - before);
             }
         *distance = total / std::max<ptrdiff_t>(2 * links.size(), 1);
-        return -penalty * step * squares;
+        return -penalty * rise;
     }
 
     // Stamp the labels to which label k is linked.
@@ -332,15 +311,16 @@ class LabelBlock {
     // Link an edge of label k, an entry of the table, with the multipliers that it implied.
     void join(ptrdiff_t k, ptrdiff_t entry) {
         const double weight = table.weight[entry] / penalty;
-        Link& link = add(table.edge[entry]);
-        const double first = y[link.label[0]], second = y[link.label[1]];
-        link.q = {both_true(k, table.label[entry]) ? 1.0 : 0.0, {first, second}};
+        const float both = both_true(k, table.label[entry]);
+        Link& link = add({table.edge[entry], both, {}});
+        const double first = link.end[0] = y[link.label[0]];
+        const double second = link.end[1] = y[link.label[1]];
         if (weight > 0.0) {
             // the end with less of state 1 holds the other back, and could have the weight for it
-            link.mu[0] = weight * (0.5 * (first == second) + (first < second));
-            link.mu[1] = weight - link.mu[0];
+            link.mu[0] = static_cast<float>(weight * (0.5 * (first == second) + (first < second)));
+            link.mu[1] = static_cast<float>(weight - link.mu[0]);
         } else if (first + second > 1.0) {
-            link.mu[0] = link.mu[1] = weight;
+            link.mu[0] = link.mu[1] = static_cast<float>(weight);
         }
     }
 
@@ -354,6 +334,7 @@ class LabelBlock {
     // The share that label k may have as long as it is not linked to others
     double ceiling(ptrdiff_t k) {
         double most = 0.0;
+        if (alone) return 1.0;
         mark(k);
         for (ptrdiff_t m = table.start[k]; m < table.start[k + 1]; ++m) {
             const int32_t j = table.label[m];
@@ -399,7 +380,7 @@ class LabelBlock {
     // Has an edge not the mix that it would have if it were implied?
     bool inconsistent(const Link& link) const {
         return std::abs(residual(link, 0)) > NOISE || std::abs(residual(link, 1)) > NOISE ||
-               link.q.both > NOISE;
+               link.both > NOISE;
     }
 
     // Give up links that are not needed.

@@ -23,29 +23,29 @@ struct Tie {
           two(1.0 / (1.0 + 2.0 * value)) {}
 };
 
-// The ends that go best with m->both: they minimise (end[0] - a)^2 + (end[1] - b)^2.
-inline void complete(Marginals* m, double a, double b) {
+// The ends that go best with both = z: they minimise (end[0] - a)^2 + (end[1] - b)^2.
+inline void complete(double z, double a, double b, double* end) {
     // q(1, 0) and q(0, 1) are a projection onto a triangle
-    const double z = m->both, left = a - z, right = b - z, room = 1.0 - z;
+    const double left = a - z, right = b - z, room = 1.0 - z;
     double one = std::max(left, 0.0), other = std::max(right, 0.0);
     if (one + other > room) {
         one = std::min(std::max(left - 0.5 * (left + right - room), 0.0), room);
         other = room - one;
     }
-    m->end[0] = z + one;
-    m->end[1] = z + other;
+    end[0] = z + one;
+    end[1] = z + other;
 }
 
 // The marginals that minimise
-//     (both - m->both)^2 / 2 - gain (both - m->both) + tie ((end[0] - a)^2 + (end[1] - b)^2) / 2
-// take the place of m, which may be any; gain is finite.
-inline void nearest_pair(Marginals* m, double gain, const Tie& tie, double a, double b) {
+//     (both - from)^2 / 2 - gain (both - from) + tie ((end[0] - a)^2 + (end[1] - b)^2) / 2;
+// gain is finite.
+inline Marginals nearest_pair(double from, double gain, const Tie& tie, double a, double b) {
     // Given q(1, 1) = z the ends are those of complete(); what is left is a convex function of z.
-    // Its slope is z - m->both - gain and tie times a broken line: (z - a - b + 1) / 2 where
+    // Its slope is z - from - gain and tie times a broken line: (z - a - b + 1) / 2 where
     // q(0, 0) = 0, but z - low where an end is 1 as well; else the sum of how far z is above an
     // end.
     const double low = std::min(a, b), high = std::max(a, b), full = a + b - 1.0;
-    double z = m->both + gain;
+    double z = from + gain;
     if (high > 1.0) {
         // one end is 1 from z = 1 - (high - low) on
         const double farther = (z + tie.value * low) * tie.one;
@@ -57,8 +57,9 @@ inline void nearest_pair(Marginals* m, double gain, const Tie& tie, double a, do
         z += tie.value * low;
         z = z * tie.one > high ? (z + tie.value * high) * tie.two : z * tie.one;
     }
-    m->both = std::min(std::max(z, 0.0), 1.0);
-    complete(m, a, b);
+    Marginals m{std::min(std::max(z, 0.0), 1.0), {}};
+    complete(m.both, a, b, m.end);
+    return m;
 }
 
 // How much of a small move of what is asked of an end this end does not follow at the minimum m

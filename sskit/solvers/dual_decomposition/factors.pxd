@@ -58,7 +58,6 @@ cdef class FactorSweep(Sweep):
     cdef Py_ssize_t best_pair(self, Py_ssize_t i, Py_ssize_t e) except -1 nogil
     # Take the step of a factor whose gains are known; returns the decrease
     cdef double move(self, Py_ssize_t i, Py_ssize_t f, Py_ssize_t greedy) except? -1 nogil
-    cdef double visit_factor(self, Py_ssize_t i, Py_ssize_t f, bint full) except? -1 nogil
     # w += scale (phi_f(truth) - the mean of phi_f)
     cdef void add(
         self, Py_ssize_t i, Py_ssize_t f, Mix* mix, double scale, double* w

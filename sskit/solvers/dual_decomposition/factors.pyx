@@ -96,13 +96,11 @@ cdef class FactorSweep(Sweep):
         return self.rho * self.factors.block_weight[i] / self.lam
 
     cdef Py_ssize_t look(self, Py_ssize_t i, Py_ssize_t f, bint full) except -1 nogil:
-        cdef Py_ssize_t e = f - self.factors.n_nodes
         self.gain.clear()
-        if e < 0:
+        if f < self.factors.n_nodes:
             self.look_at_node(i, f, full)
         else:
-            self.look_at_edge(i, e, full)
-        self.n_looks += 0 if full and e < 0 else self.gain.size()
+            self.look_at_edge(i, f - self.factors.n_nodes, full)
         return first_largest(self.gain.data(), self.gain.size())
 
     cdef int look_at_node(self, Py_ssize_t i, Py_ssize_t j, bint full) except -1 nogil:
@@ -114,7 +112,7 @@ cdef class FactorSweep(Sweep):
                 part = self.random() % <size_t>self.n_parts
             start, stop = part * n_states // self.n_parts, (part + 1) * n_states // self.n_parts
             self.factors.node_scores(i, j, &self.w[0], start, stop, score)
-            self.n_looks += stop - start
+        self.n_looks += stop - start if full else self.mixes[j].size()
         # scores of neither the part nor the mix may be anything
         for share in self.mixes[j]:
             if share.label[0] < start or share.label[0] >= stop:
@@ -152,6 +150,7 @@ cdef class FactorSweep(Sweep):
                 self.factors.score(i, f, share.label, &self.w[0])
                 - (self.first.at[share.label[0]] + self.second.at[share.label[1]])
             )
+        self.n_looks += self.gain.size()
         self.first.clear()
         self.second.clear()
         return 0
@@ -211,14 +210,18 @@ cdef class FactorSweep(Sweep):
         return decrease
 
     cdef double visit(self, Py_ssize_t i, bint full, double* distance) except? -1 nogil:
-        cdef Py_ssize_t n_nodes = self.factors.n_nodes, e, f, side
+        cdef Py_ssize_t n_nodes = self.factors.n_nodes, e, f, side, greedy
         cdef Py_ssize_t start = self.factors.first_edge[i], stop = self.factors.first_edge[i + 1]
         cdef double decrease = 0.0, step = self.step if full else 0.0, total = 0.0, squares = 0.0
         cdef Mix silent
-        for f in range(self.factors.first_node[i], self.factors.first_node[i + 1]):
-            decrease += self.visit_factor(i, f, full)
-        for f in range(n_nodes + start, n_nodes + stop):
-            decrease += self.visit_factor(i, f, full)
+        f = self.factors.first_node[i]
+        while f < n_nodes + stop:
+            # nothing can move in a mix of one state, which is the best
+            if full or self.mixes[f].size() > 1:
+                greedy = self.look(i, f, full)
+                decrease += self.move(i, f, greedy) if self.mixes[f].size() > 1 else 0.0
+            # after the nodes come the edges
+            f = n_nodes + start if f + 1 == self.factors.first_node[i + 1] else f + 1
         for e in range(start, stop):
             for side in range(2):
                 listen(
@@ -229,14 +232,6 @@ cdef class FactorSweep(Sweep):
                 self.first.clear()
         distance[0] = 0.5 * total / max(2 * (stop - start), 1)
         return decrease - self.penalty(i) * step * squares
-
-    cdef double visit_factor(self, Py_ssize_t i, Py_ssize_t f, bint full) except? -1 nogil:
-        cdef Py_ssize_t greedy
-        # nothing can move in a mix of one state, which is the best
-        if not full and self.mixes[f].size() == 1:
-            return 0.0
-        greedy = self.look(i, f, full)
-        return self.move(i, f, greedy) if self.mixes[f].size() > 1 else 0.0
 
     def rebuild(self):
         """Sum the weights from the dual variables anew: they are a sum of many small moves."""

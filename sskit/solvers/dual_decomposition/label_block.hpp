@@ -218,15 +218,13 @@ class LabelBlock {
     // there, until nine tenths of the way are sure to be done.
     double move(ptrdiff_t j) {
         double low = -1.0, high = 2.0;  // the root is between them; beyond ends not looked at
-        double most = 1.0, first = 0.0, decrease = 0.0, value = 0.0, bend, next;
-        const double from = y[j];
+        double decrease = 0.0, bend, next;
+        const double from = y[j], first = pose(j, from, &bend);
+        const double most = first > 0.0 ? ceiling(j) : 1.0;  // one that falls never asks
         double& at = y[j];
+        double value = first;
         for (const int32_t m : member[j]) decrease += strain(links[m]);
-        for (int k = 0; k < MAX_STEPS; ++k, at = next) {
-            value = pose(j, from, &bend);
-            if (k == 0) first = value;
-            // one that falls never asks
-            if (k == 0 && value > 0.0) most = ceiling(j);
+        for (int k = 0; k < MAX_STEPS; ++k) {
             if (value * first > 0.0 && std::abs(value) <= DONE * std::abs(first)) break;
             if (value == 0.0 || at == (value > 0.0 ? most : 0.0)) break;
             (value > 0.0 ? low : high) = at;
@@ -239,6 +237,8 @@ class LabelBlock {
             else if (!(low < next && next < high))
                 next = 0.5 * (std::max(low, 0.0) + std::min(high, most));
             if (next == at) break;
+            at = next;
+            value = pose(j, from, &bend);
         }
         if (at == most && most < 1.0 && value > 0.0) blocked.push_back(static_cast<int32_t>(j));
         const double share = at;

@@ -159,9 +159,8 @@ class SampleRun(Run):
         # w is still zero
         self.found = self.ask()
         self.unit = self.found[0].hinge
-        patience = capped(patience)
-        # objective and excess of the average; of what was not drawn yet nothing is known
-        self.primals = deque([(self.unit, 0.0)] * patience, maxlen=patience)
+        # objective and excess of the average
+        self.primals = deque(maxlen=capped(patience))
 
     @property
     def n_oracle_calls(self):
@@ -208,5 +207,8 @@ class SampleRun(Run):
 
     def certify(self, evaluator):
         """Return what the last samples say of the average; nothing is proved."""
-        primal, missed = np.mean(self.primals, axis=0).tolist()
+        patience = self.primals.maxlen
+        # of samples that are not drawn yet no more is known than of the first
+        unknown = (patience - len(self.primals)) * np.array([self.unit, 0.0])
+        primal, missed = ((np.sum(self.primals, axis=0) + unknown) / patience).tolist()
         return Certificate(None, primal, self.bound, primal - self.bound, False, missed)

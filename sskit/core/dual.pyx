@@ -5,7 +5,7 @@ import numpy as np
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp, memcpy
 
-from sskit.core.checks cimport check_equal, check_index
+from sskit.core.checks cimport check_equal
 from sskit.core.lanes cimport prefetch_memory
 from sskit.core.memory cimport grown
 
@@ -363,25 +363,3 @@ cdef class DualState:
             return
         regularizer.change_lam(lam)
         self.keep_shares(problem, np.full(self.n_blocks, rho))
-
-    def planes(self, Py_ssize_t i):
-        """Return (code, weights, losses, aggregate weight) of the stored planes of block i."""
-        check_index(i, self.n_blocks, "block")
-        cdef Block* block = &self.blocks[i]
-        cdef Py_ssize_t n = self.code_length[i], p, j
-        code = np.empty((block.n_planes, n), dtype=np.int32)
-        cdef int32_t[:, ::1] out = code
-        for p in range(block.n_planes):
-            for j in range(n):
-                out[p, j] = block.code[p * n + j]
-        weights = np.array([block.weight[p] for p in range(block.n_planes)])
-        losses = np.array([block.plane_loss[p] for p in range(block.n_planes)])
-        return code, weights, losses, block.aggregate
-
-    def mix(self, Py_ssize_t i):
-        """Return (index, value, loss) of the mix of block i."""
-        check_index(i, self.n_blocks, "block")
-        cdef Block* block = &self.blocks[i]
-        index = np.array([block.index[e] for e in range(block.n)], dtype=np.int32)
-        value = np.array([block.value[e] for e in range(block.n)], dtype=np.float64)
-        return index, value, block.loss

@@ -4,8 +4,9 @@ import numpy as np
 
 from libc.stdint cimport int32_t
 
+from sskit.core.checks cimport check_index
 from sskit.core.direction cimport Direction
-from sskit.core.dual cimport DualState
+from sskit.core.dual cimport Block, DualState
 from sskit.core.lanes cimport LANES
 from sskit.core.problem cimport Problem
 from sskit.core.regularizer cimport Regularizer
@@ -13,6 +14,26 @@ from sskit.core.sampler cimport Sampler
 from sskit.testing.probe cimport ProblemProbe
 
 from sskit.testing.probe import checked, room
+
+
+def planes_of(DualState dual, Py_ssize_t i):
+    """Return (code, weights, losses, aggregate weight) of the stored planes of block i."""
+    check_index(i, dual.n_blocks, "block")
+    cdef Block* block = &dual.blocks[i]
+    cdef Py_ssize_t n = dual.code_length[i], p, j
+    code = np.array([[block.code[p * n + j] for j in range(n)] for p in range(block.n_planes)])
+    weights = np.array([block.weight[p] for p in range(block.n_planes)])
+    losses = np.array([block.plane_loss[p] for p in range(block.n_planes)])
+    return code.astype(np.int32).reshape(-1, n), weights, losses, block.aggregate
+
+
+def mix_of(DualState dual, Py_ssize_t i):
+    """Return (index, value, loss) of the mix of block i."""
+    check_index(i, dual.n_blocks, "block")
+    cdef Block* block = &dual.blocks[i]
+    index = np.array([block.index[e] for e in range(block.n)], dtype=np.int32)
+    value = np.array([block.value[e] for e in range(block.n)], dtype=np.float64)
+    return index, value, block.loss
 
 
 cdef class DualProbe(ProblemProbe):

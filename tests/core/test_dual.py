@@ -9,7 +9,7 @@ from helpers.pairwise import every_pair
 from helpers.toys import TOYS, chain_toy, keeping
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sskit_probes.core_probe import DualProbe
+from sskit_probes.core_probe import DualProbe, mix_of, planes_of
 from sskit_probes.unreliable import UnreliableProblem
 
 from sskit.core.dual import DualState
@@ -51,7 +51,7 @@ class Mirror:
         """Move towards labelling y, storing it if asked."""
         code, psi, loss = self.plane(i, y)
         slot = self.probe.insert(i, code, loss) if cached else self.probe.find(i, code)
-        mix_loss = self.dual.mix(i)[2]
+        mix_loss = mix_of(self.dual, i)[2]
         self.probe.advance(i, psi - self.probe.mix(i), gamma, gamma * (loss - mix_loss))
         self.probe.blend(i, slot, gamma)
         self.alpha[i] *= 1.0 - gamma
@@ -59,7 +59,7 @@ class Mirror:
 
     def shift(self, i, a, b, share):
         """Move weight between two stored planes, as a pairwise step does."""
-        code, weights, losses, _ = self.dual.planes(i)
+        code, weights, losses, _ = planes_of(self.dual, i)
         if len(code) < 2:
             return
         source, target = a % len(code), b % len(code)
@@ -72,19 +72,19 @@ class Mirror:
             y = next(y for y, s in enumerate(labels) if np.array_equal(s, code[slot]))
             self.alpha[i][y] += change
         if share > 0.8 and source != target:
-            assert self.dual.planes(i)[1][source] == 0.0
+            assert planes_of(self.dual, i)[1][source] == 0.0
 
     def evict(self, i, slot):
         """Evict a stored plane: the block's vector stays, to the bit."""
-        code, weights, _, rest = self.dual.planes(i)
+        code, weights, _, rest = planes_of(self.dual, i)
         if not len(code):
             return
         slot %= len(code)
-        before, loss = self.probe.mix(i), self.dual.mix(i)[2]
+        before, loss = self.probe.mix(i), mix_of(self.dual, i)[2]
         self.probe.evict(i, slot)
         np.testing.assert_array_equal(self.probe.mix(i), before)
-        left, left_weights, _, left_aggregate = self.dual.planes(i)
-        assert self.dual.mix(i)[2] == loss
+        left, left_weights, _, left_aggregate = planes_of(self.dual, i)
+        assert mix_of(self.dual, i)[2] == loss
         assert self.probe.find(i, code[slot]) == -1
         assert left_aggregate == rest + weights[slot]
         assert len(left) == len(code) - 1
@@ -102,7 +102,7 @@ class Mirror:
     def check(self):
         rng = np.random.default_rng(0)
         for i in range(self.toy.pairs.n):
-            code, weights, losses, rest = self.dual.planes(i)
+            code, weights, losses, rest = planes_of(self.dual, i)
             assert (weights >= 0).all()
             assert rest >= 0
             assert weights.sum() + rest == pytest.approx(1.0, abs=1e-12)
@@ -113,7 +113,7 @@ class Mirror:
             mix = self.probe.mix(i)
             vector = self.toy.assemble(mix, i)
             np.testing.assert_allclose(vector, self.alpha[i] @ self.toy.pairs.psi[i], atol=1e-12)
-            index, value, loss = self.dual.mix(i)
+            index, value, loss = mix_of(self.dual, i)
             assert len(set(index.tolist())) == len(index)
             np.testing.assert_array_equal(mix[index], value)
             assert loss == pytest.approx(self.alpha[i] @ self.toy.pairs.loss[i], abs=1e-12)
@@ -160,7 +160,7 @@ def busy_dual(toy, n_passes=4, lam=LAM):
         for y in (0, -1):
             code = np.atleast_1d(toy.pairs.labels[i][y])
             slot = probe.insert(i, code, toy.pairs.loss[i][y])
-            psi, mix_loss = probe.plane(i, code), run.dual.mix(i)[2]
+            psi, mix_loss = probe.plane(i, code), mix_of(run.dual, i)[2]
             probe.advance(i, psi - probe.mix(i), 0.25, 0.25 * (toy.pairs.loss[i][y] - mix_loss))
             probe.blend(i, slot, 0.25)
     run.dual.rebuild(toy.problem, run.regularizer)
@@ -190,7 +190,7 @@ def test_restore_forgets_what_was_there():
     dual, _ = busy_dual(toy)
     restore(dual, save(DualState(toy.problem)))
     assert not dual.losses().any()
-    assert all(dual.planes(i)[3] == 1.0 and not len(dual.planes(i)[0]) for i in range(5))
+    assert all(planes_of(dual, i)[3] == 1.0 and not len(planes_of(dual, i)[0]) for i in range(5))
 
 
 @pytest.mark.parametrize("change", ["shorter", "longer", "two-dimensional", "negative"])
@@ -249,7 +249,7 @@ def test_restore_refuses_damaged_points_and_changes_nothing(damage):
     with pytest.raises(ValueError):
         restore(other, saved)
     assert not other.losses().any()
-    assert all(other.planes(i)[3] == 1.0 and not len(other.planes(i)[0]) for i in range(5))
+    assert all(planes_of(other, i)[3] == 1.0 and not len(planes_of(other, i)[0]) for i in range(5))
 
 
 @pytest.mark.parametrize("name", TOYS)
@@ -261,7 +261,9 @@ def test_restore_leaves_further_blocks_alone(name):
     restore(other, save(dual))
     for i in range(6):
         for one, two in zip(
-            dual.mix(i) + dual.planes(i), other.mix(i) + other.planes(i), strict=True
+            mix_of(dual, i) + planes_of(dual, i),
+            mix_of(other, i) + planes_of(other, i),
+            strict=True,
         ):
             np.testing.assert_array_equal(np.sort(one, axis=None), np.sort(two, axis=None))
     assert [save(other)[key][-1] for key in ("loss", "aggregate", "n_planes")] == last
@@ -274,12 +276,12 @@ def test_shares_of_one_block_only(name):
     shares = np.ones(toy.pairs.n)
     shares[1] = 0.25
     before = [DualProbe(toy.problem, dual).mix(i) for i in range(toy.pairs.n)]
-    losses, (_, weights, _, rest) = dual.losses(), dual.planes(1)
+    losses, (_, weights, _, rest) = dual.losses(), planes_of(dual, 1)
     dual.keep_shares(toy.problem, shares)
     for i, mix in enumerate(before):
         np.testing.assert_array_equal(DualProbe(toy.problem, dual).mix(i), shares[i] * mix)
     np.testing.assert_array_equal(dual.losses(), shares * losses)
-    assert dual.planes(1)[1].sum() + dual.planes(1)[3] == pytest.approx(1.0, abs=1e-13)
+    assert planes_of(dual, 1)[1].sum() + planes_of(dual, 1)[3] == pytest.approx(1.0, abs=1e-13)
     assert weights.sum() + rest == pytest.approx(1.0, abs=1e-13)
 
 
@@ -291,7 +293,7 @@ def test_change_lam(name, bounded, factor):
     regularizer = toy.regularizer(LAM, box)
     dual.rebuild(toy.problem, regularizer)
     old_w, old_v = regularizer.coef(), np.array(regularizer.v)
-    old_weights = [dual.planes(i)[1] for i in range(toy.pairs.n)]
+    old_weights = [planes_of(dual, i)[1] for i in range(toy.pairs.n)]
     dual.change_lam(toy.problem, regularizer, factor * LAM)
     assert regularizer.lam == factor * LAM
     if factor <= 1:
@@ -299,9 +301,9 @@ def test_change_lam(name, bounded, factor):
     else:
         np.testing.assert_allclose(regularizer.v, old_v / factor, rtol=1e-14)
         for i, weights in enumerate(old_weights):
-            np.testing.assert_array_equal(dual.planes(i)[1], weights)
+            np.testing.assert_array_equal(planes_of(dual, i)[1], weights)
     for i in range(toy.pairs.n):
-        _, weights, _, rest = dual.planes(i)
+        _, weights, _, rest = planes_of(dual, i)
         assert min(weights.min(), rest) >= 0
         assert weights.sum() + rest == pytest.approx(1.0, abs=1e-13)
     # the dual value from scratch, and v is what the blocks say
@@ -317,9 +319,9 @@ def test_stored_truth_receives_the_weight():
     dual, regularizer = busy_dual(toy)
     probe = DualProbe(toy.problem, dual)
     slot = probe.insert(0, probe.truth(0), 0.0)
-    _, before, _, rest = dual.planes(0)
+    _, before, _, rest = planes_of(dual, 0)
     dual.change_lam(toy.problem, regularizer, 0.25 * LAM)
-    _, after, _, new_aggregate = dual.planes(0)
+    _, after, _, new_aggregate = planes_of(dual, 0)
     assert after[slot] == pytest.approx(0.25 * before[slot] + 0.75)
     assert new_aggregate == pytest.approx(0.25 * rest, abs=1e-14)
 
@@ -367,7 +369,7 @@ def test_a_sum_that_fails_leaves_zero_and_the_next_one_is_right(name, kernel):
 
 def check_gram(toy, probe, i):
     """Known inner products are those of the planes, assembled as weights; return how many."""
-    known, code = probe.gram(i), probe.dual.planes(i)[0]
+    known, code = probe.gram(i), planes_of(probe.dual, i)[0]
     psi = np.array([toy.assemble(probe.plane(i, row), i) for row in code[: len(known)]])
     if len(known):
         np.testing.assert_allclose(known, psi @ psi.T, atol=1e-12)
@@ -388,7 +390,7 @@ def test_inner_products_survive_growth_and_evictions(name, seed):
         for i in range(toy.pairs.n):
             labels = toy.pairs.labels[i]
             for action in rng.choice(["insert", "evict", "insert", "none"], size=6):
-                n_planes = len(run.dual.planes(i)[0])
+                n_planes = len(planes_of(run.dual, i)[0])
                 if action == "insert":
                     y = int(rng.integers(len(labels)))
                     probe.insert(i, np.atleast_1d(labels[y]), toy.pairs.loss[i][y])
@@ -413,15 +415,15 @@ def test_a_new_plane_has_no_inner_products_yet():
 def test_retire_all(keep_weighted):
     toy = chain_toy(6)
     dual, _ = busy_dual(toy)
-    before = [(dual.planes(i), dual.mix(i)) for i in range(toy.pairs.n)]
+    before = [(planes_of(dual, i), mix_of(dual, i)) for i in range(toy.pairs.n)]
     retire_all(dual, 0, keep_weighted)
-    assert all(len(dual.planes(i)[1]) == len(before[i][0][1]) for i in range(toy.pairs.n))
+    assert all(len(planes_of(dual, i)[1]) == len(before[i][0][1]) for i in range(toy.pairs.n))
     retire_all(dual, 10**6, keep_weighted)
     for i, ((_, weights, _, rest), mix) in enumerate(before):
-        _, left, _, new_aggregate = dual.planes(i)
+        _, left, _, new_aggregate = planes_of(dual, i)
         assert sorted(left) == (sorted(weights[weights > 0]) if keep_weighted else [])
         assert new_aggregate == pytest.approx(rest if keep_weighted else 1.0, abs=1e-12)
-        for one, other in zip(mix, dual.mix(i), strict=True):
+        for one, other in zip(mix, mix_of(dual, i), strict=True):
             np.testing.assert_array_equal(one, other)
 
 

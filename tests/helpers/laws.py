@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sskit_probes.core_probe import DualProbe
+from sskit_probes.core_probe import DualProbe, mix_of, planes_of
 
 from helpers.qp import solve_primal
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
@@ -28,7 +28,7 @@ def check_dual_point(toy, dual, tolerance=1e-12):
     """Weights on simplices; mixes are the sums of their planes unless some are unknown."""
     probe = DualProbe(toy.problem, dual)
     for i in range(toy.pairs.n):
-        code, weights, losses, rest = dual.planes(i)
+        code, weights, losses, rest = planes_of(dual, i)
         assert rest >= 0
         assert (weights >= 0).all()
         assert abs(weights.sum() + rest - 1.0) <= tolerance
@@ -36,7 +36,7 @@ def check_dual_point(toy, dual, tolerance=1e-12):
         if rest == 0.0:
             mix = sum(w * probe.plane(i, row) for w, row in zip(weights, code, strict=True))
             assert near(probe.mix(i), mix, tolerance * 10)
-            assert abs(dual.mix(i)[2] - weights @ losses) <= tolerance * 10
+            assert abs(mix_of(dual, i)[2] - weights @ losses) <= tolerance * 10
 
 
 def check_certificate(toy, run, evaluator, lam=LAM, box=None):

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from sskit_probes.core_probe import DualProbe
+from sskit_probes.core_probe import DualProbe, mix_of
 
 from helpers.graphs import enumerate_graphs, small_graphs
 from helpers.multilabel import ONE, enumerate_sets
@@ -74,7 +74,7 @@ class Toy:
         """(v, mean loss) of a dual point, summed from its blocks."""
         probe, c = DualProbe(self.problem, dual), self.pairs.c
         v = sum(c[i] / lam * self.assemble(probe.mix(i), i) for i in range(self.pairs.n))
-        return v, float(c @ [dual.mix(i)[2] for i in range(self.pairs.n)])
+        return v, float(c @ [mix_of(dual, i)[2] for i in range(self.pairs.n)])
 
     def dual(self, dual, lam, box=None):
         """D of a dual point, from scratch."""

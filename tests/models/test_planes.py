@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 from helpers.structures import Chains, Classes, Numbers, Signs, bind
 from helpers.toys import chain_toy, keeping
-from sskit_probes.core_probe import DualProbe
+from sskit_probes.core_probe import DualProbe, planes_of
 
 from sskit.core.dual import DualState
 from sskit.core.regularizer import Regularizer
@@ -129,7 +129,7 @@ def test_the_solver_holds_what_it_stores(plane_life, chains):
         chains, Regularizer(0.1, chains.n_weights), tol=1e-4, n_jobs=2, random_state=0
     )
     gc.collect()
-    code = [solution.dual_state.planes(i)[0].ravel() for i in range(chains.n_blocks)]
+    code = [planes_of(solution.dual_state, i)[0].ravel() for i in range(chains.n_blocks)]
     stored = set(np.concatenate(code).tolist()) - {0}
     assert len(stored) <= chains.plane_store.n_planes <= len(stored) + chains.n_blocks
     for i in range(chains.n_blocks):

@@ -6,6 +6,7 @@ from helpers.paper import dual_value
 from helpers.real_data import load_ocr_letters, load_usps
 from sklearn.datasets import load_digits
 from sklearn.svm import LinearSVC
+from sskit_probes.core_probe import mix_of
 
 from sskit import RegularizationPath, SequenceTagger, StructSVMClassifier
 from sskit.core.problem import block_weights
@@ -65,7 +66,7 @@ def dual_of_chains(X, dual, lam, n_states):
     coef, table = np.zeros((n_states, X[0].shape[1])), np.zeros((n_states, stride))
     start, end, loss = np.zeros(n_states), np.zeros(n_states), 0.0
     for i, x in enumerate(X):
-        index, value, block_loss = dual.mix(i)
+        index, value, block_loss = mix_of(dual, i)
         q = np.zeros((n_states + len(x), stride))
         q.reshape(-1)[index] = value
         nodes = q[n_states:, :n_states]

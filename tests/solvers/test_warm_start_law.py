@@ -12,7 +12,7 @@ from helpers.laws import check_dual_point
 from helpers.qp import solve_primal
 from helpers.toys import TOYS, rebind
 from scipy.optimize import nnls
-from sskit_probes.core_probe import DualProbe
+from sskit_probes.core_probe import DualProbe, mix_of
 
 import sskit.solvers
 from sskit.solvers import BCFW, FrankWolfe, MultiPlane
@@ -80,7 +80,7 @@ def check_mixes(toy, dual):
     for i in range(toy.pairs.n):
         psi, loss = np.asarray(toy.pairs.psi[i]), toy.pairs.loss[i]
         planes = np.vstack([psi.T, loss, np.ones(len(loss))])
-        mix = np.concatenate([toy.assemble(probe.mix(i), i), [dual.mix(i)[2], 1.0]])
+        mix = np.concatenate([toy.assemble(probe.mix(i), i), [mix_of(dual, i)[2], 1.0]])
         _, residual = nnls(planes, mix)
         assert residual <= 1e-8, f"block {i} is no mix of its planes, by {residual}"
 

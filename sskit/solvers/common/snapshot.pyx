@@ -5,6 +5,7 @@ import numpy as np
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcmp, memcpy
+from libcpp.vector cimport vector
 
 from sskit.core.capabilities cimport PlaneStore
 from sskit.core.direction cimport Direction
@@ -29,48 +30,40 @@ def save(DualState dual):
     saved : dict
         What `restore` takes; can be pickled.
     """
-    cdef Py_ssize_t i, n = dual.n_blocks, at_entry = 0, at_plane = 0, at_code = 0, size
+    cdef vector[int64_t] n_entries, n_planes
+    cdef vector[int32_t] index, code
+    cdef vector[double] value, loss, aggregate, weight, plane_loss
+    cdef Py_ssize_t i
     cdef Block* block
-    n_entries, n_planes = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    loss, aggregate = np.empty(n), np.empty(n)
-    cdef int64_t[::1] entries = n_entries, planes = n_planes
-    cdef double[::1] losses = loss, aggregates = aggregate
-    for i in range(n):
-        entries[i] = dual.blocks[i].n
-        planes[i] = dual.blocks[i].n_planes
-        losses[i] = dual.blocks[i].loss
-        aggregates[i] = dual.blocks[i].aggregate
-    code_length = np.array(dual.code_length, dtype=np.int64)
-    index, value = np.empty(n_entries.sum(), dtype=np.int32), np.empty(n_entries.sum())
-    code = np.empty((n_planes * code_length).sum(), dtype=np.int32)
-    weight, plane_loss = np.empty(n_planes.sum()), np.empty(n_planes.sum())
-    cdef int32_t[::1] indices = index, codes = code
-    cdef double[::1] values = value, weights = weight, plane_losses = plane_loss
-    for i in range(n):
+    for i in range(dual.n_blocks):
         block = &dual.blocks[i]
-        if block.n:
-            memcpy(&indices[at_entry], block.index, block.n * sizeof(int32_t))
-            memcpy(&values[at_entry], block.value, block.n * sizeof(double))
-            at_entry += block.n
-        if block.n_planes:
-            size = block.n_planes * dual.code_length[i]
-            memcpy(&codes[at_code], block.code, size * sizeof(int32_t))
-            memcpy(&weights[at_plane], block.weight, block.n_planes * sizeof(double))
-            memcpy(&plane_losses[at_plane], block.plane_loss, block.n_planes * sizeof(double))
-            at_code += size
-            at_plane += block.n_planes
+        n_entries.push_back(block.n)
+        n_planes.push_back(block.n_planes)
+        loss.push_back(block.loss)
+        aggregate.push_back(block.aggregate)
+        index.insert(index.end(), block.index, block.index + block.n)
+        value.insert(value.end(), block.value, block.value + block.n)
+        weight.insert(weight.end(), block.weight, block.weight + block.n_planes)
+        plane_loss.insert(plane_loss.end(), block.plane_loss, block.plane_loss + block.n_planes)
+        code.insert(code.end(), block.code, block.code + block.n_planes * dual.code_length[i])
+    codes = array_of(code.data(), code.size(), np.int32)
     return {
-        "n_entries": n_entries,
-        "index": index,
-        "value": value,
-        "loss": loss,
-        "n_planes": n_planes,
-        "code_length": code_length,
-        "planes": dual.problem.plane_store.export_planes(code, len(weight)),
-        "weight": weight,
-        "plane_loss": plane_loss,
-        "aggregate": aggregate,
+        "n_entries": array_of(n_entries.data(), n_entries.size(), np.int64),
+        "index": array_of(index.data(), index.size(), np.int32),
+        "value": array_of(value.data(), value.size(), np.float64),
+        "loss": array_of(loss.data(), loss.size(), np.float64),
+        "n_planes": array_of(n_planes.data(), n_planes.size(), np.int64),
+        "code_length": np.array(dual.code_length, dtype=np.int64),
+        "planes": dual.problem.plane_store.export_planes(codes, weight.size()),
+        "weight": array_of(weight.data(), weight.size(), np.float64),
+        "plane_loss": array_of(plane_loss.data(), plane_loss.size(), np.float64),
+        "aggregate": array_of(aggregate.data(), aggregate.size(), np.float64),
     }
+
+
+cdef array_of(const void* numbers, size_t n, dtype):
+    cdef size_t n_bytes = n * np.dtype(dtype).itemsize
+    return np.frombuffer((<const char*>numbers)[:n_bytes], dtype=dtype).copy()
 
 
 def restore(DualState dual, saved):

@@ -19,7 +19,7 @@ from helpers.trees import random_parents
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
-from sskit_probes.core_probe import DualProbe
+from sskit_probes.core_probe import DualProbe, mix_of, planes_of
 
 from sskit import (
     GraphTagger,
@@ -220,11 +220,11 @@ def check(model, family, n, weighted=False):
     restore(dual, point.blocks)
     probe = DualProbe(problem, dual)
     for i in range(n):
-        code, share, losses, rest = dual.planes(i)
+        code, share, losses, rest = planes_of(dual, i)
         if rest == 0.0:
             mix = sum(a * probe.plane(i, row) for a, row in zip(share, code, strict=True))
             assert near(probe.mix(i), mix, 1e-10)
-            assert dual.mix(i)[2] == pytest.approx(share @ losses, abs=1e-10)
+            assert mix_of(dual, i)[2] == pytest.approx(share @ losses, abs=1e-10)
     dual.rebuild(problem, regularizer)
     v = np.array(regularizer.v)[: problem.n_weights]
     value = regularizer.dual(v, float(problem.block_weight @ dual.losses()))

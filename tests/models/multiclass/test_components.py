@@ -6,7 +6,7 @@ from helpers.qp import solve_primal
 from helpers.toys import component_toy
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sskit_probes.core_probe import DualProbe
+from sskit_probes.core_probe import DualProbe, mix_of, planes_of
 
 from sskit.core.dual import DualState
 from sskit.core.regularizer import Regularizer
@@ -59,13 +59,13 @@ def test_moved_truths_are_feasible_and_keep_the_other_blocks():
     before = DualState(problem)
     restore(before, point.fit.save().blocks)
     for i in range(30):
-        codes, weights, losses, aggregate = dual.planes(i)
+        codes, weights, losses, aggregate = planes_of(dual, i)
         assert weights.sum() + aggregate == pytest.approx(1.0)
         assert len(np.unique(codes)) == len(codes)
         np.testing.assert_array_equal(losses, CLASS_OF[np.ravel(codes)] != CLASS_OF[old[i]])
         assert probe.truth(i) == [new[i]]
         if new[i] == old[i]:
-            for one, other in zip(dual.mix(i), before.mix(i), strict=True):
+            for one, other in zip(mix_of(dual, i), mix_of(before, i), strict=True):
                 np.testing.assert_array_equal(one, other)
     regularizer = Regularizer(0.05, after.n_weights)
     dual.rebuild(after, regularizer)

@@ -6,6 +6,7 @@ from helpers.slack import slack_pairs
 from helpers.structures import Chains, Classes, bind
 from helpers.toys import SEARCHABLE, TOYS, chain_toy, graph_toy, multiclass_toy
 from sklearn.base import clone
+from sskit_probes.core_probe import planes_of
 
 from sskit.core.dual import DualState
 from sskit.core.regularizer import Regularizer
@@ -136,8 +137,8 @@ def test_planes_of_structures_are_saved_with_their_losses():
     restore(dual, save(found.dual_state))
     probes, n_planes = (ProblemProbe(one), ProblemProbe(other)), 0
     for i in range(one.n_blocks):
-        codes, *rest = found.dual_state.planes(i)
-        again, *rest_again = dual.planes(i)
+        codes, *rest = planes_of(found.dual_state, i)
+        again, *rest_again = planes_of(dual, i)
         for code, same in zip(codes, again, strict=True):
             np.testing.assert_array_equal(code[1:], same[1:])
             np.testing.assert_array_equal(probes[0].plane(i, code), probes[1].plane(i, same))

@@ -5,7 +5,7 @@ import pytest
 from helpers.hidden import Styles, make_styles
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sskit_probes.core_probe import DualProbe
+from sskit_probes.core_probe import DualProbe, mix_of, planes_of
 
 from sskit.core.dual import DualState
 from sskit.core.regularizer import Regularizer
@@ -76,10 +76,10 @@ def test_moved_points_are_dual_points_of_the_new_problem(steps):
         restore(dual, saved)
         current, probe = new, DualProbe(new, dual)
         for i in range(new.n_blocks):
-            codes, weights, losses, aggregate = dual.planes(i)
+            codes, weights, losses, aggregate = planes_of(dual, i)
             assert weights.sum() + aggregate == pytest.approx(1.0)
             assert len(np.unique(codes)) == len(codes)
-            index, value, loss = dual.mix(i)
+            index, value, loss = mix_of(dual, i)
             mix = np.zeros(new.max_statistics)
             np.add.at(mix, index, value)
             if new is after and truths[i] == 0 and steps == "fw":

@@ -14,7 +14,7 @@ from helpers.laws import (
 from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
 from helpers.toys import FIRST, TOYS, bind_rows, chain_toy, keeping
-from sskit_probes.core_probe import DualProbe
+from sskit_probes.core_probe import DualProbe, mix_of, planes_of
 
 from sskit.solvers import BCFW
 from sskit.solvers.block_coordinate.eviction import retire_all
@@ -105,8 +105,8 @@ def test_planes_with_weight_may_be_evicted(
     def between(n, run):
         if n in (1, 2, 3, 5, 8, 13):
             retire_all(run.dual, ALL, False)
-            merged.append(run.dual.planes(0)[3])
-            assert len(run.dual.planes(0)[0]) == 0
+            merged.append(planes_of(run.dual, 0)[3])
+            assert len(planes_of(run.dual, 0)[0]) == 0
 
     options = {"steps": steps, "sampling": sampling, "cache": cache}
     options |= {"block_steps": block_steps, "stored_passes": stored_passes}
@@ -129,13 +129,13 @@ def test_some_planes_evicted_in_every_pass(name, bounded, steps):
 
     def between(n, run):
         i = n % toy.pairs.n
-        planes = len(run.dual.planes(i)[0])
+        planes = len(planes_of(run.dual, i)[0])
         if planes > 1:
             probe.evict(i, n % planes)
 
     certificate = follow(toy, run, 3000, box=box, between=between)
     assert certificate.gap < 1e-3
-    assert any(run.dual.planes(i)[3] > 0 for i in range(toy.pairs.n)) or certificate.gap < 1e-8
+    assert any(planes_of(run.dual, i)[3] > 0 for i in range(toy.pairs.n)) or certificate.gap < 1e-8
 
 
 @pytest.mark.parametrize(("name", "steps"), in_turn(TOYS, ["fw", "pairwise", "away"]))
@@ -150,7 +150,7 @@ def test_drift_after_many_steps(name, steps):
         if n % 10 == 0:
             # a move of its own, so that there is something to do in every pass
             i = int(rng.integers(toy.pairs.n))
-            code, weights, losses, _ = run.dual.planes(i)
+            code, weights, losses, _ = planes_of(run.dual, i)
             if not len(code):
                 continue  # plain steps have found nothing here for long
             source, target = int(np.argmax(weights)), int(rng.integers(len(code)))
@@ -210,7 +210,7 @@ def test_plane_life_drops_planes_and_keeps_the_optimum(steps):
         stored = []
         for _ in range(80):
             run.run_pass()
-            planes = [run.dual.planes(i) for i in range(6)]
+            planes = [planes_of(run.dual, i) for i in range(6)]
             stored.append(sum(len(weights) for _, weights, _, _ in planes))
         kept[plane_life] = stored
         used = sum(int(np.sum(weights > 0)) for _, weights, _, _ in planes)
@@ -232,7 +232,7 @@ def test_plain_steps_drop_planes_that_have_weight(block_steps):
     for plane_life in (2, 1000):
         run = start(toy, options, kind=keeping(plane_life))
         gaps[plane_life] = follow(toy, run, 150, tol=0.0).gap
-        planes = [run.dual.planes(i) for i in range(6)]
+        planes = [planes_of(run.dual, i) for i in range(6)]
         stored[plane_life] = sum(len(weights) for _, weights, _, _ in planes)
         check_dual_point(toy, run.dual)
         assert (plane_life == 2) == any(rest > 0.0 for *_, rest in planes)
@@ -250,8 +250,8 @@ def test_planes_without_features_take_all_weight_at_once(steps, sampling):
     run = start(toy, {"steps": steps, "sampling": sampling, "block_steps": 4})
     certificate = follow(toy, run, 30, tol=1e-9)
     for i in range(1, 5):
-        assert run.dual.mix(i)[2] == 1.0
-        assert np.count_nonzero(run.dual.planes(i)[1]) == 1
+        assert mix_of(run.dual, i)[2] == 1.0
+        assert np.count_nonzero(planes_of(run.dual, i)[1]) == 1
     assert certificate.gap < (1e-2 if steps == "fw" else 1e-8)
 
 
@@ -259,7 +259,7 @@ def test_an_away_step_needs_a_second_atom():
     """With one pair and all weight on its truth the first step must be towards the oracle."""
     toy = bind_rows(np.array([[1.0, -1.0]]), [0], 3, intercept=False)
     run = start(toy, {"steps": "away", "block_steps": 1})
-    _, weights, _, rest = run.dual.planes(0)
+    _, weights, _, rest = planes_of(run.dual, 0)
     assert (weights.tolist(), rest) == ([1.0], 0.0)
     run.run_pass()
     assert toy.dual(run.dual, LAM) > 0

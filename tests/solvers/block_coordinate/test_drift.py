@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.paper import dual_value
 from helpers.toys import bind_rows, keeping
-from sskit_probes.core_probe import DualProbe
+from sskit_probes.core_probe import DualProbe, mix_of, planes_of
 
 from sskit.solvers import BCFW, MultiPlane
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
@@ -45,7 +45,7 @@ def test_drift_after_a_million_steps(noisy, steps, cache):
     w = noisy.flat(run.weights())
     np.testing.assert_allclose(w, v, rtol=0, atol=1e-9 * np.abs(v).max())
     for i in range(N_BLOCKS):
-        _, weights, _, rest = run.dual.planes(i)
+        _, weights, _, rest = planes_of(run.dual, i)
         assert weights.sum() + rest == pytest.approx(1.0, abs=1e-10)
 
 
@@ -89,7 +89,7 @@ class Evictions:
         """Move all but a little of a plane's weight to another one, and evict it; n times."""
         for _ in range(n):
             i = int(self.rng.integers(self.n_blocks))
-            code, weights, losses, _ = self.run.dual.planes(i)
+            code, weights, losses, _ = planes_of(self.run.dual, i)
             little = 10.0 ** self.rng.uniform(-12, -1)
             if len(weights) < 2 or weights.max() <= little:
                 continue
@@ -105,7 +105,7 @@ class Evictions:
 
     def rests(self):
         """Weights of the aggregate planes."""
-        return np.array([self.run.dual.planes(i)[3] for i in range(self.n_blocks)])
+        return np.array([planes_of(self.run.dual, i)[3] for i in range(self.n_blocks)])
 
     def worst_mix(self):
         """By how much a mix is no mix of planes, or has not its loss."""
@@ -113,7 +113,7 @@ class Evictions:
         for i in range(self.n_blocks):
             alpha = -self.probe.mix(i)[self.toy.pairs.labels[i][1:]]
             loss = alpha @ self.toy.pairs.loss[i][1:]
-            errors += [abs(loss - self.run.dual.mix(i)[2]), -alpha.min(), alpha.sum() - 1.0]
+            errors += [abs(loss - mix_of(self.run.dual, i)[2]), -alpha.min(), alpha.sum() - 1.0]
         return max(errors)
 
     def dual_from_scratch(self):

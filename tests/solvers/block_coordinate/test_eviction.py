@@ -5,7 +5,7 @@ import pytest
 from helpers.pairwise import every_pair
 from helpers.structures import Classes, bind
 from helpers.toys import TOYS, chain_toy, keeping
-from sskit_probes.core_probe import DualProbe
+from sskit_probes.core_probe import DualProbe, mix_of, planes_of
 
 from sskit.core.regularizer import Regularizer
 from sskit.solvers import BCFW
@@ -36,14 +36,14 @@ def table(dual, probe):
     """{(block, code): (weight, last use)} of all stored planes."""
     found = {}
     for i in range(dual.n_blocks):
-        code, weights, _, _ = dual.planes(i)
+        code, weights, _, _ = planes_of(dual, i)
         for row, weight, used in zip(code, weights, probe.last_used(i), strict=True):
             found[i, row.tobytes()] = (weight, used)
     return found
 
 
 def mixes(dual):
-    return [dual.mix(i) for i in range(dual.n_blocks)]
+    return [mix_of(dual, i) for i in range(dual.n_blocks)]
 
 
 def check_unchanged(before, dual):
@@ -52,7 +52,7 @@ def check_unchanged(before, dual):
         for a, b in zip(one, other, strict=True):
             np.testing.assert_array_equal(a, b)
     for i in range(dual.n_blocks):
-        _, weights, _, rest = dual.planes(i)
+        _, weights, _, rest = planes_of(dual, i)
         assert rest >= 0
         assert weights.sum() + rest == pytest.approx(1.0, abs=1e-12)
 
@@ -61,7 +61,7 @@ def counted(dual):
     """Memory of the stored planes of a compiled problem if there were no room to spare."""
     total = 0
     for i in range(dual.n_blocks):
-        code, weights, _, _ = dual.planes(i)
+        code, weights, _, _ = planes_of(dual, i)
         n = len(weights)
         total += code.nbytes + n * (8 + 8 + 4) + n * n * 8
     return total
@@ -171,17 +171,17 @@ def test_memory_of_the_problem_counts_and_is_given_back():
 def test_inner_products_survive_other_sizes(name, sizes):
     toy, dual, probe = stamped(5, name)
     for i in range(toy.pairs.n):
-        known, planes, n = probe.gram(i), dual.planes(i), len(dual.planes(i)[0])
+        known, planes, n = probe.gram(i), planes_of(dual, i), len(planes_of(dual, i)[0])
         for size in (*sizes, n):
             probe.resize_planes(i, max(size, n))
             np.testing.assert_array_equal(probe.gram(i), known)
-            for one, other in zip(dual.planes(i), planes, strict=True):
+            for one, other in zip(planes_of(dual, i), planes, strict=True):
                 np.testing.assert_array_equal(one, other)
         for p in range(n - 1, -1, -1):
             # the place of an evicted plane is taken by the last one, also at full capacity
             probe.evict(i, p // 2)
         probe.resize_planes(i, 0)
-        assert len(dual.planes(i)[0]) == 0
+        assert len(planes_of(dual, i)[0]) == 0
         code = probe.truth(i)
         assert probe.insert(i, code, 0.0) == 0
     with pytest.raises(ValueError, match="1 planes do not fit"):
@@ -193,4 +193,4 @@ def test_an_empty_dual_point_has_nothing_to_evict():
     run = BCFW(steps="fw").start(toy.problem, toy.regularizer(0.1), np.random.RandomState(0))
     tidy(run.dual, CLOCK, 1, 1, 1.0)
     assert plane_bytes(run.dual) == 0.0
-    assert all(run.dual.planes(i)[3] == 1.0 for i in range(run.dual.n_blocks))
+    assert all(planes_of(run.dual, i)[3] == 1.0 for i in range(run.dual.n_blocks))

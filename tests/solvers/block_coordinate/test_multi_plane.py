@@ -8,6 +8,7 @@ from helpers import paper
 from helpers.laws import LAM, binding_box, check_dual_point, check_optimum, follow
 from helpers.pairwise import every_pair
 from helpers.toys import TOYS, chain_toy
+from sskit_probes.core_probe import planes_of
 
 from sskit.core.sampler import PermutationSampler
 from sskit.solvers import BCFW, MultiPlane
@@ -146,7 +147,7 @@ def test_without_room_it_still_converges(name, steps, options):
     run, kept = start(toy, steps=steps, **options), []
 
     def between(n, run):
-        kept.append(max(len(run.dual.planes(i)[0]) for i in range(7)))
+        kept.append(max(len(planes_of(run.dual, i)[0]) for i in range(7)))
 
     certificate = follow(toy, run, 200, between=between, tol=1e-5)
     assert max(kept) <= options.get("max_planes", 0 if options == {"cache_size": 1e-9} else 99)
@@ -162,7 +163,7 @@ def test_budget_of_a_fit_without_room(solver):
     toy = chain_toy(32, n=7)
     solution = solve(toy, solver.set_params(cache_size=1e-9), tol=0.05, max_iter=1000)
     assert solution.gap <= 0.05 * solution.unit
-    assert all(len(solution.dual_state.planes(i)[0]) == 0 for i in range(7))
+    assert all(len(planes_of(solution.dual_state, i)[0]) == 0 for i in range(7))
 
 
 # ---- averages --------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
 from helpers.structures import Chains, bind
 from helpers.toys import bind_chains, bind_rows
+from sskit_probes.core_probe import planes_of
 
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import Regularizer
@@ -187,8 +188,8 @@ def test_planes_of_structures_survive_the_problem():
     again = start(LAM, point)
     assert again.certificate.gap == pytest.approx(first.certificate.gap, abs=1e-12)
     for i in range(7):
-        code, weights, losses, rest = first.run.dual.planes(i)
-        others = again.run.dual.planes(i)
+        code, weights, losses, rest = planes_of(first.run.dual, i)
+        others = planes_of(again.run.dual, i)
         assert sorted(zip(losses, weights, strict=True)) == sorted(
             zip(others[2], others[1], strict=True)
         )

@@ -5,7 +5,7 @@ import pytest
 from helpers.pairwise import every_pair
 from helpers.toys import TOYS, Toy
 from sklearn.base import clone
-from sskit_probes.core_probe import DualProbe
+from sskit_probes.core_probe import DualProbe, mix_of, planes_of
 from sskit_probes.unreliable import UnreliableProblem
 
 from sskit.core.dual import DualState
@@ -34,8 +34,8 @@ def tired(name, n_passes, seed=61, n=8, **options):
 def best_known(toy, dual, i, w):
     """Best bound at w of the truth, the mix and the stored planes of block i, from scratch."""
     probe = DualProbe(toy.problem, dual)
-    code, _, losses, _ = dual.planes(i)
-    mix = dual.mix(i)[2] - toy.assemble(probe.mix(i), i) @ w
+    code, _, losses, _ = planes_of(dual, i)
+    mix = mix_of(dual, i)[2] - toy.assemble(probe.mix(i), i) @ w
     planes = [
         loss - toy.assemble(probe.plane(i, row), i) @ w
         for row, loss in zip(code, losses, strict=True)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from helpers.structures import Chains, bind
-from sskit_probes.core_probe import DualProbe
+from sskit_probes.core_probe import DualProbe, mix_of, planes_of
 
 from sskit.core.dual import DualState
 from sskit.core.regularizer import Regularizer
@@ -54,10 +54,10 @@ def test_moved_points_are_dual_points_of_the_new_problem(steps, allowed):
     dual, probe = DualState(new), DualProbe(new, DualState(new))
     restore(dual, moved)
     for i in range(new.n_blocks):
-        codes, weights, losses, aggregate = dual.planes(i)
+        codes, weights, losses, aggregate = planes_of(dual, i)
         assert len(np.unique(codes, axis=0)) == len(codes)
         assert weights.sum() + aggregate == pytest.approx(1.0)
-        index, value, loss = dual.mix(i)
+        index, value, loss = mix_of(dual, i)
         mix = np.zeros(new.max_statistics)
         np.add.at(mix, index, value)
         expected = sum(w * probe.plane(i, code) for w, code in zip(weights, codes, strict=True))

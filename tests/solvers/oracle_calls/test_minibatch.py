@@ -9,6 +9,7 @@ from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
 from helpers.structures import Chains, Signs, bind, late_errors
 from helpers.toys import TOYS, chain_toy
+from sskit_probes.core_probe import planes_of
 
 from sskit.core.regularizer import Regularizer
 from sskit.solvers import BCFW
@@ -161,7 +162,7 @@ def test_the_dual_never_falls_and_the_optimum_is_that_of_the_quadratic_program(
         w, v = toy.flat(run.weights()), toy.dual_sum(run.dual, LAM)[0]
         np.testing.assert_allclose(w, v if box is None else np.clip(v, *box), atol=1e-10)
         for i in range(toy.pairs.n):
-            _, weights, _, rest = run.dual.planes(i)
+            _, weights, _, rest = planes_of(run.dual, i)
             assert rest >= 0 and (weights >= 0).all()
             assert weights.sum() + rest == pytest.approx(1.0, abs=1e-12)
         certificate = run.certify(evaluator)

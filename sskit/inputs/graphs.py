@@ -16,8 +16,7 @@ __all__ = ["GraphBatch", "check_graphs"]
 
 _IMAGES = "sskit.preprocessing.SuperpixelGraphs makes graphs of images"
 _GRAPHS = f"one graph (features, edges, edge_features) per sample ({_IMAGES})"
-_PARTS = ("features", "edges", "edge_features", "areas", "segments")
-_PARTS_OF_KINDS = ("features", "edges", "edge_features", "node_kinds", "areas", "segments")
+_PARTS = ("features", "edges", "edge_features", "node_kinds", "areas", "segments")
 
 
 class GraphBatch:
@@ -55,17 +54,6 @@ class GraphBatch:
         self.n_edges = np.array([x.shape[0] for x in edge_features], dtype=np.int64)
         self.node_offsets = make_offsets(self.n_nodes)
         self.edge_offsets = make_offsets(self.n_edges)
-
-    @classmethod
-    def of_one(cls, features, ends, edge_features):
-        """Return a single graph, which is not checked."""
-        batch = object.__new__(cls)
-        batch.features, batch.edge_features, batch.ends = [features], [edge_features], ends
-        batch.areas = batch.segments = batch.node_kinds = None
-        batch.node_offsets = np.array([0, features.shape[0]], dtype=np.int64)
-        batch.edge_offsets = np.array([0, edge_features.shape[0]], dtype=np.int64)
-        batch.n_nodes, batch.n_edges = batch.node_offsets[1:], batch.edge_offsets[1:]
-        return batch
 
     def __len__(self):
         return len(self.features)
@@ -168,9 +156,8 @@ def check_graphs(
 
 def _graph(item, label, with_kinds):
     """Return features, edges, their features, kinds of nodes, areas and segments, checked."""
-    names = _PARTS_OF_KINDS if with_kinds else _PARTS
-    given = parts_of(item, label, "graph", names, f"; {_IMAGES}", 3 + with_kinds)
-    features, edges, edge_features, *kinds, areas, segments = given
+    given = parts_of(item, label, "graph", _PARTS, f"; {_IMAGES}", 3 + with_kinds)
+    features, edges, edge_features, kinds, areas, segments = given
     features = _matrix(features, f"features of {label}")
     if 0 in features.shape:
         shape = features.shape
@@ -181,7 +168,7 @@ def _graph(item, label, with_kinds):
     if segments is not None:
         segments = check_segments(segments, n_nodes, f" of {label}")
     areas = _areas(areas, segments, n_nodes, label)
-    return features, edges, edge_features, kinds[0] if kinds else None, areas, segments
+    return features, edges, edge_features, kinds if with_kinds else None, areas, segments
 
 
 def _ready(X, n_features, n_edge_features):
@@ -201,7 +188,7 @@ def _ready(X, n_features, n_edge_features):
         edge_features = np.ones((len(ends), 1))
     elif not is_ready(edge_features, n_edge_features) or edge_features.shape[0] != len(ends):
         return None
-    return GraphBatch.of_one(features, ends, edge_features)
+    return GraphBatch([features], ends, [edge_features])
 
 
 def parts_of(item, label, noun, names, hint="", most=3):

@@ -43,7 +43,6 @@ def improve_labelling(
     """
     cdef GraphPotentials potentials = GraphPotentials(nodes, edges, pairwise, forbids=forbids)
     cdef Potentials* p = &potentials.struct_
-    cdef Py_ssize_t n_messages = oracle.memory_size(p)
     labels, _ = check_truth(labels, 1.0, p.n_nodes, p.n_states, "labels")
     cdef int32_t[::1] out = labels
     cdef float[::1] memory = messages
@@ -51,7 +50,7 @@ def improve_labelling(
     if topologies is not None:
         p.topology = topologies.at(0)
     with nogil:
-        oracle.improve(p, &out[0], &memory[0] if n_messages and memory is not None else NULL)
+        oracle.improve(p, &out[0], &memory[0] if memory is not None else NULL)
     return labels, labelling_score(p, &out[0]), oracle.bound if oracle.bounds else INFINITY
 
 

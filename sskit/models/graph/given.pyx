@@ -92,19 +92,12 @@ cdef class GivenGraphs(GraphStructure):
             self.ask(k, p, labels, NULL)
         else:
             with gil:
-                self.ask_carefully(b, k, p, labels)
+                try:
+                    self.ask(k, p, labels, NULL)
+                except ValueError as error:  # nothing is allowed
+                    self.refuse(b, str(error))
         if self.excess <= 1e-9 * (1.0 + fabs((<GraphOracle>self.oracle_of[k]).bound)):
             self.excess = 0.0
-        return 0
-
-    # ask an oracle that may find that nothing is allowed
-    cdef int ask_carefully(
-        self, const Block* b, Py_ssize_t k, const Potentials* p, int32_t* labels
-    ) except -1:
-        try:
-            self.ask(k, p, labels, NULL)
-        except ValueError as error:
-            self.refuse(b, str(error))
         return 0
 
     # can a cut represent all edges of two states?

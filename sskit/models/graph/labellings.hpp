@@ -35,7 +35,8 @@ inline ptrdiff_t graph_plane(const Potentials& p, int32_t node, int32_t pair, co
         value[n] = 1.0, value[n + 1] = -1.0;
         n += 2 * (was != now);
     };
-    for (ptrdiff_t v = 0; v < p.n_nodes; ++v, node += stride) write(node + truth[v], node + code[v]);
+    for (ptrdiff_t v = 0; v < p.n_nodes; ++v, node += stride)
+        write(node + truth[v], node + code[v]);
     for (int32_t e = 0; e < p.n_edges; ++e) {
         const int32_t u = p.ends[2 * e], v = p.ends[2 * e + 1];
         if (p.potts) {
@@ -86,15 +87,18 @@ struct Remainder {
                 pair.push_back(p.pair[table_of(&p, e) * p.width]);
             } else if (a >= 0 || b >= 0) {
                 double* row = nodes.data() + std::max(a, b) * p.stride;
+                const int32_t node = a >= 0 ? u : v, other = label[a >= 0 ? v : u];
                 for (int32_t k = 0; k < p.n_states; ++k)
-                    row[k] += a >= 0 ? pair_score(&p, e, k, label[v]) : pair_score(&p, e, label[u], k);
+                    row[k] += edge_score(&p, e, node, k, other);
             }
         }
         rest = p;
         rest.n_nodes = n, rest.n_edges = (ptrdiff_t)table.size();
         rest.node = nodes.data(), rest.ends = ends.data(), rest.table = table.data();
-        if (p.potts)  // these share no tables
-            rest.pair = pair.data(), rest.width = 1, rest.n_tables = rest.n_edges, rest.table = nullptr;
+        if (p.potts) {  // these share no tables
+            rest.pair = pair.data(), rest.table = nullptr;
+            rest.width = 1, rest.n_tables = rest.n_edges;
+        }
         nodes_alone(&rest, labels.data());
     }
 

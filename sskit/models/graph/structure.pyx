@@ -88,17 +88,13 @@ cdef class GraphStructure(Structure):
 
     def remember(self, Py_ssize_t most):
         """Keep the last labellings, and messages: of as many graphs as so many floats allow."""
-        cdef Potentials p
-        cdef Block b
         cdef Py_ssize_t i, size, total = 0
-        cdef double[::1] theta = np.zeros(self.map.max_statistics)
-        if not self.last.shape[0]:
-            self.last = np.full(self.map.nodes[self.map.n_blocks], -1, dtype=np.int32)
+        self.last = np.full(self.map.nodes[self.map.n_blocks], -1, dtype=np.int32)
         offsets = np.full(self.map.n_blocks, -1, dtype=np.int64)
         for i in range(self.map.n_blocks):
-            b.i, b.n, b.theta = i, self.map.count(i), &theta[0]
-            self.load(&b, &p)
-            size = (<GraphOracle>self.oracle_of[self.choice[i]]).memory_size(&p)
+            size = (self.edge_stop[i] - self.edge_first[i]) * self.form.n_states
+            if not (<GraphOracle>self.oracle_of[self.choice[i]]).keeps_messages:
+                continue
             if size and total + size <= most:
                 offsets[i] = total
                 total += size
@@ -117,7 +113,7 @@ cdef class GraphStructure(Structure):
             p.n_tables = self.map.head_rows if p.n_edges else 0
         p.ends = &self.ends[first, 0] if p.n_edges else NULL
         p.table = &self.table[first] if p.n_edges and self.table.shape[0] else NULL
-        take_form(p, self.form)
+        self.form.write(p)
         p.topology = NULL
         return 0
 
@@ -240,14 +236,8 @@ cdef class GraphStructure(Structure):
         cdef Cut cut = self.oracles[0]
         cdef const double* node = p.node
         cdef Py_ssize_t k
-        cdef double score
-        self.labels.resize(p.n_nodes)
         self.make_finite(p)
-        cut.improve(p, self.labels.data(), NULL)
-        score = labelling_score(p, self.labels.data())
-        for k in range(p.n_nodes * p.stride):
-            out[k] = score
-        cut.marginals(<double[: p.n_nodes, : p.stride]>out)
+        cut.marginals(p, out)
         for k in range(p.n_nodes * p.stride):
             if node[k] == -INFINITY:
                 out[k] = -INFINITY
@@ -288,11 +278,6 @@ cdef class GraphStructure(Structure):
         if self.given["table"] is not None:
             out["the kinds of the edges of X"] = value_digests(self.given["table"], edges)
         return out
-
-
-cdef void take_form(Potentials* p, PairForm form) noexcept nogil:
-    p.n_states, p.potts = form.n_states, form.potts
-    p.column, p.factor = &form.column[0, 0], &form.factor[0, 0]
 
 
 # labels become those of another labelling, unless NULL, if it scores more
@@ -355,7 +340,7 @@ def cut_single(const double[:, ::1] features, const int32_t[:, ::1] ends,
         return None
     score_rows(&rows, 0, n, w, 2, node, stride)
     score_rows(&edges, 0, m, pair_w, 1, node + n * stride, 1)
-    take_form(&found, POTTS)
+    POTTS.write(&found)
     found.n_nodes, found.n_edges, found.n_tables, found.stride = n, m, m, stride
     found.width, found.node, found.pair, found.ends = 1, node, node + n * stride, &ends[0, 0]
     found.table = NULL

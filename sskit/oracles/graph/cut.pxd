@@ -57,6 +57,7 @@ cdef class Cut(GraphOracle):
     cdef Choice choice               # the one at hand
     cdef RoofDual dual
     cdef Scratch[int32_t] last       # (n_nodes,) the last state
+    cdef Scratch[int32_t] found      # (n_nodes,) a labelling
     cdef int32_t[:, ::1] ends        # memory of the network
     cdef double[::1] gain
     cdef double[::1] capacity
@@ -78,9 +79,8 @@ cdef class Cut(GraphOracle):
     # hand the network to the solver, fill `sides` and return its maximum flow
     cdef double send(self) except? -1 nogil
     cdef double run(self) except? -1
-    # After choose() between the states 0 and 1, and with the best score in all places of `out`
-    # (n_nodes, 2): the max-marginals.
-    cdef int marginals(self, double[:, ::1] out) except -1
+    # out[v * stride + k]: the best score of two states with state k at node v
+    cdef int marginals(self, const Potentials* p, double* out) except -1
 
 
 # An empty flow network with room for so many; the one door to PyMaxflow.

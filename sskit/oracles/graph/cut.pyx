@@ -113,7 +113,7 @@ cdef class Cut(GraphOracle):
         self.sides = graph.get_grid_segments(places).view(np.uint8)
         return flow
 
-    cdef int marginals(self, double[:, ::1] out) except -1:
+    cdef int marginals(self, const Potentials* p, double* out) except -1:
         """Write max-marginals.
 
         A node is forced to its other side by a capacity that outweighs all its edges; the flow
@@ -121,19 +121,23 @@ cdef class Cut(GraphOracle):
         serve the next one (Kohli and Torr 2008).
         """
         cdef Py_ssize_t k, side
-        cdef double flow = self.send(), lost, force
-        cdef double[::1] forces = np.abs(self.arrays[1][: self.network.n_nodes])
+        cdef double score, flow, lost, force
+        self.found.resize(p.n_nodes)
+        self.improve(p, self.found.data(), NULL)
+        score, flow = labelling_score(p, self.found.data()), self.send()
+        cdef double[::1] forces = np.abs(self.arrays[1][: p.n_nodes])
         cdef const unsigned char[::1] sides = self.sides
         cdef object graph = self.graph
         for k in range(self.network.n_edges):
             forces[self.network.tail[k]] += 2.0 * self.network.capacity[k]
             forces[self.network.head[k]] += 2.0 * self.network.capacity[k]
-        for k in range(self.network.n_nodes):
+        for k in range(p.n_nodes):  # all are in the network, in their order
             side, force = sides[k], 2.0 * forces[k]
             graph.add_tedge(k, side * force, (1 - side) * force)
             graph.mark_node(k)
             lost = graph.maxflow(True) - flow
-            out[self.network.node_of[k], 1 - side] -= max(lost, 0.0)
+            out[k * p.stride + side] = score
+            out[k * p.stride + 1 - side] = score - max(lost, 0.0)
             graph.add_tedge(k, -side * force, (side - 1) * force)
             graph.mark_node(k)
         return 0
@@ -342,6 +346,7 @@ cdef GraphPotentials two_states(nodes, edges, pairwise, truth=None, cost=1.0, mo
             f"nodes must have 2 columns, one for each state, got {potentials.struct_.n_states}; "
             f"for more states see {more}"
         )
+    check_capacities(&potentials.struct_)
     return potentials
 
 
@@ -449,10 +454,9 @@ def graph_max_marginals(nodes, edges=None, pairwise=None):
            [3.5, 5. ]])
     """
     cdef GraphPotentials potentials = two_states(nodes, edges, pairwise)
-    cdef Cut cut = Cut()
-    _, score = potentials.labelled(cut)
-    scores = np.full((potentials.struct_.n_nodes, 2), score)
-    cut.marginals(scores)
+    cdef double[:, ::1] out
+    out = scores = np.empty((potentials.struct_.n_nodes, 2))
+    Cut().marginals(&potentials.struct_, &out[0, 0])
     return scores
 
 
@@ -600,7 +604,6 @@ def qpbo(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0):
     """
     cdef GraphPotentials potentials = two_states(nodes, edges, pairwise, truth, cost, "trws")
     cdef QPBO oracle = QPBO()
-    check_capacities(&potentials.struct_)
     with nogil:
         oracle.relax(&potentials.struct_)
     halves = np.array(<int32_t[: potentials.struct_.n_nodes]>oracle.halves.data())

@@ -95,9 +95,10 @@ class Eliminator {
                 for (int32_t b = 0; b < K; ++b) tables[free++] = edge_score(p, e, v, b, a);
         }
         for (ptrdiff_t j = graph->child[i]; j >= 0; j = graph->sibling[j]) {
+            const int32_t* scope = graph->joined.data() + graph->first_joined[j] + 1;
             // the first neighbour is this node itself
             if (n_joined(j) == 1) add(offset[j], sum);
-            else take_part(i, offset[j], &graph->joined[graph->first_joined[j] + 1], n_joined(j) - 1);
+            else take_part(i, offset[j], scope, n_joined(j) - 1);
         }
         return sum;
     }

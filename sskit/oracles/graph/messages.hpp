@@ -44,17 +44,6 @@ struct MessageGraph {
 constexpr int LEFT_OUT_OF = 6;  // one of so many nodes is left out of a forest
 constexpr double FORBIDDEN = -std::numeric_limits<double>::infinity();
 
-// What is not `most` becomes that, and what is becomes `other`
-SSKIT_INLINE half_vec exchange(const half_vec& x, double most, double other) {
-#if defined(SSKIT_VECTORS)
-    return x == half_constant(most) ? half_constant(other) : half_constant(most);
-#else
-    half_vec r;
-    for (int l = 0; l < HALF; ++l) r.x[l] = x.x[l] == most ? other : most;
-    return r;
-#endif
-}
-
 // A row of numbers by state: N vectors, or where N is 0 as many as the graph has
 template <int N>
 SSKIT_INLINE ptrdiff_t row_size(const MessageGraph& g) { return N ? N * HALF : g.stride; }
@@ -153,8 +142,7 @@ SSKIT_INLINE void to_other(ptrdiff_t n, double pair, const double* value, double
     }
     // a state with the largest value may be better off with another one
     const double own = most + pair > next ? most + pair : next;
-    for (ptrdiff_t c = 0; c < n; c += HALF)
-        store(out + c, exchange(load_half(value + c), most, own));
+    for (ptrdiff_t k = 0; k < n; ++k) out[k] = value[k] == most ? own : most;
 }
 
 // For each state of the head of an edge, or else of its tail, the best sum of what the edge scores
@@ -363,15 +351,6 @@ SSKIT_CLONES void move_nodes(const MessageGraph& g, int32_t* labels) {
 #undef SSKIT_CHOOSE
 #undef SSKIT_CHOOSE_ROWS
 
-// What pass_over() decodes, without the pass
-SSKIT_CLONES double decode_all(const MessageGraph& g, int32_t* labels) {
-    double score = 0.0;
-    for (ptrdiff_t i = 0; i < g.n_nodes; ++i)
-        score += (g.potts ? decode<0, true> : decode<0, false>)(
-            g, g.visited(i), g.belief, g.value, labels);
-    return score;
-}
-
 // A graph at hand, visited to the last node, with the memory of its rows. Tables are kept once for
 // each edge; those that edges share are kept once for either direction.
 struct Messages : MessageGraph {
@@ -417,7 +396,7 @@ struct Messages : MessageGraph {
         const ptrdiff_t size = n_states * stride;
         bool plain = true;  // tables stand as they are?
         for (ptrdiff_t k = 0; k < n_states * n_states; ++k)
-            plain = plain && p.column[k] == k && p.factor[k] == 1.0;
+            plain = plain && p.column[k] == k;
         packed.resize((shared ? 2 * p.n_tables : n_edges) * size);
         places.resize(n_edges);
         for (ptrdiff_t k = 0; shared && k < 2 * p.n_tables; ++k)
@@ -437,10 +416,8 @@ struct Messages : MessageGraph {
             if (plain && !turned)
                 std::copy_n(pair + a * n_states, n_states, out);
             else
-                for (ptrdiff_t b = 0; b < n_states; ++b) {
-                    const ptrdiff_t k = turned ? b * n_states + a : a * n_states + b;
-                    out[b] = p.factor[k] * pair[p.column[k]];
-                }
+                for (ptrdiff_t b = 0; b < n_states; ++b)
+                    out[b] = pair[p.column[turned ? b * n_states + a : a * n_states + b]];
             std::fill(out + n_states, out + stride, FORBIDDEN);
         }
     }

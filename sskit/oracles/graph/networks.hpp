@@ -168,8 +168,11 @@ public:
             decided = false;
             low.assign(n, 0.0);
             high.assign(n, 0.0);
-            for (const int32_t e : open)
-                for (int k = 0; k < 2; ++k) (pair[e] > 0.0 ? high : low)[ends[2 * e + k]] += pair[e];
+            for (const int32_t e : open) {
+                std::vector<double>& sums = pair[e] > 0.0 ? high : low;
+                sums[ends[2 * e]] += pair[e];
+                sums[ends[2 * e + 1]] += pair[e];
+            }
             for (ptrdiff_t k = 0; k < n; ++k) {
                 if (halves[k] != UNDECIDED) continue;
                 if (gain[k] + high[k] <= 0.0) halves[k] = 0;

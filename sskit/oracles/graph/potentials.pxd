@@ -25,7 +25,6 @@ cdef extern from "topology.hpp" namespace "sskit" nogil:
         Py_ssize_t n_nodes, n_edges, n_states, stride, width, n_tables
         const double* node
         const double* pair
-        const double* factor
         const int32_t* ends
         const int32_t* table
         const int32_t* column
@@ -75,7 +74,9 @@ cdef class PairForm:
     cdef readonly Py_ssize_t width
     cdef readonly bint potts
     cdef const int32_t[:, ::1] column
-    cdef const double[:, ::1] factor
+
+    cdef inline void write(self, Potentials* p) noexcept nogil:
+        p.n_states, p.potts, p.column = self.n_states, self.potts, &self.column[0, 0]
 
 
 cdef class GraphPotentials:
@@ -100,16 +101,15 @@ cdef class GraphOracle:
     cdef readonly bint lock_free     # does improve() never take the interpreter's lock?
     cdef readonly bint takes_turns   # or for a part of its time only, in turns?
     cdef readonly bint needs_finite  # are potentials of -inf too much for it?
+    cdef readonly bint keeps_messages    # does it read messages?
     cdef readonly bint bounds        # does improve() leave an upper bound of all scores in ..
     cdef readonly double bound       # .. this?
     cdef Topology own                # of the edges of the last call that brought none
 
-    # labels holds a labelling to start from, and then one that is no worse. messages are what an
-    # earlier call left, for these or for any other potentials of a graph with the same edges;
-    # zeros: no call yet. NULL: there are none.
+    # labels holds a labelling to start from, and then one that is no worse. messages, (n_edges,
+    # n_states), are what an earlier call left, for these or for any other potentials of a graph
+    # with the same edges; zeros: no call yet. NULL: there are none.
     cdef int improve(self, const Potentials* p, int32_t* labels, float* messages) except -1 nogil
-    # how many there are, 0: there is no use for any
-    cdef Py_ssize_t memory_size(self, const Potentials* p) noexcept nogil
     # make what improve() reads of what follows from the edges, or raise ValueError
     cdef int arrange(self, Topology* topology, Py_ssize_t n_states) except -1 nogil
     # that of the potentials, or, where they bring none, made for this call

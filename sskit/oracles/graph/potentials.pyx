@@ -113,11 +113,6 @@ cdef class Topologies:
                     &ends[first, 0] if first < ends.shape[0] else NULL
                 )
 
-    @property
-    def n_different(self):
-        """Number of graphs that differ."""
-        return self.different.size()
-
     def __len__(self):
         return self.number.shape[0]
 
@@ -164,11 +159,9 @@ cdef class PairForm:
         states = np.arange(n_states, dtype=np.int32)
         self.n_states = n_states
         self.potts = kind == "potts"
-        self.factor = np.ones((n_states, n_states))
         if kind == "potts":
             self.width = 1
             self.column = np.zeros((n_states, n_states), dtype=np.int32)
-            self.factor = np.eye(n_states)
         elif kind == "symmetric":
             self.width = n_states * (n_states + 1) // 2
             low = np.minimum(states[:, None], states)
@@ -230,16 +223,14 @@ cdef class GraphPotentials:
         self.pair_view = pairwise
         self.table_view = np.zeros(len(ends), dtype=np.int32)
         cdef Potentials* p = &self.struct_
-        p.n_nodes, p.n_edges, p.n_states = n_nodes, len(ends), n_states
+        p.n_nodes, p.n_edges = n_nodes, len(ends)
         p.stride, p.width = n_states, self.form.width
         p.node = &self.node_view[0, 0]
         p.ends = &self.ends_view[0, 0] if p.n_edges else NULL
         p.pair = &self.pair_view[0, 0] if p.n_edges else NULL
         p.n_tables = len(pairwise)
         p.table = &self.table_view[0] if tied and p.n_edges else NULL
-        p.potts = self.form.potts
-        p.column = &self.form.column[0, 0]
-        p.factor = &self.form.factor[0, 0]
+        self.form.write(p)
 
     cdef tuple labelled(self, GraphOracle oracle, start=None):
         cdef Potentials* p = &self.struct_
@@ -290,9 +281,6 @@ cdef class GraphOracle:
     cdef int improve(self, const Potentials* p, int32_t* labels, float* messages) except -1 nogil:
         with gil:
             raise NotImplementedError(f"{type(self).__name__} must implement improve")
-
-    cdef Py_ssize_t memory_size(self, const Potentials* p) noexcept nogil:
-        return 0
 
     cdef int arrange(self, Topology* topology, Py_ssize_t n_states) except -1 nogil:
         return 0

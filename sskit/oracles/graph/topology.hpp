@@ -265,9 +265,9 @@ inline void Topology::make_elimination(ptrdiff_t limit) {
 }
 
 // Potentials of a graph. The score of a labelling y, to be maximised, is
-//     sum_v node[v, y_v] + sum_e factor[y_u, y_v] * pair[t, column[y_u, y_v]]
-// with (u, v) = ends[e], t = table[e], so that Potts potentials (factor is the identity, one
-// column), symmetric and full tables are one. Potts potentials share no tables.
+//     sum_v node[v, y_v] + sum_e pair[t, column[y_u, y_v]]
+// with (u, v) = ends[e], t = table[e], so that symmetric and full tables are one; or, of Potts
+// potentials, sum_e [y_u = y_v] pair[e], which share no tables.
 struct Potentials {
     ptrdiff_t n_nodes, n_edges, n_states;
     ptrdiff_t stride;        // of the rows of node, >= n_states
@@ -278,8 +278,7 @@ struct Potentials {
     const double* pair;      // (n_tables, width)
     const int32_t* table;    // (n_edges,) the row of pair of an edge; NULL: each has its own
     const int32_t* column;   // (n_states, n_states)
-    const double* factor;    // (n_states, n_states)
-    bool potts;              // is factor the identity and width one?
+    bool potts;              // does agreement of states count alone? Then width is one
     // what the oracle that is asked reads of that; NULL: it makes it for the call
     const Topology* topology = nullptr;
 };
@@ -291,8 +290,7 @@ inline ptrdiff_t table_of(const Potentials* p, ptrdiff_t e) { return p->table ? 
 
 inline double pair_score(const Potentials* p, ptrdiff_t e, int32_t a, int32_t b) {
     if (p->potts) return a == b ? p->pair[e * p->width] : 0.0;  // the same, with nothing to look up
-    const ptrdiff_t place = a * p->n_states + b;
-    return p->factor[place] * p->pair[table_of(p, e) * p->width + p->column[place]];
+    return p->pair[table_of(p, e) * p->width + p->column[a * p->n_states + b]];
 }
 
 // That of an edge with this state at one of its nodes, and the other state at the other

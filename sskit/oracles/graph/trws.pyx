@@ -31,7 +31,6 @@ cdef extern from "messages.hpp" namespace "sskit" nogil:
         void save(float* messages)
 
     PassSums pass_over(const MessageGraph& g, int32_t* labels) noexcept
-    double decode_all(const MessageGraph& g, int32_t* labels) noexcept
 
 
 cdef class TRWS(GraphOracle):
@@ -64,7 +63,7 @@ cdef class TRWS(GraphOracle):
     cdef double score                    # of the best labelling so far
 
     def __cinit__(self, Py_ssize_t max_sweeps=20, double tol=1e-2, Py_ssize_t n_moves=20):
-        self.bounds = self.lock_free = True
+        self.bounds = self.lock_free = self.keeps_messages = True
         self.max_sweeps, self.tol, self.n_moves = max_sweeps, tol, n_moves
 
     cpdef GraphOracle fork(self):
@@ -73,9 +72,6 @@ cdef class TRWS(GraphOracle):
     cdef int arrange(self, Topology* topology, Py_ssize_t n_states) except -1 nogil:
         topology.make_sorted()
         return 0
-
-    cdef Py_ssize_t memory_size(self, const Potentials* p) noexcept nogil:
-        return p.n_edges * p.n_states
 
     cdef int improve(
         self, const Potentials* given, int32_t* labels, float* messages
@@ -89,7 +85,7 @@ cdef class TRWS(GraphOracle):
             if self.bound == -INFINITY:
                 with gil:
                     check_allowed(False, p.n_nodes)
-            self.take(&p, decode_all(self.messages, self.trial.data()), labels)
+            self.take(&p, pass_over(self.messages, self.trial.data()).score, labels)
             memcpy(self.trial.data(), labels, p.n_nodes * sizeof(int32_t))
             self.messages.move(self.n_moves, self.trial.data())
             self.take(&p, INFINITY, labels)

@@ -50,7 +50,10 @@ def improve_labelling(
     if topologies is not None:
         p.topology = topologies.at(0)
     with nogil:
-        oracle.improve(p, &out[0], &memory[0] if memory is not None else NULL)
+        if memory is not None and memory.shape[0]:
+            oracle.improve(p, &out[0], &memory[0])
+        else:
+            oracle.improve(p, &out[0], NULL)
     return labels, labelling_score(p, &out[0]), oracle.bound if oracle.bounds else INFINITY
 
 

@@ -81,7 +81,10 @@ cdef class TRWS(GraphOracle):
         self.messages.load(p, messages)
         self.trial.resize(p.n_nodes)
         self.score = labelling_score(&p, labels)
-        if not self.sweep(&p, labels):
+        cdef bint solved = self.sweep(&p, labels)
+        if messages != NULL:
+            self.messages.save(messages)
+        if not solved:
             if self.bound == -INFINITY:
                 with gil:
                     check_allowed(False, p.n_nodes)
@@ -90,8 +93,6 @@ cdef class TRWS(GraphOracle):
             self.messages.move(self.n_moves, self.trial.data())
             self.take(&p, INFINITY, labels)
         self.bound = max(self.bound, self.score)
-        if messages != NULL:
-            self.messages.save(messages)
         return 0
 
     # sweeps until there is nothing more to gain; is the labelling known to be the best?

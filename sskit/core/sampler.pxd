@@ -1,25 +1,5 @@
-cdef class SumTree:
-    """Non-negative values with their sum, a draw proportional to them, and their maximum.
-
-    A complete binary tree in an array: node 1 is the root, node j has the children 2 j and
-    2 j + 1, leaf i is node n_leaves + i. Inner nodes hold the sum and the maximum of their
-    children. All operations are O(log n).
-    """
-
-    cdef readonly Py_ssize_t n_values
-    cdef Py_ssize_t n_leaves
-    cdef double[::1] total
-    cdef double[::1] largest
-
-    cdef void set(self, Py_ssize_t i, double value) noexcept nogil
-    # the i with  sum(values[:i]) <= share * sum(values) < sum(values[:i + 1]),  0 <= share < 1
-    cdef Py_ssize_t draw(self, double share) noexcept nogil
-    # the first i with the largest value
-    cdef Py_ssize_t top(self) noexcept nogil
-
-
 cdef class Sampler:
-    """The order in which a pass visits the blocks.
+    """The order in which a pass visits the blocks: one that does not depend on what it finds.
 
     Randomness is drawn in begin_pass(), with the GIL, from the random state of the fit; next()
     and learned() only read it, so that a pass runs without the GIL and a seed fixes the model.
@@ -27,6 +7,10 @@ cdef class Sampler:
 
     cdef readonly Py_ssize_t n_blocks
     cdef object random_state
+    cdef object arrange              # that of the space of the problem, or None
+    cdef Py_ssize_t[::1] order       # of the pass, for those whose order is known before it
+    cdef Py_ssize_t position         # of the next block, or random number
+
     # ValueError unless a pass of n_steps over n_blocks may follow
     cdef int check(self, Py_ssize_t n_blocks, Py_ssize_t n_steps) except -1
     # how often next() may still be called
@@ -44,34 +28,25 @@ cdef class Sampler:
     cdef void redraw(self) noexcept nogil
 
 
-cdef class OrderSampler(Sampler):
-    cdef Py_ssize_t[::1] order
-    cdef Py_ssize_t position
+cdef class GapTree(Sampler):
+    """Last known gaps, with their sum, a draw proportional to them, and their maximum.
 
-    # let a pass follow this order; returns its length
-    cdef Py_ssize_t visit(self, order) except -1
+    A complete binary tree in an array: node 1 is the root, node j has the children 2 j and
+    2 j + 1, block i is node n_leaves + i. Inner nodes hold the sum and the maximum of their
+    children. All operations are O(log n).
+    """
 
+    cdef Py_ssize_t n_leaves
+    cdef double[::1] total
+    cdef double[::1] largest
 
-cdef class PermutationSampler(OrderSampler):
-    cdef object arrange          # that of the space of the problem, or None
-
-
-cdef class PromisingSampler(OrderSampler):
-    cdef object arrange          # likewise
-    cdef object slopes           # (n_blocks,) kept up to date by the run
-    cdef double share
-    cdef object cached_blocks          # that of the problem
+    # inner node j follows from its children: not by differences, so that nothing drifts
+    cdef void update(self, Py_ssize_t j) noexcept nogil
 
 
-cdef class GapSampler(Sampler):
-    cdef SumTree tree            # of the block gaps
+cdef class GapSampler(GapTree):
     cdef readonly double uniform_share
     cdef double[::1] shares      # uniform random numbers of the pass
-    cdef Py_ssize_t position
     cdef Py_ssize_t upcoming     # drawn one step ahead, so that its memory can be fetched
 
     cdef Py_ssize_t draw(self) noexcept nogil
-
-
-cdef class MaxGapSampler(Sampler):
-    cdef SumTree tree

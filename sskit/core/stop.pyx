@@ -145,16 +145,6 @@ cdef class Stop:
         return self.over()
 
     @property
-    def requested(self):
-        """Whether Ctrl-C has been pressed."""
-        return self.n_presses > 0
-
-    @property
     def seconds_left(self):
-        """Seconds until passes end, negative once they have to; inf if there is no limit."""
+        """Seconds until passes end, not positive once they have to; inf if there is no limit."""
         return self.deadline - seconds()
-
-    @property
-    def timed_out(self):
-        """Whether the time is over."""
-        return self.late or seconds() >= self.deadline

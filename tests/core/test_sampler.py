@@ -144,5 +144,5 @@ def test_promises_that_are_all_equal_or_none():
 
 
 def test_base_sampler_says_what_is_missing():
-    with pytest.raises(NotImplementedError, match="Sampler must implement begin_pass"):
+    with pytest.raises(NotImplementedError, match="Sampler must implement draw_order"):
         Sampler(3, np.random.RandomState(0)).begin_pass(3)

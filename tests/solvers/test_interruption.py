@@ -44,11 +44,9 @@ CUTS = ("cuts", "linear cuts")
 def solve(solver, toy, *moments, max_iter=6, seed=0, stop=None, **options):
     """The solution of a fit in which Ctrl-C is pressed, and what pressed it."""
     stop = PressedStop(*moments) if stop is None else stop
-    solution = solver.solve(
-        toy.problem, toy.regularizer(LAM), tol=0, max_iter=max_iter, random_state=seed, stop=stop,
-        **options,
-    )  # fmt: skip
-    return solution, stop
+    options |= {"tol": 0, "max_iter": max_iter, "random_state": seed}
+    with stop:
+        return solver.solve(toy.problem, toy.regularizer(LAM), stop=stop, **options), stop
 
 
 def check_interrupted(solution, stop, moment):
@@ -133,12 +131,13 @@ def test_oracle_calls_are_counted_one_by_one(kind, n_jobs):
     for moments in [(1,), (4,), (14,), (25,), (3, 3), (4, 6), (14, 15), (14, 19)]:
         model = Counted()
         problem, stop = bind(model, X, y), PressedStop(*moments)
-        solution = solver.solve(
-            problem, Regularizer(LAM, problem.n_weights), tol=0, max_iter=20, n_jobs=n_jobs,
-            random_state=0, stop=stop,
-        )  # fmt: skip
+        with stop:
+            solution = solver.solve(
+                problem, Regularizer(LAM, problem.n_weights), tol=0, max_iter=20, n_jobs=n_jobs,
+                random_state=0, stop=stop,
+            )  # fmt: skip
         assert solution.n_oracle_calls == model.n_asked
-        if stop.requested and len(solution.history["gap"]):
+        if stop.n_presses and len(solution.history["gap"]):
             assert solution.history["n_oracle_calls"][-1] <= model.n_asked
 
 

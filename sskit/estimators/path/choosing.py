@@ -84,37 +84,28 @@ class FallingFits:
             A clone with fitted attributes.
         """
         with np.errstate(**QUIET):
-            solution = self._go_on(lam) if self.goes_on else self._begin(lam)
+            solution = self._solution(lam)
         refuse_overflow(solution.w, [])
         self.complete &= solution.status is Status.CONVERGED
         to_attributes = self._task.attributes
         return fitted_model(self.estimator, to_attributes, self._solver, solution.w, lam)
 
-    def _begin(self, lam):
-        """Return the `Solution` of a fit from scratch."""
+    def _solution(self, lam):
+        """Return the `Solution` of one lam, from where the last one ended if that can be."""
         problem, completion = self._task.problem, self._task.completion
         make_regularizer = partial(self.estimator._make_regularizer, self._solver, self._task, lam)
-        if completion is None:
-            solve = partial(self._solver.solve, problem, make_regularizer())
-        else:
-            solve = partial(completion.solve, self._solver, problem, make_regularizer)
         # a stop that is not entered leaves Ctrl-C to others
-        stop = Stop(self._solver.max_time)
-        return solve(**self.estimator._limits(), on_pass=lambda *_: False, stop=stop)
-
-    def _go_on(self, lam):
-        """Return the `Solution` of a fit from where the last one ended."""
-        limits = self.estimator._limits()
+        limits = self.estimator._limits() | {"stop": Stop(self._solver.max_time)}
+        if completion is not None:
+            return completion.solve(
+                self._solver, problem, make_regularizer, **limits, on_pass=lambda *_: False
+            )
         tol, max_iter = limits.pop("tol"), limits.pop("max_iter")
-        if self._run is None:
-            regularizer = self.estimator._make_regularizer(self._solver, self._task, lam)
-            stop = Stop(self._solver.max_time)
-            problem = self._task.problem
-            self._run = begin(self._solver, problem, regularizer, stop=stop, **limits)
+        if self._run is None or not self.goes_on:
+            self._run = begin(self._solver, problem, make_regularizer(), **limits)
         else:
             self._run.change_lam(lam)
-        status = self._run.reach(tol, max_iter=max_iter)
-        return self._run.solution(status)
+        return self._run.solution(self._run.reach(tol, max_iter=max_iter))
 
 
 @dataclass

@@ -1,8 +1,10 @@
 """Multi-plane block-coordinate Frank-Wolfe."""
 
+from functools import partial
+
 from sskit.solvers.block_coordinate.bcfw import BCFW
 from sskit.solvers.block_coordinate.options import SAMPLERS, STEPS
-from sskit.solvers.common.averaging import TwoAverages
+from sskit.solvers.common.averaging import WeightedAverager
 from sskit.solvers.common.checks import COUNT, NATURAL, TRUTH, StrOptions
 
 
@@ -90,7 +92,7 @@ class MultiPlane(BCFW):
     # What is no parameter here.
     stored_passes = "slope"
     cache = False
-    average = TwoAverages
+    average = partial(WeightedAverager, n_phases=2)
 
     def __init__(
         self,

@@ -22,24 +22,14 @@ cdef class WeightedAverager(Averager):
     """The average of v over the steps k with weights 2 k / (K (K + 1)), kept lazily.
 
     v_K = v_0 + sum_j Delta_j gives  sum_k k v_k = S_K v_K - sum_j S_{j-1} Delta_j  with
-    S_k = k (k + 1) / 2: only the second sum is kept, which moves where v moves.
+    S_k = k (k + 1) / 2: only the second sum is kept, which moves where v moves. Of several phases
+    each has an average of its own, over its steps, while v moves in any.
     """
 
-    cdef double[::1] behind       # (n_weights + LANES,) sum_j S_{j-1} Delta_j
-    cdef double loss_behind       # the same for the mean loss of the planes
-    cdef double n_steps           # K
-    cdef double before            # S of the iterates before the last merge
+    cdef double[:, ::1] behind    # (n_phases, n_weights + LANES) sum_j S_{j-1} Delta_j
+    cdef double[::1] loss_behind  # (n_phases,) the same for the mean loss of the planes
+    cdef double[::1] n_steps      # (n_phases,) K
+    cdef Py_ssize_t phase         # whose steps are taken
 
-    # v moved after `n_before` iterates of this average and before all that follow
-    cdef int moved_after(
-        self, Problem problem, Py_ssize_t i, Direction delta, double step, double loss_change,
-        double n_before
-    ) except -1 nogil
-    # the weight of moves that come after `n_before` iterates
-    cdef void weigh(self, double n_before, double loss_change) noexcept nogil
-
-
-cdef class TwoAverages(Averager):
-    cdef tuple averages
-    cdef WeightedAverager attended    # whose step it is
-    cdef WeightedAverager other       # all of its iterates so far came before this step
+    # S of the iterates of phase p before the present step
+    cdef double before(self, Py_ssize_t p) noexcept nogil

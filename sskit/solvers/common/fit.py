@@ -423,6 +423,6 @@ def asked(stop):
     status : Status or None
         None to go on.
     """
-    if stop.requested:
+    if stop.n_presses:
         return Status.INTERRUPTED
-    return Status.MAX_TIME if stop.timed_out else None
+    return Status.MAX_TIME if stop.seconds_left <= 0.0 else None

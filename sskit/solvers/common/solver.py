@@ -1,6 +1,6 @@
 """What all solvers share."""
 
-from functools import lru_cache
+from contextlib import nullcontext
 
 from sklearn.base import BaseEstimator
 
@@ -8,12 +8,6 @@ from sskit._public import PublicMixin
 from sskit.core.stop import Stop
 from sskit.solvers.common.checks import COUNT, POSITIVE
 from sskit.solvers.common.fit import begin
-
-
-@lru_cache(maxsize=64)
-def _check_once(cls, *given):
-    """Raise an error for the first parameter of (name, type, value) that is wrong."""
-    cls(**{name: value for name, _, value in given})._validate_params()
 
 
 class Solver(PublicMixin, BaseEstimator):
@@ -61,22 +55,11 @@ class Solver(PublicMixin, BaseEstimator):
             raise ValueError(
                 f"{type(self).__name__} cannot solve problems with bounds; use the solver 'bcfw'"
             )
-        self._check_values()
+        self._validate_params()
         auto = self._auto(problem, bounded)
         asked = self.get_params(deep=False)
         # parameters are plain values: nothing to copy
         return type(self)(**asked | {k: auto[k] for k in auto if getattr(self, k) == "auto"})
-
-    def _check_values(self):
-        """Raise an error for the first parameter that cannot have its value."""
-        given = self.get_params(deep=False)
-        items = ((name, type(value), value) for name, value in given.items())
-        try:
-            # a fit asks several times
-            return _check_once(type(self), *items)
-        except TypeError:  # wrong, or nothing that can be remembered
-            pass
-        return self._validate_params()
 
     def _auto(self, problem, bounded):
         """Return what "auto" stands for by parameter, as far as it is known; see `resolved`."""
@@ -106,18 +89,7 @@ class Solver(PublicMixin, BaseEstimator):
         raise NotImplementedError(f"{type(self).__name__} must implement start")
 
     def solve(
-        self,
-        problem,
-        regularizer,
-        *,
-        tol=0.02,
-        max_iter=1000,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-        on_pass=None,
-        start=None,
-        stop=None,
+        self, problem, regularizer, *, tol=0.02, max_iter=1000, on_pass=None, stop=None, **options
     ):
         """Solve a problem.
 
@@ -135,37 +107,20 @@ class Solver(PublicMixin, BaseEstimator):
             Relative tolerance.
         max_iter : int, default=1000
             Largest number of passes (n_blocks visits each).
-        n_jobs : int, default=None
-            Threads (or processes, if the problem asks for them) of exact passes and batches;
-            solvers that can do so visit blocks in them.
-        random_state : int, RandomState or None, default=None
-            Source of randomness.
-        verbose : int, default=0
-            Above 0, a line for every row of the history, and one a second in between: printed, or
-            logged at level INFO by the logger "sskit" where logging is configured to show that.
         on_pass : callable, default=None
             Called after every pass with (n_iter, function that returns w); a true result
             stops the fit.
-        start : DualPoint, default=None
-            Where to start, from `Fit.save`; only for solvers that keep a dual point.
-            None is w = 0.
         stop : Stop, default=None
-            Says when to end early. None does so at Ctrl-C and after `max_time`.
+            Says when to end early; entered by who has made it. None does so at Ctrl-C and after
+            `max_time`.
+        **options : object
+            Of `begin`: n_jobs, random_state, verbose and start.
 
         Returns
         -------
         solution : Solution
             The weights with their certificate.
         """
-        with Stop(self.max_time) if stop is None else stop as stop:
-            fit = begin(
-                self,
-                problem,
-                regularizer,
-                n_jobs=n_jobs,
-                random_state=random_state,
-                verbose=verbose,
-                start=start,
-                stop=stop,
-            )
+        with Stop(self.max_time) if stop is None else nullcontext(stop) as stop:
+            fit = begin(self, problem, regularizer, stop=stop, **options)
             return fit.solution(fit.reach(tol, max_iter=max_iter, on_pass=on_pass))

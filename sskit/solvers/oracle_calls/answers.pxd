@@ -5,18 +5,25 @@ from sskit.core.problem cimport Problem
 from sskit.solvers.oracle_calls.call cimport Visit
 
 
-cdef class Hinges:
-    """What the oracles of several blocks found at one w: the hinges.
+cdef class Answers:
+    """What the oracles of several blocks found at one w: hinges, and perhaps gaps and planes.
 
     Question k is about block[k], for k < n. Two threads may record different questions at once.
     """
 
     cdef Problem problem
+    cdef DualState dual              # whose gaps are wanted; must not move while oracles are asked
+    cdef bint with_gaps
+    cdef bint with_planes
+    cdef bint compares               # with what is known without the oracle
     cdef Py_ssize_t[::1] block       # (capacity,) in range
     cdef Py_ssize_t n
     cdef double loss_weight          # factor of the losses in all questions, one unless set
     cdef double[::1] hinge           # (capacity,) H_i = max_y L_i(y) - <w, psi_i(y)>
     cdef double[::1] excess          # (capacity,) at most so much is missing from H_i, see Visit
+    cdef double[::1] gap             # (capacity,) c_i (H_i - (loss_i - <w, psi_i>)) of the mix
+    cdef int32_t[:, ::1] code        # (capacity, max_code_length)
+    cdef double[::1] loss            # (capacity,)
     cdef unsigned char[::1] answered  # (capacity,) 1 where the oracle has been asked
 
     # forget all answers
@@ -26,23 +33,3 @@ cdef class Hinges:
     cdef int ask(
         self, Py_ssize_t k, Problem problem, Visit visit, const double* w
     ) except -1 nogil
-    # what `visit` has just learnt of block[k]
-    cdef int record(self, Py_ssize_t k, Problem problem, Visit visit) except -1 nogil
-
-
-cdef class Gaps(Hinges):
-    """The block gaps too: c_i (H_i - (loss_i - <w, psi_i>)) with psi_i, loss_i of the mix."""
-
-    cdef DualState dual              # must not move while oracles are asked
-    cdef double[::1] gap             # (capacity,)
-
-
-cdef class InexactGaps(Gaps):
-    """Compared with what is known without the oracle, unless an answer is proven best."""
-
-
-cdef class Planes(Gaps):
-    """The planes too."""
-
-    cdef int32_t[:, ::1] code       # (capacity, max_code_length)
-    cdef double[::1] loss            # (capacity,)

@@ -5,8 +5,13 @@ import numpy as np
 from libc.string cimport memcpy
 
 
-cdef class Hinges:
-    """Hinges of blocks.
+cdef class Answers:
+    """Hinges of blocks, perhaps with their gaps and planes.
+
+    Where the oracle may miss the maximum and no planes are kept, the hinge that goes with gaps is
+    the best of what it found, the truth, the stored planes and the mix, which is no better than the
+    best of all planes that it was mixed from, stored or not. An answer that is proven best stands,
+    as with an exact oracle.
 
     Parameters
     ----------
@@ -14,15 +19,29 @@ cdef class Hinges:
         Gives the sizes.
     capacity : int
         Largest number of questions.
+    dual : DualState, default=None
+        The dual point whose gaps are wanted, if any.
     """
 
-    def __cinit__(self, Problem problem, Py_ssize_t capacity, *args):
+    def __cinit__(self, Problem problem, Py_ssize_t capacity, DualState dual=None, *args):
         self.problem = problem
+        self.compares = not problem.exact
         self.block = np.zeros(capacity, dtype=np.intp)
         self.hinge = np.zeros(capacity)
         self.excess = np.zeros(capacity)
         self.answered = np.zeros(capacity, dtype=np.uint8)
         self.loss_weight = 1.0
+        self.with_gaps = dual is not None
+        if self.with_gaps:
+            self.dual = dual
+            self.gap = np.zeros(capacity)
+
+    def keep_planes(self):
+        """Record the planes of all answers from now on."""
+        capacity = len(self.hinge)
+        self.with_planes, self.compares = True, False
+        self.code = np.zeros((capacity, max(self.problem.max_code_length, 1)), dtype=np.int32)
+        self.loss = np.zeros(capacity)
 
     def ask_all(self):
         """Make every block a question; there must be room for just these."""
@@ -36,6 +55,10 @@ cdef class Hinges:
     def excesses(self):
         """Return by how much the hinges may be larger, shape (n,); 0 where nothing is known."""
         return np.asarray(self.excess)[: self.n]
+
+    def gaps(self):
+        """Return the block gaps, shape (n,)."""
+        return np.asarray(self.gap)[: self.n]
 
     cdef void open(self) noexcept nogil:
         cdef Py_ssize_t k
@@ -51,94 +74,25 @@ cdef class Hinges:
     cdef int ask(
         self, Py_ssize_t k, Problem problem, Visit visit, const double* w
     ) except -1 nogil:
-        visit.call_oracle(problem, self.block[k], w, self.loss_weight)
-        self.record(k, problem, visit)
+        cdef Py_ssize_t i = self.block[k], p
+        cdef double mix
+        visit.call_oracle(problem, i, w, self.loss_weight)
+        self.hinge[k], self.excess[k] = visit.hinge, visit.excess
+        if self.with_planes:
+            self.loss[k] = visit.loss
+            memcpy(&self.code[k, 0], &visit.code[0], problem.code_length(i) * sizeof(int32_t))
+        if self.with_gaps:
+            mix = self.dual.blocks[i].loss - self.dual.dot(i, &visit.theta[0])
+            if self.compares and not (problem.bounds and visit.excess == 0.0):
+                self.hinge[k] = max(visit.hinge, mix)
+                for p in range(self.dual.blocks[i].n_planes):
+                    visit.load_plane(
+                        problem, i, self.dual.blocks[i].code + p * self.dual.code_length[i],
+                        self.dual.blocks[i].plane_loss[p]
+                    )
+                    self.hinge[k] = max(self.hinge[k], visit.bound())
+                # what is known is above what was found; the upper bound stays
+                self.excess[k] = max(visit.excess - (self.hinge[k] - visit.hinge), 0.0)
+            self.gap[k] = problem.block_weight[i] * (self.hinge[k] - mix)
         self.answered[k] = 1
-        return 0
-
-    cdef int record(self, Py_ssize_t k, Problem problem, Visit visit) except -1 nogil:
-        self.hinge[k] = visit.hinge
-        self.excess[k] = visit.excess
-        return 0
-
-
-cdef class Gaps(Hinges):
-    """Hinges and gaps of blocks.
-
-    Parameters
-    ----------
-    problem : Problem
-        Gives the sizes.
-    capacity : int
-        Largest number of questions.
-    dual : DualState
-        The dual point.
-    """
-
-    def __cinit__(self, Problem problem, Py_ssize_t capacity, DualState dual, *args):
-        self.dual = dual
-        self.gap = np.zeros(capacity)
-
-    def gaps(self):
-        """Return the block gaps, shape (n,)."""
-        return np.asarray(self.gap)[: self.n]
-
-    cdef int record(self, Py_ssize_t k, Problem problem, Visit visit) except -1 nogil:
-        cdef Py_ssize_t i = self.block[k]
-        cdef double mix = self.dual.blocks[i].loss - self.dual.dot(i, &visit.theta[0])
-        self.gap[k] = problem.block_weight[i] * (visit.hinge - mix)
-        return Hinges.record(self, k, problem, visit)
-
-
-cdef class InexactGaps(Gaps):
-    """The same where the oracle may miss the maximum.
-
-    The hinge is then the best of what it found, the truth, the stored planes and the mix, which
-    is no better than the best of all planes that it was mixed from, stored or not. An answer that
-    is proven best stands, as with an exact oracle.
-    """
-
-    cdef int record(self, Py_ssize_t k, Problem problem, Visit visit) except -1 nogil:
-        if problem.bounds and visit.excess == 0.0:
-            return Gaps.record(self, k, problem, visit)
-        cdef Py_ssize_t i = self.block[k], code_length = self.dual.code_length[i], p
-        cdef double mix = self.dual.blocks[i].loss - self.dual.dot(i, &visit.theta[0])
-        cdef double hinge = max(visit.hinge, mix)
-        for p in range(self.dual.blocks[i].n_planes):
-            visit.load_plane(
-                problem, i, self.dual.blocks[i].code + p * code_length,
-                self.dual.blocks[i].plane_loss[p]
-            )
-            hinge = max(hinge, visit.bound())
-        self.hinge[k] = hinge
-        # what is known is above what was found; the upper bound stays
-        self.excess[k] = max(visit.excess - (hinge - visit.hinge), 0.0)
-        self.gap[k] = problem.block_weight[i] * (hinge - mix)
-        return 0
-
-
-cdef class Planes(Gaps):
-    """Planes, hinges and gaps of blocks.
-
-    Parameters
-    ----------
-    problem : Problem
-        Gives the sizes.
-    capacity : int
-        Largest number of questions.
-    dual : DualState
-        The dual point.
-    """
-
-    def __cinit__(self, Problem problem, Py_ssize_t capacity, DualState dual, *args):
-        self.code = np.zeros((capacity, max(problem.max_code_length, 1)), dtype=np.int32)
-        self.loss = np.zeros(capacity)
-
-    cdef int record(self, Py_ssize_t k, Problem problem, Visit visit) except -1 nogil:
-        Gaps.record(self, k, problem, visit)
-        self.loss[k] = visit.loss
-        memcpy(
-            &self.code[k, 0], &visit.code[0],
-            problem.code_length(self.block[k]) * sizeof(int32_t)
-        )
         return 0

@@ -5,21 +5,11 @@ import numpy as np
 from sskit.core.dual cimport DualState
 from sskit.core.problem cimport Problem
 from sskit.core.stop cimport Stop
-from sskit.solvers.oracle_calls.answers cimport Gaps, Hinges, InexactGaps
+from sskit.solvers.oracle_calls.answers cimport Answers
 from sskit.solvers.oracle_calls.pool cimport Pool
 from sskit.solvers.oracle_calls.call cimport Visit
 
 from sskit.solvers.oracle_calls.pool import make_pool
-
-
-cdef int evaluate_mixes(
-    Problem problem, Visit visit, DualState dual, const double* w, double* mix
-) except -1 nogil:
-    cdef Py_ssize_t i
-    for i in range(problem.n_blocks):
-        problem.scores_at(i, w, dual.blocks[i].index, dual.blocks[i].n, &visit.theta[0])
-        mix[i] = dual.blocks[i].loss - dual.dot(i, &visit.theta[0])
-    return 0
 
 
 cdef class Evaluator:
@@ -67,7 +57,7 @@ cdef class Evaluator:
 
         Returns
         -------
-        answers : Hinges or Gaps
+        answers : Answers
             With the methods `hinges` and `excesses`, and `gaps` if `dual` is given.
 
         Raises
@@ -75,14 +65,7 @@ cdef class Evaluator:
         CutShort
             If a stop was due before all oracles had been asked.
         """
-        n_blocks = self.problem.n_blocks
-        cdef Hinges answers
-        if dual is None:
-            answers = Hinges(self.problem, n_blocks)
-        elif self.problem.exact:
-            answers = Gaps(self.problem, n_blocks, dual)
-        else:
-            answers = InexactGaps(self.problem, n_blocks, dual)
+        cdef Answers answers = Answers(self.problem, self.problem.n_blocks, dual)
         answers.loss_weight = loss_weight
         answers.ask_all()
         try:
@@ -122,7 +105,12 @@ cdef class Evaluator:
             c_i (loss_i - <w, psi_i>) of each block's mix.
         """
         cdef double[::1] mix = np.empty(self.problem.n_blocks)
-        cdef Visit visit = Visit(self.problem)
+        cdef double[::1] theta = Visit(self.problem).theta
+        cdef Py_ssize_t i
         with nogil:
-            evaluate_mixes(self.problem, visit, dual, &w[0], &mix[0])
+            for i in range(mix.shape[0]):
+                self.problem.scores_at(
+                    i, &w[0], dual.blocks[i].index, dual.blocks[i].n, &theta[0]
+                )
+                mix[i] = dual.blocks[i].loss - dual.dot(i, &theta[0])
         return np.asarray(self.problem.block_weight) * mix

@@ -9,7 +9,7 @@ from sskit.core.dual cimport DualState
 from sskit.core.regularizer cimport Regularizer
 from sskit.core.sampler cimport Sampler
 from sskit.core.stop cimport Stop
-from sskit.solvers.oracle_calls.answers cimport Planes
+from sskit.solvers.oracle_calls.answers cimport Answers
 from sskit.solvers.oracle_calls.call cimport prefetch_next
 from sskit.solvers.oracle_calls.pool cimport Pool
 
@@ -120,7 +120,7 @@ cdef class Batches:
     cdef Py_ssize_t n_working
     cdef Stop stop                   # that of the pool
     cdef Regularizer regularizer
-    cdef Planes planes
+    cdef Answers planes
     cdef unsigned char[::1] waits    # (n_blocks,) 1 for the blocks in the batch
     cdef Py_ssize_t size
     cdef public double least
@@ -131,14 +131,15 @@ cdef class Batches:
         self.regularizer = regularizer
         self.size = min(size, dual.n_blocks)
         self.least = -np.inf
-        self.planes = Planes(pool.problem, self.size, dual)
+        self.planes = Answers(pool.problem, self.size, dual)
+        self.planes.keep_planes()
         self.waits = np.zeros(dual.n_blocks, dtype=np.uint8)
         self.together = together
         self.working = np.zeros(2 * self.size, dtype=np.intp)
 
     # ask, step, and return how many oracles have been asked
     cdef Py_ssize_t flush(
-        self, Planes planes, Visitor visitor, Sampler sampler
+        self, Answers planes, Visitor visitor, Sampler sampler
     ) except -1 nogil:
         cdef Py_ssize_t k, i, n_asked
         if self.stop.over():
@@ -225,7 +226,7 @@ cdef class Batches:
         n_asked : int
             How many oracles were asked.
         """
-        cdef Planes planes = self.planes
+        cdef Answers planes = self.planes
         cdef Py_ssize_t _, i, n_asked = 0
         with nogil:
             for _ in range(n_steps):

@@ -3,7 +3,7 @@ from libcpp.vector cimport vector
 from sskit.core.problem cimport Problem
 from sskit.core.stop cimport Stop
 from sskit.parallel.crew cimport Crew, Task
-from sskit.solvers.oracle_calls.answers cimport Hinges
+from sskit.solvers.oracle_calls.answers cimport Answers
 from sskit.solvers.oracle_calls.call cimport Visit
 
 
@@ -19,11 +19,11 @@ cdef class Pool:
     cdef Visit visit
 
     # the answers that there are afterwards are marked; all, unless a stop is due
-    cdef int ask(self, Hinges answers, const double* w) except -1 nogil
+    cdef int ask(self, Answers answers, const double* w) except -1 nogil
 
 
 cdef class Asking(Task):
-    cdef Hinges answers
+    cdef Answers answers
     cdef Stop stop
     cdef const double* w
     cdef list problems
@@ -38,7 +38,7 @@ cdef class ThreadPool(Pool):
     cdef double pace           # seconds of a question, as far as we know
     cdef public double worth   # seconds that all questions must take for the others to be called
 
-    cdef int run_leader(self, Hinges answers, const double* w) except -1
+    cdef int run_leader(self, Answers answers, const double* w) except -1
 
 
 cdef class PrecomputingPool(Pool):
@@ -46,6 +46,4 @@ cdef class PrecomputingPool(Pool):
     cdef Py_ssize_t n_workers
     cdef Py_ssize_t portion              # how many answers are found ahead at a time
 
-    cdef Py_ssize_t ask_portion(
-        self, Hinges answers, const double* w, object weights, Py_ssize_t start
-    ) except -1
+    cdef int ask_ahead(self, Answers answers, const double* w) except -1

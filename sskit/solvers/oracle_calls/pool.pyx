@@ -6,7 +6,7 @@ from joblib import effective_n_jobs
 from sskit.core.problem cimport Problem
 from sskit.core.stop cimport Stop, seconds
 from sskit.parallel.crew cimport Crew, Task
-from sskit.solvers.oracle_calls.answers cimport Hinges
+from sskit.solvers.oracle_calls.answers cimport Answers
 from sskit.solvers.oracle_calls.call cimport Visit
 
 from sskit.core.stop import CutShort
@@ -37,7 +37,7 @@ cdef class Pool:
         self.stop = Stop() if stop is None else stop
         self.visit = Visit(problem)
 
-    cdef int ask(self, Hinges answers, const double* w) except -1 nogil:
+    cdef int ask(self, Answers answers, const double* w) except -1 nogil:
         cdef Py_ssize_t k
         answers.open()
         for k in range(answers.n):
@@ -46,12 +46,12 @@ cdef class Pool:
                 break
         return 0
 
-    def call_oracle(self, Hinges answers, const double[::1] w):
+    def call_oracle(self, Answers answers, const double[::1] w):
         """Ask the oracles of the blocks in question at padded weights w.
 
         Parameters
         ----------
-        answers : Hinges
+        answers : Answers
             Has the questions, receives the answers.
         w : ndarray of shape (n_weights + LANES,)
             Padded weights.
@@ -117,7 +117,7 @@ cdef class ThreadPool(Pool):
         """The problem and its forks, one for each worker."""
         return self.asking.problems
 
-    cdef int ask(self, Hinges answers, const double* w) except -1 nogil:
+    cdef int ask(self, Answers answers, const double* w) except -1 nogil:
         # who asks depends on the clock, what is found does not
         cdef double start = seconds(), workers = 1.0
         if answers.n == 1 or 0.0 < answers.n * self.pace < self.worth:
@@ -130,7 +130,7 @@ cdef class ThreadPool(Pool):
             self.pace = 0.5 * (self.pace + workers * (seconds() - start) / answers.n)
         return 0
 
-    cdef int run_leader(self, Hinges answers, const double* w) except -1:
+    cdef int run_leader(self, Answers answers, const double* w) except -1:
         cdef Py_ssize_t n_workers = self.crew.n_workers
         answers.open()
         self.asking.answers = answers
@@ -163,42 +163,35 @@ cdef class PrecomputingPool(Pool):
         self.oracle_pool = oracle_pool
         self.portion = self.n_workers = n_workers
 
-    cdef int ask(self, Hinges answers, const double* w) except -1 nogil:
+    cdef int ask(self, Answers answers, const double* w) except -1 nogil:
         # oracle_pool is of whole losses
         if answers.n == 1 or answers.loss_weight != 1.0:
             return Pool.ask(self, answers, w)
-        cdef Py_ssize_t start = 0
-        answers.open()
         with gil:
-            weights = np.empty(self.problem.n_weights)
-            copy(w, weights)
-            while start < answers.n and not (start and self.stop.due()):
-                start = self.ask_portion(answers, w, weights, start)
+            return self.ask_ahead(answers, w)
+
+    cdef int ask_ahead(self, Answers answers, const double* w) except -1:
+        cdef double[::1] weights = np.empty(self.problem.n_weights)
+        cdef double began
+        cdef Py_ssize_t j, stop, k = 0
+        for j in range(weights.shape[0]):
+            weights[j] = w[j]
+        answers.open()
+        while k < answers.n and not (k and self.stop.due()):
+            began = seconds()
+            stop = min(k + self.portion, answers.n)
+            self.oracle_pool.precompute(np.array(answers.block[k:stop]), np.asarray(weights))
+            try:
+                for k in range(k, stop):
+                    answers.ask(k, self.problem, self.visit, w)
+            finally:
+                self.oracle_pool.clear()
+            k = stop
+            if seconds() - began < 0.5 * AHEAD:
+                self.portion = min(2 * self.portion, self.problem.n_blocks)
+            elif seconds() - began > AHEAD:
+                self.portion = max(self.portion // 2, self.n_workers)
         return 0
-
-    # ask the questions from `start` on that are worth finding ahead at once; return where they end
-    cdef Py_ssize_t ask_portion(
-        self, Hinges answers, const double* w, object weights, Py_ssize_t start
-    ) except -1:
-        cdef double began = seconds()
-        cdef Py_ssize_t k, stop = min(start + self.portion, answers.n)
-        self.oracle_pool.precompute(np.array(answers.block[start:stop]), weights)
-        try:
-            for k in range(start, stop):
-                answers.ask(k, self.problem, self.visit, w)
-        finally:
-            self.oracle_pool.clear()
-        if seconds() - began < 0.5 * AHEAD:
-            self.portion = min(2 * self.portion, self.problem.n_blocks)
-        elif seconds() - began > AHEAD:
-            self.portion = max(self.portion // 2, self.n_workers)
-        return stop
-
-
-cdef copy(const double* w, double[::1] out):
-    cdef Py_ssize_t j
-    for j in range(out.shape[0]):
-        out[j] = w[j]
 
 
 def make_pool(Problem problem, n_jobs=None, Stop stop=None):

@@ -1,11 +1,11 @@
 from sskit.core.direction cimport Direction
 from sskit.core.problem cimport Problem
-from sskit.solvers.oracle_calls.answers cimport Planes
+from sskit.solvers.oracle_calls.answers cimport Answers
 from sskit.solvers.oracle_calls.pool cimport Pool
 from sskit.solvers.oracle_calls.call cimport Visit
 
 
-cdef class Vertices(Planes):
+cdef class Vertices(Answers):
     """The planes that the oracles of all blocks found at one w: a vertex of the dual's domain."""
 
     cdef Pool pool

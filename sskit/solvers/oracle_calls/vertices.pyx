@@ -7,12 +7,12 @@ from sskit.core.dual cimport DualState
 from sskit.core.lanes cimport LANES
 from sskit.core.problem cimport Problem
 from sskit.core.stop cimport Stop
-from sskit.solvers.oracle_calls.answers cimport Planes
+from sskit.solvers.oracle_calls.answers cimport Answers
 from sskit.solvers.oracle_calls.pool cimport Pool
 from sskit.solvers.oracle_calls.call cimport Visit
 
 
-cdef class Vertices(Planes):
+cdef class Vertices(Answers):
     """The planes that the oracles of all blocks found at one w.
 
     Parameters
@@ -30,6 +30,7 @@ cdef class Vertices(Planes):
     def __cinit__(self, Problem problem, Py_ssize_t capacity, DualState dual, Pool pool=None):
         self.pool = Pool(problem) if pool is None else pool
         self.visit = Visit(problem)
+        self.keep_planes()
         self.ask_all()
 
     def ask(self, blocks):

@@ -7,8 +7,7 @@ from sskit.solvers.common.certificate import better_of, certify_weights
 from sskit.solvers.common.checks import TRUTH, StrOptions
 from sskit.solvers.common.run import Run
 from sskit.solvers.common.solver import Solver
-from sskit.solvers.oracle_calls.call import Visit
-from sskit.solvers.subgradient import subgradient_pass
+from sskit.solvers.subgradient.subgradient_pass import SubgradientState
 
 SAMPLERS = {"permutation": PermutationSampler, "uniform": UniformSampler}
 
@@ -127,22 +126,18 @@ class SubgradientRun(Run):
         self.sampler = sampler
         self.averaging = averaging
         self.balanced = balanced
-        self.visit = Visit(problem)
-        self.state = subgradient_pass.SubgradientState(regularizer.lam, problem.n_weights)
+        self.state = SubgradientState(problem, regularizer.lam)
         self.best_dual = 0.0
 
     def weights(self):
         """Return the current weights, averaged if asked."""
-        w = self.state.average() if self.averaging else self.state.last()
-        return w[: self.problem.n_weights]
+        return self.state.average() if self.averaging else self.state.last()
 
     def run_pass(self):
         """Take one step for every block; there is no estimate of the gap."""
         n_steps = self.problem.n_blocks
         self.sampler.begin_pass(n_steps)
-        n_done = subgradient_pass.run_pass(
-            self.problem, self.state, self.sampler, self.visit, n_steps, self.stop
-        )
+        n_done = self.state.run_pass(self.sampler, n_steps, self.stop)
         # from here on some blocks have been visited more often than others
         self.balanced = self.balanced and n_done == n_steps
         self.n_oracle_calls += n_done
@@ -150,7 +145,7 @@ class SubgradientRun(Run):
 
     def certify(self, evaluator):
         """Return the certificate of the last iterate, or of the average if that is better."""
-        w = self.state.last()[: self.problem.n_weights]
+        w = self.state.last()
         if self.balanced:
             dual = self.regularizer.dual(w, self.state.loss / self.state.n_steps)
             self.best_dual = max(self.best_dual, dual)

@@ -151,9 +151,10 @@ def test_at_every_look_there_is_a_model_with_its_gap(own_handler, name, solver):
         problem, layout = in_kernel_space(name, toy, RBF, n_bytes=1000)
         regularizer = Regularizer(0.05, problem.n_weights, problem.space.covector)
         stop = PressedStop(moment)
-        solution = SOLVERS[solver].solve(
-            problem, regularizer, tol=0, max_iter=9, random_state=0, stop=stop
-        )
+        with stop:
+            solution = SOLVERS[solver].solve(
+                problem, regularizer, tol=0, max_iter=9, random_state=0, stop=stop
+            )
         assert solution.status is Status.INTERRUPTED
         assert solution.certified
         assert stop.n_pass_looks == moment

@@ -44,6 +44,17 @@ struct MessageGraph {
 constexpr int LEFT_OUT_OF = 6;  // one of so many nodes is left out of a forest
 constexpr double FORBIDDEN = -std::numeric_limits<double>::infinity();
 
+// What is not `most` becomes that, and what is becomes `other`
+SSKIT_INLINE half_vec exchange(const half_vec& x, double most, double other) {
+#if defined(SSKIT_VECTORS)
+    return x == half_constant(most) ? half_constant(other) : half_constant(most);
+#else
+    half_vec r;
+    for (int l = 0; l < HALF; ++l) r.x[l] = x.x[l] == most ? other : most;
+    return r;
+#endif
+}
+
 // A row of numbers by state: N vectors, or where N is 0 as many as the graph has
 template <int N>
 SSKIT_INLINE ptrdiff_t row_size(const MessageGraph& g) { return N ? N * HALF : g.stride; }
@@ -142,7 +153,8 @@ SSKIT_INLINE void to_other(ptrdiff_t n, double pair, const double* value, double
     }
     // a state with the largest value may be better off with another one
     const double own = most + pair > next ? most + pair : next;
-    for (ptrdiff_t k = 0; k < n; ++k) out[k] = value[k] == most ? own : most;
+    for (ptrdiff_t c = 0; c < n; c += HALF)
+        store(out + c, exchange(load_half(value + c), most, own));
 }
 
 // For each state of the head of an edge, or else of its tail, the best sum of what the edge scores

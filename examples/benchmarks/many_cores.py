@@ -4,7 +4,7 @@ Usage: python many_cores.py [--rounds N] [--memory FOLDER] [case ...]
 
 First lines of a case: seconds on the clock with one and with two jobs, which take turns, medians.
 "fit" is all of it, from the arrays to the certificate; "pass" is one exact pass, "predict" predicts
-the training data. The other lines are for sequences: what 4, 8 and 16 workers would do, by counts,
+the training data. The other lines are for sequences: what 4 and 8 workers would do, by counts,
 which do not depend on the cores there are: passes over those of one worker, the blocks in flight,
 and the share of the time for which a worker would wait for the longest of its round if blocks took
 time in proportion to their lengths. What is not in these counts is the meeting of the workers
@@ -30,7 +30,7 @@ from sskit.solvers import BCFW
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
 from sskit.utils import RaggedArray
 
-COUNTED = 4, 8, 16
+COUNTED = 4, 8
 
 
 def embeddings(n_tokens=147_000, n_features=768, n_labels=17):

@@ -1,4 +1,4 @@
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t
 
 from sskit.core.capabilities cimport FeatureSpace, PlaneStore, SlackOracle
 from sskit.core.direction cimport Direction
@@ -85,11 +85,10 @@ cdef class Problem:
         const double* upper, double* w
     ) except -1 nogil
 
-    # scatter for one part of the weights, which cut_weights() made: part[0] is where it begins and
-    # part[1] the next one; two threads may do different parts at once. Returns by how much ||v||^2
-    # grows. It cannot fail: nobody could put right weights of which some parts are written.
-    cdef double scatter_part(
-        self, Py_ssize_t i, Direction delta, double step, const int64_t* part, double* v
+    # the same; returns by how much ||v||^2 grows. It cannot fail: nobody could put right weights that
+    # follow moves in part.
+    cdef double scatter_growing(
+        self, Py_ssize_t i, Direction delta, double step, double* v
     ) noexcept nogil
 
     # || B_i delta ||^2

@@ -56,25 +56,10 @@ cdef class Problem:
     ) except -1 nogil:
         return self.lacks("clip")
 
-    cdef double scatter_part(
-        self, Py_ssize_t i, Direction delta, double step, const int64_t* part, double* v
+    cdef double scatter_growing(
+        self, Py_ssize_t i, Direction delta, double step, double* v
     ) noexcept nogil:
         return 0.0
-
-    def cut_weights(self, n_parts):
-        """Return where so many parts of the weights begin that take as long to scatter to.
-
-        Parameters
-        ----------
-        n_parts : int
-            Number of parts.
-
-        Returns
-        -------
-        parts : ndarray of shape (n_parts + 1,), int64, or None
-            What `scatter_part` takes, two at a time; None if the problem has no such method.
-        """
-        return None
 
     cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
         return self.lacks("sqnorm")

@@ -149,8 +149,8 @@ cdef class FeatureMap:
     cdef int scatter(
         self, Py_ssize_t i, Direction delta, double step, double* v
     ) except -1 nogil
-    cdef double scatter_part(
-        self, Py_ssize_t i, Direction delta, double step, const int64_t* part, double* v
+    cdef double scatter_growing(
+        self, Py_ssize_t i, Direction delta, double step, double* v
     ) noexcept nogil
     # v += step * the outer products of the first n `active` rows and their part of a direction
     cdef void add_nodes(

@@ -2,9 +2,7 @@
 
 import numpy as np
 
-from sskit.models.features import (
-    NO_GRAMS, cut_columns, make_grams, no_features, no_grams, row_digests
-)
+from sskit.models.features import NO_GRAMS, make_grams, no_features, no_grams, row_digests
 
 from libc.string cimport memcpy, memset
 
@@ -22,12 +20,10 @@ cdef extern from "row_kernels.hpp" namespace "sskit":
         const Rows* rows, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active,
         double step, const double* direction, Py_ssize_t n_columns, double* weights
     ) noexcept nogil
-    # the same for the features low .. high - 1 alone, further ones with the first: no other weights
-    # are touched; returns by how much the squared norm of the weights grows
-    double add_rows_between(
+    # the same; returns by how much the squared norm of the weights grows
+    double add_rows_growing(
         const Rows* rows, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active,
-        double step, const double* direction, Py_ssize_t n_columns, Py_ssize_t low,
-        Py_ssize_t high, double* weights
+        double step, const double* direction, Py_ssize_t n_columns, double* weights
     ) noexcept nogil
 
 cdef extern from "statistics_kernels.hpp" namespace "sskit":
@@ -64,8 +60,6 @@ cdef extern from "edge_tables.hpp" namespace "sskit":
     ) noexcept nogil
 
 NO_SPACE = FeatureSpace()
-# So many blocks say how often features occur, where each has rows of its own.
-COUNTED_BLOCKS = 100
 
 
 cdef void score_rows(
@@ -357,21 +351,14 @@ cdef class FeatureMap:
             self.space.add_rows(self.nodes[i], active, n, step, node, self.stride, v)
         return 0
 
-    cdef double scatter_part(
-        self, Py_ssize_t i, Direction delta, double step, const int64_t* part, double* v
+    cdef double scatter_growing(
+        self, Py_ssize_t i, Direction delta, double step, double* v
     ) noexcept nogil:
         cdef Py_ssize_t n = self.find_active(i, delta)
-        cdef double growth = add_rows_between(
+        return self.scatter_rest(i, delta, step, v) + add_rows_growing(
             self.rows_of(i), self.first_row(i), &self.active[0], n, step,
-            &delta.value[self.node_base], self.n_columns, part[0], part[1], v
+            &delta.value[self.node_base], self.n_columns, v
         )
-        return growth if part[0] else growth + self.scatter_rest(i, delta, step, v)
-
-    def cut_weights(self, n_parts):
-        """Return the features of nodes with which parts of the weights begin."""
-        features = (self.features,) if self.shared else self.features
-        sample = features[:: max(1, len(features) // COUNTED_BLOCKS)]
-        return cut_columns(sum(rows.count_columns() for rows in sample), n_parts)
 
     cdef double scatter_rest(
         self, Py_ssize_t i, Direction delta, double step, double* v

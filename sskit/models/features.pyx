@@ -47,37 +47,12 @@ FLOATS = (np.float64, np.float32, np.float16)
 # Entries that are made float64 at once where nothing else will do.
 BLOCK_ENTRIES = 2**19
 MOST_FEATURES = 2**31 - 1
-# Rows that say how often columns occur.
-COUNTED_ROWS = 10_000
 # Stored entries from which on threads are worth starting for Gram matrices.
 LEAST_ENTRIES = 1_000_000
 # Portions of runs of rows for each thread: runs are of different lengths.
 PORTIONS = 16
 # Spare numbers behind weights.
 SPARE = LANES
-
-
-def cut_columns(counts, n_parts):
-    """Return where so many runs of columns begin that have as many entries each.
-
-    Parameters
-    ----------
-    counts : ndarray of shape (n_columns,)
-        How often the columns occur.
-    n_parts : int
-        Number of runs.
-
-    Returns
-    -------
-    cuts : ndarray of shape (n_parts + 1,), int64
-        They rise from zero to the number of columns; or beyond it, with runs that are empty, where
-        there are more runs than columns.
-    """
-    shares = np.arange(1, n_parts) / n_parts * np.sum(counts)
-    cuts = np.array([0, *np.searchsorted(np.cumsum(counts), shares), len(counts)], dtype=np.int64)
-    # no two runs begin at the same column, however often it occurs
-    places = np.arange(n_parts + 1)
-    return np.maximum.accumulate(cuts - places) + places
 
 
 cdef class FeatureRows:
@@ -167,22 +142,6 @@ cdef class FeatureRows:
     def given_marks(self):
         """The marks of the rows, shape (n_rows,), uint8, or None."""
         return None if self.rows.marks == NULL else np.asarray(self.marks)
-
-    def count_columns(self):
-        """Return how often the columns occur, in a sample of the rows of a CSR matrix.
-
-        Returns
-        -------
-        counts : ndarray of shape (n_columns,), float64
-            Positive, and all the same for dense rows; without the further columns.
-        """
-        cdef Py_ssize_t t, e
-        cdef double[::1] counts = np.full(self.rows.width, 1e-9)
-        if self.rows.indptr != NULL:
-            for t in range(0, self.n_rows, max(1, self.n_rows // COUNTED_ROWS)):
-                for e in range(self.rows.indptr[t], self.rows.indptr[t + 1]):
-                    counts[self.rows.indices[e << self.rows.shift]] += 1.0
-        return np.asarray(counts)
 
     cdef Py_ssize_t entries(self, Py_ssize_t first, Py_ssize_t count) noexcept nogil:
         if self.rows.indptr == NULL:

@@ -133,11 +133,20 @@ SSKIT_INLINE void add_packed(const V* x, ptrdiff_t width, const double* d, doubl
     }
 }
 
-template <class V>
-SSKIT_INLINE void add_sparse(const Rows* rows, const V* values, ptrdiff_t first,
-                             const int32_t* active, ptrdiff_t n_active, double step,
-                             const double* direction, ptrdiff_t n_states, double* weights) {
+SSKIT_INLINE double sum_of(const half_vec& x) {
+    double lanes[HALF], sum = 0.0;
+    store(lanes, x);
+    for (ptrdiff_t l = 0; l < HALF; ++l) sum += lanes[l];
+    return sum;
+}
+
+// sparse rows, or if the growth of ||weights||^2 is asked for rows of either kind; returns it then
+template <bool GROWTH, class V>
+SSKIT_INLINE double add_sparse(const Rows* rows, const V* values, ptrdiff_t first,
+                               const int32_t* active, ptrdiff_t n_active, double step,
+                               const double* direction, ptrdiff_t n_states, double* weights) {
     const ptrdiff_t stride = padded(n_states);
+    half_vec growth = half_constant(0.0);
     Columns f;
     for (ptrdiff_t c = 0; c < stride; c += HALF) {
         for (ptrdiff_t a = 0; a < n_active; ++a) {
@@ -151,19 +160,24 @@ SSKIT_INLINE void add_sparse(const Rows* rows, const V* values, ptrdiff_t first,
             const ptrdiff_t n = columns_of(*rows, first + active[a], f);
             for (ptrdiff_t j = 0; j < n; ++j) {
                 double* w = weights + f[j] * n_states + c;
-                store(w, load_half(w) + number(x[j]) * d);
+                const half_vec old = load_half(w), change = number(x[j]) * d;
+                if (GROWTH) growth = growth + change * (old + old + change);
+                store(w, old + change);
             }
         }
     }
+    return GROWTH ? sum_of(growth) : 0.0;
 }
 
-template <class V>
-SSKIT_INLINE void add_rows_of(const Rows* rows, const V* values, ptrdiff_t first,
+template <bool GROWTH, class V>
+SSKIT_INLINE double add_rows_of(const Rows* rows, const V* values, ptrdiff_t first,
                               const int32_t* active, ptrdiff_t n_active, double step,
                               const double* direction, ptrdiff_t n_states, double* weights) {
     const ptrdiff_t stride = padded(n_states);
-    if (rows->indptr) {
-        add_sparse(rows, values, first, active, n_active, step, direction, n_states, weights);
+    double growth = 0.0;
+    if (GROWTH || rows->indptr) {
+        growth = add_sparse<GROWTH>(rows, values, first, active, n_active, step, direction,
+                                    n_states, weights);
     } else if (n_states == 2) {
         for (ptrdiff_t a = 0; a < n_active; ++a) {
             const double* row = direction + active[a] * stride;
@@ -178,119 +192,12 @@ SSKIT_INLINE void add_rows_of(const Rows* rows, const V* values, ptrdiff_t first
         const double* row = direction + active[a] * stride;
         SSKIT_MARKED(rows, first + active[a], {
             double* __restrict w = weights + c * n_states;
-            for (ptrdiff_t k = 0; k < n_states; ++k) w[k] += step * row[k];
+            for (ptrdiff_t k = 0; k < n_states; ++k) {
+                if (GROWTH) growth += step * row[k] * (2.0 * w[k] + step * row[k]);
+                w[k] += step * row[k];
+            }
         })
     }
-}
-
-// where the columns of a row are no longer below a limit
-static inline ptrdiff_t columns_below(const Columns& f, ptrdiff_t n, ptrdiff_t limit) {
-    ptrdiff_t low = 0;
-    while (low < n) {
-        const ptrdiff_t middle = (low + n) / 2;
-        if (f[middle] < limit)
-            low = middle + 1;
-        else
-            n = middle;
-    }
-    return low;
-}
-
-// HALF numbers of a row of n states at once, or fewer of a shorter row: where they begin for chunk c,
-// and the step for them, zero where the chunk before has been. The next row may belong to somebody
-// else, who is writing to it.
-static inline ptrdiff_t begin_of_chunk(ptrdiff_t c, ptrdiff_t n) {
-    return c + HALF > n && n >= HALF ? n - HALF : c;
-}
-
-SSKIT_INLINE half_vec chunk_of(const double* row, ptrdiff_t c, ptrdiff_t n, double step) {
-    static const double kept[2 * LANES] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1};
-    static_assert(LANES == 8 && HALF <= LANES, "half of the numbers above, or fewer");
-    const ptrdiff_t begin = begin_of_chunk(c, n);
-    return step * load_half(row + begin) * load_half(kept + LANES - (c - begin));
-}
-
-SSKIT_INLINE double sum_of(const half_vec& x) {
-    double lanes[HALF], sum = 0.0;
-    store(lanes, x);
-    for (ptrdiff_t l = 0; l < HALF; ++l) sum += lanes[l];
-    return sum;
-}
-
-// add_rows for one row, columns start .. stop - 1 of it, and one chunk of the states; by how much
-// ||w||^2 grows
-template <class V>
-SSKIT_INLINE double add_chunk(const Columns& f, bool sparse, const V* x, ptrdiff_t start,
-                              ptrdiff_t stop, const half_vec& d, ptrdiff_t n_states, ptrdiff_t c,
-                              double* weights) {
-    double* first = weights + begin_of_chunk(c, n_states);
-    if (n_states < HALF) {
-        double growth = 0.0, lanes[HALF];
-        store(lanes, d);
-        for (ptrdiff_t j = start; j < stop; ++j) {
-            double* w = first + (sparse ? f[j] : j) * n_states;
-            for (ptrdiff_t k = 0; k < n_states; ++k) {
-                const double change = number(x[j]) * lanes[k];
-                growth += change * (2.0 * w[k] + change);
-                w[k] += change;
-            }
-        }
-        return growth;
-    }
-    half_vec growth = d - d;
-    for (ptrdiff_t j = start; j < stop; ++j) {
-        double* w = first + (sparse ? f[j] : j) * n_states;
-        const half_vec old = load_half(w), change = number(x[j]) * d;
-        growth = growth + change * (old + old + change);
-        store(w, old + change);
-    }
-    return sum_of(growth);
-}
-
-template <class V>
-SSKIT_INLINE double add_between_of(const Rows* rows, const V* values, ptrdiff_t first,
-                                   const int32_t* active, ptrdiff_t n_active, double step,
-                                   const double* direction, ptrdiff_t n_states, ptrdiff_t low,
-                                   ptrdiff_t high, double* weights) {
-    const ptrdiff_t stride = padded(n_states);
-    const bool sparse = rows->indptr != nullptr;
-    double growth = 0.0;
-    for (ptrdiff_t a = 0; a < n_active; ++a) {
-        Columns f;
-        const V* x = values_of(*rows, values, first + active[a]);
-        const double* row = direction + active[a] * stride;
-        const ptrdiff_t n = columns_of(*rows, first + active[a], f);
-        const ptrdiff_t start = sparse ? columns_below(f, n, low) : low < n ? low : n;
-        const ptrdiff_t stop = sparse ? columns_below(f, n, high) : high < n ? high : n;
-        for (ptrdiff_t c = 0; c < n_states; c += HALF) {
-            bool zero = true;
-            for (ptrdiff_t l = 0; l < HALF; ++l) zero &= row[c + l] == 0.0;
-            if (zero) continue;
-            const half_vec d = chunk_of(row, c, n_states, step);
-            growth += add_chunk(f, sparse, x, start, stop, d, n_states, c, weights);
-        }
-        // further columns go with the first one
-        for (ptrdiff_t k = 0; k < n_states && low == 0; ++k) {
-            SSKIT_MARKED(rows, first + active[a], {
-                double* w = weights + c * n_states + k;
-                growth += step * row[k] * (2.0 * *w + step * row[k]);
-                *w += step * row[k];
-            })
-        }
-    }
-    return growth;
-}
-
-// The same as add_rows for the columns low .. high - 1 alone, further ones with the first; touches no
-// other weights. Returns by how much the squared norm of the weights grows.
-SSKIT_OWN_CLONES double add_rows_between(const Rows* rows, ptrdiff_t first, const int32_t* active,
-                                     ptrdiff_t n_active, double step, const double* direction,
-                                     ptrdiff_t n_states, ptrdiff_t low, ptrdiff_t high,
-                                     double* weights) {
-    if (!n_active) return 0.0;
-    double growth = 0.0;
-    SSKIT_BY_TYPE(rows, growth = add_between_of(rows, values, first, active, n_active, step,
-                                                direction, n_states, low, high, weights))
     return growth;
 }
 
@@ -299,8 +206,18 @@ SSKIT_OWN_CLONES double add_rows_between(const Rows* rows, ptrdiff_t first, cons
 SSKIT_OWN_CLONES void add_rows(const Rows* rows, ptrdiff_t first, const int32_t* active,
                            ptrdiff_t n_active, double step, const double* direction,
                            ptrdiff_t n_states, double* weights) {
-    SSKIT_BY_TYPE(rows, add_rows_of(rows, values, first, active, n_active, step, direction,
-                                    n_states, weights))
+    SSKIT_BY_TYPE(rows, add_rows_of<false>(rows, values, first, active, n_active, step, direction,
+                                           n_states, weights))
+}
+
+// the same; returns by how much the squared norm of the weights grows
+SSKIT_OWN_CLONES double add_rows_growing(const Rows* rows, ptrdiff_t first, const int32_t* active,
+                                     ptrdiff_t n_active, double step, const double* direction,
+                                     ptrdiff_t n_states, double* weights) {
+    double growth = 0.0;
+    SSKIT_BY_TYPE(rows, growth = add_rows_of<true>(rows, values, first, active, n_active, step,
+                                                   direction, n_states, weights))
+    return growth;
 }
 
 // Packed upper triangle of the Gram matrix of `count` rows; scratch (n_features,) is zero before

@@ -386,19 +386,15 @@ cdef class StructuredProblem(Problem):
     ) except -1 nogil:
         return self.map.scatter(i, delta, step, v)
 
-    cdef double scatter_part(
-        self, Py_ssize_t i, Direction delta, double step, const int64_t* part, double* v
+    cdef double scatter_growing(
+        self, Py_ssize_t i, Direction delta, double step, double* v
     ) noexcept nogil:
-        return self.map.scatter_part(i, delta, step, part, v)
+        return self.map.scatter_growing(i, delta, step, v)
 
     @property
     def name(self):
         """What error messages call the problem."""
         return type(self.structure).__name__
-
-    def cut_weights(self, n_parts):
-        """Return the features with which parts of the weights begin."""
-        return self.map.cut_weights(n_parts)
 
     cdef int clip(
         self, Py_ssize_t i, Direction delta, const double* v, const double* lower,

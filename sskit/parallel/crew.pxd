@@ -8,7 +8,6 @@ cdef extern from "work_queue.hpp" namespace "sskit" nogil:
         void leave()
         bint take(Py_ssize_t worker, Py_ssize_t* start, Py_ssize_t* stop)
         void cancel()
-        void finish()
         bint finish(double patience)
         void close()
 
@@ -33,7 +32,6 @@ cdef class Meeting:
     cdef list failures         # (first question of the part, error) of helpers
 
     cdef int work(self, Py_ssize_t worker, Py_ssize_t* at) except -1 nogil
-    cdef int serve(self, Py_ssize_t worker, long* last, Py_ssize_t* at) except -1 nogil
 
 
 cdef class Crew:
@@ -53,6 +51,5 @@ cdef class Crew:
     cdef int run(self, Py_ssize_t n, Py_ssize_t chunk) except -1 nogil
     # The same with n parts (64 at most), of which a worker prefers that with its own number.
     cdef int run_parts(self, Py_ssize_t n) except -1 nogil
-    cdef int start(self) except -1
     cdef int lead(self) except -1 nogil
     cdef int raise_first(self, Py_ssize_t at) except -1 nogil

@@ -35,23 +35,17 @@ cdef class Meeting:
                 self.place.cancel()
         return 0
 
-    # of a helper: all rounds until the last; true after an error
-    cdef int serve(self, Py_ssize_t worker, long* last, Py_ssize_t* at) except -1 nogil:
-        while self.place.enter(last):
-            self.work(worker, at)
-            self.place.leave()
-        return 0
-
     def run_worker(self, Py_ssize_t worker):
         """Take part in all rounds: what a helper's thread runs."""
         cdef long last = 0
         cdef Py_ssize_t at = 0
-        cdef bint going = True
-        while going:
+        while True:
             try:
                 with nogil:
-                    self.serve(worker, &last, &at)
-                going = False
+                    while self.place.enter(&last):
+                        self.work(worker, &at)
+                        self.place.leave()
+                return
             except BaseException as error:
                 self.place.cancel()
                 self.failures.append((at, error))
@@ -83,18 +77,8 @@ cdef class Crew:
             self.meeting.place.close()
 
     cdef int begin(self, Task task) except -1:
-        if not self.hired:
-            self.start()
         self.meeting.task = task
-        return 0
-
-    cdef void end(self):
-        # a task may hold the crew, and would live as long as both
-        self.meeting.task = None
-
-    cdef int start(self) except -1:
-        self.hired = True
-        for worker in range(1, self.n_workers):
+        for worker in range(1, 1 if self.hired else self.n_workers):
             try:
                 # Python ends without those who sleep at the place of meeting
                 thread = Thread(target=self.meeting.run_worker, args=(worker,), daemon=True)
@@ -103,7 +87,12 @@ cdef class Crew:
                 # the system has no room for it: those who are there do its share
                 break
             self.threads.append(thread)
+        self.hired = True
         return 0
+
+    cdef void end(self):
+        # a task may hold the crew, and would live as long as both
+        self.meeting.task = None
 
     cdef int run(self, Py_ssize_t n, Py_ssize_t chunk) except -1 nogil:
         self.meeting.place.open(n, max(chunk, 1))
@@ -125,7 +114,8 @@ cdef class Crew:
         finally:
             if not done:
                 self.meeting.place.cancel()
-                self.meeting.place.finish()
+                while not self.meeting.place.finish(PATIENCE):
+                    pass
             if self.meeting.n_failed:
                 self.raise_first(PY_SSIZE_T_MAX if done else at)
         return 0

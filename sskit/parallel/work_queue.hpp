@@ -58,14 +58,10 @@ class WorkQueue {
     }
 
     void begin() {
-        bool anybody;
-        {
-            std::lock_guard<std::mutex> lock(door);
-            ++round;
-            open_now = true;
-            anybody = asleep > 0;
-        }
-        if (anybody) opened.notify_all();
+        std::lock_guard<std::mutex> lock(door);
+        ++round;
+        open_now = true;
+        if (asleep) opened.notify_all();
     }
 
 public:
@@ -132,19 +128,10 @@ public:
     // have been taken too.
     void cancel() { next = count; }
 
-    // leader: let nobody in, and wait until the last has left
-    void finish() {
-        std::unique_lock<std::mutex> lock(door);
-        open_now = false;
-        emptied.wait(lock, [&] { return inside == 0; });
-    }
-
-    // the same for at most so many seconds; false if somebody is inside still
+    // leader: let nobody in, and wait until the last has left, for at most so many seconds; false if
+    // somebody is inside still
     bool finish(double patience) {
-        {
-            std::lock_guard<std::mutex> lock(door);
-            open_now = false;
-        }
+        open_now = false;
         look([&] { return inside == 0; });
         std::unique_lock<std::mutex> lock(door);
         return emptied.wait_for(
@@ -152,10 +139,8 @@ public:
     }
 
     void close() {
-        {
-            std::lock_guard<std::mutex> lock(door);
-            closed_for_good = true;
-        }
+        std::lock_guard<std::mutex> lock(door);
+        closed_for_good = true;
         opened.notify_all();
     }
 };

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t
 
 from sskit.core.direction cimport Direction
 from sskit.core.problem cimport Problem
@@ -64,14 +64,10 @@ cdef class WrappedProblem(Problem):
     ) except -1 nogil:
         return self.problem.scatter(i, delta, step, v)
 
-    cdef double scatter_part(
-        self, Py_ssize_t i, Direction delta, double step, const int64_t* part, double* v
+    cdef double scatter_growing(
+        self, Py_ssize_t i, Direction delta, double step, double* v
     ) noexcept nogil:
-        return self.problem.scatter_part(i, delta, step, part, v)
-
-    def cut_weights(self, n_parts):
-        """Return where parts of the weights begin."""
-        return self.problem.cut_weights(n_parts)
+        return self.problem.scatter_growing(i, delta, step, v)
 
     cdef int clip(
         self, Py_ssize_t i, Direction delta, const double* v, const double* lower,

@@ -84,10 +84,7 @@ static void lead(Team& team, std::vector<Member>& members, long n, long chunk, l
     if (close_early) team.place.close();
     work(team, members[0]);
     // half of the time as a leader who has to look up now and then
-    if (n % 2)
-        while (!team.place.finish(1e-4)) continue;
-    else
-        team.place.finish();
+    while (!team.place.finish(n % 2 ? 1e-4 : 60.0)) continue;
     team.questions = nullptr;
 
     long failed = NEVER;

@@ -88,7 +88,8 @@ class BCFW(Solver):
     averaging : {"auto", True, False}, default="auto"
         Whether to keep the weighted average of the iterates too; the fit then returns the
         better of the two in primal objective. It costs a little time and as much memory as the
-        weights. "auto" is True for steps "fw", whose last iterate is far from the best.
+        weights, and blocks are visited by one worker, whatever n_jobs is. "auto" is True for steps
+        "fw", whose last iterate is far from the best.
     batch_size : int or "auto", default="auto"
         Number of oracles that are asked at the same weights, in parallel if the fit has n_jobs;
         a step of each block follows, with slope and curvature at the weights of that moment.
@@ -251,7 +252,7 @@ class BCFW(Solver):
             light = LIGHT if solver.steps == "fw" else 0.0
             n_bytes = float(solver.cache_size) * MEGABYTE
             keep = capped(solver.plane_life), capped(solver.max_planes), n_bytes, light
-        if solver.batch_size == 1:
+        if solver.batch_size == 1 and not solver.averaging:
             n_shards = shards_for(problem, pool, bounded=regularizer.bounded)
         return BlockCoordinateRun(
             problem,

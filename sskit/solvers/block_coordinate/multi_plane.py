@@ -48,7 +48,8 @@ class MultiPlane(BCFW):
     averaging : bool, default=True
         Whether to keep the weighted averages of the iterates, one over passes with the
         oracle and one over stored passes. The fit then returns the best point between the two in
-        dual objective, or the last iterate if that is better in primal objective.
+        dual objective, or the last iterate if that is better in primal objective. Blocks are then
+        visited by one worker, whatever n_jobs is.
     batch_size : int or "auto", default="auto"
         Number of oracles that are asked at the same weights, as in `BCFW`.
     gap_every : int, default=10

@@ -9,6 +9,8 @@ from sskit.solvers.simplex_qp.program import AwayStep, PairwiseStep, PlainStep
 LEAST_BLOCKS = 4
 # More would wait for their turns at the interpreter's lock.
 MOST_IN_TURNS = 3
+# Weights that shards hold in copies, all of them together: 1 GB.
+MOST_COPIED = 2**27
 
 SAMPLERS = {
     "permutation": PermutationSampler,
@@ -31,8 +33,7 @@ def shards_for(problem, pool, *, bounded):
     pool : Pool or None
         Whose workers.
     bounded : bool
-        Whether there are bounds on the weights. Where these are very many, moves are written to
-        them by parts when a round is over, and bounds would have to follow.
+        Whether there are bounds on the weights: those of very many would have to follow logs.
 
     Returns
     -------
@@ -41,8 +42,8 @@ def shards_for(problem, pool, *, bounded):
     """
     if not isinstance(pool, ThreadPool) or problem.space.is_kernel_space:
         return 1
-    most = MOST_SHARDS if problem.lock_free else MOST_IN_TURNS if problem.takes_turns else 1
-    n_shards = max(min(pool.crew.n_workers, most, problem.n_blocks // LEAST_BLOCKS), 1)
-    if logs_moves(problem) and (bounded or problem.cut_weights(n_shards) is None):
+    if bounded and logs_moves(problem):
         return 1
-    return n_shards
+    most = MOST_SHARDS if problem.lock_free else MOST_IN_TURNS if problem.takes_turns else 1
+    most = min(most, problem.n_blocks // LEAST_BLOCKS, 1 + MOST_COPIED // max(problem.n_weights, 1))
+    return max(min(pool.crew.n_workers, most), 1)

@@ -121,7 +121,7 @@ class BlockCoordinateRun(DualRun):
         places = [self]
         if n_shards > 1:
             self.rounds = Rounds(
-                pool.crew, pool.problems[:n_shards], self.dual, regularizer, averager, self.gaps
+                pool.crew, pool.problems[:n_shards], self.dual, regularizer, self.gaps
             )
             places = self.rounds.shards
         if batch_size > 1:
@@ -135,7 +135,7 @@ class BlockCoordinateRun(DualRun):
                 place.problem,
                 self.dual,
                 place.regularizer,
-                place.averager,
+                averager,
                 self.gaps,
                 self.promises,
             )

@@ -11,11 +11,6 @@ cdef class Averager:
     cdef int moved(
         self, Problem problem, Py_ssize_t i, Direction delta, double step, double loss_change
     ) except -1 nogil
-    # So many steps are over, v moves only now, and the mean loss of the planes by `loss_change`:
-    # every follower has to move by its weight times as much as v.
-    cdef void merge(self, double n_steps, double loss_change) noexcept nogil
-    # the k-th vector that follows v, and its weight in this merge; NULL after the last one
-    cdef double* follower(self, Py_ssize_t k, double* weight) noexcept nogil
 
 
 cdef class WeightedAverager(Averager):

@@ -18,12 +18,6 @@ cdef class Averager:
     ) except -1 nogil:
         return 0
 
-    cdef void merge(self, double n_steps, double loss_change) noexcept nogil:
-        pass
-
-    cdef double* follower(self, Py_ssize_t k, double* weight) noexcept nogil:
-        return NULL
-
     def attend(self, Py_ssize_t phase):
         """Say which kind of pass begins: 0 with the oracle, 1 over stored planes."""
 
@@ -82,18 +76,6 @@ cdef class WeightedAverager(Averager):
             self.loss_behind[p] += self.before(p) * loss_change
             problem.scatter(i, delta, self.before(p) * step, &self.behind[p, 0])
         return 0
-
-    cdef void merge(self, double n_steps, double loss_change) noexcept nogil:
-        cdef Py_ssize_t p
-        self.n_steps[self.phase] += n_steps
-        for p in range(self.n_steps.shape[0]):
-            self.loss_behind[p] += self.before(p) * loss_change
-
-    cdef double* follower(self, Py_ssize_t k, double* weight) noexcept nogil:
-        if k == self.n_steps.shape[0]:
-            return NULL
-        weight[0] = self.before(k)
-        return &self.behind[k, 0]
 
     def average(self, regularizer, loss):
         """Return the averages of v and of the mean loss, given the last ones; None if none."""

@@ -2,40 +2,51 @@
 
 import numpy as np
 
-from libc.stdint cimport INT32_MAX, int32_t
+from libc.stdint cimport int64_t
 from libcpp.vector cimport vector
 
 from sskit.core.dual cimport DualState
+from sskit.core.lanes cimport LANES
 from sskit.core.problem cimport Problem
-from sskit.core.regularizer cimport Regularizer
+from sskit.core.regularizer cimport BoxRegularizer, Regularizer
 from sskit.core.sampler cimport Sampler
 from sskit.core.stop cimport Stop
 from sskit.parallel.crew cimport Crew, Task
-from sskit.solvers.common.averaging cimport Averager
 from sskit.solvers.oracle_calls.minibatch cimport Visitor, known
-from sskit.solvers.sharded.merge cimport BoxMerge, LineMerge, Merge
-from sskit.solvers.sharded.shard cimport LoggingShard, PrivateShard, Shard
+from sskit.solvers.sharded.shard cimport Shard
+
+cdef extern from "comparison.hpp" namespace "sskit" nogil:
+    cdef cppclass Comparison:
+        # weights of one more shard
+        void add(double* v, double* w) except +
+        void bound(const double* lower, const double* upper, Py_ssize_t n_weights) except +
+        # the present weights are those of the beginning
+        void renew(Py_ssize_t n_weights) except +
+        # all move as far as all have moved together, in a round that began with the share `taken`
+        # of the moves of the last one; <w, move> and ||move||^2
+        void join(Py_ssize_t start, Py_ssize_t stop, double taken, double* inner, double* square)
+        # to this share of the moves
+        void go_back(Py_ssize_t start, Py_ssize_t stop, double share)
 
 cdef enum Phase:
     VISITS
-    MERGING
-    CATCHING_UP
+    MOVES
+    BLOCKS
 
 # Blocks in flight, those of all shards together, in the first round.
 cdef double FIRST_IN_FLIGHT = 40.0
-# Rounds become longer while merges gain enough, and shorter while they gain less, by this factor at
-# a time, up to this share of all blocks.
+# A merge should gain this share of what the moves would gain one by one: rounds become longer while
+# merges gain enough, and shorter while they gain less, by this factor at a time, up to this share of
+# all blocks.
+cdef double ENOUGH = 0.9
 cdef double PACE = 1.05
 cdef double LARGEST_ROUND = 0.25
-# What a round of the crew can have.
-MOST_SHARDS = 64
+# If all moves together gain less than this, the best share of them is searched for.
+cdef double LEAST = 0.5
+# Every shard follows the moves of all others.
+MOST_SHARDS = 8
 # More weights are not compared as a whole, with what they were: shards follow each other's logs.
 MOST_COMPARED = 32768
-# So many shards do that in copies of the weights of so many bytes together: processors would have
-# to pass on to each other what is written to one vector. Each shard follows all others, however; a
-# vector for all is written by all of them together.
-MOST_FOLLOWED = 4
-MOST_COPIES = 2**28
 
 
 def logs_moves(Problem problem):
@@ -49,50 +60,40 @@ def logs_moves(Problem problem):
     Returns
     -------
     logs : bool
-        False if each shard has a copy of the weights, and the merge sees how far it has come.
+        False if the merge sees how far the weights of each shard have come.
     """
     return problem.n_weights > MOST_COMPARED
-
-
-def copies_fit(n_shards, n_weights):
-    """Say whether shards that log their moves are to have copies of the weights.
-
-    Parameters
-    ----------
-    n_shards : int
-        Number of shards.
-    n_weights : int
-        Number of weights d.
-
-    Returns
-    -------
-    fit : bool
-        Whether these are few, and not too large.
-    """
-    return n_shards <= MOST_FOLLOWED and 8 * (n_shards - 1) * n_weights <= MOST_COPIES
 
 
 cdef class Rounds(Task):
     """Sharded dual ascent: passes in rounds, of which every shard does its part by itself.
 
     In a round each shard visits some blocks, which are nobody else's, one after the other, and
-    moves weights of its own, which were the common ones at its beginning. Then a `Merge` says how
-    much of these moves is taken, so that the dual objective never falls. What comes out is a
-    function of the random state and the number of shards, whichever thread does which part, and
-    however fast.
+    moves weights of its own, which were the common ones at its beginning. The merge takes one share
+    x in [0, 1] of the sum m of all moves, and of what has become of the blocks. With the change l of
+    the mean loss the dual objective increases by
+
+        x l - lam / 2 (2 x <w, m> + x^2 ||m||^2),
+
+    or, with bounds, at least by this much, since clipping brings no two points further apart. That
+    is zero at x = 0: the dual objective never falls. At x = 1 it is nearly always large enough;
+    else half of the moves are taken back, and two points say where the parabola is highest. Few
+    weights are compared with what they were; where they are very many, of which a visit moves few,
+    shards follow each other's logs, and see by how much ||v||^2 grows.
+
+    What comes out is a function of the random state and the number of shards, whichever thread does
+    which part, and however fast.
 
     Parameters
     ----------
     crew : Crew
         The workers.
     problems : list of Problem
-        One for each shard, forks of each other; at most 64.
+        One for each shard, forks of each other.
     dual : DualState
         The dual point; moved.
     regularizer : Regularizer
         Holds lam, v and w; moved.
-    averager : Averager
-        Follows the merges.
     gaps : ndarray of shape (n_blocks,)
         Block gaps, which the visitors keep up to date: samplers hear of them after each round.
 
@@ -114,20 +115,27 @@ cdef class Rounds(Task):
 
     cdef readonly Crew crew
     cdef Stop stop
-    cdef DualState dual
     cdef Regularizer regularizer
-    cdef Merge merge
     cdef readonly list shards
+    cdef vector[void*] shard         # the same, borrowed
     cdef Py_ssize_t n_shards
+    cdef bint logs
+    cdef Comparison comparison       # of their weights, unless they log
     cdef Phase phase
-    cdef int32_t round               # number of this one
-    cdef int32_t[::1] seen           # (n_blocks,) the last round in which a block was drawn
-    cdef int32_t[::1] saved          # (n_blocks,) the last round in which its shard saved it
-    cdef int32_t[::1] owner          # (n_blocks,) the shard that drew it last
+    # (n_blocks,) n_rounds * n_shards + the shard that drew the block in this round, negative once
+    # it has kept what the block was
+    cdef int64_t[::1] owner
     cdef double[::1] gaps
     cdef vector[Py_ssize_t] drawn    # blocks of this round
     cdef double[::1] size            # blocks of a shard in a round, by kind of pass
     cdef Py_ssize_t version          # of the common weights, when the shards last knew them
+    # of the merge
+    cdef double taken                # share of the moves of the last round
+    cdef double share                # of those of this one where the weights are, and are to be
+    cdef double next_share
+    cdef double[::1] inner           # (n_shards,) by part of the weights: <w, m>, or the growth of
+    cdef double[::1] square          # ||v||^2 by shard; ||m||^2
+    cdef double growth               # of ||v||^2 at this share, or of its bound
     cdef readonly double increase
     cdef readonly Py_ssize_t n_rounds
     cdef readonly Py_ssize_t n_visits
@@ -135,29 +143,27 @@ cdef class Rounds(Task):
     cdef readonly double longest_load
 
     def __cinit__(self, Crew crew, problems, DualState dual, Regularizer regularizer,
-                  Averager averager, double[::1] gaps):
-        cdef Py_ssize_t n_blocks = dual.n_blocks
+                  double[::1] gaps):
+        cdef Shard shard
         self.crew, self.stop = crew, crew.stop
-        self.dual, self.regularizer, self.gaps = dual, regularizer, gaps
+        self.regularizer, self.gaps = regularizer, gaps
         self.n_shards = len(problems)
-        if logs_moves(problems[0]):
-            own = copies_fit(self.n_shards, regularizer.n_weights)
-            self.shards = [
-                LoggingShard(problem, dual, regularizer, own, own and k > 0)
-                for k, problem in enumerate(problems)
-            ]
-            cuts = problems[0].cut_weights(self.n_shards)
-            self.merge = LineMerge(self.shards, regularizer, averager, cuts)
-        else:
-            self.shards = [
-                PrivateShard(problem, dual, regularizer, k > 0)
-                for k, problem in enumerate(problems)
-            ]
-            self.merge = BoxMerge(self.shards, regularizer, averager)
-        self.seen = np.full(n_blocks, -2, dtype=np.int32)
-        self.saved = np.full(n_blocks, -2, dtype=np.int32)
-        self.owner = np.zeros(n_blocks, dtype=np.int32)
+        self.logs = logs_moves(problems[0])
+        self.shards = [
+            Shard(problem, dual, regularizer, self.logs, k > 0)
+            for k, problem in enumerate(problems)
+        ]
+        for shard in self.shards:
+            self.shard.push_back(<void*>shard)
+            self.comparison.add(&shard.regularizer.v[0], &shard.regularizer.w[0])
+        if regularizer.bounded and regularizer.n_weights:
+            self.comparison.bound(
+                &(<BoxRegularizer>regularizer).lower[0], &(<BoxRegularizer>regularizer).upper[0],
+                regularizer.n_weights
+            )
+        self.owner = np.full(dual.n_blocks, -1, dtype=np.int64)
         self.size = np.full(2, FIRST_IN_FLIGHT / self.n_shards)
+        self.inner, self.square = np.zeros(self.n_shards), np.zeros(self.n_shards)
         self.limit(0)
         self.limit(1)
         self.version = -1
@@ -166,85 +172,124 @@ cdef class Rounds(Task):
         self, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t worker
     ) except -1 nogil:
         if self.phase == VISITS:
-            self.visit(<Shard>self.merge.shard[start], worker == 0)
-        elif self.phase == MERGING:
-            self.merge.part(start)
+            (<Shard>self.shard[start]).visit(&self.owner[0], self.stop, worker == 0)
+        elif self.phase == BLOCKS:
+            (<Shard>self.shard[start]).settle(self.share)
+        elif self.logs:
+            self.follow(start)
         else:
-            (<Shard>self.merge.shard[start]).catch_up(self.merge.shard)
+            self.compare(start)
         return False
 
-    # what one shard does of a round
-    cdef int visit(self, Shard shard, bint leads) except -1 nogil:
-        shard.began = True
-        shard.catch_up(self.merge.shard)
-        try:
-            shard.visit(&self.saved[0], self.round, self.stop, leads)
-        finally:
-            shard.measure()
+    # the weights of shard k follow all moves
+    cdef void follow(self, Py_ssize_t k) noexcept nogil:
+        cdef Py_ssize_t j
+        cdef double growth = 0.0
+        for j in range(self.n_shards):
+            if j == k and self.share == 0.0:
+                # its own it has made
+                growth += (<Shard>self.shard[k]).grown()
+            else:
+                growth += (<Shard>self.shard[k]).follow(
+                    <Shard>self.shard[j], self.next_share - self.share
+                )
+        self.inner[k] = growth
+
+    # part k of the weights of all shards
+    cdef void compare(self, Py_ssize_t k) noexcept nogil:
+        cdef Py_ssize_t n = (self.regularizer.n_weights + LANES - 1) // LANES
+        cdef Py_ssize_t start = n * k // self.n_shards * LANES
+        cdef Py_ssize_t stop = n * (k + 1) // self.n_shards * LANES
+        if self.share > 0.0:
+            self.comparison.go_back(start, stop, self.next_share)
+        else:
+            self.comparison.join(start, stop, self.taken, &self.inner[k], &self.square[k])
+
+    # the weights of all shards move to this share of all moves
+    cdef int move_to(self, double share) except -1 nogil:
+        cdef double inner = 0.0, square = 0.0
+        cdef Py_ssize_t k
+        self.next_share, self.phase = share, MOVES
+        self.crew.run_parts(self.n_shards)
+        if self.logs:
+            self.growth += self.inner[0]
+        else:
+            for k in range(self.n_shards):
+                inner += self.inner[k]
+                square += self.square[k]
+            self.growth = share * (2.0 * inner + share * square)
+        self.share = share
         return 0
+
+    # take the best share of all moves; returns the increase, and what they would gain one by one
+    cdef double merge(self, double* alone) except? -1 nogil:
+        cdef Py_ssize_t k
+        cdef double loss = 0.0, lam = self.regularizer.lam, whole, square, inner, best = 0.0
+        alone[0] = 0.0
+        for k in range(self.n_shards):
+            loss += (<Shard>self.shard[k]).loss
+            alone[0] += (<Shard>self.shard[k]).gain()
+        self.taken, self.share, self.growth = self.share, 0.0, 0.0
+        self.move_to(1.0)
+        if loss - 0.5 * lam * self.growth >= LEAST * alone[0]:
+            return loss - 0.5 * lam * self.growth
+        whole = self.growth
+        self.move_to(0.5)
+        square = 2.0 * (whole - 2.0 * self.growth)
+        inner = 0.5 * (whole - square)
+        if square > 0.0:
+            best = min(max((loss / lam - inner) / square, 0.0), 1.0)
+        self.move_to(best)
+        self.phase = BLOCKS
+        self.crew.run_parts(self.n_shards)
+        return best * loss - 0.5 * lam * self.growth
 
     # a round begins: share out the next n blocks
     cdef int draw(self, Sampler sampler, Py_ssize_t n) except -1 nogil:
-        cdef Py_ssize_t i, k, heir, _
+        cdef Py_ssize_t i, k, _
+        cdef int64_t first = self.n_rounds * self.n_shards
         cdef double longest = 0.0
-        if self.round == INT32_MAX:
-            self.round = 0
-            self.seen[:] = -2
-            self.saved[:] = -2
-        self.round += 1
         self.drawn.clear()
         for k in range(self.n_shards):
-            (<Shard>self.merge.shard[k]).begin_round()
+            (<Shard>self.shard[k]).begin_round()
         for _ in range(n):
             i = sampler.next()
             sampler.set_aside(i)
             self.drawn.push_back(i)
-            if self.seen[i] >= self.round - 1:
-                # who had it last has yet to settle what became of it
-                heir = self.owner[i]
-            else:
-                heir = self.idlest()
-            self.seen[i] = self.round
-            self.owner[i] = <int32_t>heir
-            (<Shard>self.merge.shard[heir]).hand(i)
+            if self.owner[i] < first:
+                self.owner[i] = first + self.idlest()
+            (<Shard>self.shard[self.owner[i] - first]).hand(i)
         for k in range(self.n_shards):
-            self.load += (<Shard>self.merge.shard[k]).load
-            longest = max(longest, (<Shard>self.merge.shard[k]).load)
+            self.load += (<Shard>self.shard[k]).load
+            longest = max(longest, (<Shard>self.shard[k]).load)
         self.longest_load += longest
         return 0
 
     cdef Py_ssize_t idlest(self) noexcept nogil:
         cdef Py_ssize_t k, best = 0
         for k in range(1, self.n_shards):
-            if (<Shard>self.merge.shard[k]).load < (<Shard>self.merge.shard[best]).load:
+            if (<Shard>self.shard[k]).load < (<Shard>self.shard[best]).load:
                 best = k
         return best
 
     # a round ends: merge, and let the sampler hear of the gaps
     cdef int close(self, Sampler sampler, Py_ssize_t kind) except -1 nogil:
-        cdef Py_ssize_t k, n_done = 0, n_moved = 0
-        cdef double increase, alone = 0.0
-        for k in range(self.n_shards):
-            # after an error there may be some
-            if not (<Shard>self.merge.shard[k]).began:
-                (<Shard>self.merge.shard[k]).catch_up(self.merge.shard)
-        increase = self.merge.take()
+        cdef Py_ssize_t k, n_moved = 0
+        cdef double alone, increase = self.merge(&alone)
         self.increase += increase
         for k in range(<Py_ssize_t>self.drawn.size()):
             sampler.learned(self.drawn[k], known(self.gaps[self.drawn[k]]))
         for k in range(self.n_shards):
-            n_done += (<Shard>self.merge.shard[k]).n_done
-            n_moved += (<Shard>self.merge.shard[k]).gain() > 0.0
-            alone += (<Shard>self.merge.shard[k]).gain()
+            self.n_visits += (<Shard>self.shard[k]).n_done
+            n_moved += (<Shard>self.shard[k]).gain() > 0.0
         if n_moved > 1:
-            self.size[kind] *= PACE if increase >= self.merge.enough * alone else 1.0 / PACE
+            self.size[kind] *= PACE if increase >= ENOUGH * alone else 1.0 / PACE
             self.limit(kind)
         self.n_rounds += 1
-        self.n_visits += n_done
-        return n_done
+        return 0
 
     cdef void limit(self, Py_ssize_t kind) noexcept nogil:
-        cdef double most = LARGEST_ROUND * self.dual.n_blocks / self.n_shards
+        cdef double most = LARGEST_ROUND * self.owner.shape[0] / self.n_shards
         self.size[kind] = max(min(self.size[kind], most), 1.0)
 
     # draw, visit, merge
@@ -254,24 +299,20 @@ cdef class Rounds(Task):
         try:
             self.crew.run_parts(self.n_shards)
         finally:
-            self.do_merge()
             self.close(sampler, kind)
         return 0
 
-    cdef int do_merge(self) except -1 nogil:
-        self.phase = MERGING
-        self.merge.begin()
-        while self.merge.more():
-            self.crew.run_parts(self.n_shards)
+    # all shards take over the weights of the run
+    cdef int renew(self) except -1:
+        cdef Shard shard
+        for shard in self.shards[1:]:
+            shard.regularizer.v[:] = self.regularizer.v
+            if self.regularizer.bounded:
+                shard.regularizer.w[:] = self.regularizer.w
+        if not self.logs:
+            self.comparison.renew(self.regularizer.n_weights)
+        self.version = self.regularizer.version
         return 0
-
-    # a pass ends: all shards catch up with its last round
-    cdef int end(self) except -1 nogil:
-        cdef Py_ssize_t k
-        for k in range(self.n_shards):
-            (<Shard>self.merge.shard[k]).begin_round()
-        self.phase = CATCHING_UP
-        return self.crew.run_parts(self.n_shards)
 
     def run_pass(self, visitors, Sampler sampler, Py_ssize_t n_steps, Py_ssize_t kind=0):
         """Visit blocks in rounds, without the GIL.
@@ -292,14 +333,12 @@ cdef class Rounds(Task):
         n_done : int
             Number of visits made.
         """
-        cdef Py_ssize_t left = n_steps, n, before = self.n_visits, k
+        cdef Py_ssize_t left = n_steps, n, before = self.n_visits
         self.crew.begin(self)
-        for k in range(self.n_shards):
-            (<Shard>self.shards[k]).begin_pass(<Visitor?>visitors[k])
+        for shard, visitor in zip(self.shards, visitors, strict=True):
+            (<Shard>shard).begin_pass(<Visitor?>visitor, self.regularizer.lam)
         if self.version != self.regularizer.version:
-            for k in range(self.n_shards):
-                (<Shard>self.shards[k]).renew()
-            self.version = self.regularizer.version
+            self.renew()
         try:
             with nogil:
                 while left > 0 and not self.stop.over():
@@ -307,7 +346,5 @@ cdef class Rounds(Task):
                     self.run_round(sampler, n, kind)
                     left -= n
         finally:
-            with nogil:
-                self.end()
             self.crew.end()
         return self.n_visits - before

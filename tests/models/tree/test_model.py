@@ -150,9 +150,7 @@ def test_trees_hold_a_table_for_each_kind_that_they_have():
     kinds, first, table = kinds_of_trees(codes, offsets, 3)
     assert first.tolist() == [0, 2, 2, 3]
     assert [rows.n_rows for rows in kinds] == [2, 0, 1]
-    assert [rows.count_columns().round().tolist() for rows in kinds] == [
-        [1, 0, 1], [0, 0, 0], [0, 1, 0],
-    ]  # fmt: skip
+    assert [rows.sqnorms().tolist() for rows in kinds] == [[1, 1], [], [1]]
     assert table.tolist() == [1, 0, 1, 0, 0]
 
 

@@ -26,18 +26,18 @@ from sskit.solvers.sharded import rounds
 
 LAM = 0.1
 OPTIONS = [
-    {"steps": "fw", "averaging": True},
+    {"steps": "fw", "averaging": False},
     {"steps": "fw", "sampling": "gap", "averaging": False},
-    {"steps": "fw", "sampling": "uniform", "cache": True},
-    {"steps": "pairwise", "averaging": True, "sampling": "uniform"},
+    {"steps": "fw", "sampling": "uniform", "cache": True, "averaging": False},
+    {"steps": "pairwise", "sampling": "uniform"},
     {"steps": "pairwise", "sampling": "gap", "cache": True, "stored_passes": 2},
     {"steps": "pairwise", "sampling": "max_gap", "block_steps": 1},
     {"steps": "away", "stored_passes": 1, "cache_size": 1e-3},
     {},
 ]
 NAMES = ["chain", "multiclass"]
-# Shards compare copies of the weights, follow each other's logs in copies, or share one.
-WAYS = ["compared", "followed", "shared"]
+# Shards compare their weights, or follow each other's logs.
+WAYS = ["compared", "followed"]
 
 
 def box_of(toy):
@@ -70,13 +70,9 @@ def shards(problem, n_jobs):
 
 
 def choose(how, monkeypatch):
-    """Let shards do as if there were few weights, many or very many."""
-    if how != "compared":
-        monkeypatch.setattr(rounds, "MOST_COMPARED", 0)
-    if how == "shared":
-        monkeypatch.setattr(rounds, "MOST_COPIES", 0)
+    """Let shards do as if there were few weights, or very many."""
     if how == "followed":
-        monkeypatch.setattr(rounds, "MOST_FOLLOWED", 64)
+        monkeypatch.setattr(rounds, "MOST_COMPARED", 0)
 
 
 @pytest.fixture(params=WAYS)
@@ -99,12 +95,12 @@ def nobody_helps(monkeypatch):
 @every_pair(
     name=NAMES,
     options=OPTIONS,
-    kind=["free", "box", "followed", "shared"],
+    kind=["free", "box", "followed"],
     n_jobs=[2, 5],
 )
 def test_the_dual_never_falls_and_is_that_of_the_blocks(name, options, kind, n_jobs, monkeypatch):
     bounded = kind == "box"
-    choose(kind if kind in ("followed", "shared") else "compared", monkeypatch)
+    choose(kind, monkeypatch)
     toy = make(name)
     box = box_of(toy) if bounded else None
     run = start(toy, options, n_jobs, box=box)
@@ -122,9 +118,7 @@ def test_the_dual_never_falls_and_is_that_of_the_blocks(name, options, kind, n_j
     assert run.rounds.increase <= dual_of(toy, run, box) + 1e-10
     if not bounded and options.get("steps") != "fw":
         assert run.rounds.increase == pytest.approx(dual_of(toy, run), abs=1e-9)
-    averaging = run.averager.average(run.regularizer, 0.0) is not None
-    if not averaging:
-        check_certificate(toy, run, evaluator, LAM, box)
+    check_certificate(toy, run, evaluator, LAM, box)
 
 
 @every_pair(name=NAMES, options=OPTIONS, way=WAYS)
@@ -150,6 +144,7 @@ def test_bits_depend_on_seed_and_number_of_jobs_only(options, solver, way, monke
     choose(way, monkeypatch)
     if solver is MultiPlane:
         options = {k: v for k, v in options.items() if k in ("steps", "sampling")}
+        options["averaging"] = False
     toy = make("chain", n=40)
 
     def solve(n_jobs):
@@ -201,7 +196,7 @@ def test_a_run_ends_with_its_last_user():
 def test_huge_numbers_of_jobs():
     toy = chain_toy(0, n=400, lengths=(1,))
     assert make_pool(toy.problem, 10**30).crew.n_workers == 256
-    assert shards(toy.problem, 10**30) == 64
+    assert shards(toy.problem, 10**30) == 8
 
 
 def test_few_blocks_and_bounds_on_many_weights_are_for_fewer_workers():
@@ -209,13 +204,22 @@ def test_few_blocks_and_bounds_on_many_weights_are_for_fewer_workers():
         assert shards(toy.problem, 8) == expected
     assert shards(toy.problem, None) == shards(toy.problem, 1) == 1
     rows = TOYS["multiclass"](0, n=40)
-    assert shards(rows.problem, 200) == 10
+    assert shards(rows.problem, 200) == 8
     wide = MulticlassModel(20_000, 3, False).bind(
         sp.csr_array((40, 20_000)), np.arange(40) % 3, np.full(40, 1 / 40)
     )
     pool = make_pool(wide, 4)
     assert shards_for(wide, pool, bounded=False) == 4
     assert shards_for(wide, pool, bounded=True) == 1
+
+
+@pytest.mark.parametrize("solver", [BCFW(steps="fw"), BCFW(averaging=True), MultiPlane()])
+def test_an_average_follows_one_worker(solver):
+    toy = make("chain")
+    run = solver.start(
+        toy.problem, toy.regularizer(LAM), np.random.RandomState(0), None, make_pool(toy.problem, 3)
+    )
+    assert len(run.visitors) == 1
 
 
 def test_blocks_that_are_alike_are_not_moved_too_far(weights):
@@ -316,9 +320,8 @@ def test_whatever_else_is_asked_of_an_estimator(options, weights):
 
 def test_pairs_of_options_meet():
     toy = make("chain", n=30)
-    grid = itertools.product(["fw", "pairwise", "away"], ["permutation", "gap"], [False, True])
-    for steps, sampling, averaging in grid:
-        solution = BCFW(steps=steps, sampling=sampling, averaging=averaging).solve(
+    for steps, sampling in itertools.product(["fw", "pairwise", "away"], ["permutation", "gap"]):
+        solution = BCFW(steps=steps, sampling=sampling, averaging=False).solve(
             toy.problem, toy.regularizer(LAM), tol=0.05, max_iter=300, n_jobs=3, random_state=1
         )
         assert solution.gap <= 0.05 * (solution.primal + solution.unit / 1000)

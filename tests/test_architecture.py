@@ -56,7 +56,7 @@ ROOMS = {
     "solvers/oracle_calls": "core parallel",
     "solvers/common": "core solvers/oracle_calls",
     "solvers/simplex_qp": "",
-    "solvers/sharded": "core parallel solvers/common solvers/oracle_calls",
+    "solvers/sharded": "core parallel solvers/oracle_calls",
     "solvers/block_coordinate": (
         "core solvers/common solvers/oracle_calls solvers/sharded solvers/simplex_qp"
     ),

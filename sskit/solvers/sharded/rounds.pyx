@@ -36,8 +36,8 @@ cdef enum Phase:
 # Blocks in flight, those of all shards together, in the first round.
 cdef double FIRST_IN_FLIGHT = 40.0
 # A merge should gain this share of what the moves would gain one by one: rounds become longer while
-# merges gain enough, and shorter while they gain less, by this factor at a time, up to this share of
-# all blocks.
+# merges gain enough, and shorter while they gain less, by this factor at a time, up to this share
+# of all blocks.
 cdef double ENOUGH = 0.9
 cdef double PACE = 1.05
 cdef double LARGEST_ROUND = 0.25
@@ -70,8 +70,8 @@ cdef class Rounds(Task):
 
     In a round each shard visits some blocks, which are nobody else's, one after the other, and
     moves weights of its own, which were the common ones at its beginning. The merge takes one share
-    x in [0, 1] of the sum m of all moves, and of what has become of the blocks. With the change l of
-    the mean loss the dual objective increases by
+    x in [0, 1] of the sum m of all moves, and of what has become of the blocks. With the change l
+    of the mean loss the dual objective increases by
 
         x l - lam / 2 (2 x <w, m> + x^2 ||m||^2),
 

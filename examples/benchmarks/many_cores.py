@@ -5,10 +5,9 @@ Usage: python many_cores.py [--rounds N] [--memory FOLDER] [case ...]
 First lines of a case: seconds on the clock with one and with two jobs, which take turns, medians.
 "fit" is all of it, from the arrays to the certificate; "pass" is one exact pass, "predict" predicts
 the training data. The other lines are for sequences: what 4 and 8 workers would do, by counts,
-which do not depend on the cores there are: passes over those of one worker, the blocks in flight,
-and the share of the time for which a worker would wait for the longest of its round if blocks took
-time in proportion to their lengths. What is not in these counts is the meeting of the workers
-itself, a few microseconds a round.
+which do not depend on the cores there are: passes over those of one worker, and the blocks in
+flight. What is not in these counts is the meeting of the workers itself, a few microseconds a
+round, nor that they wait for the longest of their shares.
 
 The cases "ocr", "conll" and "horses" need data sets, see sskit.datasets; "sentences" needs
 6 GB of memory.
@@ -184,10 +183,9 @@ def count(name, problem, lam, tol):
         rounds = solution.fit.run.rounds
         if rounds is None:
             continue
-        waits = 1.0 - rounds.load / (n_jobs * rounds.longest_load)
         print(
             f"{name:11} {n_jobs:3} workers: {solution.n_iter / alone:.2f} of the passes, "
-            f"{rounds.n_visits / rounds.n_rounds:.0f} blocks in flight, waits {waits:.0%}",
+            f"{rounds.n_visits / rounds.n_rounds:.0f} blocks in flight",
             flush=True,
         )
 

@@ -17,16 +17,19 @@ from sskit.solvers.sharded.shard cimport Shard
 
 cdef extern from "comparison.hpp" namespace "sskit" nogil:
     cdef cppclass Comparison:
-        # weights of one more shard
-        void add(double* v, double* w) except +
+        vector[double*] v
+        vector[double*] w
         void bound(const double* lower, const double* upper, Py_ssize_t n_weights) except +
         # the present weights are those of the beginning
         void renew(Py_ssize_t n_weights) except +
-        # all move as far as all have moved together, in a round that began with the share `taken`
-        # of the moves of the last one; <w, move> and ||move||^2
-        void join(Py_ssize_t start, Py_ssize_t stop, double taken, double* inner, double* square)
-        # to this share of the moves
-        void go_back(Py_ssize_t start, Py_ssize_t stop, double share)
+    # all move as far as all have moved together, in a round that began with the share `taken` of
+    # the moves of the last one; <w, move> and ||move||^2
+    void join(
+        Comparison& all, Py_ssize_t start, Py_ssize_t stop, double taken, double* inner,
+        double* square
+    )
+    # to this share of the moves
+    void go_back(const Comparison& all, Py_ssize_t start, Py_ssize_t stop, double share)
 
 cdef enum Phase:
     VISITS
@@ -107,10 +110,6 @@ cdef class Rounds(Task):
         Rounds so far.
     n_visits : int
         Visits so far.
-    load, longest_load : float
-        Work of all shards in all rounds, and that of the longest shard of each round, in units of
-        the code lengths of blocks: with as many cores as shards a worker waits for the others for
-        the share 1 - load / (n_shards * longest_load) of the time.
     """
 
     cdef readonly Crew crew
@@ -128,6 +127,7 @@ cdef class Rounds(Task):
     cdef double[::1] gaps
     cdef vector[Py_ssize_t] drawn    # blocks of this round
     cdef double[::1] size            # blocks of a shard in a round, by kind of pass
+    cdef double most                 # of them
     cdef Py_ssize_t version          # of the common weights, when the shards last knew them
     # of the merge
     cdef double taken                # share of the moves of the last round
@@ -139,8 +139,6 @@ cdef class Rounds(Task):
     cdef readonly double increase
     cdef readonly Py_ssize_t n_rounds
     cdef readonly Py_ssize_t n_visits
-    cdef readonly double load
-    cdef readonly double longest_load
 
     def __cinit__(self, Crew crew, problems, DualState dual, Regularizer regularizer,
                   double[::1] gaps):
@@ -155,17 +153,17 @@ cdef class Rounds(Task):
         ]
         for shard in self.shards:
             self.shard.push_back(<void*>shard)
-            self.comparison.add(&shard.regularizer.v[0], &shard.regularizer.w[0])
+            self.comparison.v.push_back(&shard.regularizer.v[0])
+            self.comparison.w.push_back(&shard.regularizer.w[0])
         if regularizer.bounded and regularizer.n_weights:
             self.comparison.bound(
                 &(<BoxRegularizer>regularizer).lower[0], &(<BoxRegularizer>regularizer).upper[0],
                 regularizer.n_weights
             )
         self.owner = np.full(dual.n_blocks, -1, dtype=np.int64)
-        self.size = np.full(2, FIRST_IN_FLIGHT / self.n_shards)
+        self.most = LARGEST_ROUND * dual.n_blocks / self.n_shards
+        self.size = np.full(2, max(min(FIRST_IN_FLIGHT / self.n_shards, self.most), 1.0))
         self.inner, self.square = np.zeros(self.n_shards), np.zeros(self.n_shards)
-        self.limit(0)
-        self.limit(1)
         self.version = -1
 
     cdef bint perform(
@@ -201,9 +199,9 @@ cdef class Rounds(Task):
         cdef Py_ssize_t start = n * k // self.n_shards * LANES
         cdef Py_ssize_t stop = n * (k + 1) // self.n_shards * LANES
         if self.share > 0.0:
-            self.comparison.go_back(start, stop, self.next_share)
+            go_back(self.comparison, start, stop, self.next_share)
         else:
-            self.comparison.join(start, stop, self.taken, &self.inner[k], &self.square[k])
+            join(self.comparison, start, stop, self.taken, &self.inner[k], &self.square[k])
 
     # the weights of all shards move to this share of all moves
     cdef int move_to(self, double share) except -1 nogil:
@@ -248,7 +246,6 @@ cdef class Rounds(Task):
     cdef int draw(self, Sampler sampler, Py_ssize_t n) except -1 nogil:
         cdef Py_ssize_t i, k, _
         cdef int64_t first = self.n_rounds * self.n_shards
-        cdef double longest = 0.0
         self.drawn.clear()
         for k in range(self.n_shards):
             (<Shard>self.shard[k]).begin_round()
@@ -259,10 +256,6 @@ cdef class Rounds(Task):
             if self.owner[i] < first:
                 self.owner[i] = first + self.idlest()
             (<Shard>self.shard[self.owner[i] - first]).hand(i)
-        for k in range(self.n_shards):
-            self.load += (<Shard>self.shard[k]).load
-            longest = max(longest, (<Shard>self.shard[k]).load)
-        self.longest_load += longest
         return 0
 
     cdef Py_ssize_t idlest(self) noexcept nogil:
@@ -275,7 +268,7 @@ cdef class Rounds(Task):
     # a round ends: merge, and let the sampler hear of the gaps
     cdef int close(self, Sampler sampler, Py_ssize_t kind) except -1 nogil:
         cdef Py_ssize_t k, n_moved = 0
-        cdef double alone, increase = self.merge(&alone)
+        cdef double alone, size, increase = self.merge(&alone)
         self.increase += increase
         for k in range(<Py_ssize_t>self.drawn.size()):
             sampler.learned(self.drawn[k], known(self.gaps[self.drawn[k]]))
@@ -283,14 +276,10 @@ cdef class Rounds(Task):
             self.n_visits += (<Shard>self.shard[k]).n_done
             n_moved += (<Shard>self.shard[k]).gain() > 0.0
         if n_moved > 1:
-            self.size[kind] *= PACE if increase >= ENOUGH * alone else 1.0 / PACE
-            self.limit(kind)
+            size = self.size[kind] * (PACE if increase >= ENOUGH * alone else 1.0 / PACE)
+            self.size[kind] = max(min(size, self.most), 1.0)
         self.n_rounds += 1
         return 0
-
-    cdef void limit(self, Py_ssize_t kind) noexcept nogil:
-        cdef double most = LARGEST_ROUND * self.owner.shape[0] / self.n_shards
-        self.size[kind] = max(min(self.size[kind], most), 1.0)
 
     # draw, visit, merge
     cdef int run_round(self, Sampler sampler, Py_ssize_t n, Py_ssize_t kind) except -1 nogil:
@@ -335,8 +324,9 @@ cdef class Rounds(Task):
         """
         cdef Py_ssize_t left = n_steps, n, before = self.n_visits
         self.crew.begin(self)
+        cdef Shard shard
         for shard, visitor in zip(self.shards, visitors, strict=True):
-            (<Shard>shard).begin_pass(<Visitor?>visitor, self.regularizer.lam)
+            shard.visitor, shard.regularizer.lam = <Visitor?>visitor, self.regularizer.lam
         if self.version != self.regularizer.version:
             self.renew()
         try:

@@ -33,7 +33,8 @@ cdef class LoggingRegularizer(Regularizer):
 cdef class Shard:
     """What one worker at a time does in a round, with nothing that others write.
 
-    A round: begin_round(), hand() for every block, all by one thread; then visit(), by any. Then
+    Whoever begins a pass sets the visitor, which moves the weights of this shard, and lam. A round:
+    begin_round(), hand() for every block, all by one thread; then visit(), by any. Then
     the weights of all shards are moved to the share of all moves that is best, and unless that is
     all of them settle() lets the blocks follow.
     """
@@ -56,7 +57,6 @@ cdef class Shard:
     cdef vector[double] number
     cdef Direction scratch
 
-    cdef int begin_pass(self, Visitor visitor, double lam) except -1
     cdef void begin_round(self) noexcept nogil
     # block i is to be visited too
     cdef int hand(self, Py_ssize_t i) except -1 nogil

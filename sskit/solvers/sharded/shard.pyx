@@ -64,11 +64,6 @@ cdef class Shard:
         self.silent = Sampler(problem.n_blocks, None)
         self.scratch = Direction(problem.max_statistics)
 
-    cdef int begin_pass(self, Visitor visitor, double lam) except -1:
-        self.visitor = visitor
-        self.regularizer.lam = lam
-        return 0
-
     cdef void begin_round(self) noexcept nogil:
         self.blocks.clear()
         self.undo.clear()

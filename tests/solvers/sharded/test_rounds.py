@@ -173,7 +173,6 @@ def test_every_block_is_visited_once_in_a_pass(weights, nobody_helps):
         # as many calls as blocks, and none that was left out
         assert np.isfinite(run.gaps).all()
     assert calls == {50: 3}
-    assert 0 < run.rounds.load <= 4 * run.rounds.longest_load
 
 
 def test_a_run_ends_with_its_last_user():

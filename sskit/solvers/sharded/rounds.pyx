@@ -327,7 +327,8 @@ cdef class Rounds(Task):
         cdef Shard shard
         for shard, visitor in zip(self.shards, visitors, strict=True):
             shard.visitor, shard.regularizer.lam = <Visitor?>visitor, self.regularizer.lam
-        if self.version != self.regularizer.version:
+        # the run of another part of the data may have moved the weights; copies of few cost nothing
+        if not self.logs or self.version != self.regularizer.version:
             self.renew()
         try:
             with nogil:
@@ -337,4 +338,6 @@ cdef class Rounds(Task):
                     left -= n
         finally:
             self.crew.end()
+            self.regularizer.version += 1
+            self.version = self.regularizer.version
         return self.n_visits - before

@@ -35,6 +35,28 @@ KIND = os.environ.get("SSKIT_BUILD") or "release"
 if KIND not in KINDS:
     raise SystemExit(f"SSKIT_BUILD must be one of {', '.join(KINDS)}, got {KIND!r}")
 DEBUG = KIND == "debug"
+# Modules whose loops are few or call Python: half of the optimiser's time is spent on them, and
+# nothing of it is felt. A release compiles them with -O1.
+COLD = {
+    f"sskit.{name}"
+    for name in (
+        "core.capabilities",
+        "core.checks",
+        "core.problem",
+        "core.stop",
+        "models.request",
+        "models.structured.python_structure",
+        "parallel.crew",
+        "solvers.block_coordinate.eviction",
+        "solvers.common.snapshot",
+        "solvers.oracle_calls.answers",
+        "solvers.oracle_calls.exact_pass",
+        "solvers.oracle_calls.pool",
+        "solvers.oracle_calls.vertices",
+        "solvers.sharded.rounds",
+        "testing.probe",
+    )
+}
 BUILD_BASE = f"build/{KIND}"
 PACKAGE = Path("sskit")
 # What Cython would write into every module (memoryviews above all) stands in this one.
@@ -61,8 +83,8 @@ DIRECTIVES = {
 }
 
 
-def compile_arguments(cplus=True):
-    """Return compiler flags and macros as the keywords of ``Extension``."""
+def compile_arguments(name="", cplus=True):
+    """Return compiler flags and macros of a module as the keywords of ``Extension``."""
     if sys.platform == "win32":
         return {
             "extra_compile_args": ["/std:c++17"] * cplus + ["/Od" if DEBUG else "/O2"],
@@ -71,6 +93,8 @@ def compile_arguments(cplus=True):
     flags = ["-std=c++17"] * cplus
     flags += ["-Wno-unused-function", "-Wno-unused-variable", "-Wno-psabi"]
     extra, macros = KINDS[KIND]
+    if name in COLD:
+        extra = ["-O1" if flag == "-O3" else flag for flag in extra]
     link = [flag for flag in extra if flag.startswith("-fsanitize")]
     if "-g0" in extra and sys.platform == "linux":
         link.append("-Wl,--strip-all")  # names of static functions are a fifth of the file
@@ -105,16 +129,19 @@ def find_headers(source):
 
 def find_extensions():
     """Return one C++ extension for every .pyx file, and what they share."""
+    sources = {".".join(path.with_suffix("").parts): path for path in PACKAGE.rglob("*.pyx")}
+    if missing := COLD - sources.keys():
+        raise SystemExit(f"COLD names modules that are not there: {', '.join(sorted(missing))}")
     include_dirs = sorted({".", *(path.parent.as_posix() for path in PACKAGE.rglob("*.hpp"))})
     extensions = [
         Extension(
-            ".".join(path.with_suffix("").parts),
+            name,
             [path.as_posix()],
             language="c++",
             include_dirs=include_dirs,
-            **compile_arguments(),
+            **compile_arguments(name),
         )
-        for path in sorted(PACKAGE.rglob("*.pyx"))
+        for name, path in sorted(sources.items())
     ]
     shared = SHARED_UTILITY.replace(".", "/") + ".c"
     return [*extensions, Extension(SHARED_UTILITY, [shared], **compile_arguments(cplus=False))]
@@ -155,7 +182,9 @@ class BuildExt(build_ext):
         from Cython.Build import cythonize
 
         # Time stamps tell neither Cython nor the compiler that their options have changed.
-        settings = repr((cython_version, DIRECTIVES, compile_arguments(), SHARED_UTILITY))
+        settings = repr(
+            (cython_version, DIRECTIVES, compile_arguments(), sorted(COLD), SHARED_UTILITY)
+        )
         stamp = Path(BUILD_BASE, f"settings-{sys.implementation.cache_tag}.txt")
         self.force = self.force or not stamp.exists() or stamp.read_text() != settings
         forks = multiprocessing.get_start_method() == "fork"

@@ -27,8 +27,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sskit import SequenceTagger
 from sskit.dask import Distributed
-from sskit.dask._local import LocalPlaces
-from sskit.solvers.distributed.sites import LocalSites
+from sskit.dask._places import Places
 from sskit.utils import RaggedArray
 
 SITES = 1, 2, 4, 16, 64
@@ -43,21 +42,15 @@ CASES = {
 }
 
 
-class ManyPlaces(LocalPlaces):
+class ManyPlaces(Places):
     """A part to each of several sites in this process."""
 
-    @property
-    def n_sites(self):
-        """How many sites there are."""
-        return len(self.parts)
-
-    def begin(self, plan, stop):
-        """Make the sites, and let each load its part."""
-        made = [plan.make_site([part], len(self.full)) for part in self.full]
-        begun = [site.begin(stop) for site in made]
-        sites = LocalSites(made)
-        sites.merge(anew=True)
-        return sites, sum(unit for unit, _ in begun), all(exact for _, exact in begun)
+    def hold(self):
+        """Make a share of each part."""
+        numbers = self.missing
+        for number in numbers:
+            self.missing = [number]
+            super().hold()
 
 
 class Simulated(Distributed):

@@ -73,19 +73,11 @@ class Checkpoint:
                     "choose another folder"
                 )
         return {
-            int(path.stem.partition("-")[2]): self.read(path)
+            int(path.stem.partition("-")[2]): replace(
+                joblib.load(path), refusal=REFUSAL.format(folder=self.folder)
+            )
             for path in sorted(newest.glob("part-*"))
         }
-
-    def load_part(self, number):
-        """Return where one part was when it was last saved, `WarmStart`; None if it was not."""
-        newest = self.newest()
-        path = None if newest is None else newest / part_name(number)
-        return self.read(path) if path is not None and path.exists() else None
-
-    def read(self, path):
-        """Return the `WarmStart` in a file."""
-        return replace(joblib.load(path), refusal=REFUSAL.format(folder=self.folder))
 
     def save(self, ends):
         """Make a new checkpoint in place of the last one.
@@ -101,13 +93,8 @@ class Checkpoint:
         shutil.rmtree(unfinished, ignore_errors=True)
         unfinished.mkdir(parents=True)
         for number, end in ends:
-            joblib.dump(end, unfinished / part_name(number))
+            joblib.dump(end, unfinished / f"part-{number:06d}")
         (unfinished / "about.json").write_text(json.dumps(self.about))
         os.rename(unfinished, self.folder / f"checkpoint-{count:09d}")
         if last is not None:
             shutil.rmtree(last)
-
-
-def part_name(number):
-    """Return the name of the file of a part."""
-    return f"part-{number:06d}"

@@ -1,21 +1,29 @@
-"""Fits on a cluster: every part stays on the worker that has it."""
+"""Parts on the workers of a cluster, where the scheduler puts them."""
 
+import asyncio
 import sys
 import time
+import uuid
 import warnings
+from contextlib import suppress
 
 import dask
+from dask.sizeof import sizeof
 
-from sskit.dask._parts import error_of, is_lazy
-from sskit.dask._sites import ClusterSites
-from sskit.dask._tasks import Tasks
-from sskit.solvers.distributed.sites import SitesLost
+from sskit.dask._parts import error_of
+from sskit.dask._places import Held, Places
+from sskit.dask._share import Share
+from sskit.solvers.distributed.run import SitesLost
 
-# So often the parts whose tasks are cancelled are asked for again: the scheduler may have been
-# restarted, or their data are gone.
-MOST_TRIES = 3
-# Seconds between two looks whether parts have been computed.
-LOOK = 0.05
+# Seconds between two looks whether Ctrl-C was pressed and workers are there.
+LOOK = 0.1
+# So often parts are asked for whose futures are cancelled: the scheduler may have been restarted,
+# or their data are gone.
+MOST_TRIES = 4
+# So many losses without a pass in between are no accident.
+MOST_LOSSES = 10
+# Before Python 3.11 there are two.
+LATE = (TimeoutError, asyncio.TimeoutError)
 
 
 def find_client(client):
@@ -33,16 +41,12 @@ def find_client(client):
     """
     distributed = sys.modules.get("distributed")
     if client is None and distributed is not None:
-        try:
-            # a task that waits for others would take the place that they need
+        # a task that waits for others would take the place that they need
+        with suppress(ValueError):
             distributed.get_worker()
             return None
-        except ValueError:
-            pass
-        try:
+        with suppress(ValueError):
             client = distributed.default_client()
-        except ValueError:
-            return None
     if client is None or client is False:
         return None
     if distributed is None or not isinstance(client, distributed.Client):
@@ -54,239 +58,194 @@ def find_client(client):
     return client
 
 
-class ClusterPlaces:
-    """Parts on the workers of a cluster: where they are, or where the scheduler computes them.
+class ClusterPlaces(Places):
+    """Parts on the workers of a cluster, on each that has some an actor: its `Share`.
 
     Parameters
     ----------
     client : distributed.Client
         Of the cluster.
     timeout : float
-        Seconds to wait for a lost part, or for any worker.
-    estimator : StructuredEstimator
-        To be fitted.
-    parts : list of tuple (X, y, sample_weight, token_weight)
-        From `collect`.
-    starts : dict of int to WarmStart
-        Where parts begin, by their numbers.
-    remembers : bool
-        Whether a later fit may go on from here.
-    last_start : callable
-        Returns where a part with a number is to begin after it was lost, `WarmStart` or None.
+        Seconds to wait for a lost part, for any worker, or for the scheduler.
+    store : Checkpoint or None
+        Has where parts begin after they were lost.
+    estimator, parts, starts, remembers : object
+        As of `Places`.
     """
 
     passing = False
 
-    def __init__(self, client, timeout, estimator, parts, starts, remembers, last_start):
-        self.tasks = Tasks(client, timeout)
+    def __init__(self, client, timeout, store, estimator, *given):
         # callbacks stay here
-        self.estimator = type(estimator)(**estimator.get_params(deep=False))
-        self.parts = parts
-        self.starts = dict(starts)
-        self.remembers = remembers
-        self.last_start = last_start
-        self.address = dict.fromkeys(range(len(parts)))
-        self.futures = {}
-        self.surveys = {}
-        self.marks = {}
-        self.n_lost = 0
+        super().__init__(type(estimator)(**estimator.get_params(deep=False)), *given)
+        self.client, self.timeout, self.store = client, timeout, store
+        self.n_told = self.n_losses = 0
 
-    @property
-    def n_sites(self):
-        """Number of workers that have parts."""
-        return len(set(self.address.values()))
+    def hold(self):
+        """Make actors of the parts that are missing, on the workers that have these."""
+        futures = self.load(self.missing)
+        has = self.client.who_has(list(futures.values()))
+        groups = {}
+        for number, future in futures.items():
+            groups.setdefault(next(iter(has.get(future.key) or ()), None), {})[number] = future
+        actors = {}
+        for address, values in groups.items():
+            parts = {number: self.make_part(number, None, True) for number in values}
+            where = {} if address is None else {"workers": [address], "allow_other_workers": True}
+            actor = self.client.submit(Share, parts, values, actor=True, pure=False, **where)
+            actors[tuple(values)] = actor
+        self.wait(actors, "a worker to take parts")
+        for numbers, actor in actors.items():
+            if actor.status == "finished":
+                with self.client.as_current():
+                    self.held.append(Held(actor.result(), list(numbers), actor))
+                self.missing = [number for number in self.missing if number not in numbers]
+        if self.missing:
+            self.lose([], "workers that were to take parts")
 
-    def survey(self):
-        """Return the `Facts` of every part, None for those that have no samples."""
-        self.settle(None)
-        surveys = [self.surveys[number] for number in range(len(self.parts))]
-        for number, survey in enumerate(surveys):
-            if survey is None:
-                del self.address[number]
-        return surveys
-
-    def settle(self, limit):
-        """Have every part on a live worker, and surveyed.
-
-        Parameters
-        ----------
-        limit : float or None
-            Seconds to wait for parts to be computed.
-        """
-        tasks = self.tasks
-        while True:
-            if tasks.gone:
-                self.lose()
-                limit = tasks.timeout
-            numbers = [number for number in self.address if number not in self.surveys]
-            if not numbers:
-                return
-            unplaced = [number for number in numbers if number not in self.futures]
-            if unplaced:
-                self.address |= self.locate(unplaced, limit)
-            parts = {number: self.futures.get(number) for number in numbers}
-            if None in parts.values():
-                # a survey that nobody waits for any more has let go of it
-                continue
-            calls = [
-                (self.address[number], self.submit_survey(number, parts.pop(number)))
-                for number in numbers
-            ]
-            try:
-                self.surveys |= zip(numbers, tasks.answers(calls), strict=True)
-            except SitesLost:
-                continue
-
-    def submit_survey(self, number, part):
-        """Return the future of the survey of a part; as it was loaded it is then let go."""
-        start = self.tasks.scatter(self.starts.get(number))
-        survey = self.tasks.submit(
-            self.address[number], "survey", number, part, self.estimator, self.remembers, start
-        )
-        key = part.key
-
-        def let_go(survey):
-            # it may have been loaded again since
-            if getattr(self.futures.get(number), "key", None) == key:
-                self.futures.pop(number, None)
-
-        survey.add_done_callback(let_go)
-        return survey
-
-    def lose(self):
-        """Forget where the parts are that were on workers which are gone."""
-        gone = self.tasks.gone
-        lost = [number for number, address in self.address.items() if address in gone]
-        warnings.warn(
-            f"lost {', '.join(sorted(gone))} with {len(lost)} parts of the data, which are loaded "
-            "again",
-            UserWarning,
-            stacklevel=2,
-        )
-        self.n_lost += len(lost)
-        for number in lost:
-            self.address[number] = None
-            self.surveys.pop(number, None)
-            self.futures.pop(number, None)
-            start = self.last_start(number)
-            if start is not None:
-                self.starts[number] = start
-        gone.clear()
-
-    def locate(self, numbers, limit):
-        """Let the scheduler compute parts; return the addresses of the workers that have them."""
-        began = seen = time.monotonic()
-        n_tries = dict.fromkeys(numbers, 0)
-        self.futures |= self.compute(numbers)
-        while True:
-            states = {number: self.futures[number].status for number in numbers}
-            again = [number for number in numbers if states[number] in ("cancelled", "lost")]
-            for number in again:
-                n_tries[number] += 1
-                if n_tries[number] > MOST_TRIES:
-                    raise ValueError(
-                        f"part {number}: its data are gone, since a worker was lost, expected data "
-                        "that can be computed again"
-                    )
-            if again:
-                time.sleep(LOOK)
-                # by themselves, so that what one part lacks stops no other
-                for number in again:
-                    self.futures |= self.compute([number])
-                continue
-            waiting = [number for number in numbers if states[number] == "pending"]
-            if not waiting:
-                break
-            if self.tasks.live():
-                seen = time.monotonic()
-            elif time.monotonic() - seen > self.tasks.timeout:
-                self.tasks.refuse_to_wait(f"a worker to compute part {waiting[0]}")
-            if limit is not None and time.monotonic() - began > limit:
-                raise ValueError(
-                    f"part {waiting[0]}: it was lost with a worker, and not computed again within "
-                    f"{limit:g} seconds; see timeout"
-                )
+    def load(self, numbers):
+        """Let the scheduler compute parts; return their futures by number."""
+        futures, groups = {}, [numbers]
+        for _ in range(MOST_TRIES):
+            for group in groups:
+                futures |= self.compute(group)
+            self.wait(futures, "a worker to compute part")
+            for number, future in futures.items():
+                if future.status == "error":
+                    error = future.exception()
+                    raise error_of(number, error) from error
+            # by themselves, so that what one part lacks stops no other
+            groups = [[n] for n in numbers if n not in futures or futures[n].status != "finished"]
+            if not groups:
+                return futures
             time.sleep(LOOK)
-        for number in numbers:
-            if states[number] == "error":
-                error = self.futures[number].exception()
-                raise error_of(number, error) from error
-        return self.find(numbers, limit)
-
-    def find(self, numbers, limit):
-        """Return the addresses of the workers that have parts, which are computed."""
-        futures = [self.futures[number] for number in numbers]
-        has = self.tasks.client.who_has(futures)
-        found = {
-            number: next(iter(has.get(future.key) or ()), None)
-            for number, future in zip(numbers, futures, strict=True)
-        }
-        if None in found.values():
-            return self.locate(numbers, limit)
-        return found
+        raise ValueError(
+            f"part {groups[0][0]}: its data are gone, since a worker was lost, expected data that "
+            "can be computed again"
+        )
 
     def compute(self, numbers):
         """Return futures of parts by number; data that are no collections are sent."""
-        delayed, futures = {}, {}
-        for number in numbers:
-            values = self.parts[number]
-            if any(is_lazy(value) for value in values):
-                name = f"sskit-part-{number}-{self.tasks.fit}-{time.monotonic_ns()}"
-                together = dask.delayed(as_part, pure=False, traverse=False)
-                delayed[number] = together(*values, dask_key_name=name)
-            else:
-                futures[number] = self.tasks.scatter(values)
-        found = self.tasks.client.compute(list(delayed.values()))
-        return futures | dict(zip(delayed, found, strict=True))
+        lazy = [number for number in numbers if self.lazy[number]]
+        rest = [number for number in numbers if not self.lazy[number]]
+        delayed = [as_part(*self.parts[number], dask_key_name=key(number)) for number in lazy]
+        futures = dict(zip(lazy, self.client.compute(delayed), strict=True))
+        if rest:
+            values = [self.parts[number] for number in rest]
+            with suppress(OSError):  # the worker that was to get them is gone
+                sent = self.client.scatter(values, hash=False, timeout=self.timeout)
+                futures |= zip(rest, sent, strict=True)
+        return futures
 
-    def count(self, facts):
-        """Return what a second look at each part says, given the facts of all."""
-        return self.ask(
-            lambda: [(place, "count", number, facts) for number, place in self.address.items()]
-        )
-
-    def make_plan(self, estimator, facts, solver, seeds):
-        """Return the `Plan` of the fit, and the `TrainingTask` without its problem."""
-        rest = self.estimator, facts, solver, seeds
-
-        def calls():
-            number = min(self.address)
-            return [(self.address[number], "make_plan", number, *rest)]
-
-        return self.ask(calls)[0]
-
-    def ask(self, calls):
-        """Return the answers to the calls that a function makes, anew if a worker is lost."""
+    def wait(self, futures, what):
+        """Wait for futures by number; not for ever if there is no worker."""
+        seen = time.monotonic()
         while True:
+            waiting = [number for number, each in futures.items() if each.status == "pending"]
+            if not waiting:
+                break
+            if self.n_workers():
+                seen = time.monotonic()
+            elif time.monotonic() - seen > self.timeout:
+                raise TimeoutError(
+                    f"waited {self.timeout:g} seconds for {what} {waiting[0]}; see timeout"
+                )
+            time.sleep(LOOK / 2)
+
+    def n_workers(self):
+        """Return how many workers there are, none if the scheduler does not answer."""
+        try:
+            return len(self.client.nthreads(callback_timeout=min(self.timeout, 10.0)))
+        except (OSError, *LATE):
+            return 0
+
+    def answers(self, calls):
+        """Return the answers to calls; see `Places`."""
+        asked = []
+        for held, method, *args in calls:
             try:
-                return self.tasks.call(calls())
+                asked.append(getattr(held.share, method)(*args))
+            except RuntimeError:  # it is known to be lost
+                asked.append(None)
+        answers, gone, errors = [], [], []
+        for (held, *_), answer in zip(calls, asked, strict=True):
+            try:
+                answers.append(self.answer(held, answer))
             except SitesLost:
-                self.settle(self.tasks.timeout)
+                gone.append(held)
+            except Exception as error:
+                errors.append(error)
+        if gone:
+            self.lose(gone, ", ".join(held.share._address for held in gone))
+        if errors:
+            raise errors[0]
+        return answers
 
-    def begin(self, plan, stop):
-        """Load every part once; see `LocalPlaces.begin`."""
-        sites = ClusterSites(self, plan)
-        return sites, *sites.begin()
+    def answer(self, held, answer):
+        """Wait for the answer of an actor, and let all know meanwhile if Ctrl-C is pressed."""
+        while answer is not None and held.future.status == "finished":
+            try:
+                return answer.result(LOOK)
+            except LATE:
+                self.press()
+            except OSError:
+                break
+        raise SitesLost
 
-    def advance(self, *stages, points):
-        """Let every part go on to a later stage; see `LocalPlaces.advance`."""
-        return self.ask(
-            lambda: [
-                (place, "advance", number, *stages, points[number])
-                for number, place in self.address.items()
-            ]
-        )
+    def press(self):
+        """Tell all sites how often Ctrl-C was pressed, if they do not know."""
+        if self.stop is not None and self.stop.n_presses > self.n_told:
+            self.n_told = self.stop.n_presses
+            for held in self.held:
+                with suppress(RuntimeError):
+                    held.share.press(self.n_told)
 
-    def fingerprints(self):
-        """Return the fingerprints of the problems of the parts by number, if they are wanted."""
-        return self.marks
+    def lose(self, gone, name):
+        """Forget the shares that are gone, and raise SitesLost."""
+        lost = [number for held in gone for number in held.numbers]
+        self.held = [held for held in self.held if held not in gone]
+        self.missing = sorted({*self.missing, *lost})
+        self.n_lost += len(lost)
+        self.n_losses += 1
+        if lost:
+            warnings.warn(
+                f"lost {name} with {len(lost)} parts of the data, which are loaded again",
+                UserWarning,
+                stacklevel=2,
+            )
+        if self.n_losses > MOST_LOSSES:
+            raise RuntimeError(
+                f"workers were lost {self.n_losses} times in a row, the last of them {name}; "
+                "perhaps the data of one part need more memory than a worker has"
+            )
+        if self.store is not None:
+            self.starts |= self.store.load()
+        raise SitesLost(name)
+
+    def limits(self):
+        """Return seconds that are left, and how often Ctrl-C was pressed."""
+        return self.stop.seconds_left, self.stop.n_presses
 
     def close(self):
         """Let the workers forget the fit."""
-        self.futures.clear()
-        self.tasks.close()
+        with suppress(OSError, *LATE):
+            self.client.cancel([held.future for held in self.held])
+        super().close()
+
+    def call(self, method, news, *args):
+        """Let all sites follow the news, and return what a method then does."""
+        answers = super().call(method, news, *args)
+        self.n_bytes += sizeof(news) + sizeof(answers)
+        self.n_losses = 0
+        return answers
 
 
+@dask.delayed(pure=False, traverse=False)
 def as_part(*values):
-    """Return a part as it comes to its worker."""
+    """Return values together, once they are computed."""
     return values
+
+
+def key(number):
+    """Return a name of a part that no other fit has."""
+    return f"sskit-part-{number}-{uuid.uuid4().hex}"

@@ -16,8 +16,8 @@ from sskit.core.stop import Stop
 from sskit.dask._checkpoint import Checkpoint
 from sskit.dask._cluster import ClusterPlaces, find_client
 from sskit.dask._collections import lazily, lazy_score
-from sskit.dask._local import LocalPlaces
 from sskit.dask._parts import collect
+from sskit.dask._places import Places
 from sskit.dask._plan import suited
 from sskit.dask._rounds import solve_in_rounds
 from sskit.estimators.base.callbacks import PassReporter
@@ -26,7 +26,7 @@ from sskit.estimators.base.meta import MetaEstimator, common_attributes
 from sskit.estimators.base.outcome import WarmStart, fitted_attributes, warn_of_end
 from sskit.solvers.common.fit import Fit
 from sskit.solvers.common.progress import Progress
-from sskit.solvers.distributed.run import DistributedRun, Rounds
+from sskit.solvers.distributed.run import DistributedRun, PassRecord
 
 
 def has(name):
@@ -46,9 +46,10 @@ class Distributed(MetaEstimator):
     machine. What stays in memory are the weights and the dual variables.
 
     On a cluster parts are computed once, where the scheduler wants them to be, and stay there;
-    futures are used where they lie. Every worker that has parts makes passes over them, and all of
-    them add up their moves. If a worker is lost, its parts are computed again, and begin at the
-    last checkpoint, else at the truth; the certificate remains true.
+    futures are used where they lie. Every worker that has parts visits some of their blocks; then
+    all of them add up their moves, and so on, round by round. If a worker is lost, its parts are
+    computed again, and begin at the last checkpoint, else at the truth; the certificate remains
+    true.
 
     Parameters
     ----------
@@ -79,8 +80,9 @@ class Distributed(MetaEstimator):
         The fitted clone, with all its attributes.
     history_ : dict of ndarray
         Arrays of equal length, an entry for each pass and each exact pass: n_passes, exact, time
-        (seconds since the start), visit_time and merge_time (seconds of this one), n_bytes (sent
-        so far), dual (objective), n_lost (parts that were lost and loaded again).
+        (seconds since the start), visit_time (seconds of this one in which workers were asked) and
+        merge_time (all others), n_bytes (sent so far), dual (objective), n_lost (parts that were
+        lost and loaded again).
     classes_, n_features_in_, feature_names_in_ : object
         As of the estimator, if it has them.
 
@@ -210,18 +212,17 @@ class Distributed(MetaEstimator):
         client = find_client(self.client)
         remembers = model.warm_start or store is not None
         if client is None:
-            return LocalPlaces(model, parts, starts, remembers)
-        last_start = starts.get if store is None else store.load_part
-        return ClusterPlaces(client, self.timeout, model, parts, starts, remembers, last_start)
+            return Places(model, parts, starts, remembers)
+        return ClusterPlaces(client, self.timeout, store, model, parts, starts, remembers)
 
     def _fit_at(self, places, model, solver, store, data):
         """Fit to parts at their places; return the fitted attributes."""
         # what is refused is so before the data are looked at
-        suited(solver, places.passing, n_sites=1)
+        solver = suited(solver, places.passing)
         with Stop(solver.max_time) as stop, np.errstate(**QUIET):
+            places.stop = stop
             facts = model._look_again(model._agree(places.survey()), places.count)
             facts = model._with_columns(facts)
-            solver = suited(solver, places.passing, places.n_sites)
             n_parts = len(places.parts)
             seeds = check_random_state(model.random_state).randint(2**31 - 1, size=n_parts + 1)
             plan, task = places.make_plan(model, facts, solver, seeds)
@@ -231,13 +232,14 @@ class Distributed(MetaEstimator):
             hidden = getattr(facts, "n_hidden", 0)
             if hidden:
                 self._check_hidden(model, store)
-            rounds, begun = Rounds(), []
+            record, runs = PassRecord(), []
 
             def solve(plan, on_pass, stop, max_iter, tol):
-                sites, unit, proof = places.begin(plan, stop)
-                run = DistributedRun(sites, plan.regularizer(), rounds)
+                places.plan = plan
+                runs.append(DistributedRun(places, plan.regularizer(), record))
+                unit, proof = runs[-1].begin()
                 fit = Fit(
-                    run,
+                    runs[-1],
                     unit,
                     gap_every=plan.solver.gap_every,
                     proof=proof,
@@ -246,18 +248,19 @@ class Distributed(MetaEstimator):
                 )
                 if places.starts:
                     fit.certify()
-                begun.append(sites)
                 status = fit.reach(tol, max_iter=max_iter, on_pass=on_pass)
-                return sites, fit.solution(status)
+                return fit.solution(status)
 
             def ends():
-                marks = places.fingerprints()
-                for number, point in begun[-1].save():
-                    yield number, WarmStart(marks[number], task.classes, point, task.columns)
+                for number, point in places.save():
+                    yield number, WarmStart(places.marks[number], task.classes, point, task.columns)
+
+            def save():
+                runs[-1].persist(lambda: store.save(ends()))
 
             def on_pass(n_iter, weights):
                 if store is not None and n_iter % self.checkpoint_every == 0:
-                    store.save(ends())
+                    save()
                 return reporter.on_pass(n_iter, weights)
 
             limits = {"stop": stop, "max_iter": model.max_iter, "tol": model.tol}
@@ -265,15 +268,15 @@ class Distributed(MetaEstimator):
                 solution, procedure = solve_in_rounds(places, plan, solve, on_pass, **limits)
                 task = task._replace(completion=procedure)
             else:
-                _, solution = solve(plan, on_pass, **limits)
+                solution = solve(plan, on_pass, **limits)
             outcome = fitted_attributes(solution, plan.solver, task, plan.lam)
             mean_weight = None if data[2] is None else facts.weights.total / facts.n_samples
             outcome |= model._seen(facts.n_samples, mean_weight)
-            fitted = {"history_": rounds.as_dict()}
+            fitted = {"history_": record.as_dict()}
             if store is not None:
-                store.save(ends())
+                save()
             if model.warm_start:
-                fitted["_warm_start"] = dict(ends())
+                fitted["_warm_start"] = runs[-1].persist(lambda: dict(ends()))
             reporter.end(outcome)
         warn_of_end(type(model).__name__, solution, model.tol, stacklevel=4)
         model._set_fitted(outcome)

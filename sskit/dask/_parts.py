@@ -60,7 +60,8 @@ class Part:
         """Return the `Facts` of the part; None if it has no samples."""
         checked = self.check()
         if self.keeps:
-            self.checked = checked
+            # the gate may have made a copy, which is all that is needed from now on
+            self.checked, self.load = checked, None
         return None if checked is None else self.call(self.estimator._survey, checked)
 
     def count(self, facts):
@@ -121,8 +122,8 @@ class Part:
             Of all data.
         stage, later : Stage
             The present one, and that whose weights complete the labels now.
-        point : DualPoint
-            Of the present one.
+        point : DualPoint or None
+            Of the present one, unless it was lost.
 
         Returns
         -------
@@ -137,7 +138,7 @@ class Part:
         self.complete(task, stage)
         rounds = Rounds(task.completion.complete, None, None, task.problem, self.truth)
         self.answer = rounds.gain(later.w)
-        self.point = rounds.take(point)
+        self.point = point and rounds.take(point)
         self.truth, self.round = rounds.truth, later.number
         return self.answer
 
@@ -149,10 +150,6 @@ class Part:
             raise
         except Exception as error:
             raise error_of(self.number, error) from error
-
-    def let_go(self):
-        """Forget how it was loaded, once it has been checked to stay."""
-        self.load = None
 
 
 def error_of(number, error):

@@ -15,11 +15,8 @@ from sskit.solvers.distributed.part_run import PartRun
 from sskit.solvers.distributed.site import Site
 
 # What "auto" stands for where it is not what the solver would choose. Passes over the stored planes
-# of one part, before the next is loaded, gain no more than a pass with the oracle later on. Where
-# several sites move at the same time, moves are worth more if they come from more such passes, of
-# which no other site need hear.
+# of one part, before the next is loaded, gain no more than a pass with the oracle later on.
 STORED_PASSES_OF_PASSING = 0
-STORED_PASSES_OF_MANY = 10
 
 
 @dataclass(frozen=True)
@@ -55,59 +52,55 @@ class Plan:
     seeds: np.ndarray
     stage: object = None
 
-    def regularizer(self, n_sites=1):
-        """Return a regularizer of its own for one of so many sites."""
-        lam = self.lam / n_sites
+    def regularizer(self):
+        """Return a regularizer with weights of its own."""
         if self.box is None:
-            return Regularizer(lam, self.n_weights)
-        return BoxRegularizer(lam, *self.box)
+            return Regularizer(self.lam, self.n_weights)
+        return BoxRegularizer(self.lam, *self.box)
 
-    def make_site(self, parts, n_sites=1):
+    def make_site(self, parts, stop):
         """Return a site.
 
         Parameters
         ----------
-        parts : list of Part
+        parts : dict of int to Part
             Its parts, which are not empty.
-        n_sites : int, default=1
-            Of how many it is one.
+        stop : Stop
+            Says when to end.
 
         Returns
         -------
         site : Site
             Not begun.
         """
-        regularizer = self.regularizer(n_sites)
-        runs = self.make_runs(parts, regularizer)
-        order = np.random.RandomState(self.seeds[[-1, min(runs)]])
-        return Site(runs, regularizer, n_sites, order)
-
-    def make_runs(self, parts, regularizer):
-        """Return the runs of parts at the weights of a regularizer, `PartRun` by number."""
-        return {
-            part.number: PartRun(
+        regularizer = self.regularizer()
+        runs = {
+            number: PartRun(
                 partial(part.problem, self.facts, self.stage),
                 self.solver,
                 regularizer,
                 self.lam,
-                np.random.RandomState(self.seeds[part.number]),
+                np.random.RandomState(self.seeds[number]),
+                stop,
                 n_jobs=self.estimator.n_jobs,
                 keeps=part.keeps,
                 point=part.point,
             )
-            for part in parts
+            for number, part in parts.items()
         }
+        order = np.random.RandomState(self.seeds[[-1, min(runs)]])
+        return Site(runs, regularizer, stop, order)
 
 
-def make_plan(estimator, part, facts, solver, seeds):
+def make_plan(part, estimator, facts, solver, seeds):
     """Return the plan of a fit, from one part that is not empty.
 
     Parameters
     ----------
-    estimator : StructuredEstimator
-        To be fitted; its parameters are checked.
     part : Part
         Any.
+    estimator : StructuredEstimator
+        To be fitted; its parameters are checked.
     facts : Facts
         Of all data.
     solver : Solver
@@ -132,7 +125,7 @@ def make_plan(estimator, part, facts, solver, seeds):
     return plan, task._replace(problem=None, unscaled=None, completion=None)
 
 
-def suited(solver, passing, n_sites):
+def suited(solver, passing):
     """Return a solver with what "auto" is for data in parts.
 
     Parameters
@@ -141,8 +134,6 @@ def suited(solver, passing, n_sites):
         As it was given.
     passing : bool
         Whether parts are dropped after each pass.
-    n_sites : int
-        Number of sites.
 
     Returns
     -------
@@ -161,9 +152,6 @@ def suited(solver, passing, n_sites):
             "leave it at 'auto'"
         )
     auto = {"averaging": False} if "averaging" in options else {}
-    if options.get("stored_passes") == "auto" and options.get("steps") != "fw":
-        if passing:
-            auto["stored_passes"] = STORED_PASSES_OF_PASSING
-        elif n_sites > 1:
-            auto["stored_passes"] = STORED_PASSES_OF_MANY
+    if passing and options.get("stored_passes") == "auto" and options.get("steps") != "fw":
+        auto["stored_passes"] = STORED_PASSES_OF_PASSING
     return clone(solver).set_params(**auto)

@@ -28,12 +28,12 @@ class PartRounds:
 
     Parameters
     ----------
-    places : LocalPlaces or ClusterPlaces
+    places : Places
         Where the parts are.
     plan : Plan
         Of the fit, with the first `Stage`.
     solve : callable
-        Takes a plan and options; returns the sites, and the solution of the parts at its stage.
+        Takes a plan and options; returns the solution of the parts at its stage.
     """
 
     truth = None  # the parts have it
@@ -43,13 +43,12 @@ class PartRounds:
 
     def solve(self, **options):
         """Return the solution for the present truths."""
-        self.sites, solution = self.solve_at(self.plan, **options)
-        return solution
+        return self.solve_at(self.plan, **options)
 
     def complete(self, solution):
         """Complete under the weights of a solution; return whether truths stay, and the gain."""
         stage, later = self.plan.stage, Stage(self.plan.stage.number + 1, solution.w)
-        answers = self.places.advance(self.plan.facts, stage, later, points=dict(self.sites.save()))
+        answers = self.places.advance(self.plan.facts, stage, later)
         self.plan = replace(self.plan, stage=later)
         same, gains = zip(*answers, strict=True)
         return all(same), sum(gains)
@@ -84,8 +83,7 @@ def solve_in_rounds(places, plan, solve, on_pass, stop, max_iter, tol):
     w = None
     if plan.facts.n_certain:
         given = {"on_pass": None, "stop": stop, "max_iter": max_iter, "tol": tol}
-        _, known = solve(replace(plan, stage=Stage(0)), **given)
-        w = known.w
+        w = solve(replace(plan, stage=Stage(0)), **given).w
     rounds = PartRounds(places, replace(plan, stage=Stage(1, w)), solve)
     descent = Descent(rounds, Totals(on_pass, stop, max_iter), {"tol": tol})
     descent.run()

@@ -5,7 +5,6 @@ import signal
 import threading
 import time
 import warnings
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -28,7 +27,7 @@ from sskit import PartsModel, SequenceTagger, StructSVMClassifier
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
-from sskit.dask import Distributed, _share  # noqa: E402
+from sskit.dask import Distributed  # noqa: E402
 from sskit.dask._cluster import find_client  # noqa: E402
 from sskit.datasets import make_chains  # noqa: E402
 
@@ -56,6 +55,10 @@ def client(cluster):
     with distributed.Client(cluster, set_as_default=False) as made:
         made.wait_for_workers(2, timeout=60)
         yield made
+        # the scheduler tells workers what is wanted no more
+        ends = time.monotonic() + 20.0
+        while set(made.run(n_shares).values()) != {0} and time.monotonic() < ends:
+            time.sleep(0.05)
         assert set(made.run(n_shares).values()) == {0}
 
 
@@ -222,46 +225,9 @@ def test_ctrl_c_ends_the_fit_with_a_certificate(client, own_handler):
     assert model.estimator_.primal_objective_ == pytest.approx(primal(model.estimator_), rel=1e-9)
 
 
-class Counted(_share.Share):
-    """A share that counts."""
-
-    n = 0
-
-    def visit(self):
-        self.n += 1
-        return self.n
-
-
-def test_a_task_that_runs_twice_moves_nothing_twice():
-    share = Counted()
-    assert [share.call(0, token, "visit", ()) for token in "aabb"] == [1, 1, 2, 2]
-
-
-def test_what_was_asked_before_a_loss_is_not_done_after_it():
-    share = Counted()
-    share.call(1, "a", "visit", ())
-    with pytest.raises(_share.ShareLost, match="visit was asked before another worker was lost"):
-        share.call(0, "b", "visit", ())
-    assert share.n == 1
-
-
-def test_shares_of_clients_that_are_gone_are_forgotten(monkeypatch):
-    worker = SimpleNamespace(address="here")
-    shares = {(fit, "here"): _share.Share() for fit in ("Client-a-1", "Client-b-1", "Client-b-2")}
-    shares["Client-b-3", "there"] = shares["Client-b-2", "here"]
-    shares["Client-b-1", "here"].asked -= 2 * _share.IDLE
-    monkeypatch.setattr(_share, "shares", shares)
-    _share.forget_strangers(["Client-a"], worker)
-    assert ("Client-b-1", "here") not in shares and len(shares) == 3
-    _share.forget_strangers(["Client-b"], worker)
-    assert len(shares) == 3
-
-
 def test_bytes_are_counted(client):
     model = Distributed(MODEL, client=client).fit(*as_delayed(client))
-    sent, n_weights = model.history_["n_bytes"], 6 * 31
-    # one of two workers sends its move, and gets the sum
-    assert 0 < np.diff(sent).max() <= 2 * 8 * n_weights
+    assert (np.diff(model.history_["n_bytes"]) > 0).all()
 
 
 def test_data_that_are_gone_are_told(client):

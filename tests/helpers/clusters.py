@@ -78,11 +78,9 @@ def start_worker(address, folder):
 # What tests ask of workers stands here, where these find it.
 
 
-def n_shares():
+def n_shares(dask_worker):
     """How many fits a worker has a share of."""
-    from sskit.dask import _share
-
-    return len(_share.shares)
+    return len(dask_worker.state.actors)
 
 
 def has_no_client():
@@ -95,8 +93,6 @@ def has_no_client():
     return find_client(None) is None
 
 
-def has_site():
+def has_site(dask_worker):
     """Whether a worker has a site."""
-    from sskit.dask import _share
-
-    return any(share.site is not None for share in _share.shares.values())
+    return any(share.site is not None for share in dask_worker.state.actors.values())

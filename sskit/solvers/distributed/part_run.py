@@ -1,13 +1,18 @@
 """A run of a solver on one part of the data."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from sskit.core.regularizer import Regularizer
+from sskit.core.stop import Stop
 from sskit.solvers.block_coordinate.eviction import retire_all
 from sskit.solvers.common.dual_run import DualPoint
 from sskit.solvers.common.snapshot import restore, save
 from sskit.solvers.common.solution import Proof
+from sskit.solvers.common.solver import Solver
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
 
 # No clock of a run comes to that.
@@ -15,7 +20,7 @@ FOREVER = 2**31 - 1
 
 
 class Report(NamedTuple):
-    """What a part, or all parts of a site, have come to by a pass.
+    """What a part, or several, have come to; sums over blocks.
 
     Attributes
     ----------
@@ -25,16 +30,19 @@ class Report(NamedTuple):
         Sum of the block gaps that were last seen.
     n_calls : int
         Calls of the oracle so far, those of exact passes included.
-    inexactness : float
-        Sum of c_i times what the oracle may have missed of the hinge in the last exact pass.
+    hinge, inexactness : float
+        Sum of c_i times the hinge in the last exact pass, by the best known labellings, and of
+        what the oracle may have missed of it.
     """
 
     loss: float
     estimate: float
     n_calls: int
+    hinge: float = 0.0
     inexactness: float = 0.0
 
 
+@dataclass(eq=False)
 class PartRun:
     """The blocks of one part and their dual variables, at weights that other parts move too.
 
@@ -50,6 +58,8 @@ class PartRun:
         Regularisation strength; that of the regularizer may be another.
     random_state : RandomState
         Source of randomness of this part.
+    stop : Stop
+        Says when to end early.
     n_jobs : int, default=None
         Threads.
     keeps : bool, default=True
@@ -66,45 +76,35 @@ class PartRun:
         Sum of c_i times the largest loss, what the part adds to P(0).
     """
 
-    def __init__(
-        self,
-        load,
-        solver,
-        regularizer,
-        lam,
-        random_state,
-        *,
-        n_jobs=None,
-        keeps=True,
-        point=None,
-    ):
-        self.load = load
-        self.solver = solver
-        self.regularizer = regularizer
-        self.lam = lam
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.keeps = keeps
-        self.point = point
-        self.largest_loss = None if point is None else point.largest_loss
+    load: Callable
+    solver: Solver
+    regularizer: Regularizer
+    lam: float
+    random_state: np.random.RandomState
+    stop: Stop
+    n_jobs: int | None = None
+    keeps: bool = True
+    point: DualPoint | None = None
+
+    def __post_init__(self):
+        self.largest_loss = None if self.point is None else self.point.largest_loss
         self.run = self.gaps = self.coming = None
         self.n_calls_before = 0
-        self.inexactness = 0.0
+        self.hinge = self.inexactness = 0.0
 
     def load_ahead(self, executor):
         """Let an executor load the problem, which is soon to be opened, if it is not in memory."""
         if self.run is None and self.coming is None:
             self.coming = executor.submit(self.load)
 
-    def open(self, stop):
+    def open(self):
         """Load the problem if it is not in memory, and go on where the part was left."""
         if self.run is None:
             coming, self.coming = self.coming, None
             self.problem = self.load() if coming is None else coming.result()
-            self.evaluator = Evaluator(self.problem, self.n_jobs, stop)
+            self.evaluator = Evaluator(self.problem, self.n_jobs, self.stop)
             self.n_queries_before = self.problem.n_queries(0)
             self.begin()
-        self.run.stop = stop
 
     def begin(self):
         """Start a run where the part was left."""
@@ -122,17 +122,21 @@ class PartRun:
             weight * self.largest_loss if self.gaps is None else self.gaps,
             self.evaluator.pool,
         )
+        self.run.stop = self.stop
         if self.point is not None:
             restore(self.run.dual, self.point.blocks)
-            self.run.dual.keep_shares(problem, self.point.shares(weight, self.lam))
+            shares = self.point.shares(weight, self.lam)
+            self.run.dual.keep_shares(problem, shares)
             self.point = None
 
     def close(self):
         """Leave the part; return its `Report`."""
+        n_calls = self.run.n_oracle_calls + self.evaluator.n_calls
         report = Report(
             float(np.dot(self.problem.block_weight, self.run.dual.losses())),
             float(self.run.gaps.sum()),
-            self.n_calls(),
+            self.n_calls_before + self.problem.n_queries(n_calls) - self.n_queries_before,
+            self.hinge,
             self.inexactness,
         )
         if not self.keeps:
@@ -142,24 +146,11 @@ class PartRun:
             self.run = self.problem = self.evaluator = None
         return report
 
-    def n_calls(self):
-        """Return how often the oracle was called so far."""
-        n_calls = self.run.n_oracle_calls + self.evaluator.n_calls
-        return self.n_calls_before + self.problem.n_queries(n_calls) - self.n_queries_before
-
-    def visit(self, stop):
-        """Make a pass over the part; return its `Report`."""
-        self.open(stop)
-        self.run.run_pass()
-        return self.close()
-
-    def evaluate(self, stop, v):
+    def evaluate(self, v):
         """Make an exact pass at the weights of the regularizer.
 
         Parameters
         ----------
-        stop : Stop
-            Says when to leave out the rest.
         v : ndarray of shape (n_weights + LANES,)
             What the part adds to the dual sum is added to this.
 
@@ -167,22 +158,21 @@ class PartRun:
         -------
         report : Report
             Its estimate is the sum of the gaps.
-        hinge : float
-            Sum of c_i times the hinge, by the best known labelling.
 
         Raises
         ------
         CutShort
             If a stop was due before the end.
         """
-        self.open(stop)
+        self.open()
         self.run.sum_mixes()
         answers = self.evaluator.ask(self.regularizer.w, self.run.dual)
         weight = np.asarray(self.problem.block_weight)
         self.run.learn_gaps(answers.gaps())
         self.add_sum(v)
+        self.hinge = float(weight @ answers.hinges())
         self.inexactness = float(weight @ answers.excesses())
-        return self.close(), float(np.dot(weight, answers.hinges()))
+        return self.close()
 
     def add_sum(self, v):
         """Add what the part, which is open, adds to the dual sum."""

@@ -7,19 +7,28 @@ import numpy as np
 from sskit.solvers.common.run import Run
 from sskit.solvers.common.solution import Certificate, Record
 from sskit.solvers.distributed.part_run import Report
-from sskit.solvers.distributed.pieces import add_fields
-from sskit.solvers.distributed.sites import SitesLost
+
+# In so many rounds go passes of several sites.
+N_ROUNDS = 4
+NOTHING = np.zeros(0, dtype=np.int32), np.zeros(0)
 
 
-class Rounds(Record):
-    """Record of the rounds of a run: what they took and what they gained.
+class SitesLost(Exception):
+    """Sites are gone with the dual variables of their parts.
+
+    Whoever meets it lets all sites begin, and does anew what was under way.
+    """
+
+
+class PassRecord(Record):
+    """Record of the passes of a run: what they took and what they gained.
 
     Attributes
     ----------
     COLUMNS : dict of str to type
-        The columns: passes over the data so far, whether the round was an exact pass, seconds
-        since the start, seconds of the visits and of everything, bytes sent, the dual objective
-        after it, and how many parts had been lost and were loaded again.
+        The columns: passes over the data so far, whether this was an exact pass, seconds
+        since the start, seconds in which sites were at work and of everything else, bytes sent,
+        the dual objective after it, and how many parts had been lost and were loaded again.
     """
 
     COLUMNS = {
@@ -51,34 +60,91 @@ class DistributedRun(Run):
 
     Parameters
     ----------
-    sites : Sites
-        Who makes the passes.
+    sites : object
+        Who makes the passes: has `begin` and `call`, which raise SitesLost.
     regularizer : Regularizer
-        Has lam and the box; its own weights are not used.
-    rounds : Rounds, default=None
+        Has lam, the box, and weights of this run alone.
+    record : PassRecord, default=None
         A record that goes on; None begins one.
     """
 
-    def __init__(self, sites, regularizer, rounds=None):
+    def __init__(self, sites, regularizer, record=None):
         super().__init__()
         self.sites = sites
         self.regularizer = regularizer
-        self.rounds = Rounds() if rounds is None else rounds
-        self.n_passes = self.rounds.n_passes
-        self.momentum = 1.0
-        self.extrapolation = 0.0
-        self.dual_value = 0.0
-        self.report = Report(0.0, np.inf, 0)
-        self.n_lost = self.n_lost_calls = 0
+        self.record = PassRecord() if record is None else record
+        self.n_passes = self.record.n_passes
+        self.momentum, self.extrapolation = 1.0, 0.0
+        self.loss = self.dual_value = self.working = 0.0
+        self.n_sites = self.n_calls = self.n_calls_lost = self.n_lost = 0
+        self.news = NOTHING
 
     @property
     def n_oracle_calls(self):
         """Calls of the oracle so far, those of exact passes included."""
-        return self.report.n_calls + self.n_lost_calls
+        return self.n_calls + self.n_calls_lost
+
+    @property
+    def v(self):
+        """The dual sum of all sites, shape (n_weights,); not to be changed."""
+        return np.asarray(self.regularizer.v)[: self.regularizer.n_weights]
 
     def lower_bound(self):
         """Return the dual objective of the present dual point."""
         return self.dual_value
+
+    def begin(self):
+        """Let all sites begin from the dual variables that there are: any are feasible.
+
+        Returns
+        -------
+        unit : float
+            P(0).
+        proof : Proof
+            What the answers of the oracles prove.
+        """
+        while True:
+            try:
+                found = self.sites.begin()
+                break
+            except SitesLost:
+                continue
+        units, proofs, reports, sums = zip(*found, strict=True)
+        self.n_sites, n_calls = len(found), self.n_calls
+        self.take(reports)
+        self.n_calls_lost += max(n_calls - self.n_calls, 0)
+        self.replace_sum(sums)
+        return sum(units), min(proofs)
+
+    def take(self, reports):
+        """Take over what all sites report; return the sum."""
+        total = Report(*(sum(column) for column in zip(*reports, strict=True)))
+        self.loss, self.n_calls, self.estimate = total.loss, total.n_calls, total.estimate
+        return total
+
+    def replace_sum(self, sums):
+        """Take for the dual sum what all sites add to it."""
+        total = np.sum(sums, axis=0)
+        self.regularizer.set_v(total)
+        self.dual_value = self.regularizer.dual(total, self.loss)
+        self.news = None, total
+        self.momentum, self.extrapolation = 1.0, 0.0
+
+    def call(self, method, *args):
+        """Return what all sites answer, which first hear of the last round."""
+        news, self.news = self.news, NOTHING
+        start = time.perf_counter()
+        answers = self.sites.call(method, news, *args)
+        self.working += time.perf_counter() - start
+        return answers
+
+    def persist(self, action):
+        """Return what an action returns, which is begun anew whenever sites are lost."""
+        while True:
+            try:
+                return action()
+            except SitesLost:
+                self.begin()
 
     def run_pass(self):
         """Let every site make a pass; return the sum of the gaps last seen."""
@@ -88,93 +154,69 @@ class DistributedRun(Run):
         """Return the certificate of the last round; see `Run.certify`."""
         return self.persist(self.make_exact_pass)
 
-    def weights(self):
-        """Return a copy of the current weights."""
-        return self.persist(self.present_weights)
-
-    def persist(self, action):
-        """Return what an action returns, which is begun anew whenever sites are lost."""
-        while True:
-            try:
-                return action()
-            except SitesLost:
-                self.recover()
-
-    def recover(self):
-        """Go on with the dual variables that are left, after sites were lost.
-
-        Any dual variables are feasible, so that all that is lost is progress. Rounds begin where
-        their sum is, and are extrapolated anew.
-        """
-        n_calls = self.report.n_calls
-        while True:
-            try:
-                self.report = add_fields(self.sites.recover())
-                self.dual_value = self.dual(self.sites.merge(anew=True))
-                break
-            except SitesLost:
-                continue
-        self.n_lost_calls += max(n_calls - self.report.n_calls, 0)
-        self.momentum, self.extrapolation = 1.0, 0.0
-
     def make_pass(self):
-        """Make one round."""
-        start = time.perf_counter()
-        self.report = add_fields(self.sites.visit(self.extrapolation, self.stop))
-        visited = time.perf_counter()
-        before = self.dual_value
-        self.dual_value = self.dual(self.sites.merge(anew=False))
+        """Make a pass, in several rounds unless there is one site."""
+        start, self.working = time.perf_counter(), 0.0
+        n_rounds = 1 if self.n_sites == 1 else N_ROUNDS
+        for k in range(n_rounds):
+            self.go_round(k, n_rounds)
+            if self.stop.ends or self.stop.timed_out:
+                break
         self.n_passes += 1
-        self.record(start, visited, exact=False)
+        self.note(start, exact=False)
+        return self.estimate
+
+    def go_round(self, k, n_rounds):
+        """Let all sites move, and add up their moves."""
+        reports, moves = zip(*self.call("visit", self.extrapolation, k, n_rounds), strict=True)
+        self.take(reports)
+        step = np.zeros(self.regularizer.n_weights)
+        for places, numbers in moves:
+            step[places] += numbers
+        places = np.flatnonzero(step).astype(np.int32)
+        self.news = places, step[places]
+        before = self.dual_value
+        self.v[places] += step[places]
+        self.regularizer.set_v(self.v)
+        self.dual_value = self.regularizer.dual(self.v, self.loss)
         if self.dual_value < before:
             self.momentum, self.extrapolation = 1.0, 0.0
-        elif self.sites.n_sites > 1:
+        elif self.n_sites > 1:
             momentum = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * self.momentum**2))
             self.extrapolation = (self.momentum - 1.0) / momentum
             self.momentum = momentum
-        return self.report.estimate
 
     def make_exact_pass(self):
         """Make an exact pass."""
-        start = time.perf_counter()
-        answers = self.sites.evaluate(self.stop)
-        visited = time.perf_counter()
-        self.report = add_fields([report for report, _ in answers])
-        w = self.present_weights()
-        norms = self.sites.merge(anew=True)
-        self.dual_value = self.dual(norms)
-        self.record(start, visited, exact=True)
-        lam, hinge = self.regularizer.lam, sum(hinge for _, hinge in answers)
+        start, self.working = time.perf_counter(), 0.0
+        reports, sums = zip(*self.call("evaluate"), strict=True)
+        report = self.take(reports)
+        regularizer, w = self.regularizer, self.weights()
+        self.replace_sum(sums)
+        self.note(start, exact=True)
+        moved = regularizer.image(self.v)
+        excess = float((moved - w) @ (2.0 * self.v - w - moved))
         return Certificate(
             w,
-            0.5 * lam * norms.before + hinge,
+            regularizer.primal(w, report.hinge),
             self.dual_value,
             # the block gaps are those between the weights and the dual sum as they were, which
             # rounding has driven apart
-            self.report.estimate + 0.5 * lam * norms.excess,
-            inexactness=self.report.inexactness,
+            report.estimate + 0.5 * regularizer.lam * excess,
+            inexactness=report.inexactness,
         )
 
-    def dual(self, norms):
-        """Return the dual objective, of the `Norms` of the dual sum."""
-        lam = self.regularizer.lam
-        return self.report.loss + 0.5 * lam * norms.w_w - lam * norms.v_w
-
-    def record(self, start, visited, exact):
-        """Add a round to the record."""
+    def note(self, start, exact):
+        """Add a pass to the record."""
         now = time.perf_counter()
-        self.rounds.append(
+        self.record.append(
             n_passes=self.n_passes,
             exact=exact,
-            time=now - self.rounds.began,
-            visit_time=visited - start,
-            merge_time=now - visited,
+            time=now - self.record.began,
+            visit_time=self.working,
+            merge_time=now - start - self.working,
             n_bytes=self.sites.n_bytes,
             dual=self.dual_value,
             n_lost=self.sites.n_lost - self.n_lost,
         )
         self.n_lost = self.sites.n_lost
-
-    def present_weights(self):
-        """Return a copy of the weights as of the last round."""
-        return self.regularizer.image(np.array(self.sites.total()))

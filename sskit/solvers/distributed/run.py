@@ -114,6 +114,7 @@ class DistributedRun(Run):
         self.take(reports)
         self.n_calls_lost += max(n_calls - self.n_calls, 0)
         self.replace_sum(sums)
+        self.momentum, self.extrapolation = 1.0, 0.0
         return sum(units), min(proofs)
 
     def take(self, reports):
@@ -128,7 +129,6 @@ class DistributedRun(Run):
         self.regularizer.set_v(total)
         self.dual_value = self.regularizer.dual(total, self.loss)
         self.news = None, total
-        self.momentum, self.extrapolation = 1.0, 0.0
 
     def call(self, method, *args):
         """Return what all sites answer, which first hear of the last round."""

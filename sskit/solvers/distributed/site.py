@@ -43,9 +43,8 @@ class Site:
         self.stop = stop
         self.random_state = random_state
         self.reports = {}
-        # the dual sum of all sites, as of the last round, and what that has added to it besides
-        # what would be S times the move of this site
-        self.common, self.drift = np.zeros((2, regularizer.n_weights))
+        # the dual sum of all sites, as of the last round
+        self.common = np.zeros(regularizer.n_weights)
 
     def begin(self, n_sites):
         """Load every part that is not here yet, and sum the dual variables there are.
@@ -67,6 +66,7 @@ class Site:
             What the parts add to the dual sum.
         """
         self.n_sites = n_sites
+        self.drift = np.zeros(len(self.common))
         self.regularizer.change_lam(self.lam / n_sites)
         unit, proof, v = 0.0, Proof.MAXIMUM, np.zeros(len(self.regularizer.v))
         for number, part in self.in_turn([*self.parts]):
@@ -91,9 +91,10 @@ class Site:
             How far, or by what.
         """
         if places is None:
-            self.common[:], self.drift[:] = numbers, 0.0
+            self.common[:] = numbers
         else:
             self.common[places] += numbers
+            # an extrapolated round begins at  total + beta (step - n_sites * own step)
             self.drift *= -self.n_sites
             self.drift[places] += numbers
 
@@ -114,9 +115,7 @@ class Site:
         move : tuple of ndarray
             Where the dual sum has moved, and how far.
         """
-        start = self.common
-        if self.n_sites > 1:
-            start = self.common + extrapolation * self.drift
+        start = self.common + extrapolation * self.drift
         self.regularizer.set_v(start)
         self.stop.begin_pass()
         if self.n_sites > 1:
@@ -135,14 +134,16 @@ class Site:
         if isinstance(runs[0], BlockCoordinateRun):
             if k == 0:
                 self.n_visits = [run.begin_pass() for run in runs]
+            for run in runs:
+                run.resume()
             now = [n * (k + 1) // n_rounds - n * k // n_rounds for n in self.n_visits]
             turns = TURNS if len(runs) > 1 else 1
             take_turns([run.visit for run in runs], now, turns)
             for _ in range(min(runs[0].schedule.n_passes, MOST_STORED)):
                 if self.stop.ends:
                     break
-                now = [run.begin_stored() for run in runs]
-                take_turns([run.visit_stored for run in runs], now, turns)
+                now = [run.begin_pass(stored=True) for run in runs]
+                take_turns([run.visit for run in runs], now, turns)
             for run in runs if k + 1 == n_rounds else ():
                 run.end_pass()
         else:

@@ -46,10 +46,9 @@ class Distributed(MetaEstimator):
     machine. What stays in memory are the weights and the dual variables.
 
     On a cluster parts are computed once, where the scheduler wants them to be, and stay there;
-    futures are used where they lie. Every worker that has parts visits some of their blocks; then
-    all of them add up their moves, and so on, round by round. If a worker is lost, its parts are
-    computed again, and begin at the last checkpoint, else at the truth; the certificate remains
-    true.
+    futures are used where they lie. Every worker that has parts makes passes over them, and all of
+    them add up their moves. If a worker is lost, its parts are computed again, and begin at the
+    last checkpoint, else at the truth; the certificate remains true.
 
     Parameters
     ----------
@@ -218,11 +217,12 @@ class Distributed(MetaEstimator):
     def _fit_at(self, places, model, solver, store, data):
         """Fit to parts at their places; return the fitted attributes."""
         # what is refused is so before the data are looked at
-        solver = suited(solver, places.passing)
+        suited(solver, places.passing, n_sites=1)
         with Stop(solver.max_time) as stop, np.errstate(**QUIET):
             places.stop = stop
             facts = model._look_again(model._agree(places.survey()), places.count)
             facts = model._with_columns(facts)
+            solver = suited(solver, places.passing, len(places.held))
             n_parts = len(places.parts)
             seeds = check_random_state(model.random_state).randint(2**31 - 1, size=n_parts + 1)
             plan, task = places.make_plan(model, facts, solver, seeds)

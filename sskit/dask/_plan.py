@@ -15,8 +15,11 @@ from sskit.solvers.distributed.part_run import PartRun
 from sskit.solvers.distributed.site import Site
 
 # What "auto" stands for where it is not what the solver would choose. Passes over the stored planes
-# of one part, before the next is loaded, gain no more than a pass with the oracle later on.
+# of one part, before the next is loaded, gain no more than a pass with the oracle later on. Where
+# several sites move at the same time, moves are worth more if they come from more such passes, of
+# which no other site need hear.
 STORED_PASSES_OF_PASSING = 0
+STORED_PASSES_OF_MANY = 10
 
 
 @dataclass(frozen=True)
@@ -125,7 +128,7 @@ def make_plan(part, estimator, facts, solver, seeds):
     return plan, task._replace(problem=None, unscaled=None, completion=None)
 
 
-def suited(solver, passing):
+def suited(solver, passing, n_sites):
     """Return a solver with what "auto" is for data in parts.
 
     Parameters
@@ -134,6 +137,8 @@ def suited(solver, passing):
         As it was given.
     passing : bool
         Whether parts are dropped after each pass.
+    n_sites : int
+        Number of sites.
 
     Returns
     -------
@@ -152,6 +157,9 @@ def suited(solver, passing):
             "leave it at 'auto'"
         )
     auto = {"averaging": False} if "averaging" in options else {}
-    if passing and options.get("stored_passes") == "auto" and options.get("steps") != "fw":
-        auto["stored_passes"] = STORED_PASSES_OF_PASSING
+    if options.get("stored_passes") == "auto" and options.get("steps") != "fw":
+        if passing:
+            auto["stored_passes"] = STORED_PASSES_OF_PASSING
+        elif n_sites > 1:
+            auto["stored_passes"] = STORED_PASSES_OF_MANY
     return clone(solver).set_params(**auto)

@@ -31,10 +31,6 @@ cdef class BlockVisitor(Visitor):
         self.stored = stored
         self.clock += not stored
 
-    def resume(self):
-        """Go on with the pass with the oracle that was begun last."""
-        self.stored = False
-
     def sum_mixes(self):
         """Sum the mixes anew from their planes, where these are known."""
 

@@ -186,12 +186,6 @@ class BlockCoordinateRun(DualRun):
         self.averager.attend(int(stored))
         return (self.promising if stored else self.sampler).begin_pass(self.problem.n_blocks)
 
-    def resume(self):
-        """Go on with a pass in which others over stored planes have come between."""
-        self.stored = False
-        for visitor in self.visitors:
-            visitor.resume()
-
     def visit(self, n_steps):
         """Make some of the visits of the pass that has begun, in batches or in rounds if asked."""
         sampler = self.promising if self.stored else self.sampler

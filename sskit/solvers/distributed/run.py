@@ -8,8 +8,6 @@ from sskit.solvers.common.run import Run
 from sskit.solvers.common.solution import Certificate, Record
 from sskit.solvers.distributed.part_run import Report
 
-# In so many rounds go passes of several sites.
-N_ROUNDS = 4
 NOTHING = np.zeros(0, dtype=np.int32), np.zeros(0)
 
 
@@ -155,20 +153,9 @@ class DistributedRun(Run):
         return self.persist(self.make_exact_pass)
 
     def make_pass(self):
-        """Make a pass, in several rounds unless there is one site."""
+        """Let all sites make a pass, and add up their moves."""
         start, self.working = time.perf_counter(), 0.0
-        n_rounds = 1 if self.n_sites == 1 else N_ROUNDS
-        for k in range(n_rounds):
-            self.go_round(k, n_rounds)
-            if self.stop.ends or self.stop.timed_out:
-                break
-        self.n_passes += 1
-        self.note(start, exact=False)
-        return self.estimate
-
-    def go_round(self, k, n_rounds):
-        """Let all sites move, and add up their moves."""
-        reports, moves = zip(*self.call("visit", self.extrapolation, k, n_rounds), strict=True)
+        reports, moves = zip(*self.call("visit", self.extrapolation), strict=True)
         self.take(reports)
         step = np.zeros(self.regularizer.n_weights)
         for places, numbers in moves:
@@ -179,12 +166,15 @@ class DistributedRun(Run):
         self.v[places] += step[places]
         self.regularizer.set_v(self.v)
         self.dual_value = self.regularizer.dual(self.v, self.loss)
+        self.n_passes += 1
+        self.note(start, exact=False)
         if self.dual_value < before:
             self.momentum, self.extrapolation = 1.0, 0.0
         elif self.n_sites > 1:
             momentum = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * self.momentum**2))
             self.extrapolation = (self.momentum - 1.0) / momentum
             self.momentum = momentum
+        return self.estimate
 
     def make_exact_pass(self):
         """Make an exact pass."""

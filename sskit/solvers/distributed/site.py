@@ -4,22 +4,20 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from sskit.solvers.block_coordinate.runs import BlockCoordinateRun, make_pass, take_turns
+from sskit.solvers.block_coordinate.runs import BlockCoordinateRun, make_pass
 from sskit.solvers.common.solution import Proof
 from sskit.solvers.distributed.part_run import Report
 
 # In a pass, parts that stay in memory take so many turns: blocks of a part that are all visited
 # before those of the next would pull the weights back and forth.
 TURNS = 64
-# With every round go so many passes over stored planes, of which no other site need hear.
-MOST_STORED = 10
 
 
 class Site:
     """Some parts of the data in one process, and the weights that their visits move.
 
-    Alone, a site makes ordinary passes over its parts. Where there are S of them, each makes some
-    visits by itself, from the same weights, against a curvature S times as large, so that the moves
+    Alone, a site makes ordinary passes over its parts. Where there are S of them, each makes its
+    pass by itself, from the same weights, against a curvature S times as large, so that the moves
     of all can be added up and the dual objective does not fall (CoCoA+; Ma et al. 2015); and it
     begins where the last rounds point to (Nesterov's extrapolation), for that needs fewer rounds.
     The dual variables are feasible all the time: what is extrapolated is the sum that a round
@@ -98,15 +96,13 @@ class Site:
             self.drift *= -self.n_sites
             self.drift[places] += numbers
 
-    def visit(self, extrapolation, k, n_rounds):
-        """Make the visits of a round.
+    def visit(self, extrapolation):
+        """Make a pass over the parts.
 
         Parameters
         ----------
         extrapolation : float
             How far to begin beyond the last round, beta.
-        k, n_rounds : int
-            Which part of a pass over the blocks it is, of how many.
 
         Returns
         -------
@@ -118,40 +114,11 @@ class Site:
         start = self.common + extrapolation * self.drift
         self.regularizer.set_v(start)
         self.stop.begin_pass()
-        if self.n_sites > 1:
-            self.visit_some(k, n_rounds)
-        else:
-            self.make_pass()
+        self.make_pass()
         # visits have moved the weights n_sites times as far as the dual sum
-        move = (np.asarray(self.regularizer.v)[: len(start)] - start) / self.n_sites
-        self.drift = move
-        places = np.flatnonzero(move).astype(np.int32)
-        return self.report(), (places, move[places])
-
-    def visit_some(self, k, n_rounds):
-        """Make some of the visits of a pass over every part, and passes over stored planes."""
-        runs = [part.run for part in self.parts.values()]
-        if isinstance(runs[0], BlockCoordinateRun):
-            if k == 0:
-                self.n_visits = [run.begin_pass() for run in runs]
-            for run in runs:
-                run.resume()
-            now = [n * (k + 1) // n_rounds - n * k // n_rounds for n in self.n_visits]
-            turns = TURNS if len(runs) > 1 else 1
-            take_turns([run.visit for run in runs], now, turns)
-            for _ in range(min(runs[0].schedule.n_passes, MOST_STORED)):
-                if self.stop.ends:
-                    break
-                now = [run.begin_pass(stored=True) for run in runs]
-                take_turns([run.visit for run in runs], now, turns)
-            for run in runs if k + 1 == n_rounds else ():
-                run.end_pass()
-        else:
-            # who asks all oracles at once makes the pass in the first round
-            for run in runs if k == 0 else ():
-                run.run_pass()
-        for number, part in self.parts.items():
-            self.reports[number] = part.close()
+        self.drift = (np.asarray(self.regularizer.v)[: len(start)] - start) / self.n_sites
+        places = np.flatnonzero(self.drift).astype(np.int32)
+        return self.report(), (places, self.drift[places])
 
     def make_pass(self):
         """Make a pass over the parts, those that pass through memory in random order."""

@@ -95,4 +95,6 @@ def has_no_client():
 
 def has_site(dask_worker):
     """Whether a worker has a site."""
-    return any(share.site is not None for share in dask_worker.state.actors.values())
+    # an actor that is being made is None
+    shares = list(dask_worker.state.actors.values())
+    return any(share is not None and share.site is not None for share in shares)

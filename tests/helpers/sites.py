@@ -49,7 +49,7 @@ class LocalSites:
                 lambda problem=self.problems[number]: problem,
                 self.solver,
                 regularizer,
-                regularizer.lam,
+                self.make_regularizer().lam,
                 np.random.RandomState(number),
                 self.stop,
                 keeps=self.keeps,

@@ -97,9 +97,10 @@ class ClusterPlaces(Places):
         self.wait(actors, "a worker to take parts")
         for numbers, actor in actors.items():
             if actor.status == "finished":
-                with self.client.as_current():
+                # it may be lost by now
+                with suppress(Exception), self.client.as_current():
                     self.held.append(Held(actor.result(), list(numbers), actor))
-                self.missing = [number for number in self.missing if number not in numbers]
+                    self.missing = [number for number in self.missing if number not in numbers]
         if self.missing:
             self.lose([], "workers that were to take parts")
 

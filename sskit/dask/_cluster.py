@@ -66,7 +66,7 @@ class ClusterPlaces(Places):
     client : distributed.Client
         Of the cluster.
     timeout : float
-        Seconds to wait for a lost part, for any worker, or for the scheduler.
+        Seconds to wait for a worker while there is none, or for the scheduler.
     store : Checkpoint or None
         Has where parts begin after they were lost.
     estimator, parts, starts, remembers : object

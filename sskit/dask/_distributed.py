@@ -70,8 +70,7 @@ class Distributed(MetaEstimator):
     checkpoint_every : int, default=10
         Passes between two checkpoints.
     timeout : float, default=300.0
-        Seconds to wait on a cluster for a part that was lost with a worker, for any worker if
-        there is none, and for the scheduler.
+        Seconds to wait on a cluster for a worker while there is none, and for the scheduler.
 
     Attributes
     ----------

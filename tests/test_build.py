@@ -50,6 +50,11 @@ def run_setup(monkeypatch, folder, **environ):
     return runpy.run_path(str(ROOT / "setup.py"))
 
 
+def test_what_is_compiled_with_less_effort_is_there(monkeypatch):
+    found = run_setup(monkeypatch, ROOT)
+    assert found["COLD"] <= {extension.name for extension in found["find_extensions"]()}
+
+
 @pytest.fixture
 def checkout(tmp_path):
     """Return a checkout with a package of three compiled modules and two headers."""

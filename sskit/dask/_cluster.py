@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+import threading
 import time
 import uuid
 import warnings
@@ -17,6 +18,9 @@ from sskit.solvers.distributed.run import SitesLost
 
 # Seconds between two looks whether Ctrl-C was pressed and workers are there.
 LOOK = 0.1
+# An actor binds the client that is the current one, which Dask keeps in its configuration: two
+# threads that set it in turns would leave it set.
+CURRENT = threading.Lock()
 # So often parts are asked for whose futures are cancelled: the scheduler may have been restarted,
 # or their data are gone.
 MOST_TRIES = 4
@@ -98,7 +102,7 @@ class ClusterPlaces(Places):
         for numbers, actor in actors.items():
             if actor.status == "finished":
                 # it may be lost by now
-                with suppress(Exception), self.client.as_current():
+                with suppress(Exception), CURRENT, self.client.as_current():
                     self.held.append(Held(actor.result(), list(numbers), actor))
                     self.missing = [number for number in self.missing if number not in numbers]
         if self.missing:

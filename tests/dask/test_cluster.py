@@ -157,6 +157,7 @@ def test_two_fits_at_once_do_not_meet(client, whole):
         thread.join()
     assert_right(found[MODEL], whole)
     assert_right(found[other], clone(other).set_params(tol=1e-5).fit(ROWS, CLASSES))
+    assert dask.config.get("scheduler", None) is None
 
 
 def test_the_client_is_cloned_but_not_pickled(client):

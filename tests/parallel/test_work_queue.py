@@ -14,7 +14,12 @@ ENVIRONMENT = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}
 ENVIRONMENT["TSAN_OPTIONS"] = "halt_on_error=1 exitcode=66"
 # What a header of which one thing is left out does to the driver.
 FAULTS = {
-    "finish does not wait": ("emptied.wait(lock, [&] { return inside == 0; });", ""),
+    "finish does not wait": (
+        "look([&] { return inside == 0; });\n        std::unique_lock<std::mutex> lock(door);\n"
+        "        return emptied.wait_for(\n"
+        "            lock, std::chrono::duration<double>(patience), [&] { return inside == 0; });",
+        "return true;",
+    ),
     "two take the same part": (
         "if (!untaken.compare_exchange_weak(left, left & ~bit)) continue;",
         "std::this_thread::sleep_for(std::chrono::microseconds(20)); untaken = left & ~bit;",

@@ -98,7 +98,7 @@ def minibatch(pairs, lam, batches, box=None):
 )
 def test_plain_iterates_are_those_of_the_reference(name, sampling, bounded, size):
     n = 6
-    toy = TOYS[name](11, n=n, weights=np.random.default_rng(1).uniform(0.2, 2.0, size=n))
+    toy = TOYS[name](13, n=n, weights=np.random.default_rng(1).uniform(0.2, 2.0, size=n))
     box = box_of(toy) if bounded else None
     run = start(toy, {**PLAIN, "sampling": sampling}, size, box=box, seed=3)
     rng = np.random.RandomState(3)

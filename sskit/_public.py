@@ -63,5 +63,4 @@ class PublicMixin:
 
     def _keep(self, arguments):
         """Keep the arguments of the constructor, its ``locals()``, as attributes of their names."""
-        vars(self).update(arguments)
-        del self.self
+        vars(self).update((name, value) for name, value in arguments.items() if name != "self")

@@ -20,27 +20,20 @@ cdef extern from "label_block.hpp" namespace "sskit":
     # what the solver itself does not read
     cppclass OpenBlock "sskit::LabelBlock":
         vector[double] y
-        vector[unsigned char] level
+        vector[double] reduced
         vector[Link] links
+        void bind(
+            Py_ssize_t n_labels, Py_ssize_t n_edges, const int32_t* ends, const double* costs,
+            double* pair_weights
+        )
+        void renew()
+        Py_ssize_t best_edge()
 
 cdef extern from "pair_step.hpp" namespace "sskit":
-    cppclass Tie:
-        Tie(double value)
     struct Marginals:
         double both
         double* end
-    Marginals nearest_pair(double start, double gain, const Tie& tie, double a, double b)
-
-cdef extern from "pair_table.hpp" namespace "sskit":
-    cppclass PairTable:
-        unsigned long long n_looks
-        vector[int32_t] label
-        Py_ssize_t first
-        Py_ssize_t entry
-        void bind(Py_ssize_t n_labels, Py_ssize_t n_edges, const int32_t* ends)
-        void renew(const double* weights)
-        bint find(const vector[double]& reduced, double least)
-        bint screen(vector[double]* reduced)
+    Marginals nearest_pair(double start, double gain, double tie, double a, double b)
 
 
 cdef class FactorProbe:
@@ -199,16 +192,13 @@ def renew(FactorSweep sweep):
 
 
 def shares(LabelSweep sweep):
-    """Return copies of y and of the levels of labels, (n_blocks, n_labels) each."""
+    """Return a copy of y, (n_blocks, n_labels)."""
     cdef Py_ssize_t i, n_labels = sweep.labels.n_labels
-    cdef OpenBlock* block
     y = np.empty((sweep.labels.n_blocks, n_labels))
-    level = np.empty(y.shape, dtype=np.uint8)
     for i in range(len(y)):
         sweep.block.load(sweep.kept[i], &sweep.labels.truth[i * n_labels])
-        block = <OpenBlock*>&sweep.block
-        y[i], level[i] = block.y, block.level
-    return y, level
+        y[i] = (<OpenBlock*>&sweep.block).y
+    return y
 
 
 def links(LabelSweep sweep, Py_ssize_t i):
@@ -225,12 +215,12 @@ def links(LabelSweep sweep, Py_ssize_t i):
 
 def pair_step(double both, double gain, double tie, double a, double b):
     """Return the three marginals that the exact step of an edge leads to, as nearest_pair()."""
-    cdef Marginals m = nearest_pair(both, gain, Tie(tie), a, b)
+    cdef Marginals m = nearest_pair(both, gain, tie, a, b)
     return m.both, m.end[0], m.end[1]
 
 
 cdef class PairProbe:
-    """A table of pairs of labels.
+    """The search for a pair of labels.
 
     Parameters
     ----------
@@ -240,32 +230,22 @@ cdef class PairProbe:
         The labels of each edge.
     """
 
-    cdef PairTable table
+    cdef OpenBlock block
     cdef const int32_t[:, ::1] ends
+    cdef double[::1] cost
+    cdef double[::1] weights
 
     def __cinit__(self, Py_ssize_t n_labels, const int32_t[:, ::1] ends):
-        self.ends = ends
-        self.table.bind(n_labels, ends.shape[0], &ends[0, 0])
+        self.ends, self.cost, self.weights = ends, np.ones(n_labels), np.zeros(len(ends))
+        self.block.bind(n_labels, len(ends), &ends[0, 0], &self.cost[0], &self.weights[0])
 
-    @property
-    def n_looks(self):
-        """Edges whose gains were compared so far."""
-        return self.table.n_looks
+    def renew(self, weights):
+        """Give pairs these weights."""
+        np.asarray(self.weights)[:] = weights
+        self.block.renew()
 
-    def renew(self, const double[::1] weights):
-        """Read all weights anew."""
-        check_equal(weights.shape[0], self.ends.shape[0], "the number of weights")
-        self.table.renew(&weights[0])
-
-    def find(self, reduced, double least):
-        """Return the pair that gains more than `least` and most, or None."""
-        cdef vector[double] gains = reduced
-        if not self.table.find(gains, least):
-            return None
-        return self.table.first, self.table.label[self.table.entry]
-
-    def screen(self, reduced):
-        """Return what is left of gains by themselves, -inf for labels that may not come."""
-        cdef vector[double] gains = reduced
-        self.table.screen(&gains)
-        return np.array(gains)
+    def find(self, reduced):
+        """Return the best pair, or None, and what is left of gains by themselves."""
+        self.block.reduced = reduced
+        cdef Py_ssize_t e = self.block.best_edge()
+        return None if e < 0 else tuple(self.ends[e]), np.array(self.block.reduced)

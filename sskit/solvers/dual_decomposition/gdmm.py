@@ -104,7 +104,7 @@ class GDMM(FactorSolver):
     the relaxation to local marginals; with inference="lp" or edges without a cycle every fit with
     exact passes has a certificate, as labels give a dual point of that. Elsewhere dual and gap
     are nan. The infeasibility is that of the edges that are linked. Memory: 16 bytes for each
-    label of a row that has not its true state, 16 for each edge that is linked in a row, and 48
+    label of a row that has not its true state, 16 for each edge that is linked in a row, and 25
     for each pair of labels. Links are kept in single precision; the weights are
     those of the rounded ones, so that the certificate holds.
 

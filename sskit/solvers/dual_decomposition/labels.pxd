@@ -10,19 +10,17 @@ cdef extern from "label_block.hpp" namespace "sskit" nogil:
     cppclass KeptBlock:
         cbool open
         size_t n_bytes()
-    cppclass PairTable:
-        unsigned long long n_looks
-        void renew(const double* weights)
     cppclass LabelBlock:
-        PairTable table
         vector[double] gain
         vector[double] change
+        unsigned long long n_looks
         void bind(
             Py_ssize_t n_labels, Py_ssize_t n_edges, const int32_t* ends, const double* costs,
             double* pair_weights
         ) except +
+        void renew()
         void load(const KeptBlock& block, const int32_t* true_set) except +
-        double store(KeptBlock* block) except +
+        void store(KeptBlock* block) except +
         double visit(
             double kappa, double penalty, double sqnorm, bint alone, double step, cbool* open,
             double* distance

@@ -11,26 +11,20 @@ cdef class LabelSweep(Sweep):
     r"""Labels and the few edges that are at odds with the rest step, then the multipliers do.
 
     Algorithm 3 of Yen et al. 2016 for edges that score in the state (1, 1) only. y_l is the share
-    of state 1 of a label; an edge needs no memory unless it is *linked*. What is linked follows
-    from the levels of labels:
+    of state 1 of a label; an edge needs no memory unless it is *linked*.
 
-    - 0, fresh: the label has its true state, y_l = t_l;
-    - 1, released: it may have any share up to its *ceiling*, one minus the largest share
-      of a label that it has an edge with and is not linked to. Between two true labels there is
-      no such limit.
-
-    Invariant of an open block: edges between two true labels are linked if one is released.
-    Others are linked if there is a need: the weight is positive and both ends are on, or q(1, 1)
-    is positive, or messages hold the ends back, or both would have shares that sum to more than
-    one. All others are *implied*: they have the mix of states that their ends have,
-    with q(1, 1) = 1 between true labels and 0 elsewhere, which is possible as no two ends sum to
-    more than one there, but for rounding. So they never disagree.
+    Invariant of an open block: edges between two true labels are linked, and all whose ends have
+    shares that sum to more than one. Others are linked if there is a need: the weight is positive
+    and both ends are on, or one is and the other rises, or q(1, 1) is positive, or messages hold
+    the ends back. All others are *implied*: they have the mix of states that their ends have, with
+    q(1, 1) = 0, which is possible as the ends sum to no more than one. So they never disagree.
     A block is not open as long as its edges are left out altogether: those are the first passes,
     which find out where to start.
 
-    A visit scores all labels, raises the levels of those that violate the optimality of the block,
-    and takes sweeps over the labels that are not fresh: each goes to the minimum of the augmented
-    Lagrangian over it and all its links, but for a tenth of the slope.
+    A visit scores all labels, links what violates the optimality of the block, and takes sweeps
+    over the labels that are on or linked or would rise: each goes to the minimum of the augmented
+    Lagrangian over it and all its links, but for a tenth of the slope. Where it would leave no
+    room for the shares of others it is linked to these first, and asked once more.
 
     M_jf q_f - q_j has two components, for the states 1 and 0 of a label, that are each other's
     negative, so one is kept and counts twice.
@@ -47,25 +41,19 @@ cdef class LabelSweep(Sweep):
 
     - between an end that is on, even in part, and one that is off: max(w_e, 0) to the latter;
     - between two that are off: max(w_e, 0), split in any way;
-    - between two that are true and fresh: min(w_e, 0) to each;
-    - between two others that are on, with shares that sum to one at most: nothing, if w_e <= 0.
+    - between two that are on, with shares that sum to one at most: nothing, if w_e <= 0.
 
     In all cases the state of the edge is among the best. So all is at its optimum if no label
     that is off gains with the weights that attract it to labels that are on; if weights between
-    two that are off can be split without making one gain; if those that are true and fresh gain
-    by staying, with their negative weights alone; if no two others that are on attract
-    each other; and if none would have more than the shares of others leave to it. Fresh labels
-    that violate this are released, labels that are on are linked to those that
-    attract them, and a label at its ceiling to those with at least half of what it
-    lacks, so that the next ceiling is half as far from one. Of the pairs that are off the one that
-    gains most is linked; if none gains by
-    itself but many together may, the best of those in screen. Where nothing is linked or released
-    any more and links agree, w is optimal.
+    two that are off can be split without making one gain; and if no two that are on attract each
+    other. Labels that violate this are linked to those that attract them. Of the pairs that are
+    off the one that gains most is linked, among the labels that all others together could raise.
+    Where nothing is linked any more and links agree, w is optimal.
 
     A label is idle if it is off, its links agree, and it would stay so without them. Its links are
-    given up but for those between true labels, and if it is not true it is fresh again. So are
-    links that have the mix which they would have if they were implied, a weight that is not
-    positive, no messages that hold an end back, and ends that leave each other room.
+    given up but for those between true labels. So are links that have the mix which they would
+    have if they were implied, a weight that is not positive, no messages that hold an end back,
+    and ends that leave each other room.
 
     Parameters
     ----------
@@ -100,15 +88,15 @@ cdef class LabelSweep(Sweep):
             kappa, 2.0 * self.rho * kappa, self.labels.row_sqnorm[i], alone, self.step,
             &self.kept[i].open, distance
         )
-        decrease += self.block.store(&self.kept[i])
+        self.block.store(&self.kept[i])
         self.labels.move_labels(i, self.block.change.data(), -kappa, &self.w[0])
-        self.n_looks += self.labels.n_labels + self.block.table.n_looks
+        self.n_looks += self.block.n_looks
         return decrease
 
     def rebuild(self):
         """Sum the weights from the dual variables anew: they are a sum of many small moves."""
         Sweep.rebuild(self)
-        self.block.table.renew(&self.w[self.labels.first_pair])
+        self.block.renew()
 
     cdef double add_block(self, Py_ssize_t i, bint consistent, double* w) except? -1 nogil:
         cdef double scale = self.labels.block_weight[i] / self.lam, loss

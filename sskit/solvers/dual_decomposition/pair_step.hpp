@@ -11,18 +11,6 @@ struct Marginals {
     double end[2];
 };
 
-// How much it counts that ends differ from what is asked of them, > 0, and what divisions need
-struct Tie {
-    double value;
-    double half, one, two;  // 1 / (1 + value / 2) and so on
-
-    explicit Tie(double value)
-        : value(value),
-          half(1.0 / (1.0 + 0.5 * value)),
-          one(1.0 / (1.0 + value)),
-          two(1.0 / (1.0 + 2.0 * value)) {}
-};
-
 // The ends that go best with both = z: they minimise (end[0] - a)^2 + (end[1] - b)^2.
 inline void complete(double z, double a, double b, double* end) {
     // q(1, 0) and q(0, 1) are a projection onto a triangle
@@ -39,7 +27,7 @@ inline void complete(double z, double a, double b, double* end) {
 // The marginals that minimise
 //     (both - from)^2 / 2 - gain (both - from) + tie ((end[0] - a)^2 + (end[1] - b)^2) / 2;
 // gain is finite.
-inline Marginals nearest_pair(double from, double gain, const Tie& tie, double a, double b) {
+inline Marginals nearest_pair(double from, double gain, double tie, double a, double b) {
     // Given q(1, 1) = z the ends are those of complete(); what is left is a convex function of z.
     // Its slope is z - from - gain and tie times a broken line: (z - a - b + 1) / 2 where
     // q(0, 0) = 0, but z - low where an end is 1 as well; else the sum of how far z is above an
@@ -48,14 +36,14 @@ inline Marginals nearest_pair(double from, double gain, const Tie& tie, double a
     double z = from + gain;
     if (high > 1.0) {
         // one end is 1 from z = 1 - (high - low) on
-        const double farther = (z + tie.value * low) * tie.one;
-        z = (z + 0.5 * tie.value * full) * tie.half;
+        const double farther = (z + tie * low) / (1.0 + tie);
+        z = (z + 0.5 * tie * full) / (1.0 + 0.5 * tie);
         if (z > 1.0 - high + low) z = farther;
     } else if (z < full) {
-        z = (z + 0.5 * tie.value * full) * tie.half;
+        z = (z + 0.5 * tie * full) / (1.0 + 0.5 * tie);
     } else if (z > low) {
-        z += tie.value * low;
-        z = z * tie.one > high ? (z + tie.value * high) * tie.two : z * tie.one;
+        z += tie * low;
+        z = z / (1.0 + tie) > high ? (z + tie * high) / (1.0 + 2.0 * tie) : z / (1.0 + tie);
     }
     Marginals m{std::min(std::max(z, 0.0), 1.0), {}};
     complete(m.both, a, b, m.end);
@@ -63,18 +51,18 @@ inline Marginals nearest_pair(double from, double gain, const Tie& tie, double a
 }
 
 // How much of a small move of what is asked of an end this end does not follow at the minimum m
-inline double stiffness(const Marginals& m, int side, const Tie& tie) {
+inline double stiffness(const Marginals& m, int side, double tie) {
     const double z = m.both;
     const bool one = m.end[side] > z, other = m.end[1 - side] > z;  // q(1, 0), q(0, 1) > 0
     const bool full = m.end[0] + m.end[1] - z >= 1.0 - 1e-12;  // q(0, 0) = 0, but for rounding
     const bool free = 0.0 < z && z < 1.0;
     if (full) {
-        if (one && other) return free ? 0.5 * tie.half : 0.5;
-        return one && free ? tie.one : 1.0;
+        if (one && other) return free ? 1.0 / (2.0 + tie) : 0.5;
+        return one && free ? 1.0 / (1.0 + tie) : 1.0;
     }
     if (one) return 0.0;
     if (!free) return 1.0;
-    return other ? tie.one : (1.0 + tie.value) * tie.two;
+    return other ? 1.0 / (1.0 + tie) : (1.0 + tie) / (1.0 + 2.0 * tie);
 }
 
 }  // namespace sskit

@@ -9,18 +9,13 @@ ctypedef fused index_t:
     int32_t
     int64_t
 
-ctypedef fused pointer_t:
-    int32_t
-    int64_t
-
 ctypedef fused float_t:
     double
     float
 
-FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+FLOATS = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.float16))
 INDICES = (np.dtype(np.int32), np.dtype(np.int64))
 cdef double LARGEST = np.finfo(np.float64).max
-DOUBLE = np.dtype(np.float64)
 
 
 def all_within(array, double limit=LARGEST):
@@ -38,25 +33,26 @@ def all_within(array, double limit=LARGEST):
     within : bool
         False for NaN, and for other dtypes and arrays that are not contiguous, too.
     """
-    cdef Doubles numbers = Doubles(array)
+    cdef Floats numbers = Floats(array)
+    cdef const double* values = <const double*>numbers.values
     cdef Py_ssize_t j
-    if numbers.n < 0:
+    if numbers.size != sizeof(double):
         return False
     if limit >= LARGEST:
-        return are_finite(numbers.values, numbers.n)
+        return are_finite(values, numbers.n)
     for j in range(numbers.n):
-        if not -limit <= numbers.values[j] <= limit:
+        if not -limit <= values[j] <= limit:
             return False
     return True
 
 
 def is_nonnegative(array):
     """Return whether an array is a contiguous one of float64 without negative numbers or NaN."""
-    cdef Doubles numbers = Doubles(array)
+    cdef Floats numbers = Floats(array)
     cdef Py_ssize_t j
-    cdef bint positive = numbers.n >= 0
-    for j in range(numbers.n):
-        positive &= numbers.values[j] >= 0.0
+    cdef bint positive = numbers.size == sizeof(double)
+    for j in range(numbers.n if positive else 0):
+        positive &= (<const double*>numbers.values)[j] >= 0.0
     return positive
 
 
@@ -64,42 +60,35 @@ cdef bint is_matrix(array, width):
     """Return whether an array is a C-contiguous matrix of so many columns of finite float64."""
     if type(array) is not np.ndarray or array.ndim != 2 or array.shape[1] != width:
         return False
-    cdef Doubles numbers = Doubles(array)
-    return numbers.n > 0 and array.flags.c_contiguous and are_finite(numbers.values, numbers.n)
+    return array.size > 0 and array.flags.c_contiguous and all_within(array)
 
 
-cdef class Doubles:
+cdef class Floats:
     """The numbers of an array in the order of its memory, for as long as this lives.
 
     Parameters
     ----------
     array : object
-        Anything; if it is no contiguous ndarray of float64, `n` is -1.
+        Anything; if it is no contiguous ndarray of float64, float32 or float16, `size` is 0.
     """
 
     cdef Py_buffer buffer
-    cdef bint held
-    cdef const double* values
+    cdef const void* values
     cdef Py_ssize_t n
+    cdef Py_ssize_t size             # bytes of a number
 
     def __cinit__(self, array):
-        self.n = -1
-        if type(array) is not np.ndarray:
-            return
-        dtype = array.dtype
-        # there is but one in most arrays; files bring others that are equal
-        if dtype is not DOUBLE and dtype != DOUBLE:
+        if type(array) is not np.ndarray or array.dtype not in FLOATS:
             return
         flags = array.flags
         if not (flags.c_contiguous or flags.f_contiguous):
             return
         PyObject_GetBuffer(array, &self.buffer, PyBUF_ANY_CONTIGUOUS)
-        self.held = True
-        self.values = <const double*>self.buffer.buf
-        self.n = self.buffer.len // <Py_ssize_t>sizeof(double)
+        self.values, self.size = self.buffer.buf, self.buffer.itemsize
+        self.n = self.buffer.len // self.size
 
     def __dealloc__(self):
-        if self.held:
+        if self.size:
             PyBuffer_Release(&self.buffer)
 
 
@@ -117,25 +106,12 @@ def all_finite(array):
         False for what is no ndarray of float64, float32 or float16, or not contiguous, too.
         Nothing is copied.
     """
-    if type(array) is not np.ndarray:
-        return False
-    flags = array.flags
-    if not (flags.c_contiguous or flags.f_contiguous):
-        return False
-    cdef const double[::1] doubles
-    cdef const float[::1] singles
-    cdef const uint16_t[::1] halves
-    cdef Py_ssize_t n = array.size
-    if array.dtype == np.float64:
-        doubles = array.ravel(order="K")
-        return n == 0 or are_finite(&doubles[0], n)
-    if array.dtype == np.float32:
-        singles = array.ravel(order="K")
-        return n == 0 or are_finite(&singles[0], n)
-    if array.dtype == np.float16:
-        halves = array.ravel(order="K").view(np.uint16)
-        return n == 0 or are_finite_halves(&halves[0], n)
-    return False
+    cdef Floats numbers = Floats(array)
+    if numbers.size == sizeof(double):
+        return are_finite(<const double*>numbers.values, numbers.n)
+    if numbers.size == sizeof(float):
+        return are_finite(<const float*>numbers.values, numbers.n)
+    return numbers.size and are_finite_halves(<const uint16_t*>numbers.values, numbers.n)
 
 
 cdef bint are_finite_halves(const uint16_t* values, Py_ssize_t n) noexcept nogil:
@@ -183,23 +159,20 @@ def is_canonical(X):
         sound, and the columns of each row within the matrix and rising.
     """
     values, indices, indptr = X.data, X.indices, X.indptr
-    for array, dtypes in ((values, FLOATS), (indices, INDICES), (indptr, INDICES)):
+    for array, dtypes in ((values, FLOATS[:2]), (indices, INDICES), (indptr, INDICES)):
         if type(array) is not np.ndarray or array.dtype not in dtypes or array.ndim != 1:
             return False
         if not array.flags.c_contiguous:
             return False
     n_rows, n_columns = X.shape
-    cdef bint long_indices = indices.dtype == np.int64, long_indptr = indptr.dtype == np.int64
-    if long_indices and long_indptr:
-        return rows_rise[int64_t, int64_t](indices, indptr, n_rows, n_columns, len(values))
-    if long_indices:
-        return rows_rise[int64_t, int32_t](indices, indptr, n_rows, n_columns, len(values))
-    if long_indptr:
-        return rows_rise[int32_t, int64_t](indices, indptr, n_rows, n_columns, len(values))
-    return rows_rise[int32_t, int32_t](indices, indptr, n_rows, n_columns, len(values))
+    if indices.dtype != indptr.dtype:
+        return False
+    if indices.dtype == np.int64:
+        return rows_rise[int64_t](indices, indptr, n_rows, n_columns, len(values))
+    return rows_rise[int32_t](indices, indptr, n_rows, n_columns, len(values))
 
 
-cdef bint rows_rise(const index_t[::1] indices, const pointer_t[::1] indptr, Py_ssize_t n_rows,
+cdef bint rows_rise(const index_t[::1] indices, const index_t[::1] indptr, Py_ssize_t n_rows,
                     Py_ssize_t n_columns, Py_ssize_t n_values):
     """Return whether the columns of each row rise within the matrix, and pointers are sound."""
     cdef Py_ssize_t t, j, before, n = min(indices.shape[0], n_values)

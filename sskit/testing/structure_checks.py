@@ -84,7 +84,7 @@ def check_structure(model, X, y, *, labellings=None, random_state=None, n_trials
     if structure.is_latent:
         full = next(structure.starts(inputs, truths, rng))
     answers = Answers(model, inputs, truths, getattr(model, "n_weights", None), full)
-    laws = (LatentLaws if structure.is_latent else Laws)(answers, labellings)
+    laws = Laws(answers, labellings)
     trials = [rng.normal(scale=10.0**-k, size=laws.answers.n_weights) for k in range(n_trials)]
     for i in range(len(inputs)):
         laws.try_sample(i, trials)
@@ -119,102 +119,77 @@ class Laws:
             same = all(map(np.array_equal, *pair))
             require(same, i, f"joint_feature of {labelling!r:.80} differs when asked again")
         require(content(x) == before, i, "joint_feature or loss has changed the input")
+        if self.answers.full is not self.answers.Y:
+            self.try_completions(i, trials, met)
         found = []
-        self.complete(i, trials, met)
         for w in trials:
             for augmented in (False, True):
-                labelling = self.ask(i, w, augmented)
+                labelling, _ = self.ask_twice(i, "argmax", w, augmented)
                 met[answers.key(i, labelling)] = labelling
                 found.append((w, augmented, self.value(i, labelling, w, augmented)))
-        for w, augmented, best in found if self.exact else ():
-            for labelling in met.values():
-                other = self.value(i, labelling, w, augmented)
+        for w, augmented, best in found:
+            if self.exact and not augmented:
+                twice = self.value(i, self.asked(i, "argmax", 2.0 * w), w)
                 require(
-                    other <= best + ROUNDING * (abs(best) + abs(other) + np.abs(w).max()),
+                    close(best, twice),
                     i,
-                    f"argmax {'with' if augmented else 'without'} y_true found {best:g}, but "
-                    f"{labelling!r:.80} has {other:g}"
-                    + ("; does it add the loss?" if augmented else ""),
+                    f"argmax found {best:g} and, by twice the weights, {twice:g}: the score of a "
+                    "labelling must be the product of w and its joint_feature",
                 )
+            asked = f"argmax {'with' if augmented else 'without'} y_true"
+            self.require_best(i, w, augmented, best, met.values(), asked)
 
-    def complete(self, i, trials, met):
-        """Try the laws of completions, and add these to the labellings; there are none."""
-
-    def ask(self, i, w, augmented):
-        """Return a labelling; raise AssertionError if the next answer is another."""
-        found, again = (self.asked(i, w, augmented) for _ in range(2))
-        first, second = (self.value(i, labelling, w, augmented) for labelling in (found, again))
-        require(close(first, second), i, f"argmax found {first:g} and, asked again, {second:g}")
-        if self.exact and not augmented:
-            twice = self.value(i, self.asked(i, 2.0 * w, False), w, False)
-            require(
-                close(first, twice),
-                i,
-                f"argmax found {first:g} and, by twice the weights, {twice:g}: the score of a "
-                "labelling must be the product of w and its joint_feature",
-            )
-        return found
-
-    def asked(self, i, w, augmented):
-        """Return what argmax answers; raise AssertionError if it changes what it is given."""
-        given, before = w.copy(), content(self.answers.X[i])
-        found = self.answers.argmax(i, given, augmented)
-        require(np.array_equal(given, w), i, "argmax has changed the weights")
-        require(content(self.answers.X[i]) == before, i, "argmax has changed the input")
-        return found
-
-    def value(self, i, labelling, w, augmented):
-        """Return the score of a labelling, with its loss if augmented."""
-        index, value = self.answers.joint_feature(i, labelling)
-        score = float(np.dot(w[index], value))
-        return score + (self.answers.loss(i, labelling) if augmented else 0.0)
-
-
-class LatentLaws(Laws):
-    """Those of a structure whose labellings have hidden parts."""
-
-    def complete(self, i, trials, met):
-        """Try the laws of completions, and add these to the labellings."""
-        answers, x = self.answers, self.answers.X[i]
+    def try_completions(self, i, trials, met):
+        """Try the laws of completions of hidden parts, and add these to the labellings."""
+        answers, found = self.answers, []
         self.require_seen(i, answers.full[i])
-        before, found = content(x), []
         for w in trials:
-            pair = [self.completed(i, w) for _ in range(2)]
-            require(content(x) == before, i, "complete has changed the input")
-            first, again = (self.value(i, y, w, False) for y in pair)
-            told = f"complete found {first:g} and, asked again, {again:g}"
-            require(close(first, again), i, told)
+            pair = self.ask_twice(i, "complete", w)
             for y in pair:
                 loss = answers.loss(i, y)
                 told = f"complete found {y!r:.80}, whose loss is {loss:g}: it does not agree"
                 require(loss == 0.0, i, told)
                 self.require_seen(i, y)
                 met[answers.key(i, y)] = y
-            found.append((w, first))
+            found.append((w, self.value(i, pair[0], w)))
         known = [y for y in met.values() if self.agrees(i, y)]
-        for w, best in found if self.exact else ():
-            for y in known:
-                other = self.value(i, y, w, False)
-                require(
-                    other <= best + ROUNDING * (abs(best) + abs(other) + np.abs(w).max()),
-                    i,
-                    f"complete found {best:g}, but {y!r:.80} agrees with what is known and has "
-                    f"{other:g}",
-                )
+        for w, best in found:
+            which = " agrees with what is known and"
+            self.require_best(i, w, False, best, known, "complete", which)
 
-    def completed(self, i, w):
-        """Return what complete answers; raise AssertionError if it changes the weights."""
-        given = w.copy()
-        found = ask(
-            self.answers.model,
-            "complete",
-            f"sample {i}",
-            self.answers.X[i],
-            self.answers.Y[i],
-            given,
-        )
-        require(np.array_equal(given, w), i, "complete has changed the weights")
+    def ask_twice(self, i, method, w, augmented=False):
+        """Return two answers; raise AssertionError unless they are as good as each other."""
+        pair = [self.asked(i, method, w, augmented) for _ in range(2)]
+        first, again = (self.value(i, labelling, w, augmented) for labelling in pair)
+        require(close(first, again), i, f"{method} found {first:g} and, asked again, {again:g}")
+        return pair
+
+    def asked(self, i, method, w, augmented=False):
+        """Return what a method answers; raise AssertionError if it changes what it is given."""
+        x, y, given = self.answers.X[i], self.answers.Y[i], w.copy()
+        before = content(x)
+        arguments = (x, y, given) if method == "complete" else (x, given, y)[: 2 + augmented]
+        found = ask(self.answers.model, method, f"sample {i}", *arguments)
+        require(np.array_equal(given, w), i, f"{method} has changed the weights")
+        require(content(x) == before, i, f"{method} has changed the input")
         return found
+
+    def value(self, i, labelling, w, augmented=False):
+        """Return the score of a labelling, with its loss if augmented."""
+        index, value = self.answers.joint_feature(i, labelling)
+        score = float(np.dot(w[index], value))
+        return score + (self.answers.loss(i, labelling) if augmented else 0.0)
+
+    def require_best(self, i, w, augmented, best, labellings, asked, which=""):
+        """Raise AssertionError if one of some labellings is better than what an exact one found."""
+        for labelling in labellings if self.exact else ():
+            other = self.value(i, labelling, w, augmented)
+            require(
+                other <= best + ROUNDING * (abs(best) + abs(other) + np.abs(w).max()),
+                i,
+                f"{asked} found {best:g}, but {labelling!r:.80}{which} has {other:g}"
+                + "; does it add the loss?" * augmented,
+            )
 
     def agrees(self, i, y):
         """Return whether a full labelling agrees with what is known: as far as one can tell."""

@@ -86,7 +86,7 @@ def graph_oracle(rng):
         given["cost"] = pick(rng, [1.0, np.ones(n_nodes)])
     if name == "expansion":
         given |= {"start": np.zeros(n_nodes, dtype=int), "moves": pick(rng, ["expansion", "swap"])}
-        given |= {"persistency": True, "return_bound": pick(rng, [True, False])}
+        given["persistency"] = True
     if name == "tree_marginals":
         given["return_pairs"] = pick(rng, [True, False])
     given |= {

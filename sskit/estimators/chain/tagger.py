@@ -136,7 +136,7 @@ class SequenceTagger(
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
         Kernel of two tokens, as in :class:`sklearn.svm.SVC`; a callable takes two matrices of rows.
         With "precomputed" the features of a token are its kernels with all training tokens.
-        Parameters that it does not have must keep their defaults.
+        Parameters that it does not have make no difference.
     gamma : {"scale", "auto"} or float, default="scale"
         Coefficient of the kernels "rbf", "poly" and "sigmoid", as in SVC.
     degree : int, default=3

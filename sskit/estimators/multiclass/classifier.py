@@ -80,8 +80,8 @@ class StructSVMClassifier(
         non-negative, and zero where both classes are the same. A model object has its own.
     fit_intercept : bool, default=True
         Whether to add a constant feature 1 (to a kernel: 1), regularised as the others are. A model
-        object has its own features, and no use for this, the next three parameters and kernels:
-        they must have their defaults.
+        object has its own features, and this, the next three parameters and kernels make no
+        difference to it.
     standardize : {"auto", True, False}, default="auto"
         Whether columns are centred and scaled to variance one for the fit, so that neither their
         units nor their offsets matter: "auto" does so to dense rows, and leaves sparse ones as they
@@ -102,7 +102,7 @@ class StructSVMClassifier(
         completed: clusters of the rows of each class, or what the model object begins with. The
         start that ends with the lowest objective is kept. All share `max_iter`.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
-        As in :class:`sklearn.svm.SVC`. Parameters that it does not have must keep their defaults.
+        As in :class:`sklearn.svm.SVC`. Parameters that it does not have make no difference.
     gamma : {"scale", "auto"} or float, default="scale"
         Coefficient of the kernels "rbf", "poly" and "sigmoid", as in SVC.
     degree : int, default=3

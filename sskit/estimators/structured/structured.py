@@ -11,11 +11,9 @@ from sklearn.utils import check_random_state
 
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT
-from sskit.estimators.base.columns import refuse_standardize
 from sskit.estimators.base.estimator import TrainingTask
 from sskit.estimators.base.facts import Facts, WeightSums, same
 from sskit.estimators.base.fitted_state import check_numbers, raise_damaged
-from sskit.estimators.base.kernels import require_defaults
 from sskit.estimators.base.weights import default_lam
 from sskit.estimators.completion.convex_concave import ConvexConcave
 from sskit.estimators.completion.gate import refuse_hidden
@@ -25,15 +23,6 @@ from sskit.inputs.weights import check_sample_weight
 from sskit.models.structured.compiled import CompiledModel, CompiledStructure
 from sskit.models.structured.pystruct import adapted, is_latent, needs_data
 from sskit.models.structured.structure import Structure
-
-# Parameters that belong to the model "multiclass" alone, with their defaults.
-MULTICLASS_ONLY = {
-    "fit_intercept": True,
-    "class_weight": None,
-    "loss": "zero_one",
-    "kernel": "linear",
-    "n_components": 1,
-}
 
 
 class Samples(NamedTuple):
@@ -98,9 +87,6 @@ def gate(estimator, X, y, sample_weight, part=False):
     if isinstance(estimator.model, type):
         name = estimator.model.__name__
         raise TypeError(f"model must be an object, got the class {name}; write {name}(...)")
-    why = "cannot be combined with a model object, which has its own features and loss"
-    require_defaults(estimator, MULTICLASS_ONLY, why)
-    refuse_standardize(estimator, why)
     if is_latent(estimator.model):
         refuse_hidden(estimator, type(estimator.model).__name__, part)
         if estimator.warm_start:

@@ -11,7 +11,6 @@ from sskit.models.graph.structure import GraphStructure
 from sskit.models.layout import WeightLayout
 from sskit.models.request import Decoder, Request, gather
 from sskit.models.structure import NodeLoss, StructuredProblem
-from sskit.oracles.graph.cut import Cut, leave_cut, take_cut
 from sskit.oracles.graph.potentials import Topologies, choose, form_of
 from sskit.oracles.tree.choice import ORACLES
 
@@ -276,14 +275,14 @@ class GraphModel:
         topologies, rows = self._topologies(graphs), self._rows(graphs)
         names = self._choices(topologies, len(graphs))
         weights = gather(rows, coef, others)
-        map, structure = self._bound(graphs, topologies, names, rows, take_cut)
-        return CutDecoder(Request(map, structure, weights, allowed), n_jobs)
+        map, structure = self._bound(graphs, topologies, names, rows)
+        return Decoder(Request(map, structure, weights, allowed), n_jobs)
 
-    def _bound(self, graphs, topologies, names, rows, cut=Cut):
+    def _bound(self, graphs, topologies, names, rows):
         """Return the feature map and the structure of graphs with these oracles."""
         self.check(graphs)
         kinds = [name for name in ORACLES if name in names]
-        oracles = [cut() if name == "graphcut" else ORACLES[name]() for name in kinds]
+        oracles = [ORACLES[name]() for name in kinds]
         choice = np.array([kinds.index(name) for name in names], dtype=np.int8)
         if topologies is not None:
             topologies.arrange(oracles, choice, self.n_states)
@@ -376,18 +375,6 @@ class AttractiveModel(GraphModel):
         """Raise ValueError for the first graph that has a negative feature of an edge."""
         if self.inference != "elimination":
             refuse_negative(graphs.edge_features)
-
-
-class CutDecoder(Decoder):
-    """A `Decoder` that leaves the memory of cuts to the next one of the thread."""
-
-    def run(self, function, out):
-        """Call function(request, start, stop, out) for every part; return `out`."""
-        out = super().run(function, out)
-        for oracle in self.request.structure.oracles:
-            if isinstance(oracle, Cut):
-                leave_cut(oracle)
-        return out
 
 
 def rows_of(parts):

@@ -7,7 +7,7 @@ import threading
 from contextlib import suppress
 
 import numpy as np
-from joblib import Parallel, delayed, wrap_non_picklable_objects
+from joblib import Parallel, delayed
 from joblib.parallel import get_active_backend
 
 PARALLEL = ("threads", "processes")
@@ -125,36 +125,29 @@ def run_shares(function, shares, model, prefer):
     Exception
         What the function raised.
     """
-    parallel = Parallel(len(shares), prefer=prefer)
-    if not uses_processes(prefer):
-        return parallel(delayed(function)(*share) for share in shares)
-    # Pickled here, for an error that says what is wrong; and joblib makes no read-only memory
-    # maps of bytes, where a structure may want to change its input or return a part of it.
+    # no memory maps that are read only: a structure may change its input or return a part of it
+    parallel, leader = Parallel(len(shares), prefer=prefer, max_nbytes=None), os.getpid()
     try:
-        calls = [
-            # classes of the main script go by value, as joblib sends them
-            pickle.dumps(wrap_non_picklable_objects((function, *share), keep_wrapper=False))
-            for share in shares
-        ]
-    except Exception as error:
+        return parallel(delayed(call)(leader, function, *share) for share in shares)
+    except pickle.PicklingError as error:
         raise TypeError(
-            f"{type(model).__name__} or its samples cannot be sent to other processes: {error}. "
-            "Let them be pickled, or set parallel = 'threads' on the model"
+            f"{type(model).__name__} or its samples cannot be sent to other processes. Let them "
+            "be pickled, or set parallel = 'threads' on the model"
         ) from error
-    leader = os.getpid()
-    return parallel(delayed(call)(sent, leader) for sent in calls)
 
 
-def call(sent, leader):
-    """Call a function that another process has sent with its arguments.
+def call(leader, function, *arguments):
+    """Call a function for another process, or for this one.
 
     Parameters
     ----------
-    sent : bytes
-        The function and its arguments.
     leader : int
         Number of that process. A terminal sends Ctrl-C to all of them, but what it means is for
         the leader to say: a worker that broke off would break off the fit.
+    function : callable
+        What to call.
+    *arguments : object
+        Its arguments.
 
     Returns
     -------
@@ -163,5 +156,4 @@ def call(sent, leader):
     """
     if os.getpid() != leader and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-    function, *arguments = pickle.loads(sent)
     return function(*arguments)

@@ -37,7 +37,6 @@ cdef extern from "networks.hpp" namespace "sskit" nogil:
             const Potentials& p, int32_t k, const Network& network, const unsigned char* sides
         )
         void options(const Potentials& p, bint swaps, Py_ssize_t m, const int32_t* labels)
-        double alone(const Potentials& p)
 
 
 cdef class Cut(GraphOracle):
@@ -86,5 +85,5 @@ cdef class Cut(GraphOracle):
 # An empty flow network with room for so many; the one door to PyMaxflow.
 cdef object flow_graph(Py_ssize_t n_nodes, Py_ssize_t n_edges)
 # scratch memory that a thread keeps from one cut to its next
-cpdef Cut take_cut()
-cpdef leave_cut(Cut cut)
+cdef Cut take_cut()
+cdef leave_cut(Cut cut)

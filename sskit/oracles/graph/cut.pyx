@@ -164,12 +164,12 @@ _LEFT = threading.local()
 cdef Py_ssize_t MOST_LEFT = 100_000  # nodes and edges, about 10 MB
 
 
-cpdef Cut take_cut():
+cdef Cut take_cut():
     """Return scratch memory for cuts, that of this thread's last one if it is there."""
     return _LEFT.__dict__.pop("cut", None) or Cut()
 
 
-cpdef leave_cut(Cut cut):
+cdef leave_cut(Cut cut):
     """Leave scratch memory to the next cut of this thread."""
     if cut.max_nodes + cut.max_edges <= MOST_LEFT:
         _LEFT.cut = cut
@@ -259,23 +259,13 @@ cdef class Expansion(GraphOracle):
             self.moves.keep(p[0], k, self.cut.network, &self.cut.sides[0])
         return 0
 
-    cdef double least_bound(self, const Potentials* p, const int32_t* labels) noexcept nogil:
-        """Return the least upper bound of the score that is known without more cuts.
-
-        Alone, every node and edge could have its own best state. For Potts potentials the costs
-        of a labelling are what it falls short of that, and expansion moves end within twice the
-        least costs (Boykov, Veksler and Zabih 2001, theorem 6.1).
-        """
-        cdef double alone = self.moves.alone(p[0]), score = labelling_score(p, labels)
-        return max(score, 0.5 * (score + alone) if p.potts and not self.swaps else alone)
-
 
 cdef class QPBO(GraphOracle):
     """Roof duality, whose bound is that of the linear relaxation, and then message passing.
 
     Exact where the cut decides all nodes, above all where states can be exchanged at some nodes
     such that a cut represents all edges. Nodes that it does not decide get their labels from
-    `TRWS`, which begins with those that are given, and single nodes' moves.
+    `TRWS`, which begins with those that are given.
     """
 
     cdef readonly Py_ssize_t n_undecided  # nodes, in the last call
@@ -461,7 +451,7 @@ def graph_max_marginals(nodes, edges=None, pairwise=None):
 
 
 def expansion(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0, start=None,
-              moves="expansion", persistency=True, return_bound=False):
+              moves="expansion", persistency=True):
     """Find a good labelling of a graph with any number of states by moves, each a minimum cut.
 
     Maximises ``sum_v nodes[v, y_v] + sum_e pairwise[e, y_u, y_v]`` with ``(u, v) = edges[e]``,
@@ -492,19 +482,14 @@ def expansion(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0, start=N
     persistency : bool, default=True
         Whether to fix nodes of Potts potentials first whose best state is certain, by a cut for
         each state (Kovtun 2003).
-    return_bound : bool, default=False
-        Whether to return an upper bound of the maximum too.
 
     Returns
     -------
     labels : ndarray of shape (n_nodes,), int32
         A labelling that no move improves, no worse than `start`.
     score : float
-        Its score.
-    bound : float
-        No labelling scores more; only if `return_bound`. For Potts potentials and expansions it
-        is at most half as far above the score as the sum of the maxima of all potentials; equal
-        to the score (up to rounding) if all nodes were certain.
+        Its score. What it falls short of the sum of all maxima is, for Potts potentials and
+        expansions, at most twice the least that any labelling does.
 
     Raises
     ------
@@ -516,6 +501,7 @@ def expansion(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0, start=N
     See Also
     --------
     graphcut : Two states, exactly.
+    trws : Any tables, with an upper bound of all scores.
 
     References
     ----------
@@ -536,12 +522,7 @@ def expansion(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0, start=N
     if not isinstance(moves, str) or moves not in ("expansion", "swap"):
         raise ValueError(f"moves must be 'expansion' or 'swap', got {moves!r}")
     cdef GraphPotentials potentials = GraphPotentials(nodes, edges, pairwise, truth, cost)
-    cdef Expansion oracle = Expansion(persistency, moves == "swap")
-    labels, score = potentials.labelled(oracle, start)
-    if not return_bound:
-        return labels, score
-    cdef const int32_t[::1] found = labels
-    return labels, score, oracle.least_bound(&potentials.struct_, &found[0])
+    return potentials.labelled(Expansion(persistency, moves == "swap"), start)
 
 
 def qpbo(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0):

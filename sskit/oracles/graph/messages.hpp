@@ -293,8 +293,7 @@ inline void plant(const MessageGraph& g, uint64_t* random, int32_t* parent) {
     }
 }
 
-// The scores of the states of a node with all neighbours that are outside, given their labels;
-// parent NULL: all are
+// The scores of the states of a node with all neighbours that are outside, given their labels
 template <int N, bool POTTS>
 SSKIT_INLINE void score_states(const MessageGraph& g, ptrdiff_t v, const int32_t* parent,
                                const int32_t* labels, double* out) {
@@ -302,11 +301,11 @@ SSKIT_INLINE void score_states(const MessageGraph& g, ptrdiff_t v, const int32_t
     copy(n, g.node + v * n, out);
     for (ptrdiff_t k = g.first_behind[v]; k < g.first_behind[v + 1]; ++k) {
         const int32_t e = g.behind[k], u = g.tail[e];
-        if (!parent || parent[u] == OUTSIDE) add_edge<POTTS>(g, n, e, true, labels[u], out);
+        if (parent[u] == OUTSIDE) add_edge<POTTS>(g, n, e, true, labels[u], out);
     }
     for (ptrdiff_t k = g.first_ahead[v]; k < g.first_ahead[v + 1]; ++k) {
         const int32_t e = g.ahead[k], u = g.head[e];
-        if (!parent || parent[u] == OUTSIDE) add_edge<POTTS>(g, n, e, false, labels[u], out);
+        if (parent[u] == OUTSIDE) add_edge<POTTS>(g, n, e, false, labels[u], out);
     }
 }
 
@@ -338,27 +337,6 @@ SSKIT_INLINE void label_forest(const MessageGraph& graph, const int32_t* parent,
 SSKIT_CLONES void move_forest(const MessageGraph& g, const int32_t* parent, double* value,
                               int32_t* labels) {
     SSKIT_CHOOSE(label_forest, parent, value, labels)
-}
-
-// Give each node its best state while its neighbours keep theirs, until no node changes (Besag
-// 1986); where potentials differ by rounding there may be circles
-template <int N, bool POTTS>
-SSKIT_INLINE void improve_nodes(const MessageGraph& g, int n_rounds, int32_t* labels) {
-    const ptrdiff_t n = row_size<N>(g);
-    for (bool changed = true; changed && n_rounds; --n_rounds) {
-        changed = false;
-        for (ptrdiff_t v = 0; v < g.n_nodes; ++v) {
-            score_states<N, POTTS>(g, v, nullptr, labels, g.belief);
-            const ptrdiff_t best = place_of_largest(g.belief, n);
-            if (!(g.belief[best] > g.belief[labels[v]])) continue;
-            labels[v] = (int32_t)best;
-            changed = true;
-        }
-    }
-}
-
-SSKIT_CLONES void move_nodes(const MessageGraph& g, int32_t* labels) {
-    SSKIT_CHOOSE(improve_nodes, 100, labels)
 }
 #undef SSKIT_CHOOSE
 #undef SSKIT_CHOOSE_ROWS
@@ -434,11 +412,10 @@ struct Messages : MessageGraph {
         }
     }
 
-    // Label single nodes and then forests anew, each given the other nodes; no messages are read.
+    // Label forests anew, each given the other nodes; no messages are read.
     void move(ptrdiff_t n_forests, int32_t* labels) {
         const MessageGraph ways[] = {*this, turned()};
         uint64_t random = 1;  // the same question has the same answer
-        move_nodes(*this, labels);
         if (n_edges == 0) return;
         parents.resize(n_nodes);
         values.resize(n_nodes * stride);

@@ -287,27 +287,6 @@ struct Moves {
             else if (labels[v] == low || labels[v] == high) trial[v] = low, second[v] = high;
         }
     }
-
-    // The sum of the scores of nodes and edges that are certain, and of the best of all others
-    double alone(const Potentials& p) const {
-        double total = 0.0;
-        for (ptrdiff_t v = 0; v < p.n_nodes; ++v) {
-            const double* own = reduced.data() + v * p.n_states;
-            total += certain[v] >= 0 ? p.node[v * p.stride + certain[v]]
-                                     : *std::max_element(own, own + p.n_states);
-        }
-        for (ptrdiff_t e = 0; e < p.n_edges; ++e) {
-            const int32_t a = certain[p.ends[2 * e]], b = certain[p.ends[2 * e + 1]];
-            if (a >= 0 && b >= 0) total += pair_score(&p, e, a, b);
-            if (a >= 0 || b >= 0) continue;
-            double best = -std::numeric_limits<double>::infinity();
-            for (int32_t i = 0; i < p.n_states; ++i)
-                for (int32_t j = 0; j < p.n_states; ++j)
-                    best = std::max(best, pair_score(&p, e, i, j));
-            total += best;
-        }
-        return total;
-    }
 };
 
 }  // namespace sskit

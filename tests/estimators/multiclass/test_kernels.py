@@ -353,16 +353,8 @@ def test_scikit_learn_checks(estimator, check):
 @pytest.mark.parametrize(
     ("params", "pattern"),
     [
-        ({"kernel": "linear"}, "^gamma=0.5 has no meaning with kernel='linear'.*'scale'"),
-        ({"kernel": "precomputed"}, "^gamma=0.5 has no meaning with kernel='precomputed'"),
-        ({"kernel": linear_kernel}, "^gamma=0.5 has no meaning with kernel=a callable"),
-        ({"degree": 2}, "^degree=2 has no meaning with kernel='rbf'; leave it at 3"),
-        ({"coef0": 1.0}, "^coef0=1.0 has no meaning with kernel='rbf'"),
         ({"bounds": (0, None)}, "^bounds cannot be kept with kernel='rbf'"),
-        (
-            {"kernel": "precomputed", "gamma": "scale", "kernel_cache": 2.0},
-            "^kernel_cache=2.0 has no meaning with kernel='precomputed'",
-        ),
+        ({"kernel": linear_kernel, "prior": np.zeros(4)}, "^a prior .* with kernel=a callable"),
     ],
 )
 @pytest.mark.parametrize("make", [classifier, tagger])
@@ -370,6 +362,15 @@ def test_parameters_that_do_not_fit(make, params, pattern, iris, strings):
     X, y = iris if make is classifier else strings
     with pytest.raises(ValueError, match=pattern):
         make(**params).fit(X, y)
+
+
+@pytest.mark.parametrize("make", [classifier, tagger])
+def test_parameters_that_a_kernel_does_not_have_make_no_difference(make, iris, strings):
+    X, y = iris if make is classifier else strings
+    for kernel, idle in [("linear", {"gamma": 0.7}), ("rbf", {"degree": 5, "coef0": 2.0})]:
+        one, other = (make(kernel=kernel, **given).fit(X, y) for given in ({}, idle))
+        name = "dual_coef_" if kernel == "rbf" else "coef_"
+        np.testing.assert_array_equal(getattr(other, name), getattr(one, name))
 
 
 def test_wrong_kernel_matrices(iris, strings):
@@ -392,23 +393,6 @@ def test_wrong_kernel_matrices(iris, strings):
         tagger(kernel="precomputed", gamma="scale").fit(X, y)
     with pytest.raises(ValueError, match="must be dense"):
         tagger(kernel="precomputed", gamma="scale").fit([sp.csr_array(x) for x in X], y)
-
-
-def test_a_model_object_has_no_kernel():
-    class Signs:
-        """Two labels, one weight."""
-
-        def joint_feature(self, x, y):
-            return np.array([x * y])
-
-        def loss(self, y_true, y):
-            return float(y_true != y)
-
-        def argmax(self, x, w, y=None):
-            return 1 if w[0] * x > 0 else -1
-
-    with pytest.raises(ValueError, match="kernel='rbf'"):
-        classifier(model=Signs(), gamma="scale").fit([1.0, -1.0], [1, -1])
 
 
 def test_a_kernel_that_is_not_definite_proves_nothing():

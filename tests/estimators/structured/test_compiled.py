@@ -400,8 +400,6 @@ def test_models_that_return_something_else_are_told():
         StructSVMClassifier(Costly()).fit(X, y)
     with pytest.raises(TypeError, match=r"got the class Costly; write Costly\(\.\.\.\)"):
         StructSVMClassifier(Costly).fit(X, y)
-    with pytest.raises(ValueError, match="kernel='rbf' cannot be combined with a model object"):
-        StructSVMClassifier(Costly(), kernel="rbf").fit(X, y)
     with pytest.raises(NotImplementedError, match="CompiledModel must implement feature_map"):
         StructSVMClassifier(CompiledModel()).fit(X, y)
 

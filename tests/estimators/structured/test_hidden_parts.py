@@ -211,7 +211,6 @@ def test_the_length_of_the_weights_must_be_known():
 REFUSED = {
     "slack": ({"rescaling": "slack"}, "rescaling='slack' needs labellings that are known"),
     "warm": ({"warm_start": True}, "warm_start=True needs labellings"),
-    "components": ({"n_components": 2}, "n_components=2 cannot be combined with a model object"),
 }
 
 

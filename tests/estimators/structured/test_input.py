@@ -16,8 +16,6 @@ def matchings():
 @pytest.mark.parametrize(
     ("params", "match"),
     [
-        ({"fit_intercept": False}, "fit_intercept=False cannot be combined with a model object"),
-        ({"class_weight": "balanced"}, "class_weight='balanced' cannot be combined with a model"),
         ({"model": "chain"}, "model"),
         ({"model": 3}, "model"),
         ({"bounds": {"transitions": (0, 1)}}, "bounds has no block 'transitions'.*are 'coef'"),

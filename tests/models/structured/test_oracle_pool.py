@@ -217,8 +217,9 @@ def test_a_model_that_cannot_be_pickled():
     # nothing is sent where there is one worker
     other = StructSVMClassifier(processes(Lock()), random_state=0).fit(X, Y)
     np.testing.assert_array_equal(other.coef_, one.coef_)
-    with pytest.raises(TypeError, match="cannot pickle '_thread.lock' object. Let them be pickled"):
+    with pytest.raises(TypeError, match="to other processes. Let them be pickled") as caught:
         other.set_params(n_jobs=N_JOBS).predict(X)
+    assert "cannot pickle '_thread.lock' object" in str(caught.value.__cause__.__cause__)
 
 
 @pytest.mark.parametrize("value", ["process", None, True])

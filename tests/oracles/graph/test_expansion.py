@@ -27,23 +27,17 @@ def costs(value, nodes, gains):
 @pytest.mark.parametrize("persistency", [False, True])
 def test_within_twice_the_least_costs_and_mostly_best(persistency):
     rng = np.random.default_rng(0)
-    n_best = n_bounds = 0
+    n_best = 0
     for _ in range(1000):
         nodes, edges, gains = random_potts(rng)
         tables = as_tables(gains, nodes.shape[1])
-        labels, value, bound = expansion(
-            nodes, edges, gains, persistency=persistency, return_bound=True
-        )
+        labels, value = expansion(nodes, edges, gains, persistency=persistency)
         best = exhaustive(nodes, edges, tables)[1]
         assert value == pytest.approx(labelling_score(labels, nodes, edges, tables))
-        assert value <= best + 1e-9 and best <= bound + 1e-9
+        assert value <= best + 1e-9
         assert costs(value, nodes, gains) <= 2 * costs(best, nodes, gains) + 1e-9
-        assert costs(bound, nodes, gains) >= 0.5 * costs(value, nodes, gains) - 1e-9
         n_best += value >= best - 1e-9
-        n_bounds += bound <= best + 1e-9
     assert n_best >= 980
-    # only with certain nodes can the bound be met
-    assert n_bounds >= 500 if persistency else n_bounds < 500
 
 
 @pytest.mark.parametrize("moves", ["expansion", "swap"])
@@ -71,15 +65,16 @@ def test_certain_nodes_are_right(seed):
     rng = np.random.default_rng(seed)
     nodes, edges, gains = random_potts(rng, strength=0.5)
     tables = as_tables(gains, nodes.shape[1])
-    labels, value, bound = expansion(nodes, edges, gains, return_bound=True)
     best = exhaustive(nodes, edges, tables)[1]
-    if bound == pytest.approx(value, abs=1e-12):
-        assert value == pytest.approx(best)
     # what is certain does not depend on where the moves start
     start = rng.integers(nodes.shape[1], size=len(nodes))
-    other, other_value = expansion(nodes, edges, gains, start=start)
-    assert other_value <= bound + 1e-9
-    assert other_value >= labelling_score(start, nodes, edges, tables) - 1e-9
+    labels, value = expansion(nodes, edges, gains, start=start)
+    assert labelling_score(start, nodes, edges, tables) - 1e-9 <= value <= best + 1e-9
+    # where every node alone is better off by more than its edges could change, all are certain
+    order = np.sort(nodes, axis=1)
+    at_stake = np.bincount(edges.ravel(), np.repeat(gains, 2), len(nodes))
+    if (order[:, -1] - order[:, -2] > at_stake).all():
+        assert value == pytest.approx(best)
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -104,9 +99,9 @@ def test_metric_tables(seed):
     nodes = rng.normal(size=(n_nodes, 4))
     best = exhaustive(nodes, edges, tables)[1]
     for moves in ("expansion", "swap"):
-        labels, value, bound = expansion(nodes, edges, tables, moves=moves, return_bound=True)
+        labels, value = expansion(nodes, edges, tables, moves=moves)
         assert value == pytest.approx(labelling_score(labels, nodes, edges, tables))
-        assert value <= best + 1e-9 and best <= bound + 1e-9
+        assert value <= best + 1e-9
 
 
 def test_swaps_take_what_expansions_cannot():

@@ -15,10 +15,9 @@ CRFsuite is python-crfsuite (``pip install python-crfsuite``); without it there 
 Data are found in $SSKIT_DATA: conll2000 and wsj_pos. Seconds are those of the processor. About ten
 minutes; ``--task`` takes one of the two.
 
-With ``--choose`` no test set is looked at: for each method, with one model and with the average,
-and for three precisions of the prior, the log-loss, the calibration error and the accuracy of 1,000
-sentences of the training set of CoNLL-2000, chunks and parts of speech, where 3,000 others are
-learnt. About five minutes.
+With ``--choose`` no test set is looked at: for each method and for three precisions of the prior,
+the log-loss, the calibration error and the accuracy of 1,000 sentences of the training set of
+CoNLL-2000, chunks and parts of speech, where 3,000 others are learnt. About five minutes.
 """
 
 import argparse
@@ -30,7 +29,6 @@ from _cases import attributes
 from _common import processor_time
 from _data import load_conll2000, load_wsj_pos
 from sklearn.feature_extraction import DictVectorizer
-from sklearn.model_selection import RepeatedKFold
 
 from sskit import CalibratedTagger, SequenceTagger
 from sskit.metrics import span_f1_score, spans
@@ -99,7 +97,7 @@ def ours(name, model, data, chunked):
     error, more = None, f"fit {seconds:.0f} s"
     if chunked:
         error = span_error(model.span_confidence(X_test), y_test)
-        for risk in (None, "labelling", "tokens", "spans"):
+        for risk in (None, "labelling", "tokens"):
             predicted = model.set_params(risk=risk).predict(X_test)
             more += f", F1 {risk} {span_f1_score(list(y_test), list(predicted)):.4f}"
     figures = token_figures(p, model.classes_, y_test)
@@ -155,13 +153,9 @@ def choose(task):
     for method in ("temperature", "vector", "matrix"):
         for precision in (1.0, 10.0, 100.0)[: 1 if method == "temperature" else 3]:
             likelihood.PRECISION = precision  # of "temperature" there is no prior
-            for ensemble in (False, True):
-                model = CalibratedTagger(
-                    SequenceTagger(random_state=0), method=method, ensemble=ensemble
-                ).fit(X, y[:3000])
-                figures = token_figures(model.predict_proba(X_test), model.classes_, y[3000:])
-                kind = "average" if ensemble else "one model"
-                show(f"{method}, prior {precision:g}, {kind}", figures)
+            model = CalibratedTagger(SequenceTagger(random_state=0), method=method)
+            p = model.fit(X, y[:3000]).predict_proba(X_test)
+            show(f"{method}, prior {precision:g}", token_figures(p, model.classes_, y[3000:]))
 
 
 def main():
@@ -184,16 +178,9 @@ def main():
         X, X_test = vectorizer.fit_transform(dicts), vectorizer.transform(dicts_test)
         data = X, y, X_test, y_test
         print(f"{name:34}", *(f"{column:>8}" for column in columns))
-        for ensemble in (False, True):
-            for method in ("temperature", "vector", "matrix"):
-                model = CalibratedTagger(
-                    SequenceTagger(random_state=0), method=method, ensemble=ensemble
-                )
-                kind = "average" if ensemble else "one model"
-                ours(f"{method}, {kind}", model, data, name == "chunks")
-        cv = RepeatedKFold(n_splits=3, n_repeats=2, random_state=0)
-        model = CalibratedTagger(SequenceTagger(random_state=0), cv=cv)
-        ours("matrix, average of six", model, data, name == "chunks")
+        for method in ("temperature", "vector", "matrix"):
+            model = CalibratedTagger(SequenceTagger(random_state=0), method=method)
+            ours(method, model, data, name == "chunks")
         crfsuite((dicts, y, dicts_test, y_test), name == "chunks")
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 from sklearn.metrics import make_scorer
 
+from sskit._inside import unwrap
 from sskit.inputs.ragged_array import make_offsets
 from sskit.metrics._pairs import check_weights, compare
 
@@ -101,16 +102,8 @@ def ignored_by(estimator):
     label : object
         None if there is none.
     """
-    while not hasattr(estimator, "ignore_label"):
-        if getattr(estimator, "steps", None):
-            estimator = estimator.steps[-1][1]
-        elif hasattr(estimator, "best_estimator_"):
-            estimator = estimator.best_estimator_
-        elif hasattr(estimator, "estimator"):
-            estimator = estimator.estimator
-        else:
-            return None
-    return estimator.ignore_label
+    inside = (inner for inner, _ in unwrap(estimator))
+    return next((inner.ignore_label for inner in inside if hasattr(inner, "ignore_label")), None)
 
 
 def token_accuracy_score(y_true, y_pred, *, ignore_label=None, sample_weight=None):

@@ -545,9 +545,7 @@ def calibrated(rng):
     subject = pick(rng, [tagger, edged_tagger, same_trees])(rng)
     subject.target.set_params(warm_start=False)
     given = {"cv": 2, "method": pick(rng, ["matrix", "vector", "temperature"])}
-    subject.target = CalibratedTagger(
-        subject.target, ensemble=pick(rng, [True, False]), risk=pick(rng, [None, "tokens"]), **given
-    )
+    subject.target = CalibratedTagger(subject.target, risk=pick(rng, [None, "tokens"]), **given)
     return subject
 
 

@@ -142,7 +142,7 @@ CASES = {
         CalibratedTagger(SequenceTagger(**ONCE), cv=2), lambda: sequences(False),
     ),
     "sequences, edges, calibrated": (
-        CalibratedTagger(SequenceTagger(**ONCE), cv=2, ensemble=False), edged_sequences,
+        CalibratedTagger(SequenceTagger(**ONCE), cv=2), edged_sequences,
     ),
     "trees, calibrated": (CalibratedTagger(TreeTagger(**ONCE), cv=2), lambda: trees(True)),
     "matchings": (StructSVMClassifier(Matching(), **ONCE), matchings),

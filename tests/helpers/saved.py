@@ -242,7 +242,7 @@ MODELS = {
     ),
     "stopping": (EarlyStopping(SequenceTagger(random_state=0), random_state=0), chains),
     "calibrated": (
-        CalibratedTagger(SequenceTagger(**FAST), cv=2, ensemble=False),
+        CalibratedTagger(SequenceTagger(**FAST), cv=2),
         chains,
     ),
     "calibrated trees": (

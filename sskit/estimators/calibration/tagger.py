@@ -1,7 +1,6 @@
 """Taggers that tell probabilities."""
 
 import numbers
-import warnings
 
 import numpy as np
 from sklearn.base import clone
@@ -12,30 +11,31 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from sskit._tag_schemes import SCHEMES
+from sskit._inside import unwrap
+from sskit._tag_schemes import SCHEMES, find_spans, parse_tags
 from sskit.estimators.base.estimator import check_constraints, replace_fitted
 from sskit.estimators.base.fitted_state import check_labels, raise_damaged
 from sskit.estimators.base.known import check_known
 from sskit.estimators.base.meta import MetaEstimator
-from sskit.estimators.calibration.members import (
-    TAGGERS,
-    check_tagger,
-    fitted_calibration,
+from sskit.estimators.calibration.scores import (
     fitted_classes,
-    inner_estimator,
+    inner_tagger,
     possible_labels,
-    refuse_known,
-    refuse_labelling,
     scores_of,
 )
-from sskit.estimators.calibration.mixture import Mixture
+from sskit.estimators.chain.tagger import SequenceTagger
+from sskit.estimators.completion.states import has_states
+from sskit.estimators.tree.tagger import TreeTagger
 from sskit.inputs.ragged import split, stack_labels
 from sskit.inputs.ragged_array import locate, object_array
 from sskit.inputs.weights import check_sample_weight
 from sskit.metrics import token_accuracy_score
 from sskit.models.calibration.likelihood import METHODS, HeldOut, fit_calibration
+from sskit.models.calibration.scores import Calibration
+from sskit.models.calibration.spans import find_steps
 
-RISKS = ("labelling", "tokens", "spans")
+TAGGERS = (SequenceTagger, TreeTagger)
+RISKS = ("labelling", "tokens")
 
 
 class CalibratedTagger(MetaEstimator):
@@ -63,19 +63,16 @@ class CalibratedTagger(MetaEstimator):
         the scores of pairs of neighbours. The last two have a normal prior around the first, so
         that few held-out data change little.
     cv : int, cross-validation splitter, iterable or "prefit", default=3
-        How the data are split. With "prefit", or in a :class:`~sklearn.frozen.FrozenEstimator`,
-        the estimator is fitted already, and `fit` is given held-out data.
-    ensemble : bool, default=True
-        Whether the models of all splits are kept, whose probabilities are averaged; or one is
-        fitted to all data, and its scores take the calibration of those. Averages take as many
-        times as long; which is better depends on the data, see the user guide.
-    risk : {"labelling", "tokens", "spans"}, default=None
+        How the data are split: the calibration is that of models of the splits on what these have
+        not seen, and is then that of a model of all data. With "prefit", or in a
+        :class:`~sklearn.frozen.FrozenEstimator`, the estimator is fitted already, and `fit` is
+        given held-out data.
+    risk : {"labelling", "tokens"}, default=None
         What `predict` is to keep small: the probability of any error in a sequence, by the most
-        probable labelling; the expected number of wrong tokens, by the most probable label at
-        each; or one less the F1 score of spans, see Notes. None returns the labelling that the
-        model itself finds best, without a calibration. Can be set on a fitted estimator. Where
-        labels have several hidden states the most probable labelling is NP-hard to find, and
-        "labelling" is refused.
+        probable labelling, or the expected number of wrong tokens, by the most probable label at
+        each. None returns the labelling that the model itself finds best, without a calibration.
+        Can be set on a fitted estimator. Where labels have several hidden states the most probable
+        labelling is NP-hard to find, and "labelling" is refused.
     scheme : str, default=None
         What labels say of spans, see :func:`sskit.metrics.spans`; None means that of the
         parameter ``allowed_transitions`` of the tagger, or "bio". Can be set on a fitted
@@ -85,8 +82,8 @@ class CalibratedTagger(MetaEstimator):
 
     Attributes
     ----------
-    estimators_ : list of estimators
-        The fitted models: one for each split, or a single one.
+    estimator_ : estimator
+        The model that was fitted to all data, or before.
     calibration_ : dict of ndarray
         What becomes of scores: "coef" (a number, (K,) or (K, K)) and "bias" (K,) of those of
         nodes; "pairs", the factor of all others; "transitions" (m, K, K), "start" and "end" (K,),
@@ -94,7 +91,7 @@ class CalibratedTagger(MetaEstimator):
     log_likelihood_ : float
         Mean logarithm of the probability of the true labels of a held-out sequence.
     classes_ : ndarray of shape (K,)
-        The labels that some model knows, sorted.
+        The labels that the model, or one of a split, knows, sorted.
     n_features_in_ : int
         Number of features of the estimator, if it tells it.
 
@@ -109,19 +106,11 @@ class CalibratedTagger(MetaEstimator):
     -----
     Of held-out labels those that are not known (None, ``ignore_label`` of the tagger, or a label
     that no training sequence of the split has) do not count, of a set any may be right, and
-    sequences whose labels the tagger's ``allowed_transitions`` forbids are left out. An average
-    is a distribution over labellings too, a mixture: what is known of a sequence also changes how
-    much each model counts.
+    sequences whose labels the tagger's ``allowed_transitions`` forbids are left out.
 
     Of labels with several hidden states all of these share a bias and factors, and "matrix" mixes
     the score of a state with the means of those of other labels. Probabilities of labels are sums
     over their states.
-
-    Of an ensemble ``risk=None`` and ``risk="labelling"`` return the most probable of what the
-    models propose. With ``risk="spans"`` the spans maximise the ratio
-    2 E[hits] / (E[true spans] + predicted spans) over all sequences of X together, found by
-    Dinkelbach's iteration over exact dynamic programmes; E are expectations under the model.
-    Spans less probable than .005 are not considered. For sequences only.
 
     References
     ----------
@@ -130,8 +119,6 @@ class CalibratedTagger(MetaEstimator):
 
     Lafferty, McCallum, Pereira (2001). Conditional random fields: probabilistic models for
     segmenting and labeling sequence data. ICML.
-
-    Dinkelbach (1967). On nonlinear fractional programming. Management Science 13.
 
     Examples
     --------
@@ -153,23 +140,12 @@ class CalibratedTagger(MetaEstimator):
             Interval(numbers.Integral, 2, None, closed="left"), StrOptions({"prefit"}),
             HasMethods(["split", "get_n_splits"]), "array-like", list, tuple, None,
         ],
-        "ensemble": ["boolean"],
         "risk": [StrOptions(set(RISKS)), None],
         "scheme": [StrOptions(set(SCHEMES)), None],
         "n_jobs": [numbers.Integral, None],
     }  # fmt: skip
 
-    def __init__(
-        self,
-        estimator,
-        *,
-        method="matrix",
-        cv=3,
-        ensemble=True,
-        risk=None,
-        scheme=None,
-        n_jobs=None,
-    ):
+    def __init__(self, estimator, *, method="matrix", cv=3, risk=None, scheme=None, n_jobs=None):
         self._keep(locals())
 
     def fit(self, X, y, sample_weight=None):
@@ -189,63 +165,37 @@ class CalibratedTagger(MetaEstimator):
             The fitted meta-estimator.
         """
         check_constraints(self)
-        check_tagger(self._unfrozen(), CalibratedTagger)
-        refuse_labelling([inner_estimator(self.estimator)], self.risk)
-        gate = self.estimator
-        while isinstance(gate, MetaEstimator):
-            if gate._fits_parts and not self._is_prefit():
-                raise TypeError(
-                    f"a {type(gate).__name__} fits data in parts, which are not split further: fit "
-                    "it, and calibrate its estimator_ with cv='prefit'"
-                )
-            gate = gate.estimator
-        if isinstance(gate, TAGGERS) and not self._is_prefit():
-            # complaints about the data are to name its items, not those of a part of it
-            gate = clone(gate)
-            gate._check_parameters()
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # each fit says it again
-                gate._gate(X, y, sample_weight)
+        frozen = isinstance(self.estimator, FrozenEstimator)
+        prefit = frozen or (isinstance(self.cv, str) and self.cv == "prefit")
+        check_tagger(self.estimator, prefit)
+        self._refuse_labelling(inner_tagger(self.estimator))
         X, y = indexable(X, y)
         weight = check_sample_weight(sample_weight, _num_samples(X))
-        if self._is_prefit():
-            estimators, held_out = [self._unfrozen()], [(X, y, weight)]
-            models = estimators
-        else:
+        # the model of all data first: errors are to name their items, not those of a part
+        model = self.estimator if prefit else self._fitted(X, y, weight)
+        models, held_out = [model], [(X, y, weight)]
+        if not prefit:
             splits = list(check_cv(self.cv, y=None).split(X, y))
             models = [self._fitted(*self._part(X, y, weight, train)) for train, _ in splits]
             held_out = [self._part(X, y, weight, test) for _, test in splits]
-            estimators = models if self.ensemble else [self._fitted(X, y, weight)]
-        classes = [fitted_classes(model) for model in [*models, *estimators]]
-        classes = np.unique(np.concatenate(classes))
+        classes = np.unique(np.concatenate([fitted_classes(one) for one in [model, *models]]))
         parts = [
-            self._held_out(model, *data, classes)
-            for model, data in zip(models, held_out, strict=True)
+            self._held_out(one, *data, classes) for one, data in zip(models, held_out, strict=True)
         ]
         kinds = {len(part.scores.tables) for part in parts}
         if len(kinds) > 1:
             raise ValueError("the training parts of the splits have different kinds of edges")
         calibration, value = fit_calibration(self.method, parts, len(classes), kinds.pop())
         fitted = {
-            "estimators_": list(estimators),
+            "estimator_": model,
             "calibration_": calibration._asdict(),
             "log_likelihood_": value,
             "classes_": classes,
         }
-        if hasattr(estimators[0], "n_features_in_"):
-            fitted["n_features_in_"] = estimators[0].n_features_in_
+        if hasattr(model, "n_features_in_"):
+            fitted["n_features_in_"] = model.n_features_in_
         replace_fitted(self, fitted)
         return self
-
-    def _is_prefit(self):
-        """Return whether the estimator is fitted and stays as it is."""
-        frozen = isinstance(self.estimator, FrozenEstimator)
-        return frozen or (isinstance(self.cv, str) and self.cv == "prefit")
-
-    def _unfrozen(self):
-        """Return the estimator without its FrozenEstimator."""
-        frozen = isinstance(self.estimator, FrozenEstimator)
-        return self.estimator.estimator if frozen else self.estimator
 
     def _part(self, X, y, weight, rows):
         """Return some of the samples with their weights."""
@@ -263,38 +213,55 @@ class CalibratedTagger(MetaEstimator):
     def _held_out(self, model, X, y, weight, classes):
         """Return the `HeldOut` of data that a model has not seen."""
         scores = scores_of(model, X, classes)
-        ignored = getattr(inner_estimator(model), "ignore_label", None)
-        possible = possible_labels(y, scores, classes, ignored)
+        possible = possible_labels(y, scores, classes, inner_tagger(model).ignore_label)
         # what this model cannot say does not count
         possible[~possible[:, scores.owner].any(axis=1)] = True
         n = len(scores.offsets) - 1
         return HeldOut(scores, possible, np.ones(n) if weight is None else weight)
 
-    def _mixture(self, X, known=None):
-        """Return the `Mixture` of the models, for checked data."""
+    def _refuse_labelling(self, tagger):
+        """Raise ValueError if the most probable labelling of hidden states is to be found."""
+        if self.risk == "labelling" and has_states(tagger):
+            raise ValueError(
+                "risk='labelling' cannot be used where labels have several hidden states: the most "
+                "probable labelling has the largest sum over its states, which no efficient "
+                "algorithm finds (the problem is NP-hard); use risk=None, the labels of the best "
+                "states, or 'tokens'"
+            )
+
+    def _infer(self, X, known=None):
+        """Return the `Scores` of data, the calibration, what is possible, and the `Inference`."""
         check_is_fitted(self)
         check_constraints(self, "risk", "scheme", "n_jobs")
         check_labels(self)
-        if not isinstance(self.estimators_, list) or not self.estimators_:
-            raise_damaged(self, "estimators_ must be a list of fitted estimators")
-        members = [scores_of(model, X, self.classes_) for model in self.estimators_]
-        calibration = fitted_calibration(self, len(members[0].tables))
-        offsets = members[0].offsets
-        possible = None
+        scores = scores_of(self.estimator_, X, self.classes_)
+        calibration, possible = self._calibration(len(scores.tables)), None
         if known is not None:
-            tree = members[0].forest is not None
-            words = ("node", "trees") if tree else ("token", "sequences")
-            possible = check_known(known, np.diff(offsets), self.classes_, *words)
-        mixture = Mixture(members, calibration, possible, self.n_jobs)
-        impossible = mixture.impossible()
+            words = ("node", "trees") if scores.forest else ("token", "sequences")
+            possible = check_known(known, np.diff(scores.offsets), self.classes_, *words)
+        found = scores.infer(calibration, possible, n_jobs=self.n_jobs)
+        impossible = np.flatnonzero(found.log_z == -np.inf)
         if len(impossible):
-            if possible is not None:
-                refuse_known(self.estimators_[0], X, known, self.classes_)
-                raise ValueError(
-                    f"known[{impossible[0]}] leaves no labelling that the models allow"
+            if possible is None:
+                raise ValueError(f"X[{impossible[0]}] has no labelling that the model allows")
+            *_, (tagger, seen) = unwrap(self.estimator_, X)
+            if np.array_equal(tagger.classes_, self.classes_):
+                tagger.predict(seen, known=known)  # whose error says more
+            raise ValueError(f"known[{impossible[0]}] leaves no labelling that the model allows")
+        return scores, calibration, possible, found
+
+    def _calibration(self, n_tables):
+        """Return the `Calibration`; ValueError if it was changed after the fit to what is none."""
+        n = len(self.classes_)
+        shapes = {"coef": [(), (n,), (n, n)], "pairs": [()], "transitions": [(n_tables, n, n)]}
+        for name, value in self.calibration_.items():
+            expected = shapes.get(name, [(n,)])
+            if np.shape(value) not in expected or not np.isfinite(value).all():
+                words = " or ".join(map(str, expected))
+                raise_damaged(
+                    self, f"calibration_[{name!r}] must be finite numbers of shape {words}"
                 )
-            raise ValueError(f"X[{impossible[0]}] has no labelling that the models allow")
-        return mixture
+        return Calibration(**self.calibration_)
 
     def predict_proba(self, X, known=None):
         """Return the probability of each label at each token.
@@ -317,8 +284,8 @@ class CalibratedTagger(MetaEstimator):
         ValueError
             If X or known is wrong, or what is known leaves a sequence no labelling.
         """
-        mixture = self._mixture(X, known)
-        return split(mixture.marginals(), mixture.offsets)
+        scores, _, _, found = self._infer(X, known)
+        return split(scores.by_label(found.marginals), scores.offsets)
 
     def predict_log_proba(self, X, known=None):
         """Return the logarithm of the probability of each label at each token.
@@ -354,15 +321,15 @@ class CalibratedTagger(MetaEstimator):
         y : ndarray of shape (n_samples,), object
             Each item is an ndarray of shape (T_i,) of labels.
         """
-        mixture = self._mixture(X, known)
-        refuse_labelling(map(inner_estimator, self.estimators_), self.risk)
+        scores, calibration, possible, found = self._infer(X, known)
+        self._refuse_labelling(inner_tagger(self.estimator_))
         if self.risk == "tokens":
-            labels = mixture.marginals().argmax(axis=1)
-        elif self.risk == "spans":
-            labels = mixture.best_spans(self._scheme(), self.classes_)
+            labels = scores.by_label(found.marginals).argmax(axis=1)
         else:
-            labels = mixture.best_labelling(calibrated=self.risk is not None)
-        return split(self.classes_[labels], mixture.offsets)
+            if self.risk is None:
+                calibration = Calibration.scaled(1.0, len(self.classes_), len(scores.tables))
+            labels = scores.best(calibration, possible, self.n_jobs)
+        return split(self.classes_[labels], scores.offsets)
 
     def confidence(self, X, y):
         """Return the probability of labellings, or that what is known of them is right.
@@ -380,10 +347,11 @@ class CalibratedTagger(MetaEstimator):
         p : ndarray of shape (n_samples,)
             The probability of all labellings that agree with it.
         """
-        mixture = self._mixture(X)
+        scores, calibration, _, found = self._infer(X)
         words = "token", "sequences", "y"
-        possible = check_known(y, np.diff(mixture.offsets), self.classes_, *words)
-        return mixture.probability_of(possible)
+        possible = check_known(y, np.diff(scores.offsets), self.classes_, *words)
+        agreeing = scores.infer(calibration, possible, marginals=False, n_jobs=self.n_jobs)
+        return np.exp(np.minimum(agreeing.log_z - found.log_z, 0.0))
 
     def span_confidence(self, X, y=None, known=None):
         """Return the spans that labels describe, and the probability of each.
@@ -403,15 +371,34 @@ class CalibratedTagger(MetaEstimator):
             Each item is a list of tuples (type, first token, one after the last, probability
             that exactly this span occurs), in reading order.
         """
-        mixture = self._mixture(X, known)
-        if y is None:
-            y = self.predict(X, known)
-        stacked = stack_labels(y, np.diff(mixture.offsets))
+        scores, calibration, possible, _ = self._infer(X, known)
+        if scores.forest is not None:
+            raise ValueError("spans are those of sequences: trees have none")
+        y, offsets = self.predict(X, known) if y is None else y, scores.offsets
+        scheme = self._scheme()
 
         def name_of(t):
-            return "y[{}][{}]".format(*locate(mixture.offsets, t))
+            return "y[{}][{}]".format(*locate(offsets, t))
 
-        return object_array(mixture.spans(self._scheme(), self.classes_, stacked, name_of))
+        owner = scores.owner
+        prefix, kind, own = parse_tags(self.classes_, scheme, lambda k: f"classes_[{k}]")
+        # the rules of conlleval, as `sskit.metrics.spans` has them
+        opens, goes_on = np.isin(prefix, (1, 2))[owner], np.isin(prefix, (2, 3))[owner]
+        states = {name: np.flatnonzero(kind[owner] == k) for k, name in enumerate(own)}
+        prefix, kind, names = parse_tags(stack_labels(y, np.diff(offsets)), scheme, name_of)
+        start, stop, kind = find_spans(prefix, kind, offsets)
+        first = np.searchsorted(start, offsets)
+        potentials, out = scores.arrays(calibration, possible), [[] for _ in offsets[1:]]
+        for i in np.flatnonzero(np.diff(first)).tolist():
+            inferred, steps = scores.neighbours(calibration, potentials, i), {}
+            for j in range(first[i], first[i + 1]):
+                name, a, b = names[kind[j]], int(start[j] - offsets[i]), int(stop[j] - offsets[i])
+                if name not in steps:
+                    own = states.get(name, np.empty(0, dtype=np.intp))  # other kinds have none
+                    inside = opens[own][:, None] & goes_on[own]
+                    steps[name] = find_steps(*inferred, own, inside)
+                out[i].append((name, a, b, min(steps[name].probability(a, b), 1.0)))
+        return object_array(out)
 
     def sample(self, X, n_samples=1, random_state=None, known=None):
         """Draw labellings by their probability.
@@ -436,9 +423,10 @@ class CalibratedTagger(MetaEstimator):
             n_samples < 1
         ):  # fmt: skip
             raise ValueError(f"n_samples must be a positive integer, got {n_samples!r}")
-        mixture = self._mixture(X, known)
-        labels = mixture.sample(int(n_samples), check_random_state(random_state))
-        columns = np.split(self.classes_[labels], mixture.offsets[1:-1], axis=1)
+        scores, calibration, possible, _ = self._infer(X, known)
+        uniform = check_random_state(random_state).uniform(size=(n_samples, scores.offsets[-1]))
+        labels = scores.sample(calibration, uniform, possible, self.n_jobs)
+        columns = np.split(self.classes_[labels], scores.offsets[1:-1], axis=1)
         return object_array([np.ascontiguousarray(some) for some in columns])
 
     def score(self, X, y, sample_weight=None):
@@ -460,12 +448,44 @@ class CalibratedTagger(MetaEstimator):
             Between 0 and 1.
         """
         predicted = self.predict(X)
-        ignored = getattr(inner_estimator(self.estimators_[0]), "ignore_label", None)
+        ignored = inner_tagger(self.estimator_).ignore_label
         return token_accuracy_score(y, predicted, ignore_label=ignored, sample_weight=sample_weight)
 
     def _scheme(self):
         """Return the scheme of the labels of spans."""
         if self.scheme is not None:
             return self.scheme
-        rules = getattr(inner_estimator(self.estimators_[0]), "allowed_transitions", None)
+        rules = getattr(inner_tagger(self.estimator_), "allowed_transitions", None)
         return rules if isinstance(rules, str) else "bio"
+
+
+def check_tagger(estimator, prefit):
+    """Raise TypeError unless an estimator is a tagger, or ends in one; ValueError if it loses it.
+
+    Parameters
+    ----------
+    estimator : object
+        What is to be calibrated.
+    prefit : bool
+        Whether it is fitted already.
+    """
+    for step, _ in unwrap(estimator):
+        name = type(step).__name__
+        if isinstance(step, CalibratedTagger):
+            raise TypeError(f"estimator must be a tagger that is not calibrated yet, got a {name}")
+        if getattr(step, "_fits_parts", False) and not prefit:
+            raise TypeError(
+                f"a {name} fits data in parts, which are not split further: fit it, and calibrate "
+                "its estimator_ with cv='prefit'"
+            )
+        path = isinstance(step, MetaEstimator) and hasattr(step, "refit")
+        if getattr(step, "refit", True) is False or (path and step.cv is None):
+            needs = "cv and refit=True" if path else "refit=True"
+            raise ValueError(f"estimator is a {name} that keeps no best tagger: it needs {needs}")
+    if not isinstance(step, TAGGERS):
+        got = f"the class {step.__name__}" if isinstance(step, type) else name
+        raise TypeError(
+            "estimator must be a SequenceTagger, a TreeTagger, or a pipeline or search that ends "
+            f"in one, got {got}; for graphs with cycles and sets of labels with scores of pairs "
+            "the sum over all labellings has no efficient algorithm"
+        )

@@ -46,24 +46,22 @@ def forest(n=30, seed=0):
 
 
 def labellings(model, x):
-    """Return all labellings of a sequence and log p of each, by one member of the ensemble."""
+    """Return all labellings of a sequence and p of each."""
     c, K = model.calibration_, len(model.classes_)
     labels = np.array(list(itertools.product(range(K), repeat=len(x))))
-    total = []
-    for member in model.estimators_:
-        nodes = x @ member.coef_.T
-        nodes = nodes @ c["coef"].T if c["coef"].ndim == 2 else nodes * c["coef"]
-        nodes = nodes + c["bias"]
-        nodes[0] += c["pairs"] * member.start_ + c["start"]
-        nodes[-1] += c["pairs"] * member.end_ + c["end"]
-        table = c["pairs"] * member.transitions_ + c["transitions"][0]
-        if member.allowed_transitions_ is not None:
-            table = np.where(member.allowed_transitions_, table, -np.inf)
-            nodes[0, ~member.allowed_start_] = -np.inf
-        scores = nodes[np.arange(len(x)), labels].sum(axis=1)
-        scores += table[labels[:, :-1], labels[:, 1:]].sum(axis=1)
-        total.append(scores - logsumexp(scores))
-    return labels, np.exp(logsumexp(total, axis=0)) / len(total)
+    member = model.estimator_
+    nodes = x @ member.coef_.T
+    nodes = nodes @ c["coef"].T if c["coef"].ndim == 2 else nodes * c["coef"]
+    nodes = nodes + c["bias"]
+    nodes[0] += c["pairs"] * member.start_ + c["start"]
+    nodes[-1] += c["pairs"] * member.end_ + c["end"]
+    table = c["pairs"] * member.transitions_ + c["transitions"][0]
+    if member.allowed_transitions_ is not None:
+        table = np.where(member.allowed_transitions_, table, -np.inf)
+        nodes[0, ~member.allowed_start_] = -np.inf
+    scores = nodes[np.arange(len(x)), labels].sum(axis=1)
+    scores += table[labels[:, :-1], labels[:, 1:]].sum(axis=1)
+    return labels, np.exp(scores - logsumexp(scores))
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +108,7 @@ def test_what_is_known_is_a_condition(model):
         assert abs(model.confidence([x], [known])[0] - p[agrees].sum()) < 1e-10
         drawn = model.sample([x], 50, random_state=0, known=[known])[0]
         assert (drawn[:, -1] == "O").all()
-        for risk in (None, "labelling", "tokens", "spans"):
+        for risk in (None, "labelling", "tokens"):
             (labels_found,) = clone_fitted(model, risk=risk).predict([x], known=[known])
             assert labels_found[-1] == "O", risk
 
@@ -134,35 +132,14 @@ def test_spans_against_enumeration(model):
                 assert abs(value - total[tuple(span)]) < 1e-10
 
 
-def test_the_risk_of_spans(model):
-    best = clone_fitted(model, risk="spans")
-    for x in [x for x in X_NEW if len(x) <= 3]:
-        labels, p = labellings(model, x)
-        described = [set(spans(row)) for row in TAGS[labels]]
-        expected = sum(value * len(s) for s, value in zip(described, p, strict=True))
-        hits = [
-            sum(value * len(s & t) for t, value in zip(described, p, strict=True))
-            for s in described
-        ]
-        ratios = [2 * h / (len(s) + expected) for h, s in zip(hits, described, strict=True)]
-        chosen = set(spans(best.predict([x])[0]))
-        assert ratios[described.index(chosen)] >= max(ratios) - 1e-9
-
-
 def test_the_risk_of_tokens_and_of_labellings(model):
-    tokens, single = clone_fitted(model, risk="tokens"), clone_fitted(model, risk="labelling")
-    single.estimators_ = single.estimators_[:1]
+    tokens, best = clone_fitted(model, risk="tokens"), clone_fitted(model, risk="labelling")
     for x in X_NEW:
         found = model.predict_proba([x])[0].argmax(axis=1)
         np.testing.assert_array_equal(tokens.predict([x])[0], TAGS[found])
-        labels, p = labellings(single, x)
-        np.testing.assert_array_equal(single.predict([x])[0], TAGS[labels[p.argmax()]])
-        (wanted,) = single.estimators_[0].predict([x])
-        np.testing.assert_array_equal(single.set_params(risk=None).predict([x])[0], wanted)
-        single.set_params(risk="labelling")
-        proposed = [list(one.predict([x])[0]) for one in model.estimators_]
-        p = [model.confidence([x], [labels])[0] for labels in proposed]
-        assert list(model.predict([x])[0]) == proposed[np.argmax(p)]
+        labels, p = labellings(model, x)
+        np.testing.assert_array_equal(best.predict([x])[0], TAGS[labels[p.argmax()]])
+        np.testing.assert_array_equal(model.predict([x])[0], model.estimator_.predict([x])[0])
 
 
 def test_samples_have_the_probabilities(model):
@@ -215,12 +192,12 @@ def test_trees(method, tree_tagger):
     for p in model.predict_proba(X, known=known):
         assert (p[:, model.classes_ == "B-Y"] == 0).all()
     with pytest.raises(ValueError, match="spans are those of sequences"):
-        clone_fitted(model, risk="spans").predict(X)
+        model.span_confidence(X)
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_the_gradient_of_the_likelihood(method, data):
-    from sskit.estimators.calibration.members import possible_labels, scores_of
+    from sskit.estimators.calibration.scores import possible_labels, scores_of
     from sskit.models.calibration.likelihood import Family, HeldOut, Target
 
     X, y = data
@@ -251,7 +228,7 @@ def test_calibration_makes_held_out_labels_more_likely():
     values = {}
     for method in METHODS:
         fitted = CalibratedTagger(tagger, method=method, cv="prefit").fit(X, y)
-        assert fitted.estimators_ == [tagger]
+        assert fitted.estimator_ is tagger
         values[method] = fitted.log_likelihood_
         assert abs(np.log(fitted.confidence(X, y)).mean() - values[method]) < 1e-9
     assert values["temperature"] < values["vector"] < values["matrix"]
@@ -282,7 +259,7 @@ def test_labels_that_a_split_does_not_know(data):
     p = np.concatenate(list(model.predict_proba(X)))
     np.testing.assert_allclose(p.sum(axis=1), 1.0)
     assert 0 < p[:, model.classes_ == "Z"].max() < 1
-    # what only some models can say is said by those
+    # what the models of some splits cannot say is said by that of all data
     known = [[None] * len(x) for x in X]
     known[0][0] = "Z"
     (p, *_) = model.predict_proba(X, known=known)
@@ -320,7 +297,7 @@ def test_pipelines_searches_and_ends():
     ).fit(X, y)
     assert search.best_score_ > 0.2
     inner = GridSearchCV(SequenceTagger(random_state=0), {"lam": [0.1, 1.0]}, cv=2)
-    model = CalibratedTagger(inner, cv=2, ensemble=False, method="vector").fit(X, y)
+    model = CalibratedTagger(inner, cv=2, method="vector").fit(X, y)
     assert model.predict_proba(X)[0].shape == (len(X[0]), 5)
 
 
@@ -409,7 +386,7 @@ def test_data_are_checked_as_a_whole(data):
 
 
 def test_bad_parameters(data):
-    for params in ({"method": "x"}, {"cv": 1}, {"ensemble": 2}, {"n_jobs": 0.5}):
+    for params in ({"method": "x"}, {"cv": 1}, {"n_jobs": 0.5}):
         with pytest.raises(ValueError, match="parameter of CalibratedTagger"):
             CalibratedTagger(SequenceTagger(), **params).fit(*data)
 
@@ -417,8 +394,6 @@ def test_bad_parameters(data):
 def test_numbers_are_no_spans():
     X, y = tagged(12)
     y = [np.searchsorted(TAGS, labels) for labels in y]
-    model = CalibratedTagger(SequenceTagger(random_state=0), cv=2, risk="spans").fit(X, y)
-    with pytest.raises(TypeError, match="labels of spans are strings"):
-        model.predict(X)
+    model = CalibratedTagger(SequenceTagger(random_state=0), cv=2).fit(X, y)
     with pytest.raises(TypeError, match="labels of spans are strings"):
         model.span_confidence(X, y)

@@ -245,7 +245,7 @@ def test_probabilities_are_sums_over_states(kinds, method):
     trees, y = data(kinds=kinds)
     tagger = TreeTagger(**FAST).fit(trees, y)
     model = CalibratedTagger(tagger, method=method, cv="prefit").fit(trees, y)
-    given, scaled = model.calibration_, pickle.loads(pickle.dumps(model.estimators_[0]))
+    given, scaled = model.calibration_, pickle.loads(pickle.dumps(model.estimator_))
     factor = np.broadcast_to(given["coef"], 3)[OWNER]
     # biases are weights of a constant feature
     scaled.coef_ = np.column_stack([factor[:, None] * scaled.coef_, given["bias"][OWNER]])

@@ -12,7 +12,7 @@ from sskit.estimators.base.weights import weight_argument
 COUNTS_LABELS = {"sequence_tagger", "tree_tagger", "graph_labeller"}
 
 
-def lazily(model, method, X):
+def lazily(model, method, X, *given, **options):
     """Call a method of a fitted estimator for every part of a collection.
 
     Parameters
@@ -20,9 +20,11 @@ def lazily(model, method, X):
     model : estimator
         Fitted.
     method : str
-        Name of the method, which takes X alone.
+        Name of the method.
     X : dask bag, array, dataframe, list with Delayed parts or futures, or data in one piece
         Inputs.
+    *given, **options : object
+        What the method takes besides; for data in parts each part of it gets the same.
 
     Returns
     -------
@@ -31,16 +33,16 @@ def lazily(model, method, X):
         data in one piece what the method returns.
     """
     if not hasattr(X, "to_delayed") and not (isinstance(X, (list, tuple)) and any(map(is_lazy, X))):
-        return getattr(model, method)(X)
-    shared = dask.delayed(model, traverse=False, pure=True)
+        return getattr(model, method)(X, *given, **options)
+    shared = dask.delayed(model, traverse=False, pure=True), method, given, options
     if hasattr(X, "to_delayed") and not hasattr(X, "columns") and not hasattr(X, "chunks"):
-        return X.map_partitions(call_method, shared, method)
-    calls = [dask.delayed(call_method)(part, shared, method) for part in parts_of(X, "X")]
+        return X.map_partitions(call_method, *shared)
+    calls = [dask.delayed(call_method)(part, *shared) for part in parts_of(X, "X")]
     if isinstance(X, (list, tuple)):
         return calls
     from dask import array
 
-    example = getattr(model, method)(np.zeros((1, model.n_features_in_)))
+    example = getattr(model, method)(np.zeros((1, model.n_features_in_)), *given, **options)
     n_rows = lengths(X) or [np.nan] * len(calls)
     blocks = [
         array.from_delayed(call, shape=(n, *example.shape[1:]), meta=example[:0])
@@ -49,11 +51,11 @@ def lazily(model, method, X):
     return array.concatenate(blocks, allow_unknown_chunksizes=True)
 
 
-def call_method(part, model, method):
+def call_method(part, model, method, given, options):
     """Call a method of a model; an empty part of sequences has an empty list of answers."""
     if isinstance(part, list) and not part:
         return []
-    return getattr(model, method)(part)
+    return getattr(model, method)(part, *given, **options)
 
 
 def lazy_score(model, X, y, sample_weight=None):

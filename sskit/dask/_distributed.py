@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sskit.core.stop import Stop
@@ -22,19 +21,14 @@ from sskit.dask._plan import suited
 from sskit.dask._rounds import solve_in_rounds
 from sskit.estimators.base.callbacks import PassReporter
 from sskit.estimators.base.estimator import QUIET, replace_fitted
-from sskit.estimators.base.meta import MetaEstimator, common_attributes
+from sskit.estimators.base.meta import DelegatingEstimator, common_attributes
 from sskit.estimators.base.outcome import WarmStart, fitted_attributes, warn_of_end
 from sskit.solvers.common.fit import Fit
 from sskit.solvers.common.progress import Progress
 from sskit.solvers.distributed.run import DistributedRun, PassRecord
 
 
-def has(name):
-    """Return a decorator of a method that is there if the estimator has it."""
-    return available_if(lambda self: hasattr(self.estimator, name))
-
-
-class Distributed(MetaEstimator):
+class Distributed(DelegatingEstimator):
     """Fits an estimator to data in parts, which need not fit in memory together.
 
     Parts are checked, bound and visited where they lie; labels, number of features and the default
@@ -296,43 +290,12 @@ class Distributed(MetaEstimator):
 
     def to_local(self):
         """Return the fitted estimator, `estimator_`."""
-        check_is_fitted(self)
-        return self.estimator_
+        return self._fitted_estimator()
 
-    @has("predict")
-    def predict(self, X):
-        """Predict with the fitted estimator, lazily for collections.
-
-        Parameters
-        ----------
-        X : dask bag, array or dataframe, list with Delayed parts, or data in one piece
-            Inputs.
-
-        Returns
-        -------
-        y : object
-            A bag for a bag, a Dask array for an array or dataframe, a list of Delayed for a list
-            of these; else what the estimator returns.
-        """
-        check_is_fitted(self)
-        return lazily(self.estimator_, "predict", X)
-
-    @has("decision_function")
-    def decision_function(self, X):
-        """Return scores by the fitted estimator, lazily for collections.
-
-        Parameters
-        ----------
-        X : dask bag, array or dataframe, list with Delayed parts, or data in one piece
-            Inputs.
-
-        Returns
-        -------
-        scores : object
-            As `predict` returns labels.
-        """
-        check_is_fitted(self)
-        return lazily(self.estimator_, "decision_function", X)
+    def _answer(self, name, X, *given, **options):
+        """Return what a method of the fitted estimator does, lazily for collections."""
+        options = {name: value for name, value in options.items() if value is not None}
+        return lazily(self._fitted_estimator(), name, X, *given, **options)
 
     def score(self, X, y, sample_weight=None):
         """Return the score of the fitted estimator, lazily for collections.

@@ -206,7 +206,7 @@ def test_a_path_serves_all_lam(rows):
     for lam in (1e308, 1e200, max(path.lam_end_, 5e-324), max(path.lam_end_, 1e-160)):
         assert path.dual_objective_at(lam) < np.inf
         assert 0.0 <= path.relative_gap_at(lam) <= path.max_gap_ * (1 + 1e-9)
-        assert np.isfinite(path.predict(rows[0], lam=lam)).all()
+        assert np.isfinite(path.estimator_at(lam).predict(rows[0])).all()
     with pytest.raises(ValueError, match="^lam must be a positive finite number"):
         path.coef_at(10**400)
 

@@ -529,7 +529,7 @@ def stopping(rng):
     """Early stopping of another subject."""
     subject = pick(rng, [classifier, tagger, same_trees, multilabel, structure])(rng)
     subject.target.set_params(warm_start=False)
-    given = {"validation_fraction": 0.3, "n_iter_no_change": 2, "score_every": 1, "random_state": 0}
+    given = {"validation_fraction": 0.3, "n_iter_no_change": 2, "random_state": 0}
     if rng.random() < 0.4:
         subject.arguments |= {"X_val": subject.arguments["X"], "y_val": subject.arguments["y"]}
     elif subject.target.__class__ is StructSVMClassifier and subject.target.model == "multiclass":

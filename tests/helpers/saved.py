@@ -372,7 +372,7 @@ def answers(model, X):
         for lam in np.geomspace(3 * path.lams_[0], path.lam_end_ or 0.1 * path.lams_[-1], 4):
             found += [path.coef_at(lam), path.gap_at(lam), path.dual_objective_at(lam)]
             if path is model:
-                found.extend(items(model.predict(X, lam=lam)))
+                found.extend(items(model.estimator_at(lam).predict(X)))
     return found
 
 

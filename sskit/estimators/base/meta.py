@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.metrics import check_scoring
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from sskit._public import PublicMixin
 from sskit.estimators.base.estimator import StructuredEstimator, check_constraints
@@ -30,7 +31,7 @@ def estimator_has(name):
 
 
 class MetaEstimator(PublicMixin, MetaEstimatorMixin, BaseEstimator):
-    """Base of estimators with the parameters `estimator`, one of this package, and `scoring`."""
+    """Base of estimators with the parameter `estimator`, one of this package."""
 
     _fits_parts = False  # does `fit` take data in parts?
 
@@ -61,11 +62,6 @@ class MetaEstimator(PublicMixin, MetaEstimatorMixin, BaseEstimator):
             raise TypeError(f"{name}.fit takes no weights of tokens; leave token_weight at None")
         return {"token_weight": token_weight}
 
-    def _score_of(self, model, X, y, sample_weight):
-        """Return the score of a fitted estimator, by `scoring` or its own."""
-        scorer = check_scoring(self.estimator, self.scoring)
-        return checked_score(scorer(model, X, y, **weight_argument(sample_weight)))
-
     def __sklearn_tags__(self):
         tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
         for name in ("estimator_type", "classifier_tags", "target_tags", "input_tags"):
@@ -73,34 +69,99 @@ class MetaEstimator(PublicMixin, MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
-def ask(method, *given, known, **options):
-    """Call a method of a fitted estimator, which may be told what is known of some labels.
+class DelegatingEstimator(MetaEstimator):
+    """Base of meta-estimators that predict with one fitted estimator."""
 
-    Parameters
-    ----------
-    method : callable
-        A bound method of a fitted estimator.
-    *given, **options : object
-        Its arguments.
-    known : object
-        What is known, or None.
+    def _fitted_estimator(self):
+        """Return the estimator that predicts."""
+        check_is_fitted(self)
+        return self.estimator_
 
-    Returns
-    -------
-    answer : object
-        What the method returns.
+    def _answer(self, name, X, *given, known=None, **options):
+        """Return what a method of the fitted estimator does."""
+        method = getattr(self._fitted_estimator(), name)
+        if known is not None:
+            if "known" not in inspect.signature(method).parameters:
+                name = f"{type(method.__self__).__name__}.{name}"
+                raise TypeError(f"{name} takes no known labels; leave known at None")
+            options["known"] = known
+        return method(X, *given, **options)
 
-    Raises
-    ------
-    TypeError
-        If something is known and the method takes no such argument.
-    """
-    if known is not None:
-        if "known" not in inspect.signature(method).parameters:
-            name = f"{type(method.__self__).__name__}.{method.__name__}"
-            raise TypeError(f"{name} takes no known labels; leave known at None")
-        options["known"] = known
-    return method(*given, **options)
+    def predict(self, X, known=None):
+        """Predict with the fitted estimator.
+
+        Parameters
+        ----------
+        X : object
+            What the estimator takes.
+        known : object, default=None
+            What is known of some labels, as the estimator takes it, if it does.
+
+        Returns
+        -------
+        y : object
+            What the estimator predicts.
+        """
+        return self._answer("predict", X, known=known)
+
+    @estimator_has("predict_topk")
+    def predict_topk(self, X, k, *, return_scores=False, known=None):
+        """Return the k best predictions of each sample.
+
+        Parameters
+        ----------
+        X : object
+            What the estimator takes.
+        k : int
+            Number of predictions.
+        return_scores : bool, default=False
+            Whether to return their scores too.
+        known : object, default=None
+            What is known of some labels, as the estimator takes it, if it does.
+
+        Returns
+        -------
+        y : object
+            What the estimator returns.
+        """
+        return self._answer("predict_topk", X, k, return_scores=return_scores, known=known)
+
+    @estimator_has("decision_function")
+    def decision_function(self, X, known=None):
+        """Return the scores of the labels.
+
+        Parameters
+        ----------
+        X : object
+            What the estimator takes.
+        known : object, default=None
+            What is known of some labels, as the estimator takes it, if it does.
+
+        Returns
+        -------
+        scores : object
+            What the estimator returns.
+        """
+        return self._answer("decision_function", X, known=known)
+
+    def score(self, X, y, sample_weight=None):
+        """Score the fitted estimator.
+
+        Parameters
+        ----------
+        X, y : object
+            What the estimator takes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples.
+
+        Returns
+        -------
+        score : float
+            By `scoring`, or of the estimator.
+        """
+        scorer = check_scoring(self.estimator, self.scoring)
+        model = self._fitted_estimator()
+        return checked_score(scorer(model, X, y, **weight_argument(sample_weight)))
 
 
 def common_attributes(fitted):

@@ -2,28 +2,32 @@
 
 import numbers
 import warnings
+from functools import partial
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import get_scorer_names
 from sklearn.utils import get_tags, indexable
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import _num_samples
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
+from sskit.core.regularizer import BoxRegularizer
 from sskit.estimators.base.estimator import check_constraints, replace_fitted
-from sskit.estimators.base.meta import MetaEstimator, common_attributes
+from sskit.estimators.base.meta import DelegatingEstimator, common_attributes
 from sskit.estimators.base.weights import weight_argument
 from sskit.estimators.path.choosing import Choice, choose, table
-from sskit.estimators.path.models import PathModels
-from sskit.estimators.path.tracing import trace
+from sskit.estimators.path.tracing import fitted_model, trace
 from sskit.inputs.weights import check_sample_weight
+from sskit.solvers.common.tolerance import relative
+from sskit.solvers.path.tracer import dual_objective_at
 
+LARGEST_LAM = float(np.finfo(np.float64).max)
 # The parameters of paths alone.
 OF_PATHS = "eps", "kappa", "lam_min", "max_breakpoints"
 
 
-class RegularizationPath(PathModels, MetaEstimator):
+class RegularizationPath(DelegatingEstimator):
     r"""Models for all lam, each within eps of its optimum; or, with `cv`, the choice of one.
 
     Without `cv` the path of an estimator is traced from large lam to small. Between two
@@ -154,9 +158,9 @@ class RegularizationPath(PathModels, MetaEstimator):
     >>> path = RegularizationPath(StructSVMClassifier(random_state=0), lam_min=1e-3)
     >>> path.fit(X, y).certified_
     True
-    >>> path.predict(X[::50], lam=0.02)
-    array([0, 1, 2])
     >>> model = path.estimator_at(0.02)
+    >>> model.predict(X[::50])
+    array([0, 1, 2])
     >>> bool(model.dual_gap_ <= 0.1)
     True
     >>> choice = RegularizationPath(StructSVMClassifier(random_state=0), cv=5).fit(X, y)
@@ -274,6 +278,181 @@ class RegularizationPath(PathModels, MetaEstimator):
                 f"scoring={self.scoring!r} is a score of scikit-learn, which takes one label for "
                 "each sample; leave it at None, or take a scorer of sskit.metrics"
             )
+
+    def coef_at(self, lam):
+        """Return the weights that serve one lam.
+
+        Parameters
+        ----------
+        lam : float
+            At least `lam_end_`.
+
+        Returns
+        -------
+        w : ndarray of shape (n_weights,)
+            Flat weights.
+
+        Raises
+        ------
+        ValueError
+            If the path ends before this lam.
+        """
+        return self._weights_at(self._check_lam(lam))[0]
+
+    def gap_at(self, lam):
+        """Return by how much the objective of these weights exceeds the optimum at most.
+
+        Up to the first breakpoint that is `primal_objective_at` minus `dual_objective_at`; above
+        it, where the hinge of the weights is not known, what algorithm 6 proves.
+
+        Parameters
+        ----------
+        lam : float
+            At least `lam_end_`.
+
+        Returns
+        -------
+        gap : float
+            Absolute. A proof if `certified_`, else an estimate.
+        """
+        lam = self._check_lam(lam)
+        if lam >= self.lams_[0]:
+            share = self.lams_[0] / lam
+            # convex in 1 / lam, from what the oracle may have missed at the origin
+            return float(self.dual_gaps_[0] * share + self._origin_gap * (1.0 - share))
+        return max(self.primal_objective_at(lam) - self.dual_objective_at(lam), 0.0)
+
+    def relative_gap_at(self, lam):
+        """Return `gap_at` as a share of the objective, as ``tol`` and `eps` mean it.
+
+        Parameters
+        ----------
+        lam : float
+            At least `lam_end_`.
+
+        Returns
+        -------
+        share : float
+            Of the primal objective plus P(0) / 1000; at most `max_gap_`.
+        """
+        return relative(self.gap_at(lam), self.primal_objective_at(lam), self._unit)
+
+    def dual_objective_at(self, lam):
+        """Return a lower bound of the optimal objective, from the dual point of a piece.
+
+        With the primal objective of any weights, however computed, it gives a duality gap.
+
+        Parameters
+        ----------
+        lam : float
+            At least `lam_end_`.
+
+        Returns
+        -------
+        dual : float
+            Absolute. A dual objective, whether the path is `certified_` or not.
+        """
+        lam = self._check_lam(lam)
+        j = self._piece_of(lam)
+        return float(
+            dual_objective_at(lam, self.lams_[j], self._losses[j], partial(self._conjugate, j))
+        )
+
+    def primal_objective_at(self, lam):
+        """Return the objective of the weights that serve one lam.
+
+        Parameters
+        ----------
+        lam : float
+            At least `lam_end_`.
+
+        Returns
+        -------
+        primal : float
+            Absolute. Above the first breakpoint, where the hinge of the weights is not known, what
+            it is at most.
+        """
+        lam = self._check_lam(lam)
+        if lam > self.lams_[0]:
+            return self.dual_objective_at(lam) + self.gap_at(lam)
+        j = self._piece_of(lam)
+        return 0.5 * lam * float(self.sqnorms_[j]) + float(self.hinges_[j])
+
+    def _conjugate(self, j, factor):
+        """Return the conjugate of ||w||^2 / 2 at a multiple of the dual sum of piece j."""
+        if self._bounds is None:
+            return 0.5 * factor**2 * self.sqnorms_[j]
+        return -BoxRegularizer(1.0, *self._bounds).dual(factor * self._dual_sums[j], 0.0)
+
+    def estimator_at(self, lam):
+        """Return a fitted estimator with the weights that serve one lam.
+
+        Parameters
+        ----------
+        lam : float
+            At least `lam_end_`.
+
+        Returns
+        -------
+        estimator : estimator
+            A clone. Its ``dual_gap_`` is that of `gap_at`; of the attributes that tell of the
+            course of a fit it has ``solver_``, ``n_iter_`` and ``n_oracle_calls_``, those of the
+            path until this model was found.
+        """
+        lam = self._check_lam(lam)
+        w, j = self._weights_at(lam)
+        return fitted_model(
+            *self._template,
+            w,
+            lam,
+            dual_gap_=self.gap_at(lam),
+            certified_=self.certified_,
+            n_iter_=int(self.n_iter_[j]),
+            n_oracle_calls_=int(self.n_oracle_calls_[j]),
+        )
+
+    def _fitted_estimator(self):
+        """Return the estimator that predicts: the one that was chosen, or that of `lam_`."""
+        check_is_fitted(self)
+        if hasattr(self, "best_estimator_"):
+            return self.best_estimator_
+        if not hasattr(self, "lams_"):
+            raise NotFittedError(
+                "with refit=False lam is chosen, but no model of all data is fitted; set refit=True"
+            )
+        return self.estimator_at(self.lam_)
+
+    def _check_lam(self, lam):
+        """Return a lam that the path serves, as a float."""
+        check_is_fitted(self)
+        if not hasattr(self, "lams_"):
+            raise ValueError(
+                "there is a path only without cv: with it models of a few lam are compared in the "
+                "folds, and best_estimator_ is what is kept; fit with cv=None"
+            )
+        number = isinstance(lam, numbers.Real) and not isinstance(lam, bool)
+        # a float16 cannot be compared with a limit beyond its own
+        value = float(lam) if isinstance(lam, np.floating) else lam
+        if not number or not 0 < value <= LARGEST_LAM:
+            raise ValueError(f"lam must be a positive finite number, got {lam!r}")
+        lam = float(value)
+        if lam < self.lam_end_:
+            raise ValueError(
+                f"lam={lam:g} is below the end of the path, {self.lam_end_:.6g}; fit it with a "
+                "smaller lam_min, or more max_breakpoints or max_iter"
+            )
+        return lam
+
+    def _weights_at(self, lam):
+        """Return the weights that serve a lam, of their own, and the number of their piece."""
+        if lam > self.lams_[0]:
+            return self._origin + self.lams_[0] / lam * (self.coefs_[0] - self._origin), 0
+        j = self._piece_of(lam)
+        return self.coefs_[j].copy(), j
+
+    def _piece_of(self, lam):
+        """Return the number of the piece that serves a lam."""
+        return max(int(np.searchsorted(-self.lams_, -lam, "right")) - 1, 0)
 
 
 def has_ragged_items(y):

@@ -9,16 +9,10 @@ from sklearn.metrics import check_scoring, get_scorer_names
 from sklearn.utils import _safe_indexing, check_random_state, indexable
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import _safe_split
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import _num_samples
 
 from sskit.estimators.base.estimator import replace_fitted
-from sskit.estimators.base.meta import (
-    MetaEstimator,
-    ask,
-    checked_score,
-    common_attributes,
-    estimator_has,
-)
+from sskit.estimators.base.meta import DelegatingEstimator, checked_score, common_attributes
 from sskit.estimators.base.weights import weight_argument
 from sskit.inputs.weights import check_sample_weight
 
@@ -31,7 +25,7 @@ UNKNOWN = {
 }
 
 
-class EarlyStopping(MetaEstimator):
+class EarlyStopping(DelegatingEstimator):
     """Ends the fit of an estimator once the score on held-out data no longer improves.
 
     After every pass the weights of the moment predict the held-out data. The fit ends when the
@@ -52,8 +46,6 @@ class EarlyStopping(MetaEstimator):
         is left. Not used if fit is given validation data.
     n_iter_no_change : int, default=5
         Passes without a better score after which the fit ends (the patience).
-    score_every : int, default=1
-        Number of passes between two scores. More where prediction takes longer than a pass.
     random_state : int, RandomState or None, default=None
         Seed of what is held out. A RandomState gives one integer, the seed, to each fit that
         holds pairs out, however many there are. The order of the passes is seeded by the
@@ -72,7 +64,7 @@ class EarlyStopping(MetaEstimator):
     n_iter_ : int
         Passes that were made.
     scores_ : dict of ndarray
-        Arrays of equal length, an entry for each score: n_passes and score.
+        Arrays of equal length, an entry for each pass: n_passes and score.
     validation_indices_ : ndarray of int
         Which training pairs were held out, rising; empty if fit was given validation data.
     classes_, n_features_in_, feature_names_in_, vectorizer_ : object
@@ -120,7 +112,6 @@ class EarlyStopping(MetaEstimator):
         "scoring": [StrOptions(set(get_scorer_names())), callable, None],
         "validation_fraction": [Interval(numbers.Real, 0, 1, closed="neither")],
         "n_iter_no_change": [Interval(numbers.Integral, 1, None, closed="left")],
-        "score_every": [Interval(numbers.Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
     }
 
@@ -131,7 +122,6 @@ class EarlyStopping(MetaEstimator):
         scoring=None,
         validation_fraction=0.1,
         n_iter_no_change=5,
-        score_every=1,
         random_state=None,
     ):
         self._keep(locals())
@@ -159,47 +149,53 @@ class EarlyStopping(MetaEstimator):
         if (X_val is None) != (y_val is None):
             raise ValueError("X_val and y_val must be given together")
         further, scorer = self._further(token_weight), check_scoring(self.estimator, self.scoring)
-        clone(self.estimator)._check_parameters()
         try:
-            train, held, indices = self._shares(X, y, sample_weight, further, X_val, y_val)
+            train, held_out, indices = self._shares(X, y, sample_weight, further, X_val, y_val)
             # after the split, which may have drawn from a random state that the estimator has too
-            options = scorer, *held, self.n_iter_no_change, self.score_every
-            watch = HeldOutWatch(clone(self.estimator), *options)
-            n_iter = watch.fit(**train)
+            model = clone(self.estimator)
+            watch = model._watch = HeldOutWatch(model, scorer, *held_out, self.n_iter_no_change)
+            try:
+                model.fit(**train)
+            finally:
+                del model._watch
         except (TypeError, ValueError, RuntimeError):
             # complaints about the data are to name its items, not those of a share of it
             clone(self.estimator)._make_task(X, y, sample_weight, **further)
             raise
+        n_iter = model.n_iter_
+        if not watch.scores or watch.scores[-1][0] < n_iter:
+            # a pass that was cut short; its weights are in place already
+            watch.look(n_iter, model, {})
+        if watch.best is None:
+            raise ValueError("no score of the held-out data is a number")
+        vars(model).update(watch.best | UNKNOWN)
+        model.n_iter_ = watch.best_iter
+        n_passes, scores = zip(*watch.scores, strict=True)
         fitted = {
-            "estimator_": watch.model,
+            "estimator_": model,
             "best_score_": watch.best_score,
             "best_iter_": watch.best_iter,
             "n_iter_": n_iter,
-            "scores_": {
-                "n_passes": np.array([n for n, _ in watch.scores], dtype=np.int64),
-                "score": np.array([score for _, score in watch.scores]),
-            },
+            "scores_": {"n_passes": np.array(n_passes), "score": np.array(scores)},
             "validation_indices_": indices,
-            **common_attributes(vars(watch.model)),
+            **common_attributes(vars(model)),
         }
         replace_fitted(self, fitted)
         return self
 
     def _shares(self, X, y, sample_weight, further, X_val, y_val):
         """Return arguments of the fit, what is held out of them, and which samples these are."""
+        given = further | weight_argument(sample_weight)
         if X_val is not None:
-            given = {"X": X, "y": y, "sample_weight": sample_weight} | further
-            return given, (X_val, y_val), np.empty(0, dtype=np.intp)
+            return given | {"X": X, "y": y}, (X_val, y_val), np.empty(0, dtype=np.intp)
         X, y = indexable(X, y)
         n_samples = _num_samples(X)
-        weight = check_sample_weight(sample_weight, n_samples)
+        given |= weight_argument(check_sample_weight(sample_weight, n_samples))
         train, held_out = self._split(n_samples)
         X_train, y_train = _safe_split(self.estimator, X, y, train)
-        given = {"X": X_train, "y": y_train} | {
-            name: None if item is None else _safe_indexing(item, train)
-            for name, item in ({"sample_weight": weight} | further).items()
-        }
-        return given, _safe_split(self.estimator, X, y, held_out), held_out
+        given = {name: _safe_indexing(values, train) for name, values in given.items()}
+        held = _safe_split(self.estimator, X, y, held_out)
+        return given | {"X": X_train, "y": y_train}, held, held_out
 
     def _split(self, n_samples):
         """Return the samples to train on and those to hold out, both rising."""
@@ -213,85 +209,6 @@ class EarlyStopping(MetaEstimator):
         order = np.random.RandomState(seed).permutation(n_samples)
         return np.sort(order[n_held_out:]), np.sort(order[:n_held_out])
 
-    def predict(self, X, known=None):
-        """Predict with the weights of the best score.
-
-        Parameters
-        ----------
-        X : object
-            What the estimator takes.
-        known : object, default=None
-            What is known of some labels, as the estimator takes it, if it does.
-
-        Returns
-        -------
-        y : object
-            What the estimator predicts.
-        """
-        check_is_fitted(self)
-        return ask(self.estimator_.predict, X, known=known)
-
-    @estimator_has("predict_topk")
-    def predict_topk(self, X, k, *, return_scores=False, known=None):
-        """Return the k best predictions of each sample.
-
-        Parameters
-        ----------
-        X : object
-            What the estimator takes.
-        k : int
-            Number of predictions.
-        return_scores : bool, default=False
-            Whether to return their scores too.
-        known : object, default=None
-            What is known of some labels, as the estimator takes it, if it does.
-
-        Returns
-        -------
-        y : object
-            What the estimator returns.
-        """
-        check_is_fitted(self)
-        topk = self.estimator_.predict_topk
-        return ask(topk, X, k, return_scores=return_scores, known=known)
-
-    @estimator_has("decision_function")
-    def decision_function(self, X, known=None):
-        """Return the scores of the labels.
-
-        Parameters
-        ----------
-        X : object
-            What the estimator takes.
-        known : object, default=None
-            What is known of some labels, as the estimator takes it, if it does.
-
-        Returns
-        -------
-        scores : object
-            What the estimator returns.
-        """
-        check_is_fitted(self)
-        return ask(self.estimator_.decision_function, X, known=known)
-
-    def score(self, X, y, sample_weight=None):
-        """Score the weights of the best score on other data.
-
-        Parameters
-        ----------
-        X, y : object
-            What the estimator takes.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples.
-
-        Returns
-        -------
-        score : float
-            By `scoring`, or of the estimator.
-        """
-        check_is_fitted(self)
-        return self._score_of(self.estimator_, X, y, sample_weight)
-
 
 class HeldOutWatch:
     """Scores a model after passes of its fit, says when to stop and keeps the best weights.
@@ -304,10 +221,8 @@ class HeldOutWatch:
         Maps (fitted estimator, X, y) to a number, the higher the better.
     X_val, y_val : object
         Held-out data.
-    n_iter_no_change : int
+    patience : int
         Passes without a better score after which to stop.
-    score_every : int
-        Number of passes between two scores.
 
     Attributes
     ----------
@@ -321,54 +236,13 @@ class HeldOutWatch:
         Fitted attributes that had the best score.
     """
 
-    def __init__(self, model, scorer, X_val, y_val, n_iter_no_change, score_every):
-        self.model = model
-        self.scorer = scorer
-        self.held_out = X_val, y_val
-        self.n_iter_no_change = n_iter_no_change
-        self.score_every = score_every
-        self.scores = []
-        self.best_score = -np.inf
-        self.best_iter = 0
-        self.best = None
-
-    def fit(self, X, y, sample_weight, **further):
-        """Fit the model and give it the best weights.
-
-        Parameters
-        ----------
-        X, y, sample_weight : object
-            What the model takes.
-        **further : dict
-            What else it takes.
-
-        Returns
-        -------
-        n_iter : int
-            Passes that were made.
-
-        Raises
-        ------
-        ValueError
-            If no score is a number.
-        """
-        self.model._watch = self
-        try:
-            self.model.fit(X, y, **weight_argument(sample_weight), **further)
-        finally:
-            del self.model._watch
-        n_iter = self.model.n_iter_
-        if not self.scores or self.scores[-1][0] < n_iter:
-            # the fit ended between two scores; its last weights are in place already
-            self.look(n_iter, self.model, {})
-        if self.best is None:
-            raise ValueError("no score of the held-out data is a number")
-        vars(self.model).update(self.best | UNKNOWN)
-        self.model.n_iter_ = self.best_iter
-        return n_iter
+    def __init__(self, model, scorer, X_val, y_val, patience):
+        self.model, self.scorer, self.held_out = model, scorer, (X_val, y_val)
+        self.patience, self.scores = patience, []
+        self.best_score, self.best_iter, self.best = -np.inf, 0, None
 
     def on_pass(self, n_iter, attributes):
-        """Score the weights of the moment, if it is time.
+        """Score the weights of the moment.
 
         Parameters
         ----------
@@ -382,12 +256,10 @@ class HeldOutWatch:
         stop : bool
             Whether the best score is old enough.
         """
-        if n_iter % self.score_every:
-            return False
         model, fitted = copy.copy(self.model), attributes()
         vars(model).update(fitted)
         self.look(n_iter, model, fitted)
-        return n_iter - self.best_iter >= self.n_iter_no_change
+        return n_iter - self.best_iter >= self.patience
 
     def look(self, n_iter, model, fitted):
         """Score a model; keep its fitted attributes if it is the best one so far."""

@@ -333,7 +333,7 @@ def test_folds_in_parallel_change_nothing():
     with pytest.raises(NotFittedError, match="no model of all data is fitted; set refit=True"):
         path.predict(X)
     with pytest.raises(ValueError, match="there is a path only without cv"):
-        path.predict(X, lam=0.1)
+        path.estimator_at(0.1)
 
 
 def test_sample_weights_reach_the_folds_and_the_last_fit():

@@ -149,7 +149,7 @@ def test_attributes(case):
     assert RegularizationPath(fitted).fit(X, y).lam_ == 0.3
     for one, other in zip(path.predict(X), path.estimator_at(path.lam_).predict(X), strict=True):
         np.testing.assert_array_equal(one, other)
-    assert path.score(X, y, lam=0.1) == path.estimator_at(0.1).score(X, y)
+    assert path.score(X, y) == path.estimator_at(path.lam_).score(X, y)
 
 
 def test_estimators_of_a_path_are_fitted_ones():
@@ -161,7 +161,8 @@ def test_estimators_of_a_path_are_fitted_ones():
     assert isinstance(model.solver_, BCFW)
     assert model.solver_.averaging is False
     np.testing.assert_array_equal(model.classes_, path.classes_)
-    np.testing.assert_array_equal(model.decision_function(X), path.decision_function(X, lam=0.05))
+    model_of_lam = path.estimator_at(path.lam_)
+    np.testing.assert_array_equal(model_of_lam.decision_function(X), path.decision_function(X))
     model.coef_[:] = 0.0  # of its own
     assert path.estimator_at(0.05).coef_.any()
     assert path.coefs_.all(axis=0).any()
@@ -170,15 +171,15 @@ def test_estimators_of_a_path_are_fitted_ones():
 def test_methods_of_the_estimator_are_those_of_the_path():
     X, y = strings()
     path = RegularizationPath(SequenceTagger(random_state=0), lam_min=0.05).fit(X, y)
-    model = path.estimator_at(0.1)
+    model = path.estimator_at(path.lam_)
     for one, other in zip(
         model.predict_topk(X[:3], 2, return_scores=True)[1],
-        path.predict_topk(X[:3], 2, return_scores=True, lam=0.1)[1],
+        path.predict_topk(X[:3], 2, return_scores=True)[1],
         strict=True,
     ):
         np.testing.assert_array_equal(one, other)
     weight = np.linspace(0.0, 1.0, len(X))
-    assert path.score(X, y, 0.1, weight) == model.score(X, y, weight)
+    assert path.score(X, y, weight) == model.score(X, y, weight)
     assert path.score(X, y, 0.1) == model.score(X, y)
     assert not hasattr(RegularizationPath(StructSVMClassifier()), "predict_topk")
 
@@ -315,7 +316,7 @@ def test_lam_below_the_end():
     with pytest.raises(ValueError, match="is below the end of the path, .*; fit it with a smaller"):
         path.coef_at(0.5 * path.lam_end_)
     with pytest.raises(ValueError, match="below the end"):
-        path.predict(X, lam=0.5 * path.lam_end_)
+        path.estimator_at(0.5 * path.lam_end_)
     assert path.lam_ == path.lam_end_ > 1 / 150
     assert set(path.predict(X)) <= set(y)
 
@@ -356,16 +357,13 @@ def test_what_is_known_of_some_labels():
     X, y = strings()
     path = RegularizationPath(SequenceTagger(random_state=0), lam_min=0.05).fit(X, y)
     known = [np.where(np.arange(len(labels)) == 1, labels[1], None) for labels in y]
-    for lam in (None, path.lams_[1]):
-        model = path.estimator_at(path.lam_ if lam is None else lam)
-        for found, expected in zip(
-            path.predict(X, lam, known=known), model.predict(X, known), strict=True
-        ):
-            np.testing.assert_array_equal(found, expected)
-        for found, labels in zip(path.predict_topk(X, 2, lam=lam, known=known), y, strict=True):
-            assert (found[:, 1] == labels[1]).all()
-        scores = path.decision_function(X, lam, known=known)
-        assert all(np.isinf(score[1]).sum() == len(model.classes_) - 1 for score in scores)
+    model = path.estimator_at(path.lam_)
+    for found, expected in zip(path.predict(X, known), model.predict(X, known), strict=True):
+        np.testing.assert_array_equal(found, expected)
+    for found, labels in zip(path.predict_topk(X, 2, known=known), y, strict=True):
+        assert (found[:, 1] == labels[1]).all()
+    scores = path.decision_function(X, known=known)
+    assert all(np.isinf(score[1]).sum() == len(model.classes_) - 1 for score in scores)
     X, y = rows()
     path = RegularizationPath(StructSVMClassifier(random_state=0)).fit(X, y)
     with pytest.raises(TypeError, match="StructSVMClassifier.predict takes no known labels"):

@@ -9,7 +9,7 @@ from helpers.structures import Matching, Signs
 from scipy.sparse import coo_array, csr_array
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_multilabel_classification
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 
 from sskit import (
@@ -132,27 +132,6 @@ def test_the_seed_fixes_everything(chains):
             np.testing.assert_array_equal(item, copied)
 
 
-def test_scores_every_so_often(chains):
-    scores = [0.2, 0.3, 0.1, 0.1, 0.1]
-    model, scorer = fit(scores, chains, score_every=3, n_iter_no_change=4)
-    np.testing.assert_array_equal(model.scores_["n_passes"], [3, 6, 9, 12])
-    # six passes after the best one: the first score that comes four passes later or more
-    assert (model.best_iter_, model.n_iter_) == (6, 12)
-
-
-def test_a_fit_that_ends_between_two_scores_is_scored_at_its_end(chains):
-    X, y = chains
-    model = EarlyStopping(tagger(max_iter=5), score_every=4, random_state=0)
-    with pytest.warns(ConvergenceWarning, match="after 5 passes"):
-        model.fit(X, y)
-    np.testing.assert_array_equal(model.scores_["n_passes"], [4, 5])
-    model.set_params(score_every=10, estimator__tol=1e-1, estimator__max_iter=1000)
-    model.fit(X, y)
-    assert model.n_iter_ < 10
-    np.testing.assert_array_equal(model.scores_["n_passes"], [model.n_iter_])
-    assert model.best_iter_ == model.n_iter_
-
-
 def test_labels_that_training_has_not_seen(chains):
     X, y = chains
     y_val = [np.full(len(labels), 99) for labels in y[:5]]
@@ -232,7 +211,6 @@ def test_bad_input(chains):
         ("validation_fraction", 0),
         ("n_iter_no_change", 0),
         ("n_iter_no_change", 1.5),
-        ("score_every", 0),
         ("scoring", "no such score"),
         ("random_state", "seed"),
     ):

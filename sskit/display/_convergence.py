@@ -1,11 +1,8 @@
 """Convergence of fits as pictures."""
 
-from collections.abc import Mapping
-
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from sskit.display._fitted import check_panels, last_step, row_of_axes
+from sskit.display._common import check_panels, fitted_with, row_of_axes
 
 PANELS = {"objective": "objective", "gap": "duality gap"}
 SCALES = {
@@ -78,20 +75,17 @@ class ConvergenceDisplay:
         NotFittedError
             If an estimator is not fitted.
         """
-        if not isinstance(estimators, Mapping):
-            if isinstance(estimators, (list, tuple)):
-                raise TypeError("several estimators go into a dict, by the names of the legend")
-            estimators = {type(last_step(estimators)).__name__: estimators}
+        if isinstance(estimators, (list, tuple)):
+            raise TypeError("several estimators go into a dict, by the names of the legend")
+        if not isinstance(estimators, dict):
+            estimators = {None: estimators}
         if not estimators:
             raise ValueError("estimators must hold at least one")
-        estimators = {name: last_step(estimator) for name, estimator in estimators.items()}
+        histories = {}
         for name, estimator in estimators.items():
-            check_is_fitted(estimator)
-            if not hasattr(estimator, "history_"):
-                raise TypeError(
-                    f"{name!r} is a {type(estimator).__name__}, which keeps no history_"
-                )
-        display = cls(histories={name: fit.history_ for name, fit in estimators.items()})
+            fit, _ = fitted_with(estimator, "history_", "history_")
+            histories[name or type(fit).__name__] = fit.history_
+        display = cls(histories=histories)
         return display.plot(x=x, panels=panels, axes=axes, **line_options)
 
     def plot(self, *, x="passes", panels=None, axes=None, **line_options):
@@ -132,31 +126,25 @@ class ConvergenceDisplay:
                 for what, curve in self._curves(panel, history).items():
                     # some solvers know their gap in some passes only
                     known = ~np.isnan(curve)
+                    dashed = what == "dual"
                     options = {
                         "color": f"C{k}",
                         "marker": "." if known.sum() == 1 else None,
-                        "linestyle": "--" if what == "dual" else "-",
-                    }
-                    (line,) = ax.plot(
-                        history[column][known],
-                        curve[known],
-                        **(options | line_options),
-                        label=name if what != "dual" else None,
-                    )
-                    self.lines_[name][what] = line
+                        "linestyle": "--" if dashed else "-",
+                        "label": None if dashed else name,
+                    } | line_options
+                    places = history[column][known]
+                    (self.lines_[name][what],) = ax.plot(places, curve[known], **options)
             ax.set(xlabel=label, ylabel=PANELS[panel])
         if "gap" in self.axes_:
             self.axes_["gap"].set_yscale("log")
-        self.legend_ = self._legend(own_figure=axes is None) if len(self.histories) > 1 else None
+        self.legend_ = None
+        if len(self.histories) > 1:
+            # above the panels of a figure of our own, else within the last one
+            where = {"loc": "outside upper center", "ncols": 2} if axes is None else {}
+            owner = self.figure_ if axes is None else ax
+            self.legend_ = owner.legend(*ax.get_legend_handles_labels(), frameon=False, **where)
         return self
-
-    def _legend(self, own_figure):
-        """Return a legend: above the panels of a figure of our own, else within the last one."""
-        last = next(reversed(self.axes_.values()))
-        if not own_figure:
-            return last.legend(frameon=False)
-        place = {"loc": "outside upper center", "ncols": 2, "frameon": False}
-        return self.figure_.legend(*last.get_legend_handles_labels(), **place)
 
     @staticmethod
     def _curves(panel, history):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sskit.display._fitted import grid_of_axes, row_of_axes
+from sskit.display._common import grid_of_axes
 from sskit.display._reasons import weights_frame
 
 _COLUMNS = 4
@@ -84,10 +84,8 @@ class FeatureWeightsDisplay:
             As `weights_frame`, or if a label has no weights.
         """
         frame = weights_frame(estimator, top, feature_names=feature_names)
-        columns = {name: np.asarray(frame[name]) for name in ("kind", "label", "feature", "weight")}
-        node = columns.pop("kind") == "node"
-        label, feature, weight = (column[node] for column in columns.values())
-        found = list(dict.fromkeys(label.tolist()))
+        frame = frame[frame["kind"] == "node"]
+        found = frame["label"].unique().tolist()
         shown = found if labels is None else list(labels)
         for wanted in shown:
             if wanted not in found:
@@ -96,11 +94,11 @@ class FeatureWeightsDisplay:
                 )
         if not shown:
             raise ValueError("there is no label with weights of features to draw")
-        places = [np.array([other == wanted for other in label.tolist()]) for wanted in shown]
+        rows = [frame[[label == wanted for label in frame["label"]]] for wanted in shown]
         display = cls(
             labels=[str(wanted) for wanted in shown],
-            features=[feature[place].tolist() for place in places],
-            weights=[weight[place].astype(float) for place in places],
+            features=[some["feature"].tolist() for some in rows],
+            weights=[some["weight"].to_numpy() for some in rows],
         )
         return display.plot(ax=ax, **options)
 
@@ -121,7 +119,17 @@ class FeatureWeightsDisplay:
         self : FeatureWeightsDisplay
             The display.
         """
-        self.axes_ = np.array(self._panels(ax), dtype=object)
+        n = len(self.labels)
+        if ax is None:
+            n_columns = min(n, _COLUMNS)
+            n_rows = -(-n // n_columns)
+            height = 0.9 + 0.19 * max(map(len, self.features), default=1)
+            figsize = 3.0 * n_columns, height * n_rows
+            ax = grid_of_axes((n_rows, n_columns), figsize=figsize).ravel()
+            for axes in ax[n:]:
+                axes.remove()
+            ax = ax[:n]
+        self.axes_ = grid_of_axes((1, n), ax)[0]
         self.ax_ = self.axes_[0]
         self.figure_ = self.ax_.figure
         self.bars_ = []
@@ -139,17 +147,3 @@ class FeatureWeightsDisplay:
             if sharex:
                 axes.set_xlim(-1.05 * limit, 1.05 * limit)
         return self
-
-    def _panels(self, ax):
-        """Return axes for the labels, in a new figure unless they are given."""
-        n = len(self.labels)
-        if ax is not None:
-            return row_of_axes(n, ax)
-        n_columns = min(n, _COLUMNS)
-        n_rows = -(-n // n_columns)
-        height = 0.9 + 0.19 * max(map(len, self.features), default=1)
-        size = 3.0 * n_columns, height * n_rows
-        panels = grid_of_axes((n_rows, n_columns), figsize=size).ravel().tolist()
-        for axes in panels[n:]:
-            axes.remove()
-        return panels[:n]

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from sskit.display._fitted import grid_of_axes, last_step, predict_and_input, with_truth
+from sskit.display._common import TruthDisplay
 from sskit.inputs.parents import check_parents
 from sskit.inputs.poses import check_poses
 from sskit.inputs.score_maps import by_part, check_score_maps
 
 
-class PoseDisplay:
+class PoseDisplay(TruthDisplay):
     """Show poses as skeletons, the truth and one or several predictions side by side.
 
     One row per sample, one column per kind of pose. Make it by `from_estimator` or
@@ -74,14 +74,9 @@ class PoseDisplay:
                 raise ValueError(
                     f"images[{i}] must have shape (H, W) or (H, W, 3), got {image.shape}"
                 )
-        if truth is not None and truth not in self.panels:
-            raise ValueError(f"truth must be one of the panels {list(panels)}, got {truth!r}")
-        self.truth = truth
-        self.errors = {
-            name: np.linalg.norm(poses - self.panels[truth], axis=2).mean(axis=1)
-            for name, poses in self.panels.items()
-            if truth not in (None, name)
-        }
+        self.errors = self._compare(
+            truth, lambda true, found: np.linalg.norm(found - true, axis=2).mean(axis=1)
+        )
 
     @classmethod
     def from_estimator(cls, estimator, X, y, *, images=None, axes=None, **plot_options):
@@ -109,10 +104,8 @@ class PoseDisplay:
         display : PoseDisplay
             The display, drawn.
         """
-        estimators = estimator if isinstance(estimator, dict) else {"prediction": estimator}
-        results = {name: predict_and_input(fitted, X) for name, fitted in estimators.items()}
-        predictions = {name: found for name, (found, _) in results.items()}
-        model, (_, maps) = last_step(next(iter(estimators.values()))), next(iter(results.values()))
+        predictions, models = cls._predictions(estimator, X)
+        model, maps = models[0]
         parents, names = model.parents_, model.part_names_
         y = [by_part(pose, f"y[{i}]", names, "position") for i, pose in enumerate(y)]
         if images is None:
@@ -145,7 +138,8 @@ class PoseDisplay:
         display : PoseDisplay
             The display, drawn.
         """
-        display = cls(with_truth(y_true, y_pred), parents, images=images, truth="truth")
+        panels = cls._with_truth(y_true, y_pred)
+        display = cls(panels, parents, images=images, truth="truth")
         return display.plot(axes, **plot_options)
 
     def plot(self, axes=None, *, colors=None, line_width=3.0, errors=True):
@@ -180,18 +174,14 @@ class PoseDisplay:
             colors = mpl.colormaps["hsv"](np.arange(n_parts) / n_parts)
         if len(colors) != n_parts:
             raise ValueError(f"there are {n_parts} parts but {len(colors)} colors")
-        shape = len(next(iter(self.panels.values()))), len(self.panels)
-        self.axes_ = grid_of_axes(shape, axes, figsize=(2.6 * shape[1], 2.8 * shape[0]))
-        self.figure_ = self.axes_[0, 0].figure
+        n_poses, n_panels = len(next(iter(self.panels.values()))), len(self.panels)
+        self._make_axes(n_poses, [*self.panels], axes, figsize=(2.6 * n_panels, 2.8 * n_poses))
         for i, row in enumerate(self.axes_):
             for ax, (name, poses) in zip(row, self.panels.items(), strict=True):
                 self._draw_canvas(ax, i)
                 self._draw_skeleton(ax, poses[i], colors, line_width)
                 if errors and name in self.errors:
                     ax.set_xlabel(f"{self.errors[name][i]:.1f} off on average", fontsize="small")
-                ax.set(xticks=[], yticks=[])
-        for ax, name in zip(self.axes_[0], self.panels, strict=True):
-            ax.set_title(name)
         return self
 
     def _draw_canvas(self, ax, i):

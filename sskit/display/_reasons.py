@@ -1,14 +1,9 @@
 """Weights by name and explanations, of pipelines too."""
 
-from sklearn.utils.validation import check_is_fitted
+import numpy as np
 
-from sskit.display._fitted import (
-    chosen_estimator,
-    fitted_model,
-    is_pipeline,
-    last_step,
-    names_of_steps,
-)
+from sskit._inside import unwrap
+from sskit.display._common import fitted_with
 
 
 def weights_frame(estimator, top=20, *, feature_names=None, edge_feature_names=None):
@@ -32,7 +27,7 @@ def weights_frame(estimator, top=20, *, feature_names=None, edge_feature_names=N
 
     Returns
     -------
-    frame : DataFrame, or dict of ndarray where pandas is not installed
+    frame : DataFrame
         With the columns kind, label, to_label, feature and weight; see
         :meth:`sskit.SequenceTagger.weights_frame`.
 
@@ -60,7 +55,9 @@ def weights_frame(estimator, top=20, *, feature_names=None, edge_feature_names=N
     >>> frame["label"][0], frame["feature"][0]
     ('DET', 'word=the')
     """
-    model = _model_with(estimator, "weights_frame")
+    model, _ = fitted_with(
+        estimator, "weights_frame", "weights of features by label, and no weights_frame"
+    )
     return model.weights_frame(
         top,
         _names(estimator, model, feature_names),
@@ -114,30 +111,30 @@ def explain(estimator, X, i, t, *, feature_names=None, edge_feature_names=None, 
     >>> frame.attrs["label"], frame["group"].unique().tolist()
     ('NOUN', ['features', 'bias', 'before'])
     """
-    model = _model_with(estimator, "explain")
+    model, X = fitted_with(estimator, "explain", "max-marginals, and no explain", X)
     names = {
         "feature_names": _names(estimator, model, feature_names),
         "edge_feature_names": _names(estimator, model, edge_feature_names, edges=True),
     }
-    pipeline = chosen_estimator(estimator)
-    if is_pipeline(pipeline) and len(pipeline) > 1:
-        X = pipeline[:-1].transform(X)
     return model.explain(X, i, t, **names, **options)
 
 
-def _model_with(estimator, method):
-    """Return the fitted model of an estimator, or raise TypeError if it has not a method."""
-    check_is_fitted(last_step(estimator))
-    model = fitted_model(estimator)
-    if not hasattr(model, method):
-        what = "weights of features by label" if method == "weights_frame" else "max-marginals"
-        raise TypeError(f"{type(model).__name__} has no {what}, and no {method}")
-    return model
-
-
 def _names(estimator, model, given, edges=False):
-    """Return the names of features that were given or that steps of a pipeline give, or None."""
+    """Return names of features: those given, else those of the steps of a pipeline, or None."""
     if given is not None:
         return given
+    names = None
+    for inner, _ in unwrap(estimator):
+        if hasattr(inner, "named_steps") and len(inner) > 1:
+            first = inner[:-1]
+            try:
+                names = (
+                    first[-1].get_edge_feature_names_out()
+                    if edges
+                    else first.get_feature_names_out()
+                )
+            except (AttributeError, ValueError):  # a step without names, as a hasher
+                names = None
+    # names of what later steps no longer show
     n_features = getattr(model, "n_edge_features_in_" if edges else "n_features_in_", None)
-    return names_of_steps(estimator, n_features, edges)
+    return None if names is None or len(names) != n_features else np.asarray(names, dtype=object)

@@ -1,11 +1,10 @@
 """Regularisation paths as pictures."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sskit.display._fitted import check_panels, last_step, row_of_axes
+from sskit._inside import unwrap
+from sskit.display._common import check_panels, row_of_axes
 
 PANELS = {
     "score": "test score",
@@ -15,7 +14,6 @@ PANELS = {
 }
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class RegularizationPathDisplay:
     """What a regularisation path looks like against lam, or a choice of lam by folds.
 
@@ -23,20 +21,14 @@ class RegularizationPathDisplay:
 
     Parameters
     ----------
-    lams : ndarray of shape (J,), default=None
-        Breakpoints, falling.
-    lam_end : float, default=None
-        The smallest lam that is drawn.
-    gap_lams, gaps : ndarray of shape (N,), default=None
-        Bounds of the gap, as a share of the objective, at as many lam as make a smooth curve.
+    curves : dict of str to tuple of two ndarrays
+        For each panel that there is, "score", "gap", "norm" and "planes", what is drawn against
+        which lam: mean test scores at what was tried; bounds of the gap, as a share of the
+        objective; norms of the weights, and numbers of planes with dual weight.
     max_gap : float, default=None
-        The largest share that the path allows.
-    norms : ndarray of shape (J,), default=None
-        Norms of the weights of the pieces.
-    n_support_planes : ndarray of shape (J,), default=None
-        Numbers of planes with dual weight.
-    score_lams, scores, score_stds : ndarray of shape (M,), default=None
-        What was tried, and mean and standard deviation over the folds of the test score.
+        The largest share that a path allows.
+    score_stds : ndarray of shape (M,), default=None
+        Standard deviations of the scores over the folds.
     chosen, default : float, default=None
         The chosen lam and the one that it was to beat, to be marked.
     certified : bool, default=True
@@ -69,19 +61,15 @@ class RegularizationPathDisplay:
     ['score']
     """
 
-    lams: np.ndarray | None = None
-    lam_end: float | None = None
-    gap_lams: np.ndarray | None = None
-    gaps: np.ndarray | None = None
-    max_gap: float | None = None
-    norms: np.ndarray | None = None
-    n_support_planes: np.ndarray | None = None
-    score_lams: np.ndarray | None = None
-    scores: np.ndarray | None = None
-    score_stds: np.ndarray | None = None
-    chosen: float | None = None
-    default: float | None = None
-    certified: bool = True
+    def __init__(
+        self, *, curves, max_gap=None, score_stds=None, chosen=None, default=None, certified=True
+    ):
+        self.curves = curves
+        self.max_gap = max_gap
+        self.score_stds = score_stds
+        self.chosen = chosen
+        self.default = default
+        self.certified = certified
 
     @classmethod
     def from_estimator(cls, path, *, panels=None, axes=None, **line_options):
@@ -106,45 +94,33 @@ class RegularizationPathDisplay:
         NotFittedError
             If the path is not fitted.
         """
-        path = last_step(path, "default_lam_")
+        inside = (inner for inner, _ in unwrap(path))
+        path = next((inner for inner in inside if hasattr(inner, "max_breakpoints")), path)
         check_is_fitted(path)
         if hasattr(path, "lams_"):
-            numbers = cls._of_path(path)
+            # a last piece that serves all lam is drawn down to a tenth of its breakpoint
+            end = max(path.lam_end_, 0.1 * path.lams_[-1])
+            lams = within_pieces(path.lams_, end)
+            norms = np.sqrt(np.maximum(path.sqnorms_, 0.0))
+            curves = {
+                "gap": (lams, np.array([path.relative_gap_at(lam) for lam in lams])),
+                "norm": steps(path.lams_, norms, end),
+                "planes": steps(path.lams_, path.n_support_planes_, end),
+            }
+            display = cls(curves=curves, max_gap=path.max_gap_, certified=path.certified_)
         elif hasattr(path, "default_lam_"):
-            numbers = cls._of_choice(path)
+            results = path.cv_results_
+            known = ~np.isnan(results["mean_test_score"])
+            lams = np.asarray(results["param_lam"])[known]
+            display = cls(
+                curves={"score": (lams, results["mean_test_score"][known])},
+                score_stds=results["std_test_score"][known],
+                chosen=path.best_lam_,
+                default=path.default_lam_,
+            )
         else:
             raise TypeError(f"path must be a RegularizationPath, got {type(path).__name__}")
-        return cls(**numbers).plot(panels=panels, axes=axes, **line_options)
-
-    @staticmethod
-    def _of_path(path):
-        """Return what is drawn of a path."""
-        # a last piece that serves all lam is drawn down to a tenth of its breakpoint
-        lam_end = max(path.lam_end_, 0.1 * path.lams_[-1])
-        gap_lams = within_pieces(path.lams_, lam_end)
-        return {
-            "lams": path.lams_,
-            "lam_end": lam_end,
-            "gap_lams": gap_lams,
-            "gaps": np.array([path.relative_gap_at(lam) for lam in gap_lams]),
-            "max_gap": path.max_gap_,
-            "norms": np.sqrt(np.maximum(path.sqnorms_, 0.0)),
-            "n_support_planes": path.n_support_planes_,
-            "certified": path.certified_,
-        }
-
-    @staticmethod
-    def _of_choice(path):
-        """Return what is drawn of a choice."""
-        results = path.cv_results_
-        known = ~np.isnan(results["mean_test_score"])
-        return {
-            "score_lams": np.asarray(results["param_lam"])[known],
-            "scores": results["mean_test_score"][known],
-            "score_stds": results["std_test_score"][known],
-            "chosen": path.best_lam_,
-            "default": path.default_lam_,
-        }
+        return display.plot(panels=panels, axes=axes, **line_options)
 
     def plot(self, *, panels=None, axes=None, **line_options):
         """Draw the panels side by side.
@@ -168,32 +144,27 @@ class RegularizationPathDisplay:
         ValueError
             If a panel is unknown or has no numbers, or if there are not as many axes.
         """
-        values = self.scores, self.gaps, self.norms, self.n_support_planes
-        available = [n for n, found in zip(PANELS, values, strict=True) if found is not None]
-        panels = check_panels(panels, available)
+        panels = check_panels(panels, self.curves)
         self.axes_ = dict(zip(panels, row_of_axes(len(panels), axes), strict=True))
         self.figure_ = next(iter(self.axes_.values())).figure
         self.lines_, self.band_ = {}, None
         for panel, ax in self.axes_.items():
-            x, y = getattr(self, f"_{panel}")()
-            (self.lines_[panel],) = ax.plot(x, y, **({"color": "tab:blue"} | line_options))
+            (self.lines_[panel],) = ax.plot(
+                *self.curves[panel], **({"color": "tab:blue"} | line_options)
+            )
             ax.set(xscale="log", xlabel="lam", ylabel=PANELS[panel])
             if not ax.xaxis_inverted():
                 ax.invert_xaxis()
         if "score" in self.axes_:
             ax, line = self.axes_["score"], self.lines_["score"]
+            lams, scores = self.curves["score"]
             line.set_marker("o")
             # the few that were tried; those of a log scale overlap within one power of ten
-            ax.set_xticks(self.score_lams, [f"{lam:.2g}" for lam in self.score_lams])
+            ax.set_xticks(lams, [f"{lam:.2g}" for lam in lams])
             ax.minorticks_off()
-            self.band_ = ax.fill_between(
-                self.score_lams,
-                self.scores - self.score_stds,
-                self.scores + self.score_stds,
-                color=line.get_color(),
-                alpha=0.2,
-                linewidth=0,
-            )
+            low, high = scores - self.score_stds, scores + self.score_stds
+            color = line.get_color()
+            self.band_ = ax.fill_between(lams, low, high, color=color, alpha=0.2, linewidth=0)
             for lam, color in ((self.default, "gray"), (self.chosen, "tab:orange")):
                 if lam is not None:
                     ax.axvline(lam, color=color, linestyle="--", zorder=1)
@@ -205,18 +176,6 @@ class RegularizationPathDisplay:
         if "norm" in self.axes_:
             self.axes_["norm"].set_yscale("log")
         return self
-
-    def _score(self):
-        return self.score_lams, self.scores
-
-    def _gap(self):
-        return self.gap_lams, self.gaps
-
-    def _norm(self):
-        return steps(self.lams, self.norms, self.lam_end)
-
-    def _planes(self):
-        return steps(self.lams, self.n_support_planes, self.lam_end)
 
 
 def within_pieces(lams, end, n=20):

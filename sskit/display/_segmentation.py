@@ -2,22 +2,16 @@
 
 import numpy as np
 
-from sskit.display._fitted import grid_of_axes, predict_and_input, with_truth
-from sskit.display._paint import (
-    agreement,
-    draw_borders,
-    draw_legend,
-    label_colors,
-    labels_in,
-    masks_of,
-    paint,
-    segments_of,
-)
+from sskit._labels import is_ignored
+from sskit.display._common import TruthDisplay
 from sskit.inputs.images import as_rgb, check_images
+from sskit.inputs.masks import check_mask
 from sskit.inputs.rows import check_classes
 
+GREY = np.array([0.2125, 0.7154, 0.0721], dtype=np.float32)
 
-class SegmentationDisplay:
+
+class SegmentationDisplay(TruthDisplay):
     """Show images, the truth and one or several predictions side by side.
 
     One row per image: the image itself with the borders of its superpixels, then for each kind of
@@ -89,17 +83,27 @@ class SegmentationDisplay:
         ignore_label=None,
     ):
         self.images = check_images(images, "images")
-        self.segments = None if segments is None else segments_of(segments, self.images)
+        self.segments = None
+        if segments is not None:
+            items = [np.asarray(getattr(item, "segments", item)) for item in segments]
+            self.segments = masks_of(items, self.images, "segments")
         self.panels = {
-            name: masks_of(masks, self.images, self.segments, name, ignore_label)
-            for name, masks in panels.items()
+            name: [
+                check_mask(mask, f"{name}[{i}]", ignore_label)
+                for i, mask in enumerate(masks_of(items, self.images, name, self.segments))
+            ]
+            for name, items in panels.items()
         }
-        if truth is not None and truth not in self.panels:
-            raise ValueError(f"truth must be one of the panels {list(panels)}, got {truth!r}")
-        self.truth = truth
         self.ignore_label = ignore_label
-        found = labels_in(self.panels.values(), ignore_label) if labels is None else labels
-        self.labels = np.asarray(check_classes(found, "labels"))
+        self.scores = self._compare(truth, self._agreement)
+        if labels is None:
+            found = [
+                mask[~is_ignored(mask, ignore_label)]
+                for masks in self.panels.values()
+                for mask in masks
+            ]
+            labels = np.unique(np.concatenate(found)) if found else np.empty(0, dtype=np.int64)
+        self.labels = np.asarray(check_classes(labels, "labels"))
         names = self.labels if display_labels is None else display_labels
         if len(names) != len(self.labels):
             raise ValueError(
@@ -107,11 +111,15 @@ class SegmentationDisplay:
                 f"{self.labels.tolist()}"
             )
         self.display_labels = [str(name) for name in names]
-        self.scores = {
-            name: agreement(self.panels[truth], masks, ignore_label)
-            for name, masks in self.panels.items()
-            if truth not in (None, name)
-        }
+
+    def _agreement(self, truth, masks):
+        """Return the share of pixels, all masks together, that are as in the truth."""
+        right = [
+            (true == mask)[~is_ignored(true, self.ignore_label)]
+            for true, mask in zip(truth, masks, strict=True)
+        ]
+        right = np.concatenate(right)
+        return float(right.mean()) if len(right) else float("nan")
 
     @classmethod
     def from_estimator(cls, estimator, X, y, *, images=None, segments=None, **options):
@@ -139,10 +147,8 @@ class SegmentationDisplay:
         display : SegmentationDisplay
             The display, drawn.
         """
-        estimators = estimator if isinstance(estimator, dict) else {"prediction": estimator}
-        predictions = {}
-        for name, fitted in estimators.items():
-            predictions[name], graphs = predict_and_input(fitted, X)
+        predictions, models = cls._predictions(estimator, X)
+        for _, graphs in models:
             if segments is None and all(hasattr(graph, "segments") for graph in graphs):
                 segments = graphs
         images = X if images is None else images
@@ -190,7 +196,7 @@ class SegmentationDisplay:
         """
         display = cls(
             images,
-            with_truth(y_true, y_pred),
+            cls._with_truth(y_true, y_pred),
             segments=segments,
             truth="truth",
             labels=labels,
@@ -239,13 +245,13 @@ class SegmentationDisplay:
         ValueError
             If there are not as many axes, or not as many colours, as needed.
         """
+        from matplotlib.patches import Patch
+
         tints = label_colors(len(self.labels), colors)
-        shape = (len(self.images), 1 + len(self.panels))
+        titles = ["image", *self.panels]
         heights = [2.6 * image.shape[0] / image.shape[1] + 0.25 for image in self.images]
-        figsize = 2.6 * shape[1], sum(heights) + 0.5
-        self.axes_ = grid_of_axes(shape, axes, figsize=figsize, height_ratios=heights)
-        self.figure_ = self.axes_[0, 0].figure
-        true = self.panels.get(self.truth)
+        figure = {"figsize": (2.6 * len(titles), sum(heights) + 0.5), "height_ratios": heights}
+        self._make_axes(len(self.images), titles, axes, **figure)
         for i, (image, row) in enumerate(zip(self.images, self.axes_, strict=True)):
             row[0].imshow(as_rgb(image), interpolation="nearest")
             if borders and self.segments is not None:
@@ -255,14 +261,152 @@ class SegmentationDisplay:
                 ax.imshow(painted, interpolation="nearest")
                 draw_borders(ax, masks[i], border_color, 0.8)
                 if scores and name in self.scores:
-                    share = agreement([true[i]], [masks[i]], self.ignore_label)
+                    share = self._agreement([self.panels[self.truth][i]], [masks[i]])
                     ax.set_xlabel(f"{share:.1%} of pixels", fontsize="small")
             for ax in row:
-                ax.set(xticks=[], yticks=[])
-                for spine in ax.spines.values():
-                    spine.set_visible(False)
-        for ax, name in zip(self.axes_[0], ["image", *self.panels], strict=True):
-            ax.set_title(name)
+                ax.spines[:].set_visible(False)
         if legend and len(self.labels):
-            draw_legend(self.figure_, self.display_labels, tints)
+            # constrained layout keeps room for legends "outside"; other layouts take the corner
+            constrained = self.figure_.get_layout_engine() is not None
+            self.figure_.legend(
+                handles=[
+                    Patch(color=color, label=name)
+                    for name, color in zip(self.display_labels, tints, strict=True)
+                ],
+                loc="outside lower center" if constrained else "lower center",
+                ncols=min(len(self.labels), 8),
+                frameon=False,
+            )
         return self
+
+
+def label_colors(n_labels, colors):
+    """Return one colour per label.
+
+    Parameters
+    ----------
+    n_labels : int
+        The number K of labels.
+    colors : None, str, Colormap, or sequence of colours
+        A sequence of at least K colours, or the name of a colormap; None takes matplotlib's ten
+        or twenty colours of categories, or the hues of a circle where those are too few.
+
+    Returns
+    -------
+    rgb : ndarray of float64 of shape (K, 3)
+        Red, green and blue from 0 to 1.
+
+    Raises
+    ------
+    ValueError
+        If there are too few colours.
+    """
+    import matplotlib as mpl
+    from matplotlib.colors import Colormap, to_rgba_array
+
+    if colors is None:
+        colors = "tab10" if n_labels <= 10 else "tab20" if n_labels <= 20 else "hsv"
+    if isinstance(colors, (str, Colormap)):
+        cmap = mpl.colormaps.get_cmap(colors)
+        # a colormap of categories has few colours, and they are taken in turn
+        listed = cmap.N < 64
+        colors = cmap(np.arange(cmap.N) if listed else np.arange(n_labels) / max(n_labels, 1))
+    if len(colors) < n_labels:
+        raise ValueError(f"there are {n_labels} labels but only {len(colors)} colors")
+    return to_rgba_array(colors[:n_labels])[:, :3]
+
+
+def paint(image, mask, labels, colors, alpha):
+    """Return an image in grey with the pixels of each label tinted.
+
+    Parameters
+    ----------
+    image : ndarray of shape (H, W) or (H, W, 3)
+        One that passed the gate.
+    mask : ndarray of shape (H, W)
+        The label of every pixel.
+    labels : ndarray of shape (K,)
+        Which labels are tinted.
+    colors : ndarray of shape (K, 3)
+        Their colours.
+    alpha : float
+        The weight of the colour, from 0 to 1.
+
+    Returns
+    -------
+    rgb : ndarray of float32 of shape (H, W, 3)
+        Values from 0 to 1.
+    """
+    grey = as_rgb(image) @ GREY
+    painted = np.repeat(grey[..., None], 3, axis=2)
+    for label, color in zip(labels, colors, strict=True):
+        inside = mask == label
+        painted[inside] = (1 - alpha) * painted[inside] + alpha * color
+    return painted.clip(0, 1)
+
+
+def draw_borders(ax, regions, color, width):
+    """Draw the borders between regions of an array of pixels."""
+    from matplotlib.collections import LineCollection
+
+    lines = LineCollection(border_lines(regions), colors=color, linewidths=width, capstyle="round")
+    ax.add_collection(lines, autolim=False)
+
+
+def border_lines(regions):
+    """Return the sides of pixels that lie between regions.
+
+    Parameters
+    ----------
+    regions : ndarray of shape (H, W)
+        The region of every pixel.
+
+    Returns
+    -------
+    lines : ndarray of shape (n, 2, 2)
+        Both ends (x, y) of each side.
+    """
+    y, x = np.nonzero(regions[:-1] != regions[1:])
+    below = np.stack([x - 0.5, y + 0.5, x + 0.5, y + 0.5], axis=1)
+    y, x = np.nonzero(regions[:, :-1] != regions[:, 1:])
+    beside = np.stack([x + 0.5, y - 0.5, x + 0.5, y + 0.5], axis=1)
+    return np.concatenate([below, beside]).reshape(-1, 2, 2)
+
+
+def masks_of(items, images, name, segments=None):
+    """Return masks as arrays, one for each image, of its shape.
+
+    Parameters
+    ----------
+    items : sequence of array-likes
+        Masks, or labels of superpixels.
+    images : list of ndarray
+        Checked.
+    name : str
+        What error messages call the masks.
+    segments : list of ndarray of shape (H_i, W_i) or None, default=None
+        The superpixel of every pixel, if it is known.
+
+    Returns
+    -------
+    masks : list of ndarray of shape (H_i, W_i)
+    """
+    if len(items) != len(images):
+        raise ValueError(f"{name} has {len(items)} entries but there are {len(images)} images")
+    masks = []
+    for i, (item, image) in enumerate(zip(items, images, strict=True)):
+        mask = item if isinstance(item, np.ndarray) else np.array(item, dtype=object)
+        if mask.ndim == 1 and segments is not None:
+            n_nodes = int(segments[i].max()) + 1
+            if len(mask) != n_nodes:
+                raise ValueError(
+                    f"{name}[{i}] has {len(mask)} labels but segments[{i}] has {n_nodes} "
+                    "superpixels"
+                )
+            mask = mask[segments[i]]
+        if mask.shape != image.shape[:2]:
+            raise ValueError(
+                f"{name}[{i}] has shape {mask.shape} but images[{i}] has shape {image.shape}"
+            )
+        masks.append(mask)
+    return masks

@@ -3,7 +3,8 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sskit.display._fitted import last_step, row_of_axes
+from sskit._inside import unwrap
+from sskit.display._common import row_of_axes
 
 
 class TransitionDisplay:
@@ -88,10 +89,10 @@ class TransitionDisplay:
         NotFittedError
             If the tagger is not fitted.
         """
-        tagger = last_step(tagger)
+        *_, (tagger, _) = unwrap(tagger)
         check_is_fitted(tagger)
-        tables = np.ndim(getattr(tagger, "pairwise_", None)) == 3
-        if not tables and not (hasattr(tagger, "transitions_") and hasattr(tagger, "start_")):
+        of_graphs = np.ndim(getattr(tagger, "pairwise_", None)) == 3
+        if not of_graphs and not (hasattr(tagger, "transitions_") and hasattr(tagger, "start_")):
             raise TypeError(
                 f"{type(tagger).__name__} has no transitions_ of sequences, and no tables of "
                 "pairs, to draw"
@@ -106,33 +107,26 @@ class TransitionDisplay:
         names = tagger._state_names() if len(owners) > len(classes) else classes
         chosen = [classes.index(label) for label in shown]
         places = [s for k in chosen for s, owner in enumerate(owners) if owner == k]
-        names = [str(names[s]) for s in places]
-        if tables or edge_feature is not None:
-            pairwise = tagger.pairwise_ if tables else np.moveaxis(tagger.edge_coef_, -1, 0)
-            n, edge_feature = len(pairwise), edge_feature or 0
+        rows = columns = [str(names[s]) for s in places]
+        titles = {"axes": ("label of the first node", "label of the second node")}
+        if of_graphs or edge_feature is not None:
+            tables = tagger.pairwise_ if of_graphs else np.moveaxis(tagger.edge_coef_, -1, 0)
+            n, edge_feature = len(tables), edge_feature or 0
             if not 0 <= edge_feature < n:
                 raise ValueError(
                     f"edge_feature must be from 0 to {n - 1}, as edges have {n} features, got "
                     f"{edge_feature!r}"
                 )
-            weights, look = pairwise[edge_feature][np.ix_(places, places)], {}
-            if tables:
-                look["axes"] = "label of the first node", "label of the second node"
-            display = cls(weights=weights, rows=names, columns=names, **look)
-            return display.plot(ax=ax, **options)
-        given = tagger.allowed_transitions_, tagger.allowed_start_, tagger.allowed_end_
-        allowed, allowed_start, allowed_end = (
-            True if some is None else some[np.ix_(*[owners] * some.ndim)] for some in given
-        )
-        inner = np.where(allowed, tagger.transitions_, np.nan)[np.ix_(places, places)]
-        if not ends:
-            return cls(weights=inner, rows=names, columns=names).plot(ax=ax, **options)
-        start = np.where(allowed_start, tagger.start_, np.nan)[places]
-        weights = np.full((len(places) + 1, len(places) + 1), np.nan)
-        end = np.where(allowed_end, tagger.end_, np.nan)[places]
-        weights[1:, :-1], weights[0, :-1], weights[1:, -1] = inner, start, end
-        display = cls(weights=weights, rows=["(start)", *names], columns=[*names, "(end)"])
-        return display.plot(ax=ax, **options)
+            weights = tables[edge_feature][np.ix_(places, places)]
+        else:
+            kinds = "start", "transitions", "end"
+            start, weights, end = (allowed_weights(tagger, kind, owners, places) for kind in kinds)
+            if ends:
+                weights = np.pad(weights, ((1, 0), (0, 1)), constant_values=np.nan)
+                weights[0, :-1], weights[1:, -1] = start, end
+                rows, columns = ["(start)", *rows], [*columns, "(end)"]
+        titles = titles if of_graphs else {}
+        return cls(weights=weights, rows=rows, columns=columns, **titles).plot(ax=ax, **options)
 
     def plot(self, *, ax=None, cmap="RdBu_r", colorbar=True, values=False):
         """Draw the heat map.
@@ -191,3 +185,11 @@ class TransitionDisplay:
                 color="white" if abs(weight) > 0.6 * limit else "black",
             )
         return texts
+
+
+def allowed_weights(tagger, kind, owners, places):
+    """Return weights of states at places, NaN for what the labels that own them may not do."""
+    weights, allowed = getattr(tagger, f"{kind}_"), getattr(tagger, f"allowed_{kind}_")
+    if allowed is not None:
+        weights = np.where(allowed[np.ix_(*[owners] * weights.ndim)], weights, np.nan)
+    return weights[np.ix_(*[places] * weights.ndim)]

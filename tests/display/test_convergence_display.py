@@ -116,7 +116,7 @@ def test_bad_input(fits):
     with pytest.raises(TypeError, match="several estimators go into a dict"):
         ConvergenceDisplay.from_estimator(list(fits.values()))
     path = RegularizationPath(StructSVMClassifier(random_state=0), lam_min=0.1).fit(X, y)
-    with pytest.raises(TypeError, match="RegularizationPath, which keeps no history_"):
+    with pytest.raises(TypeError, match="RegularizationPath has no history_"):
         ConvergenceDisplay.from_estimator(path)
 
 

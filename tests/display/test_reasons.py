@@ -145,10 +145,3 @@ def test_many_labels_and_no_weights():
         FeatureWeightsDisplay.from_estimator(
             StructSVMClassifier(random_state=0).fit(np.zeros((4, 2)), [0, 1, 2, 0])
         )
-
-
-def test_without_pandas(pipeline, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
-    display = FeatureWeightsDisplay.from_estimator(pipeline, top=1)
-    assert display.labels == TAGS
-    assert set(weights_frame(pipeline)) == {"kind", "label", "to_label", "feature", "weight"}

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 
 from sskit import SegmentationModel
 from sskit.display import SegmentationDisplay
-from sskit.display._paint import border_lines, label_colors, paint
+from sskit.display._segmentation import border_lines, label_colors, paint
 from sskit.preprocessing import SuperpixelGraph
 
 RNG = np.random.RandomState(0)
@@ -58,7 +58,7 @@ def test_panels():
     assert [ax.get_title() for ax in display.axes_[1]] == [""] * 3
     np.testing.assert_allclose(shown(display.axes_[0, 0]), IMAGES[0] / 255, atol=1e-6)
     np.testing.assert_allclose(shown(display.axes_[1, 0])[..., 1], IMAGES[1], atol=1e-6)
-    assert [n_lines(ax) for ax in display.axes_[0]] == [3, 3, 0]
+    assert [n_lines(ax) for ax in display.axes_[0]] == [18, 18, 0]
     right = [(truth == 1).sum() for truth in TRUTH]
     assert display.scores == {"prediction": sum(right) / (6 * 8 + 4 * 5)}
     assert display.axes_[0, 2].get_xlabel() == f"{right[0] / 48:.1%} of pixels"
@@ -175,7 +175,7 @@ def test_from_estimator():
     pipeline = make_pipeline(Graphs(), Constant()).fit(IMAGES, TRUTH)
     search = GridSearchCV(pipeline, {"constant__label": [1, 2]}, cv=2).fit(IMAGES, TRUTH)
     display = SegmentationDisplay.from_estimator(pipeline, IMAGES, TRUTH, alpha=0.3)
-    assert n_lines(display.axes_[0, 0]) == 3
+    assert n_lines(display.axes_[0, 0]) == 18
     expected = np.mean(np.concatenate([mask.ravel() for mask in TRUTH]) == 1)
     assert display.scores["prediction"] == pytest.approx(expected)
     both = {"one": pipeline, "best": search}
@@ -184,7 +184,7 @@ def test_from_estimator():
     assert set(np.unique(display.panels["best"][0])) == {2}
     alone = Constant().fit(GRAPHS, TRUTH)
     display = SegmentationDisplay.from_estimator(alone, GRAPHS, TRUTH, images=IMAGES)
-    assert n_lines(display.axes_[1, 0]) == 1
+    assert n_lines(display.axes_[1, 0]) == 5
     # a model has a parameter of the name "steps", as pipelines have an attribute
     model = SegmentationModel(random_state=0)
     with pytest.raises(NotFittedError):

@@ -1,4 +1,4 @@
-"""Names of features, where sequences or trees are data frames, and tables for users."""
+"""Names of features, where sequences or trees are data frames."""
 
 import numpy as np
 
@@ -123,31 +123,6 @@ def _features(item):
     return item[0] if isinstance(item, tuple) and item else item
 
 
-def as_frame(columns):
-    """Return columns as a data frame, or as they are where pandas is not installed.
-
-    Parameters
-    ----------
-    columns : dict of str to ndarray of shape (n_rows,)
-        The columns.
-
-    Returns
-    -------
-    frame : DataFrame or dict
-        With these columns.
-    """
-    try:
-        from pandas import DataFrame
-    except ImportError:
-        return columns
-    return DataFrame(columns)
-
-
-def object_column(values):
-    """Return values of any type as an array of one dimension, of which tuples stay tuples."""
-    return np.fromiter(values, dtype=object, count=len(values))
-
-
 def named(names, places, letter):
     """Return the names of some features; without names these are a letter and a number."""
     if names is None:
@@ -181,15 +156,16 @@ def check_names(names, n, what="feature_names", counted="features"):
     """
     if names is None:
         return None
-    if isinstance(names, (str, bytes, set, frozenset, dict)):
-        raise TypeError(f"{what} must be a sequence with an order, got a {type(names).__name__}")
-    try:
-        array = names if isinstance(names, np.ndarray) else object_column(list(names))
-    except TypeError:
+    if isinstance(names, (str, bytes, set, frozenset, dict)) or not np.iterable(names):
         raise TypeError(
-            f"{what} must be a sequence of names, one for each of the {n} {counted}, got "
-            f"{names!r:.80}"
-        ) from None
+            f"{what} must be a sequence of names in an order, one for each of the {n} {counted}, "
+            f"got {names!r:.80}"
+        )
+    if isinstance(names, np.ndarray):
+        array = names
+    else:
+        names = list(names)
+        array = np.fromiter(names, dtype=object, count=len(names))  # tuples stay tuples
     if array.shape != (n,):
         got = len(array) if array.ndim == 1 else f"an array of shape {array.shape}"
         raise ValueError(f"{what} must hold {n} names, as there are {n} {counted}, got {got}")

@@ -1,18 +1,24 @@
 """What speaks for a label: the scores of two labellings, taken apart around a token."""
 
-from collections.abc import Mapping
 from operator import index
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
+from sklearn.utils.validation import _num_samples
 
+from sskit._labels import is_same
 from sskit.estimators.base.fitted_state import check_fitted
 from sskit.estimators.base.known import check_known
 from sskit.estimators.reasons.column_names import check_names, named
 from sskit.estimators.reasons.columns import as_fitted
-from sskit.estimators.reasons.weights import WeightsFrameMixin, check_edge_names, linear_coef
+from sskit.estimators.reasons.weights import (
+    WeightsFrameMixin,
+    check_edge_names,
+    linear_coef,
+    names_of_rows,
+)
 from sskit.inputs.ragged import stack_sequences
 from sskit.inputs.trees import check_trees
 
@@ -26,8 +32,10 @@ class Terms(NamedTuple):
 
     Attributes
     ----------
-    features : matrix of shape (T, p)
+    features : csr_array of shape (T, p)
         Of the tokens.
+    coef : ndarray of shape (K, p)
+        Their weights.
     ends : dict of str to (ndarray of shape (K,), ndarray of shape (T,), bool)
         Weights of labels alone, and at which tokens they count.
     edges : ndarray of shape (E, 2)
@@ -36,26 +44,62 @@ class Terms(NamedTuple):
         Weights of the labels of both ends of an edge.
     codes : ndarray of shape (E,)
         Which table an edge has.
-    edge_features : matrix of shape (E, q), or None
+    edge_features : csr_array of shape (E, q), or None
         Of the edges.
+    edge_coef : ndarray of shape (K, K, q), or None
+        Their weights.
     triples : ndarray of shape (K, K, K), or None
         Of sequences: weights of three labels in a row.
     """
 
     features: object
+    coef: np.ndarray
     ends: dict
     edges: np.ndarray
     tables: np.ndarray
     codes: np.ndarray
     edge_features: object = None
+    edge_coef: np.ndarray | None = None
     triples: np.ndarray | None = None
+
+    def scores(self, labels):
+        """Return the scores of a labelling: of nodes, of edges and of triples."""
+        u, v = labels[self.edges].T
+        nodes = self.features.multiply(self.coef[labels]).sum(axis=1)
+        for weights, where in self.ends.values():
+            nodes = nodes + np.where(where, weights[labels], 0.0)
+        pairs, triples = self.tables[self.codes, u, v], np.empty(0)
+        if self.edge_features is not None:
+            pairs = pairs + self.edge_features.multiply(self.edge_coef[u, v]).sum(axis=1)
+        if self.triples is not None:
+            triples = self.triples[labels[:-2], labels[1:-1], labels[2:]]
+        return nodes, pairs, triples
+
+    def beyond(self, t, best, other):
+        """Return what the branch of each node scores more in one labelling than in another.
+
+        The edges of the token itself, and triples with it, do not count.
+        """
+        nodes, pairs, triples = map(np.subtract, self.scores(best), self.scores(other))
+        n, inner = len(best), ~(self.edges == t).any(axis=1)
+        edges = self.edges[inner]
+        graph = sp.coo_array((np.ones(len(edges)), edges.T), shape=(n, n))
+        branch = connected_components(graph, directed=False)[1]
+        nodes[t] = 0.0
+        first = np.arange(len(triples))
+        apart = (first > t) | (first + 2 < t)
+        sums = np.bincount(branch, nodes, minlength=n)
+        sums += np.bincount(branch[edges[:, 0]], pairs[inner], minlength=n)
+        sums += np.bincount(branch[first[apart]], triples[apart], minlength=n)
+        return sums[branch].tolist()
 
 
 class ExplainMixin(WeightsFrameMixin):
     """Explanations of taggers without cycles.
 
     The estimator has ``_decoder(X, known)`` of `TaggerMixin`, ``_terms(sample)``, the `Terms` of a
-    list of one checked sample, and ``_side(token, neighbour, edge)``, the name of a group.
+    list of one sample, ``_noun``, what it labels, and ``_sides``: the names of the first node of an
+    edge as a neighbour, and of the second.
     """
 
     def explain(
@@ -149,43 +193,47 @@ class ExplainMixin(WeightsFrameMixin):
             feature_names = getattr(self, "feature_names_in_", None)
         names = check_names(feature_names, coef.shape[1])
         edge_names = check_edge_names(self, edge_feature_names)
-        i, sample, given = _one_sample(X, i, known)
+        n_samples = _num_samples(X)
+        i = _place(i, "i", n_samples, f"X has {n_samples} samples")
+        if known is not None and len(known) != n_samples:
+            raise ValueError(f"X has {n_samples} samples, of which known has {len(known)}")
+        sample, given = X[i : i + 1], None if known is None else [known[i]]
         try:
             decoder, offsets = self._decoder(sample, given)
         except (TypeError, ValueError):
             # the same error with the number that the item has in X
             self._decoder(X, known)
             raise
-        n, noun = int(offsets[-1]), "node" if _is_tree(self) else "token"
-        t = _place(t, "t", n, f"X[{i}] has {n} {noun}s")
+        n = int(offsets[-1])
+        t = _place(t, "t", n, f"X[{i}] has {n} {self._noun}s")
         margins = decoder.max_marginals()[t]
         owners = getattr(self, "state_labels_", self.classes_)
         if label is None:
             label = owners[_best_path(decoder)[t]]
-        where = f"{noun} {t} of X[{i}]"
-        pair = [_code(self.classes_, label, "label")]
+        where, names_of_labels = f"{self._noun} {t} of X[{i}]", self.classes_.tolist()
+        pair = [_code(names_of_labels, label, "label")]
         if rival is None:
             others = np.where(np.arange(len(margins)) == pair[0], -np.inf, margins)
             pair.append(int(np.argmax(others)))
             if others[pair[1]] == -np.inf:
                 raise ValueError(
                     f"{where} has no rival: no labelling is allowed that has another label there "
-                    f"than {self.classes_.tolist()[pair[0]]!r}"
+                    f"than {names_of_labels[pair[0]]!r}"
                 )
         else:
-            pair.append(_code(self.classes_, rival, "rival"))
+            pair.append(_code(names_of_labels, rival, "rival"))
         if pair[0] == pair[1]:
             raise ValueError(f"label and rival must differ, got {rival!r} twice")
         possible = check_known(given, [n], self.classes_)
         labellings = []
         for k in pair:
             if margins[k] == -np.inf:
-                name = self.classes_.tolist()[k]
-                raise ValueError(f"{where} cannot be {name!r}: no labelling is allowed that has it")
+                raise ValueError(
+                    f"{where} cannot be {names_of_labels[k]!r}: no labelling is allowed that has it"
+                )
             rows = np.ones((n, len(margins)), dtype=bool) if possible is None else possible.copy()
             rows[t] = np.arange(len(margins)) == k
-            decoder = self._decoder(sample, [rows])[0]
-            labellings.append(_best_path(decoder))
+            labellings.append(_best_path(self._decoder(sample, [rows])[0]))
         rows = _contributions(self, self._terms(sample), t, *labellings, names, edge_names)
         frame = DataFrame(rows, columns=COLUMNS)
         score, rival_score = map(float, margins[pair])
@@ -205,39 +253,39 @@ class ExplainMixin(WeightsFrameMixin):
 class ExplainChainMixin(ExplainMixin):
     """Explanations of sequences."""
 
+    _noun, _sides = "token", ("before", "after")
+
     def _terms(self, sample):
         """Return the `Terms` of a sequence."""
         sample = as_fitted(self, sample)
-        edge_features = None
-        if getattr(self, "edge_coef_", None) is not None:
+        edge_features, edge_coef = None, getattr(self, "edge_coef_", None)
+        if edge_coef is not None:
             features, edge_features = sample[0]
-            sample = [features]
-            if sp.issparse(edge_features):
-                edge_features = sp.csr_array(edge_features, copy=True)
-                edge_features.sum_duplicates()
-            else:
-                edge_features = np.asarray(edge_features, dtype=np.float64)
+            sample, edge_features = [features], as_entries(edge_features)
         x = stack_sequences(sample, n_features=self.n_features_in_).values
         n = x.shape[0]
-        first, last = np.arange(n) == 0, np.arange(n) == n - 1
+        places = np.arange(n)
         return Terms(
-            x,
-            {"start": (self.start_, first), "end": (self.end_, last)},
-            np.stack([np.arange(n - 1), np.arange(1, n)], axis=1),
+            as_entries(x),
+            self.coef_,
+            {"start": (self.start_, places == 0), "end": (self.end_, places == n - 1)},
+            np.stack([places[:-1], places[1:]], axis=1),
             self.transitions_[None],
             np.zeros(n - 1, dtype=np.intp),
             edge_features,
+            edge_coef,
             getattr(self, "triples_", None),
         )
 
-    @staticmethod
-    def _side(token, neighbour, edge):
-        """Return the name of the group of a neighbour."""
-        return "before" if neighbour < token else "after"
+    def _branch(self, node, t):
+        """Return which labels are beyond an edge, as texts say it."""
+        return f"labels of tokens 0 to {node}" if node < t else f"labels from token {node} on"
 
 
 class ExplainTreeMixin(ExplainMixin):
     """Explanations of trees."""
+
+    _noun, _sides = "node", ("parent", "children")
 
     def _terms(self, sample):
         """Return the `Terms` of a tree."""
@@ -247,12 +295,19 @@ class ExplainTreeMixin(ExplainMixin):
         if codes is None:
             codes, tables = np.zeros(len(trees.ends), dtype=np.intp), tables[None]
         ends = {"root": (self.root_, marks % 2 == 1), "leaf": (self.leaf_, marks >= 2)}
-        return Terms(trees.features[0], ends, trees.ends, tables, codes)
+        return Terms(as_entries(trees.features[0]), self.coef_, ends, trees.ends, tables, codes)
 
-    @staticmethod
-    def _side(token, neighbour, edge):
-        """Return the name of the group of a neighbour."""
-        return "parent" if neighbour == edge[0] else "children"
+    def _branch(self, node, t):
+        """Return which labels are beyond an edge, as texts say it."""
+        return f"labels from node {node} on"
+
+
+def as_entries(features):
+    """Return features as a sparse array of float64 with an entry for each that is not zero."""
+    found = sp.csr_array(features, dtype=np.float64, copy=True)
+    found.sum_duplicates()
+    found.eliminate_zeros()
+    return found
 
 
 def _best_path(decoder):
@@ -260,32 +315,8 @@ def _best_path(decoder):
     return getattr(decoder, "inner", decoder).top_k(1)[0][0][0]
 
 
-def _is_tree(estimator):
-    """Return whether an estimator labels nodes of trees."""
-    return isinstance(estimator, ExplainTreeMixin)
-
-
-def _one_sample(X, i, known):
-    """Return the number of a sample, and the list of it and of what is known of it alone."""
-    n = _count(X, "X")
-    i = _place(i, "i", n, f"X has {n} samples")
-    if known is not None and _count(known, "known") != n:
-        raise ValueError(f"X has {n} samples, of which known has {len(known)}")
-    return i, X[i : i + 1], None if known is None else [known[i]]
-
-
-def _count(samples, name):
-    """Return the number of samples, or raise TypeError if they are not several."""
-    shape = getattr(samples, "shape", None)
-    shaped = isinstance(shape, tuple) and len(shape) > 0
-    listed = hasattr(samples, "__len__") and not isinstance(samples, Mapping) and shape != ()
-    if not shaped and not listed:
-        raise TypeError(f"{name} must be a list of samples, got {type(samples).__name__}")
-    return shape[0] if shaped else len(samples)
-
-
 def _place(given, name, n, why):
-    """Return a place in a list of n, or raise an error that says why it is none."""
+    """Return a place in a list as an int, or raise an error."""
     try:
         place = index(given)
     except TypeError:
@@ -296,122 +327,56 @@ def _place(given, name, n, why):
 
 
 def _code(classes, label, name):
-    """Return the number of a label, or raise ValueError if it is none."""
-    try:
-        found = [k for k, known in enumerate(classes.tolist()) if bool(known == label)]
-    except (TypeError, ValueError):
-        found = []
-    if not found:
-        raise ValueError(f"{name} is {label!r}, which is no label that the model was fitted to")
-    return found[0]
+    """Return the number of a label."""
+    for k, known in enumerate(classes):
+        if is_same(known, label):
+            return k
+    raise ValueError(f"{name} is {label!r}, which is no label that the model was fitted to")
 
 
 def _contributions(model, terms, t, best, other, names, edge_names):
-    """Return the rows of the table of two labellings that differ at a token."""
+    """Return the rows of an explanation, in the order in which they are shown."""
     rows = []
 
-    def add_features(group, kind, node, row, weights, rival_weights, shown, letter):
-        places, values = _entries(row)
-        x, w, v = values, weights[places], rival_weights[places]
-        texts, numbers = named(shown, places, letter), x * (w - v)
+    def add_features(group, kind, node, features, e, weights, shown, letter):
+        entries = slice(*features.indptr[e : e + 2])
+        places, values = features.indices[entries], features.data[entries]
+        w, v = (some[places] for some in weights)
+        texts, numbers = named(shown, places, letter), values * (w - v)
         for j in np.argsort(-np.abs(numbers), kind="stable").tolist():
             if w[j] != v[j]:
-                entries = map(float, (x[j], w[j], v[j], numbers[j]))
-                rows.append((group, kind, texts[j], node, *entries))
+                shares = map(float, (values[j], w[j], v[j], numbers[j]))
+                rows.append((group, kind, texts[j], node, *shares))
 
-    a, b = int(best[t]), int(other[t])
-    add_features(
-        "features", "feature", t, terms.features[t : t + 1], model.coef_[a], model.coef_[b], names,
-        "x",
-    )  # fmt: skip
-    for kind, (weights, where) in terms.ends.items():
-        if where[t]:
-            w, v = float(weights[a]), float(weights[b])
-            rows.append(("bias", kind, "", t, 1.0, w, v, w - v))
-    classes, edges = _names_of_rows(model), terms.edges
-    beyond = _beyond(model, terms, t, best, other)
+    def add_weight(group, kind, feature, node, w, v):
+        rows.append((group, kind, feature, node, 1.0, float(w), float(v), float(w - v)))
 
     def add_table(group, kind, table, nodes, node):
         ours, theirs = tuple(best[nodes].tolist()), tuple(other[nodes].tolist())
-        paths = (" -> ".join(str(classes[k]) for k in states) for states in (ours, theirs))
-        w, z = float(table[ours]), float(table[theirs])
-        rows.append((group, kind, " against ".join(paths), node, 1.0, w, z, w - z))
+        paths = (" -> ".join(str(labels[k]) for k in states) for states in (ours, theirs))
+        add_weight(group, kind, " against ".join(paths), node, table[ours], table[theirs])
         return ours, theirs
 
+    a, b = int(best[t]), int(other[t])
+    pair = terms.coef[a], terms.coef[b]
+    add_features("features", "feature", t, terms.features, t, pair, names, "x")
+    for kind, (weights, where) in terms.ends.items():
+        if where[t]:
+            add_weight("bias", kind, "", t, weights[a], weights[b])
+    labels, edges = names_of_rows(model, len(terms.coef)), terms.edges
+    beyond = terms.beyond(t, best, other)
     for e in np.flatnonzero((edges == t).any(axis=1)).tolist():
         u, v = edges[e].tolist()
         node = v if u == t else u
-        group, table = model._side(t, node, edges[e]), terms.tables[terms.codes[e]]
-        ours, theirs = add_table(group, "transition", table, edges[e], node)
+        group = model._sides[int(node == v)]
+        ours, theirs = add_table(group, "transition", terms.tables[terms.codes[e]], edges[e], node)
         if terms.edge_features is not None:
-            weights = model.edge_coef_[ours], model.edge_coef_[theirs]
-            row = terms.edge_features[e : e + 1]
-            add_features(group, "edge", node, row, *weights, edge_names, "e")
+            pair = terms.edge_coef[ours], terms.edge_coef[theirs]
+            add_features(group, "edge", node, terms.edge_features, e, pair, edge_names, "e")
         nan = float("nan")
-        branch = _branch_name(model, node, t)
-        rows.append((group, "beyond", branch, node, 1.0, nan, nan, beyond[node]))
+        rows.append((group, "beyond", model._branch(node, t), node, 1.0, nan, nan, beyond[node]))
     for shift, group in ((-1, "before"), (0, "around"), (1, "after")):
         nodes = t + shift + np.arange(-1, 2)
         if terms.triples is not None and nodes[0] >= 0 and nodes[2] < len(best):
             add_table(group, "triple", terms.triples, nodes, t + shift)
     return rows
-
-
-def _names_of_rows(model):
-    """Return what rows of weights are of: labels, or their hidden states."""
-    return model._state_names() if hasattr(model, "_state_names") else model.classes_
-
-
-def _branch_name(model, node, t):
-    """Return which labels are beyond an edge, as texts say it."""
-    if _is_tree(model):
-        return f"labels from node {node} on"
-    return f"labels of tokens 0 to {node}" if node < t else f"labels from token {node} on"
-
-
-def _entries(row):
-    """Return the columns of a matrix of one row that are not zero, and its values there."""
-    if sp.issparse(row):
-        row = sp.csr_array(row)
-        places, values = row.indices, row.data.astype(np.float64)
-        return places[values != 0], values[values != 0]
-    values = np.asarray(row, dtype=np.float64).ravel()
-    places = np.flatnonzero(values)
-    return places, values[places]
-
-
-def _beyond(model, terms, t, best, other):
-    """Return what the branch of each neighbour scores more in one labelling than in another.
-
-    The edges of the token itself, and triples with it, do not count.
-    """
-    n, edges = len(best), terms.edges
-    inner = ~(edges == t).any(axis=1)
-    shape = np.ones(int(inner.sum())), edges[inner].T
-    branch = connected_components(sp.coo_array(shape, shape=(n, n)), directed=False)[1]
-    sums = np.zeros(n)
-    nodes = np.flatnonzero((best != other) & (np.arange(n) != t))
-    if len(nodes):
-        x = terms.features[nodes]
-        x = x.astype(np.float64) if sp.issparse(x) else np.asarray(x, dtype=np.float64)
-        scores, rows = x @ model.coef_.T, np.arange(len(nodes))
-        gains = scores[rows, best[nodes]] - scores[rows, other[nodes]]
-        for weights, where in terms.ends.values():
-            gains += np.where(where[nodes], weights[best[nodes]] - weights[other[nodes]], 0.0)
-        np.add.at(sums, branch[nodes], gains)
-    changed = np.flatnonzero(inner & (best != other)[edges].any(axis=1))
-    if len(changed):
-        (u, v), codes = edges[changed].T, terms.codes[changed]
-        gains = terms.tables[codes, best[u], best[v]] - terms.tables[codes, other[u], other[v]]
-        if terms.edge_features is not None:
-            difference = model.edge_coef_[best[u], best[v]] - model.edge_coef_[other[u], other[v]]
-            rows = terms.edge_features[changed]
-            products = rows.multiply(difference) if sp.issparse(rows) else rows * difference
-            gains = gains + np.asarray(products.sum(axis=1)).ravel()
-        np.add.at(sums, branch[u], gains)
-    if terms.triples is not None:
-        rows = np.arange(n - 2)[:, None] + np.arange(3)
-        rows = rows[(rows != t).all(axis=1)]
-        gains = terms.triples[tuple(best[rows].T)] - terms.triples[tuple(other[rows].T)]
-        np.add.at(sums, branch[rows[:, 0]], gains)
-    return sums[branch].tolist()

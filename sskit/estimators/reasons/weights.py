@@ -1,40 +1,16 @@
 """The strongest weights of a fitted model as a table."""
 
-from typing import NamedTuple
+from functools import partial
+from itertools import repeat
 
 import numpy as np
 
 from sskit.estimators.base.fitted_state import check_fitted
-from sskit.estimators.reasons.column_names import (
-    as_frame,
-    check_names,
-    check_top,
-    named,
-    object_column,
-)
+from sskit.estimators.reasons.column_names import check_names, check_top, named
 
+COLUMNS = "kind", "label", "to_label", "feature", "weight"
 # Weights of labels alone, in the order in which they are listed.
-_COLUMNS = "label", "to_label", "feature"
-_BIASES = ("intercept", "start", "end", "root", "leaf")
-
-
-class Block(NamedTuple):
-    """Weights of one kind in rows of which each has its strongest.
-
-    Attributes
-    ----------
-    kind : str
-        What they are.
-    weights : ndarray of two dimensions or three
-        The weights.
-    axes : tuple
-        For columns of the table: name, dimension, and what returns the entries of that dimension
-        at places, an ndarray of int, as a list.
-    """
-
-    kind: str
-    weights: np.ndarray
-    axes: tuple
+BIASES = "intercept", "start", "end", "root", "leaf"
 
 
 class WeightsFrameMixin:
@@ -57,20 +33,22 @@ class WeightsFrameMixin:
 
         Returns
         -------
-        frame : DataFrame, or dict of ndarray where pandas is not installed
+        frame : DataFrame
             A row for each weight, with the columns kind, label, to_label, feature and weight. The
             kind is "node" (a feature of a token, node or row), "intercept", "transition" (from
             label to to_label; the feature is the kind of the edge, if edges have kinds), "triple"
             (of three labels in a row, the first, as the feature the second, and to_label),
             "start" and "end", or "root" and "leaf", "edge" (a feature of an edge and its two
             labels; where they need only agree, both are None), or "pair" (of labels of a set). What
-            does not apply is None, in a data frame missing. Rows are sorted by kind, label, and
+            does not apply is missing. Rows are sorted by kind, label, and
             weight, from the largest down; transitions, triples and edges by their first label. Of
             two classes with one row of weights, it is that of the second against the first. Where
             labels have hidden states, these stand for them: "label/0", "label/1", ...
 
         Raises
         ------
+        ImportError
+            If pandas is not installed.
         NotFittedError
             If the estimator is not fitted.
         TypeError, ValueError
@@ -80,26 +58,23 @@ class WeightsFrameMixin:
         --------
         sskit.display.weights_frame : The same of a pipeline, whose steps name the features.
         """
+        from pandas import DataFrame
+
         check_fitted(self)
         check_top(top)
         coef = linear_coef(self, "weights_frame")
-        names = check_names(
-            getattr(self, "feature_names_in_", None) if feature_names is None else feature_names,
-            coef.shape[1],
-        )
-        rows, weights = {name: [] for name in ("kind", *_COLUMNS)}, []
-        for kind, table, axes in _blocks(self, coef, names, edge_feature_names):
-            for g, row in enumerate(table):
+        if feature_names is None:
+            feature_names = getattr(self, "feature_names_in_", None)
+        names, rows = check_names(feature_names, coef.shape[1]), []
+        for kind, weights, axes in _blocks(self, coef, names, edge_feature_names):
+            for g, row in enumerate(weights):
                 places = strongest(row.ravel(), top)
                 index = np.full(len(places), g), *np.unravel_index(places, row.shape)
-                found = {name: names_at(index[k]) for name, k, names_at in axes}
-                rows["kind"] += [kind] * len(places)
-                for name in _COLUMNS:
-                    rows[name] += found.get(name, [None] * len(places))
-                weights.append(row.ravel()[places])
-        columns = {name: object_column(values) for name, values in rows.items()}
-        columns["weight"] = np.concatenate(weights) if weights else np.empty(0)
-        return as_frame(columns)
+                found = {name: entries(index[k]) for name, (k, entries) in axes.items()}
+                columns = (found.get(name, repeat(None)) for name in COLUMNS[1:-1])
+                rows += zip(repeat(kind), *columns, row.ravel()[places].tolist())
+        frame = DataFrame(rows, columns=list(COLUMNS), dtype=object)
+        return frame.astype({"weight": float})
 
 
 def linear_coef(estimator, asker):
@@ -166,29 +141,65 @@ def strongest(weights, top):
 
 
 def _blocks(model, coef, names, edge_names):
-    """Yield the blocks of weights that a model has."""
-    labels = _labels(model, len(coef))
-    by_label = "label", 0, _at(labels)
-    features = "feature", 1, lambda places: named(names, places, "x")
-    yield Block("node", coef, (("label", 0, _at(labels[-len(coef) :])), features))
+    """Yield the weights of a model by kind, in rows of which each has its strongest.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+    coef : ndarray of shape (n_rows, n_features)
+        Its weights of features.
+    names : ndarray of shape (n_features,), or None
+        Names of the features.
+    edge_names : array-like of shape (n_edge_features,), or None
+        Names of the features of edges, as users give them.
+
+    Yields
+    ------
+    kind : str
+        What the weights are.
+    weights : ndarray of two dimensions or three
+        The weights.
+    axes : dict of str to tuple (int, callable)
+        For columns of the table: a dimension, and what returns the entries of that dimension at
+        places, an ndarray of int, as a list.
+    """
+    labels = names_of_rows(model, len(coef))
+    pair = {"label": (0, _at(labels)), "to_label": (1, _at(labels))}
+    features = partial(named, names, letter="x")
+    yield "node", coef, {"label": (0, _at(labels[-len(coef) :])), "feature": (1, features)}
     tables = getattr(model, "transitions_", None)
-    if tables is not None:
-        axes = by_label, ("to_label", tables.ndim - 1, _at(labels))
-        if tables.ndim == 3:
-            kinds = [str(kind) for kind in model.edge_kinds_.tolist()]
-            tables, axes = tables.transpose(1, 0, 2), (*axes, ("feature", 1, _at(kinds)))
-        yield Block("transition", tables, axes)
+    if np.ndim(tables) == 3:
+        kinds = [str(kind) for kind in model.edge_kinds_.tolist()]
+        yield "transition", tables.transpose(1, 2, 0), pair | {"feature": (2, _at(kinds))}
+    elif tables is not None:
+        yield "transition", tables, pair
     if getattr(model, "triples_", None) is not None:
-        middle = "feature", 1, _at([str(label) for label in labels])
-        yield Block("triple", model.triples_, (by_label, middle, ("to_label", 2, _at(labels))))
-    for kind in _BIASES:
+        middle = _at([str(label) for label in labels])
+        axes = {"label": (0, _at(labels)), "feature": (1, middle), "to_label": (2, _at(labels))}
+        yield "triple", model.triples_, axes
+    for kind in BIASES:
         weights = getattr(model, f"{kind}_", None)
         if np.ndim(weights) == 1:
-            yield Block(kind, weights[None], (("label", 1, _at(labels[-len(weights) :])),))
-    if np.ndim(getattr(model, "edge_coef_", None)) == 3:
-        yield _tables(model.edge_coef_, labels, check_edge_names(model, edge_names))
-    elif getattr(model, "pairwise_", None) is not None:
-        yield _pairs(model, labels, edge_names)
+            yield kind, weights[None], {"label": (1, _at(labels[-len(weights) :]))}
+    tables, pairwise = (getattr(model, name, None) for name in ("edge_coef_", "pairwise_"))
+    if tables is None and pairwise is None:
+        return
+    if hasattr(model, "edges_"):
+        ends = ([labels[k] for k in end] for end in model.edges_.T.tolist())
+        axes = {name: (1, _at(end)) for name, end in zip(("label", "to_label"), ends, strict=True)}
+        yield "pair", pairwise[None], axes
+        return
+    features = partial(named, check_edge_names(model, edge_names), letter="e")
+    if np.ndim(pairwise) == 1:
+        yield "edge", pairwise[None], {"feature": (1, features)}
+        return
+    if tables is None:
+        tables = pairwise.transpose(1, 2, 0)
+        if getattr(model, "pairwise_form_", "directed") != "directed":
+            # both halves are the same
+            tables = np.where(np.tri(len(labels), k=-1, dtype=bool)[:, :, None], 0.0, tables)
+    yield "edge", tables, pair | {"feature": (2, features)}
 
 
 def _at(entries):
@@ -197,7 +208,7 @@ def _at(entries):
 
 
 def check_edge_names(model, names):
-    """Return names of the features of edges of a tagger, those of its fit if none are given.
+    """Return names of the features of edges of a model, those of its fit if none are given.
 
     Parameters
     ----------
@@ -218,38 +229,15 @@ def check_edge_names(model, names):
     """
     if names is None:
         names = getattr(model, "edge_feature_names_in_", None)
-    n_features = np.shape(getattr(model, "edge_coef_", np.empty(0)))[-1]
+    tables = getattr(model, "edge_coef_", None)
+    n_features = len(getattr(model, "pairwise_", ())) if tables is None else tables.shape[-1]
     return check_names(names, n_features, "edge_feature_names", "features of edges")
 
 
-def _labels(model, n_rows):
+def names_of_rows(model, n_rows):
     """Return what rows of weights are called; of two classes there may be one row."""
     if hasattr(model, "_state_names"):
         return model._state_names()
     classes = np.asarray(getattr(model, "classes_", np.arange(n_rows)))
     fits = classes.ndim == 1 and len(classes) in (n_rows, n_rows + (n_rows == 1))
     return classes.tolist() if fits else list(range(n_rows))
-
-
-def _tables(tables, labels, names):
-    """Return the weights (K, K, q) of features of edges and both labels, by the first label."""
-    features = "feature", 2, lambda places: named(names, places, "e")
-    axes = ("label", 0, _at(labels)), ("to_label", 1, _at(labels)), features
-    return Block("edge", tables, axes)
-
-
-def _pairs(model, labels, names):
-    """Return the weights of pairs of labels, of graphs or of sets."""
-    pairwise = model.pairwise_
-    if hasattr(model, "edges_"):
-        ends = ([labels[k] for k in end] for end in model.edges_.T.tolist())
-        axes = zip(("label", "to_label"), (1, 1), map(_at, ends), strict=True)
-        return Block("pair", pairwise[None], tuple(axes))
-    names = check_names(names, len(pairwise), "edge_feature_names", "features of edges")
-    if pairwise.ndim == 1:
-        return Block("edge", pairwise[None], (("feature", 1, lambda at: named(names, at, "e")),))
-    tables = pairwise.transpose(1, 2, 0)
-    if getattr(model, "pairwise_form_", "directed") != "directed":
-        # both halves are the same
-        tables = np.where(np.tri(len(labels), k=-1, dtype=bool)[:, :, None], 0.0, tables)
-    return _tables(tables, labels, names)

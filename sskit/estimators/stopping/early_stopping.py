@@ -149,6 +149,7 @@ class EarlyStopping(DelegatingEstimator):
         if (X_val is None) != (y_val is None):
             raise ValueError("X_val and y_val must be given together")
         further, scorer = self._further(token_weight), check_scoring(self.estimator, self.scoring)
+        clone(self.estimator)._check_parameters()
         try:
             train, held_out, indices = self._shares(X, y, sample_weight, further, X_val, y_val)
             # after the split, which may have drawn from a random state that the estimator has too

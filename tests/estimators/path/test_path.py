@@ -180,7 +180,6 @@ def test_methods_of_the_estimator_are_those_of_the_path():
         np.testing.assert_array_equal(one, other)
     weight = np.linspace(0.0, 1.0, len(X))
     assert path.score(X, y, weight) == model.score(X, y, weight)
-    assert path.score(X, y, 0.1) == model.score(X, y)
     assert not hasattr(RegularizationPath(StructSVMClassifier()), "predict_topk")
 
 

@@ -1,7 +1,5 @@
 """Tables of weights: which rows they have, in which order, and what has none."""
 
-import sys
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -80,18 +78,6 @@ def test_names(tagger):
 def test_wrong_top(tagger, top):
     with pytest.raises(ValueError, match="top must be an integer, at least 1, or None"):
         tagger.weights_frame(top)
-
-
-def test_without_pandas(tagger, monkeypatch):
-    expected = tagger.weights_frame(4)
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    found = tagger.weights_frame(4)
-    assert list(found) == COLUMNS
-    for name, column in found.items():
-        assert isinstance(column, np.ndarray) and column.shape == (len(expected),)
-        # what does not apply is None in arrays, and missing in the frame
-        shown = [None if pd.isna(value) else value for value in expected[name]]
-        assert column.tolist() == shown
 
 
 def test_features_of_edges(tagger):

@@ -322,7 +322,7 @@ def test_reports_agree_with_the_scores():
     text = span_report(y_true, y_pred, digits=3)
     assert {len(line) for line in text.splitlines() if line} == {61}
     assert "                   X      0.333     0.500     0.400         2\n" in text
-    assert span_report([["O"]], [["O"]]).count("0.00") == 9
+    assert span_report([["O"]], [["O"]]).count("0.00") == 12
 
 
 def test_reports_look_like_those_of_scikit_learn():

@@ -1,26 +1,32 @@
 """Files with a token a line and an empty line between sentences."""
 
+import bz2
+import gzip
+import io
+import lzma
+import re
 from collections.abc import Mapping
-from itertools import chain
+from itertools import chain, pairwise
 from numbers import Integral
+from pathlib import Path
 
 import numpy as np
 
 from sskit._labels import string_array
 from sskit._tag_schemes import check_scheme, parse_tags, refuse_violations
-from sskit.datasets._lines import (
-    CONLLU,
-    MARK,
-    LineForm,
-    check_columns,
-    columns_in_file,
-    form_of,
-    read_lines,
-    read_sentences,
-    write_lines,
-)
 from sskit.inputs.ragged import stack_labels
 from sskit.inputs.ragged_array import make_offsets
+from sskit.inputs.tokens import as_sentences
+
+CONLLU = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
+_OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+_BYTE_ORDER = "\ufeff"
+_DOCUMENT = "-DOCSTART-"
+_HEADER = re.compile(r"# *global\.columns *= *(.*)")
+# As in "# newdoc id = 17", which may have as many columns as a token.
+_PAIR = re.compile(r"# *\S+(?: \S+)? *= ")
+# Of CoNLL-U: tokens that were several words, "3-4", and words that are not in the text, "5.1".
+_NO_TOKEN = re.compile(r"\d+[-.]\d+")
 
 
 def load_conll(
@@ -32,8 +38,8 @@ def load_conll(
 
     - lines that begin with "-DOCSTART-";
     - comments: lines before the first token of a sentence that begin with "#". A sentence may begin
-      with "#" too, and then the line has as many columns as tokens have; but with blanks between
-      columns so may a comment, for which `comments` decides;
+      with "#" too, and then the line has as many columns as tokens have; where blanks part columns
+      so may a comment, for which `comments` decides;
     - where the first column is called "ID", as in CoNLL-U: ranges ("3-4") and empty nodes ("5.1").
 
     Lines end with a line feed, a carriage return or both, and nothing else; a byte order mark is
@@ -55,9 +61,8 @@ def load_conll(
         What parts columns; " " is any number of spaces and tabs. None is a tab if the first token
         has one, else " ".
     comments : bool or None, default=None
-        Whether there are comments besides "# global.columns = ...". None takes for comments lines
-        without the columns of a token, and such as "# name = value", and asks for a decision where
-        a line may be either.
+        Whether lines that may be comments are, besides "# global.columns = ...". None takes for
+        comments lines without the columns of a token, and such as "# name = value".
     scheme : {"bio", "iob1", "iob2", "bioes", "iobes", "bilou"} or None, default=None
         The scheme that the tags must keep to, see `sskit.metrics.convert_tags`; None for any tags.
     encoding : str, default="utf-8"
@@ -77,8 +82,8 @@ def load_conll(
         If a parameter is of a wrong type.
     ValueError
         If there are no tokens, a line has another number of columns than the others, there is no
-        such column of tags, or none besides it, a tag breaks the scheme, or bytes are not of the
-        encoding; names the file and the line.
+        such column of tags, or none besides it, or a tag breaks the scheme; names the file and the
+        line. Or if bytes are not of the encoding.
 
     See Also
     --------
@@ -100,28 +105,42 @@ def load_conll(
         check_scheme(scheme)
         if tags is None:
             raise ValueError(f"scheme={scheme!r} is checked for tags, but tags is None")
-    _check_separator(separator, optional=True)
-    if comments is not None and not isinstance(comments, (bool, np.bool_)):
-        raise TypeError(f"comments must be True, False or None, got {comments!r}")
-    names = None if columns is None else check_columns(columns)
-    file, lines = read_lines(path, encoding)
-    if names is None:
-        names = columns_in_file(file, lines)
-    form, expected = form_of(file, lines, names, separator, comments)
-    names = names or [str(k) for k in range(form.n_columns)]
-    k = None if tags is None else _tag_column(tags, names, f"{file}: ")
+    if separator is not None:
+        _check_separator(separator)
+    file, lines = _read_lines(path, encoding)
+    names = _columns_in_file(file, lines) if columns is None else _check_columns(columns)
+    known = (line for line in lines if _is_token(line, comments))
+    first = next(known, None) or next((line for line in lines if "\t" in line), "")
+    if separator is None:
+        separator = "\t" if "\t" in first else " "
+    names = names or [str(k) for k in range(len(_split(first, separator)))]
+    k = None if tags is None or not first else _tag_column(tags, names, f"{file}: ")
     if k is not None and len(names) == 1:
         raise ValueError(f"{file} has one column, that of the tags; tags=None reads it as tokens")
-    form.has_ids = names[0] == CONLLU[0]
+    form = LineForm(separator, names, comments)
     attributes = [name for i, name in enumerate(names) if i != k]
-    X, y, numbers = [], [], []
+    X, y, numbers, begins = [], [], [], True
     # One object for equal values: of some hundred thousand tokens few are different.
     share = {}.setdefault
-    for tokens, lines_of_tokens in read_sentences(file, lines, form, expected):
+    for number, line in enumerate(lines, 1):
+        values = form.read(line, begins)
+        if values is None:
+            continue
+        if not values:
+            begins = True
+            continue
+        if len(values) != len(names):
+            found = f"{len(values)} column" + "s" * (len(values) > 1)
+            told = f"{found}, expected {len(names)}: {', '.join(names)}"
+            raise ValueError(f"{file}, line {number}: {told}: {line!r:.100}")
+        if begins:
+            X.append([])
+            y.append([])
+            begins = False
         if k is not None:
-            y.append([token.pop(k) for token in tokens])
-        X.append([dict(zip(attributes, map(share, token, token), strict=True)) for token in tokens])
-        numbers += lines_of_tokens
+            y[-1].append(values.pop(k))
+        X[-1].append(dict(zip(attributes, map(share, values, values), strict=True)))
+        numbers.append(number)
     if not X:
         raise ValueError(f"{file} holds no tokens")
     if scheme is not None:
@@ -136,7 +155,7 @@ def save_conll(
 
     `load_conll` with the same `columns`, `tags` and `encoding` returns what was written, and so it
     does without the first two where the file has a header, but for tags that are not in the last
-    column. Where blanks part columns and a sentence begins with "#" it asks for ``comments=False``.
+    column. Where blanks part columns and a sentence begins with "#", ``comments=False`` is safe.
 
     Parameters
     ----------
@@ -184,26 +203,28 @@ def save_conll(
     <BLANKLINE>
     """
     _check_separator(separator)
-    if not isinstance(header, (bool, np.bool_)):
-        raise TypeError(f"header must be True or False, got {header!r}")
-    sentences = _check_sentences(X)
-    labels = None if y is None else _check_labels(y, sentences)
-    names, attributes, k = _columns_of(sentences, columns, tags, labels is not None)
-    if header:
-        for name in names:
-            if name.split() != [name]:
-                raise ValueError(f"a header cannot name the column {name!r}, for its blanks")
+    sentences = as_sentences(X)
+    offsets = make_offsets([*map(len, sentences)])
+    tokens = [*chain.from_iterable(sentences)]
+    labels = None if y is None else stack_labels(y, np.diff(offsets)).tolist()
+    names, attributes, k = _columns_of(tokens[0], columns, tags, y is not None)
     # A file of one column has no separator that could be seen.
-    form = LineForm(separator if len(names) > 1 else " ", len(names), names[0] == CONLLU[0], None)
+    form = LineForm(separator if len(names) > 1 else " ", names, None)
     lines = [f"# global.columns = {' '.join(names)}"] if header else []
-    for i, tokens in enumerate(sentences):
-        for t, token in enumerate(tokens):
-            place = f"X[{i}][{t}]"
-            values = _values_of(token, attributes, columns is None, place)
+    if header and lines[0].split()[3:] != names:
+        raise ValueError(f"a header cannot name columns with blanks in their names: {names}")
+    for i, (a, b) in enumerate(pairwise(offsets.tolist())):
+        for t in range(a, b):
+            place = f"X[{i}][{t - a}]"
+            values = _values_of(tokens[t], attributes, columns is None, place)
             if labels is not None:
-                values.insert(k, labels[i][t])
+                values.insert(k, labels[t])
+            for name, value in zip(names, values, strict=True):
+                if not isinstance(value, str):
+                    raise TypeError(f"{place}: {name!r} is {value!r:.100}, but files hold strings")
             line = separator.join(values)
-            if "\n" in line or "\r" in line or line[:1] == MARK or form.read(line, not t) != values:
+            marked = line[:1] == _BYTE_ORDER or not {"\n", "\r"}.isdisjoint(line)
+            if marked or form.read(line, t == a) != values:
                 raise ValueError(
                     f"{place} could not be read back: its line would be {line!r:.100}. Values must "
                     "be free of the separator and of line breaks, in one column of blanks too, and "
@@ -211,7 +232,74 @@ def save_conll(
                 )
             lines.append(line)
         lines.append("")
-    write_lines(path, lines, encoding)
+    _write_lines(path, lines, encoding)
+
+
+class LineForm:
+    """What lines look like.
+
+    Parameters
+    ----------
+    separator : str
+        What parts columns.
+    names : list of str
+        Of the columns.
+    comments : bool or None
+        Whether there are comments; None takes for such what has other columns.
+    """
+
+    def __init__(self, separator, names, comments):
+        self.separator = separator
+        self.n_columns = len(names)
+        self.has_ids = names[:1] == ["ID"]
+        self.comments = comments
+
+    def read(self, line, begins):
+        """Return the columns of a token, how many there are; [] of what ends a sentence; or None.
+
+        Parameters
+        ----------
+        line : str
+            The line.
+        begins : bool
+            Whether the token would be the first of a sentence, before which comments may stand.
+
+        Returns
+        -------
+        values : list of str or None
+            None of what is passed over.
+        """
+        if line[:1] in "- \t" and (not line.strip(" \t") or line.startswith(_DOCUMENT)):
+            return []
+        values = _split(line, self.separator)
+        if begins and line[0] == "#" and self._is_comment(line, values):
+            return None
+        if self.has_ids and len(values) == self.n_columns and _NO_TOKEN.fullmatch(values[0]):
+            return None
+        return values
+
+    def _is_comment(self, line, values):
+        """Tell whether a line that begins with the mark of comments is one."""
+        if _HEADER.fullmatch(line):
+            return True
+        if self.comments is not None:
+            return self.comments
+        return len(values) != self.n_columns or _PAIR.match(line)
+
+
+def _split(line, separator):
+    """Return the columns of a line."""
+    if separator != " ":
+        return line.rstrip(" ").split(separator)
+    values = line.replace("\t", " ").split(" ")
+    return [*filter(None, values)] if "" in values else values
+
+
+def _is_token(line, comments):
+    """Return whether a line is that of a token for sure."""
+    if not line.strip(" \t") or line.startswith(_DOCUMENT):
+        return False
+    return line[0] != "#" or (comments is False and not _HEADER.fullmatch(line))
 
 
 def _check_tags(y, scheme, label):
@@ -221,96 +309,106 @@ def _check_tags(y, scheme, label):
     refuse_violations(prefix, kind, flat, offsets, scheme, label)
 
 
-def _check_separator(separator, optional=False):
+def _check_separator(separator):
     """Raise unless something can part columns."""
-    if optional and separator is None:
-        return
-    if not isinstance(separator, str):
-        raise TypeError(f"separator must be a string, got {separator!r}")
-    if separator == "" or "\n" in separator or "\r" in separator:
-        raise ValueError(f"separator must not be empty or a line break, got {separator!r}")
+    if not isinstance(separator, str) or not separator or not {"\n", "\r"}.isdisjoint(separator):
+        raise ValueError(f"separator must be a string without line breaks, got {separator!r}")
+
+
+def _check_columns(columns, place=""):
+    """Return the names of columns as a list."""
+    listed = np.iterable(columns) and not isinstance(columns, (str, bytes, Mapping))
+    names = [*CONLLU] if isinstance(columns, str) and columns == "conllu" else listed and [*columns]
+    if not names or not all(isinstance(name, str) for name in names):
+        raise TypeError(f"{place}columns must be a list of names or 'conllu', got {columns!r}")
+    if len(set(names)) < len(names):
+        raise ValueError(f"{place}columns must have different names, got {names}")
+    return names
+
+
+def _columns_in_file(file, lines):
+    """Return the names that a comment before the first token or the file's name tells, or None."""
+    for number, line in enumerate(lines, 1):
+        if not line.startswith("#"):
+            break
+        if match := _HEADER.fullmatch(line):
+            return _check_columns(match[1].split(), f"{file}, line {number}: ")
+    path = Path(file)
+    stem = path.stem if path.suffix in _OPENERS else path.name
+    return [*CONLLU] if stem.endswith(".conllu") else None
 
 
 def _tag_column(tags, names, place=""):
     """Return the number of the column of the tags."""
-    told = f"the columns are {', '.join(names)}"
-    if isinstance(tags, str):
-        if tags not in names:
-            raise ValueError(f"{place}no column is called tags={tags!r}; {told}")
+    if isinstance(tags, str) and tags in names:
         return names.index(tags)
-    if isinstance(tags, (bool, np.bool_)) or not isinstance(tags, Integral):
-        raise TypeError(f"tags must be the name or the number of a column, got {tags!r}")
-    if not -len(names) <= tags < len(names):
-        raise ValueError(f"{place}there is no column of number tags={tags}; {told}")
+    whole = isinstance(tags, Integral) and not isinstance(tags, bool)
+    if not whole or not -len(names) <= tags < len(names):
+        raise ValueError(f"{place}no column is tags={tags!r}; the columns are {', '.join(names)}")
     return int(tags) % len(names)
 
 
-def _check_sentences(X):
-    """Return tokens as lists of dicts, sentence by sentence."""
-    if isinstance(X, (str, bytes, Mapping)) or not np.iterable(X):
-        raise TypeError(f"X must be a list of sentences of dicts, got {type(X).__name__}")
-    sentences = []
-    for i, tokens in enumerate(X):
-        if isinstance(tokens, (str, bytes, Mapping)) or not np.iterable(tokens):
-            raise TypeError(f"X[{i}] must be a list of dicts, got {type(tokens).__name__}")
-        sentences.append([*tokens])
-        for t, token in enumerate(sentences[i]):
-            if not isinstance(token, Mapping):
-                raise TypeError(f"X[{i}][{t}] must be a dict, got {type(token).__name__}")
-        if not sentences[i]:
-            raise ValueError(f"X[{i}] is empty: a sentence in a file has one token or more")
-    if not sentences:
-        raise ValueError("X holds no sentences")
-    return sentences
-
-
-def _check_labels(y, sentences):
-    """Return tags as lists of strings, sentence by sentence."""
-    lengths = [*map(len, sentences)]
-    stack_labels(y, lengths)
-    labels = [[*tags] for tags in y]
-    for i, tags in enumerate(labels):
-        for t, tag in enumerate(tags):
-            if not isinstance(tag, str):
-                raise TypeError(f"y[{i}][{t}] is {tag!r}, but files hold strings")
-    return labels
-
-
-def _columns_of(sentences, columns, tags, tagged):
+def _columns_of(token, columns, tags, tagged):
     """Return the columns to write, those of tokens, and the number of that of the tags or None."""
     if columns is not None:
-        names = check_columns(columns)
-        k = _tag_column(tags, names) if tagged else None
+        names = _check_columns(columns)
     else:
-        names = [*sentences[0][0]]
-        for name in names:
-            if not isinstance(name, str):
-                raise TypeError(f"X[0][0] has the attribute {name!r}, but names are strings")
-        k = None
+        names = [*_check_token(token, "X[0][0]")]
+        last = tags if isinstance(tags, str) else "tag"
         if tagged:
-            last = tags if isinstance(tags, str) else "tag"
-            k = _tag_column(tags, [*names, last])
-            if last in names:
-                raise ValueError(
-                    f"X[0][0] has an attribute {last!r}, as the column of tags is called"
-                )
-            names.insert(k, last)
-    attributes = names if k is None else names[:k] + names[k + 1 :]
+            names.insert(_tag_column(tags, [*names, last]), last)
+        names = _check_columns(names, "X[0][0]: ")
+    k = _tag_column(tags, names) if tagged else None
+    attributes = [name for i, name in enumerate(names) if i != k]
     if not attributes:
         raise ValueError("tokens have no columns but that of the tags")
     return names, attributes, k
 
 
+def _check_token(token, place):
+    """Return a token that is a dict."""
+    if not isinstance(token, Mapping):
+        raise TypeError(f"{place} must be a dict, got {type(token).__name__}")
+    return token
+
+
 def _values_of(token, attributes, all_of_them, place):
     """Return what a token has in columns."""
-    missing = [name for name in attributes if name not in token]
-    if missing:
-        raise ValueError(f"{place} has no {missing[0]!r}; the columns are {', '.join(attributes)}")
+    wrong = [name for name in attributes if name not in _check_token(token, place)]
+    if wrong:
+        raise ValueError(f"{place} has no {wrong[0]!r}; the columns are {', '.join(attributes)}")
     if all_of_them and len(token) > len(attributes):
         further = next(name for name in token if name not in attributes)
         raise ValueError(f"{place} has a further attribute {further!r}; X[0][0] has none")
-    values = [token[name] for name in attributes]
-    for name, value in zip(attributes, values, strict=True):
-        if not isinstance(value, str):
-            raise TypeError(f"{place}[{name!r}] is {value!r:.100}, but files hold strings")
-    return values
+    return [token[name] for name in attributes]
+
+
+def _open(path, mode):
+    """Open a file by its name, with what its ending tells."""
+    return _OPENERS.get(Path(path).suffix, open)(path, mode)
+
+
+def _read_lines(path, encoding):
+    """Return what a file is called and its lines."""
+    if hasattr(path, "read"):
+        file, data = str(getattr(path, "name", "the file")), path.read()
+    else:
+        with _open(path, "rb") as opened:
+            file, data = str(path), opened.read()
+    text = data if isinstance(data, str) else data.decode(encoding)
+    # str.splitlines takes a dozen other characters for ends of lines.
+    text = text.removeprefix(_BYTE_ORDER).replace("\r\n", "\n").replace("\r", "\n")
+    return file, text.split("\n")
+
+
+def _write_lines(path, lines, encoding):
+    """Write lines to a file."""
+    text = "\n".join([*lines, ""])
+    data = text.encode(encoding)
+    if isinstance(path, io.TextIOBase):
+        path.write(text)
+    elif hasattr(path, "write"):
+        path.write(data)
+    else:
+        with _open(path, "wb") as opened:
+            opened.write(data)

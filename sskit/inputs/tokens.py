@@ -13,7 +13,7 @@ _TOKENS = "one sequence of tokens per sequence"
 
 
 def stack_tokens(X, allow_nan, allow_empty=False):
-    """Return tokens (a matrix, a data frame or an iterator over objects) and offsets."""
+    """Return tokens (a matrix, a data frame or a list of objects) and offsets."""
     first, tells = _first_that_tells(X)
     if tells == "frames":
         return _stack_frames(list(X), first, allow_empty)
@@ -135,7 +135,7 @@ def _differs(frame, columns):
 
 
 def _stack_objects(sentences, start):
-    """Return an iterator over tokens that are dicts, strings or lists, and offsets."""
+    """Return tokens that are dicts, strings or lists, and offsets."""
     offsets = make_offsets(list(map(len, sentences)))
     first = type(sentences[start][0])
     kind = next((kind for kind in (Mapping, str) if issubclass(first, kind)), object)
@@ -148,7 +148,7 @@ def _stack_objects(sentences, start):
         raise TypeError(
             f"X[{i}][{t}] is a {other.__name__} but X[{start}][0] is a {first.__name__}"
         )
-    return chain.from_iterable(sentences), offsets
+    return list(chain.from_iterable(sentences)), offsets
 
 
 def _checked_offsets(frames, allow_empty):

@@ -1,13 +1,19 @@
 """Scores of label sequences by span."""
 
 import numpy as np
-from sklearn.metrics import make_scorer
+from sklearn.metrics import (
+    classification_report,
+    make_scorer,
+    precision_recall_fscore_support,
+)
 
 from sskit._tag_schemes import find_spans, parse_tags
 from sskit.inputs.ragged_array import locate
 from sskit.metrics._pairs import stack, stack_pair
 
-COLUMNS = ("precision", "recall", "f1-score", "support")
+AVERAGES = ("micro", "macro", "weighted", None)
+# Stands for what has no span on the other side.
+NO_SPAN = -1
 
 
 def spans(labels, scheme="bio"):
@@ -91,13 +97,16 @@ def span_precision_recall_fscore(y_true, y_pred, *, scheme="bio", average="micro
     >>> span_precision_recall_fscore(y_true, y_pred, average=None)[2]
     {'NP': 0.0, 'VP': 1.0}
     """
-    if average is not None and (not isinstance(average, str) or average not in _AVERAGES):
-        raise ValueError(f"average must be one of {[*_AVERAGES]} or None, got {average!r}")
-    types, *counts = _count(*find_pairs(y_true, y_pred, scheme))
+    if not isinstance(average, (str, type(None))) or average not in AVERAGES:
+        raise ValueError(f"average must be one of {[*AVERAGES]}, got {average!r}")
+    types, true, pred = match_spans(y_true, y_pred, scheme)
+    options = {"labels": range(max(len(types), 1)), "average": average, "zero_division": 0}
+    *scores, support = precision_recall_fscore_support(true, pred, **options)
     if average is None:
-        scores = *_scores(*counts), counts[2]
-        return tuple(dict(zip(types, score.tolist(), strict=True)) for score in scores)
-    return *_AVERAGES[average](*counts), int(counts[2].sum())
+        return tuple(
+            dict(zip(types, column.tolist(), strict=False)) for column in (*scores, support)
+        )
+    return *map(float, scores), int((true != NO_SPAN).sum())
 
 
 def span_f1_score(y_true, y_pred, *, scheme="bio", average="micro"):
@@ -180,28 +189,20 @@ def span_report(y_true, y_pred, *, scheme="bio", digits=2, output_dict=False):
     weighted avg       0.50      0.50      0.50         2
     <BLANKLINE>
     """
-    by_type = span_precision_recall_fscore(y_true, y_pred, scheme=scheme, average=None)
-    rows = {kind: [column[kind] for column in by_type] for kind in by_type[0]}
-    averages = {
-        f"{name} avg": span_precision_recall_fscore(y_true, y_pred, scheme=scheme, average=name)
-        for name in ("micro", "macro", "weighted")
-    }
-    if output_dict:
-        return {
-            name: dict(zip(COLUMNS, row, strict=True)) for name, row in (rows | averages).items()
-        }
-    width = max(len("weighted avg"), digits, *map(len, rows), 0)
-    lines = [" " * width + " " + "".join(f"{name:>10}" for name in COLUMNS), ""]
-    for block in (rows, averages):
-        for name, row in block.items():
-            scores = "".join(f"{score:>10.{digits}f}" for score in row[:3])
-            lines.append(f"{name:>{width}} {scores}{row[3]:>10}")
-        lines.append("")
-    return "\n".join(lines)
+    types, true, pred = match_spans(y_true, y_pred, scheme)
+    return classification_report(
+        true,
+        pred,
+        labels=range(max(len(types), 1)),
+        target_names=types or ["O"],
+        digits=digits,
+        output_dict=output_dict,
+        zero_division=0,
+    )
 
 
-def find_pairs(y_true, y_pred, scheme):
-    """Return the types of spans, and the true and the predicted spans as arrays.
+def match_spans(y_true, y_pred, scheme):
+    """Return the types of spans, and the types of spans that were to be found and that were.
 
     Parameters
     ----------
@@ -214,8 +215,9 @@ def find_pairs(y_true, y_pred, scheme):
     -------
     types : list of str
         Those that occur, sorted.
-    true, pred : tuple of ndarray
-        First token, one after the last, and number of the type of each span, in reading order.
+    true, pred : ndarray of int of shape (m,)
+        Numbers of types, of a span that both have; of one that only one of them has the other one
+        is `NO_SPAN`. The last ones both are, so that there always is what is no type.
     """
     true, pred, _, offsets = stack_pair(y_true, y_pred)
     n_tokens = true.size
@@ -227,63 +229,12 @@ def find_pairs(y_true, y_pred, scheme):
     strings = true.dtype.kind == pred.dtype.kind == "U"
     flat = np.concatenate([true, pred], dtype=None if strings else object)
     prefix, kind, types = parse_tags(flat, scheme, label)
-    true, pred = (
-        find_spans(prefix[rows], kind[rows], offsets)
-        for rows in (slice(n_tokens), slice(n_tokens, None))
-    )
-    return types, true, pred
-
-
-def span_at(spans, starts):
-    """Return the number of the span that begins at each of some tokens, -1 where none does.
-
-    Parameters
-    ----------
-    spans : tuple of ndarray
-        From `find_pairs`; at most one begins at a token.
-    starts : ndarray of shape (m,)
-        Tokens.
-
-    Returns
-    -------
-    numbers : ndarray of shape (m,)
-        Numbers of spans.
-    """
-    place = np.searchsorted(spans[0], starts)
-    there = place < len(spans[0])
-    there[there] = spans[0][place[there]] == starts[there]
-    return np.where(there, place, -1)
-
-
-def _count(types, true, pred):
-    """Return the types, and how many spans of each are right, were found, were to be found."""
-    partner = span_at(true, pred[0])
-    hits = partner >= 0
-    for found, wanted in zip(pred[1:], true[1:], strict=True):
-        hits[hits] = wanted[partner[hits]] == found[hits]
-    kinds = pred[2][hits], pred[2], true[2]
-    return types, *(np.bincount(kind, minlength=len(types)) for kind in kinds)
-
-
-def _scores(right, found, support):
-    """Return precision, recall and F1 score."""
-    return [
-        count / np.maximum(total, 1)
-        for count, total in ((right, found), (right, support), (2 * right, found + support))
-    ]
-
-
-def _micro(*counts):
-    return [float(score) for score in _scores(*(count.sum() for count in counts))]
-
-
-def _macro(*counts):
-    return [float(score.mean()) if score.size else 0.0 for score in _scores(*counts)]
-
-
-def _weighted(*counts):
-    weight = counts[2] / max(counts[2].sum(), 1)
-    return [float(score @ weight) for score in _scores(*counts)]
-
-
-_AVERAGES = {"micro": _micro, "macro": _macro, "weighted": _weighted}
+    keys, kinds = [], []
+    for rows in (slice(n_tokens), slice(n_tokens, None)):
+        start, stop, number = find_spans(prefix[rows], kind[rows], offsets)
+        keys.append((start * (n_tokens + 1) + stop) * len(types) + number)
+        kinds.append(number)
+    hits, further = np.isin(*keys), kinds[1][~np.isin(*keys[::-1])]
+    true = [kinds[0], np.full(len(further) + 1, NO_SPAN)]
+    pred = [np.where(hits, kinds[0], NO_SPAN), further, [NO_SPAN]]
+    return types, np.concatenate(true), np.concatenate(pred)

@@ -6,7 +6,6 @@ from numbers import Real
 
 import numpy as np
 
-from sskit.inputs.ragged_array import RaggedArray, make_offsets
 from sskit.preprocessing._token_vectorizer import TokenVectorizer
 
 _TERM = re.compile(r"(.*)\[([+-]?\d{1,9})\]")
@@ -56,7 +55,7 @@ def parse_templates(edges):
 
 
 def edge_dicts(sequences, templates):
-    """Yield the features of each edge of sequences of tokens, as a dict.
+    """Return the features of each edge of sequences of tokens, as a dict.
 
     Parameters
     ----------
@@ -66,17 +65,18 @@ def edge_dicts(sequences, templates):
     templates : list of tuple
         From `parse_templates`.
 
-    Yields
-    ------
-    features : list of dict
-        Those of one sequence: a number for each feature of an edge. Strings of the terms are joined
-        in its name, and numbers multiplied; a term that is missing leaves out the feature.
+    Returns
+    -------
+    features : list of list of dict
+        Those of each sequence: a number for each feature of an edge. Strings of the terms are
+        joined in its name, and numbers multiplied; a term that is missing leaves out the feature.
 
     Raises
     ------
     TypeError
         Naming the first token that is none of these.
     """
+    found = []
     for i, sequence in enumerate(sequences):
         tokens = [attributes(token, f"X[{i}][{t}]") for t, token in enumerate(sequence)]
         features = []
@@ -90,25 +90,15 @@ def edge_dicts(sequences, templates):
                     if isinstance(value, str):
                         strings.append(value)
                     elif isinstance(value, (Real, np.bool_)):
-                        number *= finite(value, f"X[{i}][{place}][{attribute!r}]")
+                        number *= float(value)
                     else:
                         break
                 else:
                     key = f"{MARK}{name}={'|'.join(strings)}" if strings else MARK + name
                     edge[key] = number
             features.append(edge)
-        yield features
-
-
-def finite(value, name):
-    """Return a number as a float, or raise ValueError if it is none that is finite."""
-    try:
-        number = float(value)
-    except OverflowError:
-        number = np.inf
-    if not np.isfinite(number):
-        raise ValueError(f"{name} is {number}, expected a finite number")
-    return number
+        found.append(features)
+    return found
 
 
 def attributes(token, name):
@@ -126,34 +116,31 @@ def attributes(token, name):
     )
 
 
-class EdgeVectorizer:
-    """Rows of the features of edges, by the features of those that it was fitted to.
+def fit_edges(edges, sequences):
+    """Learn which features of edges there are.
 
     Parameters
     ----------
-    templates : list of tuple
-        From `parse_templates`.
-    vectorizer : TokenVectorizer, default=None
-        Fitted; None is a new one.
+    edges : str or list of str
+        Templates.
+    sequences : iterable of sequences of tokens
+        As of `edge_dicts`.
+
+    Returns
+    -------
+    vectorizer : TokenVectorizer
+        Fitted.
+
+    Raises
+    ------
+    ValueError
+        If there are none.
     """
-
-    def __init__(self, templates, vectorizer=None):
-        self.templates = templates
-        self.vectorizer = TokenVectorizer() if vectorizer is None else vectorizer
-
-    def fit(self, sequences):
-        """Learn which features there are; return the fitted TokenVectorizer."""
-        flat = [edge for edges in edge_dicts(sequences, self.templates) for edge in edges]
-        if not any(flat):
-            names = ", ".join(repr(name) for name, _ in self.templates)
-            raise ValueError(
-                f"edges={names} make no features: no two tokens of X side by side have these "
-                "attributes"
-            )
-        return self.vectorizer.fit([flat])
-
-    def transform(self, sequences):
-        """Return the rows as a RaggedArray, a matrix (T - 1, q) for each sequence."""
-        edges = list(edge_dicts(sequences, self.templates))
-        offsets = make_offsets([len(features) for features in edges])
-        return RaggedArray(self.vectorizer.transform(edges).values, offsets)
+    found = edge_dicts(sequences, parse_templates(edges))
+    flat = [edge for features in found for edge in features]
+    if not any(flat):
+        raise ValueError(
+            f"edges={edges!r} make no features: no two tokens of X side by side have these "
+            "attributes"
+        )
+    return TokenVectorizer().fit([flat])

@@ -13,6 +13,7 @@ from sskit._numbers import n_workers
 from sskit._public import PublicMixin
 from sskit.inputs.graphs import check_graphs
 from sskit.inputs.masks import node_targets
+from sskit.inputs.stacking import stack_rows
 from sskit.inputs.weights import check_sample_weight
 from sskit.preprocessing._superpixel_graph import SuperpixelGraph
 
@@ -131,17 +132,22 @@ class NodeProbabilities(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_
         TypeError, ValueError
             As `fit`; also if `cv` does not hold out each graph once.
         """
-        graphs, labels, labelled, weight = self._gate(X, y, sample_weight)
-        folds = self._folds(graphs)
-        nodes, classes = (labels, labelled, weight), np.unique(labels[labelled])
+        graphs, nodes, labelled = self._gate(X, y, sample_weight)
+        graph_of_node = np.repeat(np.arange(len(graphs)), graphs.n_nodes)
+        folds = [
+            (labelled & np.isin(graph_of_node, train), np.isin(graph_of_node, test))
+            for train, test in check_cv(self.cv).split(np.arange(len(graphs)))
+        ]
+        if not (np.sum([test for _, test in folds], axis=0) == 1).all():
+            raise ValueError(f"cv must hold out each of the {len(graphs)} graphs once")
+        classes = np.unique(nodes[1][labelled])
         made = Parallel(n_jobs=n_workers(self.n_jobs, len(folds)))(
-            delayed(_held_out)(clone(self.estimator), graphs, nodes, *fold, classes)
-            for fold in folds
+            delayed(_held_out)(clone(self.estimator), *nodes, *fold, classes) for fold in folds
         )
-        self._learn(graphs, *nodes)
-        found = np.empty((len(labels), len(classes)))
+        self._learn(graphs, nodes, labelled)
+        found = np.empty((len(labelled), len(classes)))
         for (_, test), probabilities in zip(folds, made, strict=True):
-            found[_rows_of(graphs, test)] = probabilities
+            found[test] = probabilities
         return self._described(X, graphs, found)
 
     def transform(self, X):
@@ -164,7 +170,7 @@ class NodeProbabilities(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_
         """
         check_is_fitted(self)
         graphs = check_graphs(X, n_features=self.n_features_in_, estimator_name=type(self).__name__)
-        found = _probabilities(self.estimator_, _stacked(graphs.features), self.classes_)
+        found = _probabilities(self.estimator_, stack_rows(graphs.features), self.classes_)
         return self._described(X, graphs, found)
 
     def get_feature_names_out(self, input_features=None):
@@ -200,7 +206,7 @@ class NodeProbabilities(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_
         return tags
 
     def _gate(self, X, y, sample_weight):
-        """Return checked graphs, the labels of their nodes, which have one, and their weights."""
+        """Return checked graphs, rows, labels, weights of their nodes, and which have a label."""
         inner = self.estimator
         if isinstance(inner, type) or not (
             hasattr(inner, "fit") and hasattr(inner, "predict_proba")
@@ -213,23 +219,14 @@ class NodeProbabilities(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_
         if not labelled.any():
             raise ValueError(f"y has no labels but ignore_label={self.ignore_label!r}")
         weight = check_sample_weight(sample_weight, len(graphs))
-        return graphs, labels, labelled, weight
+        if weight is not None:
+            weight = np.repeat(weight, graphs.n_nodes)
+        return graphs, (stack_rows(graphs.features), labels, weight), labelled
 
-    def _folds(self, graphs):
-        """Return (train, test) indices of graphs; each graph is in one test part."""
-        places = np.arange(len(graphs))
-        folds = [(train, np.asarray(test)) for train, test in check_cv(self.cv).split(places)]
-        held_out = np.concatenate([places[test] for _, test in folds])
-        if not np.array_equal(np.sort(held_out), places):
-            raise ValueError(f"cv must hold out each of the {len(graphs)} graphs once")
-        return [(places[train], places[test]) for train, test in folds]
-
-    def _learn(self, graphs, labels, labelled, weight):
+    def _learn(self, graphs, nodes, labelled):
         """Fit the classifier of all graphs."""
-        everything = np.arange(len(graphs))
-        fitted = _fitted(clone(self.estimator), graphs, (labels, labelled, weight), everything)
-        self.estimator_ = fitted
-        self.classes_ = np.unique(labels[labelled])
+        self.estimator_ = _fitted(clone(self.estimator), *nodes, labelled)
+        self.classes_ = np.unique(nodes[1][labelled])
         self.n_features_in_ = graphs.n_features
 
     def _described(self, X, graphs, found):
@@ -246,27 +243,19 @@ class NodeProbabilities(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_
         return made
 
 
-def _fitted(estimator, graphs, nodes, chosen):
-    """Return a classifier, fitted to the labelled nodes of some graphs."""
-    labels, labelled, weight = nodes
-    rows = _rows_of(graphs, chosen)
-    kept = labelled[rows]
-    if not kept.any():
+def _fitted(estimator, x, labels, weight, rows):
+    """Return a classifier, fitted to some of the rows."""
+    if not rows.any():
         raise ValueError(
-            f"y has no labels in {len(chosen)} graphs of which a classifier is to learn; take "
-            "fewer folds"
+            "y has no labels in graphs of which a classifier is to learn; take fewer folds"
         )
-    options = {}
-    if weight is not None:
-        options["sample_weight"] = np.repeat(weight[chosen], graphs.n_nodes[chosen])[kept]
-    x = _stacked([graphs.features[i] for i in chosen])[kept]
-    return estimator.fit(x, labels[rows][kept], **options)
+    options = {} if weight is None else {"sample_weight": weight[rows]}
+    return estimator.fit(x[rows], labels[rows], **options)
 
 
-def _held_out(estimator, graphs, nodes, train, test, classes):
-    """Return the probabilities of the nodes of some graphs by what has learned from others."""
-    fitted = _fitted(estimator, graphs, nodes, train)
-    return _probabilities(fitted, _stacked([graphs.features[i] for i in test]), classes)
+def _held_out(estimator, x, labels, weight, train, test, classes):
+    """Return the probabilities of some rows by what has learned from others."""
+    return _probabilities(_fitted(estimator, x, labels, weight, train), x[test], classes)
 
 
 def _probabilities(fitted, x, classes):
@@ -279,19 +268,6 @@ def _probabilities(fitted, x, classes):
         )
     found[:, np.searchsorted(classes, fitted.classes_)] = fitted.predict_proba(x)
     return found
-
-
-def _rows_of(graphs, chosen):
-    """Return the places of the nodes of some graphs among all."""
-    offsets = graphs.node_offsets
-    return np.concatenate([np.arange(offsets[i], offsets[i + 1]) for i in chosen])
-
-
-def _stacked(features):
-    """Return the rows of matrices one below the other."""
-    if any(sp.issparse(x) for x in features):
-        return sp.csr_array(sp.vstack(features))
-    return np.concatenate(features)
 
 
 def _with_features(graph, features):

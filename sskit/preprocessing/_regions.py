@@ -6,8 +6,11 @@ import scipy.sparse as sp
 from sskit.inputs.images import as_rgb
 from sskit.preprocessing._superpixel_graph import SuperpixelGraph
 
+# Factors of the distances of histograms in features of edges.
+ETAS = 2.0 ** np.arange(-5, 6)
 
-def slic_segments(image, n_segments, compactness, sigma):
+
+def slic_segments(image, n_segments):
     """Cut an image into superpixels with SLIC [1]_.
 
     Parameters
@@ -16,10 +19,6 @@ def slic_segments(image, n_segments, compactness, sigma):
         RGB from 0 to 1.
     n_segments : int
         About how many superpixels to make.
-    compactness : float
-        Weight of the distance in the plane against that of colours in CIELAB.
-    sigma : float
-        Width in pixels of the Gaussian that smooths the image before.
 
     Returns
     -------
@@ -33,14 +32,7 @@ def slic_segments(image, n_segments, compactness, sigma):
     """
     from skimage.segmentation import slic
 
-    return slic(
-        image,
-        n_segments=n_segments,
-        compactness=compactness,
-        sigma=sigma,
-        start_label=0,
-        channel_axis=-1,
-    )
+    return slic(image, n_segments, compactness=10.0, sigma=1.0, start_label=0, channel_axis=-1)
 
 
 def adjacent_pairs(segments, connectivity=1):
@@ -153,105 +145,57 @@ def chi2_distances(histograms, edges):
     return 0.5 * a.sum(axis=1)
 
 
-def make_graph(image, label, segmenter, options):
+def make_graph(image, label, segmenter, vocabulary, neighborhood, power):
     """Return the graph of an image. Called in worker processes.
 
     Parameters
     ----------
     image : ndarray
-        One that passed the gate.
+        One that was checked.
     label : str
         What errors call the image.
-    segmenter : callable
-        As of `cut_image`.
-    options : dict
-        The further arguments of `describe_image`.
-
-    Returns
-    -------
-    graph : SuperpixelGraph
-        The graph of the image.
-    """
-    return describe_image(image, cut_image(image, segmenter, label), **options)
-
-
-def cut_image(image, segmenter, label):
-    """Return the superpixels of an image, numbered without gaps.
-
-    Parameters
-    ----------
-    image : ndarray
-        One that passed the gate.
     segmenter : callable
         Takes RGB as floats, returns integers of shape (H, W).
-    label : str
-        What errors call the image.
-
-    Returns
-    -------
-    segments : ndarray of int32 of shape (H, W)
-        Numbers 0 to V - 1, each of which occurs.
-
-    Raises
-    ------
-    ValueError
-        If the segmenter returns something else.
-    """
-    segments = np.asarray(segmenter(as_rgb(image)))
-    if segments.shape != image.shape[:2] or segments.dtype.kind not in "iu":
-        raise ValueError(
-            f"the segmenter must return integers of shape {image.shape[:2]} for {label}, got "
-            f"{segments.dtype} of shape {segments.shape}"
-        )
-    _, numbers = np.unique(segments, return_inverse=True)
-    return numbers.reshape(segments.shape).astype(np.int32)
-
-
-def describe_image(image, segments, vocabulary, neighborhood, power, etas, dtype):
-    """Return the graph of an image that is cut into superpixels.
-
-    Parameters
-    ----------
-    image : ndarray
-        One that passed the gate.
-    segments : ndarray of int32 of shape (H, W)
-        What `cut_image` returned.
-    vocabulary : list of objects with ``n_words`` and ``word_image``
-        The kinds of words that histograms count.
+    vocabulary : list of tuple
+        Name, number and function of each kind of words that histograms count; the function takes
+        the image and returns the word of each pixel.
     neighborhood : int
         Histograms reach over so many edges.
     power : float
         Exponent of the entries of histograms as node features.
-    etas : ndarray of shape (n_etas,)
-        Factors of the distances before ``exp(-.)`` is taken.
-    dtype : numpy dtype
-        Type of the features.
 
     Returns
     -------
     graph : SuperpixelGraph
         The features are a constant, then kind by kind of word the histograms over growing
         neighbourhoods; the edge features a constant, then for each of these histograms one
-        column per eta.
+        column per factor in `ETAS`.
+
+    Raises
+    ------
+    ValueError
+        If the segmenter returns something else.
     """
     rgb = as_rgb(image)
-    edges = adjacent_pairs(segments)
-    n_nodes = int(segments.max()) + 1
+    segments = np.asarray(segmenter(rgb))
+    if segments.shape != image.shape[:2] or segments.dtype.kind not in "iu":
+        raise ValueError(
+            f"the segmenter must return integers of shape {image.shape[:2]} for {label}, got "
+            f"{segments.dtype} of shape {segments.shape}"
+        )
+    _, numbers = np.unique(segments, return_inverse=True)
+    segments = numbers.reshape(segments.shape).astype(np.int32)
+    edges, n_nodes = adjacent_pairs(segments), int(segments.max()) + 1
+    features, edge_features = [np.ones((n_nodes, 1))], [np.ones((len(edges), 1))]
     pools = reaches(edges, n_nodes, neighborhood)
-    width = 1 + len(pools) * sum(words.n_words for words in vocabulary)
-    features = np.ones((n_nodes, width), dtype=dtype)
-    edge_features = np.ones((len(edges), 1 + len(pools) * len(vocabulary) * len(etas)), dtype=dtype)
-    column = edge_column = 1
-    for words in vocabulary:
-        counts = count_words(segments, words.word_image(rgb), words.n_words)
+    for _, n_words, words_of in vocabulary:
+        counts = count_words(segments, words_of(rgb), n_words)
         for pool in pools:
             histograms = pool @ counts
             histograms /= histograms.sum(axis=1, keepdims=True)
-            features[:, column : column + words.n_words] = histograms**power
-            column += words.n_words
-            distances = chi2_distances(histograms, edges)
-            edge_features[:, edge_column : edge_column + len(etas)] = np.exp(
-                -distances[:, None] * etas
-            )
-            edge_column += len(etas)
+            features.append(histograms**power)
+            edge_features.append(np.exp(-chi2_distances(histograms, edges)[:, None] * ETAS))
+    features, edge_features = (
+        np.concatenate(columns, axis=1, dtype=np.float32) for columns in (features, edge_features)
+    )
     return SuperpixelGraph(features, edges, edge_features, segments)

@@ -14,13 +14,14 @@ from sklearn.utils.validation import check_is_fitted
 from sskit._numbers import Number, n_workers
 from sskit._public import PublicMixin
 from sskit.inputs.images import check_images
-from sskit.preprocessing._regions import make_graph, slic_segments
+from sskit.preprocessing._regions import ETAS, make_graph, slic_segments
 from sskit.preprocessing._words import (
-    PositionCells,
-    WordDictionary,
-    dense_sift,
-    lab_colors,
+    color_image,
     learn_words,
+    position_image,
+    sample_colors,
+    sample_textures,
+    texture_image,
 )
 
 # Filters and tables of larger numbers have no memory.
@@ -28,13 +29,8 @@ _CONSTRAINTS = {
     "n_segments": [Number(Integral, 1, 2**24, closed="both")],
     "n_color_words": [Number(Integral, 0, 2**16, closed="both")],
     "n_texture_words": [Number(Integral, 0, 2**16, closed="both")],
-    "texture_size": [Number(Integral, 4, 2**12, closed="both")],
-    "texture_step": [Number(Integral, 1, 2**12, closed="both")],
     "position_grid": [Number(Integral, 0, 2**10, closed="both")],
     "neighborhood": [Number(Integral, 0, 2**10, closed="both")],
-    "sample_size": [Number(Integral, 1, 2**31 - 1, closed="both")],
-    "compactness": [Number(Real, 0, None, closed="neither")],
-    "sigma": [Number(Real, 0, None, closed="left")],
     "power": [Number(Real, 0, 1, closed="right")],
     "n_jobs": [Number(Integral, None, None, closed="neither"), None],
     "segmenter": [callable, None],
@@ -48,28 +44,23 @@ class SuperpixelGraphs(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
     An image is cut into superpixels, which become nodes; those that touch are joined by edges.
     Node features are histograms of visual words, the words of colours and of textures being
     learned from the images given to ``fit``; edge features tell how alike the histograms of two
-    neighbours are. The defaults give the 1,969 node and 100 edge features of [1]_.
+    neighbours are: ``exp(-eta * d)`` for eta 2**-5, 2**-4, ..., 2**5 and each kind of histogram, d
+    being the chi-squared distance of the two, from 0 to 1. The defaults give the 1,969 node and
+    100 edge features of [1]_.
 
     Parameters
     ----------
     n_segments : int, default=150
-        About how many superpixels an image is cut into by SLIC.
-    compactness : float, default=10.0
-        SLIC's weight of closeness in the plane against likeness in colour (CIELAB).
-    sigma : float, default=1.0
-        Width in pixels of the Gaussian that smooths the image before SLIC; 0 for none.
+        About how many superpixels an image is cut into by SLIC (compactness 10, sigma 1).
     segmenter : callable or None, default=None
         Cuts instead of SLIC: takes a float32 RGB image (H, W, 3) from 0 to 1 and returns an
-        array (H, W) of integers, one per superpixel, in any numbering. The three parameters
-        above are then not used.
+        array (H, W) of integers, one per superpixel, in any numbering. `n_segments` is then not
+        used.
     n_color_words : int, default=128
         Number of clusters of colours, the bins of the colour histogram; 0 leaves it out.
     n_texture_words : int, default=512
-        Number of clusters of dense SIFT descriptors, likewise.
-    texture_size : int, default=16
-        Side in pixels of the patches that SIFT describes.
-    texture_step : int, default=4
-        Pixels from one patch to the next.
+        Number of clusters of dense SIFT descriptors, likewise: of patches of 16 x 16 pixels, every
+        four pixels.
     position_grid : int, default=4
         The position histogram counts the cells of a grid of so many rows and columns over the
         image; 0 leaves it out.
@@ -79,14 +70,6 @@ class SuperpixelGraphs(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
     power : float in (0, 1], default=0.5
         Node features are histograms that sum to one, raised to this power: 0.5 makes inner
         products those of Hellinger's kernel, 1 gives the plain histograms of [1]_.
-    etas : array-like of float of shape (n_etas,) or None, default=None
-        Edge features are ``exp(-eta * d)`` for each of these and each kind of histogram, d being
-        the chi-squared distance of the two, from 0 to 1. None takes 2**-5, 2**-4, ..., 2**5; an
-        empty list leaves the constant alone.
-    sample_size : int, default=40_000
-        From how many pixels and patches, in equal shares from all images, the words are learned.
-    dtype : {"float32", "float64"}, default="float32"
-        Type of the features.
     n_jobs : int or None, default=None
         Number of images at a time, as everywhere in scikit-learn.
     random_state : int, RandomState or None, default=None
@@ -137,19 +120,12 @@ class SuperpixelGraphs(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
         self,
         n_segments=150,
         *,
-        compactness=10.0,
-        sigma=1.0,
         segmenter=None,
         n_color_words=128,
         n_texture_words=512,
-        texture_size=16,
-        texture_step=4,
         position_grid=4,
         neighborhood=2,
         power=0.5,
-        etas=None,
-        sample_size=40_000,
-        dtype="float32",
         n_jobs=None,
         random_state=None,
     ):
@@ -180,14 +156,8 @@ class SuperpixelGraphs(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
         images = check_images(X)
         rng = check_random_state(self.random_state)
         tools = {"rng": rng, "n_jobs": self.n_jobs}
-        color_words, texture_words = (
-            learn_words(images, describe, step, n_words, self.sample_size, **tools)
-            for describe, step, n_words in [
-                (lab_colors, 1, self.n_color_words),
-                (self._describe_texture(), self.texture_step, self.n_texture_words),
-            ]
-        )
-        self.color_words_, self.texture_words_ = color_words, texture_words
+        self.color_words_ = learn_words(images, sample_colors, self.n_color_words, **tools)
+        self.texture_words_ = learn_words(images, sample_textures, self.n_texture_words, **tools)
         return self
 
     def transform(self, X):
@@ -211,17 +181,10 @@ class SuperpixelGraphs(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
         check_is_fitted(self)
         check_parameters(self)
         images = check_images(X)
-        options = {
-            "vocabulary": self._vocabulary(),
-            "neighborhood": self.neighborhood,
-            "power": self.power,
-            "etas": check_etas(self.etas),
-            "dtype": np.dtype(self.dtype),
-        }
-        segmenter = self._segmenter()
+        segmenter = self.segmenter or partial(slic_segments, n_segments=self.n_segments)
+        options = segmenter, self._vocabulary(), self.neighborhood, self.power
         made = Parallel(n_jobs=n_workers(self.n_jobs, len(images)))(
-            delayed(make_graph)(image, f"X[{i}]", segmenter, options)
-            for i, image in enumerate(images)
+            delayed(make_graph)(image, f"X[{i}]", *options) for i, image in enumerate(images)
         )
         graphs = np.empty(len(made), dtype=object)
         graphs[:] = made
@@ -243,10 +206,10 @@ class SuperpixelGraphs(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
         """
         check_is_fitted(self)
         names = [
-            f"{words.name}_{word}_near{order}"
-            for words in self._vocabulary()
+            f"{name}_{word}_near{order}"
+            for name, n_words, _ in self._vocabulary()
             for order in range(self.neighborhood + 1)
-            for word in range(words.n_words)
+            for word in range(n_words)
         ]
         return np.array(["constant", *names], dtype=object)
 
@@ -261,10 +224,10 @@ class SuperpixelGraphs(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
         """
         check_is_fitted(self)
         names = [
-            f"{words.name}_near{order}_eta{eta:g}"
-            for words in self._vocabulary()
+            f"{name}_near{order}_eta{eta:g}"
+            for name, *_ in self._vocabulary()
             for order in range(self.neighborhood + 1)
-            for eta in check_etas(self.etas)
+            for eta in ETAS
         ]
         return np.array(["constant", *names], dtype=object)
 
@@ -274,31 +237,16 @@ class SuperpixelGraphs(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
         tags.input_tags.three_d_array = True
         return tags
 
-    def _describe_texture(self):
-        """Return the function that describes textures with the parameters it shall have."""
-        return partial(dense_sift, patch_size=self.texture_size, step=self.texture_step)
-
-    def _segmenter(self):
-        """Return the function that cuts an image."""
-        if self.segmenter is not None:
-            return self.segmenter
-        return partial(
-            slic_segments,
-            n_segments=self.n_segments,
-            compactness=self.compactness,
-            sigma=self.sigma,
-        )
-
     def _vocabulary(self):
-        """Return the kinds of words that there are."""
+        """Return name, number and function of the kinds of words that there are."""
+        texture = partial(texture_image, centers=self.texture_words_)
+        position = partial(position_image, n_cells=self.position_grid)
         kinds = [
-            WordDictionary("color", lab_colors, 1, self.color_words_),
-            WordDictionary(
-                "texture", self._describe_texture(), self.texture_step, self.texture_words_
-            ),
-            PositionCells(self.position_grid),
+            ("color", len(self.color_words_), partial(color_image, centers=self.color_words_)),
+            ("texture", len(self.texture_words_), texture),
+            ("position", self.position_grid**2, position),
         ]
-        return [words for words in kinds if words.n_words]
+        return [(name, n_words, words_of) for name, n_words, words_of in kinds if n_words]
 
 
 def check_parameters(superpixels):
@@ -320,46 +268,9 @@ def check_parameters(superpixels):
     """
     given = superpixels.get_params(deep=False)
     validate_parameter_constraints(_CONSTRAINTS, given, type(superpixels).__name__)
-    try:
-        known = np.dtype(superpixels.dtype) in (np.float32, np.float64)
-    except TypeError:
-        known = False
-    if not known:
-        raise ValueError(f"dtype must be 'float32' or 'float64', got {superpixels.dtype!r}")
-    check_etas(superpixels.etas)
     needed = superpixels.segmenter is None or superpixels.n_color_words > 0
     if needed and find_spec("skimage") is None:
         raise ImportError(
             "superpixels and colours need scikit-image, which is not installed: "
             'pip install "sskit-learn[images]"'
         )
-
-
-def check_etas(etas):
-    """Return the factors of distances as an array.
-
-    Parameters
-    ----------
-    etas : array-like of float of shape (n_etas,) or None
-        As the user gave them.
-
-    Returns
-    -------
-    etas : ndarray of float64 of shape (n_etas,)
-        Those, or 2**-5, 2**-4, ..., 2**5 for None.
-
-    Raises
-    ------
-    ValueError
-        If they are not a list of finite numbers >= 0.
-    """
-    if etas is None:
-        return 2.0 ** np.arange(-5, 6)
-    try:
-        array = np.asarray(etas, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        array = np.array(np.nan)
-    # With a negative one, features would grow with the distance, beyond all bounds.
-    if array.ndim != 1 or not (np.isfinite(array) & (array >= 0)).all():
-        raise ValueError(f"etas must be a list of finite numbers >= 0 or None, got {etas!r}")
-    return array

@@ -1,10 +1,5 @@
 """TokenTransformer: what scikit-learn does to rows, done to the rows of sequences."""
 
-from collections.abc import Mapping
-from contextlib import contextmanager
-from itertools import chain, islice
-from numbers import Number
-
 import numpy as np
 import scipy.sparse as sp
 from sklearn import config_context
@@ -16,17 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from sskit._public import PublicMixin
 from sskit.inputs.chains.gate import split_pairs
-from sskit.inputs.ragged import find_sets, split, stack_labels, stack_sequences
-from sskit.inputs.ragged_array import RaggedArray, locate, make_offsets
-from sskit.inputs.stacking import canonical_csr, first_not_finite, stack_csr, stack_dense
-from sskit.inputs.tokens import as_sentences, stack_tokens
-from sskit.preprocessing._edge_templates import EdgeVectorizer, parse_templates
+from sskit.inputs.ragged import split, stack_labels, stack_sequences
+from sskit.inputs.ragged_array import RaggedArray, make_offsets
+from sskit.inputs.stacking import canonical_csr, check_finite, stack_csr
+from sskit.inputs.tokens import stack_tokens
+from sskit.preprocessing._edge_templates import edge_dicts, fit_edges, parse_templates
 from sskit.preprocessing._token_rows import TokenColumns, read_rows
 
-# These take an iterator and transform each token by itself, so that a piece at a time will do:
-# DictVectorizer holds 40 bytes per value while it works, the result only 12.
-_TAKE_ITERATORS = (DictVectorizer, FeatureHasher)
-_TOKENS_AT_ONCE = 20_000
 _LARGEST = float(np.finfo(np.float64).max)
 
 
@@ -122,10 +113,10 @@ class TokenTransformer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
         TypeError, ValueError
             If `transformer` is not a transformer, or `X` holds no or bad sequences, or not `y`'s.
         """
-        inner, tokens, _, labels, refused = self._start(X, y)
-        with config_context(transform_output="default"), _explaining(inner, X, refused):
+        inner, tokens, _, labels = self._start(X, y)
+        with config_context(transform_output="default"):
             inner.fit(tokens, *labels)
-        return self._finish(inner, self._fit_edges(X))
+        return self._finish(inner, X)
 
     def fit_transform(self, X, y=None):
         """Fit the inner transformer to the tokens and transform them.
@@ -148,18 +139,15 @@ class TokenTransformer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
         TypeError, ValueError
             As ``fit``; also if the inner transformer changes the number of rows.
         """
-        inner, tokens, offsets, labels, refused = self._start(X, y)
-        with config_context(transform_output="default"), _explaining(inner, X, refused):
-            if hasattr(inner, "fit_transform") and not isinstance(inner, _TAKE_ITERATORS):
-                rows = inner.fit_transform(tokens, *labels)
-            else:
-                inner.fit(tokens, *labels)
-                rows = _dict_rows(inner, X)
-                if rows is None:
-                    rows = _transform(inner, self._tokens(X)[0], offsets)
-        rows = self._ragged(rows, offsets, inner, X)
-        self._finish(inner, self._fit_edges(X))
-        return self._with_edges(rows, X)
+        if isinstance(self.transformer, DictVectorizer) or not hasattr(
+            self.transformer, "fit_transform"
+        ):
+            return self.fit(X, y).transform(X)
+        inner, tokens, offsets, labels = self._start(X, y)
+        with config_context(transform_output="default"):
+            rows = inner.fit_transform(tokens, *labels)
+        rows = self._ragged(rows, offsets)
+        return self._finish(inner, X)._with_edges(rows, X)
 
     def transform(self, X):
         """Transform the tokens.
@@ -187,9 +175,9 @@ class TokenTransformer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
         tokens, offsets = self._tokens(X, allow_empty=True)
         if offsets[-1] == 0:
             return self._with_edges(RaggedArray(np.empty((0, 0)), offsets), X)
-        with config_context(transform_output="default"), _explaining(inner, X):
-            rows = _transform(inner, tokens, offsets)
-        return self._with_edges(self._ragged(rows, offsets, inner, X), X)
+        with config_context(transform_output="default"):
+            rows = inner.transform(tokens)
+        return self._with_edges(self._ragged(rows, offsets), X)
 
     @available_if(_inner_has("inverse_transform"))
     def inverse_transform(self, X):
@@ -273,31 +261,26 @@ class TokenTransformer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
         return self.transformer_
 
     def _start(self, X, y):
-        """Check everything; return a fresh inner transformer, tokens, offsets, `_labels_for`."""
+        """Check everything; return a fresh inner transformer, tokens, offsets and labels."""
         inner = self.transformer
         if isinstance(inner, type) or not (hasattr(inner, "fit") and hasattr(inner, "transform")):
             raise TypeError(f"transformer must be an object with fit and transform, got {inner!r}")
         tokens, offsets = self._tokens(X)
         if self.edges is not None:
             parse_templates(self.edges)
-        return clone(inner), tokens, offsets, *_labels_for(inner, y, offsets)
-
-    def _fit_edges(self, X):
-        """Return a DictVectorizer fitted to the features of edges, or None if there are none."""
-        if self.edges is None:
-            return None
-        return EdgeVectorizer(parse_templates(self.edges)).fit(X)
+        return clone(inner), tokens, offsets, _labels_for(inner, y, offsets)
 
     def _with_edges(self, rows, X):
         """Return transformed sequences, as pairs if there are features of edges."""
         if self.edges is None:
             return rows
         check_is_fitted(self, "edge_vectorizer_")
-        edges = EdgeVectorizer(parse_templates(self.edges), self.edge_vectorizer_)
-        return list(zip(rows, edges.transform(X), strict=True))
+        edges = self.edge_vectorizer_.transform(edge_dicts(X, parse_templates(self.edges)))
+        return list(zip(rows, edges, strict=True))
 
-    def _finish(self, inner, edges):
+    def _finish(self, inner, X):
         """Keep the fitted inner transformers and what was found out about the input."""
+        edges = None if self.edges is None else fit_edges(self.edges, X)
         self.transformer_ = inner
         self.edge_vectorizer_ = edges
         self.__dict__.pop("n_features_in_", None)
@@ -307,12 +290,9 @@ class TokenTransformer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
 
     def _tokens(self, X, allow_empty=False):
         """Return the tokens of all sequences as the inner transformer takes them, and offsets."""
-        tokens, offsets = stack_tokens(X, get_tags(self).input_tags.allow_nan, allow_empty)
-        if isinstance(tokens, chain) and not isinstance(self.transformer, _TAKE_ITERATORS):
-            tokens = list(tokens)
-        return tokens, offsets
+        return stack_tokens(X, get_tags(self).input_tags.allow_nan, allow_empty)
 
-    def _ragged(self, rows, offsets, inner=None, X=None):
+    def _ragged(self, rows, offsets):
         """Return transformed rows as the sequences that they belong to."""
         if hasattr(rows, "to_numpy"):
             rows = rows.to_numpy()
@@ -321,36 +301,26 @@ class TokenTransformer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
             name = type(self.transformer).__name__
             raise ValueError(f"{name} returned shape {shape} for {offsets[-1]} tokens")
         if sp.issparse(rows):
-            rows = canonical_csr(sp.csr_array(rows), owned=False)
-        if isinstance(inner, _TAKE_ITERATORS):
-            _check_attributes(rows, offsets, X)
+            rows = canonical_csr(stack_csr([sp.csr_array(rows)]), owned=True)
+        if isinstance(self.transformer, (DictVectorizer, FeatureHasher)):  # which take all numbers
+            check_finite(rows, offsets, "X")
         return RaggedArray(rows, offsets)
 
 
 def _labels_for(inner, y, offsets):
-    """Return the labels of all tokens for an inner transformer, and why there are none.
+    """Return the labels of all tokens for an inner transformer, in a tuple that may be empty.
 
     Segments, hidden labels and whatever else the last step of a pipeline takes teach no
     transformer of rows, but most do without.
-
-    Returns
-    -------
-    labels : tuple
-        The labels, or nothing.
-    refused : Exception or None
-        What is wrong with them, if the transformer cannot do without.
     """
-    if y is None or isinstance(inner, _TAKE_ITERATORS):
-        return (), None
-    needed = get_tags(inner).target_tags.required
-    if not needed and find_sets(y) is not None:
-        return (), None
+    if y is None:
+        return ()
     try:
-        return (stack_labels(y, np.diff(offsets)),), None
-    except (TypeError, ValueError) as error:
-        if needed:
+        return (stack_labels(y, np.diff(offsets)),)
+    except (TypeError, ValueError):
+        if get_tags(inner).target_tags.required:
             raise
-        return (), error
+        return ()
 
 
 def _dict_rows(vectorizer, X):
@@ -369,73 +339,3 @@ def _dict_rows(vectorizer, X):
     except (TypeError, ValueError):
         return None
     return rows if rows.shape[0] else None
-
-
-def _check_attributes(rows, offsets, X):
-    """Raise ValueError that names the attribute of a token that is no finite number."""
-    found = first_not_finite(rows)
-    if found is None:
-        return
-    row, _, what = found
-    i, t = locate(offsets, row)
-    token = as_sentences(X, allow_empty=True)[i][t]
-    names = [key for key in token if _is_wrong(token[key])] if isinstance(token, Mapping) else []
-    place = f"the attribute {names[0]!r} of X[{i}][{t}]" if names else f"X[{i}][{t}]"
-    why = "is None or NaN: leave it out" if what == "NaN" else "is infinite"
-    raise ValueError(f"{place} {why}")
-
-
-def _is_wrong(value):
-    """Return whether the value of an attribute is None, NaN or infinite."""
-    return value is None or (isinstance(value, Number) and not np.isfinite(float(value)))
-
-
-@contextmanager
-def _explaining(inner, X, refused=None):
-    """Let errors of inner transformers say what is wrong with the labels, or with which token.
-
-    Those that take tokens one by one name the first that they refuse, and its attribute.
-    """
-    try:
-        yield
-    except Exception as error:
-        if refused is not None:
-            raise refused from error
-        if isinstance(inner, _TAKE_ITERATORS):
-            for place, reason in _refusals(inner, X):
-                kind = TypeError if isinstance(error, (TypeError, AttributeError)) else ValueError
-                raise kind(f"X{place}: {reason}") from error
-        raise
-
-
-def _refusals(inner, X):
-    """Yield the place and the reason of each token that a transformer does not take."""
-    for i, sentence in enumerate(as_sentences(X, allow_empty=True)):
-        for t, token in enumerate(sentence):
-            reason, place = _refusal(inner, token), f"[{i}][{t}]"
-            if reason is None:
-                continue
-            for key in token if isinstance(token, Mapping) else ():
-                alone = _refusal(inner, {key: token[key]})
-                if alone is not None:
-                    reason, place = alone, f"{place}[{key!r:.80}]"
-                    break
-            yield place, reason
-
-
-def _refusal(inner, token):
-    """Return why a transformer does not take a token, or None if it does."""
-    try:
-        clone(inner).fit([token]).transform([token])
-    except Exception as error:
-        return str(error) or type(error).__name__
-    return None
-
-
-def _transform(inner, tokens, offsets):
-    """Return the transformed tokens, made piecemeal if the inner transformer takes iterators."""
-    if not isinstance(tokens, chain):
-        return inner.transform(tokens)
-    starts = range(0, int(offsets[-1]), _TOKENS_AT_ONCE)
-    pieces = [inner.transform(islice(tokens, _TOKENS_AT_ONCE)) for _ in starts]
-    return stack_csr(pieces) if sp.issparse(pieces[0]) else stack_dense(pieces)

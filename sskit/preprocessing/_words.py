@@ -1,7 +1,6 @@
 """Visual words: every pixel of an image becomes one of a few integers that histograms count.
 
-A dictionary is learned for colours and for textures; places need none. All three have a
-`name`, a number `n_words` and a method `word_image`, and that is all that histograms ask of them.
+Those of colours and of textures are learned; places need none.
 """
 
 import math
@@ -14,10 +13,14 @@ from sklearn.utils.parallel import Parallel, delayed
 from sskit._numbers import n_workers
 from sskit.inputs.images import as_rgb
 
+SIFT_STEP = 4
 _ORIENTATIONS = 8
 _CELLS = 4
+_CELL_SIZE = 4
 _LARGEST_SEED = np.iinfo(np.int32).max
 _CLIP = 0.2
+# From how many pixels or patches, in equal shares from all images, words are learned.
+_SAMPLE_SIZE = 40_000
 # How many scores of words are computed at a time.
 _PIECE = 2**17
 # Points of a step of k-means, and those for each word that its first centres are drawn from.
@@ -28,51 +31,62 @@ _START = 8
 _FLAT = 4 * 0.5 / 256
 
 
-class WordDictionary:
-    """Give a pixel the number of the centre that its descriptor is nearest to.
+def color_image(image, centers):
+    """Return the word of the colour of every pixel.
 
     Parameters
     ----------
-    name : str
-        What the words tell of: "color", "texture".
-    describe : callable
-        Takes an RGB image (H, W, 3) and returns descriptors (rows, columns, d) on a grid; or, with
-        numbers of points of that grid, counted row by row, theirs alone, (m, d).
-    step : int
-        Pixels from one point of that grid to the next.
-    centers : ndarray of shape (n_words, d)
+    image : ndarray of float32 of shape (H, W, 3)
+        RGB from 0 to 1.
+    centers : ndarray of shape (n_words, 3)
         The words.
+
+    Returns
+    -------
+    words : ndarray of int of shape (H, W)
+        The numbers of the centres that are nearest.
     """
+    return nearest_centers(lab_colors(image).reshape(-1, 3), centers).reshape(image.shape[:2])
 
-    def __init__(self, name, describe, step, centers):
-        self.name = name
-        self.describe = describe
-        self.step = step
-        self.centers = centers
 
-    @property
-    def n_words(self):
-        """The number of words."""
-        return len(self.centers)
+def texture_image(image, centers):
+    """Return the word of the texture of every pixel: that of the patch whose square it lies in.
 
-    def word_image(self, image):
-        """Return the word of every pixel: that of the grid point whose square it lies in.
+    Parameters
+    ----------
+    image : ndarray of float32 of shape (H, W, 3)
+        RGB from 0 to 1.
+    centers : ndarray of shape (n_words, 128)
+        The words.
 
-        Parameters
-        ----------
-        image : ndarray of float32 of shape (H, W, 3)
-            RGB from 0 to 1.
+    Returns
+    -------
+    words : ndarray of int of shape (H, W)
+        The numbers of the centres that are nearest.
+    """
+    grid = dense_sift(image)
+    words = nearest_centers(grid.reshape(-1, grid.shape[2]), centers).reshape(grid.shape[:2])
+    rows, columns = (np.arange(size) // SIFT_STEP for size in image.shape[:2])
+    return words[np.ix_(rows, columns)]
 
-        Returns
-        -------
-        words : ndarray of int of shape (H, W)
-            Numbers of centres.
-        """
-        grid = self.describe(image)
-        words = nearest_centers(grid.reshape(-1, grid.shape[2]), self.centers)
-        words = words.reshape(grid.shape[:2])
-        rows, columns = (np.arange(size) // self.step for size in image.shape[:2])
-        return words[np.ix_(rows, columns)]
+
+def position_image(image, n_cells):
+    """Return the cell of every pixel in a grid over the image, numbered row by row.
+
+    Parameters
+    ----------
+    image : ndarray of shape (H, W, 3)
+        Any image.
+    n_cells : int
+        Cells along each side of the image.
+
+    Returns
+    -------
+    cells : ndarray of int of shape (H, W)
+        Numbers of cells.
+    """
+    rows, columns = (np.arange(size) * n_cells // size for size in image.shape[:2])
+    return rows[:, None] * n_cells + columns
 
 
 def nearest_centers(points, centers):
@@ -103,86 +117,40 @@ def nearest_centers(points, centers):
     return nearest
 
 
-class PositionCells:
-    """Give a pixel the number of the cell of a uniform grid over the image that it lies in.
-
-    Parameters
-    ----------
-    n_cells : int
-        Cells along each side of the image.
-    """
-
-    name = "position"
-
-    def __init__(self, n_cells):
-        self.n_cells = n_cells
-
-    @property
-    def n_words(self):
-        """The number of cells."""
-        return self.n_cells**2
-
-    def word_image(self, image):
-        """Return the cell of every pixel, numbered row by row.
-
-        Parameters
-        ----------
-        image : ndarray of shape (H, W, 3)
-            Any image.
-
-        Returns
-        -------
-        cells : ndarray of int of shape (H, W)
-            Numbers of cells.
-        """
-        rows, columns = (np.arange(size) * self.n_cells // size for size in image.shape[:2])
-        return rows[:, None] * self.n_cells + columns
-
-
-def lab_colors(image, points=None):
+def lab_colors(image):
     """Return the colours of pixels in CIELAB, where distances are those that eyes see.
 
     Parameters
     ----------
-    image : ndarray of float32 of shape (H, W, 3)
+    image : ndarray of float32 of shape (H, W, 3), or (m, 3)
         RGB from 0 to 1.
-    points : ndarray of int of shape (m,), default=None
-        Which pixels, counted row by row; None means all.
 
     Returns
     -------
-    lab : ndarray of float32 of shape (H, W, 3), or (m, 3)
+    lab : ndarray of float32 of the same shape
         Lightness from 0 to 100, and two axes of colour.
     """
     from skimage.color import rgb2lab
 
-    colors = image if points is None else image.reshape(-1, 3)[points]
-    return rgb2lab(colors).astype(np.float32, copy=False)
+    return rgb2lab(image).astype(np.float32, copy=False)
 
 
-def dense_sift(image, points=None, *, patch_size, step):
+def dense_sift(image):
     """Return SIFT descriptors [1]_ of upright patches on a regular grid.
 
-    A patch is 4 x 4 cells with a histogram of 8 directions of the gradient each. As for SIFT,
-    the 128 numbers are scaled to norm one, clipped at 0.2 and scaled again; flat patches, whose
-    directions are noise, are scaled to less.
+    A patch is 4 x 4 cells of 4 x 4 pixels with a histogram of 8 directions of the gradient each. As
+    for SIFT, the 128 numbers are scaled to norm one, clipped at 0.2 and scaled again; flat patches,
+    whose directions are noise, are scaled to less.
 
     Parameters
     ----------
     image : ndarray of shape (H, W, 3)
-        RGB from 0 to 1.
-    points : ndarray of int of shape (m,), default=None
-        Which patches of the grid, counted row by row; None means all.
-    patch_size : int
-        Side of a patch in pixels, rounded to a multiple of four.
-    step : int
-        Pixels between the centres of neighbouring patches. Patches reach over the border of the
-        image, where its last cells are repeated.
+        RGB from 0 to 1. Patches reach over its border, where its last cells are repeated.
 
     Returns
     -------
-    descriptors : ndarray of float32 of shape (ceil(H / step), ceil(W / step), 128), or (m, 128)
-        One row per patch.
+    descriptors : ndarray of float32 of shape (ceil(H / 4), ceil(W / 4), 128)
+        One row per patch, every four pixels.
 
     References
     ----------
@@ -190,26 +158,20 @@ def dense_sift(image, points=None, *, patch_size, step):
        2004.
     """
     gray = image @ np.array([0.2125, 0.7154, 0.0721], dtype=np.float32)
-    cell = max(1, round(patch_size / _CELLS))
     pooled = _gradients(gray)
     places = []
     for axis, size in enumerate(gray.shape, 1):
-        centers = _cell_centers(size, step, cell)
+        centers = _cell_centers(size)
         # neighbouring patches share centres; what lies between is not needed
         kept, found = np.unique(centers, return_inverse=True)
         places.append(found.reshape(centers.shape))
-        pooled = ndimage.uniform_filter1d(pooled, cell, axis=axis, mode="nearest")
+        pooled = ndimage.uniform_filter1d(pooled, _CELL_SIZE, axis=axis, mode="nearest")
         pooled = pooled.take(kept, axis=axis)
     rows, columns = places
-    if points is None:
-        blocks = pooled[:, rows[:, :, None, None], columns[None, None]]
-        # (direction, row, cell down, column, cell across) to (row, column, all of the patch).
-        blocks = blocks.transpose(1, 3, 2, 4, 0)
-        descriptors = blocks.reshape(*blocks.shape[:2], -1)
-    else:
-        row, column = np.divmod(points, len(columns))
-        blocks = pooled[:, rows[row][:, :, None], columns[column][:, None]]
-        descriptors = blocks.transpose(1, 2, 3, 0).reshape(len(points), -1)
+    blocks = pooled[:, rows[:, :, None, None], columns[None, None]]
+    # (direction, row, cell down, column, cell across) to (row, column, all of the patch).
+    blocks = blocks.transpose(1, 3, 2, 4, 0)
+    descriptors = blocks.reshape(*blocks.shape[:2], -1)
     norms = np.linalg.norm(descriptors, axis=-1, keepdims=True)
     descriptors = _unit(np.minimum(_unit(descriptors), _CLIP))
     descriptors *= norms / np.hypot(norms, _FLAT)
@@ -231,10 +193,10 @@ def _gradients(gray):
     return shares.reshape(_ORIENTATIONS, *gray.shape)
 
 
-def _cell_centers(size, step, cell):
+def _cell_centers(size):
     """Return the middles of the four cells of every patch along one side of the image."""
-    centers = np.arange(0, size, step)[:, None] + step // 2
-    offsets = np.round((np.arange(_CELLS) - (_CELLS - 1) / 2) * cell).astype(int)
+    centers = np.arange(0, size, SIFT_STEP)[:, None] + SIFT_STEP // 2
+    offsets = np.round((np.arange(_CELLS) - (_CELLS - 1) / 2) * _CELL_SIZE).astype(int)
     return np.clip(centers + offsets, 0, size - 1)
 
 
@@ -244,21 +206,17 @@ def _unit(descriptors):
     return descriptors / np.maximum(norms, np.finfo(np.float32).tiny)
 
 
-def learn_words(images, describe, step, n_words, sample_size, *, rng, n_jobs):
+def learn_words(images, sample, n_words, *, rng, n_jobs):
     """Return the centres that k-means finds among descriptors sampled from images.
 
     Parameters
     ----------
     images : list of ndarrays
-        Those that passed the gate.
-    describe : callable
-        As of `WordDictionary`.
-    step : int
-        Likewise.
+        Those that were checked.
+    sample : callable
+        `sample_colors` or `sample_textures`.
     n_words : int
         The number of centres wanted.
-    sample_size : int
-        How many descriptors to sample, in equal shares from all images.
     rng : RandomState
         Draws the seeds, as many whatever `n_words` is.
     n_jobs : int or None
@@ -272,39 +230,29 @@ def learn_words(images, describe, step, n_words, sample_size, *, rng, n_jobs):
     *seeds, start = rng.randint(_LARGEST_SEED, size=len(images) + 1).tolist()
     if n_words == 0:
         return np.empty((0, 0), dtype=np.float32)
-    share = math.ceil(sample_size / len(images))
+    share = math.ceil(_SAMPLE_SIZE / len(images))
     samples = Parallel(n_jobs=n_workers(n_jobs, len(images)))(
-        delayed(sample_descriptors)(image, describe, step, share, seed)
-        for image, seed in zip(images, seeds, strict=True)
+        delayed(sample)(image, share, seed) for image, seed in zip(images, seeds, strict=True)
     )
     return cluster(np.concatenate(samples), n_words, start)
 
 
-def sample_descriptors(image, describe, step, n_points, seed):
-    """Return the descriptors of some points of an image.
+def sample_colors(image, n_points, seed):
+    """Return the colours of some pixels of an image, (m, 3), or of all if it has no more."""
+    return lab_colors(_some_rows(as_rgb(image).reshape(-1, 3), n_points, seed))
 
-    Parameters
-    ----------
-    image : ndarray
-        One that passed the gate.
-    describe : callable
-        As of `WordDictionary`.
-    step : int
-        Likewise.
-    n_points : int
-        How many, or all if the grid has fewer.
-    seed : int
-        Decides which.
 
-    Returns
-    -------
-    descriptors : ndarray of shape (m, d)
-        Rows in the order of the grid.
-    """
-    points = np.arange(math.prod(-(-size // step) for size in image.shape[:2]))
-    if len(points) > n_points:
-        points = np.random.RandomState(seed).choice(len(points), n_points, replace=False)
-    return describe(as_rgb(image), np.sort(points))
+def sample_textures(image, n_points, seed):
+    """Return the descriptors of some patches of an image, (m, 128), or of all if it has no more."""
+    grid = dense_sift(as_rgb(image))
+    return _some_rows(grid.reshape(-1, grid.shape[2]), n_points, seed)
+
+
+def _some_rows(rows, n, seed):
+    """Return n random rows in their order, or all if there are no more."""
+    if len(rows) <= n:
+        return rows
+    return rows[np.sort(np.random.RandomState(seed).choice(len(rows), n, replace=False))]
 
 
 def cluster(points, n_words, seed):

@@ -108,9 +108,7 @@ def test_lines_of_one_column():
 
 def test_a_sentence_may_begin_with_the_mark_of_comments():
     text = "# # O\nmoney NN O\n# # O\n\n# comment\n# # B-NP\n"
-    message = "the file, line 1 may be a comment or a token: '# # O'. comments=True takes"
-    with pytest.raises(ValueError, match=message):
-        read(text)
+    assert read(text, columns=NAMES)[1] == [["O", "O", "O"], ["B-NP"]]
     tokens, tags = read(text.replace("# comment\n", ""), columns=NAMES, comments=False)
     assert tags == [["O", "O", "O"], ["B-NP"]]
     assert tokens[0][2] == {"word": "#", "pos": "#"} == tokens[1][0]
@@ -118,9 +116,7 @@ def test_a_sentence_may_begin_with_the_mark_of_comments():
     # in one column
     assert read("#a\n# b\nc\n", tags=None, comments=True)[0] == [[{"0": "c"}]]
     assert read("#a\nc\n", tags=None, comments=False)[0] == [[{"0": "#a"}, {"0": "c"}]]
-    for start, number in (("#a\n", 1), ("# b\n#a\n", 2)):
-        with pytest.raises(ValueError, match=f"line {number} may be a comment or a token: '#a'"):
-            read(start + "c\n", tags=None)
+    assert read("# b\n#a\nc\n", tags=None)[0] == [[{"0": "#a"}, {"0": "c"}]]
 
 
 def test_tabs_tell_tokens_from_comments():
@@ -135,7 +131,7 @@ def test_tabs_tell_tokens_from_comments():
 
 
 def test_comments_stand_between_sentences_only():
-    with pytest.raises(ValueError, match="line 2: 2 columns, expected 3 as in line 1: '# comment'"):
+    with pytest.raises(ValueError, match="line 2: 2 columns, expected 3: 0, 1, 2: '# comment'"):
         read("The DT O\n# comment\n")
     for comments in (None, True, False):
         assert read("The O\n# O\n", comments=comments)[1] == [["O", "O"]]
@@ -216,9 +212,9 @@ def test_equal_values_are_one_object():
             "a b c\n\na b\n",
             {},
             ValueError,
-            "the file, line 3: 2 columns, expected 3 as in line 1: 'a b'",
+            "the file, line 3: 2 columns, expected 3: 0, 1, 2: 'a b'",
         ),
-        ("a b c\na\n", {}, ValueError, "the file, line 2: 1 column, expected 3 as in line 1: 'a'"),
+        ("a b c\na\n", {}, ValueError, "the file, line 2: 1 column, expected 3: 0, 1, 2: 'a'"),
         (
             "# c\n\na\tb\n",
             {"columns": NAMES},
@@ -230,27 +226,31 @@ def test_equal_values_are_one_object():
             "# global.columns = a b a\n",
             {},
             ValueError,
-            "the file, line 1: columns must differ, but 'a' is there twice",
+            "the file, line 1: columns must have different names",
         ),
         (
             "a b\n",
             {"tags": "upos"},
             ValueError,
-            "the file: no column is called tags='upos'; the columns are 0, 1",
+            "the file: no column is tags='upos'; the columns are 0, 1",
         ),
-        ("a b\n", {"tags": 2}, ValueError, "the file: there is no column of number tags=2"),
-        ("a b\n", {"tags": -3}, ValueError, "the file: there is no column of number tags=-3"),
-        ("a b\n", {"tags": True}, TypeError, "tags must be the name or the number .* got True"),
-        ("a b\n", {"tags": 1.0}, TypeError, "tags must be the name or the number .* got 1.0"),
+        ("a b\n", {"tags": 2}, ValueError, "the file: no column is tags=2"),
+        ("a b\n", {"tags": -3}, ValueError, "the file: no column is tags=-3"),
+        ("a b\n", {"tags": True}, ValueError, "no column is tags=True"),
+        ("a b\n", {"tags": 1.0}, ValueError, "no column is tags=1.0"),
         ("a b\n", {"columns": "word"}, TypeError, "columns must be a list .* got 'word'"),
         ("a b\n", {"columns": 2}, TypeError, "columns must be a list .* got 2"),
-        ("a b\n", {"columns": ["word", 1]}, TypeError, "columns must be strings, got 1"),
-        ("a b\n", {"columns": []}, ValueError, "columns must hold one name or more"),
-        ("a b\n", {"columns": ["a", "a"]}, ValueError, "but 'a' is there twice"),
-        ("a b\n", {"separator": ""}, ValueError, "separator must not be empty"),
-        ("a b\n", {"separator": "\n"}, ValueError, "separator must not be empty or a line break"),
-        ("a b\n", {"comments": "#"}, TypeError, "comments must be True, False or None, got '#'"),
-        ("a b\n", {"separator": 1}, TypeError, "separator must be a string, got 1"),
+        ("a b\n", {"columns": ["word", 1]}, TypeError, "columns must be a list of names"),
+        ("a b\n", {"columns": []}, TypeError, "columns must be a list of names"),
+        ("a b\n", {"columns": ["a", "a"]}, ValueError, "columns must have different names"),
+        ("a b\n", {"separator": ""}, ValueError, "separator must be a string"),
+        (
+            "a b\n",
+            {"separator": "\n"},
+            ValueError,
+            "separator must be a string without line breaks",
+        ),
+        ("a b\n", {"separator": 1}, ValueError, "separator must be a string .* got 1"),
         ("a b\n", {"scheme": "bieo"}, ValueError, "scheme must be one of .* got 'bieo'"),
         ("a b\n", {"scheme": "bio", "tags": None}, ValueError, "scheme='bio' .* tags is None"),
     ],
@@ -293,15 +293,13 @@ def test_tags_that_keep_to_a_scheme():
 def test_errors_of_files(tmp_path):
     path = tmp_path / "latin.txt"
     path.write_bytes(b"a O\n\xd6l O\n")
-    with pytest.raises(
-        ValueError, match="latin.txt, line 2: the byte 0xd6 is not utf-8; encoding="
-    ):
+    with pytest.raises(ValueError, match="can't decode byte 0xd6"):
         load_conll(path)
     with pytest.raises(FileNotFoundError):
         load_conll(tmp_path / "missing.txt")
-    with pytest.raises(TypeError, match="path must be a path or an open file, got int"):
+    with pytest.raises(TypeError):
         load_conll(3)
-    with pytest.raises(TypeError, match="path must be a path or an open file, got NoneType"):
+    with pytest.raises(TypeError):
         save_conll(None, X, Y)
     with pytest.raises(LookupError, match="unknown encoding"):
         load_conll(path, encoding="utf-9")
@@ -344,15 +342,15 @@ ONE = [[{"word": "a"}]]
 @pytest.mark.parametrize(
     ("args", "options", "error", "message"),
     [
-        (([],), {}, ValueError, "X holds no sentences"),
-        (("ab",), {}, TypeError, "X must be a list of sentences of dicts, got str"),
-        ((5,), {}, TypeError, "X must be a list of sentences of dicts, got int"),
-        ((ONE[0],), {}, TypeError, r"X\[0\] must be a list of dicts, got dict"),
+        (([],), {}, ValueError, "X must hold one sequence or more"),
+        (("ab",), {}, TypeError, "X must be a list with one sequence of tokens .* got str"),
+        ((5,), {}, TypeError, "X must be a list with one sequence of tokens .* got int"),
+        ((ONE[0],), {}, TypeError, r"X\[0\] must be a sequence of tokens, got dict"),
         (([["a"]],), {}, TypeError, r"X\[0\]\[0\] must be a dict, got str"),
         (([*ONE, []],), {}, ValueError, r"X\[1\] is empty"),
-        (([[{}]],), {}, ValueError, "tokens have no columns but that of the tags"),
-        (([[{3: "a"}]],), {}, TypeError, r"X\[0\]\[0\] has the attribute 3, but names are strings"),
-        (([[{"a": 3}]],), {}, TypeError, r"X\[0\]\[0\]\['a'\] is 3, but files hold strings"),
+        (([[{}]],), {}, TypeError, r"X\[0\]\[0\]: columns must be a list"),
+        (([[{3: "a"}]],), {}, TypeError, r"X\[0\]\[0\]: columns must be a list of names"),
+        (([[{"a": 3}]],), {}, TypeError, r"X\[0\]\[0\]: 'a' is 3, but files hold strings"),
         (
             ([[{"a": "b"}, {"c": "b"}]],),
             {},
@@ -368,17 +366,16 @@ ONE = [[{"word": "a"}]]
         ((ONE, [["O", "O"]]), {}, ValueError, r"X\[0\] has 1 rows but y\[0\] has 2 labels"),
         ((ONE, [["O"], ["O"]]), {}, ValueError, "X has 1 sequences but y has 2"),
         ((ONE, [[None]]), {}, ValueError, r"y\[0\]\[0\] is None: labels must not be missing"),
-        ((ONE, [[1]]), {}, TypeError, r"y\[0\]\[0\] is 1, but files hold strings"),
-        ((ONE, [["O"]]), {"tags": "word"}, ValueError, "has an attribute 'word', as the column of"),
-        ((ONE, [["O"]]), {"tags": 2}, ValueError, "there is no column of number tags=2"),
-        ((ONE, [["O"]]), {"columns": ["word", "x"], "tags": "y"}, ValueError, "called tags='y'"),
+        ((ONE, [[1]]), {}, TypeError, r"X\[0\]\[0\]: 'tag' is 1, but files hold strings"),
+        ((ONE, [["O"]]), {"tags": "word"}, ValueError, "columns must have different names"),
+        ((ONE, [["O"]]), {"tags": 2}, ValueError, "no column is tags=2"),
+        ((ONE, [["O"]]), {"columns": ["word", "x"], "tags": "y"}, ValueError, "is tags='y'"),
         ((ONE, [["O"]]), {"columns": ["word"]}, ValueError, "no columns but that of the tags"),
         ((ONE, [["O"]]), {"columns": ["a", "y"]}, ValueError, r"X\[0\]\[0\] has no 'a'"),
-        ((ONE,), {"header": 1}, TypeError, "header must be True or False, got 1"),
-        ((ONE,), {"separator": None}, TypeError, "separator must be a string, got None"),
-        (([[{"a b": "c"}]],), {"header": True}, ValueError, "cannot name the column 'a b'"),
-        ((ONE, [["\ud800"]]), {}, ValueError, r"the line 'a\\t\\ud800' cannot be written as utf-8"),
-        (([[{"a": "Ö"}]],), {"encoding": "ascii"}, ValueError, "cannot be written as ascii"),
+        ((ONE,), {"separator": None}, ValueError, "separator must be a string .* got None"),
+        (([[{"a b": "c"}]],), {"header": True}, ValueError, "cannot name columns with blanks"),
+        ((ONE, [["\ud800"]]), {}, ValueError, "'utf-8' codec can't encode"),
+        (([[{"a": "Ö"}]],), {"encoding": "ascii"}, ValueError, "'ascii' codec can't encode"),
     ],
 )
 def test_errors_of_writing(tmp_path, args, options, error, message):
@@ -454,7 +451,7 @@ def test_what_is_written_is_what_is_read(file, separator, header, given_separato
     try:
         text = written(tokens, tags, columns=names, tags="tag", separator=separator, header=header)
     except ValueError as error:
-        assert re.search(r"could not be read back|cannot be written as", str(error))
+        assert re.search(r"could not be read back|can't encode", str(error))
         return
     options = {"separator": separator} if given_separator or separator in (",", " | ") else {}
     if separator == " " or len(names) == 1:

@@ -218,8 +218,8 @@ def superpixel_graph(rng):
 def superpixel_graphs(rng):
     """Images as graphs of superpixels."""
     X = [rng.uniform(size=(20, 24, 3)) for _ in range(2)]
-    words = {"n_color_words": 3, "n_texture_words": 3, "texture_size": 8}
-    target = SuperpixelGraphs(n_segments=4, random_state=0, sample_size=50, **words)
+    words = {"n_color_words": 3, "n_texture_words": 3}
+    target = SuperpixelGraphs(n_segments=4, random_state=0, **words)
     return Subject(target, {"X": X, "y": None})
 
 

@@ -156,7 +156,7 @@ def test_as_scikit_learn_has_it():
             {"ignore_label": -1, "cv": 2},
             {"y": [np.zeros(4, int)] * 6 + [np.full(4, -1)] * 6},
             ValueError,
-            "y has no labels in 6 graphs of which a classifier is to learn",
+            "y has no labels in graphs of which a classifier is to learn",
         ),
     ],
 )

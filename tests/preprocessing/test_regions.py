@@ -1,7 +1,5 @@
 """Neighbours, pools and histograms against loops over pixels; words against their definition."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,12 +9,14 @@ from scipy import ndimage
 
 from sskit.preprocessing._regions import adjacent_pairs, chi2_distances, count_words, reaches
 from sskit.preprocessing._words import (
-    PositionCells,
-    WordDictionary,
     cluster,
+    color_image,
     dense_sift,
     lab_colors,
-    sample_descriptors,
+    position_image,
+    sample_colors,
+    sample_textures,
+    texture_image,
 )
 
 MAPS = arrays(
@@ -65,29 +65,26 @@ def test_distances_of_histograms():
 
 
 def test_cells_are_numbered_row_by_row():
-    cells = PositionCells(2)
-    assert cells.n_words == 4
-    found = cells.word_image(np.zeros((4, 5, 3)))
+    found = position_image(np.zeros((4, 5, 3)), 2)
     assert found.tolist() == [[0, 0, 0, 1, 1]] * 2 + [[2, 2, 2, 3, 3]] * 2
     # More cells than pixels: some cells remain empty, none is out of range.
-    assert PositionCells(4).word_image(np.zeros((1, 2, 3))).tolist() == [[0, 2]]
+    assert position_image(np.zeros((1, 2, 3)), 4).tolist() == [[0, 2]]
 
 
 def test_word_is_that_of_the_nearest_centre():
     rng = np.random.RandomState(0)
     image = rng.uniform(size=(5, 7, 3)).astype(np.float32)
     centers = lab_colors(rng.uniform(size=(1, 6, 3)).astype(np.float32))[0]
-    found = WordDictionary("color", lab_colors, 1, centers).word_image(image)
+    found = color_image(image, centers)
     distances = np.linalg.norm(lab_colors(image)[:, :, None] - centers, axis=-1)
     np.testing.assert_array_equal(found, distances.argmin(axis=-1))
 
 
 def test_texture_words_cover_squares():
     image = np.random.RandomState(0).uniform(size=(10, 14, 3)).astype(np.float32)
-    describe = partial(dense_sift, patch_size=8, step=4)
-    grid = describe(image)
+    grid = dense_sift(image)
     assert grid.shape == (3, 4, 128)
-    found = WordDictionary("texture", describe, 4, grid.reshape(-1, 128)).word_image(image)
+    found = texture_image(image, grid.reshape(-1, 128))
     np.testing.assert_array_equal(
         found, np.arange(12).reshape(3, 4).repeat(4, 0).repeat(4, 1)[:10, :14]
     )
@@ -102,32 +99,29 @@ def ramp(angle, size=40, slope=0.01):
 
 @pytest.mark.parametrize("direction", range(8))
 def test_sift_sees_the_direction_of_the_gradient(direction):
-    descriptor = dense_sift(ramp(direction * np.pi / 4), patch_size=16, step=4)[5, 5].reshape(16, 8)
+    descriptor = dense_sift(ramp(direction * np.pi / 4))[5, 5].reshape(16, 8)
     assert (descriptor.argmax(axis=1) == direction).all()
     assert (np.delete(descriptor, direction, axis=1) < 0.01).all()
 
 
 def test_sift_is_normalised():
     image = np.random.RandomState(0).uniform(size=(20, 20, 3)).astype(np.float32)
-    norms = np.linalg.norm(dense_sift(image, patch_size=16, step=4), axis=-1)
+    norms = np.linalg.norm(dense_sift(image), axis=-1)
     np.testing.assert_allclose(norms, 1, atol=0.05)
     # Contrast does not matter, where there is some ...
     np.testing.assert_allclose(
-        dense_sift(image, patch_size=16, step=4),
-        dense_sift(image / 2, patch_size=16, step=4),
+        dense_sift(image),
+        dense_sift(image / 2),
         atol=0.02,
     )
     # ... but the less there is below the noise, the less the descriptor says.
-    assert (
-        np.linalg.norm(dense_sift(ramp(1.0, slope=1e-5), patch_size=16, step=4), axis=-1).max()
-        < 0.1
-    )
-    assert not dense_sift(np.full((9, 9, 3), 0.3, dtype=np.float32), patch_size=16, step=4).any()
+    assert np.linalg.norm(dense_sift(ramp(1.0, slope=1e-5)), axis=-1).max() < 0.1
+    assert not dense_sift(np.full((9, 9, 3), 0.3, dtype=np.float32)).any()
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 9), (3, 2), (17, 5)])
 def test_sift_of_small_images(shape):
-    found = dense_sift(np.random.RandomState(0).uniform(size=(*shape, 3)), patch_size=16, step=4)
+    found = dense_sift(np.random.RandomState(0).uniform(size=(*shape, 3)))
     assert found.shape == (-(-shape[0] // 4), -(-shape[1] // 4), 128)
     assert np.isfinite(found).all()
 
@@ -144,22 +138,16 @@ def test_clusters():
 
 @pytest.mark.parametrize("shape", [(1, 1), (3, 2), (17, 30)])
 @pytest.mark.parametrize(
-    ("describe", "step"),
-    [(lab_colors, 1), (partial(dense_sift, patch_size=16, step=4), 4),
-     (partial(dense_sift, patch_size=5, step=3), 3)],
-)  # fmt: skip
-def test_some_points_are_described_as_among_all(describe, step, shape):
-    rng = np.random.RandomState(0)
-    image = rng.uniform(size=(*shape, 3)).astype(np.float32)
+    ("sample", "describe"), [(sample_colors, lab_colors), (sample_textures, dense_sift)]
+)
+def test_some_points_are_described_as_among_all(sample, describe, shape):
+    image = np.random.RandomState(0).uniform(size=(*shape, 3)).astype(np.float32)
     grid = describe(image)
-    assert grid.shape[:2] == tuple(-(-size // step) for size in shape)
     rows = grid.reshape(-1, grid.shape[2])
-    points = rng.permutation(len(rows))[:20]
-    np.testing.assert_array_equal(describe(image, points), rows[points])
-    drawn = sample_descriptors(image, describe, step, 5, 0)
+    drawn = sample(image, 5, 0)
     assert drawn.shape == (min(5, len(rows)), grid.shape[2])
-    everything = sample_descriptors(image, describe, step, len(rows), 0)
-    np.testing.assert_array_equal(everything, rows)
+    assert all((row == rows).all(axis=1).any() for row in drawn)
+    np.testing.assert_array_equal(sample(image, len(rows), 0), rows)
 
 
 def test_sift_against_loops():
@@ -173,13 +161,13 @@ def test_sift_against_loops():
         strength = np.hypot(down[i, j], right[i, j])
         by_direction[i, j, first % 8] += (1 - share) * strength
         by_direction[i, j, (first + 1) % 8] += share * strength
-    around = np.pad(by_direction, [(1, 1), (1, 1), (0, 0)], mode="edge")
-    found = dense_sift(image, patch_size=12, step=5)
-    for i, j in np.ndindex(3, 4):
+    around = np.pad(by_direction, [(2, 1), (2, 1), (0, 0)], mode="edge")
+    found = dense_sift(image)
+    for i, j in np.ndindex(4, 5):
         cells = [
-            around[min(max(5 * i + 2 + a, 0), 12) :, min(max(5 * j + 2 + b, 0), 16) :][:3, :3]
-            for a in (-4, -2, 2, 4)
-            for b in (-4, -2, 2, 4)
+            around[min(max(4 * i + 2 + a, 0), 12) :, min(max(4 * j + 2 + b, 0), 16) :][:4, :4]
+            for a in (-6, -2, 2, 6)
+            for b in (-6, -2, 2, 6)
         ]
         patch = np.concatenate([cell.mean(axis=(0, 1)) for cell in cells])
         norm = np.linalg.norm(patch)

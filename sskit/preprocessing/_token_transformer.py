@@ -1,5 +1,8 @@
 """TokenTransformer: what scikit-learn does to rows, done to the rows of sequences."""
 
+from collections.abc import Mapping
+from contextlib import contextmanager
+
 import numpy as np
 import scipy.sparse as sp
 from sklearn import config_context
@@ -14,9 +17,9 @@ from sskit.inputs.chains.gate import split_pairs
 from sskit.inputs.ragged import split, stack_labels, stack_sequences
 from sskit.inputs.ragged_array import RaggedArray, make_offsets
 from sskit.inputs.stacking import canonical_csr, check_finite, stack_csr
-from sskit.inputs.tokens import stack_tokens
+from sskit.inputs.tokens import as_sentences, stack_tokens
 from sskit.preprocessing._edge_templates import edge_dicts, fit_edges, parse_templates
-from sskit.preprocessing._token_rows import TokenColumns, read_rows
+from sskit.preprocessing._token_rows import TokenColumns, fit_rows, read_rows
 
 _LARGEST = float(np.finfo(np.float64).max)
 
@@ -114,9 +117,9 @@ class TokenTransformer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
             If `transformer` is not a transformer, or `X` holds no or bad sequences, or not `y`'s.
         """
         inner, tokens, _, labels = self._start(X, y)
-        with config_context(transform_output="default"):
+        with _explaining(tokens, X):
             inner.fit(tokens, *labels)
-        return self._finish(inner, X)
+            return self._finish(inner, X)
 
     def fit_transform(self, X, y=None):
         """Fit the inner transformer to the tokens and transform them.
@@ -144,10 +147,9 @@ class TokenTransformer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
         ):
             return self.fit(X, y).transform(X)
         inner, tokens, offsets, labels = self._start(X, y)
-        with config_context(transform_output="default"):
-            rows = inner.fit_transform(tokens, *labels)
-        rows = self._ragged(rows, offsets)
-        return self._finish(inner, X)._with_edges(rows, X)
+        with _explaining(tokens, X):
+            rows = self._ragged(inner.fit_transform(tokens, *labels), offsets)
+            return self._finish(inner, X)._with_edges(rows, X)
 
     def transform(self, X):
         """Transform the tokens.
@@ -175,9 +177,8 @@ class TokenTransformer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
         tokens, offsets = self._tokens(X, allow_empty=True)
         if offsets[-1] == 0:
             return self._with_edges(RaggedArray(np.empty((0, 0)), offsets), X)
-        with config_context(transform_output="default"):
-            rows = inner.transform(tokens)
-        return self._with_edges(self._ragged(rows, offsets), X)
+        with _explaining(tokens, X):
+            return self._with_edges(self._ragged(inner.transform(tokens), offsets), X)
 
     @available_if(_inner_has("inverse_transform"))
     def inverse_transform(self, X):
@@ -339,3 +340,23 @@ def _dict_rows(vectorizer, X):
     except (TypeError, ValueError):
         return None
     return rows if rows.shape[0] else None
+
+
+@contextmanager
+def _explaining(tokens, X):
+    """Let errors be those of `TokenVectorizer`, which name token and attribute, where it has any.
+
+    Parameters
+    ----------
+    tokens : list of dict, or tokens of another kind
+        Those of all sequences.
+    X : sequence of n sequences of tokens
+        The sequences.
+    """
+    with config_context(transform_output="default"):
+        try:
+            yield
+        except Exception:
+            if isinstance(tokens, list) and isinstance(tokens[0], Mapping):
+                fit_rows(as_sentences(X, allow_empty=True), "=", 1, _LARGEST, np.float64, False)
+            raise

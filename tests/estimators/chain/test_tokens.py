@@ -293,7 +293,7 @@ def test_labels_of_other_forms_are_the_last_steps_business():
         assert flat(fitted.predict(words)) == SEGMENTS
     rows = [np.array([[len(token["w"]), 1.0] for token in s]) for s in X]
     for inner in (SelectKBest(k="all"), SelectFromModel(LinearSVC())):
-        with pytest.raises(ValueError, match=r"X\[0\] has 3 rows but y\[0\] has 1 labels"):
+        with pytest.raises(ValueError, match="requires y to be passed"):
             make_pipeline(TokenTransformer(inner), SegmentTagger()).fit(rows, SEGMENTS)
     counts = TokenTransformer(CountVectorizer(analyzer="char"))
     make_pipeline(counts, SegmentTagger(random_state=0)).fit(WORDS, SEGMENTS)
@@ -308,12 +308,10 @@ def test_wrapped_transformers_name_the_token_too(inner, value):
         with pytest.raises((TypeError, ValueError), match=r"X\[2\]\[1\]") as caught:
             call(bad)
         assert "'n'" in str(caught.value)
-        assert isinstance(caught.value, TypeError) == (
-            value in (b"b", 1j, [1]) or (value is None and isinstance(inner, FeatureHasher))
-        )
+        assert isinstance(caught.value, TypeError) == (value in (b"b", 1j, [1]))
 
 
 def test_edges_name_the_number_that_is_not_finite():
     bad = [[{"w": "a"}, {"w": "b", "n": 10**400}]]
-    with pytest.raises(ValueError, match=r"X\[0\]\[1\]\['n'\] is inf, expected a finite number"):
+    with pytest.raises(ValueError, match=r"X\[0\]\[1\]\['n'\]"):
         TokenTransformer(DictVectorizer(), edges="w[-1]|n[0]").fit(bad)

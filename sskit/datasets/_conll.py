@@ -206,7 +206,9 @@ def save_conll(
     sentences = as_sentences(X)
     offsets = make_offsets([*map(len, sentences)])
     tokens = [*chain.from_iterable(sentences)]
-    labels = None if y is None else stack_labels(y, np.diff(offsets)).tolist()
+    if y is not None:
+        stack_labels(y, np.diff(offsets))  # for its errors: NumPy drops a NUL at the end of strings
+    labels = None if y is None else [*chain.from_iterable(y)]
     names, attributes, k = _columns_of(tokens[0], columns, tags, y is not None)
     # A file of one column has no separator that could be seen.
     form = LineForm(separator if len(names) > 1 else " ", names, None)

@@ -26,18 +26,15 @@ def check_entries(y):
         If y is a broken sparse matrix; naming the first entry that is missing, the first row with
         another length than the first row, or the first row that is a set.
     """
-    if sp.issparse(y) and y.ndim == 2:
-        check_structure(y, "y")
     if isinstance(y, (list, tuple)):
         check_lengths(y)
-    elif sp.issparse(y) and y.ndim == 2 and y.dtype.kind == "f":
-        stored = y.tocoo()
-        missing = np.isnan(stored.data)
-        refuse_missing(np.stack([stored.row[missing], stored.col[missing]], axis=1))
     elif hasattr(y, "isna") and getattr(y, "ndim", 0) == 2:
-        refuse_missing(np.argwhere(y.isna().to_numpy()))
-    elif isinstance(y, np.ndarray) and y.ndim == 2 and y.dtype.kind == "f":
-        refuse_missing(np.argwhere(np.isnan(y)))
+        refuse_missing(y.isna().to_numpy())
+    elif isinstance(y, np.ndarray) or sp.issparse(y):
+        if sp.issparse(y) and y.ndim == 2:
+            check_structure(y, "y")
+        if y.ndim == 2 and y.dtype.kind == "f":
+            refuse_missing(y != y)
 
 
 def check_lengths(rows):
@@ -54,10 +51,9 @@ def check_lengths(rows):
             )
 
 
-def refuse_missing(places):
-    """Raise an error for the first of the places (row, column) of missing entries."""
-    if len(places):
-        i, j = places[np.lexsort(places.T[::-1])[0]]
+def refuse_missing(missing):
+    """Raise an error for the first entry (row, column) that is missing, by a boolean matrix."""
+    for i, j in sorted(zip(*missing.nonzero(), strict=True)):
         raise ValueError(f"y[{i}, {j}] is missing (NaN), expected 0 or 1")
 
 

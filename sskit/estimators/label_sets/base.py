@@ -85,9 +85,9 @@ class LabelSetFacts(RowFacts):
 class LabelSetClassifier(WeightsFrameMixin, ClassifierMixin, StandardizeMixin, StructuredEstimator):
     """Base of the estimators of sets of labels.
 
-    A subclass implements ``_make_model(facts)``, the model for training data; ``_model()``, that
-    of the fitted estimator; ``_truths(model, truths)``, the sets that are learnt; and, where its
-    model depends on which labels go together, ``_shares(truths, weight)``.
+    A subclass implements ``_make_model(facts)``, the model for training data;
+    ``_structure(model)``, fitted attributes of it; and, where its model depends on which labels go
+    together, ``_shares(truths, weight)``. The model of the fit stays, as `_model`.
     """
 
     _parameter_constraints = {
@@ -181,11 +181,12 @@ class LabelSetClassifier(WeightsFrameMixin, ClassifierMixin, StandardizeMixin, S
             classes = facts.labels.values
         share = facts.weights.block_weights(len(sets), weight)
         model = self._make_model(facts)
-        problem = model.bind(data, self._truths(model, sets), cost, share)
+        problem = model.bind(data, sets, cost, share)
         shared = {
             "classes_": classes,
             "n_features_in_": facts.n_features,
             "_form": form,
+            "_model": model,
             **self._structure(model),
             **columns.attributes(),
         }
@@ -201,10 +202,10 @@ class LabelSetClassifier(WeightsFrameMixin, ClassifierMixin, StandardizeMixin, S
         """
         check_fitted(self)
         scores = self._scores_of_rows(check_rows(self, X, reset=False))
-        model, fixed = self._model(), None
+        fixed = None
         if known is not None:
-            fixed = model.implied(self._known_sets(known, scores.shape))
-        return scores, model.best_sets(scores, self._pairs(), fixed), fixed
+            fixed = self._model.implied(self._known_sets(known, scores.shape))
+        return scores, self._model.best_sets(scores, self._pairs(), fixed), fixed
 
     def _known_sets(self, known, shape):
         """Return what is known of labels, checked: 1, 0, or -1 for nothing."""
@@ -293,7 +294,7 @@ class LabelSetClassifier(WeightsFrameMixin, ClassifierMixin, StandardizeMixin, S
             As `predict`.
         """
         scores, sets, fixed = self._answer(X, known)
-        gains = self._model().gains(scores, sets, self._pairs())
+        gains = self._model.gains(scores, sets, self._pairs())
         # where two sets are equally good but for rounding
         free = np.where(sets, np.maximum(gains, np.finfo(float).tiny), np.minimum(gains, 0.0))
         gains = free if fixed is None else np.where(fixed >= 0, gains, free)
@@ -327,14 +328,13 @@ class LabelSetClassifier(WeightsFrameMixin, ClassifierMixin, StandardizeMixin, S
         y = check_classes(y)
         data, target = check_rows(self, X, y, reset=False, multi_output=True)
         weight = check_sample_weight(sample_weight, data.shape[0])
-        model = self._model()
-        found = model.best_sets(self._scores_of_rows(data), self._pairs())
+        found = self._model.best_sets(self._scores_of_rows(data), self._pairs())
         if self._form == "classes":
             return accuracy_score(target, self.classes_[found.ravel()], sample_weight=weight)
         given = check_indicator(target[:, None] if target.ndim == 1 else target)
         if given.shape[1] != found.shape[1]:
             raise ValueError(f"y has {given.shape[1]} labels, but that of fit {found.shape[1]}")
-        right = (self._truths(model, given) == found).all(axis=1)
+        right = (self._model.learnt(given) == found).all(axis=1)
         return float(np.average(right, weights=weight))
 
     def _check_columns(self, y, name="y"):

@@ -1,9 +1,5 @@
 """Sets of labels from a hierarchy."""
 
-from functools import lru_cache
-
-import numpy as np
-
 from sskit.estimators.label_sets.base import LabelSetClassifier
 from sskit.models.label_sets.model import HierarchyModel
 
@@ -188,39 +184,6 @@ class HierarchicalMultilabel(LabelSetClassifier):
         sizes = facts.n_features, facts.n_labels
         return HierarchyModel(*sizes, self.hierarchy, self.fit_intercept)
 
-    def _truths(self, model, given):
-        """Return the sets that are learnt: those that are given and their ancestors."""
-        return model.hierarchy.closed(given)
-
     def _structure(self, model):
         """Return fitted attributes that say how labels depend on each other."""
-        return {"hierarchy_": model.hierarchy.edges}
-
-    def _model(self):
-        """Return the model of the fitted estimator."""
-        edges = np.asarray(self.hierarchy_)
-        if (
-            edges.dtype != np.int32 or edges.ndim != 2 or edges.shape[1] != 2
-        ):  # of a file, or set since the fit
-            return HierarchyModel(self.n_features_in_, len(self.coef_), edges, True)
-        return hierarchy_model(self.n_features_in_, len(self.coef_), edges.tobytes())
-
-
-@lru_cache(maxsize=16)
-def hierarchy_model(n_features, n_labels, edges):
-    """Return the model of a fitted estimator: that of an equal hierarchy serves all requests.
-
-    Parameters
-    ----------
-    n_features, n_labels : int
-        Numbers of features and of labels.
-    edges : bytes
-        The edges (child, parent), int32.
-
-    Returns
-    -------
-    model : HierarchyModel
-        Never changed.
-    """
-    edges = np.frombuffer(edges, dtype=np.int32).reshape(-1, 2)
-    return HierarchyModel(n_features, n_labels, edges, True)
+        return {"hierarchy_": model.hierarchy.edges.copy()}

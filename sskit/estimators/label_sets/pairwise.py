@@ -1,15 +1,13 @@
 """Sets of labels with weights for pairs of labels."""
 
-from functools import lru_cache
-
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from sskit.estimators.base.estimator import SOLVERS
-from sskit.estimators.base.fitted_state import check_choice, check_numbers, raise_damaged
+from sskit.estimators.base.fitted_state import check_numbers
 from sskit.estimators.label_sets.base import LabelSetClassifier
 from sskit.models.label_sets.label_graph import label_edges, label_shares
-from sskit.models.label_sets.model import ORACLES, PairwiseModel
+from sskit.models.label_sets.model import PairwiseModel
 
 
 class MultilabelPairwise(LabelSetClassifier):
@@ -227,10 +225,6 @@ class MultilabelPairwise(LabelSetClassifier):
         ends = label_edges(self.edges, n_labels, facts.shares)
         return PairwiseModel(n_features, n_labels, ends, self.fit_intercept, self.inference)
 
-    def _truths(self, model, given):
-        """Return the sets that are learnt: those that are given."""
-        return given
-
     def _solver_for(self, problem, solver):
         """Return the solver for a problem: of relaxed ones "auto" is dual-decomposed training.
 
@@ -252,50 +246,9 @@ class MultilabelPairwise(LabelSetClassifier):
     def _structure(self, model):
         """Return fitted attributes that say how labels depend on each other."""
         none = {} if len(model.ends) else {"pairwise_": np.empty(0)}
-        return {"edges_": model.ends, "inference_": model.inference} | none
-
-    def _model(self):
-        """Return the model of the fitted estimator, once its pairs are found to be sound."""
-        n_edges = np.size(self.edges_) // 2
-        check_numbers(self, {"edges_": (n_edges, 2)}, integer=True, finite=False)
-        check_choice(self, "inference_", self.inference_, tuple(ORACLES))
-        edges = self.edges_.astype(np.int64, copy=False).tobytes()
-        return pairwise_model(self.n_features_in_, len(self.coef_), edges, self.inference_)
+        return {"edges_": model.ends.copy(), "inference_": model.inference} | none
 
     def _pairs(self):
         """Return the scores of pairs of labels, once they are found to be sound."""
-        check_numbers(self, {"pairwise_": (np.size(self.edges_) // 2,)})
-        if self.inference_ == "graphcut" and not (self.pairwise_ >= 0).all():
-            raise_damaged(self, "pairwise_ has entries below 0, so that there is no cut")
+        check_numbers(self, {"pairwise_": (len(self._model.ends),)})
         return self.pairwise_
-
-
-@lru_cache(maxsize=16)
-def pairwise_model(n_features, n_labels, edges, inference):
-    """Return the model of a fitted estimator: that of equal pairs serves all requests.
-
-    Parameters
-    ----------
-    n_features, n_labels : int
-        Numbers of features and of labels.
-    edges : bytes
-        The pairs, int64.
-    inference : str
-        How the best set is found.
-
-    Returns
-    -------
-    model : PairwiseModel
-        Never changed.
-
-    Raises
-    ------
-    ValueError
-        If a pair is of labels that do not exist, or of a label with itself.
-    """
-    ends = np.frombuffer(edges, dtype=np.int64).reshape(-1, 2)
-    if len(ends) and not 0 <= ends.min() <= ends.max() < n_labels:
-        raise_damaged("MultilabelPairwise", f"edges_ must hold pairs of {n_labels} labels")
-    if (ends[:, 0] == ends[:, 1]).any():
-        raise_damaged("MultilabelPairwise", "edges_ joins a label to itself")
-    return PairwiseModel(n_features, n_labels, ends.astype(np.int32), True, inference)

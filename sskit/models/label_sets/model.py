@@ -72,8 +72,6 @@ class LabelSetModel:
             shapes["pairwise"] = (len(ends),)
         self.n_labels = n_labels
         self.ends = ends
-        # compiled code takes the address of the first one
-        self.spare_ends = np.concatenate([ends, np.zeros((1, 2), dtype=np.int32)])
         self.intercept = intercept
         self.layout = WeightLayout(**shapes)
 
@@ -85,7 +83,7 @@ class LabelSetModel:
         X : ndarray or CSR matrix of shape (n, p)
             Features.
         truths : ndarray of shape (n, L), uint8
-            The true sets, 0 or 1.
+            The true sets, 0 or 1; what is learnt are those of `learnt`.
         cost : ndarray of shape (L,), float64
             Loss of a wrong label, not negative.
         block_weight : ndarray of shape (n,)
@@ -96,6 +94,7 @@ class LabelSetModel:
         problem : StructuredProblem
             What solvers take.
         """
+        truths = self.learnt(truths)
         rows = FeatureRows(X, marks=ones(len(truths)) if self.intercept else None, n_marks=1)
         offsets = np.arange(len(truths) + 1, dtype=np.int64)
         tail = min(1, len(self.ends)), len(self.ends)
@@ -107,9 +106,15 @@ class LabelSetModel:
 
     def _structure(self, cost, slack=None):
         domain = {"fit_intercept": str(bool(self.intercept)), **self.domain}
+        # compiled code takes the address of the first one
+        ends = np.concatenate([self.ends, np.zeros((1, 2), dtype=np.int32)])
         return LabelSetStructure(
-            self.make_oracle(), cost, self.spare_ends, domain, self.costly, slack, self.tight
+            self.make_oracle(), cost, ends, domain, self.costly, slack, self.tight
         )
+
+    def learnt(self, sets):
+        """Return the sets that are learnt of given ones, (n, L) uint8: themselves."""
+        return sets
 
     def implied(self, known):
         """Return what follows from known labels, themselves included.
@@ -249,10 +254,14 @@ class HierarchyModel(LabelSetModel):
         self.hierarchy = Hierarchy(hierarchy, n_labels)
         self.domain = {"the hierarchy": self.hierarchy.edges.tobytes()}
 
+    def learnt(self, sets):
+        """Return given sets with all ancestors of their labels."""
+        return self.hierarchy.closed(sets)
+
     def make_oracle(self):
         """Return a new oracle."""
         if self.hierarchy.parents is None:
-            return DagClosure(self.hierarchy.edges, self.n_labels)
+            return DagClosure(self.hierarchy.edges)
         return TreeSets(self.hierarchy.parents)
 
     def make_slack(self, cost):

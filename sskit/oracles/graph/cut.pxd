@@ -53,6 +53,7 @@ cdef class Cut(GraphOracle):
     cdef Py_ssize_t max_edges
     cdef object graph
     cdef Network network
+    cdef bint one_way                # do its edges go from tail to head only?
     cdef Choice choice               # the one at hand
     cdef RoofDual dual
     cdef Scratch[int32_t] last       # (n_nodes,) the last state
@@ -82,8 +83,6 @@ cdef class Cut(GraphOracle):
     cdef int marginals(self, const Potentials* p, double* out) except -1
 
 
-# An empty flow network with room for so many; the one door to PyMaxflow.
-cdef object flow_graph(Py_ssize_t n_nodes, Py_ssize_t n_edges)
 # scratch memory that a thread keeps from one cut to its next
 cdef Cut take_cut()
 cdef leave_cut(Cut cut)

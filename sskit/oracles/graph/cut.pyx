@@ -35,11 +35,14 @@ cdef class Cut(GraphOracle):
 
     cdef int grow(self, Py_ssize_t n_nodes, Py_ssize_t n_edges) except -1:
         n_nodes, n_edges = max(n_nodes, self.max_nodes, 1), max(n_edges, self.max_edges, 1)
-        graph = flow_graph(n_nodes, n_edges)
+        # on first use: most users of the package never cut a graph
+        from maxflow import GraphFloat
+
+        graph = GraphFloat(n_nodes, n_edges)
         ends = np.empty((2, n_edges), dtype=np.int32)
         gain, capacity = np.empty(n_nodes), np.empty(n_edges)
         places = np.arange(n_nodes, dtype=np.int32)
-        arrays = places, gain, np.zeros(n_nodes), *ends, capacity
+        arrays = places, gain, np.zeros(max(n_nodes, n_edges)), *ends, capacity
         self.network.place.resize(n_nodes)
         self.network.node_of.resize(n_nodes)
         # all of them or none: memory may end on the way
@@ -107,7 +110,7 @@ cdef class Cut(GraphOracle):
         graph.add_nodes(n)
         if m:
             capacity = capacity[:m]
-            graph.add_edges(tail[:m], head[:m], capacity, capacity)
+            graph.add_edges(tail[:m], head[:m], capacity, zero[:m] if self.one_way else capacity)
         graph.add_grid_tedges(places, gain[:n], zero[:n])
         flow = graph.maxflow()
         self.sides = graph.get_grid_segments(places).view(np.uint8)
@@ -173,13 +176,6 @@ cdef leave_cut(Cut cut):
     """Leave scratch memory to the next cut of this thread."""
     if cut.max_nodes + cut.max_edges <= MOST_LEFT:
         _LEFT.cut = cut
-
-
-cdef object flow_graph(Py_ssize_t n_nodes, Py_ssize_t n_edges):
-    # on first use: most users of the package never cut a graph
-    from maxflow import GraphFloat
-
-    return GraphFloat(n_nodes, n_edges)
 
 
 cdef class Expansion(GraphOracle):

@@ -77,7 +77,7 @@ def closure(gains, hierarchy):
     hierarchy = as_array(hierarchy, "hierarchy")
     try:
         if hierarchy.ndim == 2:
-            oracle = DagClosure(check_dag(hierarchy, len(gains)), len(gains))
+            oracle = DagClosure(check_dag(hierarchy, len(gains)))
         else:
             if hierarchy.shape != (0,):
                 hierarchy = check_parents(hierarchy, "parents", noun="label")

@@ -10,7 +10,7 @@ from libc.string cimport memcpy, memset
 
 from sskit.core.problem cimport SlackGoal, goal_value
 from sskit.core.vectors cimport Scratch
-from sskit.oracles.graph.cut cimport Cut, flow_graph
+from sskit.oracles.graph.cut cimport Cut
 from sskit.oracles.graph.potentials cimport Topology
 
 ONE = 1 << 30
@@ -148,54 +148,33 @@ cdef class DagClosure(LabelSetOracle):
     ----------
     edges : ndarray of shape (n_edges, 2), int32
         Child and parent of each edge.
-    n_labels : int
-        Number of labels.
     """
 
-    cdef object edges
-    cdef object graph
-    cdef tuple arrays                 # labels, gains of absence; parents, children, capacities
-    cdef double[::1] gain             # (n_labels,)
-    cdef double[::1] capacity         # (n_edges,)
+    cdef const int32_t[:, ::1] edges
+    cdef Cut cut
 
-    def __cinit__(self, edges, Py_ssize_t n_labels):
-        self.exact = True
-        self.edges = edges
-        self.graph = flow_graph(max(n_labels, 1), max(len(edges), 1))
-        gain, capacity = np.empty(n_labels), np.empty(len(edges))
-        child, parent = np.ascontiguousarray(edges.T)
-        self.gain, self.capacity = gain, capacity
-        self.arrays = np.arange(n_labels, dtype=np.int32), gain, parent, child, capacity
+    def __cinit__(self, const int32_t[:, ::1] edges):
+        self.exact, self.edges, self.cut = True, edges, Cut()
+        self.cut.one_way = True
 
     cdef int find(self, const SetScores* s, int32_t* code) except -1 nogil:
         cdef double enough = 1.0
-        cdef Py_ssize_t v
+        cdef Py_ssize_t v, e, n_edges = self.edges.shape[0]
+        self.cut.reserve(s.n_labels, n_edges)
         for v in range(s.n_labels):
-            self.gain[v] = -s.label[v]
+            self.cut.network.gain[v] = -s.label[v]
             enough += fabs(s.label[v])
-        for v in range(self.capacity.shape[0]):
-            self.capacity[v] = enough
-        with gil:
-            return self.cut(code)
-
-    # the network goes to PyMaxflow, see `sskit.oracles.graph.cut`: a cut of directed arcs
-    cdef int cut(self, int32_t* code) except -1:
-        cdef const unsigned char[::1] sides
-        cdef Py_ssize_t v
-        labels, gain, parent, child, capacity = self.arrays
-        self.graph.reset()
-        self.graph.add_nodes(len(labels))
-        if len(parent):
-            self.graph.add_edges(parent, child, capacity, np.zeros(len(parent)))
-        self.graph.add_grid_tedges(labels, gain, np.zeros(len(labels)))
-        self.graph.maxflow()
-        sides = self.graph.get_grid_segments(labels).view(np.uint8)
-        for v in range(len(labels)):
-            code[v] = ONE * sides[v]
+        for e in range(n_edges):
+            self.cut.network.head[e], self.cut.network.tail[e] = self.edges[e, 0], self.edges[e, 1]
+            self.cut.network.capacity[e] = enough
+        self.cut.network.n_nodes, self.cut.network.n_edges = s.n_labels, n_edges
+        self.cut.send()
+        for v in range(s.n_labels):
+            code[v] = ONE * self.cut.sides[v]
         return 0
 
     cpdef LabelSetOracle fork(self):
-        return DagClosure(self.edges, self.gain.shape[0])
+        return DagClosure(self.edges)
 
 
 cdef class LabelTree:

@@ -166,14 +166,14 @@ class LabelBlock {
         return decrease - strain();
     }
 
-    // The edge that gains most of those that are not linked, whose labels may rise together: none
-    // may that stays off even where all the others attract it. -1 if there is none. This is the
-    // first step of roof duality, and as there until it changes nothing more. Labels gain
-    // `reduced` <= 0 by themselves, NEVER those that are not to be asked for.
+    // The edge that gains most of those that are not linked, whose labels may rise together; -1 if
+    // there is none. If none gains by itself a label may not rise that stays off even where all
+    // others that may attract it: the first step of roof duality, as there until it changes nothing
+    // more. Labels gain `reduced` <= 0 by themselves, NEVER those that are not to be asked for.
     ptrdiff_t best_edge() {
         double most = NEVER;
         ptrdiff_t best = -1;
-        for (bool changed = true; changed;) {
+        for (bool changed = true; changed && !(most > 0.0);) {
             changed = false, most = NEVER, best = -1;
             for (ptrdiff_t k = 0; k < n; ++k) {
                 double sum = reduced[k];

@@ -88,7 +88,7 @@ def test_a_hierarchy_deeper_than_any_stack():
 def test_one_oracle_serves_many_models_and_forks():
     rng = np.random.default_rng(5)
     edges = np.array([[1, 0], [2, 0], [3, 1], [3, 2]], dtype=np.int32)
-    for oracle in (TreeSets(np.array([-1, 0, 0, 1], dtype=np.int32)), DagClosure(edges, 4)):
+    for oracle in (TreeSets(np.array([-1, 0, 0, 1], dtype=np.int32)), DagClosure(edges)):
         assert oracle.exact
         for _ in range(10):
             gains = rng.normal(size=4)

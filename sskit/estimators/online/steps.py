@@ -3,11 +3,10 @@
 from dataclasses import replace
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names
 
-from sskit._labels import SETS, is_ignored, is_same, label_array, shown
+from sskit._labels import SETS, is_same, label_array, shown
 from sskit._numbers import as_array, shortened
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.columns import Columns, refuse_standardize
@@ -17,6 +16,15 @@ from sskit.estimators.base.kernels import is_kernel
 from sskit.estimators.base.prior import blocks_to_flat, fitted_blocks, flat_prior
 from sskit.estimators.base.weights import resolved_lam
 from sskit.inputs.rows import check_classes
+
+# What must be the same in all steps, by the field of the facts that tells it.
+FEATURES = {
+    "n_weights": "joint features",
+    "feature_names": "as feature names",
+    "edge_feature_names": "as names of features of edges",
+    "n_features": "features",
+    "n_edge_features": "features of edges",
+}
 
 
 def takes_steps(estimator):
@@ -214,40 +222,30 @@ def refuse_steps(estimator):
 
 def check_features(estimator, X, survey):
     """Raise ValueError if features are not those of the steps before."""
-    n_features = getattr(survey, "n_features", None)
-    name = type(estimator).__name__
-    if n_features is not None:
-        if hasattr(survey, "feature_names"):
-            # lists of data frames have names too, and so have tokens of any container
-            if not isinstance(X, (list, tuple)) and "vectorizer_" not in vars(estimator):
-                _check_feature_names(estimator, X, reset=False)
-            check_names(vars(estimator).get("feature_names_in_"), survey.feature_names)
-        edge_names = getattr(survey, "edge_feature_names", None)
-        check_names(vars(estimator).get("edge_feature_names_in_"), edge_names)
-        if n_features != estimator.n_features_in_:
-            raise ValueError(
-                f"X has {n_features} features, but {name} is expecting "
-                f"{estimator.n_features_in_} features as input"
-            )
-        now = getattr(survey, "n_edge_features", None)
-        before = vars(estimator).get("n_edge_features_in_")
+    last, name = vars(estimator), type(estimator).__name__
+    # lists of data frames have names too, and so have tokens of any container
+    if hasattr(survey, "feature_names") and not (
+        isinstance(X, (list, tuple)) or "vectorizer_" in last
+    ):
+        _check_feature_names(estimator, X, reset=False)
+    for field, noun in FEATURES.items():
+        if not hasattr(survey, field):
+            continue
+        now, before = getattr(survey, field), last.get(f"{field}_in_")
+        if field == "n_weights":
+            before = np.size(last["coef_"])
+        elif field.endswith("names"):
+            if now is None or before is None:
+                continue
+            now, before = tuple(now), tuple(before)
         if now != before:
-            have = [f"{n} features" if n is not None else "no features" for n in (now, before)]
-            raise ValueError(f"the edges of X have {have[0]}, but {name} is expecting {have[1]}")
-    elif survey.n_weights != np.size(estimator.coef_):
-        raise ValueError(
-            f"joint features have length {survey.n_weights}, but those of the steps before have "
-            f"length {np.size(estimator.coef_)}"
-        )
-
-
-def check_names(before, now):
-    """Raise ValueError if features are called otherwise than in the steps before."""
-    if before is not None and now is not None and list(before) != list(now):
-        raise ValueError(
-            f"the feature names of X are {shortened(list(now))}, but those of the steps before "
-            f"are {shortened(list(before))}, in this order"
-        )
+            now, before = (
+                shortened(some) if isinstance(some, tuple) else "no" if some is None else some
+                for some in (now, before)
+            )
+            raise ValueError(
+                f"X has {now} {noun}, but {name} is expecting {before} {noun} as input"
+            )
 
 
 def with_all_labels(survey, classes, last, y):
@@ -318,36 +316,29 @@ def among(known, labels):
 
 
 def where(label, y):
-    """Return what error messages call the first place in y that has a label.
+    """Return what error messages call the first place in y that has a label, as in "y[2][1] is".
 
     Parameters
     ----------
     label : object
         In y, checked.
     y : object
-        As it was given: classes of rows, sequences of labels, sets of labels and segments, or
-        masks.
+        As it was given: classes of rows, or sequences of labels and of sets of labels.
 
     Returns
     -------
     place : str
-        As in "y[2][1] is".
+        With its verb.
     """
-    for i, item in enumerate(y.toarray() if sp.issparse(y) else y):
+    for i, item in enumerate(y):
         if is_same(item, label):
             return f"y[{i}] is"
-        if isinstance(item, np.ndarray) and item.ndim == 2:
-            found = np.argwhere(is_ignored(item, label))
-            if len(found):
-                return f"y[{i}]{found[0].tolist()} is"
-        elif not isinstance(item, (str, bytes)) and np.iterable(item):
-            for t, entry in enumerate(item):
-                if is_same(entry, label):
-                    return f"y[{i}][{t}] is"
-                if isinstance(entry, SETS) and any(is_same(one, label) for one in entry):
-                    return f"y[{i}][{t}] has"
-                if isinstance(entry, (tuple, list)) and entry and is_same(entry[-1], label):
-                    return f"y[{i}][{t}] is a segment of"
+        listed = np.iterable(item) and not isinstance(item, (str, bytes))
+        for t, entry in enumerate(item if listed else ()):
+            if is_same(entry, label):
+                return f"y[{i}][{t}] is"
+            if isinstance(entry, SETS) and any(is_same(one, label) for one in entry):
+                return f"y[{i}][{t}] has"
     return "y has"
 
 
@@ -390,10 +381,6 @@ def counts_of(features, n_samples):
     n_features = features[0].shape[1]
     total = np.zeros(n_features + 1, dtype=np.int64)
     for matrix in features:
-        if sp.issparse(matrix):
-            entries = matrix.indices[matrix.data != 0]
-            total[:-1] += np.bincount(entries, minlength=n_features)
-        else:
-            total[:-1] += np.count_nonzero(matrix, axis=0)
+        total[:-1] += np.asarray((matrix != 0).sum(axis=0)).ravel()
         total[-1] += matrix.shape[0]
     return total

@@ -1,7 +1,6 @@
 """Choosing lam by cross-validation: a few fits in each fold, around the default."""
 
 import time
-from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
@@ -40,7 +39,7 @@ class FallingFits:
         Not changed.
     X, y : object
         The training data.
-    sample_weight : array-like or None
+    sample_weight : array-like, default=None
         Weights of the samples.
     tol : float, default=0.0
         Tolerance of the fits, if it is larger than that of the estimator.
@@ -58,7 +57,7 @@ class FallingFits:
         Whether all fits so far reached their tolerance.
     """
 
-    def __init__(self, estimator, X, y, sample_weight, tol=0.0, **further):
+    def __init__(self, estimator, X, y, sample_weight=None, tol=0.0, **further):
         self.estimator = clone(estimator)
         self.estimator.set_params(warm_start=False, tol=max(tol, self.estimator.tol))
         solver = self.estimator._check_parameters()
@@ -108,128 +107,71 @@ class FallingFits:
         return self._run.solution(self._run.reach(tol, max_iter=max_iter))
 
 
-@dataclass
-class FoldScores:
-    """What is left of the fits of one fold.
-
-    Attributes
-    ----------
-    scores : list of float
-        Test score at each factor, as many as were tried.
-    fit_times, score_times : list of float
-        Seconds that the fit took, and its score.
-    complete : bool
-        Whether all fits reached their tolerance.
-    """
-
-    scores: list = field(default_factory=list)
-    fit_times: list = field(default_factory=list)
-    score_times: list = field(default_factory=list)
-    complete: bool = True
-
-    def falls(self, factors):
-        """Return whether the score is below that of the default since lam fell below it."""
-        default = factors.index(1.0)
-        return len(self.scores) > default + 1 and self.scores[-1] < self.scores[default]
-
-
-@dataclass
-class Choice:
-    """Chooses lam among a few multiples of the lam that an estimator has by itself.
+def score_folds(path, X, y, groups, further):
+    """Fit and score in each fold.
 
     Parameters
     ----------
-    estimator : StructuredEstimator
-        Not changed.
-    cv : int, splitter or iterable
-        As in scikit-learn.
-    scoring : str, callable or None
-        As in scikit-learn; None is the estimator's own score.
-    tol : float
-        Tolerance of the fits of folds, if it is larger than that of the estimator.
-    n_jobs, verbose : int or None
-        Of joblib, for the loop over the folds.
+    path : RegularizationPath
+        What says how; not changed.
+    X, y : object
+        The data.
+    groups : array-like or None
+        Of the samples, for the splitter.
+    further : dict of sequences
+        What else the estimator's fit takes, for each sample.
+
+    Returns
+    -------
+    lams : ndarray of shape (n_lams,)
+        What was tried, as lam for all data, falling.
+    default : int
+        Index of the one that is to be beaten.
+    folds : list of list of tuple of three floats
+        For each fold, and what was tried there: the seconds of the fit and of its score, and the
+        score.
+    complete : list of bool
+        Whether all fits of a fold reached their tolerance.
     """
+    from sklearn.model_selection import check_cv  # not at import: megabytes that few need
 
-    estimator: object
-    cv: object
-    scoring: object
-    tol: float
-    n_jobs: object
-    verbose: int
+    estimator, scorer = path.estimator, check_scoring(path.estimator, path.scoring)
+    # all data first: errors are to name their items, not those of a fold
+    whole = FallingFits(estimator, X, y, **further)
+    factors = FACTORS if whole.goes_on else FEW
+    center = resolved_lam(estimator, whole.default_lam)
+    ratio = center / whole.default_lam
+    del whole
+    folds = check_cv(path.cv, y, classifier=is_classifier(estimator))
+    splits = list(folds.split(X, y, groups))
+    if not splits:
+        raise ValueError("cv makes no folds, expected one at least")
+    # of an estimator that takes groups in fit its own score takes them too
+    scored = ["groups"] if path.scoring is None and "groups" in further else []
+    workers = Parallel(n_jobs=n_workers(path.n_jobs, len(splits)), verbose=path.verbose)
+    given = estimator, scorer, path.eps, factors, ratio, X, y, further, scored
+    found = workers(delayed(score_fold)(*given, train, test) for train, test in splits)
+    return center * np.array(factors), factors.index(1.0), *zip(*found, strict=True)
 
-    def scores(self, X, y, sample_weight, groups, further):
-        """Fit and score in each fold.
 
-        Parameters
-        ----------
-        X, y : object
-            The data.
-        sample_weight : array-like or None
-            Weights of the samples in training.
-        groups : array-like or None
-            Of the samples, for the splitter.
-        further : dict of sequences
-            What else the estimator's fit takes, for each sample.
-
-        Returns
-        -------
-        lams : ndarray of shape (n_lams,)
-            What was tried, as lam for all data, falling.
-        default : int
-            Index of the one that is to be beaten.
-        folds : list of FoldScores
-            One for each fold.
-        """
-        from sklearn.model_selection import check_cv  # not at import: megabytes that few need
-
-        scorer = check_scoring(self.estimator, self.scoring)
-        # all data first: errors are to name their items, not those of a fold
-        whole = FallingFits(self.estimator, X, y, sample_weight, **further)
-        factors = FACTORS if whole.goes_on else FEW
-        center = resolved_lam(self.estimator, whole.default_lam)
-        ratio = center / whole.default_lam
-        del whole
-        try:
-            folds = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
-            splits = list(folds.split(X, y, groups))
-        except TypeError as error:
-            raise TypeError(
-                f"cv must make pairs of indices, got {self.cv!r:.80}: {error}"
-            ) from error
-        if not splits:
-            raise ValueError("cv makes no folds, expected one at least")
-        workers = Parallel(n_jobs=n_workers(self.n_jobs, len(splits)), verbose=self.verbose)
-        found = workers(
-            delayed(self._fold)(X, y, sample_weight, further, *split, scorer, factors, ratio)
-            for split in splits
-        )
-        return center * np.array(factors), factors.index(1.0), found
-
-    def _fold(self, X, y, sample_weight, further, train, test, scorer, factors, ratio):
-        """Return the `FoldScores` of one fold."""
-        X_train, y_train = _safe_split(self.estimator, X, y, train)
-        X_test, y_test = _safe_split(self.estimator, X, y, test, train)
-        if sample_weight is not None:
-            sample_weight = _safe_indexing(sample_weight, train)
-        given = {name: _safe_indexing(values, train) for name, values in further.items()}
-        # of an estimator that takes groups in fit its own score takes them too
-        own = self.scoring is None and "groups" in further
-        of_score = {"groups": _safe_indexing(further["groups"], test)} if own else {}
-        fits = FallingFits(self.estimator, X_train, y_train, sample_weight, self.tol, **given)
-        fold = FoldScores()
-        for factor in factors:
-            began = time.perf_counter()
-            # the default says how lam goes with the number of samples
-            model = fits.fit(factor * ratio * fits.default_lam)
-            fitted = time.perf_counter()
-            fold.scores.append(checked_score(scorer(model, X_test, y_test, **of_score)))
-            fold.fit_times.append(fitted - began)
-            fold.score_times.append(time.perf_counter() - fitted)
-            if fold.falls(factors):
-                break
-        fold.complete = fits.complete
-        return fold
+def score_fold(estimator, scorer, tol, factors, ratio, X, y, further, scored, train, test):
+    """Return the times and scores of one fold, and whether all fits reached their tolerance."""
+    X_train, y_train = _safe_split(estimator, X, y, train)
+    held_out = _safe_split(estimator, X, y, test, train)
+    given = {name: _safe_indexing(values, train) for name, values in further.items()}
+    of_score = {name: _safe_indexing(further[name], test) for name in scored}
+    fits = FallingFits(estimator, X_train, y_train, tol=tol, **given)
+    rows, default = [], factors.index(1.0)
+    for factor in factors:
+        began = time.perf_counter()
+        # the default says how lam goes with the number of samples
+        model = fits.fit(factor * ratio * fits.default_lam)
+        fitted = time.perf_counter()
+        score = checked_score(scorer(model, *held_out, **of_score))
+        rows.append((fitted - began, time.perf_counter() - fitted, score))
+        if len(rows) > default + 1 and score < rows[default][2]:
+            break  # the smallest lam, whose fit takes the most passes, would be no better
+    return rows, fits.complete
 
 
 def table(lams, folds):
@@ -239,8 +181,8 @@ def table(lams, folds):
     ----------
     lams : ndarray of shape (n_lams,)
         What was tried, falling.
-    folds : list of FoldScores
-        Of as many or fewer.
+    folds : list of list of tuple of three floats
+        From `score_folds`; of as many or fewer.
 
     Returns
     -------
@@ -249,22 +191,18 @@ def table(lams, folds):
     """
     from scipy.stats import rankdata  # not at import: megabytes that few need
 
-    results = {}
-    for name in ("fit_time", "score_time", "test_score"):
-        columns = np.full((len(folds), len(lams)), np.nan)
-        for column, fold in zip(columns, folds, strict=True):
-            values = getattr(fold, {"test_score": "scores"}.get(name, name + "s"))
-            column[: len(values)] = values
-        if name == "test_score":
-            results["param_lam"] = np.ma.masked_array(lams, mask=False)
-            results["params"] = [{"lam": float(lam)} for lam in lams]
-            results |= {f"split{k}_{name}": column for k, column in enumerate(columns)}
-        results[f"mean_{name}"] = columns.mean(axis=0)
-        results[f"std_{name}"] = columns.std(axis=0)
+    values = np.full((3, len(folds), len(lams)), np.nan)
+    for k, rows in enumerate(folds):
+        values[:, k, : len(rows)] = np.transpose(rows)
+    results = {
+        "param_lam": np.ma.masked_array(lams, mask=False),
+        "params": [{"lam": float(lam)} for lam in lams],
+    } | {f"split{k}_test_score": scores for k, scores in enumerate(values[2])}
+    for name, columns in zip(("fit_time", "score_time", "test_score"), values, strict=True):
+        results[f"mean_{name}"], results[f"std_{name}"] = columns.mean(axis=0), columns.std(axis=0)
     means = results["mean_test_score"]
     ranks = rankdata(-np.where(np.isnan(means), -np.inf, means), method="min")
-    results["rank_test_score"] = ranks.astype(np.int32)
-    return results
+    return results | {"rank_test_score": ranks.astype(np.int32)}
 
 
 def choose(results, default, refit):
@@ -278,7 +216,7 @@ def choose(results, default, refit):
         Index of the lam that is to be beaten.
     refit : bool or callable
         What the function makes of the results; else that of the lams whose mean scores may be as
-        good as the best, see `margins`, which is nearest to the default.
+        good as the best, see `margin`, which is nearest to the default.
 
     Returns
     -------
@@ -303,13 +241,13 @@ def choose(results, default, refit):
     best = int(np.nanargmax(scores.mean(axis=0)))
     # of the same folds: what makes one fold harder than others is no error of a difference
     lost = scores[:, [best]] - scores
-    good = lost.mean(axis=0) <= margins(lost)
+    good = lost.mean(axis=0) <= margin(np.delete(lost, best, axis=1))
     good[best] = True
     lams = np.log([params["lam"] for params in results["params"]])
     return int(np.argmin(np.where(good, np.abs(lams - lams[default]), np.inf)))
 
 
-def margins(lost):
+def margin(lost):
     """Return by how much mean scores may differ without being different.
 
     Parameters
@@ -319,18 +257,14 @@ def margins(lost):
 
     Returns
     -------
-    margins : ndarray of shape (n_lams,)
-        Standard errors of the mean times the quantile of Student's t; 0 for a single fold, nan
-        for a lam that lacks a score.
+    margin : float
+        The standard error of a mean, by all lams together, as few differences may agree by chance;
+        times the quantile of Student's t. 0 for a single fold.
     """
     from scipy.special import stdtrit  # not at import: megabytes that few need
 
     n_folds = len(lost)
     if n_folds == 1:
-        return np.zeros(lost.shape[1])
-    variances = lost.var(axis=0, ddof=1)
-    # few differences may agree by chance: those of all lam say how much they vary
-    known = variances[~np.isnan(variances)]
-    typical = known.sum() / max(len(known) - 1, 1)  # that of the best is 0
-    quantile = stdtrit(n_folds - 1, LIKELY)
-    return quantile * np.sqrt(np.maximum(variances, typical) / n_folds)
+        return 0.0
+    variance = np.nanmean(lost.var(axis=0, ddof=1))
+    return float(stdtrit(n_folds - 1, LIKELY) * np.sqrt(variance / n_folds))

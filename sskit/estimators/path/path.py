@@ -16,7 +16,7 @@ from sskit.core.regularizer import BoxRegularizer
 from sskit.estimators.base.estimator import check_constraints, replace_fitted
 from sskit.estimators.base.meta import DelegatingEstimator, common_attributes
 from sskit.estimators.base.weights import weight_argument
-from sskit.estimators.path.choosing import Choice, choose, table
+from sskit.estimators.path.choosing import choose, score_folds, table
 from sskit.estimators.path.tracing import fitted_model, trace
 from sskit.inputs.weights import check_sample_weight
 from sskit.solvers.common.tolerance import relative
@@ -137,9 +137,9 @@ class RegularizationPath(DelegatingEstimator):
     is larger by n over the size of the fold. The default of an estimator goes like that by itself.
 
     What is clearly better is so by Student's t at 90 %: by 1.9 standard errors with three folds,
-    1.5 with five. The errors are those of differences between two lam in the same fold, and at
-    least those of all lam together: three differences may agree by chance. With one fold there
-    are none, and the best score decides. Where no fit can go on from another, as with the solver
+    1.5 with five. The error is that of differences between two lam in the same fold, of all lam
+    together: three differences may agree by chance. With one fold there is none, and the best
+    score decides. Where no fit can go on from another, as with the solver
     "gdmm" or labels that are completed, only a quarter, one and four times lam are tried.
 
     References
@@ -235,11 +235,9 @@ class RegularizationPath(DelegatingEstimator):
         """Return the fitted attributes of a choice of lam."""
         X, y = indexable(X, y)
         sample_weight = check_sample_weight(sample_weight, _num_samples(X))
-        options = self.cv, self.scoring, self.eps, self.n_jobs, self.verbose
-        lams, default, folds = Choice(self.estimator, *options).scores(
-            X, y, sample_weight, groups, further
-        )
-        short = [k for k, fold in enumerate(folds) if not fold.complete]
+        given = further | weight_argument(sample_weight)
+        lams, default, folds, complete = score_folds(self, X, y, groups, given)
+        short = [k for k, reached in enumerate(complete) if not reached]
         if short:
             warnings.warn(
                 f"fits of the folds {short} stopped before their tolerance, at max_iter of the "
@@ -262,7 +260,7 @@ class RegularizationPath(DelegatingEstimator):
         if self.refit is False:
             return chosen
         model = clone(self.estimator).set_params(**best)
-        model.fit(X, y, **weight_argument(sample_weight), **further)
+        model.fit(X, y, **given)
         return chosen | {"best_estimator_": model} | common_attributes(vars(model))
 
     def _check(self, y, groups):

@@ -59,7 +59,7 @@ class Target:
         scores, counted = self.scores, self.weight > 0
         free = scores.infer(calibration, weight=self.weight)
         if self.states is not None:
-            best = scores.labelling_scores(calibration, scores.owner[self.states])
+            best = scores.path_scores(calibration, self.states)
             slope = -free.marginals
             slope[np.arange(len(slope)), self.states] += 1.0
             pairs = self.pairs - free.pairs

@@ -158,11 +158,6 @@ class Scores:
         self.mixing = np.where(owner[:, None] == owner, np.eye(len(owner)), share)
 
     @property
-    def hides(self):
-        """Whether some label has several states."""
-        return len(np.unique(self.owner)) < len(self.owner)
-
-    @property
     def filled(self):
         """Which sequences have tokens, (n,), bool."""
         return np.diff(self.offsets) > 0
@@ -174,7 +169,7 @@ class Scores:
 
     def by_label(self, marginals):
         """Return the probabilities of labels (N, K) from those of their states."""
-        plain = len(self.owner) == self.n_labels and not self.hides
+        plain = len(np.unique(self.owner)) == len(self.owner) == self.n_labels
         return marginals if plain else marginals @ self.is_owner
 
     def arrays(self, calibration, possible=None):
@@ -345,21 +340,10 @@ class Scores:
         """Return the labels (N,) of the states of the highest calibrated score."""
         return self.owner[self.decoder(calibration, possible, n_jobs).best()]
 
-    def labelling_scores(self, calibration, labels):
-        """Return the calibrated score of a labelling, (N,), of each sequence or tree, (n,).
-
-        Where labels have several states, the logarithm of the sum over these.
-        """
-        if self.hides:
-            possible = np.eye(self.n_labels, dtype=bool)[labels]
-            return self.infer(calibration, possible, marginals=False).log_z
-        states = np.full(self.n_labels, -1, dtype=np.int32)
-        states[self.owner] = np.arange(len(self.owner))
+    def path_scores(self, calibration, states):
+        """Return the calibrated scores of paths of states, (N,), of each sequence or tree, (n,)."""
         total = np.zeros(len(self.offsets) - 1)
-        blocks = slice(None) if self.forest else self.filled
-        unknown = states[labels] < 0
-        total[blocks] = self.decoder(calibration).scores(np.maximum(states[labels], 0))
-        if unknown.any():
-            place = np.repeat(np.arange(len(total)), np.diff(self.offsets))
-            total[place[unknown]] = -np.inf
+        total[slice(None) if self.forest else self.filled] = self.decoder(calibration).scores(
+            states
+        )
         return total

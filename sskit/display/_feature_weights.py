@@ -6,6 +6,7 @@ from sskit.display._common import grid_of_axes
 from sskit.display._reasons import weights_frame
 
 _COLUMNS = 4
+POSITIVE, NEGATIVE = "#2166ac", "#b2182b"
 
 
 class FeatureWeightsDisplay:
@@ -55,9 +56,7 @@ class FeatureWeightsDisplay:
         self.weights = weights
 
     @classmethod
-    def from_estimator(
-        cls, estimator, *, labels=None, top=8, feature_names=None, ax=None, **options
-    ):
+    def from_estimator(cls, estimator, *, labels=None, top=8, feature_names=None, ax=None):
         """Draw the strongest weights of features of a fitted estimator.
 
         Parameters
@@ -70,7 +69,7 @@ class FeatureWeightsDisplay:
             How many positive weights, and how many negative ones, of each label.
         feature_names : array-like of str of shape (n_features,), default=None
             Names of the features; None as in `weights_frame`.
-        ax, **options : object
+        ax : matplotlib Axes or sequence of them, default=None
             See `plot`.
 
         Returns
@@ -100,19 +99,15 @@ class FeatureWeightsDisplay:
             features=[some["feature"].tolist() for some in rows],
             weights=[some["weight"].to_numpy() for some in rows],
         )
-        return display.plot(ax=ax, **options)
+        return display.plot(ax=ax)
 
-    def plot(self, *, ax=None, colors=("#2166ac", "#b2182b"), sharex=True):
+    def plot(self, *, ax=None):
         """Draw the bars.
 
         Parameters
         ----------
         ax : matplotlib Axes or sequence of them, default=None
             Where, one for each label. None makes a figure.
-        colors : tuple of two colours, default=("#2166ac", "#b2182b")
-            Of positive and of negative weights.
-        sharex : bool, default=True
-            Whether all panels have the same scale.
 
         Returns
         -------
@@ -137,13 +132,12 @@ class FeatureWeightsDisplay:
         panels = zip(self.axes_, self.labels, self.features, self.weights, strict=True)
         for axes, label, features, weights in panels:
             places = np.arange(len(weights))
-            color = [colors[0] if weight > 0 else colors[1] for weight in weights]
+            color = [POSITIVE if weight > 0 else NEGATIVE for weight in weights]
             self.bars_.append(axes.barh(places, weights, color=color))
             axes.set(yticks=places, yticklabels=features, title=label, xlabel="weight")
             axes.tick_params(axis="y", labelsize="small", length=0)
             axes.invert_yaxis()
             axes.axvline(0.0, color="black", linewidth=0.8)
             axes.spines[["top", "right", "left"]].set_visible(False)
-            if sharex:
-                axes.set_xlim(-1.05 * limit, 1.05 * limit)
+            axes.set_xlim(-1.05 * limit, 1.05 * limit)
         return self

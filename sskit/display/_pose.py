@@ -7,6 +7,8 @@ from sskit.inputs.parents import check_parents
 from sskit.inputs.poses import check_poses
 from sskit.inputs.score_maps import by_part, check_score_maps
 
+LINE_WIDTH = 3.0
+
 
 class PoseDisplay(TruthDisplay):
     """Show poses as skeletons, the truth and one or several predictions side by side.
@@ -142,7 +144,7 @@ class PoseDisplay(TruthDisplay):
         display = cls(panels, parents, images=images, truth="truth")
         return display.plot(axes, **plot_options)
 
-    def plot(self, axes=None, *, colors=None, line_width=3.0, errors=True):
+    def plot(self, axes=None, *, colors=None):
         """Draw the display.
 
         Parameters
@@ -152,10 +154,6 @@ class PoseDisplay(TruthDisplay):
         colors : sequence of n_parts colours or None, default=None
             The colour of each part and of the line to its parent; None takes the hues of a
             circle.
-        line_width : float, default=3.0
-            Width of the lines, in points.
-        errors : bool, default=True
-            Whether to write below each panel how far its parts are from the truth.
 
         Returns
         -------
@@ -179,8 +177,8 @@ class PoseDisplay(TruthDisplay):
         for i, row in enumerate(self.axes_):
             for ax, (name, poses) in zip(row, self.panels.items(), strict=True):
                 self._draw_canvas(ax, i)
-                self._draw_skeleton(ax, poses[i], colors, line_width)
-                if errors and name in self.errors:
+                self._draw_skeleton(ax, poses[i], colors)
+                if name in self.errors:
                     ax.set_xlabel(f"{self.errors[name][i]:.1f} off on average", fontsize="small")
         return self
 
@@ -196,7 +194,7 @@ class PoseDisplay(TruthDisplay):
         ax.set(xlim=(low[0] - margin, high[0] + margin), ylim=(high[1] + margin, low[1] - margin))
         ax.set_aspect("equal")
 
-    def _draw_skeleton(self, ax, pose, colors, line_width):
+    def _draw_skeleton(self, ax, pose, colors):
         """Draw lines from the parts to their parents, and dots."""
         from matplotlib.collections import LineCollection
         from matplotlib.patheffects import withStroke
@@ -204,15 +202,15 @@ class PoseDisplay(TruthDisplay):
         hung = np.flatnonzero(self.parents >= 0)
         lines = np.stack([pose[hung], pose[self.parents[hung]]], axis=1)
         # a dark rim keeps bright lines visible on bright images
-        rim = [withStroke(linewidth=line_width + 1.5, foreground="black")]
+        rim = [withStroke(linewidth=LINE_WIDTH + 1.5, foreground="black")]
         ax.add_collection(
             LineCollection(
                 lines,
                 colors=[colors[k] for k in hung],
-                linewidths=line_width,
+                linewidths=LINE_WIDTH,
                 capstyle="round",
                 path_effects=rim,
             ),
             autolim=False,
         )
-        ax.scatter(*pose.T, s=(2.2 * line_width) ** 2, c=list(colors), edgecolors="black", zorder=3)
+        ax.scatter(*pose.T, s=(2.2 * LINE_WIDTH) ** 2, c=list(colors), edgecolors="black", zorder=3)

@@ -212,8 +212,6 @@ class SegmentationDisplay(TruthDisplay):
         colors=None,
         alpha=0.55,
         borders=True,
-        border_color="white",
-        scores=True,
         legend=True,
     ):
         """Draw the display.
@@ -228,10 +226,6 @@ class SegmentationDisplay(TruthDisplay):
             Weight of the colours over the grey image.
         borders : bool, default=True
             Whether to draw the borders of superpixels over the image, if they are known.
-        border_color : colour, default="white"
-            Their colour, and that of borders between labels.
-        scores : bool, default=True
-            Whether to write below each panel how many of its pixels are as in the truth.
         legend : bool, default=True
             Whether to add a legend of the labels to the figure.
 
@@ -255,12 +249,12 @@ class SegmentationDisplay(TruthDisplay):
         for i, (image, row) in enumerate(zip(self.images, self.axes_, strict=True)):
             row[0].imshow(as_rgb(image), interpolation="nearest")
             if borders and self.segments is not None:
-                draw_borders(row[0], self.segments[i], border_color, 0.4)
+                draw_borders(row[0], self.segments[i], 0.4)
             for ax, (name, masks) in zip(row[1:], self.panels.items(), strict=True):
                 painted = paint(image, masks[i], self.labels, tints, alpha)
                 ax.imshow(painted, interpolation="nearest")
-                draw_borders(ax, masks[i], border_color, 0.8)
-                if scores and name in self.scores:
+                draw_borders(ax, masks[i], 0.8)
+                if name in self.scores:
                     share = self._agreement([self.panels[self.truth][i]], [masks[i]])
                     ax.set_xlabel(f"{share:.1%} of pixels", fontsize="small")
             for ax in row:
@@ -345,11 +339,13 @@ def paint(image, mask, labels, colors, alpha):
     return painted.clip(0, 1)
 
 
-def draw_borders(ax, regions, color, width):
-    """Draw the borders between regions of an array of pixels."""
+def draw_borders(ax, regions, width):
+    """Draw the borders between regions of an array of pixels, in white."""
     from matplotlib.collections import LineCollection
 
-    lines = LineCollection(border_lines(regions), colors=color, linewidths=width, capstyle="round")
+    lines = LineCollection(
+        border_lines(regions), colors="white", linewidths=width, capstyle="round"
+    )
     ax.add_collection(lines, autolim=False)
 
 

@@ -205,6 +205,11 @@ def test_collections():
     with dask.config.set(scheduler="synchronous"):
         found, expected = model.predict(X).compute(), model.estimator_.predict(TOKENS)
         assert all(map(np.array_equal, found, expected)) and len(found) == N
+        found, expected = (
+            model.predict_topk(X, 2).compute(),
+            model.estimator_.predict_topk(TOKENS, 2),
+        )
+        assert all(map(np.array_equal, found, expected))
         weight = db.from_sequence(WEIGHT.tolist(), npartitions=3)
         score = model.score(X, y, weight).compute()
         assert score == pytest.approx(model.estimator_.score(TOKENS, TAGS, WEIGHT), rel=1e-12)
@@ -229,6 +234,9 @@ def test_collections():
             rows.estimator_.score(ROWS, CLASSES, WEIGHT)
         )
     np.testing.assert_array_equal(rows.predict(ROWS), rows.estimator_.predict(ROWS))
+    known = [[TAGS[0][0], *[None] * (len(tokens) - 1)] for tokens in TOKENS]
+    found = model.predict(TOKENS, known=known)
+    assert all(labels[0] == TAGS[0][0] for labels in found)
 
 
 class Kind(str, Enum):

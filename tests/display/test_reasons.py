@@ -122,9 +122,7 @@ def test_bars_are_the_weights(pipeline):
 
 def test_chosen_labels_on_given_axes(pipeline):
     _, axes = plt.subplots(1, 2)
-    display = FeatureWeightsDisplay.from_estimator(
-        pipeline, labels=["VERB", "DET"], top=1, ax=axes, sharex=False, colors=("g", "r")
-    )
+    display = FeatureWeightsDisplay.from_estimator(pipeline, labels=["VERB", "DET"], top=1, ax=axes)
     assert display.labels == ["VERB", "DET"] and list(display.axes_) == list(axes)
     _, axes = plt.subplots()
     assert FeatureWeightsDisplay.from_estimator(pipeline, labels=["DET"], ax=axes).ax_ is axes

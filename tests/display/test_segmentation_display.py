@@ -118,13 +118,11 @@ def test_several_predictions_and_axes_of_ones_own(plt):
         segments=SEGMENTS,
         axes=axes,
         borders=False,
-        scores=False,
     )
     assert display.figure_ is figure
     assert display.axes_.ravel().tolist() == axes.tolist()
     assert n_lines(axes[0]) == 0
     assert display.scores["as it is"] == 1
-    assert all(ax.get_xlabel() == "" for ax in axes)
     figure.canvas.draw()
 
 

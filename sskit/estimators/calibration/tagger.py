@@ -14,7 +14,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from sskit._inside import unwrap
 from sskit._tag_schemes import SCHEMES, find_spans, parse_tags
 from sskit.estimators.base.estimator import check_constraints, replace_fitted
-from sskit.estimators.base.fitted_state import check_labels, raise_damaged
+from sskit.estimators.base.fitted_state import check_labels
 from sskit.estimators.base.known import check_known
 from sskit.estimators.base.meta import MetaEstimator
 from sskit.estimators.calibration.scores import (
@@ -235,12 +235,12 @@ class CalibratedTagger(MetaEstimator):
         check_constraints(self, "risk", "scheme", "n_jobs")
         check_labels(self)
         scores = scores_of(self.estimator_, X, self.classes_)
-        calibration, possible = self._calibration(len(scores.tables)), None
+        calibration, possible = Calibration(**self.calibration_), None
         if known is not None:
             words = ("node", "trees") if scores.forest else ("token", "sequences")
             possible = check_known(known, np.diff(scores.offsets), self.classes_, *words)
         found = scores.infer(calibration, possible, n_jobs=self.n_jobs)
-        impossible = np.flatnonzero(found.log_z == -np.inf)
+        impossible = np.flatnonzero(~(found.log_z > -np.inf))
         if len(impossible):
             if possible is None:
                 raise ValueError(f"X[{impossible[0]}] has no labelling that the model allows")
@@ -249,19 +249,6 @@ class CalibratedTagger(MetaEstimator):
                 tagger.predict(seen, known=known)  # whose error says more
             raise ValueError(f"known[{impossible[0]}] leaves no labelling that the model allows")
         return scores, calibration, possible, found
-
-    def _calibration(self, n_tables):
-        """Return the `Calibration`; ValueError if it was changed after the fit to what is none."""
-        n = len(self.classes_)
-        shapes = {"coef": [(), (n,), (n, n)], "pairs": [()], "transitions": [(n_tables, n, n)]}
-        for name, value in self.calibration_.items():
-            expected = shapes.get(name, [(n,)])
-            if np.shape(value) not in expected or not np.isfinite(value).all():
-                words = " or ".join(map(str, expected))
-                raise_damaged(
-                    self, f"calibration_[{name!r}] must be finite numbers of shape {words}"
-                )
-        return Calibration(**self.calibration_)
 
     def predict_proba(self, X, known=None):
         """Return the probability of each label at each token.

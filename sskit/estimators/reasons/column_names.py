@@ -85,30 +85,6 @@ def features_of_trees(X):
     return [getattr(item, "features", item) for item in X]
 
 
-def check_column_names(items, expected, estimator_name, where="X"):
-    """Raise ValueError if data frames have other columns than those of the fit.
-
-    Parameters
-    ----------
-    items : object
-        As of `column_names`.
-    expected : ndarray of shape (n_features,) or None
-        Names that the fit saw; None means that it saw none, and nothing is looked at.
-    estimator_name : str
-        Who was fitted, for the error message.
-    where : str, default="X"
-        What error messages call the items.
-
-    Raises
-    ------
-    ValueError
-        Naming the columns.
-    """
-    if expected is None:
-        return
-    check_columns(column_names(items, where), expected, estimator_name, where)
-
-
 def check_columns(names, expected, estimator_name, where="X"):
     """Raise ValueError if names of columns, where there are some, are not those of the fit."""
     if expected is not None and names is not None and names.tolist() != list(expected):

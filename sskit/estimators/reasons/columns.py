@@ -7,7 +7,7 @@ import numpy as np
 
 from sskit._numbers import shortened
 from sskit.estimators.reasons.column_names import (
-    check_column_names,
+    check_columns,
     column_names,
     features_of_trees,
 )
@@ -15,9 +15,6 @@ from sskit.inputs.ragged import ready_sequence
 from sskit.inputs.ragged_array import SoundArray
 from sskit.inputs.rows import check_rows
 from sskit.inputs.tokens import holds_objects
-
-# What fitted attributes of theirs are called.
-COLUMNS = ("feature_names_in_", "vectorizer_")
 
 
 class Columns(NamedTuple):
@@ -40,7 +37,8 @@ class Columns(NamedTuple):
 
     def attributes(self):
         """Return fitted attributes by name."""
-        return {name: value for name, value in zip(COLUMNS, self, strict=True) if value is not None}
+        found = {"feature_names_in_": self.names, "vectorizer_": self.vectorizer}
+        return {name: value for name, value in found.items() if value is not None}
 
 
 def read_columns(estimator, X, part=False, trees=False):
@@ -167,7 +165,9 @@ def as_fitted(estimator, X, trees=False):
     if tokens is not None:
         _check_has_vectorizer(estimator)
         return put_back(fitted["vectorizer_"]._transform(tokens, SoundArray), X, tokens)
-    check_column_names(given, fitted.get("feature_names_in_"), type(estimator).__name__)
+    names = fitted.get("feature_names_in_")
+    if names is not None:
+        check_columns(column_names(given), names, type(estimator).__name__)
     return X
 
 

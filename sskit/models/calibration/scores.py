@@ -191,7 +191,9 @@ class Scores:
             first, last = self.ends
             nodes[first] += c.pairs * self.start + c.start[owner]
             nodes[last] += c.pairs * self.end + c.end[owner]
-        return nodes, c.pairs * self.tables + c.transitions[:, owner[:, None], owner]
+        tables = c.pairs * self.tables
+        tables += c.transitions[:, owner[:, None], owner]  # in place: of no other shape
+        return nodes, tables
 
     def gradient(self, slope, pairs):
         """Return the gradient by a calibration, as one, from that by potentials of nodes and pairs.

@@ -1,5 +1,7 @@
 """Regularisation paths as pictures."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
@@ -14,6 +16,7 @@ PANELS = {
 }
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class RegularizationPathDisplay:
     """What a regularisation path looks like against lam, or a choice of lam by folds.
 
@@ -61,15 +64,12 @@ class RegularizationPathDisplay:
     ['score']
     """
 
-    def __init__(
-        self, *, curves, max_gap=None, score_stds=None, chosen=None, default=None, certified=True
-    ):
-        self.curves = curves
-        self.max_gap = max_gap
-        self.score_stds = score_stds
-        self.chosen = chosen
-        self.default = default
-        self.certified = certified
+    curves: dict
+    max_gap: float | None = None
+    score_stds: np.ndarray | None = None
+    chosen: float | None = None
+    default: float | None = None
+    certified: bool = True
 
     @classmethod
     def from_estimator(cls, path, *, panels=None, axes=None, **line_options):

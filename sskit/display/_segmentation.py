@@ -161,12 +161,12 @@ class SegmentationDisplay(TruthDisplay):
         y_true,
         y_pred,
         *,
-        segments=None,
-        labels=None,
-        display_labels=None,
-        ignore_label=None,
         axes=None,
-        **plot_options,
+        colors=None,
+        alpha=0.55,
+        borders=True,
+        legend=True,
+        **parameters,
     ):
         """Show predicted masks beside the truth.
 
@@ -178,42 +178,20 @@ class SegmentationDisplay(TruthDisplay):
             The true masks.
         y_pred : sequence of n ndarrays of shape (H_i, W_i), or dict of str to such sequences
             The predicted masks, or those of several predictors by name.
-        segments : sequence of n ndarrays of int of shape (H_i, W_i) or None, default=None
-            As of the class.
-        labels, display_labels : array-like of shape (K,) or None, default=None
-            As of the class.
-        ignore_label : object or None, default=None
-            As of the class.
-        axes : array-like of matplotlib Axes or None, default=None
-            As of ``plot``.
-        **plot_options : dict
-            Further parameters of ``plot``.
+        axes, colors, alpha, borders, legend : object
+            As of `plot`.
+        **parameters : object
+            Further ones of the class: segments, labels, display_labels and ignore_label.
 
         Returns
         -------
         display : SegmentationDisplay
             The display, drawn.
         """
-        display = cls(
-            images,
-            cls._with_truth(y_true, y_pred),
-            segments=segments,
-            truth="truth",
-            labels=labels,
-            display_labels=display_labels,
-            ignore_label=ignore_label,
-        )
-        return display.plot(axes, **plot_options)
+        display = cls(images, cls._with_truth(y_true, y_pred), truth="truth", **parameters)
+        return display.plot(axes, colors=colors, alpha=alpha, borders=borders, legend=legend)
 
-    def plot(
-        self,
-        axes=None,
-        *,
-        colors=None,
-        alpha=0.55,
-        borders=True,
-        legend=True,
-    ):
+    def plot(self, axes=None, *, colors=None, alpha=0.55, borders=True, legend=True):
         """Draw the display.
 
         Parameters
@@ -343,9 +321,8 @@ def draw_borders(ax, regions, width):
     """Draw the borders between regions of an array of pixels, in white."""
     from matplotlib.collections import LineCollection
 
-    lines = LineCollection(
-        border_lines(regions), colors="white", linewidths=width, capstyle="round"
-    )
+    options = {"colors": "white", "linewidths": width, "capstyle": "round"}
+    lines = LineCollection(border_lines(regions), **options)
     ax.add_collection(lines, autolim=False)
 
 

@@ -7,6 +7,7 @@ from joblib import effective_n_jobs
 from sklearn.utils._param_validation import Interval
 
 LARGEST_COUNT = 2**31 - 1
+LARGEST = float(np.finfo(np.float64).max)
 # NumPy would read numbers from strings, and NaN from None.
 NO_NUMBERS = (str, bytes, type(None))
 
@@ -46,6 +47,57 @@ def as_floats(values, name):
     except (TypeError, ValueError, OverflowError):
         what = f"{name} must hold numbers, got {told(values, array)}"
         raise ValueError(f"{what}{no_number(array, name)}") from None
+
+
+def array(values, name, shape, kind="numbers", *, low=-np.inf, high=np.inf, where=""):
+    """Return values as an array of a declared shape, kind and range.
+
+    Parameters
+    ----------
+    values : object
+        As the user gave it.
+    name : str
+        What error messages call it.
+    shape : tuple of int or str
+        Its sizes; a word stands for any size.
+    kind : {"numbers", "integers"}, default="numbers"
+        Numbers are finite, and become float64.
+    low, high : float, default=-inf, inf
+        Between what all entries are; both belong to the range.
+    where : str, default=""
+        What error messages say after the name and the place of an entry.
+
+    Returns
+    -------
+    array : ndarray
+        New, if of numbers.
+
+    Raises
+    ------
+    ValueError
+        If the values are no such array, naming the first entry that is out of range.
+    """
+    whole = kind == "integers"
+    found = as_array(values, name + where) if whole else as_floats(values, name + where)
+    fits = len(shape) == found.ndim and all(
+        isinstance(size, str) or size == given
+        for size, given in zip(shape, found.shape, strict=True)
+    )
+    if not fits or (whole and found.dtype.kind not in "iu"):
+        told = ", ".join(map(str, shape)) + "," * (len(shape) == 1)
+        raise ValueError(
+            f"{name}{where} must be {kind} of shape ({told}), got shape {found.shape} and dtype "
+            f"{np.asarray(values).dtype}"
+        )
+    low, high = (low, high) if whole else (max(low, -LARGEST), min(high, LARGEST))
+    if found.size and not (low <= found.min() and found.max() <= high):  # nor if one is NaN
+        place = tuple(np.argwhere(~((low <= found) & (found <= high)))[0].tolist())
+        bounds = [f">= {low}"] * (low > -LARGEST) + [f"<= {high}"] * (high < LARGEST)
+        raise ValueError(
+            f"{name}[{', '.join(map(str, place))}]{where} is {found[place]}, expected "
+            f"{kind if whole else 'finite numbers'} {' and '.join(bounds)}".rstrip()
+        )
+    return found
 
 
 def as_array(values, name):

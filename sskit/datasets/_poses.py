@@ -3,6 +3,7 @@
 import numpy as np
 from sklearn.utils import Bunch, check_random_state
 
+from sskit._numbers import array
 from sskit.datasets._makers import check_counts, check_not_negative
 
 # Joint, parent, and the limb between them in a standing person: length in torsos, direction in
@@ -106,10 +107,7 @@ def make_score_maps(
     for name, value in (("misses", misses), ("confusion", confusion)):
         if not 0 <= value <= 1:
             raise ValueError(f"{name} must be a probability, got {value!r}")
-    positions = [np.asarray(pose, dtype=np.float64) for pose in y]
-    for i, pose in enumerate(positions):
-        if pose.ndim != 2 or pose.shape[1] != 2 or not np.isfinite(pose).all():
-            raise ValueError(f"y[{i}] must hold finite x and y of each part, got {pose.shape}")
+    positions = [array(pose, f"y[{i}]", ("n_parts", 2)) for i, pose in enumerate(y)]
     rng = check_random_state(random_state)
     return [
         _score_maps(pose, height, width, mirrors, blur, jitter, misses, confusion, clutter, rng)

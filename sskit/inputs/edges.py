@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sskit._numbers import as_array
+from sskit._numbers import array, as_array
 
 
 def check_edges(edges, n_nodes=None, *, where="", noun="node", loops=False):
@@ -34,19 +34,8 @@ def check_edges(edges, n_nodes=None, *, where="", noun="node", loops=False):
     edges = as_array(edges, f"edges{where}")
     if edges.shape in ((0,), (0, 2)):
         return np.zeros((0, 2), dtype=np.int32)
-    if edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype.kind not in "iu":
-        raise ValueError(
-            f"edges{where} must be integers of shape (n_edges, 2), got shape {edges.shape} and "
-            f"dtype {edges.dtype}"
-        )
-    low, high = edges.min(), edges.max()
-    last = int(high) if n_nodes is None else n_nodes - 1
-    if low < 0 or high > last:
-        e = np.flatnonzero(((edges < 0) | (edges > last)).any(axis=1))[0]
-        raise ValueError(
-            f"edges[{e}]{where} is ({edges[e, 0]}, {edges[e, 1]}), expected {noun}s from 0 "
-            + ("on" if n_nodes is None else f"to {last}")
-        )
+    high = np.inf if n_nodes is None else n_nodes - 1
+    edges = array(edges, "edges", ("n_edges", 2), "integers", low=0, high=high, where=where)
     same = edges[:, 0] == edges[:, 1]
     if same.any() and not loops:
         e = same.argmax()

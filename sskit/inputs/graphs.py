@@ -3,14 +3,13 @@
 from itertools import pairwise
 
 import numpy as np
-import scipy.sparse as sp
 
-from sskit._numbers import as_array
+from sskit._numbers import array
 from sskit._ready import ready_ends
 from sskit.inputs.edges import check_edges
-from sskit.inputs.ragged import _as_matrix, _items, _type_name, check_widths, stack_labels
+from sskit.inputs.ragged import _items, _type_name, check_widths, finite_matrix, stack_labels
 from sskit.inputs.ragged_array import locate, make_offsets
-from sskit.inputs.stacking import as_floats_in_place, canonical_csr, check_finite, is_ready
+from sskit.inputs.stacking import is_ready
 
 __all__ = ["GraphBatch", "check_graphs"]
 
@@ -136,10 +135,11 @@ def check_graphs(
     >>> len(graphs), graphs.n_features, graphs.n_edge_features
     (1, 2, 1)
     """
-    ready = _ready(X, n_features, n_edge_features)
-    if ready is not None:
-        return ready
-    found = [_graph(item, f"X[{i}]", with_kinds) for i, item in enumerate(_items(X, "X", _GRAPHS))]
+    widths = n_features, n_edge_features
+    found = [
+        _graph(item, f"X[{i}]", with_kinds, widths)
+        for i, item in enumerate(_items(X, "X", _GRAPHS))
+    ]
     if not found:
         raise ValueError("Found array with 0 sample(s): X must hold one graph or more")
     features, ends, edge_features, kinds, areas, segments = map(list, zip(*found, strict=True))
@@ -154,41 +154,40 @@ def check_graphs(
     return GraphBatch(features, np.concatenate(ends), edge_features, areas, segments, kinds)
 
 
-def _graph(item, label, with_kinds):
+def _graph(item, label, with_kinds, widths):
     """Return features, edges, their features, kinds of nodes, areas and segments, checked."""
     given = parts_of(item, label, "graph", _PARTS, f"; {_IMAGES}", 3 + with_kinds)
     features, edges, edge_features, kinds, areas, segments = given
-    features = _matrix(features, f"features of {label}")
+    features = node_features(features, label, widths[0])
+    n_nodes = features.shape[0]
+    ends = ready_ends(edges, n_nodes)
+    ends = check_edges(edges, n_nodes, where=f" of {label}") if ends is None else ends
+    if edge_features is None:
+        edge_features = np.ones((len(ends), 1))
+    elif not is_ready(edge_features, widths[1]):
+        edge_features = finite_matrix(edge_features, f"edge features of {label}")
+    if edge_features.shape[0] != len(ends):
+        raise ValueError(
+            f"{label} has {len(ends)} edges but features for {edge_features.shape[0]} of them"
+        )
+    if segments is not None:
+        segments = check_segments(segments, n_nodes, f" of {label}")
+    if areas is not None:
+        areas = array(areas, f"areas of {label}", (n_nodes,), low=0)
+    elif segments is not None:
+        areas = np.bincount(segments.ravel(), minlength=n_nodes).astype(np.float64)
+    return features, ends, edge_features, kinds if with_kinds else None, areas, segments
+
+
+def node_features(values, label, n_features):
+    """Return the features of the nodes of a graph or tree, checked."""
+    if is_ready(values, n_features):
+        return values
+    features = finite_matrix(values, f"features of {label}")
     if 0 in features.shape:
         shape = features.shape
         raise ValueError(f"{label} has features of shape {shape}, at least (1, 1) is needed")
-    n_nodes = features.shape[0]
-    edges = check_edges(edges, n_nodes, where=f" of {label}")
-    edge_features = _edge_features(edge_features, len(edges), label)
-    if segments is not None:
-        segments = check_segments(segments, n_nodes, f" of {label}")
-    areas = _areas(areas, segments, n_nodes, label)
-    return features, edges, edge_features, kinds if with_kinds else None, areas, segments
-
-
-def _ready(X, n_features, n_edge_features):
-    """Return a single graph of arrays that need no copy and have no fault, else None.
-
-    It is what is served most. Everything else, all faults with it, is left to others.
-    """
-    if type(X) is not list or len(X) != 1 or type(X[0]) is not tuple or len(X[0]) not in (2, 3):
-        return None
-    features, edges, edge_features = (*X[0], None)[:3]
-    if not is_ready(features, n_features):
-        return None
-    ends = ready_ends(edges, features.shape[0])
-    if ends is None:
-        return None
-    if edge_features is None and n_edge_features in (None, 1):
-        edge_features = np.ones((len(ends), 1))
-    elif not is_ready(edge_features, n_edge_features) or edge_features.shape[0] != len(ends):
-        return None
-    return GraphBatch([features], ends, [edge_features])
+    return features
 
 
 def parts_of(item, label, noun, names, hint="", most=3):
@@ -227,74 +226,14 @@ def parts_of(item, label, noun, names, hint="", most=3):
     return tuple(getattr(item, name, None) for name in names)
 
 
-def _matrix(values, label):
-    """Return a finite matrix that kernels can read, not copied if it is one."""
-    matrix = _as_matrix(values, label)
-    if sp.issparse(matrix):
-        matrix = canonical_csr(matrix, owned=matrix is not values)
-    else:
-        matrix = as_floats_in_place(matrix)
-    try:
-        check_finite(matrix, np.array([0, matrix.shape[0]]), "X")
-    except ValueError as error:
-        raise ValueError(str(error).replace("X[0] contains", f"{label} contain")) from None
-    return matrix
-
-
-def _edge_features(values, n_edges, label):
-    """Return checked features of edges; None becomes a constant."""
-    if values is None:
-        return np.ones((n_edges, 1))
-    if not sp.issparse(values):
-        values = as_array(values, f"edge features of {label}")
-        if values.ndim == 1 and values.size == 0:
-            raise ValueError(
-                f"edge features of {label} are empty; give an array of shape (0, n_edge_features)"
-            )
-    matrix = _matrix(values, f"edge features of {label}")
-    if matrix.shape[0] != n_edges:
-        raise ValueError(f"{label} has {n_edges} edges but features for {matrix.shape[0]} of them")
-    return matrix
-
-
 def check_segments(values, n_nodes, where=""):
     """Return node numbers of pixels, checked; error messages say where after the word."""
-    segments = as_array(values, f"segments{where}")
-    if segments.ndim != 2 or segments.dtype.kind not in "iu" or segments.size == 0:
-        raise ValueError(
-            f"segments{where} must be integers of shape (height, width), got shape "
-            f"{segments.shape} and dtype {segments.dtype}"
-        )
-    low, high = segments.min(), segments.max()
-    if low < 0 or high >= n_nodes:
-        raise ValueError(
-            f"segments{where} go from {low} to {high}, expected nodes from 0 to {n_nodes - 1}"
-        )
+    shape, high = ("height", "width"), n_nodes - 1
+    segments = array(values, "segments", shape, "integers", low=0, high=high, where=where)
     empty = np.flatnonzero(np.bincount(segments.ravel(), minlength=n_nodes) == 0)
     if empty.size:
         raise ValueError(f"segments{where} leave node {empty[0]} without a pixel")
     return segments
-
-
-def _areas(values, segments, n_nodes, label):
-    """Return checked weights of nodes, counted from the segments if they are not given."""
-    if values is None:
-        if segments is None:
-            return None
-        return np.bincount(segments.ravel(), minlength=n_nodes).astype(np.float64)
-    areas = np.asarray(values)
-    if areas.shape != (n_nodes,) or areas.dtype.kind not in "biuf":
-        raise ValueError(
-            f"areas of {label} must be numbers of shape ({n_nodes},), got shape {areas.shape} and "
-            f"dtype {areas.dtype}"
-        )
-    areas = areas.astype(np.float64)
-    wrong = np.flatnonzero(~((areas >= 0) & (areas < np.inf)))
-    if wrong.size:
-        raise ValueError(
-            f"areas of {label} hold {areas[wrong[0]]} at node {wrong[0]}, expected numbers >= 0"
-        )
-    return areas
 
 
 def kind_codes(kinds, known, what, things, offsets, nodes=None):

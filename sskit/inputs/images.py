@@ -2,7 +2,7 @@
 
 import numpy as np
 
-_EXPECTED = "(H, W) or (H, W, 3)"
+from sskit._numbers import as_array
 
 
 def check_images(X, name="X"):
@@ -64,26 +64,20 @@ def as_rgb(image):
 
 def _check_image(image, label):
     """Return one image as an ndarray; raise if it is none."""
-    try:
-        image = np.asarray(image)
-    except ValueError:
-        raise ValueError(f"{label} is no image: its rows have different lengths") from None
-    if image.dtype.kind not in "uf":
-        raise TypeError(
-            f"{label} has dtype {image.dtype}, expected unsigned integers such as uint8, or floats "
-            "from 0 to 1"
+    image = as_array(image, label)
+    if (
+        image.dtype.kind not in "uf"
+        or image.ndim not in (2, 3)
+        or image.shape[2:] not in ((), (3,))
+        or not image.size
+    ):
+        raise ValueError(
+            f"{label} must be an image of shape (H, W) or (H, W, 3) of unsigned integers such as "
+            f"uint8, or floats from 0 to 1, got shape {image.shape} and dtype {image.dtype}"
         )
-    if image.ndim not in (2, 3) or (image.ndim == 3 and image.shape[2] != 3):
-        raise ValueError(f"{label} has shape {image.shape}, expected {_EXPECTED}")
-    if image.size == 0:
-        raise ValueError(f"{label} is empty: it has shape {image.shape}")
-    if image.dtype.kind == "f":
-        low, high = image.min(), image.max()
-        if not np.isfinite(low + high):
-            raise ValueError(f"{label} contains NaN or infinity")
-        if low < 0 or high > 1:
-            raise ValueError(
-                f"{label} has values from {low:.4g} to {high:.4g}, but floats must lie between "
-                "0 and 1"
-            )
+    if image.dtype.kind == "f" and not (image.min() >= 0 and image.max() <= 1):  # nor NaN
+        raise ValueError(
+            f"{label} has values from {image.min():.4g} to {image.max():.4g}, but floats must lie "
+            "between 0 and 1"
+        )
     return image

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sskit._numbers import as_array
+from sskit._numbers import array, as_array
 
 
 def check_parents(parents, name, n_nodes=None, noun="node"):
@@ -29,25 +29,12 @@ def check_parents(parents, name, n_nodes=None, noun="node"):
     ValueError
         Naming the first node whose parent does not exist or that is above itself.
     """
+    shape = (f"n_{noun}s" if n_nodes is None else n_nodes,)
     parents = as_array(parents, name)
-    shape = f"(n_{noun}s,)" if n_nodes is None else f"({n_nodes},)"
-    if (
-        parents.ndim != 1
-        or parents.size == 0
-        or parents.dtype.kind not in "iu"
-        or n_nodes not in (None, len(parents))
-    ):
-        raise ValueError(
-            f"{name} must be integers of shape {shape}, one for each {noun} and -1 for roots, "
-            f"got shape {parents.shape} and dtype {parents.dtype}"
-        )
-    wrong = np.flatnonzero((parents < -1) | (parents >= len(parents)))
-    if wrong.size:
-        raise ValueError(
-            f"{name}[{wrong[0]}] is {parents[wrong[0]]}, expected a {noun} from 0 to "
-            f"{len(parents) - 1}, or -1 for a root"
-        )
-    parents = parents.astype(np.int32)
+    high = parents.size - 1
+    parents = array(parents, name, shape, "integers", low=-1, high=high).astype(np.int32)
+    if not len(parents):
+        raise ValueError(f"{name} must have the parent of one {noun} or more, -1 for roots")
     above = ancestors(parents)
     wrong = np.flatnonzero(above >= 0)
     if wrong.size:

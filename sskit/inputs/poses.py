@@ -4,7 +4,7 @@ import numbers
 
 import numpy as np
 
-from sskit._numbers import as_array
+from sskit._numbers import array
 from sskit.inputs.ragged import _items
 
 # Squares of larger numbers overflow.
@@ -84,22 +84,11 @@ def check_poses(y, name, n_parts=None):
         raise ValueError(f"Found array with 0 sample(s): {name} must hold one pose or more")
     poses = []
     for i, item in enumerate(items):
-        pose = as_array(item, f"{name}[{i}]")
-        n_parts = len(pose) if n_parts is None and pose.ndim == 2 else n_parts
-        if (
-            pose.shape != (n_parts, 2)
-            or n_parts == 0
-            or pose.dtype.kind not in "iuf"
-            or not np.isfinite(pose).all()
-        ):
-            raise ValueError(
-                f"{name}[{i}] must hold finite numbers of shape ({n_parts or 'n_parts'}, 2), got "
-                f"shape {pose.shape} and dtype {pose.dtype}"
-            )
-        with np.errstate(over="ignore"):
-            pose = pose.astype(np.float64)
-        if np.abs(pose).max() > LARGEST_PLACE:
-            raise ValueError(f"{name}[{i}] is too large: the squares of its positions overflow")
+        shape = ("n_parts" if n_parts is None else n_parts, 2)
+        pose = array(item, f"{name}[{i}]", shape, low=-LARGEST_PLACE, high=LARGEST_PLACE)
+        n_parts = len(pose)
+        if not n_parts:
+            raise ValueError(f"{name}[{i}] must have one part or more")
         poses.append(pose)
     return np.stack(poses)
 

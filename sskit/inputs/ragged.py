@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sskit._labels import SETS, is_ignored, is_string, join_arrays, label_array, plain
-from sskit._numbers import as_array, no_number, shown
+from sskit._numbers import as_array, as_floats, shown
 from sskit.inputs.ragged_array import (
     RaggedArray,
     SoundArray,
@@ -89,9 +89,12 @@ def stack_sequences(
     if ready is not None:
         return ready
     if isinstance(X, RaggedArray):
-        if sp.issparse(X.values):
-            check_structure(X.values, name, X.offsets)
-        lengths, values, pieces = X.lengths, _as_matrix(X.values, f"the values of {name}"), None
+        try:
+            lengths, values, pieces = X.lengths, _as_matrix(X.values, f"the values of {name}"), None
+        except ValueError:
+            for i, x in enumerate(X):
+                _as_matrix(x, f"{name}[{i}]")
+            raise
     elif isinstance(X, np.ndarray) and X.ndim == 3:
         lengths = np.full(X.shape[0], X.shape[1])
         values = _as_matrix(X.reshape(lengths.sum(), X.shape[2]), name)
@@ -123,7 +126,7 @@ def stack_sequences(
     else:
         values = as_floats_in_place(values)
     if not allow_nan:
-        check_finite(values, offsets, name)
+        check_finite(values, name, offsets)
     if isinstance(X, RaggedArray) and values is X.values:
         return X
     return RaggedArray(values, offsets)
@@ -389,21 +392,14 @@ def _items(data, name, what):
         return data
     if hasattr(data, "to_numpy") and getattr(data, "ndim", 2) == 1:
         data = data.to_numpy()
-    message = f"{name} must be a list with {what}"
-    if isinstance(data, np.ndarray) and data.ndim > 0:
-        if data.ndim == 1 and (data.dtype == object or data.size == 0):
-            return list(data)
-        raise ValueError(f"{message}, got an array of shape {data.shape}{_single(data)}")
-    if sp.issparse(data) or (hasattr(data, "to_numpy") and hasattr(data, "shape")):
-        raise ValueError(
-            f"{message}, got a {_type_name(data)} of shape {data.shape}{_single(data)}"
-        )
-    raise TypeError(f"{message}, got {_type_name(data)}")
-
-
-def _single(data):
-    """Return what to do with a matrix that may be a single sequence."""
-    return "; a single sequence is given as a list of one, [X]" if data.ndim == 2 else ""
+    if isinstance(data, np.ndarray) and data.ndim == 1 and (data.dtype == object or not data.size):
+        return list(data)
+    shape = getattr(data, "shape", ())
+    told = f"{name} must be a list with {what}, got {_type_name(data)}"
+    if not shape:
+        raise TypeError(told)
+    hint = "; a single sequence is given as a list of one, [X]" if len(shape) == 2 else ""
+    raise ValueError(f"{told} of shape {shape}{hint}")
 
 
 def _widths(pieces):
@@ -415,29 +411,23 @@ def _widths(pieces):
 def _as_matrix(item, label, allow_empty=False):
     """Return one sequence as a CSR array or a 2-D ndarray of numbers, not yet float64."""
     if sp.issparse(item):
-        if len(item.shape) != 2:
-            raise ValueError(f"{label} must be a matrix, got shape {item.shape}")
-        _check_kind(item.dtype, label)
+        if len(item.shape) != 2 or item.dtype.kind not in "biuf":
+            word = "Complex data not supported: " if item.dtype.kind == "c" else ""
+            raise ValueError(
+                f"{word}{label} must be a matrix of numbers, got shape {item.shape} and dtype "
+                f"{item.dtype}"
+            )
         check_structure(item, label)
         return item if item.format == "csr" else item.tocsr()
-    if isinstance(item, (str, bytes)):
+    array = as_array(item.to_numpy() if hasattr(item, "to_numpy") else item, label)
+    if isinstance(item, (str, bytes, Mapping)) or array.ndim == 0:
         raise TypeError(
-            f"{label} is a {_type_name(item)}, expected a sequence of tokens: raw text has to be "
-            "split into tokens, and the tokens of a single sequence to be given as a list of one"
+            f"{label} must be a matrix of numbers, got {_type_name(item)}; raw text has to be "
+            "split into tokens, and a single sequence is given as a list of one"
         )
-    if isinstance(item, Mapping):
-        raise TypeError(
-            f"{label} must be a matrix of numbers, got {_type_name(item)}; a single sequence is "
-            "given as a list of one"
-        )
-    if hasattr(item, "to_numpy"):
-        item = item.to_numpy()
-    array = as_array(item, label)
-    if array.ndim == 0:
-        raise TypeError(f"{label} must be a matrix of numbers, got {_type_name(item)}")
-    if array.ndim == 1 and array.size == 0 and allow_empty:
-        return np.empty((0, 0))
     if array.ndim == 1 and array.size == 0:
+        if allow_empty:
+            return np.empty((0, 0))
         raise ValueError(f"{label} is empty: a sequence needs one row or more")
     if array.ndim == 1 and isinstance(array[0], (str, bytes, Mapping)):
         kind = _type_name(array.tolist()[0])  # str, where the array holds NumPy's
@@ -449,25 +439,18 @@ def _as_matrix(item, label, allow_empty=False):
         raise ValueError(
             f"{label} must be two-dimensional, (rows, features), got shape {array.shape}"
         )
-    if array.dtype.kind == "O":
-        try:
-            if any(isinstance(value, (str, bytes)) for value in array.flat):
-                raise TypeError
-            array = array.astype(np.float64)
-        except (TypeError, ValueError, OverflowError):
-            found = no_number(item, label)
-            raise ValueError(f"{label} holds values that are not numbers{found}") from None
-    _check_kind(array.dtype, label, item)
-    return array
+    return array if array.dtype.kind in "biuf" else as_floats(array, label)
 
 
-def _check_kind(dtype, label, values=()):
-    """Raise unless the dtype, of some values, is one of real numbers."""
-    if dtype.kind == "c":
-        raise ValueError(f"Complex data not supported: {label} has dtype {dtype}")
-    if dtype.kind not in "biuf":
-        found = no_number(values, label) or f": dtype {dtype}"
-        raise ValueError(f"{label} holds values that are not numbers{found}")
+def finite_matrix(values, name):
+    """Return a finite matrix that kernels can read, not copied if it is one."""
+    matrix = _as_matrix(values, name)
+    if sp.issparse(matrix):
+        matrix = canonical_csr(matrix, owned=matrix is not values)
+    else:
+        matrix = as_floats_in_place(matrix)
+    check_finite(matrix, name)
+    return matrix
 
 
 def _type_name(value):

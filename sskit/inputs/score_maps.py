@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from sskit._numbers import as_array
+from sskit._numbers import array, as_array
 from sskit.inputs.ragged import _items
 
 __all__ = ["check_positions", "check_score_maps"]
@@ -100,16 +100,11 @@ def check_positions(y, maps, names=None):
         raise ValueError(f"X has {len(maps)} samples but y has {len(items)}")
     places = np.empty((len(maps), len(maps[0]), 2), dtype=np.int64)
     for i, (item, scores) in enumerate(zip(items, maps, strict=True)):
-        positions = _numbers(by_part(item, f"y[{i}]", names, "position"), f"y[{i}]")
-        if positions.shape != places.shape[1:]:
-            raise ValueError(
-                f"y[{i}] must have shape {places.shape[1:]}, x and y of each part, got "
-                f"{positions.shape}"
-            )
+        positions = by_part(item, f"y[{i}]", names, "position")
+        positions = array(positions, f"y[{i}]", places.shape[1:])
         n_rows, n_columns = scores.shape[1:]
-        with np.errstate(invalid="ignore"):
-            rounded = np.rint(positions)
-            inside = (rounded >= 0) & (rounded < [n_columns, n_rows])
+        rounded = np.rint(positions)
+        inside = (rounded >= 0) & (rounded < [n_columns, n_rows])
         wrong = np.flatnonzero(~inside.all(axis=1))
         if wrong.size:
             x, y_ = positions[wrong[0]]
@@ -147,13 +142,12 @@ def check_part_names(names, n_parts):
     if len(found) != n_parts or not all(isinstance(name, str) for name in found):
         raise ValueError(f"part_names must be {n_parts} strings, one for each part, got {found!r}")
     if len(set(found)) < n_parts:
-        twice = next(name for name in found if found.count(name) > 1)
-        raise ValueError(f"part_names holds {twice!r} more than once")
+        raise ValueError(f"part_names must be different strings, got {found!r}")
     return np.array(found, dtype=object)
 
 
 def by_part(item, label, names, noun):
-    """Return what a dict has for the parts as a list in their order; other items as they are.
+    """Return what a dict has for the parts as an array in their order; other items as they are.
 
     Parameters
     ----------
@@ -169,7 +163,7 @@ def by_part(item, label, names, noun):
     Returns
     -------
     item : object
-        The list, of arrays of one shape; or what was given.
+        An array; or what was given.
 
     Raises
     ------
@@ -180,46 +174,20 @@ def by_part(item, label, names, noun):
         return item
     if names is None:
         raise ValueError(f"{label} is a dict, but the parts have no names: set part_names")
-    known = set(names)
-    for name in item:
-        if name not in known:
-            raise ValueError(f"{label} has a {noun} of {name!r}, which is none of the parts")
-    for name in names:
-        if name not in item:
-            raise ValueError(f"{label} has no {noun} of the part {name!r}")
-    values = [_numbers(item[name], f"{label}[{name!r}]") for name in names]
-    for name, value in zip(names, values, strict=True):
-        if value.shape != values[0].shape:
-            raise ValueError(
-                f"{label}[{name!r}] has shape {value.shape}, but {label}[{names[0]!r}] has "
-                f"{values[0].shape}"
-            )
-    return values
+    if set(item) != set(names):
+        wrong = sorted(set(item) ^ set(names), key=str)[0]
+        raise ValueError(f"{label} must have a {noun} of each part and no other, see {wrong!r}")
+    return as_array([item[name] for name in names], label)
 
 
 def _map(x, label, n_parts):
     """Return checked score maps of one sample."""
-    scores = _numbers(x, label)
+    scores = as_array(x, label)
     if scores.ndim != 3 or 0 in scores.shape or len(scores) != n_parts:
         raise ValueError(
             f"{label} must have shape ({n_parts}, H, W), a score map for each part, got "
             f"{scores.shape}"
         )
-    if scores.dtype != np.float32:
-        scores = scores.astype(np.float64, copy=False)
-    scores = np.ascontiguousarray(scores)
-    if not (float(scores.max()) <= LARGEST and float(scores.min()) >= -LARGEST):
-        k, row, column = np.argwhere(~(np.abs(scores, dtype=np.float64) <= LARGEST))[0]
-        raise ValueError(
-            f"{label} contains {scores[k, row, column]} in the map of part {k}, row {row}, column "
-            f"{column}, expected finite numbers that do not overflow in sums"
-        )
-    return scores
-
-
-def _numbers(values, label):
-    """Return an array of real numbers."""
-    array = as_array(values, label)
-    if array.dtype.kind not in "biuf":
-        raise ValueError(f"{label} must hold numbers, got dtype {array.dtype}")
-    return array
+    if scores.dtype not in (np.float32, np.float64) or not float(np.abs(scores).max()) <= LARGEST:
+        scores = array(scores, label, scores.shape, low=-LARGEST, high=LARGEST)
+    return np.ascontiguousarray(scores)

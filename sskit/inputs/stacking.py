@@ -11,7 +11,6 @@ from sskit.inputs.ragged_array import locate, make_offsets
 _INT32_MAX = np.iinfo(np.int32).max
 # Numbers of these types are read where they lie; all others become the first.
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.float16))
-_SEARCHED_AT_ONCE = 2**20
 
 
 def is_ready(values, n_features):
@@ -168,7 +167,7 @@ def canonical_csr(csr, *, owned):
     return csr
 
 
-def check_structure(matrix, name, offsets=None):
+def check_structure(matrix, name):
     """Raise ValueError if the index arrays of a sparse matrix do not describe one.
 
     SciPy trusts them, and reads and writes elsewhere.
@@ -179,71 +178,43 @@ def check_structure(matrix, name, offsets=None):
         Of any format, two-dimensional.
     name : str
         What it is, for error messages.
-    offsets : ndarray of int64 of shape (n + 1,), default=None
-        Where the sequences begin of which the rows are; None if there is one.
     """
-    broken = f"is a broken {matrix.format.upper()} matrix"
-    kind = f"{name} {broken}"
-    if matrix.format == "coo":
-        for index, size in zip((matrix.row, matrix.col), matrix.shape, strict=True):
-            if len(index) != len(matrix.data) or not in_range(index, size):
-                raise ValueError(f"{kind}: wrong indices")
-    if matrix.format not in ("csr", "csc", "bsr"):
+    kind, shape = type(matrix), matrix.shape
+    if matrix.format == "csr" and is_canonical(matrix):
         return
-    block = matrix.blocksize if matrix.format == "bsr" else (1, 1)
-    n_major, n_minor = (size // step for size, step in zip(matrix.shape, block, strict=True))
-    if matrix.format == "csc":
-        n_major, n_minor = n_minor, n_major
-    indptr, indices = matrix.indptr, matrix.indices
-    n_entries = min(len(indices), len(matrix.data))
-    if len(indptr) != n_major + 1 or indptr[0] != 0 or indptr[-1] > n_entries:
-        raise ValueError(f"{kind}: its indptr does not go with its indices and data")
-    falls = np.flatnonzero(np.diff(indptr) < 0)
-    wrong = falls[:1]
-    if not falls.size and not in_range(indices[: indptr[-1]], n_minor):
-        wrong = np.flatnonzero((indices < 0) | (indices >= n_minor))[:1]
-        wrong = np.searchsorted(indptr, wrong, side="right") - 1
-    if wrong.size:
-        line = "column" if matrix.format == "csc" else "row"
-        i, t = (None, wrong[0]) if offsets is None else locate(offsets, wrong[0])
-        kind = kind if i is None else f"{name}[{i}] {broken}"
-        raise ValueError(f"{kind}: wrong indices in its {line} {t}")
+    try:
+        if matrix.format == "coo":
+            kind((matrix.data, (matrix.row, matrix.col)), shape=shape)
+        elif matrix.format in ("csr", "csc", "bsr"):
+            again = kind((matrix.data, matrix.indices, matrix.indptr), shape=shape)
+            again.check_format(full_check=True)
+    except (ValueError, IndexError) as error:
+        raise ValueError(f"{name} is a broken {matrix.format.upper()} matrix: {error}") from None
 
 
-def in_range(indices, size):
-    """Return whether all indices are at least 0 and below a size."""
-    return not len(indices) or (indices.min() >= 0 and indices.max() < size)
-
-
-def check_finite(values, offsets, name):
+def check_finite(values, name, offsets=None):
     """Raise at the first NaN or infinity, naming sequence, row and column."""
     found = first_not_finite(values)
     if found is not None:
         row, column, what = found
-        i, t = locate(offsets, row)
-        raise ValueError(f"{name}[{i}] contains {what} at row {t}, column {column}")
+        if offsets is not None:
+            i, row = locate(offsets, row)
+            name = f"{name}[{i}]"
+        raise ValueError(f"{name} contains {what} at row {row}, column {column}")
 
 
 def first_not_finite(values):
     """Return row, column and name of the first NaN or infinity of a matrix, or None."""
     flat = values.data[: values.nnz] if sp.issparse(values) else values.reshape(-1)
     flat = np.asarray(flat)
-    if all_finite(flat):
+    bad = [] if all_finite(flat) else np.flatnonzero(~np.isfinite(flat))
+    if not len(bad):
         return None
-    # a mask of all would be a large array by itself
-    for first in range(0, flat.size, _SEARCHED_AT_ONCE):
-        bad = np.flatnonzero(~np.isfinite(flat[first : first + _SEARCHED_AT_ONCE]))
-        if bad.size:
-            place = first + bad[0]
-            break
-    else:
-        return None
+    what = "NaN" if np.isnan(flat[bad[0]]) else "infinity"
     if sp.issparse(values):
-        row = np.searchsorted(values.indptr, place, side="right") - 1
-        column = values.indices[place]
-    else:
-        row, column = divmod(place, values.shape[1])
-    return row, column, "NaN" if np.isnan(flat[place]) else "infinity"
+        row = np.searchsorted(values.indptr, bad[0], side="right") - 1
+        return row, values.indices[bad[0]], what
+    return *divmod(bad[0], values.shape[1]), what
 
 
 def refuse_large(sqnorm, name="X", what="the features in"):

@@ -5,11 +5,10 @@ from itertools import pairwise
 import numpy as np
 
 from sskit._ready import ready_tree
-from sskit.inputs.graphs import GraphBatch, _all_or_none, check_graphs, kind_codes, parts_of
+from sskit.inputs.graphs import GraphBatch, _all_or_none, kind_codes, node_features, parts_of
 from sskit.inputs.parents import check_parents
-from sskit.inputs.ragged import _items, _label_item, stack_labels
+from sskit.inputs.ragged import _items, _label_item, check_widths, stack_labels
 from sskit.inputs.ragged_array import make_offsets
-from sskit.inputs.stacking import is_ready
 
 __all__ = ["TreeBatch", "check_trees"]
 
@@ -100,52 +99,30 @@ def check_trees(X, *, n_features=None, estimator_name="the model"):
     >>> trees.ends.tolist()
     [[1, 0], [1, 2]]
     """
-    ready = _ready(X, n_features)
-    if ready is not None:
-        return ready
     parts = [
         parts_of(item, f"X[{i}]", "tree", ("features", "parents", "kinds"))
         for i, item in enumerate(_items(X, "X", _TREES))
     ]
     if not parts:
         raise ValueError("Found array with 0 sample(s): X must hold one tree or more")
-    checked = check_graphs(
-        [(features, (), None) for features, *_ in parts],
-        n_features=n_features,
-        estimator_name=estimator_name,
-    )
+    features = [node_features(x, f"X[{i}]", n_features) for i, (x, *_) in enumerate(parts)]
+    check_widths([x.shape[1] for x in features], n_features, estimator_name)
     marks, ends = [], []
-    for i, (x, (_, given, _)) in enumerate(zip(checked.features, parts, strict=True)):
+    for i, (x, (_, given, _)) in enumerate(zip(features, parts, strict=True)):
         shape = getattr(given, "shape", ())
         if isinstance(shape, tuple) and len(shape) == 2:
             raise ValueError(
                 f"parents of X[{i}] must have one dimension, got shape {given.shape}: trees take "
                 "no features of edges, which GraphTagger does"
             )
-        parents = check_parents(given, f"parents of X[{i}]", x.shape[0])
-        below = np.flatnonzero(parents >= 0)
-        ends.append(np.stack([parents[below], below], axis=1).astype(np.int32))
-        leaf = np.ones(len(parents), dtype=np.uint8)
-        leaf[parents[below]] = 0
-        marks.append((parents < 0) + 2 * leaf)
-    kinds = _kinds([kinds for *_, kinds in parts], ends, checked.n_nodes)
-    return TreeBatch(checked.features, marks, ends, kinds)
-
-
-def _ready(X, n_features):
-    """Return a single tree without kinds of edges that has no fault, else None.
-
-    It is what is served most. Everything else, all faults with it, is left to others.
-    """
-    if type(X) is not list or len(X) != 1 or type(X[0]) is not tuple or len(X[0]) != 2:
-        return None
-    features, parents = X[0]
-    if not is_ready(features, n_features):
-        return None
-    ends, marks = ready_tree(parents, features.shape[0])
-    if ends is None:
-        return None
-    return TreeBatch([features], [marks], [ends])
+        edges, mark = ready_tree(given, x.shape[0])
+        if edges is None:
+            parents = check_parents(given, f"parents of X[{i}]", x.shape[0])
+            edges, mark = ready_tree(parents, x.shape[0])
+        ends.append(edges)
+        marks.append(mark)
+    kinds = _kinds([kinds for *_, kinds in parts], ends, [x.shape[0] for x in features])
+    return TreeBatch(features, marks, ends, kinds)
 
 
 def _kinds(given, ends, n_nodes):
@@ -153,20 +130,13 @@ def _kinds(given, ends, n_nodes):
     given = _all_or_none(given, "kinds of edges")
     if given is None:
         return None
-    pieces, lengths, edge_children, start = [], [], [], 0
+    pieces = []
     for i, (kinds, edges, n) in enumerate(zip(given, ends, n_nodes, strict=True)):
         kinds = _label_item(kinds, f"kinds of X[{i}]")
         if len(kinds) != n:
             raise ValueError(f"X[{i}] has {n} nodes but {len(kinds)} kinds of edges")
-        # what a root has is nobody's kind: any that the tree has takes its place
-        children = np.arange(n) if len(edges) else np.arange(0)
-        children[~np.isin(children, edges[:, 1])] = edges[0, 1] if len(edges) else 0
-        edge_children.append(edges[:, 1] + start)
-        start += len(children)
-        lengths.append(len(children))
-        pieces.append(
-            kinds[children]
-            if isinstance(kinds, np.ndarray)
-            else [kinds[v] for v in children.tolist()]
-        )
-    return stack_labels(pieces, lengths, name="kinds of X")[np.concatenate(edge_children)]
+        # what a root has is nobody's kind
+        children = edges[:, 1]
+        array = isinstance(kinds, np.ndarray)
+        pieces.append(kinds[children] if array else [kinds[v] for v in children.tolist()])
+    return stack_labels(pieces, [len(edges) for edges in ends], name="kinds of edges of X")

@@ -3,13 +3,13 @@
 import numpy as np
 
 from sskit._labels import by_label
-from sskit._numbers import as_floats
+from sskit._numbers import array, as_array, as_floats
 
 # Sums of weights have reciprocals and products with other numbers.
 SMALLEST = 1e-150
 
 
-def check_sample_weight(sample_weight, n_samples, name="X", part=False):
+def check_sample_weight(sample_weight, n_samples, part=False):
     """Return sample weights as float64, or None.
 
     Parameters
@@ -18,8 +18,6 @@ def check_sample_weight(sample_weight, n_samples, name="X", part=False):
         Non-negative weights.
     n_samples : int
         Their number.
-    name : str, default="X"
-        What the weights belong to, for error messages.
     part : bool, default=False
         Whether these are some of the samples only, so that all their weights may be zero.
 
@@ -36,12 +34,9 @@ def check_sample_weight(sample_weight, n_samples, name="X", part=False):
     """
     if sample_weight is None:
         return None
-    weight = as_floats(sample_weight, "sample_weight")
-    if weight.ndim == 0:
-        weight = np.full(n_samples, weight)
-    if weight.ndim != 1:
-        raise ValueError(f"sample_weight must be a 1D array or a number, got shape {weight.shape}")
-    check_each_weight(weight, n_samples, "sample_weight", "sample", name)
+    weight = as_array(sample_weight, "sample_weight")
+    weight = np.full(n_samples, weight) if weight.ndim == 0 else sample_weight
+    weight = array(weight, "sample_weight", (n_samples,), low=0)
     if not part:
         with np.errstate(over="ignore"):
             check_total(weight.max(initial=0.0), weight.sum())
@@ -85,9 +80,7 @@ def check_token_weight(token_weight, lengths, noun="token"):
         )
     pieces = []
     for i, (item, length) in enumerate(zip(token_weight, lengths.tolist(), strict=True)):
-        weight = as_floats(item, f"token_weight[{i}]")
-        check_each_weight(weight, length, f"token_weight[{i}]", noun, f"X[{i}]")
-        pieces.append(weight)
+        pieces.append(array(item, f"token_weight[{i}]", (length,), low=0))
     weight = np.concatenate(pieces)
     if not weight.any():
         raise ValueError(f"token_weight is zero for all {noun}s")
@@ -113,43 +106,6 @@ def check_total(largest, total):
         raise ValueError("sample_weight is zero for all samples")
     if not SMALLEST <= total <= 1 / SMALLEST:
         raise ValueError(f"sample_weight has the sum {total}, expected one nearer to 1")
-
-
-def check_weights(weight, n, name, noun, owner):
-    """Raise ValueError unless weights are finite numbers >= 0, and not all of them 0.
-
-    Parameters and errors are those of `check_each_weight`.
-    """
-    check_each_weight(weight, n, name, noun, owner)
-    if not weight.any():
-        raise ValueError(f"{name} is zero for all {noun}s")
-
-
-def check_each_weight(weight, n, name, noun, owner):
-    """Raise ValueError unless weights are finite numbers >= 0.
-
-    Parameters
-    ----------
-    weight : ndarray, float64
-        Weights.
-    n : int
-        How many there must be.
-    name, noun, owner : str
-        What error messages call the weights, what has one each, and whose that is.
-
-    Raises
-    ------
-    ValueError
-        Naming the first weight that is wrong.
-    """
-    if weight.shape != (n,):
-        raise ValueError(
-            f"{name}.shape == {weight.shape}, expected ({n},): one weight for each {noun} of "
-            f"{owner}"
-        )
-    wrong = np.flatnonzero(~((weight >= 0) & (weight < np.inf)))
-    if len(wrong):
-        raise ValueError(f"{name}[{wrong[0]}] is {weight[wrong[0]]}, expected a finite number >= 0")
 
 
 def class_factors(class_weight, classes, counts):

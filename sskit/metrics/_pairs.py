@@ -82,5 +82,5 @@ def without_sets(items, places, y_pred, ignore_label):
 
 def check_weights(sample_weight, n_samples):
     """Return one checked weight per sequence."""
-    weights = check_sample_weight(sample_weight, n_samples, "y_true")
+    weights = check_sample_weight(sample_weight, n_samples)
     return np.ones(n_samples) if weights is None else weights

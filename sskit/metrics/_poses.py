@@ -5,7 +5,7 @@ import numbers
 import numpy as np
 from sklearn.metrics import make_scorer
 
-from sskit._numbers import as_array
+from sskit._numbers import array
 from sskit.inputs.poses import check_poses, check_torso, part_errors
 from sskit.metrics._pairs import check_weights
 
@@ -59,7 +59,6 @@ def pdj_score(y_true, y_pred, *, radius=0.2, torso=None, per_part=False, sample_
     """
     if isinstance(radius, bool) or not isinstance(radius, numbers.Real) or not radius >= 0:
         raise ValueError(f"radius must be a number >= 0, got {radius!r}")
-    _check_flag(per_part)
     errors, weights = _errors(y_true, y_pred, torso, sample_weight)
     shares = np.average(errors <= radius, axis=0, weights=weights)
     return shares if per_part else float(shares.mean())
@@ -99,14 +98,13 @@ def pdj_curve(y_true, y_pred, *, radii=None, torso=None, sample_weight=None):
     >>> shares.round(2)
     array([0.33, 0.67, 0.67, 1.  ])
     """
-    radii = np.linspace(0.0, 0.5, 51) if radii is None else as_array(radii, "radii")
-    if radii.ndim != 1 or radii.dtype.kind not in "iuf" or not (radii >= 0).all():
-        raise ValueError(f"radii must be numbers >= 0 of shape (n_radii,), got {radii!r}")
+    radii = np.linspace(0.0, 0.5, 51) if radii is None else radii
+    radii = array(radii, "radii", ("n_radii",), low=0)
     errors, weights = _errors(y_true, y_pred, torso, sample_weight)
     weights = np.repeat(weights, errors.shape[1])
     order = np.argsort(errors, axis=None)
     reached = np.concatenate([[0.0], np.cumsum(weights[order])]) / weights.sum()
-    return radii.astype(np.float64), reached[np.searchsorted(errors.ravel()[order], radii, "right")]
+    return radii, reached[np.searchsorted(errors.ravel()[order], radii, "right")]
 
 
 def mean_part_error(y_true, y_pred, *, torso=None, per_part=False, sample_weight=None):
@@ -140,16 +138,9 @@ def mean_part_error(y_true, y_pred, *, torso=None, per_part=False, sample_weight
     >>> round(mean_part_error(truth, found, torso=(0, 1)), 3)
     0.133
     """
-    _check_flag(per_part)
     errors, weights = _errors(y_true, y_pred, torso, sample_weight)
     errors = np.average(errors, axis=0, weights=weights)
     return errors if per_part else float(errors.mean())
-
-
-def _check_flag(per_part):
-    """Raise ValueError unless `per_part` is True or False."""
-    if not isinstance(per_part, (bool, np.bool_)):
-        raise ValueError(f"per_part must be True or False, got {per_part!r:.80}")
 
 
 def _errors(y_true, y_pred, torso, sample_weight):

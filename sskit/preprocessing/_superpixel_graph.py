@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from sskit._numbers import as_array
 from sskit.inputs.edges import check_edges
 from sskit.inputs.graphs import check_segments
 from sskit.inputs.masks import check_mask, majority_labels
+from sskit.inputs.ragged import finite_matrix
 
 
 class SuperpixelGraph:
@@ -63,8 +63,8 @@ class SuperpixelGraph:
     """
 
     def __init__(self, features, edges, edge_features, segments):
-        self.features = _as_floats(features, "features")
-        self.edge_features = _as_floats(edge_features, "edge_features")
+        self.features = finite_matrix(features, "features")
+        self.edge_features = finite_matrix(edge_features, "edge_features")
         n_nodes = len(self.features)
         self.segments = check_segments(segments, n_nodes).astype(np.int32, copy=False)
         self.edges = check_edges(edges, n_nodes)
@@ -143,13 +143,3 @@ class SuperpixelGraph:
                 f"got an array of shape {labels.shape}"
             )
         return labels[self.segments]
-
-
-def _as_floats(values, name):
-    """Return a matrix of float32 or float64, not copied if it is one."""
-    array = values if isinstance(values, np.ndarray) else as_array(values, name)
-    if array.ndim != 2:
-        raise ValueError(f"{name} must be two-dimensional, got shape {array.shape}")
-    if array.dtype.kind not in "biuf":
-        raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}")
-    return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)

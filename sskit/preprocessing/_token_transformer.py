@@ -304,7 +304,7 @@ class TokenTransformer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
         if sp.issparse(rows):
             rows = canonical_csr(stack_csr([sp.csr_array(rows)]), owned=True)
         if isinstance(self.transformer, (DictVectorizer, FeatureHasher)):  # which take all numbers
-            check_finite(rows, offsets, "X")
+            check_finite(rows, "X", offsets)
         return RaggedArray(rows, offsets)
 
 

@@ -51,11 +51,11 @@ def test_what_scikit_learn_finds():
 @pytest.mark.parametrize(
     ("X", "y", "error", "message"),
     [
-        ([["a"], ["b"]], [0, 1], ValueError, "^X cannot be an array.*could not convert string"),
-        ([[1], [1, 2]], [0, 1], ValueError, "^X cannot be an array"),
-        ([[{}], [1]], [0, 1], TypeError, "^X cannot be an array.*argument must be a string"),
-        ([[10**400], [1]], [0, 1], ValueError, "^X cannot be an array.*too large"),
-        ([[1], [2]], [[0], [0, 1]], ValueError, "^y cannot be an array"),
+        ([["a"], ["b"]], [0, 1], ValueError, r"could not convert string.*X\[0, 0\] is 'a'"),
+        ([[1], [1, 2]], [0, 1], ValueError, "inhomogeneous"),
+        ([[{}], [1]], [0, 1], TypeError, "argument must be a string"),
+        ([[10**400], [1]], [0, 1], ValueError, r"too large.*X\[0, 0\] is 1000"),
+        ([[1], [2]], [[0], [0, 1]], ValueError, "inhomogeneous"),
         (np.zeros((2, 0)), [0, 1], ValueError, "^Found array with 0 feature"),
     ],
 )

@@ -90,10 +90,18 @@ def test_unknown_kinds(kinds, known, pattern):
         ([(X, PARENTS, "soso")], TypeError, r"^kinds of X\[0\] must be a sequence"),
         ([(X, PARENTS, 1)], TypeError, r"^kinds of X\[0\] must be a sequence"),
         ([(X, PARENTS, np.ones((4, 1)))], ValueError, r"^kinds of X\[0\] must be one-dim"),
-        ([(X, PARENTS, ["s", "", None, "s"])], ValueError, r"^kinds of X\[0\]\[2\] is None"),
-        ([(X, PARENTS, [1, 0, np.nan, 1])], ValueError, r"^kinds of X\[0\]\[2\] is nan"),
-        ([(X, PARENTS, [1, 0, 0.5, 1])], ValueError, r"kinds of X\[0\]\[2\] is 0.5"),
-        ([(X, PARENTS, [1, 0, "a", 1])], TypeError, r"^kinds of X\[0\]\[0\] is 1 but kinds of X"),
+        (
+            [(X, PARENTS, ["s", "", None, "s"])],
+            ValueError,
+            r"edges of X\[0\]\[1\] is None",
+        ),
+        ([(X, PARENTS, [1, 0, np.nan, 1])], ValueError, r"^kinds of edges of X\[0\]\[1\] is nan"),
+        ([(X, PARENTS, [1, 0, 0.5, 1])], ValueError, r"kinds of edges of X\[0\]\[1\] is 0.5"),
+        (
+            [(X, PARENTS, [1, 0, "a", 1])],
+            TypeError,
+            r"^kinds of edges of X\[0\]\[0\] is 1 but",
+        ),
         ([(X, PARENTS, KINDS, 0)], ValueError, r"^X\[0\] must be a tree .* got 4 items"),
     ],
 )
@@ -117,7 +125,7 @@ def test_bad_kinds(trees, error, pattern):
         ([(X, [-2, -1, 1, 1])], ValueError, r"parents of X\[0\]\[0\] is -2"),
         ([(X[:0], [])], ValueError, r"X\[0\] has features of shape"),
         ([(X, PARENTS), (X[:, :1], PARENTS)], ValueError, r"X\[1\] has 1 features but X\[0\]"),
-        ([(X * np.nan, PARENTS)], ValueError, r"features of X\[0\] contain NaN"),
+        ([(X * np.nan, PARENTS)], ValueError, r"features of X\[0\] contains NaN"),
     ],
 )
 def test_bad_trees(trees, error, pattern):

@@ -40,7 +40,8 @@ def test_holds_what_it_was_given():
 def test_memory_map_stays_on_disk(tmp_path):
     path = tmp_path / "features.npy"
     np.save(path, np.ones((3, 2), dtype=np.float32))
-    assert isinstance(make_graph(features=np.load(path, mmap_mode="r")).features, np.memmap)
+    features = np.load(path, mmap_mode="r")
+    assert np.shares_memory(make_graph(features=features).features, features)
 
 
 def test_unpacks_as_a_triple():
@@ -127,19 +128,19 @@ def test_round_trip():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"features": np.ones(3)}, r"features must be two-dimensional, got shape \(3,\)"),
+        ({"features": np.ones(3)}, r"features must be two-dimensional"),
         ({"features": [["a"]] * 3}, "features must hold numbers, got dtype <U1"),
-        ({"features": np.ones((2, 2))}, "segments go from 0 to 2, expected nodes from 0 to 1"),
+        ({"features": np.ones((2, 2))}, r"segments\[1, 1\] is 2"),
         ({"features": np.ones((4, 2))}, "segments leave node 3 without a pixel"),
         ({"edges": EDGES[:, :1]}, r"edges must be integers .*, got shape \(3, 1\)"),
         ({"edges": EDGES[:2]}, "there are 2 edges but 3 rows of edge_features"),
         ({"edges": EDGES.astype(float)}, "edges must be integers .* and dtype float64"),
-        ({"edges": EDGES + 1}, r"edges\[\d\] is \(\d, 3\), expected nodes from 0 to 2"),
-        ({"edges": EDGES - 1}, r"edges\[0\] is \(-1, \d\), expected nodes from 0 to 2"),
+        ({"edges": EDGES + 1}, r"edges\[1, 1\] is 3"),
+        ({"edges": EDGES - 1}, r"edges\[0, 0\] is -1"),
         ({"edges": [[0, 1], [2, 2], [0, 2]]}, r"edges\[1\] joins node 2 to itself"),
         ({"edge_features": np.ones(3)}, "edge_features must be two-dimensional"),
         ({"segments": SEGMENTS.ravel()}, "segments must be integers of shape"),
-        ({"segments": SEGMENTS - 1}, "segments go from -1 to"),
+        ({"segments": SEGMENTS - 1}, r"segments\[0, 0\] is -1"),
     ],
 )
 def test_bad_parts(changes, message):

@@ -9,7 +9,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils._param_validation import StrOptions
 
-from sskit._numbers import as_floats, shortened
+from sskit._numbers import array, shortened
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.columns import StandardizeMixin
@@ -31,7 +31,7 @@ from sskit.inputs.label_sets import (
 )
 from sskit.inputs.rows import check_classes, check_rows
 from sskit.inputs.stacking import FeatureScale
-from sskit.inputs.weights import check_sample_weight, check_weights
+from sskit.inputs.weights import check_sample_weight
 
 # Times the mean squared norm of a row, over their number; chosen on ten tables, see the user guide.
 LAM_FACTOR = 0.1
@@ -403,8 +403,9 @@ def label_costs(loss, label_weight, n_labels):
     """
     weight = np.ones(n_labels)
     if label_weight is not None:
-        weight = as_floats(label_weight, "label_weight")
-        check_weights(weight, n_labels, "label_weight", "label", "y")
+        weight = array(label_weight, "label_weight", (n_labels,), low=0)
+        if not weight.any():
+            raise ValueError("label_weight is zero for all labels")
     return weight / n_labels if loss == "hamming" else weight
 
 

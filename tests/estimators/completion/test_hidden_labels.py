@@ -396,7 +396,11 @@ ONES = [np.ones(len(labels)) for labels in Y]
 BAD_WEIGHTS = [
     (3.0, TypeError, "one array of weights per sample, got float"),
     (ONES[:-1], ValueError, "X has 14 samples but token_weight has 13 items"),
-    ([*ONES[:-1], [1.0]], ValueError, r"token_weight\[13\].shape == \(1,\), expected"),
+    (
+        [*ONES[:-1], [1.0]],
+        ValueError,
+        r"token_weight\[13\] must .* shape \(1,\)",
+    ),
     ([[-1.0] * len(w) for w in ONES], ValueError, r"token_weight\[0\]\[0\] is -1.0, expected"),
     ([np.full(len(w), np.nan) for w in ONES], ValueError, r"token_weight\[0\]\[0\] is nan"),
     ([["a"] * len(w) for w in ONES], ValueError, r"token_weight\[0\]"),

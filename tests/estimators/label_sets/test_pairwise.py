@@ -338,9 +338,9 @@ def test_threads_change_nothing(data):
 
 
 BAD = [
-    ({"edges": [[0, 4]]}, {}, r"^edges\[0\] is \(0, 4\), expected labels from 0 to 3"),
+    ({"edges": [[0, 4]]}, {}, r"^edges\[0, 1\] is 4"),
     ({"inference": "tree"}, {}, "^inference='tree' needs edges without a cycle"),
-    ({"label_weight": [1, 1]}, {}, r"^label_weight.shape == \(2,\), expected \(4,\)"),
+    ({"label_weight": [1, 1]}, {}, r"^label_weight must be numbers of shape \(4,\)"),
     ({"label_weight": [1, -1, 1, 1]}, {}, r"^label_weight\[1\] is -1.0"),
     ({"label_weight": [1, np.nan, 1, 1]}, {}, r"^label_weight\[1\] is nan"),
     ({"label_weight": [0, 0, 0, 0]}, {}, "^label_weight is zero for all labels"),

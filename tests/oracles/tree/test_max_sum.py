@@ -189,7 +189,7 @@ def test_input_is_not_modified():
         ([[0, 1], [1, 2], [2, 0]], [1, 1, 1], "edge 2 between the nodes 2 and 0 closes a cycle"),
         ([[0, 1], [1, 0]], [1, 1], "edge 1 between the nodes 1 and 0 closes a cycle"),
         ([[0, 0]], [1], r"edges\[0\] joins node 0 to itself"),
-        ([[0, 3]], [1], r"edges\[0\] is \(0, 3\), expected nodes from 0 to 2"),
+        ([[0, 3]], [1], r"edges\[0, 1\] is 3"),
         ([[0, 1]], [np.nan], r"pairwise\[0\] is nan, expected a number or -inf"),
         ([[0, 1]], [np.inf], r"pairwise\[0\] is inf, expected a number or -inf"),
         ([[0, 1]], [[1, 2, 3]], "pairwise must have shape"),

@@ -251,7 +251,7 @@ FIT = [
     tagger("weight_zeros", ValueError, "^sample_weight is zero", sample_weight=np.zeros(6)),
     tagger("weight_length", ValueError, r"^sample_weight must be numbers of shape \(6,\)",
            sample_weight=np.ones(5)),
-    tagger("weight_2d", ValueError, r"sample_weight must .* \(6, 2\)", sample_weight=np.ones((6, 2))),
+    tagger("weight_2d", ValueError, r"sample_weight .* \(6, 2\)", sample_weight=np.ones((6, 2))),
     tagger("weight_strings", ValueError, "^sample_weight must hold numbers",
            sample_weight=["a"] * 6),
     tagger("weight_digits", ValueError, "^sample_weight must hold numbers",

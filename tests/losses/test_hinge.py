@@ -461,7 +461,7 @@ BAD = [
         {"structure": "graph"},
         (U, A, Y),
         {"edges": [[(0, 1)], [(0, -1)]]},
-        "edges.0. of graph 1 is .0, -1.",
+        "edges.0, 1. of graph 1 is -1",
     ),
     (
         {"structure": "graph"},

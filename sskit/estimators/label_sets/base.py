@@ -1,6 +1,7 @@
 """What estimators of sets of labels share."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from sskit.estimators.base.known import check_known
 from sskit.estimators.base.linear import linear_scores, row_scale
 from sskit.estimators.reasons.columns import Columns, read_rows
 from sskit.estimators.reasons.weights import WeightsFrameMixin
+from sskit.inputs.edges import check_edges
 from sskit.inputs.label_sets import (
     check_entries,
     check_indicator,
@@ -86,8 +88,8 @@ class LabelSetClassifier(WeightsFrameMixin, ClassifierMixin, StandardizeMixin, S
     """Base of the estimators of sets of labels.
 
     A subclass implements ``_make_model(facts)``, the model for training data;
-    ``_structure(model)``, fitted attributes of it; and, where its model depends on which labels go
-    together, ``_shares(truths, weight)``. The model of the fit stays, as `_model`.
+    ``_structure(model)``, fitted attributes of it; ``_kind()``, of which the fitted estimator makes
+    it again; and, where its model depends on which labels go together, ``_shares(truths, weight)``.
     """
 
     _parameter_constraints = {
@@ -186,7 +188,6 @@ class LabelSetClassifier(WeightsFrameMixin, ClassifierMixin, StandardizeMixin, S
             "classes_": classes,
             "n_features_in_": facts.n_features,
             "_form": form,
-            "_model": model,
             **self._structure(model),
             **columns.attributes(),
         }
@@ -194,6 +195,15 @@ class LabelSetClassifier(WeightsFrameMixin, ClassifierMixin, StandardizeMixin, S
             shared["intercept_"] = np.zeros(facts.n_labels)
         to_attributes, lam = BlockAttributes(model.layout, shared), default_lam(facts.scale, cost)
         return TrainingTask(problem, model.layout, lam, to_attributes, classes)
+
+    @property
+    def _model(self):
+        """The model of the fitted estimator; that of an equal one serves all requests."""
+        kind, name, *options = self._kind()
+        shape = np.size(getattr(self, name)) // 2, 2
+        check_numbers(self, {name: shape}, integer=True, finite=False)
+        edges = getattr(self, name).astype(np.int64, copy=False).tobytes()
+        return fitted_model(kind, self.n_features_in_, len(self.coef_), edges, *options)
 
     def _answer(self, X, known):
         """Return scores of the labels alone, the best sets, and which labels are not free to be so.
@@ -355,6 +365,14 @@ class LabelSetClassifier(WeightsFrameMixin, ClassifierMixin, StandardizeMixin, S
         tags.classifier_tags.multi_class = False
         tags.classifier_tags.multi_label = True
         return tags
+
+
+@lru_cache(maxsize=16)
+def fitted_model(kind, n_features, n_labels, edges, *options):
+    """Return a model of this kind, of the bytes of its edges, checked."""
+    edges = np.frombuffer(edges, dtype=np.int64).reshape(-1, 2)
+    edges = check_edges(edges, n_labels, noun="label")
+    return kind(n_features, n_labels, edges, True, *options)
 
 
 def as_frame(sets, names, X):

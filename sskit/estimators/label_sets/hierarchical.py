@@ -186,4 +186,8 @@ class HierarchicalMultilabel(LabelSetClassifier):
 
     def _structure(self, model):
         """Return fitted attributes that say how labels depend on each other."""
-        return {"hierarchy_": model.hierarchy.edges.copy()}
+        return {"hierarchy_": model.hierarchy.edges}
+
+    def _kind(self):
+        """Return the kind of model, and the attribute with its edges."""
+        return HierarchyModel, "hierarchy_"

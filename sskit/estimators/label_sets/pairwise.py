@@ -4,10 +4,10 @@ import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from sskit.estimators.base.estimator import SOLVERS
-from sskit.estimators.base.fitted_state import check_numbers
+from sskit.estimators.base.fitted_state import check_choice, check_numbers
 from sskit.estimators.label_sets.base import LabelSetClassifier
 from sskit.models.label_sets.label_graph import label_edges, label_shares
-from sskit.models.label_sets.model import PairwiseModel
+from sskit.models.label_sets.model import ORACLES, PairwiseModel
 
 
 class MultilabelPairwise(LabelSetClassifier):
@@ -246,9 +246,14 @@ class MultilabelPairwise(LabelSetClassifier):
     def _structure(self, model):
         """Return fitted attributes that say how labels depend on each other."""
         none = {} if len(model.ends) else {"pairwise_": np.empty(0)}
-        return {"edges_": model.ends.copy(), "inference_": model.inference} | none
+        return {"edges_": model.ends, "inference_": model.inference} | none
+
+    def _kind(self):
+        """Return the kind of model, the attribute with its edges, and what else it needs."""
+        check_choice(self, "inference_", self.inference_, tuple(ORACLES))
+        return PairwiseModel, "edges_", self.inference_
 
     def _pairs(self):
         """Return the scores of pairs of labels, once they are found to be sound."""
-        check_numbers(self, {"pairwise_": (len(self._model.ends),)})
+        check_numbers(self, {"pairwise_": (np.size(self.edges_) // 2,)})
         return self.pairwise_

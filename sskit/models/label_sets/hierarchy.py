@@ -3,8 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 
-from sskit.inputs.parents import check_parents
-from sskit.oracles.label_sets.functions import check_dag
+from sskit.oracles.label_sets.functions import read_hierarchy
 
 
 class Hierarchy:
@@ -33,12 +32,8 @@ class Hierarchy:
     """
 
     def __init__(self, hierarchy, n_labels):
-        self.edges = np.unique(given_edges(hierarchy, n_labels), axis=0)
+        self.edges, self.parents = read_hierarchy(hierarchy, n_labels, "y")
         child, parent = self.edges.T
-        self.parents = None
-        if len(np.unique(child)) == len(child):
-            self.parents = np.full(n_labels, -1, dtype=np.int32)
-            self.parents[child] = parent
         graph = sp.csr_array((np.ones(len(child)), (child, parent)), shape=(n_labels, n_labels))
         self.ancestors = reachable(graph)
         self.descendants = self.ancestors.T.tocsr()
@@ -58,31 +53,6 @@ class Hierarchy:
         """
         n_below = sets.astype(np.float64) @ self.ancestors
         return np.ascontiguousarray(n_below > 0, dtype=np.uint8)
-
-
-def given_edges(hierarchy, n_labels):
-    """Return the edges (child, parent) of a hierarchy in either form, checked."""
-    try:
-        array = np.asarray([] if hierarchy is None else hierarchy)
-    except ValueError:
-        array = np.empty((0, 0, 0))
-    if array.ndim not in (1, 2):
-        raise ValueError(
-            f"hierarchy must have the shape ({n_labels},), the parents of the labels, or "
-            "(n_edges, 2), pairs (child, parent)"
-        )
-    try:
-        if array.ndim == 2 or array.size == 0:
-            return check_dag(array, n_labels)
-        parents = check_parents(array, "parents", noun="label")
-    except ValueError as error:
-        raise ValueError(f"hierarchy: {error}") from None
-    if len(parents) != n_labels:
-        raise ValueError(
-            f"hierarchy has the parents of {len(parents)} labels, but y has {n_labels} labels"
-        )
-    child = np.flatnonzero(parents >= 0).astype(np.int32)
-    return np.stack([child, parents[child]], axis=1)
 
 
 def reachable(graph):

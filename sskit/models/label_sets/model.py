@@ -11,9 +11,9 @@ from sskit.models.label_sets.label_graph import choose_inference, label_graph
 from sskit.models.label_sets.structure import LabelSetStructure
 from sskit.models.layout import WeightLayout
 from sskit.models.structure import NodeLoss, StructuredProblem
+from sskit.oracles.label_sets.functions import closed_sets
 from sskit.oracles.label_sets.sets import (
     CountedSlack,
-    DagClosure,
     EnumeratedSets,
     EnumeratedSlack,
     RoofDuality,
@@ -260,9 +260,7 @@ class HierarchyModel(LabelSetModel):
 
     def make_oracle(self):
         """Return a new oracle."""
-        if self.hierarchy.parents is None:
-            return DagClosure(self.hierarchy.edges)
-        return TreeSets(self.hierarchy.parents)
+        return closed_sets(self.hierarchy.edges, self.hierarchy.parents)
 
     def make_slack(self, cost):
         """Return what finds sets for slack rescaling, if no label has several parents."""

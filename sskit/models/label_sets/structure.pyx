@@ -56,6 +56,7 @@ cdef class LabelSetStructure(Structure):
     cdef const int32_t[:, ::1] ends
     # scratch
     cdef double[::1] augmented               # (n_labels,) scores of labels with the loss
+    cdef int32_t[::1] true_code
     cdef SetScores asked                     # what the oracle is asked
 
     def __cinit__(self, LabelSetOracle oracle, cost, ends, domain, bint costly,
@@ -67,6 +68,7 @@ cdef class LabelSetStructure(Structure):
         self.max_code_length = self.max_support = self.n_labels + self.n_edges
         self.exact, self.lock_free, self.costly = oracle.exact, oracle.lock_free, costly
         self.augmented = np.zeros(self.n_labels)
+        self.true_code = np.zeros(self.max_code_length, dtype=np.int32)
         self.asked.n_labels, self.asked.n_edges = self.n_labels, self.n_edges
         self.asked.ends = &self.ends[0, 0]
 
@@ -110,16 +112,12 @@ cdef class LabelSetStructure(Structure):
     ) except -1 nogil:
         cdef Py_ssize_t j, n = 0
         cdef int32_t more
-        for j in range(self.n_labels):
-            more = ONE * truth[j] - code[j]
-            index[n] = <int32_t>(self.base + j)
-            value[n] = more / <double>ONE
-            n += more != 0
-        code += self.n_labels
-        for j in range(self.n_edges):
-            more = ONE * (truth[self.ends[j, 0]] & truth[self.ends[j, 1]]) - code[j]
+        self.truth_code(b, truth, &self.true_code[0])
+        for j in range(self.max_code_length):
+            more = self.true_code[j] - code[j]
             if more != 0:
-                index[n] = <int32_t>j
+                # the scores of pairs come first
+                index[n] = <int32_t>(j - self.n_labels if j >= self.n_labels else self.base + j)
                 value[n] = more / <double>ONE
                 n += 1
         return n

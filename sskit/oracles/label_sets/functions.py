@@ -4,7 +4,6 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from sskit._numbers import as_array
 from sskit.inputs.edges import check_edges
 from sskit.inputs.parents import check_parents
 from sskit.oracles.gate import check_numbers
@@ -27,6 +26,65 @@ def check_dag(edges, n_labels):
     if len(cyclic):
         raise ValueError(f"label {cyclic.min()} is its own ancestor")
     return edges
+
+
+def read_hierarchy(hierarchy, n_labels, what):
+    """Return the edges of a hierarchy of labels, and the parents if no label has several.
+
+    Parameters
+    ----------
+    hierarchy : array-like of shape (n_labels,) or (n_edges, 2), or None
+        The parent of each label, -1 if it has none; or edges (child, parent); or no edges.
+    n_labels : int
+        Number of labels L.
+    what : str
+        What has so many labels, for error messages.
+
+    Returns
+    -------
+    edges : ndarray of shape (n_edges, 2), int32
+        Pairs (child, parent), sorted, each once.
+    parents : ndarray of shape (n_labels,), int32, or None
+        -1 where there is none; None if a label has more than one parent.
+
+    Raises
+    ------
+    ValueError
+        Naming the label or the edge that is wrong, or a label on a cycle.
+    """
+    try:
+        array = np.asarray([] if hierarchy is None else hierarchy)
+    except ValueError:
+        array = np.empty((0, 0, 0))
+    if array.ndim not in (1, 2):
+        raise ValueError(
+            f"hierarchy must have the shape ({n_labels},), the parents of the labels, or "
+            "(n_edges, 2), pairs (child, parent)"
+        )
+    of_parents = array.ndim == 1 and array.size > 0
+    if of_parents and len(array) != n_labels:
+        raise ValueError(
+            f"hierarchy has the parents of {len(array)} labels, but {what} has {n_labels} labels"
+        )
+    try:
+        if of_parents:
+            parents = check_parents(array, "parents", noun="label")
+            child = np.flatnonzero(parents >= 0)
+            array = np.stack([child, parents[child]], axis=1)
+        edges = np.unique(check_dag(array, n_labels), axis=0)
+    except ValueError as error:
+        raise ValueError(f"hierarchy: {error}") from None
+    child, parent = edges.T
+    parents = None
+    if len(np.unique(child)) == len(child):
+        parents = np.full(n_labels, -1, dtype=np.int32)
+        parents[child] = parent
+    return edges, parents
+
+
+def closed_sets(edges, parents):
+    """Return an oracle of the sets that hold all ancestors, of what `read_hierarchy` returned."""
+    return DagClosure(edges) if parents is None else TreeSets(parents)
 
 
 def closure(gains, hierarchy):
@@ -74,18 +132,7 @@ def closure(gains, hierarchy):
     (array([1, 1, 1, 1], dtype=int32), 1.5)
     """
     gains = check_numbers(gains, "gains", "(n_labels,)")
-    hierarchy = as_array(hierarchy, "hierarchy")
-    try:
-        if hierarchy.ndim == 2:
-            oracle = DagClosure(check_dag(hierarchy, len(gains)))
-        else:
-            if hierarchy.shape != (0,):
-                hierarchy = check_parents(hierarchy, "parents", noun="label")
-            oracle = TreeSets(hierarchy.astype(np.int32))
-    except ValueError as error:
-        raise ValueError(f"hierarchy: {error}") from None
-    if hierarchy.ndim == 1 and len(hierarchy) != len(gains):
-        raise ValueError(f"the hierarchy has {len(hierarchy)} labels, got {len(gains)}")
+    oracle = closed_sets(*read_hierarchy(hierarchy, len(gains), "gains"))
     none = np.zeros((0, 2), dtype=np.int32), np.zeros(0)
     labels = find_label_set(oracle, gains, *none)[0].astype(np.int32)
     with np.errstate(over="ignore"):

@@ -58,8 +58,8 @@ cdef class SwappedPairs:
         self, Py_ssize_t n, const int32_t* grade, const double* score, Py_ssize_t stride,
         double loss_weight, int32_t* code
     ) noexcept nogil:
-        cdef int64_t pairs = self.count_pairs(n, grade), wrong = 0, inserted = 0, found
-        cdef Py_ssize_t t, g, q, n_grades = self.count_below(n, grade)
+        cdef int64_t pairs = self.count_pairs(n, grade), wrong = 0, inserted, found
+        cdef Py_ssize_t t, g, q, upper, n_grades = self.count_below(n, grade)
         cdef pair[double, int32_t]* rows = self.rows.data()
         cdef double s
         for t in range(n):
@@ -71,29 +71,26 @@ cdef class SwappedPairs:
         if not pairs:
             return 0.0
         sort(rows, rows + n)    # the highest score first, of equal ones the first row
-        for g in range(n_grades):
-            self.tree[g + 1] = 0
         # a pair is in order if the lower score plus the weight is at most the higher one; both
         # sweeps ask that in the same words, so that they count the same pairs
-        q = n - 1
-        for t in range(n - 1, -1, -1):
-            s, g = -rows[t].first, grade[rows[t].second]
-            while q >= 0 and -rows[q].first + loss_weight <= s:
-                self.insert(grade[rows[q].second], n_grades)
-                q -= 1
-            found = self.of_grade[g] - self.inserted_below(g)
-            code[rows[t].second] += <int32_t>found
-            wrong += found
-        for g in range(n_grades):
-            self.tree[g + 1] = 0
-        q = n - 1
-        for t in range(n - 1, -1, -1):
-            s, g = -rows[t].first + loss_weight, grade[rows[t].second]
-            while q >= 0 and -rows[q].first < s:
-                self.insert(grade[rows[q].second], n_grades)
-                inserted += 1
-                q -= 1
-            code[rows[t].second] -= <int32_t>(inserted - self.inserted_below(g + 1))
+        for upper in range(2):
+            for g in range(n_grades):
+                self.tree[g + 1] = 0
+            q, inserted = n - 1, 0
+            for t in range(n - 1, -1, -1):
+                s, g = -rows[t].first, grade[rows[t].second]
+                while q >= 0 and (
+                    -rows[q].first < s + loss_weight if upper else -rows[q].first + loss_weight <= s
+                ):
+                    self.insert(grade[rows[q].second], n_grades)
+                    inserted += 1
+                    q -= 1
+                if upper:
+                    found = self.inserted_below(g + 1) - inserted
+                else:
+                    found = self.of_grade[g] - self.inserted_below(g)
+                    wrong += found
+                code[rows[t].second] += <int32_t>found
         return (<double>wrong) / pairs
 
     cdef void insert(self, Py_ssize_t g, Py_ssize_t n_grades) noexcept nogil:

@@ -4,12 +4,12 @@ import numpy as np
 
 from libc.math cimport INFINITY, sqrt
 from libc.stdint cimport int32_t, uint64_t
+from libcpp.algorithm cimport max_element
 
 from sskit.core.decomposition cimport Factors
 from sskit.core.lanes cimport LANES
 
 cdef extern from "factor_kernels.hpp" namespace "sskit":
-    Py_ssize_t first_largest(const double* x, Py_ssize_t n) noexcept nogil
     Py_ssize_t best_pair(
         const double* rows, Py_ssize_t n_rows, Py_ssize_t n_states, const double* first,
         const double* second, double* most
@@ -101,11 +101,12 @@ cdef class FactorSweep(Sweep):
             self.look_at_node(i, f, full)
         else:
             self.look_at_edge(i, f - self.factors.n_nodes, full)
-        return first_largest(self.gain.data(), self.gain.size())
+        return max_element(self.gain.begin(), self.gain.end()) - self.gain.begin()
 
     cdef int look_at_node(self, Py_ssize_t i, Py_ssize_t j, bint full) except -1 nogil:
         cdef Py_ssize_t n_states = self.factors.n_states, start = 0, stop = 0, part = 0, m
         cdef double* score = &self.score[0]
+        cdef double nothing = 0.0, most = -INFINITY
         cdef Share share
         if full:
             if self.n_parts > 1:
@@ -126,7 +127,11 @@ cdef class FactorSweep(Sweep):
             )
         self.first.pour_into(score)
         if full:
-            start += first_largest(score + start, stop - start)
+            # less the zeros that nothing was said of, with the spare ones behind them
+            start += max(best_pair(
+                score + start, 1, stop - start, &nothing,
+                self.second.at.data() + n_states - (stop - start), &most
+            ), 0)
             give(&self.mixes[j], <int32_t>start, 0, 0.0)
         for share in self.mixes[j]:
             self.gain.push_back(score[share.label[0]])

@@ -110,7 +110,7 @@ def test_no_labels():
         ([1, 1], [0, -1], "label 0 is its own ancestor"),
         ([1, 1], [-1, 2], r"parents\[1\] is 2, expected integers >= -1 and <= 1"),
         ([1, 1], [-2, 0], r"parents\[0\] is -2"),
-        ([1, 1], [-1, 0, 0], "the hierarchy has 3 labels, got 2"),
+        ([1, 1], [-1, 0, 0], "hierarchy has the parents of 3 labels, but gains has 2 labels"),
         ([1, 1], [-1.0, 0.0], "parents must be integers of shape"),
         ([1, 1], [[0, 1], [1, 0]], "label 0 is its own ancestor"),
         ([1, 1], [[1, 1]], "label 1 is its own ancestor"),

@@ -12,20 +12,13 @@ from sskit.core.memory cimport grown
 from sskit.core.stop import CutShort
 
 
-cdef int reserve_entries(Block* block, Py_ssize_t n) except -1 nogil:
-    if n > block.capacity:
-        n = max(n, 2 * block.capacity)
-        block.index = <int32_t*>grown(block.index, n * sizeof(int32_t))
-        block.value = <double*>grown(block.value, n * sizeof(double))
-        block.capacity = n
-    return 0
+cdef Py_ssize_t plane_memory(Py_ssize_t n, Py_ssize_t size) noexcept nogil:
+    return size * ((2 + size) * sizeof(double) + (n + 1) * sizeof(int32_t))
 
 
 cdef int resize_block(Block* block, Py_ssize_t n, Py_ssize_t size) except -1 nogil:
     # one piece of memory for all, which begins with the weights: planes are many and small
-    cdef double* numbers = <double*>grown(
-        NULL, size * ((2 + size) * sizeof(double) + (n + 1) * sizeof(int32_t))
-    )
+    cdef double* numbers = <double*>grown(NULL, plane_memory(n, size))
     cdef Block old = block[0]
     cdef Py_ssize_t row
     block.weight = numbers
@@ -48,10 +41,8 @@ cdef int resize_block(Block* block, Py_ssize_t n, Py_ssize_t size) except -1 nog
     return 0
 
 
-cdef void free_block(Block* block) noexcept nogil:
-    free(block.index)
-    free(block.value)
-    free(block.weight)
+cdef Py_ssize_t max_entries(Problem problem) noexcept nogil:
+    return max(problem.max_support, problem.max_statistics, 1)
 
 
 cdef class DualState:
@@ -75,19 +66,28 @@ cdef class DualState:
         self.n_blocks = problem.n_blocks
         for i in range(self.n_blocks):
             self.code_length[i] = problem.code_length(i)
-            self.blocks[i].aggregate = 1.0
+            resize_block(&self.blocks[i], self.code_length[i], 1)
+            problem.truth(i, self.blocks[i].code)
+            self.blocks[i].weight[0] = 1.0
+            self.blocks[i].plane_loss[0] = 0.0
+            self.blocks[i].last_used[0] = 0
+            self.blocks[i].n_planes = 1
+        self.scratch = Direction(problem.max_statistics)
+        self.index = np.zeros(max_entries(problem), dtype=np.int32)
+        self.value = np.zeros(max_entries(problem))
 
     def __del__(self):
-        cdef Py_ssize_t i, p
+        cdef Py_ssize_t i
         for i in range(self.n_blocks):
-            for p in range(self.blocks[i].n_planes):
-                self.problem.plane_store.forget(i, self.blocks[i].code + p * self.code_length[i])
+            self.clear(i)
 
     def __dealloc__(self):
         cdef Py_ssize_t i
         if self.blocks != NULL:
             for i in range(self.n_blocks):
-                free_block(&self.blocks[i])
+                free(self.blocks[i].index)
+                free(self.blocks[i].value)
+                free(self.blocks[i].weight)
             free(self.blocks)
 
     cdef int match(self, Problem problem) except -1:
@@ -97,36 +97,59 @@ cdef class DualState:
 
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
         cdef Block* block = &self.blocks[i]
-        cdef Py_ssize_t n = block.n_planes
         prefetch_memory(block.index, block.n * sizeof(int32_t))
         prefetch_memory(block.value, block.n * sizeof(double))
-        prefetch_memory(block.code, n * self.code_length[i] * sizeof(int32_t))
-        prefetch_memory(block.weight, n * sizeof(double))
-        prefetch_memory(block.plane_loss, n * sizeof(double))
-        prefetch_memory(block.last_used, n * sizeof(int32_t))
-        prefetch_memory(block.gram, block.n_gram * block.plane_capacity * sizeof(double))
+        prefetch_memory(block.weight, plane_memory(self.code_length[i], block.plane_capacity))
 
     cdef void prefetch_block(self, Py_ssize_t i) noexcept nogil:
         prefetch_memory(&self.blocks[i], sizeof(Block))
 
-    cdef double dot(self, Py_ssize_t i, const double* theta) noexcept nogil:
+    cdef Py_ssize_t plane(
+        self, Problem problem, Py_ssize_t i, Py_ssize_t p, int32_t* index, double* value
+    ) except -1 nogil:
+        cdef Block* block = &self.blocks[i]
+        if p > 0:
+            return problem.plane(i, block.code + p * self.code_length[i], index, value)
+        if block.n > 0:
+            memcpy(index, block.index, block.n * sizeof(int32_t))
+            memcpy(value, block.value, block.n * sizeof(double))
+        return block.n
+
+    cdef double loss(self, Py_ssize_t i) noexcept nogil:
         cdef Block* block = &self.blocks[i]
         cdef double total = 0.0
-        cdef Py_ssize_t e
-        for e in range(block.n):
-            total += block.value[e] * theta[block.index[e]]
+        cdef Py_ssize_t p
+        for p in range(block.n_planes):
+            total += block.weight[p] * block.plane_loss[p]
         return total
 
-    cdef void add_to(self, Py_ssize_t i, Direction delta, double scale) noexcept nogil:
-        delta.add(self.blocks[i].index, self.blocks[i].value, self.blocks[i].n, scale)
+    # delta += scale * psi of plane p
+    cdef int add_plane(
+        self, Py_ssize_t i, Py_ssize_t p, Direction delta, double scale
+    ) except -1 nogil:
+        cdef Py_ssize_t n = self.plane(self.problem, i, p, &self.index[0], &self.value[0])
+        delta.add(&self.index[0], &self.value[0], n, scale)
+        return 0
+
+    cdef int add_to(self, Py_ssize_t i, Direction delta, double scale) except -1 nogil:
+        cdef Py_ssize_t p
+        for p in range(self.blocks[i].n_planes):
+            if self.blocks[i].weight[p] > 0.0:
+                self.add_plane(i, p, delta, scale * self.blocks[i].weight[p])
+        return 0
 
     cdef int advance(
         self, Py_ssize_t i, Direction delta, double step, double loss_change
     ) except -1 nogil:
         cdef Block* block = &self.blocks[i]
-        cdef Py_ssize_t e
+        cdef Py_ssize_t e, n
         cdef int32_t j
-        reserve_entries(block, block.n + delta.n)
+        n = block.n + delta.n
+        if n > block.capacity:
+            n = max(n, 2 * block.capacity)
+            block.index = <int32_t*>grown(block.index, n * sizeof(int32_t))
+            block.value = <double*>grown(block.value, n * sizeof(double))
+            block.capacity = n
         for e in range(block.n):
             j = block.index[e]
             if delta.seen[j]:
@@ -140,55 +163,21 @@ cdef class DualState:
                 block.index[block.n] = j
                 block.value[block.n] = step * delta.value[j]
                 block.n += 1
-        block.loss += loss_change
-        return 0
-
-    cdef int set_mix(self, Py_ssize_t i, Direction delta, double loss) except -1 nogil:
-        self.blocks[i].n = 0
-        self.advance(i, delta, 1.0, 0.0)
-        self.blocks[i].loss = loss
+        block.plane_loss[0] += loss_change
+        block.n_gram = 0
         return 0
 
     cdef int assign(self, Py_ssize_t i, Direction delta, double loss) except -1 nogil:
-        cdef Block* block = &self.blocks[i]
-        cdef Py_ssize_t slot
-        self.set_mix(i, delta, loss)
-        for slot in range(block.n_planes):
-            block.weight[slot] = 0.0
-        block.aggregate = 1.0
+        self.blocks[i].n = 0
+        self.advance(i, delta, 1.0, 0.0)
+        self.blocks[i].plane_loss[0] = loss
         return 0
-
-    cdef void blend(self, Py_ssize_t i, Py_ssize_t slot, double step) noexcept nogil:
-        cdef Block* block = &self.blocks[i]
-        cdef Py_ssize_t p
-        cdef double stored = 0.0
-        for p in range(block.n_planes):
-            block.weight[p] *= 1.0 - step
-            if p == slot:
-                block.weight[p] += step
-            stored += block.weight[p]
-        # from the others, so that the sum stays one without drift
-        block.aggregate = max(1.0 - stored, 0.0)
-
-    cdef void shift(
-        self, Py_ssize_t i, Py_ssize_t source, Py_ssize_t target, double amount
-    ) noexcept nogil:
-        cdef Block* block = &self.blocks[i]
-        cdef double* origin = &block.aggregate if source < 0 else &block.weight[source]
-        # all of it: exactly zero is left (a drop step)
-        origin[0] = 0.0 if amount >= origin[0] else origin[0] - amount
-        if target < 0:
-            block.aggregate += amount
-        else:
-            block.weight[target] += amount
-
-    cdef bint has_aggregate(self, Py_ssize_t i) noexcept nogil:
-        return self.blocks[i].aggregate > 1e-12
 
     cdef Py_ssize_t find(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
         cdef Block* block = &self.blocks[i]
         cdef Py_ssize_t p, n = self.code_length[i]
-        for p in range(block.n_planes):
+        cdef bint merged = block.n > 0 or block.plane_loss[0] != 0.0
+        for p in range(merged, block.n_planes):
             if memcmp(block.code + p * n, code, n * sizeof(int32_t)) == 0:
                 return p
         return -1
@@ -203,7 +192,7 @@ cdef class DualState:
         slot = block.n_planes
         if slot == block.plane_capacity:
             # by a half, not double: the Gram matrix grows with the square
-            self.resize_planes(i, max(4, slot + slot // 2))
+            resize_block(block, n, max(4, slot + slot // 2))
         self.problem.plane_store.keep(i, code)
         memcpy(block.code + slot * n, code, n * sizeof(int32_t))
         block.weight[slot] = 0.0
@@ -212,15 +201,13 @@ cdef class DualState:
         block.n_planes += 1
         return slot
 
-    cdef int resize_planes(self, Py_ssize_t i, Py_ssize_t size) except -1 nogil:
-        return resize_block(&self.blocks[i], self.code_length[i], size)
-
-    cdef void evict(self, Py_ssize_t i, Py_ssize_t slot) noexcept nogil:
+    cdef int evict(self, Py_ssize_t i, Py_ssize_t slot) except -1 nogil:
         cdef Block* block = &self.blocks[i]
         cdef Py_ssize_t n = self.code_length[i], last = block.n_planes - 1, row
         cdef Py_ssize_t stride = block.plane_capacity
+        if block.weight[slot] > 0.0:
+            self.merge(i, slot)
         self.problem.plane_store.forget(i, block.code + slot * n)
-        block.aggregate += block.weight[slot]
         block.n_planes = last
         if last < block.n_gram:
             # row and column of the last plane take the place of the evicted one's
@@ -236,29 +223,55 @@ cdef class DualState:
             block.weight[slot] = block.weight[last]
             block.plane_loss[slot] = block.plane_loss[last]
             block.last_used[slot] = block.last_used[last]
+        return 0
 
-    cdef int rebuild_nogil(
-        self, Problem problem, Regularizer regularizer, Direction scratch, Stop stop,
-        const double[::1] prior
-    ) except -1 nogil:
+    # plane 0 becomes the mean of itself and a stored plane, by weight
+    cdef int merge(self, Py_ssize_t i, Py_ssize_t slot) except -1 nogil:
+        cdef Block* block = &self.blocks[i]
+        cdef double total = block.weight[0] + block.weight[slot]
+        cdef double share = block.weight[slot] / total, rest = 1.0 - share
+        cdef double loss = rest * block.plane_loss[0] + share * block.plane_loss[slot]
+        # inner products are means too, where all are known
+        cdef Py_ssize_t n_gram = block.n_gram if slot < block.n_gram else 0, a
+        cdef double* own = block.gram
+        cdef const double* other = block.gram + slot * block.plane_capacity
+        self.scratch.clear()
+        if rest > 0.0:
+            self.add_plane(i, 0, self.scratch, rest)
+        self.add_plane(i, slot, self.scratch, share)
+        self.assign(i, self.scratch, loss)
+        block.weight[0] = total
+        if n_gram > 0:
+            own[0] = rest * (rest * own[0] + 2.0 * share * own[slot]) + share * share * other[slot]
+        for a in range(1, n_gram):
+            own[a] = rest * own[a] + share * other[a]
+            own[a * block.plane_capacity] = own[a]
+        block.n_gram = n_gram
+        return 0
+
+    cdef void clear(self, Py_ssize_t i) noexcept nogil:
+        cdef Block* block = &self.blocks[i]
+        cdef Py_ssize_t p
+        for p in range(1, block.n_planes):
+            self.problem.plane_store.forget(i, block.code + p * self.code_length[i])
+        block.n_planes = min(block.n_planes, 1)
+        block.n_gram = 0
+
+    def merge_all(self):
+        """Merge all planes of every block into one."""
         cdef Py_ssize_t i
-        cdef double* v = &regularizer.v[0]
-        cdef bint done = False
-        try:
-            problem.space.begin_sum(v, problem.n_weights)
-            if prior is not None:
-                for i in range(problem.n_weights):
-                    v[i] = prior[i]
+        with nogil:
             for i in range(self.n_blocks):
-                self.add_to(i, scratch, 1.0)
-                problem.scatter(i, scratch, problem.block_weight[i] / regularizer.lam, v)
-                scratch.clear()
-            problem.space.end_sum(v, stop)
-            done = True
-        finally:
-            if not done:
-                problem.space.abort_sum(v, problem.n_weights)
-            regularizer.refresh()
+                while self.blocks[i].n_planes > 1:
+                    self.evict(i, self.blocks[i].n_planes - 1)
+
+    # v += sum of c_i / lam B_i q_i
+    cdef int add_mixes(self, Problem problem, double lam, double* v) except -1 nogil:
+        cdef Py_ssize_t i
+        for i in range(self.n_blocks):
+            self.scratch.clear()
+            self.add_to(i, self.scratch, 1.0)
+            problem.scatter(i, self.scratch, problem.block_weight[i] / lam, v)
         return 0
 
     def rebuild(self, Problem problem, Regularizer regularizer, Stop stop=None):
@@ -269,19 +282,26 @@ cdef class DualState:
         """
         self.match(problem)
         regularizer.match(problem)
-        cdef Direction scratch = Direction(problem.max_statistics)
+        cdef double* v = &regularizer.v[0]
+        vector = np.asarray(regularizer.v)
         # only the sums of kernel spaces are cut short
-        before = np.array(regularizer.v) if problem.space.is_kernel_space else None
-        cdef const double[::1] prior = regularizer.prior
+        before = vector.copy() if problem.space.is_kernel_space else None
         if stop is None:
             stop = Stop()
         try:
+            problem.space.begin_sum(v, problem.n_weights)
+            if regularizer.prior is not None:
+                vector[: problem.n_weights] = regularizer.prior
             with nogil:
-                self.rebuild_nogil(problem, regularizer, scratch, stop, prior)
-        except CutShort:
-            np.asarray(regularizer.v)[:] = before
-            regularizer.refresh()
+                self.add_mixes(problem, regularizer.lam, v)
+                problem.space.end_sum(v, stop)
+        except BaseException as error:
+            problem.space.abort_sum(v, problem.n_weights)
+            if isinstance(error, CutShort):
+                vector[:] = before
             raise
+        finally:
+            regularizer.refresh()
 
     def add_sum(self, Problem problem, double lam, double[::1] v):
         """Add what the blocks add to a dual sum, c_i / lam B_i q_i each; not in a kernel space.
@@ -297,35 +317,28 @@ cdef class DualState:
         """
         self.match(problem)
         problem.check_weights(v.shape[0], "v")
-        cdef Direction scratch = Direction(problem.max_statistics)
-        cdef Py_ssize_t i
         with nogil:
-            for i in range(self.n_blocks):
-                self.add_to(i, scratch, 1.0)
-                problem.scatter(i, scratch, problem.block_weight[i] / lam, &v[0])
-                scratch.clear()
+            self.add_mixes(problem, lam, &v[0])
 
-    def n_support_planes(self, Problem problem):
+    def n_support_planes(self):
         """Return the number of planes with weight, those of the truth aside.
 
-        The aggregate plane of a block counts as one, however many were merged in it.
+        What was merged in a block counts as one plane, however many these were.
         """
-        cdef int32_t[::1] code = np.empty(max(problem.max_code_length, 1), dtype=np.int32)
-        cdef Py_ssize_t i, p, truth, total = 0
-        self.match(problem)
+        cdef Py_ssize_t i, p, n, total = 0
+        cdef Block* block
         for i in range(self.n_blocks):
-            if self.blocks[i].n == 0:
-                continue
-            problem.truth(i, &code[0])
-            truth = self.find(i, &code[0])
-            total += self.has_aggregate(i)
-            for p in range(self.blocks[i].n_planes):
-                total += self.blocks[i].weight[p] > 0.0 and p != truth
+            block, n = &self.blocks[i], self.code_length[i]
+            total += block.weight[0] > 0.0 and block.n > 0
+            for p in range(1, block.n_planes):
+                total += block.weight[p] > 0.0 and (
+                    memcmp(block.code, block.code + p * n, n * sizeof(int32_t)) != 0
+                )
         return total
 
     def losses(self):
         """Return the losses of the mixes, shape (n_blocks,)."""
-        return np.array([self.blocks[i].loss for i in range(self.n_blocks)])
+        return np.array([self.loss(i) for i in range(self.n_blocks)])
 
     def keep_shares(self, Problem problem, const double[::1] shares):
         """Let the planes of block i keep shares[i] <= 1 of their weights; the truth gets the rest.
@@ -333,8 +346,7 @@ cdef class DualState:
         Dual feasible since psi = 0 and loss = 0 at the truth: the mix and its loss shrink by
         the share (Osokin et al. 2016, proposition 1, block by block).
         """
-        cdef int32_t[::1] code = np.empty(max(problem.max_code_length, 1), dtype=np.int32)
-        cdef Py_ssize_t i, e
+        cdef Py_ssize_t i, p, truth
         cdef Block* block
         self.match(problem)
         check_equal(shares.shape[0], self.n_blocks, "the number of shares")
@@ -343,11 +355,24 @@ cdef class DualState:
                 if shares[i] >= 1.0:
                     continue
                 block = &self.blocks[i]
-                for e in range(block.n):
-                    block.value[e] *= shares[i]
-                block.loss *= shares[i]
-                problem.truth(i, &code[0])
-                self.blend(i, self.find(i, &code[0]), 1.0 - shares[i])
+                truth = self.find(i, block.code)
+                for p in range(block.n_planes):
+                    block.weight[p] *= shares[i]
+                if truth < 0:
+                    # plane 0 becomes a mix with the truth
+                    truth = 0
+                    self.shrink(block, block.weight[0] / (block.weight[0] + 1.0 - shares[i]))
+                block.weight[truth] += 1.0 - shares[i]
+
+    # plane 0 *= ratio
+    cdef void shrink(self, Block* block, double ratio) noexcept nogil:
+        cdef Py_ssize_t e
+        for e in range(block.n):
+            block.value[e] *= ratio
+        block.plane_loss[0] *= ratio
+        for e in range(block.n_gram):
+            block.gram[e] *= ratio
+            block.gram[e * block.plane_capacity] *= ratio
 
     def change_lam(self, Problem problem, Regularizer regularizer, double lam):
         """Move to another lam, dual feasible.

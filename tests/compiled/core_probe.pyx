@@ -6,7 +6,7 @@ from libc.stdint cimport int32_t
 
 from sskit.core.checks cimport check_index
 from sskit.core.direction cimport Direction
-from sskit.core.dual cimport Block, DualState
+from sskit.core.dual cimport Block, DualState, resize_block
 from sskit.core.lanes cimport LANES
 from sskit.core.problem cimport Problem
 from sskit.core.regularizer cimport Regularizer
@@ -17,23 +17,24 @@ from sskit.testing.probe import checked, room
 
 
 def planes_of(DualState dual, Py_ssize_t i):
-    """Return (code, weights, losses, aggregate weight) of the stored planes of block i."""
+    """Return (code, weights, losses, weight of plane 0) of the stored planes of block i."""
     check_index(i, dual.n_blocks, "block")
     cdef Block* block = &dual.blocks[i]
     cdef Py_ssize_t n = dual.code_length[i], p, j
-    code = np.array([[block.code[p * n + j] for j in range(n)] for p in range(block.n_planes)])
-    weights = np.array([block.weight[p] for p in range(block.n_planes)])
-    losses = np.array([block.plane_loss[p] for p in range(block.n_planes)])
-    return code.astype(np.int32).reshape(-1, n), weights, losses, block.aggregate
+    stored = range(1, block.n_planes)
+    code = np.array([[block.code[p * n + j] for j in range(n)] for p in stored])
+    weights = np.array([block.weight[p] for p in stored])
+    losses = np.array([block.plane_loss[p] for p in stored])
+    return code.astype(np.int32).reshape(-1, n), weights, losses, block.weight[0]
 
 
 def mix_of(DualState dual, Py_ssize_t i):
     """Return (index, value, loss) of the mix of block i."""
     check_index(i, dual.n_blocks, "block")
-    cdef Block* block = &dual.blocks[i]
-    index = np.array([block.index[e] for e in range(block.n)], dtype=np.int32)
-    value = np.array([block.value[e] for e in range(block.n)], dtype=np.float64)
-    return index, value, block.loss
+    cdef Direction delta = Direction(dual.max_statistics)
+    dual.add_to(i, delta, 1.0)
+    index = np.array(delta.index[: delta.n])
+    return index, np.array(delta.value)[index], dual.loss(i)
 
 
 cdef class DualProbe(ProblemProbe):
@@ -54,14 +55,9 @@ cdef class DualProbe(ProblemProbe):
         self.dual = dual
 
     cdef Py_ssize_t slot(self, Py_ssize_t i, Py_ssize_t p) except? -1:
-        if p >= self.dual.blocks[self.block(i)].n_planes:
-            raise IndexError(f"slot {p} of {self.dual.blocks[i].n_planes} stored planes")
+        if not 0 <= p < self.dual.blocks[self.block(i)].n_planes:
+            raise IndexError(f"slot {p} of {self.dual.blocks[i].n_planes} planes")
         return p
-
-    def dot(self, Py_ssize_t i, theta):
-        """Return <q_i, theta>."""
-        cdef double[::1] potentials = checked(theta, self.problem.max_statistics, "theta")
-        return self.dual.dot(self.block(i), &potentials[0])
 
     def mix(self, Py_ssize_t i, double scale=1.0):
         """Return scale * q_i, shape (max_statistics,), as add_to gives it."""
@@ -71,23 +67,37 @@ cdef class DualProbe(ProblemProbe):
         self.delta.clear()
         return dense
 
+    def merged(self, Py_ssize_t i):
+        """Return psi of plane 0, shape (max_statistics,)."""
+        cdef Block* block = &self.dual.blocks[self.block(i)]
+        dense = np.zeros(self.problem.max_statistics)
+        for e in range(block.n):
+            dense[block.index[e]] = block.value[e]
+        return dense
+
     def advance(self, Py_ssize_t i, delta, double step, double loss_change):
-        """Move q_i by step * delta and its loss by loss_change."""
+        """Move plane 0 by step * delta and its loss by loss_change."""
         self.dual.advance(self.block(i), self.direction(delta), step, loss_change)
         self.delta.clear()
 
     def assign(self, Py_ssize_t i, delta, double loss):
-        """Make the block the single plane (delta, loss)."""
+        """Make (delta, loss) plane 0."""
         self.dual.assign(self.block(i), self.direction(delta), loss)
         self.delta.clear()
 
     def blend(self, Py_ssize_t i, Py_ssize_t p, double step):
-        """Multiply all weights by 1 - step and give step to slot p, or to the rest (p < 0)."""
-        self.dual.blend(i, self.slot(i, p), step)
+        """Multiply all weights by 1 - step and give step to slot p."""
+        p = self.slot(i, p)
+        for q in range(self.dual.blocks[i].n_planes):
+            self.dual.blocks[i].weight[q] *= 1.0 - step
+        self.dual.blocks[i].weight[p] += step
 
     def shift(self, Py_ssize_t i, Py_ssize_t source, Py_ssize_t target, double amount):
-        """Move weight from one slot to another; a negative slot is the rest."""
-        self.dual.shift(i, self.slot(i, source), self.slot(i, target), amount)
+        """Move weight from one slot to another."""
+        cdef double* weight = self.dual.blocks[i].weight
+        source, target = self.slot(i, source), self.slot(i, target)
+        weight[source] = 0.0 if amount >= weight[source] else weight[source] - amount
+        weight[target] += amount
 
     def find(self, Py_ssize_t i, code):
         """Return the slot of the stored plane with this code, or -1."""
@@ -100,9 +110,9 @@ cdef class DualProbe(ProblemProbe):
         return self.dual.insert(i, &codes[0], loss)
 
     def evict(self, Py_ssize_t i, Py_ssize_t p):
-        """Merge a stored plane into the aggregate plane."""
-        if p < 0:
-            raise IndexError("the aggregate plane cannot be evicted")
+        """Merge a stored plane into plane 0."""
+        if p < 1:
+            raise IndexError("plane 0 cannot be evicted")
         self.dual.evict(i, self.slot(i, p))
 
     def touch(self, Py_ssize_t i, Py_ssize_t p, int time):
@@ -110,18 +120,18 @@ cdef class DualProbe(ProblemProbe):
         self.dual.blocks[i].last_used[self.slot(i, p)] = time
 
     def last_used(self, Py_ssize_t i):
-        """Return when the stored planes were last used, shape (n_planes,)."""
+        """Return when the stored planes were last used."""
         cdef Py_ssize_t p, n = self.dual.blocks[self.block(i)].n_planes
-        return np.array([self.dual.blocks[i].last_used[p] for p in range(n)], dtype=np.int32)
+        return np.array([self.dual.blocks[i].last_used[p] for p in range(1, n)], dtype=np.int32)
 
     def resize_planes(self, Py_ssize_t i, Py_ssize_t size):
         """Make room for `size` planes."""
         if size < self.dual.blocks[self.block(i)].n_planes:
             raise ValueError(f"{self.dual.blocks[i].n_planes} planes do not fit in room for {size}")
-        self.dual.resize_planes(i, size)
+        resize_block(&self.dual.blocks[i], self.dual.code_length[i], size)
 
     def gram(self, Py_ssize_t i):
-        """Return the inner products that are known of the first stored planes, (n, n)."""
+        """Return the inner products that are known of the first planes, (n, n)."""
         cdef Py_ssize_t p, q, stride = self.dual.blocks[self.block(i)].plane_capacity
         known = np.empty((self.dual.blocks[i].n_gram,) * 2)
         for p in range(self.dual.blocks[i].n_gram):

@@ -1,7 +1,9 @@
 """Steps between atoms, asked from Python: for tests of their end points and line searches."""
 
+import numpy as np
+
 from sskit.core.checks cimport check_index
-from sskit.solvers.simplex_qp.program cimport LineSearch, SimplexProgram, Step
+from sskit.solvers.simplex_qp.program cimport SimplexProgram, Step
 
 
 cdef class StepProbe(SimplexProgram):
@@ -9,12 +11,13 @@ cdef class StepProbe(SimplexProgram):
 
     def choose(self, Step step):
         """Return the end points (target, source) that a step chooses; -1 is the mix."""
-        step.choose(self.atoms)
-        return self.atoms.target, self.atoms.source
+        step.choose(self)
+        return self.target, self.source
 
     def search(self, Py_ssize_t target, Py_ssize_t source):
-        """Return (gamma, gain, limit) of the best step between two end points."""
-        check_index(target + 1, self.atoms.n_atoms + 1, "one and target")
-        check_index(source + 1, self.atoms.n_atoms + 1, "one and source")
-        cdef LineSearch line = self.atoms.search(target, source)
-        return line.gamma, line.gain, line.limit
+        """Take the best step between two end points; return its gain and the weights after it."""
+        check_index(target + 1, self.n_atoms + 1, "one and target")
+        check_index(source + 1, self.n_atoms + 1, "one and source")
+        self.target, self.source = target, source
+        gain = self.take_step(0.0)
+        return gain, np.array([self.weight[a] for a in range(self.n_atoms)])

@@ -10,38 +10,34 @@ from sskit.solvers.simplex_qp.program cimport WorkingSet
 
 
 cdef class BlockAtoms(WorkingSet):
-    """The stored planes of one block as the atoms of a small quadratic program.
+    """The planes of one block as the atoms of a small quadratic program.
 
     load() brings a block in, store() turns the sum of all steps between its atoms into one move of
-    w. The aggregate plane of the dual state, if it has weight, is the last atom.
+    w.
 
     Invariants between load() and store(): the weights sum to one; score belongs to the w that
     store() would leave.
     """
 
-    # Is there an aggregate plane with so little weight that it is no atom at all? Then it goes with
-    # the next step.
-    cdef bint leftover
     cdef vector[double] old_weight
     cdef vector[double] loss
-    cdef double best_score           # of all targets when they were loaded
-    cdef Py_ssize_t best             # the target that has it
-    cdef Py_ssize_t n_planes         # the stored ones; the atoms begin with them
-    # psi of the stored planes, sparse, one after the other
+    cdef double best_score           # of all atoms when they were loaded
+    cdef Py_ssize_t best             # the atom that has it
+    # psi of the planes, sparse, one after the other
     cdef vector[int32_t] index
     cdef vector[double] value
-    cdef vector[Py_ssize_t] first    # (n_planes + 1,)
+    cdef vector[Py_ssize_t] first    # (n_atoms + 1,)
 
-    # psi of the stored planes of a block; must come before load()
+    # psi of the planes of a block; must come before load()
     cdef int gather(self, Problem problem, DualState dual, Py_ssize_t i) except -1 nogil
-    # delta += scale * psi of a stored plane
+    # delta += scale * psi of a plane
     cdef void add_plane(self, Py_ssize_t p, Direction delta, double scale) noexcept nogil
-    # atoms at the potentials theta, which need be right only where planes and mix use them
+    # atoms at the potentials theta, which need be right only where planes use them
     cdef int load(
         self, Problem problem, DualState dual, Py_ssize_t i, const double* theta, Direction scratch,
         bint with_image
     ) except -1 nogil
-    # move q, v and w by what the steps changed
+    # move the weights of the planes, v and w by what the steps changed
     cdef int store(
         self, Problem problem, DualState dual, Regularizer regularizer, Averager averager,
         Py_ssize_t i, Direction scratch
@@ -49,7 +45,4 @@ cdef class BlockAtoms(WorkingSet):
 
     cdef int fill_gram(
         self, Problem problem, DualState dual, Py_ssize_t i, Direction scratch
-    ) except -1 nogil
-    cdef int load_aggregate(
-        self, Problem problem, DualState dual, Py_ssize_t i, Direction scratch, double mix
     ) except -1 nogil

@@ -2,14 +2,14 @@
 
 from libc.stdint cimport int32_t
 
-from sskit.core.dual cimport Block, DualState
+from sskit.core.dual cimport Block, DualState, plane_memory, resize_block
 
 
 def tidy(
     DualState dual, int32_t clock, int32_t life, Py_ssize_t max_planes, double max_bytes,
     double light=0.0
 ):
-    """Evict stored planes into the aggregate planes of their blocks; the mixes stay as they are.
+    """Merge stored planes into planes 0 of their blocks; the mixes stay as they are.
 
     Parameters
     ----------
@@ -61,37 +61,29 @@ def retire_all(DualState dual, int32_t oldest, bint keep_weighted, double light=
     with nogil:
         for i in range(dual.n_blocks):
             block = &dual.blocks[i]
-            for p in range(block.n_planes - 1, -1, -1):
+            for p in range(block.n_planes - 1, 0, -1):
                 if block.last_used[p] < oldest and not (keep_weighted and block.weight[p] > light):
                     dual.evict(i, p)
 
 
-cdef void cap_all(DualState dual, Py_ssize_t max_planes) noexcept nogil:
+cdef int cap_all(DualState dual, Py_ssize_t max_planes) except -1:
     cdef Py_ssize_t i
     for i in range(dual.n_blocks):
-        while dual.blocks[i].n_planes > max_planes:
+        while dual.blocks[i].n_planes - 1 > max_planes:
             dual.evict(i, stalest(&dual.blocks[i]))
+    return 0
 
 
 cdef Py_ssize_t stalest(const Block* block) noexcept nogil:
     # of planes without weight, if there is one
-    cdef Py_ssize_t p, found = 0
-    for p in range(1, block.n_planes):
+    cdef Py_ssize_t p, found = 1
+    for p in range(2, block.n_planes):
         if (block.weight[p] > 0.0) != (block.weight[found] > 0.0):
             if block.weight[found] > 0.0:
                 found = p
         elif block.last_used[p] < block.last_used[found]:
             found = p
     return found
-
-
-cdef double size_of(DualState dual, Py_ssize_t i, double room) noexcept nogil:
-    cdef double row = (dual.code_length[i] + 1) * sizeof(int32_t) + 2 * sizeof(double)
-    return room * (row + room * sizeof(double))
-
-
-cdef double own_bytes(DualState dual, Py_ssize_t i, Py_ssize_t p) noexcept nogil:
-    return dual.problem.plane_store.plane_bytes(i, dual.blocks[i].code + p * dual.code_length[i])
 
 
 def plane_bytes(DualState dual):
@@ -107,12 +99,15 @@ def plane_bytes(DualState dual):
     n_bytes : float
         Room that is held, used or not.
     """
-    cdef Py_ssize_t i, p
+    cdef Py_ssize_t i, p, n
+    cdef Block* block
     cdef double total = 0.0
     for i in range(dual.n_blocks):
-        total += size_of(dual, i, dual.blocks[i].plane_capacity)
-        for p in range(dual.blocks[i].n_planes):
-            total += own_bytes(dual, i, p)
+        block, n = &dual.blocks[i], dual.code_length[i]
+        # every block has room for one
+        total += plane_memory(n, block.plane_capacity) - plane_memory(n, 1)
+        for p in range(1, block.n_planes):
+            total += dual.problem.plane_store.plane_bytes(i, block.code + p * n)
     return total
 
 
@@ -120,5 +115,5 @@ cdef int shrink_all(DualState dual) except -1:
     cdef Py_ssize_t i
     for i in range(dual.n_blocks):
         if dual.blocks[i].plane_capacity > dual.blocks[i].n_planes:
-            dual.resize_planes(i, dual.blocks[i].n_planes)
+            resize_block(&dual.blocks[i], dual.code_length[i], dual.blocks[i].n_planes)
     return 0

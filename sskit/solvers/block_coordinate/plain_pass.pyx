@@ -4,7 +4,7 @@ import numpy as np
 
 from libc.stdint cimport int32_t
 
-from sskit.core.dual cimport DualState
+from sskit.core.dual cimport Block, DualState
 from sskit.core.problem cimport Problem
 from sskit.core.sampler cimport Sampler
 from sskit.solvers.oracle_calls.call cimport Visit
@@ -30,9 +30,6 @@ cdef class BlockVisitor(Visitor):
         """Begin a pass with the oracle, or one that goes back to some blocks."""
         self.stored = stored
         self.clock += not stored
-
-    def sum_mixes(self):
-        """Sum the mixes anew from their planes, where these are known."""
 
     cdef double increased(self) noexcept nogil:
         return self.increase
@@ -63,60 +60,67 @@ cdef class PlainVisitor(BlockVisitor):
     def __cinit__(self, Problem problem, *args):
         self.call = Visit(problem)
 
+    def begin_pass(self, bint stored):
+        """Begin a pass of blocks that have one plane only."""
+        BlockVisitor.begin_pass(self, stored)
+        self.dual.merge_all()
+
     cdef int visit(self, Py_ssize_t i, Sampler sampler) except -1 nogil:
-        cdef double mix_loss = self.dual.blocks[i].loss, slope
+        cdef double slope
         self.averager.begin_step()
         self.call.call_oracle(self.problem, i, &self.regularizer.w[0], 1.0)     # lines 4, 5
-        slope = self.call.hinge - (mix_loss - self.dual.dot(i, &self.call.theta[0]))
+        self.turn(i)
+        slope = self.slope(i)
         self.learned(i, self.problem.block_weight[i] * slope, sampler)
-        if slope <= 0.0:
-            return 0
-        self.delta.add(&self.call.index[0], &self.call.value[0], self.call.n, 1.0)
-        self.dual.add_to(i, self.delta, -1.0)
         return self.move(i, slope)
 
-    # line search from the mix of block i to the plane of the call; delta is the way
+    # delta is the way from the mix of block i to the plane of the call
+    cdef void turn(self, Py_ssize_t i) noexcept nogil:
+        cdef Block* block = &self.dual.blocks[i]
+        self.delta.add(&self.call.index[0], &self.call.value[0], self.call.n, 1.0)
+        self.delta.add(block.index, block.value, block.n, -1.0)
+
+    cdef double slope(self, Py_ssize_t i) noexcept nogil:
+        cdef double slope = self.call.loss - self.dual.blocks[i].plane_loss[0]
+        cdef Py_ssize_t e
+        cdef int32_t j
+        for e in range(self.delta.n):
+            j = self.delta.index[e]
+            slope -= self.delta.value[j] * self.call.theta[j]
+        return slope
+
+    # line search on the way
     cdef int move(self, Py_ssize_t i, double slope) except -1 nogil:
         cdef double weight = self.problem.block_weight[i], scale = weight / self.regularizer.lam
-        cdef double loss_change = self.call.loss - self.dual.blocks[i].loss
-        cdef double curvature = scale * self.problem.sqnorm(i, self.delta)
-        cdef double gamma = best_step(slope, curvature, 1.0)                    # line 6
-        self.increase += weight * gamma * (slope - 0.5 * gamma * curvature)
-        self.regularizer.move(self.problem, i, self.delta, gamma * scale)       # line 8
-        self.averager.moved(
-            self.problem, i, self.delta, gamma * scale, gamma * weight * loss_change
-        )
-        if gamma == 1.0:
-            self.delta.clear()
-            self.delta.add(&self.call.index[0], &self.call.value[0], self.call.n, 1.0)
-            self.dual.assign(i, self.delta, self.call.loss)                     # line 7
-        else:
-            self.dual.advance(i, self.delta, gamma, gamma * loss_change)
-            self.dual.blend(i, -1, gamma)
+        cdef double loss_change = self.call.loss - self.dual.blocks[i].plane_loss[0]
+        cdef double curvature, gamma
+        if slope > 0.0:
+            curvature = scale * self.problem.sqnorm(i, self.delta)
+            gamma = best_step(slope, curvature, 1.0)                            # line 6
+            self.increase += weight * gamma * (slope - 0.5 * gamma * curvature)
+            self.regularizer.move(self.problem, i, self.delta, gamma * scale)   # line 8
+            self.averager.moved(
+                self.problem, i, self.delta, gamma * scale, gamma * weight * loss_change
+            )
+            if gamma == 1.0:
+                self.delta.clear()
+                self.delta.add(&self.call.index[0], &self.call.value[0], self.call.n, 1.0)
+                self.dual.assign(i, self.delta, self.call.loss)                 # line 7
+            else:
+                self.dual.advance(i, self.delta, gamma, gamma * loss_change)
         self.delta.clear()
         return 0
 
     cdef int step_towards(
-        self, Py_ssize_t i, const int32_t* code, double loss, double gap, double most,
-        Sampler sampler
+        self, Py_ssize_t i, const int32_t* code, double loss, double gap, Sampler sampler
     ) except -1 nogil:
-        cdef double slope = loss - self.dual.blocks[i].loss
-        cdef Py_ssize_t e
-        cdef int32_t j
         self.averager.begin_step()
         self.learned(i, gap, sampler)
         if gap <= 0.0:
             return 0
         self.call.load_plane(self.problem, i, code, loss)
-        self.delta.add(&self.call.index[0], &self.call.value[0], self.call.n, 1.0)
-        self.dual.add_to(i, self.delta, -1.0)
+        self.turn(i)
         self.problem.scores_at(
             i, &self.regularizer.w[0], &self.delta.index[0], self.delta.n, &self.call.theta[0]
         )
-        for e in range(self.delta.n):
-            j = self.delta.index[e]
-            slope -= self.delta.value[j] * self.call.theta[j]
-        if slope > 0.0:
-            return self.move(i, slope)
-        self.delta.clear()
-        return 0
+        return self.move(i, self.slope(i))

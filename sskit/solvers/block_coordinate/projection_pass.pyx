@@ -59,6 +59,11 @@ cdef class ProjectionVisitor(BlockVisitor):
         self.loss = np.full(self.n_padded, UNUSED)
         self.change, self.index = np.zeros(n), np.zeros(n, dtype=np.int32)
 
+    def begin_pass(self, bint stored):
+        """Begin a pass of blocks that have one plane only."""
+        BlockVisitor.begin_pass(self, stored)
+        self.dual.merge_all()
+
     cdef int visit(self, Py_ssize_t i, Sampler sampler) except -1 nogil:
         cdef Py_ssize_t truth = self.blocks.truth(i), k, e
         cdef double weight = self.problem.block_weight[i], best, mix
@@ -101,7 +106,7 @@ cdef class ProjectionVisitor(BlockVisitor):
         self.delta.add(&self.index[0], &self.change[0], n, 1.0)
         self.regularizer.move(self.problem, i, self.delta, scale)
         self.averager.moved(
-            self.problem, i, self.delta, scale, weight * (loss - self.dual.blocks[i].loss)
+            self.problem, i, self.delta, scale, weight * (loss - self.dual.blocks[i].plane_loss[0])
         )
         self.delta.clear()
         self.target[truth] -= 1.0
@@ -117,7 +122,6 @@ cdef class ProjectionVisitor(BlockVisitor):
         return 0
 
     cdef int step_towards(
-        self, Py_ssize_t i, const int32_t* code, double loss, double gap, double most,
-        Sampler sampler
+        self, Py_ssize_t i, const int32_t* code, double loss, double gap, Sampler sampler
     ) except -1 nogil:
         return self.visit(i, sampler)

@@ -206,13 +206,8 @@ class BlockCoordinateRun(DualRun):
         if self.keep is not None:
             tidy(self.dual, self.visitors[0].clock, *self.keep)
 
-    def sum_mixes(self):
-        """Sum the mixes anew from their planes, where these are known."""
-        self.visitors[0].sum_mixes()
-
     def certify(self, evaluator):
         """Return the certificate of the last iterate, or of the average if that is better."""
-        self.sum_mixes()
         self.dual.rebuild(self.problem, self.regularizer, self.stop)
         last, gaps = certify_dual_point(self.problem, self.regularizer, self.dual, evaluator)
         self.learn_gaps(gaps)

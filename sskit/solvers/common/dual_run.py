@@ -38,9 +38,6 @@ class DualRun(Run):
         v = np.asarray(self.regularizer.v)[: self.problem.n_weights]
         return self.regularizer.dual(v, loss)
 
-    def sum_mixes(self):
-        """Sum the mixes anew from their planes, where these are known, to undo drift."""
-
     def change_lam(self, lam):
         """Move to another lam, see `DualState.change_lam`; averaging begins anew.
 

@@ -9,7 +9,7 @@ from libcpp.vector cimport vector
 
 from sskit.core.capabilities cimport PlaneStore
 from sskit.core.direction cimport Direction
-from sskit.core.dual cimport Block, DualState, reserve_entries
+from sskit.core.dual cimport Block, DualState
 from sskit.core.lanes cimport LANES
 from sskit.core.problem cimport Problem
 
@@ -32,32 +32,28 @@ def save(DualState dual):
     """
     cdef vector[int64_t] n_entries, n_planes
     cdef vector[int32_t] index, code
-    cdef vector[double] value, loss, aggregate, weight, plane_loss
-    cdef Py_ssize_t i
+    cdef vector[double] value, weight, plane_loss
+    cdef Py_ssize_t i, n
     cdef Block* block
     for i in range(dual.n_blocks):
-        block = &dual.blocks[i]
+        block, n = &dual.blocks[i], dual.code_length[i]
         n_entries.push_back(block.n)
         n_planes.push_back(block.n_planes)
-        loss.push_back(block.loss)
-        aggregate.push_back(block.aggregate)
         index.insert(index.end(), block.index, block.index + block.n)
         value.insert(value.end(), block.value, block.value + block.n)
         weight.insert(weight.end(), block.weight, block.weight + block.n_planes)
         plane_loss.insert(plane_loss.end(), block.plane_loss, block.plane_loss + block.n_planes)
-        code.insert(code.end(), block.code, block.code + block.n_planes * dual.code_length[i])
+        code.insert(code.end(), block.code + n, block.code + block.n_planes * n)
     codes = array_of(code.data(), code.size(), np.int32)
     return {
         "n_entries": array_of(n_entries.data(), n_entries.size(), np.int64),
         "index": array_of(index.data(), index.size(), np.int32),
         "value": array_of(value.data(), value.size(), np.float64),
-        "loss": array_of(loss.data(), loss.size(), np.float64),
         "n_planes": array_of(n_planes.data(), n_planes.size(), np.int64),
         "code_length": np.array(dual.code_length, dtype=np.int64),
-        "planes": dual.problem.plane_store.export_planes(codes, weight.size()),
+        "planes": dual.problem.plane_store.export_planes(codes, weight.size() - dual.n_blocks),
         "weight": array_of(weight.data(), weight.size(), np.float64),
         "plane_loss": array_of(plane_loss.data(), plane_loss.size(), np.float64),
-        "aggregate": array_of(aggregate.data(), aggregate.size(), np.float64),
     }
 
 
@@ -82,40 +78,39 @@ def restore(DualState dual, saved):
     ValueError
         If the saved point is none of the problem; nothing is changed then.
     """
-    cdef Py_ssize_t i, p, e, n = len(saved["loss"]), at = 0
+    cdef Py_ssize_t i, p, k, m, slot, n = len(saved["n_planes"])
     counts = {
         name: np.asarray(saved[name]) for name in ("n_entries", "n_planes", "code_length")
     }
     if not is_whole(dual, saved, counts):
         raise ValueError("the saved dual point is none of this problem")
     cdef const int32_t[::1] index = saved["index"]
-    cdef const double[::1] value = saved["value"], loss = saved["loss"]
+    cdef const double[::1] value = saved["value"]
     cdef const double[::1] weight = saved["weight"], plane_loss = saved["plane_loss"]
-    cdef const double[::1] aggregate = saved["aggregate"]
     cdef const int64_t[::1] entry = starts(counts["n_entries"]), plane = starts(counts["n_planes"])
-    blocks = np.repeat(np.arange(n), counts["n_planes"])
+    blocks = np.repeat(np.arange(n), counts["n_planes"] - 1)
     cdef const int32_t[::1] code = dual.problem.plane_store.import_planes(blocks, saved["planes"])
     cdef const int64_t[::1] first = starts(counts["code_length"][blocks])
-    if code.shape[0] != first[plane[n]]:
+    if code.shape[0] != first[len(blocks)]:
         raise ValueError("the saved dual point has other planes than the problem")
+    for k, i in enumerate(blocks):
+        if not dual.problem.knows(i, &code[first[k]]):
+            raise ValueError(f"the saved dual point has a plane that block {i} does not know")
+    cdef Direction merged = Direction(dual.max_statistics)
+    k = 0
     for i in range(n):
-        for p in range(plane[i], plane[i + 1]):
-            if not dual.problem.knows(i, &code[first[p]]):
-                raise ValueError(f"the saved dual point has a plane that block {i} does not know")
-    for i in range(n):
-        reserve_entries(&dual.blocks[i], entry[i + 1] - entry[i])
-        for e in range(entry[i], entry[i + 1]):
-            dual.blocks[i].index[e - entry[i]] = index[e]
-            dual.blocks[i].value[e - entry[i]] = value[e]
-        dual.blocks[i].n = entry[i + 1] - entry[i]
-        dual.blocks[i].loss = loss[i]
-        for p in range(dual.blocks[i].n_planes - 1, -1, -1):
-            dual.evict(i, p)
-        for p in range(plane[i], plane[i + 1]):
-            at = dual.insert(i, &code[first[p]], plane_loss[p])
-            dual.blocks[i].weight[at] = weight[p]
-            dual.problem.plane_store.forget(i, &code[first[p]])  # import_planes kept it for us
-        dual.blocks[i].aggregate = aggregate[i]
+        dual.clear(i)
+        m = entry[i + 1] - entry[i]
+        if m:
+            merged.add(&index[entry[i]], &value[entry[i]], m, 1.0)
+        dual.assign(i, merged, plane_loss[plane[i]])
+        merged.clear()
+        dual.blocks[i].weight[0] = weight[plane[i]]
+        for p in range(plane[i] + 1, plane[i + 1]):
+            slot = dual.insert(i, &code[first[k]], plane_loss[p])
+            dual.blocks[i].weight[slot] += weight[p]
+            dual.problem.plane_store.forget(i, &code[first[k]])  # import_planes kept it for us
+            k += 1
 
 
 def is_whole(DualState dual, saved, counts):
@@ -130,22 +125,23 @@ def is_whole(DualState dual, saved, counts):
     counts : dict
         Those of the arrays that hold lengths.
     """
-    n, n_entries, n_planes = len(saved["loss"]), counts["n_entries"], counts["n_planes"]
-    for array in counts.values():
+    n_entries, n_planes = counts["n_entries"], counts["n_planes"]
+    n = len(n_planes)
+    for name, array in counts.items():
         # the bound keeps sums and products of these in range
-        if array.shape != (n,) or n and not (0 <= array.min() and array.max() < 2**31):
+        low = 1 if name == "n_planes" else 0
+        if array.shape != (n,) or n and not (low <= array.min() and array.max() < 2**31):
             return False
-    sizes = {"index": n_entries.sum(), "value": n_entries.sum(), "aggregate": n}
+    sizes = dict.fromkeys(("index", "value"), n_entries.sum())
     sizes |= dict.fromkeys(("weight", "plane_loss"), n_planes.sum())
     if n > dual.n_blocks or any(np.shape(saved[name]) != (sizes[name],) for name in sizes):
         return False
     index, weight = saved["index"], saved["weight"]
-    total = saved["aggregate"] + np.bincount(np.repeat(np.arange(n), n_planes), weight, n)
+    total = np.bincount(np.repeat(np.arange(n), n_planes), weight, n)
     return bool(
         (counts["code_length"] == np.asarray(dual.code_length)[:n]).all()
         and ((0 <= index) & (index < dual.max_statistics)).all()
-        and (weight >= 0).all() and (saved["aggregate"] >= 0).all()
-        and (np.abs(total - 1.0) < 1e-6).all()
+        and (weight >= 0).all() and (np.abs(total - 1.0) < 1e-6).all()
     )
 
 
@@ -154,7 +150,7 @@ def move_truths(saved, Problem problem, Problem earlier):
 
     A plane m(y_i) - m(y) follows the truth: where y had the old label it gets the new one, so that
     what did not differ still does not. Its loss stays, as the losses do not depend on which of
-    several right labels is the truth. Planes that become forbidden, and the aggregate plane, of
+    several right labels is the truth. Planes that become forbidden, and those that were merged, of
     which nobody knows the labellings, give their weight to the new truth, whose plane is zero. So
     the point is dual feasible, and blocks whose truth is as before stay as they are.
 
@@ -193,6 +189,13 @@ def move_truths(saved, Problem problem, Problem earlier):
     return save(dual)
 
 
+# the plane leaves the block, and gives its weight to another one
+cdef int give(DualState dual, Py_ssize_t i, Py_ssize_t source, Py_ssize_t target) except -1:
+    dual.blocks[i].weight[target] += dual.blocks[i].weight[source]
+    dual.blocks[i].weight[source] = 0.0
+    return dual.evict(i, source)
+
+
 cdef class Mover:
     """Lets the planes of a block follow its truth.
 
@@ -203,13 +206,11 @@ cdef class Mover:
     """
 
     cdef Problem problem
-    cdef Direction mix
     cdef double[::1] w, theta, value
     cdef int32_t[::1] old, new, code, index
 
     def __cinit__(self, Problem problem):
         self.problem = problem
-        self.mix = Direction(problem.max_statistics)
         self.w = np.zeros(problem.n_weights + LANES)
         self.theta = np.zeros(problem.max_statistics + LANES)
         self.value = np.empty(max(problem.max_support, 1))
@@ -222,42 +223,34 @@ cdef class Mover:
         cdef Block* block = &dual.blocks[i]
         cdef Py_ssize_t length = dual.code_length[i], p, q, t, e, n
         cdef int32_t* code
-        cdef double loss = 0.0, weight
+        if not self.problem.knows(i, &self.new[0]):
+            raise ValueError(f"the new truth of block {i} is no labelling")
         # forbidden statistics score -inf whatever the weights
         self.problem.scores(i, &self.w[0], &self.theta[0])
-        for p in range(block.n_planes - 1, -1, -1):
+        block.n = block.n_gram = 0
+        block.plane_loss[0] = 0.0
+        for p in range(block.n_planes - 1, 0, -1):
             code = block.code + p * length
             memcpy(&self.code[0], code, length * sizeof(int32_t))
             for t in range(length):
                 if code[t] == self.old[t]:
                     self.code[t] = self.new[t]
             if not self.problem.knows(i, &self.code[0]):
-                if memcmp(code, &self.old[0], length * sizeof(int32_t)) == 0:
-                    raise ValueError(f"the new truth of block {i} is no labelling")
                 # parts of two trees may make none: then the labelling stays as it is
                 memcpy(&self.code[0], code, length * sizeof(int32_t))
             self.problem.plane_store.keep(i, &self.code[0])
             self.problem.plane_store.forget(i, code)
             memcpy(code, &self.code[0], length * sizeof(int32_t))
             n = self.problem.plane(i, code, &self.index[0], &self.value[0])
-            weight = block.weight[p]
             for e in range(n):
                 if self.theta[self.index[e]] == -INFINITY:
-                    dual.evict(i, p)  # to the aggregate plane
+                    give(dual, i, p, 0)
                     break
-            else:
-                loss += weight * block.plane_loss[p]
-                self.mix.add(&self.index[0], &self.value[0], n, weight)
         # planes that have become the same are one
         for p in range(block.n_planes - 1, 0, -1):
             q = dual.find(i, block.code + p * length)
             if q != p:
-                block.weight[q] += block.weight[p]
-                block.weight[p] = 0.0
-                dual.evict(i, p)
-        dual.set_mix(i, self.mix, loss)
-        self.mix.clear()
-        block.n_gram = 0
+                give(dual, i, p, q)
         return 0
 
 

@@ -165,7 +165,6 @@ class PartRun:
             If a stop was due before the end.
         """
         self.open()
-        self.run.sum_mixes()
         answers = self.evaluator.ask(self.regularizer.w, self.run.dual)
         weight = np.asarray(self.problem.block_weight)
         self.run.learn_gaps(answers.gaps())

@@ -95,6 +95,7 @@ class FrankWolfeRun(DualRun):
 
     def run_pass(self):
         """Take one step on all blocks; return the gap before it. A pass cut short takes none."""
+        self.dual.merge_all()
         try:
             self.vertices.find(self.regularizer.w, self.target)
         except CutShort:

@@ -9,9 +9,9 @@ cdef class Answers:
     """Hinges of blocks, perhaps with their gaps and planes.
 
     Where the oracle may miss the maximum and no planes are kept, the hinge that goes with gaps is
-    the best of what it found, the truth, the stored planes and the mix, which is no better than the
-    best of all planes that it was mixed from, stored or not. An answer that is proven best stands,
-    as with an exact oracle.
+    the best of what it found, the truth and the planes of the block; one that was merged is no
+    better than the best of those it was merged from. An answer that is proven best stands, as with
+    an exact oracle.
 
     Parameters
     ----------
@@ -75,24 +75,25 @@ cdef class Answers:
         self, Py_ssize_t k, Problem problem, Visit visit, const double* w
     ) except -1 nogil:
         cdef Py_ssize_t i = self.block[k], p
-        cdef double mix
+        cdef double mix = 0.0, weight
+        cdef bint compares
         visit.call_oracle(problem, i, w, self.loss_weight)
         self.hinge[k], self.excess[k] = visit.hinge, visit.excess
         if self.with_planes:
             self.loss[k] = visit.loss
             memcpy(&self.code[k, 0], &visit.code[0], problem.code_length(i) * sizeof(int32_t))
         if self.with_gaps:
-            mix = self.dual.blocks[i].loss - self.dual.dot(i, &visit.theta[0])
-            if self.compares and not (problem.bounds and visit.excess == 0.0):
-                self.hinge[k] = max(visit.hinge, mix)
-                for p in range(self.dual.blocks[i].n_planes):
-                    visit.load_plane(
-                        problem, i, self.dual.blocks[i].code + p * self.dual.code_length[i],
-                        self.dual.blocks[i].plane_loss[p]
-                    )
-                    self.hinge[k] = max(self.hinge[k], visit.bound())
-                # what is known is above what was found; the upper bound stays
-                self.excess[k] = max(visit.excess - (self.hinge[k] - visit.hinge), 0.0)
+            compares = self.compares and not (problem.bounds and visit.excess == 0.0)
+            for p in range(self.dual.blocks[i].n_planes):
+                weight = self.dual.blocks[i].weight[p]
+                if weight > 0.0 or compares:
+                    visit.n = self.dual.plane(problem, i, p, &visit.index[0], &visit.value[0])
+                    visit.loss = self.dual.blocks[i].plane_loss[p]
+                    mix += weight * visit.bound()
+                    if compares:
+                        self.hinge[k] = max(self.hinge[k], visit.bound())
+            # what is known is above what was found; the upper bound stays
+            self.excess[k] = max(visit.excess - (self.hinge[k] - visit.hinge), 0.0)
             self.gap[k] = problem.block_weight[i] * (self.hinge[k] - mix)
         self.answered[k] = 1
         return 0

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from sskit.core.dual cimport max_entries
+
 
 cdef class Visit:
     """Scratch memory for visiting the blocks of a problem.
@@ -15,8 +17,8 @@ cdef class Visit:
     def __cinit__(self, Problem problem):
         self.theta = np.zeros(max(problem.max_statistics, 1))
         self.code = np.zeros(max(problem.max_code_length, 1), dtype=np.int32)
-        self.index = np.zeros(max(problem.max_support, 1), dtype=np.int32)
-        self.value = np.zeros(max(problem.max_support, 1))
+        self.index = np.zeros(max_entries(problem), dtype=np.int32)
+        self.value = np.zeros(max_entries(problem))
         self.delta = Direction(problem.max_statistics)
 
     cdef int call_oracle(

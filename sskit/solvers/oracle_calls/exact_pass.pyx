@@ -2,6 +2,9 @@
 
 import numpy as np
 
+from libc.stdint cimport int32_t
+
+from sskit.core.direction cimport Direction
 from sskit.core.dual cimport DualState
 from sskit.core.problem cimport Problem
 from sskit.core.stop cimport Stop
@@ -105,12 +108,17 @@ cdef class Evaluator:
             c_i (loss_i - <w, psi_i>) of each block's mix.
         """
         cdef double[::1] mix = np.empty(self.problem.n_blocks)
-        cdef double[::1] theta = Visit(self.problem).theta
-        cdef Py_ssize_t i
+        cdef Visit visit = Visit(self.problem)
+        cdef Direction delta = visit.delta
+        cdef Py_ssize_t i, e
+        cdef int32_t j
         with nogil:
             for i in range(mix.shape[0]):
-                self.problem.scores_at(
-                    i, &w[0], dual.blocks[i].index, dual.blocks[i].n, &theta[0]
-                )
-                mix[i] = dual.blocks[i].loss - dual.dot(i, &theta[0])
+                dual.add_to(i, delta, 1.0)
+                self.problem.scores_at(i, &w[0], &delta.index[0], delta.n, &visit.theta[0])
+                mix[i] = dual.loss(i)
+                for e in range(delta.n):
+                    j = delta.index[e]
+                    mix[i] -= delta.value[j] * visit.theta[j]
+                delta.clear()
         return np.asarray(self.problem.block_weight) * mix

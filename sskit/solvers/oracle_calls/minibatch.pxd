@@ -26,9 +26,7 @@ cdef class Visitor:
     # The oracle found that block i has this gap; it is too small for a step now, or time is over.
     cdef int pass_over(self, Py_ssize_t i, double gap, Sampler sampler) except -1 nogil
     # A step of block i: the oracle found this plane at a w of a little earlier, where the block
-    # had this gap, and at most `most` if the oracle is exact or bounds what it may have missed.
-    # Slope and curvature are those at the present w.
+    # had this gap. Slope and curvature are those at the present w.
     cdef int step_towards(
-        self, Py_ssize_t i, const int32_t* code, double loss, double gap, double most,
-        Sampler sampler
+        self, Py_ssize_t i, const int32_t* code, double loss, double gap, Sampler sampler
     ) except -1 nogil

@@ -43,8 +43,7 @@ cdef class Visitor:
         return 0
 
     cdef int step_towards(
-        self, Py_ssize_t i, const int32_t* code, double loss, double gap, double most,
-        Sampler sampler
+        self, Py_ssize_t i, const int32_t* code, double loss, double gap, Sampler sampler
     ) except -1 nogil:
         return 0
 
@@ -163,8 +162,7 @@ cdef class Batches:
                 visitor.pass_over(i, planes.gap[k], sampler)
             else:
                 visitor.step_towards(
-                    i, &planes.code[k, 0], planes.loss[k], planes.gap[k],
-                    planes.gap[k] + self.pool.problem.block_weight[i] * planes.excess[k], sampler
+                    i, &planes.code[k, 0], planes.loss[k], planes.gap[k], sampler
                 )
                 self.stop.due()
         planes.n = 0

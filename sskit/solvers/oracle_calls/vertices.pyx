@@ -62,15 +62,11 @@ cdef class Vertices(Answers):
 
     def store(self, DualState dual):
         """Put all weight of every block on its plane, which is stored; all have been asked."""
-        cdef Py_ssize_t i, slot
-        cdef Direction delta = self.visit.delta
-        with nogil:
-            for i in range(self.n):
-                slot = dual.insert(i, &self.code[i, 0], self.loss[i])
-                self.load_plane(i, delta)
-                dual.set_mix(i, delta, self.loss[i])
-                dual.blend(i, slot, 1.0)
-                delta.clear()
+        cdef Py_ssize_t i
+        for i in range(self.n):
+            dual.clear(i)
+            dual.blocks[i].weight[0] = 0.0
+            dual.blocks[i].weight[dual.insert(i, &self.code[i, 0], self.loss[i])] = 1.0
 
     def blend(self, DualState dual, double gamma):
         """Move the mix of every block towards its plane, by a step of at most 1.
@@ -78,7 +74,7 @@ cdef class Vertices(Answers):
         Parameters
         ----------
         dual : DualState
-            The dual point; moved. All its blocks have been asked.
+            The dual point; moved. All its blocks, of one plane each, have been asked.
         gamma : float
             The step.
         """
@@ -88,8 +84,7 @@ cdef class Vertices(Answers):
             for i in range(self.n):
                 self.load_plane(i, delta)
                 dual.add_to(i, delta, -1.0)
-                dual.advance(i, delta, gamma, gamma * (self.loss[i] - dual.blocks[i].loss))
-                dual.blend(i, -1, gamma)
+                dual.advance(i, delta, gamma, gamma * (self.loss[i] - dual.loss(i)))
                 delta.clear()
 
     def find(self, const double[::1] w, double[::1] out):

@@ -250,7 +250,7 @@ class PathTracer:
             inexactness=missed,
             v=v,
             loss=loss,
-            n_support_planes=dual.n_support_planes(problem),
+            n_support_planes=dual.n_support_planes(),
             n_iter=fit.n_iter,
             n_oracle_calls=fit.n_oracle_calls,
             time=fit.progress.seconds,

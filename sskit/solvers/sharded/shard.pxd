@@ -18,7 +18,7 @@ cdef struct Move:
 cdef struct BlockBefore:
     Py_ssize_t block, n_entries, n_planes
     Py_ssize_t first_index, first_number
-    double loss, aggregate
+    double loss
 
 
 cdef class LoggingRegularizer(Regularizer):
@@ -52,7 +52,7 @@ cdef class Shard:
     cdef double load                 # work of the blocks
     cdef double loss                 # change of the mean loss by the visits of this round
     cdef double before               # what visits had gained when it began
-    cdef vector[BlockBefore] undo    # what the blocks were then: the mix, and weights of planes
+    cdef vector[BlockBefore] undo    # what the blocks were then: plane 0, and weights of planes
     cdef vector[int32_t] index
     cdef vector[double] number
     cdef Direction scratch

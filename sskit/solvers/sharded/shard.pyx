@@ -91,9 +91,9 @@ cdef class Shard:
             if owner[i] >= 0:
                 self.keep(i)
                 owner[i] = -1
-            loss = self.dual.blocks[i].loss
+            loss = self.dual.loss(i)
             self.visitor.visit(i, self.silent)
-            self.loss += self.problem.block_weight[i] * (self.dual.blocks[i].loss - loss)
+            self.loss += self.problem.block_weight[i] * (self.dual.loss(i) - loss)
             self.n_done += 1
             # only the leader may look at the clock and at signals
             if stop.due() if leads else stop.over():
@@ -103,8 +103,8 @@ cdef class Shard:
     cdef int keep(self, Py_ssize_t i) except -1 nogil:
         cdef Block* block = &self.dual.blocks[i]
         self.undo.push_back(BlockBefore(
-            i, block.n, block.n_planes, self.index.size(), self.number.size(), block.loss,
-            block.aggregate
+            i, block.n, block.n_planes, self.index.size(), self.number.size(),
+            block.plane_loss[0]
         ))
         self.index.insert(self.index.end(), block.index, block.index + block.n)
         self.number.insert(self.number.end(), block.value, block.value + block.n)
@@ -143,14 +143,18 @@ cdef class Shard:
             before = &self.undo[k]
             block = &self.dual.blocks[before.block]
             number = self.number.data() + before.first_number
+            for p in range(block.n_planes):
+                weight = number[before.n_entries + p] if p < before.n_planes else 0.0
+                block.weight[p] = share * block.weight[p] + rest * weight
+            if block.n_planes > 1:
+                # plane 0 stands still where others are stored
+                continue
             self.scratch.add(block.index, block.value, block.n, share)
             self.scratch.add(
                 self.index.data() + before.first_index, number, before.n_entries, rest
             )
-            self.dual.set_mix(before.block, self.scratch, share * block.loss + rest * before.loss)
+            self.dual.assign(
+                before.block, self.scratch, share * block.plane_loss[0] + rest * before.loss
+            )
             self.scratch.clear()
-            for p in range(block.n_planes):
-                weight = number[before.n_entries + p] if p < before.n_planes else 0.0
-                block.weight[p] = share * block.weight[p] + rest * weight
-            block.aggregate = share * block.aggregate + rest * before.aggregate
         return 0

@@ -36,7 +36,7 @@ def maximum(score, weight, gram, lam, tolerance):
     """
     start, first = weight, score
     for _ in range(ROUNDS):
-        increase, weight = SimplexProgram(score, weight, gram, 1.0, lam).improve(
+        increase, weight = SimplexProgram(score, weight, gram, 1.0, lam).climb(
             PairwiseStep(), STEPS, tolerance
         )
         weight /= weight.sum()

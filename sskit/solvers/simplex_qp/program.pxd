@@ -5,14 +5,6 @@ cdef enum:
     MIX = -1       # an end point of a step: the block's present mix instead of an atom
 
 
-cdef struct LineSearch:
-    double slope         # of the dual objective at the start of the step
-    double curvature
-    double limit         # largest step size
-    double gamma         # best one
-    double gain          # increase of the dual objective that it brings
-
-
 cdef class WorkingSet:
     """Atoms of a small concave quadratic program over the weights of a mix.
 
@@ -25,9 +17,6 @@ cdef class WorkingSet:
     """
 
     cdef readonly Py_ssize_t n_atoms
-    # Is the last atom an aggregate plane with next to no weight? Then it is no target: it is known
-    # by what the others leave of the mix, divided by its weight, and so is the rounding.
-    cdef bint frail
     cdef vector[double] score        # of n_atoms or more, as all that follow
     cdef vector[double] weight
     cdef vector[double] image
@@ -46,36 +35,32 @@ cdef class WorkingSet:
 
     # room for n atoms
     cdef int reserve(self, size_t n) except -1 nogil
-    # mix_score, image and image_sqnorm of the weights
+    # image of the weights, and what follows from it
     cdef void sum_up(self) noexcept nogil
+    # mix_score and image_sqnorm
+    cdef void settle(self) noexcept nogil
     # up to max_steps steps while the slope exceeds min_slope; returns the increase of the dual
     cdef double improve(
         self, Step step, Py_ssize_t max_steps, double block_weight, double scale,
         double min_slope
     ) noexcept nogil
-    cdef void move_scores(self, Py_ssize_t atom, double change, double gamma) noexcept nogil
-    cdef double inner(self, Py_ssize_t a, Py_ssize_t b) noexcept nogil
-    cdef LineSearch search(self, Py_ssize_t target, Py_ssize_t source) noexcept nogil
+    # a step between the end points if its slope exceeds min_slope; returns its gain
     cdef double take_step(self, double min_slope) noexcept nogil
+    # scores and image when the mix gains `gamma` of an atom (or loses it)
+    cdef void move_scores(self, Py_ssize_t atom, double gamma) noexcept nogil
+    cdef double inner(self, Py_ssize_t a, Py_ssize_t b) noexcept nogil
     cdef Py_ssize_t lowest(self) noexcept nogil
     cdef Py_ssize_t highest(self) noexcept nogil
 
 
 cdef class Step:
-    """Chooses the end points (source, target) of a step between the atoms of a working set.
-
-    No step may give weight to an atom that is no target, be it as its target or by a step away
-    from another atom, which makes all others heavier.
-    """
+    """Chooses the end points (source, target) of a step between the atoms of a working set."""
 
     cdef readonly bint uses_mix      # may an end point be MIX?
     cdef void choose(self, WorkingSet atoms) noexcept nogil
 
 
-cdef class SimplexProgram:
+cdef class SimplexProgram(WorkingSet):
     """A small concave quadratic program over the weights of some atoms, on the simplex."""
 
-    cdef WorkingSet atoms
-    cdef double[:, ::1] gram        # what `atoms` points to
-    cdef double block_weight
-    cdef double lam
+    cdef double[:, ::1] table        # the inner products

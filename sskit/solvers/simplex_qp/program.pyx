@@ -21,22 +21,24 @@ cdef class WorkingSet:
     cdef void sum_up(self) noexcept nogil:
         cdef Py_ssize_t a, p
         cdef const double* row
-        self.mix_score = self.image_sqnorm = 0.0
         for a in range(self.n_atoms):
-            self.mix_score += self.weight[a] * self.score[a]
             self.image[a] = 0.0
-        if not self.with_image:
-            return
-        for p in range(self.n_atoms):
+        for p in range(self.n_atoms if self.with_image else 0):
             row = self.gram + p * self.gram_stride
             for a in range(self.n_atoms if self.weight[p] > 0.0 else 0):
                 self.image[a] += self.weight[p] * row[a]
+        self.settle()
+
+    cdef void settle(self) noexcept nogil:
+        cdef Py_ssize_t a
+        self.mix_score = self.image_sqnorm = 0.0
         for a in range(self.n_atoms):
+            self.mix_score += self.weight[a] * self.score[a]
             self.image_sqnorm += self.weight[a] * self.image[a]
 
     cdef Py_ssize_t highest(self) noexcept nogil:
         cdef Py_ssize_t a, best = 0
-        for a in range(1, self.n_atoms - self.frail):
+        for a in range(1, self.n_atoms):
             if self.score[a] > self.score[best]:
                 best = a
         return best
@@ -65,81 +67,52 @@ cdef class WorkingSet:
             increase += gain
         return increase
 
-    cdef LineSearch search(self, Py_ssize_t target, Py_ssize_t source) noexcept nogil:
-        cdef LineSearch line
-        cdef double kept
-        line.gain = 0.0
-        line.limit = 0.0
-        line.gamma = 0.0
-        line.slope = self.block_weight * (
+    cdef double take_step(self, double min_slope) noexcept nogil:
+        cdef Py_ssize_t a, target = self.target, source = self.source
+        cdef double limit, curvature, kept, gamma, slope = self.block_weight * (
             (self.mix_score if target == MIX else self.score[target])
             - (self.mix_score if source == MIX else self.score[source])
         )
-        if line.slope <= 0.0 or target == source:
-            return line
-        if source == MIX:
-            line.limit = 1.0
-            line.curvature = (
-                self.inner(target, target) - 2.0 * self.image[target] + self.image_sqnorm
-            )
-        elif target == MIX:
+        if slope <= min_slope or target == source:
+            return 0.0
+        if source == MIX or target == MIX:
+            a = target if source == MIX else source
             # with all weight on one atom there is nothing to move away to
-            kept = 1.0 - self.weight[source]
-            line.limit = self.weight[source] / kept if kept > 0.0 else 0.0
-            line.curvature = (
-                self.inner(source, source) - 2.0 * self.image[source] + self.image_sqnorm
-            )
+            kept = 1.0 - self.weight[a]
+            limit = 1.0 if source == MIX else self.weight[a] / kept if kept > 0.0 else 0.0
+            curvature = self.inner(a, a) - 2.0 * self.image[a] + self.image_sqnorm
         else:
-            line.limit = self.weight[source]
-            line.curvature = (
+            limit = self.weight[source]
+            curvature = (
                 self.inner(target, target) - 2.0 * self.inner(target, source)
                 + self.inner(source, source)
             )
-        line.curvature *= self.block_weight * self.scale
-        line.gamma = best_step(line.slope, line.curvature, line.limit)
-        line.gain = line.gamma * (line.slope - 0.5 * line.gamma * line.curvature)
-        return line
-
-    cdef double take_step(self, double min_slope) noexcept nogil:
-        cdef Py_ssize_t a, target = self.target, source = self.source
-        cdef double kept, scale = self.scale, gamma
-        cdef LineSearch line = self.search(target, source)
-        gamma = line.gamma
-        if line.slope <= min_slope or gamma == 0.0:
-            return 0.0
+        curvature *= self.block_weight * self.scale
+        gamma = best_step(slope, curvature, limit)
         # the mix first, which is meant as it was before the step
-        if source == MIX:
-            self.move_scores(source, -gamma * scale, -gamma)
-            self.move_scores(target, gamma * scale, gamma)
-        else:
-            self.move_scores(target, gamma * scale, gamma)
-            self.move_scores(source, -gamma * scale, -gamma)
         if source == MIX or target == MIX:
             kept = 1.0 - gamma if source == MIX else 1.0 + gamma
+            self.move_scores(MIX, kept - 1.0)
             for a in range(self.n_atoms):
                 self.weight[a] *= kept
         if target != MIX:
+            self.move_scores(target, gamma)
             self.weight[target] += gamma
         if source != MIX:
-            self.weight[source] -= gamma
-            if gamma == line.limit:
-                self.weight[source] = 0.0          # a drop step, exactly
+            self.move_scores(source, -gamma)
+            # a drop step, exactly
+            self.weight[source] = 0.0 if gamma == limit else self.weight[source] - gamma
         if self.with_image:
-            self.mix_score = 0.0
-            self.image_sqnorm = 0.0
-            for a in range(self.n_atoms):
-                self.mix_score += self.weight[a] * self.score[a]
-                self.image_sqnorm += self.weight[a] * self.image[a]
-        return line.gain
+            self.settle()
+        return gamma * (slope - 0.5 * gamma * curvature)
 
-    cdef void move_scores(self, Py_ssize_t atom, double change, double gamma) noexcept nogil:
-        # scores and image when the mix gains `gamma` of an atom (or loses it)
+    cdef void move_scores(self, Py_ssize_t atom, double gamma) noexcept nogil:
         cdef Py_ssize_t a
         cdef const double* row = self.gram + atom * self.gram_stride
         if atom == MIX:
             row = self.image.data()
         for a in range(self.n_atoms):
-            self.score[a] -= change * row[a]
+            self.score[a] -= gamma * self.scale * row[a]
         for a in range(self.n_atoms if self.with_image else 0):
             self.image[a] += gamma * row[a]
 
@@ -184,16 +157,12 @@ cdef class AwayStep(Step):
         ):
             atoms.target = best
             atoms.source = MIX
-        elif atoms.frail and worst < atoms.n_atoms - 1:
-            # away from `worst` would be towards the aggregate plane too: all goes to the best
-            atoms.target = best
-            atoms.source = worst
         else:
             atoms.target = MIX
             atoms.source = worst
 
 
-cdef class SimplexProgram:
+cdef class SimplexProgram(WorkingSet):
     """Maximise c <alpha, loss> - c^2 / (2 lam) <alpha, K alpha> over the simplex.
 
     The atoms of a block of weight c, but they may be anything that has inner products.
@@ -214,24 +183,19 @@ cdef class SimplexProgram:
 
     def __cinit__(self, score, weight, gram, double block_weight, double lam):
         cdef Py_ssize_t a, n = len(score)
-        gram = np.array(gram, dtype=np.float64, order="C")
-        self.gram = gram
+        self.table = np.array(gram, dtype=np.float64, order="C")
+        self.reserve(n)
+        self.n_atoms = self.gram_stride = n
+        self.gram = &self.table[0, 0]
         self.block_weight = block_weight
-        self.lam = lam
-        self.atoms = WorkingSet()
-        self.atoms.reserve(n)
-        self.atoms.n_atoms = n
-        self.atoms.gram = &self.gram[0, 0]
-        self.atoms.gram_stride = n
-        self.atoms.block_weight = block_weight
-        self.atoms.scale = block_weight / lam
-        self.atoms.with_image = True
+        self.scale = block_weight / lam
+        self.with_image = True
         for a in range(n):
-            self.atoms.score[a] = score[a]
-            self.atoms.weight[a] = weight[a]
-        self.atoms.sum_up()
+            self.score[a] = score[a]
+            self.weight[a] = weight[a]
+        self.sum_up()
 
-    def improve(self, Step step, Py_ssize_t max_steps, double min_slope=0.0):
+    def climb(self, Step step, Py_ssize_t max_steps, double min_slope=0.0):
         """Take steps until their slope is at most `min_slope`.
 
         Returns
@@ -243,8 +207,7 @@ cdef class SimplexProgram:
         """
         cdef Py_ssize_t a
         cdef double increase
-        cdef double scale = self.block_weight / self.lam
-        self.atoms.with_image = step.uses_mix
+        self.with_image = step.uses_mix
         with nogil:
-            increase = self.atoms.improve(step, max_steps, self.block_weight, scale, min_slope)
-        return increase, np.array([self.atoms.weight[a] for a in range(self.atoms.n_atoms)])
+            increase = self.improve(step, max_steps, self.block_weight, self.scale, min_slope)
+        return increase, np.array([self.weight[a] for a in range(self.n_atoms)])

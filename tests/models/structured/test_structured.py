@@ -160,7 +160,7 @@ def test_an_inexact_answer_is_replaced_by_a_kept_plane_or_the_truth():
     assert best([1.0, 5.0]) == (two, 1.0)
     three, _ = best([3.0, 5.0])
     assert probe.plane(0, three)[1] == -3
-    probe.evict(0, 0)
+    probe.evict(0, 1)
     one, _ = best([1.0, 5.0])
     assert probe.plane(0, one)[1] == -1
     assert problem.plane_store.n_planes == 1

@@ -51,7 +51,6 @@ def test_drift_after_a_million_steps(noisy, steps, cache):
 
 # ---- evicted planes with weight --------------------------------------------------------------
 
-FRAIL = 1e-6  # an aggregate plane with less weight is no target
 EVICTING = {
     "plain": BCFW(steps="fw", block_steps=3, stored_passes=1),
     "pairwise": BCFW(steps="pairwise", stored_passes=1, batch_size=4),
@@ -89,7 +88,7 @@ class Evictions:
         """Move all but a little of a plane's weight to another one, and evict it; n times."""
         for _ in range(n):
             i = int(self.rng.integers(self.n_blocks))
-            code, weights, losses, _ = planes_of(self.run.dual, i)
+            code, weights, _, _ = planes_of(self.run.dual, i)
             little = 10.0 ** self.rng.uniform(-12, -1)
             if len(weights) < 2 or weights.max() <= little:
                 continue
@@ -97,15 +96,10 @@ class Evictions:
             target = (source + int(self.rng.integers(1, len(weights)))) % len(weights)
             amount = weights[source] - little
             delta = self.probe.plane(i, code[target]) - self.probe.plane(i, code[source])
-            self.probe.advance(i, delta, amount, amount * (losses[target] - losses[source]))
-            self.probe.shift(i, source, target, amount)
+            self.probe.shift(i, 1 + source, 1 + target, amount)
             scale = self.toy.pairs.c[i] / self.lam
             self.probe.move(self.run.regularizer, i, delta, amount * scale)
-            self.probe.evict(i, source)
-
-    def rests(self):
-        """Weights of the aggregate planes."""
-        return np.array([planes_of(self.run.dual, i)[3] for i in range(self.n_blocks)])
+            self.probe.evict(i, 1 + source)
 
     def worst_mix(self):
         """By how much a mix is no mix of planes, or has not its loss."""
@@ -134,17 +128,11 @@ class Evictions:
 @pytest.mark.parametrize("name", EVICTING)
 def test_gaps_hold_where_planes_with_weight_are_evicted(name, n_steps):
     """They are those of a mix of planes: not of rounding, enlarged by a small weight."""
-    work, frail = Evictions(EVICTING[name]), 0
+    work = Evictions(EVICTING[name])
     for n in range(n_steps // work.n_blocks):
-        before = work.rests()
         work.run.run_pass()
-        light = before < FRAIL
-        assert (work.rests()[light] <= before[light] * (1 + 1e-9)).all()
-        frail += int(np.count_nonzero(light & (before > 1e-12)))
         if n + 10 < n_steps // work.n_blocks:
             work.evict(4)
-    assert frail > n_steps / 100
-    # also where weight went that was too little to be kept
     assert work.worst_mix() < 1e-9
     v, dual = work.dual_from_scratch()
     w = work.toy.flat(work.run.weights())

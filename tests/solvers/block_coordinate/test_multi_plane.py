@@ -142,7 +142,7 @@ def test_a_longer_oracle_gets_more_stored_passes(monkeypatch):
     options=[{"cache_size": 1e-9}, {"cache_size": 1e-3}, {"max_planes": 1}, {"max_planes": 2}],
 )
 def test_without_room_it_still_converges(name, steps, options):
-    """Every plane goes after every pass, or most: their weight is in the aggregate plane."""
+    """Every plane goes after every pass, or most: their weight is that of plane 0."""
     toy = TOYS[name](31, n=7)
     run, kept = start(toy, steps=steps, **options), []
 

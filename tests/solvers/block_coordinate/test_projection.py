@@ -118,7 +118,7 @@ def test_the_dual_never_falls(bounded):
         last = now
     alpha = np.array([DualProbe(toy.problem, run.dual).mix(i) for i in range(15)])
     assert np.abs(alpha.sum(axis=1)).max() < 1e-12
-    assert run.dual.n_support_planes(toy.problem) <= 15
+    assert run.dual.n_support_planes() <= 15
 
 
 def test_weights_are_the_sum_of_many_steps():

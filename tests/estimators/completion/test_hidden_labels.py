@@ -115,7 +115,7 @@ def weights_of(model):
 @pytest.mark.parametrize("kind", DATA)
 def test_objective_is_that_of_enumeration_and_never_rises(kind):
     items = DATA[kind][1]
-    model = make(kind, tol=1e-3).fit(items, HIDDEN)
+    model = make(kind, tol=1e-3, max_iter=3000).fit(items, HIDDEN)
     rounds = model.round_objectives_
     assert len(rounds) == model.n_rounds_ == model.history_["round"].max() > 1
     assert (np.diff(rounds) <= 0).all()

@@ -93,14 +93,11 @@ cdef class ProblemProbe:
         """Return step * B_i delta, shape (n_weights,)."""
         cdef double[::1] v = np.zeros(self.problem.n_weights + LANES)
         self.problem.scatter(self.block(i), self.direction(delta), step, &v[0])
-        self.delta.clear()
         return np.array(v[: self.problem.n_weights])
 
     def sqnorm(self, Py_ssize_t i, delta):
         """Return || B_i delta ||^2."""
-        value = self.problem.sqnorm(self.block(i), self.direction(delta))
-        self.delta.clear()
-        return value
+        return self.problem.sqnorm(self.block(i), self.direction(delta))
 
     def clip(self, Py_ssize_t i, delta, v, lower, upper, w):
         """Return w, clipped anew from v wherever scatter(i, delta) may have moved v."""
@@ -110,7 +107,6 @@ cdef class ProblemProbe:
         self.problem.clip(
             self.block(i), self.direction(delta), &moved[0], &low[0], &high[0], &image[0]
         )
-        self.delta.clear()
         return np.array(image[:d])
 
 

@@ -68,3 +68,8 @@ def topologies_of(n_nodes, edges):
     """Return the `Topologies` of one graph."""
     edges = check_edges(edges, n_nodes)
     return Topologies([n_nodes], edges, [0, len(edges)])
+
+
+def takes_elimination(Topologies topologies, Py_ssize_t n_states, double max_entries=2.0**24):
+    """Return whether elimination of the first graph makes no more entries of tables than that."""
+    return topologies.at(0).takes_elimination(n_states, max_entries)

@@ -176,11 +176,6 @@ class GraphModel:
         -------
         names : list of str
             Of `ORACLES`.
-
-        Raises
-        ------
-        ValueError
-            Naming the first graph that the oracle cannot serve.
         """
         return self._choices(self._topologies(graphs), len(graphs))
 
@@ -192,22 +187,10 @@ class GraphModel:
 
     def _choices(self, topologies, n):
         """Return the name of the oracle of each of n graphs; see `choose`."""
-        K, name = self.n_states, self.inference
-        if name == "auto":
-            forbids = self.allowed_pairs is not None
-            return [choose(K, topologies, i, forbids=forbids) for i in range(n)]
-        for i in range(n):
-            if name == "elimination" and not topologies.takes_elimination(i, K):
-                raise ValueError(
-                    f"inference='elimination' is for graphs of small treewidth, and X[{i}] needs "
-                    "larger tables than it makes; use 'trws'"
-                )
-            if name == "tree" and not topologies.is_forest(i):
-                raise ValueError(
-                    f"inference='tree' is for graphs without cycles, and X[{i}] has one; use "
-                    "'elimination' or 'trws'"
-                )
-        return [name] * n
+        if self.inference != "auto":
+            return [self.inference] * n
+        forbids = self.allowed_pairs is not None
+        return [choose(self.n_states, topologies, i, forbids=forbids) for i in range(n)]
 
     def bind(self, graphs, labels, cost, labelled, block_weight, *, allowed=None, **losses):
         """Bind the model to training data.

@@ -88,17 +88,14 @@ cdef class GraphStructure(Structure):
 
     def remember(self, Py_ssize_t most):
         """Keep the last labellings, and messages: of as many graphs as so many floats allow."""
-        cdef Py_ssize_t i, size, total = 0
+        keeps = np.array([oracle.keeps_messages for oracle in self.oracles])
+        size = np.subtract(self.edge_stop, self.edge_first) * self.form.n_states
+        size *= keeps[np.asarray(self.choice)]
+        total = np.cumsum(size)
+        kept = (size > 0) & (total <= most)
         self.last = np.full(self.map.nodes[self.map.n_blocks], -1, dtype=np.int32)
-        offsets = np.full(self.map.n_blocks, -1, dtype=np.int64)
-        for i in range(self.map.n_blocks):
-            size = (self.edge_stop[i] - self.edge_first[i]) * self.form.n_states
-            if not (<GraphOracle>self.oracle_of[self.choice[i]]).keeps_messages:
-                continue
-            if size and total + size <= most:
-                offsets[i] = total
-                total += size
-        self.messages, self.message_offset = np.zeros(max(total, 1), dtype=np.float32), offsets
+        self.messages = np.zeros(total[kept].max(initial=1), dtype=np.float32)
+        self.message_offset = np.where(kept, total - size, -1)
 
     cdef bint knows(self, const Block* b, const int32_t* code) noexcept nogil:
         return all_below(code, b.n, self.form.n_states)

@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator
 
 from sskit._public import PublicMixin
 from sskit.core.problem import block_weights
+from sskit.inputs.costs import cost_table
 from sskit.models.feature_map import FeatureMap
 from sskit.models.features import with_spare
 from sskit.models.layout import WeightLayout
@@ -274,7 +275,10 @@ class CompiledStructure:
                 )
         costs = np.concatenate([self.costs(states, i) for i, states in enumerate(parts)])
         truth, structure = np.concatenate(parts), self.structure(map)
-        loss = NodeLoss(np.maximum(truth, 0), costs, n_states, table=self.pair_costs(n_states))
+        table = self.model.pair_costs
+        if table is not None:
+            table = cost_table(table, np.arange(n_states), "pair_costs")
+        loss = NodeLoss(np.maximum(truth, 0), costs, n_states, table)
         problem = StructuredProblem(map, structure, loss, block_weight)
         layout, hidden = WeightLayout(coef=(map.n_weights,)), None
         if (truth < 0).any():
@@ -284,22 +288,6 @@ class CompiledStructure:
         if wrong >= 0:
             raise ValueError(f"y[{wrong}] is no labelling that {problem.name} knows")
         return problem, layout, hidden
-
-    def pair_costs(self, n_states):
-        """Return the checked table of the costs of pairs, or None."""
-        if self.model.pair_costs is None:
-            return None
-        table = np.ascontiguousarray(self.model.pair_costs, dtype=np.float64)
-        if (
-            table.shape != (n_states, n_states)
-            or np.diag(table).any()
-            or not (np.isfinite(table) & (table >= 0)).all()
-        ):
-            raise ValueError(
-                f"pair_costs must have shape ({n_states}, {n_states}), a zero diagonal and no "
-                "negative numbers"
-            )
-        return table
 
     def decoder(self, X, w, n_jobs=None):
         """Return what labels inputs, and where their nodes begin.

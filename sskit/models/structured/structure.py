@@ -92,10 +92,12 @@ class Structure:
         n_weights = getattr(self.model, "n_weights", None)
         if n_weights is None:
             return None
-        if isinstance(n_weights, bool) or not isinstance(n_weights, (int, np.integer)):
-            raise ValueError(f"n_weights of the model is {n_weights!r}, expected an integer")
-        if not -(2**62) < n_weights < 2**62:
-            raise ValueError("n_weights of the model must be below 2**62, got a larger number")
+        whole = isinstance(n_weights, (int, np.integer)) and not isinstance(n_weights, bool)
+        if not whole or not 0 < n_weights < 2**31:
+            raise ValueError(
+                f"n_weights of the model is {n_weights!r:.80}, expected the length of its joint "
+                "features"
+            )
         return int(n_weights)
 
     def predict(self, X, w, n_jobs=None):
@@ -183,27 +185,17 @@ class Structure:
         if callable(getattr(self.model, "start", None)):
             while True:
                 full = ask(self.model, "start", "all samples", list(X), list(Y), random_state)
-                try:
-                    full = list(full)
-                except TypeError:
+                found = len(full) if hasattr(full, "__len__") else f"{full!r:.80}"
+                if found != len(X):
                     raise ValueError(
-                        f"start of {name} returned {full!r:.80}, expected a list of {len(X)} "
-                        "labellings"
-                    ) from None
-                if len(full) != len(X):
-                    raise ValueError(
-                        f"start of {name} returned {len(full)} labellings, expected {len(X)}"
+                        f"start of {name} returned {found}, expected a list of {len(X)} labellings"
                     )
-                yield full
+                yield list(full)
         n_weights = self._n_weights()
         if n_weights is None:
             raise ValueError(
                 f"{name} has complete, which takes weights, but neither n_weights, the length of "
                 "the joint features, nor start to begin with"
-            )
-        if not 0 < n_weights < 2**31:
-            raise ValueError(
-                f"n_weights of the model is {n_weights}, expected the length of its joint features"
             )
         w = np.zeros(n_weights)
         while True:

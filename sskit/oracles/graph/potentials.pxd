@@ -7,10 +7,7 @@ from sskit.core.vectors cimport Scratch
 cdef extern from "topology.hpp" namespace "sskit" nogil:
     cppclass Topology:
         Py_ssize_t n_nodes, n_edges, width, most
-        Scratch[int32_t] first, incident
-        Scratch[int32_t] given, earlier, later, first_later, first_earlier, earlier_edge
         Scratch[int32_t] order, parent, edge
-        Scratch[int32_t] eliminated, place, first_joined, joined, child, sibling
 
         void take(Py_ssize_t n_nodes, Py_ssize_t n_edges, const int32_t* ends) except +
         Py_ssize_t closing_edge() except +
@@ -19,7 +16,6 @@ cdef extern from "topology.hpp" namespace "sskit" nogil:
         void make_forest() except +      # ValueError names the first edge that closes a cycle
         bint takes_elimination(Py_ssize_t n_states, double max_entries) except +
         double count_entries(Py_ssize_t n_states)
-        int32_t other_end(Py_ssize_t e, Py_ssize_t v)
 
     struct Potentials:
         Py_ssize_t n_nodes, n_edges, n_states, stride, width, n_tables

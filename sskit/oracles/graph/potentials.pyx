@@ -120,10 +120,6 @@ cdef class Topologies:
         """Return whether a graph has no cycles."""
         return self.at(i).closing_edge() < 0
 
-    def takes_elimination(self, Py_ssize_t i, Py_ssize_t n_states, max_entries=DEFAULT_ENTRIES):
-        """Return whether no more numbers are looked at to eliminate the nodes of a graph."""
-        return self.at(i).takes_elimination(n_states, max_entries)
-
     def arrange(self, oracles, choice, Py_ssize_t n_states):
         """Make what oracles read.
 
@@ -135,12 +131,20 @@ cdef class Topologies:
             Which of them is that of each graph.
         n_states : int
             Number of states.
+
+        Raises
+        ------
+        ValueError
+            Naming the first graph that its oracle cannot serve.
         """
         cdef GraphOracle oracle
         cdef Py_ssize_t i
         for i in range(len(self)):
             oracle = oracles[choice[i]]
-            oracle.arrange(self.at(i), n_states)
+            try:
+                oracle.arrange(self.at(i), n_states)
+            except ValueError as error:
+                raise ValueError(f"X[{i}]: {error}; use inference='trws'") from None
 
 
 cdef class PairForm:

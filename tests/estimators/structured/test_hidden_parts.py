@@ -165,7 +165,7 @@ class Wrong(Started):
 
 
 MISTAKES = {
-    "start": "start of Wrong returned 49 labellings, expected 50",
+    "start": "start of Wrong returned 49, expected a list of 50 labellings",
     "none": "start of Wrong returned None, expected a list of 50 labellings",
     "other": "of sample 0 has the loss 1.0, expected 0: it must agree with what is known",
     "complete": "has the loss 1.0, expected 0: it must agree with what is known",

@@ -253,10 +253,10 @@ def test_what_an_oracle_cannot_do_is_refused(options, message):
 
 def test_graphs_that_are_too_large_for_an_oracle_are_named():
     graphs = [(np.ones((2, 1)), [[0, 1]], None), (np.ones((900, 1)), grid_edges(30, 30), None)]
-    batch = check_graphs(graphs)
+    y = [np.zeros(len(x[0]), dtype=int) for x in graphs]
     for name, message in (
-        ("elimination", r"X\[1\] needs larger tables than it makes"),
-        ("tree", r"inference='tree' is for graphs without cycles, and X\[1\] has one"),
+        ("elimination", r"X\[1\]: the induced width of 900 nodes .* use inference='trws'"),
+        ("tree", r"X\[1\]: edge .* closes a cycle; .* use inference='trws'"),
     ):
         with pytest.raises(ValueError, match=message):
-            GraphModel(1, 1, 3, inference=name).choose(batch)
+            bound(graphs, y, 3, inference=name)

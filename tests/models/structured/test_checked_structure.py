@@ -133,7 +133,7 @@ def test_check_is_asked_of_every_sample():
     ("n_weights", "match"),
     [
         (3, "joint_feature of sample 0 has length 2, expected 3"),
-        ("two", "n_weights of the model is 'two', expected an integer"),
+        ("two", "n_weights of the model is 'two', expected the length of its"),
         (True, "n_weights of the model is True"),
         (2.0, "n_weights of the model is 2.0"),
     ],

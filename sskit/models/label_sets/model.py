@@ -72,6 +72,8 @@ class LabelSetModel:
             shapes["pairwise"] = (len(ends),)
         self.n_labels = n_labels
         self.ends = ends
+        # compiled code takes the address of the first one
+        self.spare_ends = np.concatenate([ends, np.zeros((1, 2), dtype=np.int32)])
         self.intercept = intercept
         self.layout = WeightLayout(**shapes)
 
@@ -106,10 +108,8 @@ class LabelSetModel:
 
     def _structure(self, cost, slack=None):
         domain = {"fit_intercept": str(bool(self.intercept)), **self.domain}
-        # compiled code takes the address of the first one
-        ends = np.concatenate([self.ends, np.zeros((1, 2), dtype=np.int32)])
         return LabelSetStructure(
-            self.make_oracle(), cost, ends, domain, self.costly, slack, self.tight
+            self.make_oracle(), cost, self.spare_ends, domain, self.costly, slack, self.tight
         )
 
     def learnt(self, sets):

@@ -1,4 +1,4 @@
-// Hot loops of the oracles of factors, compiled for several CPUs: included by oracle.pyx only.
+// The hot loop of the oracles of factors, compiled for several CPUs: included by factors.pyx only.
 #pragma once
 #include "lanes.hpp"
 

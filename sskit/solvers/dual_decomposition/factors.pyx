@@ -127,7 +127,7 @@ cdef class FactorSweep(Sweep):
             )
         self.first.pour_into(score)
         if full:
-            # less the zeros that nothing was said of, with the spare ones behind them
+            # as one row of pairs, less zeros that the infinite spare numbers follow
             start += max(best_pair(
                 score + start, 1, stop - start, &nothing,
                 self.second.at.data() + n_states - (stop - start), &most

@@ -178,9 +178,8 @@ class LabelBlock {
             for (ptrdiff_t k = 0; k < n; ++k) {
                 double sum = reduced[k];
                 if (sum == NEVER) continue;
-                const bool worth = sum + attraction[k] > 0.0;
-                if (worth) n_looks += start[k + 1] - start[k];
-                for (ptrdiff_t m = start[k]; worth && m < start[k + 1]; ++m) {
+                n_looks += start[k + 1] - start[k];
+                for (ptrdiff_t m = start[k]; m < start[k + 1]; ++m) {
                     const double w = weight[edge[m]], pair = w + reduced[k] + reduced[neighbour[m]];
                     if (!(w > 0.0 && pair > NEVER) || linked[edge[m]]) continue;
                     sum += w;
@@ -357,7 +356,8 @@ class LabelBlock {
                 reduced[link.label[side]] += penalty * (residual(link, side) + link.mu[side]);
         for (ptrdiff_t k = 0; k < n; ++k) {
             if (y[k] == 0.0 && reduced[k] > 0.0) link_to(k, 0.0);
-            reduced[k] = y[k] > 0.0 ? NEVER : std::min(reduced[k], 0.0);
+            reduced[k] = std::min(reduced[k], 0.0);
+            if (y[k] > 0.0 || !(reduced[k] + attraction[k] > 0.0)) reduced[k] = NEVER;
         }
         const ptrdiff_t e = best_edge();
         if (e >= 0) join(e);

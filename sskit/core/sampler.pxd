@@ -11,10 +11,6 @@ cdef class Sampler:
     cdef Py_ssize_t[::1] order       # of the pass, for those whose order is known before it
     cdef Py_ssize_t position         # of the next block, or random number
 
-    # ValueError unless a pass of n_steps over n_blocks may follow
-    cdef int check(self, Py_ssize_t n_blocks, Py_ssize_t n_steps) except -1
-    # how often next() may still be called
-    cdef Py_ssize_t n_drawn(self)
     # the next block to visit; called, after begin_pass(n_steps), as often as that returned: n_steps
     # times, or fewer if the sampler leaves out blocks
     cdef Py_ssize_t next(self) noexcept nogil

@@ -5,9 +5,6 @@ import numpy as np
 from sskit.core.checks cimport check_equal, check_indices, check_least
 
 
-cdef extern from "Python.h":
-    const Py_ssize_t PY_SSIZE_T_MAX
-
 # Gaps are cut off here: sums of them are finite.
 cdef double LARGEST_GAP = 1e200
 
@@ -52,15 +49,6 @@ cdef class Sampler:
         if self.arrange is None:
             return self.random_state.permutation(blocks)
         return self.arrange(blocks, self.random_state)
-
-    cdef int check(self, Py_ssize_t n_blocks, Py_ssize_t n_steps) except -1:
-        check_equal(self.n_blocks, n_blocks, "the number of blocks of the sampler")
-        if n_steps > self.n_drawn():
-            raise ValueError(f"{n_steps} steps are more than the {self.n_drawn()} that were drawn")
-        return 0
-
-    cdef Py_ssize_t n_drawn(self):
-        return self.order.shape[0] - self.position
 
     cdef Py_ssize_t next(self) noexcept nogil:
         cdef Py_ssize_t i = self.order[self.position]
@@ -200,9 +188,6 @@ cdef class GapSampler(GapTree):
         self.upcoming = self.draw()
         return n_steps
 
-    cdef Py_ssize_t n_drawn(self):
-        return self.shares.shape[0] - self.position
-
     cdef Py_ssize_t draw(self) noexcept nogil:
         cdef double share = self.shares[self.position], rest
         cdef Py_ssize_t j = 1
@@ -241,9 +226,6 @@ cdef class MaxGapSampler(GapTree):
     def begin_pass(self, Py_ssize_t n_steps):
         """Return n_steps: the order depends on the gaps only."""
         return n_steps
-
-    cdef Py_ssize_t n_drawn(self):
-        return PY_SSIZE_T_MAX
 
     cdef Py_ssize_t next(self) noexcept nogil:
         cdef Py_ssize_t j = 1

@@ -238,7 +238,6 @@ def draw(Sampler sampler, Py_ssize_t n_steps):
     """Return the blocks of a pass of at most n_steps: next(), and peek(0), peek(1) after it."""
     cdef Py_ssize_t k
     n_steps = sampler.begin_pass(n_steps)
-    sampler.check(sampler.n_blocks, n_steps)
     order = np.empty((n_steps, 3), dtype=np.intp)
     for k in range(n_steps):
         order[k] = sampler.next(), sampler.peek(0), sampler.peek(1)
@@ -249,7 +248,6 @@ def draw_batch(Sampler sampler, Py_ssize_t n_steps):
     """Return the blocks of one pass, shape (n_steps,), each set aside when it has come."""
     cdef Py_ssize_t k
     sampler.begin_pass(n_steps)
-    sampler.check(sampler.n_blocks, n_steps)
     order = np.empty(n_steps, dtype=np.intp)
     for k in range(n_steps):
         order[k] = sampler.next()

@@ -21,8 +21,7 @@ cdef class BlockAtoms(WorkingSet):
 
     cdef vector[double] old_weight
     cdef vector[double] loss
-    cdef double best_score           # of all atoms when they were loaded
-    cdef Py_ssize_t best             # the atom that has it
+    cdef Py_ssize_t best             # the atom that had the highest score when they were loaded
     # psi of the planes, sparse, one after the other
     cdef vector[int32_t] index
     cdef vector[double] value

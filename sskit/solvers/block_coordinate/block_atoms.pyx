@@ -60,7 +60,6 @@ cdef class BlockAtoms(WorkingSet):
         self.with_image = with_image
         self.sum_up()
         self.best = self.highest()
-        self.best_score = self.score[self.best]
         return 0
 
     cdef int fill_gram(
@@ -91,7 +90,6 @@ cdef class BlockAtoms(WorkingSet):
     ) except -1 nogil:
         cdef Py_ssize_t p
         cdef double loss_change = 0.0, change, total = 1.0
-        cdef double weight = problem.block_weight[i]
         if self.with_image:
             # steps away from an atom magnify whatever is missing from the sum of the weights
             total = 0.0
@@ -103,7 +101,7 @@ cdef class BlockAtoms(WorkingSet):
             if change != 0.0:
                 loss_change += change * self.loss[p]
                 self.add_plane(p, scratch, change)
-        regularizer.move(problem, i, scratch, weight / regularizer.lam)
-        averager.moved(problem, i, scratch, weight / regularizer.lam, weight * loss_change)
+        regularizer.move(problem, i, scratch, self.scale)
+        averager.moved(problem, i, scratch, self.scale, self.block_weight * loss_change)
         scratch.clear()
         return 0

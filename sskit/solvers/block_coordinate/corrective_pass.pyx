@@ -55,12 +55,11 @@ cdef class CorrectiveVisitor(BlockVisitor):
 
     # improve block i over its atoms, which are loaded; slope: of the first step
     cdef int improve(self, Py_ssize_t i, double slope) except -1 nogil:
-        cdef double weight = self.problem.block_weight[i], increase
+        cdef double increase
         self.averager.begin_step()
-        increase = self.atoms.improve(
-            self.step, self.max_steps, weight, weight / self.regularizer.lam,
-            LEAST_SLOPE * slope
-        )
+        self.atoms.block_weight = self.problem.block_weight[i]
+        self.atoms.scale = self.atoms.block_weight / self.regularizer.lam
+        increase = self.atoms.improve(self.step, self.max_steps, LEAST_SLOPE * slope)
         if increase > 0.0:
             self.increase += increase
             self.atoms.store(
@@ -110,7 +109,9 @@ cdef class CorrectiveVisitor(BlockVisitor):
         self.atoms.load(
             self.problem, self.dual, i, &self.call.theta[0], self.delta, self.step.uses_mix
         )
-        return self.problem.block_weight[i] * (self.atoms.best_score - self.atoms.mix_score)
+        return self.problem.block_weight[i] * (
+            self.atoms.score[self.atoms.best] - self.atoms.mix_score
+        )
 
     # the same of the planes that are known
     cdef double look(self, Py_ssize_t i) except? -1 nogil:

@@ -12,6 +12,7 @@ from sskit.core.direction cimport Direction
 from sskit.core.dual cimport Block, DualState
 from sskit.core.lanes cimport LANES
 from sskit.core.problem cimport Problem
+from sskit.solvers.oracle_calls.call cimport Visit
 
 
 def save(DualState dual):
@@ -179,13 +180,16 @@ def move_truths(saved, Problem problem, Problem earlier):
     ):
         raise ValueError(f"codes of {problem.name} are no labellings")
     restore(dual, saved)
-    cdef Mover mover = Mover(problem)
+    cdef Visit visit = Visit(problem)
+    cdef int32_t[::1] old = np.empty_like(visit.code)
+    cdef double[::1] zero = np.zeros(problem.n_weights + LANES)
     cdef Py_ssize_t i
     for i in range(dual.n_blocks):
-        earlier.truth(i, &mover.old[0])
-        problem.truth(i, &mover.new[0])
-        if memcmp(&mover.old[0], &mover.new[0], dual.code_length[i] * sizeof(int32_t)):
-            mover.move(dual, i)
+        earlier.truth(i, &old[0])
+        if memcmp(&old[0], dual.blocks[i].code, dual.code_length[i] * sizeof(int32_t)):
+            # forbidden statistics score -inf whatever the weights
+            problem.scores(i, &zero[0], &visit.theta[0])
+            follow_truth(problem, dual, i, &old[0], visit)
     return save(dual)
 
 
@@ -196,62 +200,40 @@ cdef int give(DualState dual, Py_ssize_t i, Py_ssize_t source, Py_ssize_t target
     return dual.evict(i, source)
 
 
-cdef class Mover:
-    """Lets the planes of a block follow its truth.
-
-    Parameters
-    ----------
-    problem : Problem
-        With the new truths.
-    """
-
-    cdef Problem problem
-    cdef double[::1] w, theta, value
-    cdef int32_t[::1] old, new, code, index
-
-    def __cinit__(self, Problem problem):
-        self.problem = problem
-        self.w = np.zeros(problem.n_weights + LANES)
-        self.theta = np.zeros(problem.max_statistics + LANES)
-        self.value = np.empty(max(problem.max_support, 1))
-        self.index = np.empty(max(problem.max_support, 1), dtype=np.int32)
-        self.old, self.new, self.code = np.empty(
-            (3, max(problem.max_code_length, 1)), dtype=np.int32
-        )
-
-    cdef int move(self, DualState dual, Py_ssize_t i) except -1:
-        cdef Block* block = &dual.blocks[i]
-        cdef Py_ssize_t length = dual.code_length[i], p, q, t, e, n
-        cdef int32_t* code
-        if not self.problem.knows(i, &self.new[0]):
-            raise ValueError(f"the new truth of block {i} is no labelling")
-        # forbidden statistics score -inf whatever the weights
-        self.problem.scores(i, &self.w[0], &self.theta[0])
-        block.n = block.n_gram = 0
-        block.plane_loss[0] = 0.0
-        for p in range(block.n_planes - 1, 0, -1):
-            code = block.code + p * length
-            memcpy(&self.code[0], code, length * sizeof(int32_t))
-            for t in range(length):
-                if code[t] == self.old[t]:
-                    self.code[t] = self.new[t]
-            if not self.problem.knows(i, &self.code[0]):
-                # parts of two trees may make none: then the labelling stays as it is
-                memcpy(&self.code[0], code, length * sizeof(int32_t))
-            self.problem.plane_store.keep(i, &self.code[0])
-            self.problem.plane_store.forget(i, code)
-            memcpy(code, &self.code[0], length * sizeof(int32_t))
-            n = self.problem.plane(i, code, &self.index[0], &self.value[0])
-            for e in range(n):
-                if self.theta[self.index[e]] == -INFINITY:
-                    give(dual, i, p, 0)
-                    break
-        # planes that have become the same are one
-        for p in range(block.n_planes - 1, 0, -1):
-            q = dual.find(i, block.code + p * length)
-            if q != p:
-                give(dual, i, p, q)
-        return 0
+# the planes of a block follow its truth
+cdef int follow_truth(
+    Problem problem, DualState dual, Py_ssize_t i, const int32_t* old, Visit visit
+) except -1:
+    cdef Block* block = &dual.blocks[i]
+    cdef Py_ssize_t length = dual.code_length[i], p, q, t, e
+    cdef int32_t* code
+    if not problem.knows(i, block.code):
+        raise ValueError(f"the new truth of block {i} is no labelling")
+    block.n = block.n_gram = 0
+    block.plane_loss[0] = 0.0
+    for p in range(block.n_planes - 1, 0, -1):
+        code = block.code + p * length
+        memcpy(&visit.code[0], code, length * sizeof(int32_t))
+        for t in range(length):
+            if code[t] == old[t]:
+                visit.code[t] = block.code[t]
+        if not problem.knows(i, &visit.code[0]):
+            # parts of two trees may make none: then the labelling stays as it is
+            memcpy(&visit.code[0], code, length * sizeof(int32_t))
+        problem.plane_store.keep(i, &visit.code[0])
+        problem.plane_store.forget(i, code)
+        memcpy(code, &visit.code[0], length * sizeof(int32_t))
+        visit.load_plane(problem, i, code, block.plane_loss[p])
+        for e in range(visit.n):
+            if visit.theta[visit.index[e]] == -INFINITY:
+                give(dual, i, p, 0)
+                break
+    # planes that have become the same are one
+    for p in range(block.n_planes - 1, 0, -1):
+        q = dual.find(i, block.code + p * length)
+        if q != p:
+            give(dual, i, p, q)
+    return 0
 
 
 def truth_gains(Problem problem, Problem earlier, const double[::1] w):
@@ -269,19 +251,15 @@ def truth_gains(Problem problem, Problem earlier, const double[::1] w):
     gains : ndarray of shape (n_blocks,)
         <w, B_i (m(y_i) - m(earlier y_i))>.
     """
-    cdef int32_t[::1] code = np.empty(max(problem.max_code_length, 1), dtype=np.int32)
-    cdef int32_t[::1] index = np.empty(max(problem.max_support, 1), dtype=np.int32)
-    cdef double[::1] value = np.empty(max(problem.max_support, 1))
-    cdef double[::1] theta = np.zeros(problem.max_statistics + LANES)
+    cdef Visit visit = Visit(problem)
     cdef double[::1] gains = np.zeros(problem.n_blocks)
-    cdef Py_ssize_t i, j, n
+    cdef Py_ssize_t i
     for i in range(problem.n_blocks):
-        earlier.truth(i, &code[0])
-        n = problem.plane(i, &code[0], &index[0], &value[0])
-        if n:
-            problem.scores_at(i, &w[0], &index[0], n, &theta[0])
-        for j in range(n):
-            gains[i] += value[j] * theta[index[j]]
+        earlier.truth(i, &visit.code[0])
+        visit.load_plane(problem, i, &visit.code[0], 0.0)
+        if visit.n:
+            problem.scores_at(i, &w[0], &visit.index[0], visit.n, &visit.theta[0])
+        gains[i] = -visit.bound()
     return np.asarray(gains)
 
 

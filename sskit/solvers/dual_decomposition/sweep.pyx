@@ -57,9 +57,7 @@ cdef class Sweep:
         cdef Py_ssize_t k, i
         cdef double c, apart = 0.0, distance
         cdef bint full = sampler is not None
-        if full:
-            sampler.check(self.factors.n_blocks, n_steps)
-        else:
+        if not full:
             n_steps = self.factors.n_blocks
         self.gap = 0.0
         with nogil:

@@ -26,7 +26,7 @@ cdef class WorkingSet:
     cdef double image_sqnorm
     cdef bint with_image             # are image and mix_score kept up to date?
     cdef double noise                # of scores: smaller differences are rounding; 0 if unknown
-    # of the block, set by improve(): c_i, and c_i / lam
+    # of the block: c_i, and c_i / lam
     cdef double block_weight
     cdef double scale
     # end points that the step has chosen
@@ -41,8 +41,7 @@ cdef class WorkingSet:
     cdef void settle(self) noexcept nogil
     # up to max_steps steps while the slope exceeds min_slope; returns the increase of the dual
     cdef double improve(
-        self, Step step, Py_ssize_t max_steps, double block_weight, double scale,
-        double min_slope
+        self, Step step, Py_ssize_t max_steps, double min_slope
     ) noexcept nogil
     # a step between the end points if its slope exceeds min_slope; returns its gain
     cdef double take_step(self, double min_slope) noexcept nogil

@@ -51,14 +51,11 @@ cdef class WorkingSet:
         return worst
 
     cdef double improve(
-        self, Step step, Py_ssize_t max_steps, double block_weight, double scale,
-        double min_slope
+        self, Step step, Py_ssize_t max_steps, double min_slope
     ) noexcept nogil:
         cdef double increase = 0.0, gain
         cdef Py_ssize_t _
-        self.block_weight = block_weight
-        self.scale = scale
-        min_slope = max(min_slope, block_weight * self.noise)
+        min_slope = max(min_slope, self.block_weight * self.noise)
         for _ in range(max_steps):
             step.choose(self)
             gain = self.take_step(min_slope)
@@ -209,5 +206,5 @@ cdef class SimplexProgram(WorkingSet):
         cdef double increase
         self.with_image = step.uses_mix
         with nogil:
-            increase = self.improve(step, max_steps, self.block_weight, self.scale, min_slope)
+            increase = self.improve(step, max_steps, min_slope)
         return increase, np.array([self.weight[a] for a in range(self.n_atoms)])

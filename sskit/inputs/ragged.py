@@ -165,15 +165,15 @@ def check_widths(widths, expected, estimator_name, what="features", name="X"):
         )
 
 
-def stack_labels(y, lengths, *, name="y", x_name="X", what="sequences"):
+def stack_labels(y, lengths=None, *, name="y", x_name="X", what="sequences"):
     """Check a list of label sequences against the sequences and stack it.
 
     Parameters
     ----------
     y : sequence of n sequences (T_i,), ndarray (n, T) or RaggedArray of 1-D values
         Labels of any type that sorts: strings, integers, booleans, ... Never modified.
-    lengths : array-like of int of shape (n,)
-        The number of labels that every sequence must have.
+    lengths : array-like of int of shape (n,), default=None
+        The number of labels that every sequence must have; None takes any.
     name : str, default="y"
         What error messages call `y`.
     x_name : str, default="X"
@@ -215,8 +215,8 @@ def stack_known_labels(y, lengths, ignore_label=None, *, name="y", x_name="X", w
     ----------
     y : sequence of n sequences (T_i,), ndarray (n, T) or RaggedArray of 1-D values
         As for `stack_labels`.
-    lengths : array-like of int of shape (n,)
-        The number of labels that every sequence must have.
+    lengths : array-like of int of shape (n,), or None
+        The number of labels that every sequence must have; None takes any.
     ignore_label : object, default=None
         The label of tokens without one, which may be of another type than the labels; None means
         that there is no such label.
@@ -249,10 +249,10 @@ def stack_known_labels(y, lengths, ignore_label=None, *, name="y", x_name="X", w
     if isinstance(y, RaggedArray) or (isinstance(y, np.ndarray) and y.ndim == 2):
         y = list(y)
     items = [_label_item(item, f"{name}[{i}]") for i, item in enumerate(_items(y, name, _LABELS))]
-    lengths = np.asarray(lengths)
+    found = np.array([len(item) for item in items], dtype=np.int64)
+    lengths = found if lengths is None else np.asarray(lengths)
     if len(items) != lengths.size:
         raise ValueError(f"{x_name} has {lengths.size} {what} but {name} has {len(items)}")
-    found = np.array([len(item) for item in items], dtype=np.int64)
     if (found != lengths).any():
         i = np.flatnonzero(found != lengths)[0]
         raise ValueError(
@@ -347,24 +347,23 @@ def find_sets(y, name="y"):
     """
     if y is None or isinstance(y, RaggedArray) and y.values.dtype.kind != "O":
         return None
-    if isinstance(y, np.ndarray) and y.ndim == 2:
-        y = list(y)
+    whole = isinstance(y, RaggedArray) or (isinstance(y, np.ndarray) and y.ndim == 2)
     items = [
-        _label_item(item, f"{name}[{i}]") if hasattr(item, "to_numpy") else item
-        for i, item in enumerate(
-            _items(list(y) if isinstance(y, RaggedArray) else y, name, _LABELS)
-        )
+        item.to_numpy() if hasattr(item, "to_numpy") else item
+        for item in (y if whole else _items(y, name, _LABELS))
     ]
-    places, some = [], False
-    for item in items:
-        plain = isinstance(item, np.ndarray) and item.dtype.kind != "O"
-        if plain or not isinstance(item, (np.ndarray, list, tuple)):
-            places.append([])
-            continue
-        kinds = {kind for kind in set(map(type, item)) if issubclass(kind, SETS)}
-        places.append([t for t, label in enumerate(item) if type(label) in kinds] if kinds else [])
-        some = some or bool(kinds)
-    return (items, places) if some else None
+    places = [_sets_in(item) for item in items]
+    return (items, places) if any(places) else None
+
+
+def _sets_in(item):
+    """Return the tokens of a sequence that have a set of labels; none of what is no sequence."""
+    plain = isinstance(item, np.ndarray) and (item.dtype.kind != "O" or item.ndim != 1)
+    if plain or not isinstance(item, (np.ndarray, list, tuple)):
+        return []
+    if not any(issubclass(kind, SETS) for kind in set(map(type, item))):  # of which there are few
+        return []
+    return [t for t, label in enumerate(item) if isinstance(label, SETS)]
 
 
 def check_kinds(true, pred, message="y_true has labels of dtype {} but y_pred of {}"):

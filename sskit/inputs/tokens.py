@@ -97,9 +97,7 @@ def _first_that_tells(X):
 
 def _tells(token):
     """Return what a token is, "objects" or "rows"; None if it is empty, which may be either."""
-    if isinstance(token, (str, bytes, Mapping)):
-        return "objects"
-    if isinstance(token, (set, frozenset)):
+    if isinstance(token, (str, bytes, Mapping, set, frozenset)):
         return "objects"
     if not isinstance(token, (list, tuple)) and not (isinstance(token, np.ndarray) and token.ndim):
         return "rows"
@@ -117,21 +115,11 @@ def _stack_frames(frames, first, allow_empty):
     filled = [(i, frame) for i, frame in enumerate(frames) if len(frame)]
     for i, frame in filled:
         if not is_frame(frame) or list(frame.columns) != columns:
-            raise ValueError(f"X[{i}] {_differs(frame, columns)}, unlike X[{first}]")
+            raise ValueError(
+                f"X[{i}] is not a data frame with the columns {shortened(columns)}, unlike "
+                f"X[{first}]"
+            )
     return concat([frame for _, frame in filled], ignore_index=True), offsets
-
-
-def _differs(frame, columns):
-    """Return what makes something else than a data frame with these columns of it."""
-    if not is_frame(frame):
-        return "is not a data frame"
-    missing = [name for name in columns if name not in frame.columns]
-    if missing:
-        return f"is not a data frame with the columns {shortened(missing)}"
-    further = [name for name in frame.columns if name not in columns]
-    if further:
-        return f"is a data frame with the further columns {shortened(further)}"
-    return "is a data frame with its columns in another order"
 
 
 def _stack_objects(sentences, start):

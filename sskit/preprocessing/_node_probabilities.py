@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.model_selection import check_cv
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from sskit._numbers import n_workers
 from sskit._public import PublicMixin
@@ -190,12 +190,7 @@ class NodeProbabilities(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_
         names = [f"probability_{label}" for label in self.classes_]
         if not self.passthrough:
             return np.array(names, dtype=object)
-        if input_features is None:
-            input_features = [f"x{j}" for j in range(self.n_features_in_)]
-        if len(input_features) != self.n_features_in_:
-            raise ValueError(
-                f"input_features has {len(input_features)} names, expected {self.n_features_in_}"
-            )
+        input_features = _check_feature_names_in(self, input_features)
         return np.array([*input_features, *names], dtype=object)
 
     def __sklearn_tags__(self):

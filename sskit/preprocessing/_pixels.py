@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sskit._numbers import as_array, as_floats
+from sskit._numbers import array, as_array, as_floats
 from sskit.preprocessing._regions import adjacent_pairs
 
 _REDUCTIONS = {"sum": np.add, "mean": np.add, "min": np.minimum, "max": np.maximum}
@@ -137,9 +137,5 @@ def _pool(reduction, regions):
         as_floats(reduction(rows), f"reduction of region {v}") for v, rows in enumerate(regions)
     ]
     for v, features in enumerate(pooled):
-        if features.ndim != 1 or features.shape != pooled[0].shape:
-            raise ValueError(
-                f"reduction returned an array of shape {features.shape} for region {v}, expected "
-                f"one of shape (q,), of the same length for all regions"
-            )
+        array(features, f"reduction of region {v}", (pooled[0].size,))
     return np.array(pooled)

@@ -11,6 +11,8 @@ from numbers import Number
 
 import numpy as np
 
+from sskit._numbers import LARGEST as LARGEST_NUMBER
+from sskit._numbers import shown
 from sskit.inputs.ragged_array import make_csr
 
 from cpython.dict cimport PyDict_GetItemWithError
@@ -318,8 +320,8 @@ cdef class TokenReader:
     ----------
     columns : TokenColumns
         Where they are.
-    limit : float
-        How large numbers may be.
+    dtype : dtype
+        Of the numbers, which says how large they may be.
     deepest : int
         How deep dicts in dicts may be; 0 takes dicts without such only, and no lists of strings.
     zeros : bool
@@ -327,6 +329,7 @@ cdef class TokenReader:
     """
 
     cdef TokenColumns columns
+    cdef object dtype
     cdef double limit
     cdef int deepest
     cdef vector[int32_t] entries  # columns; ~column where it has another value than one
@@ -337,8 +340,9 @@ cdef class TokenReader:
     cdef Py_ssize_t i, t
     cdef list path
 
-    def __cinit__(self, TokenColumns columns, double limit, int deepest, bint zeros):
-        self.columns, self.limit, self.deepest, self.zeros = columns, limit, deepest, zeros
+    def __cinit__(self, TokenColumns columns, dtype, int deepest, bint zeros):
+        self.columns, self.deepest, self.zeros, self.dtype = columns, deepest, zeros, dtype
+        self.limit = LARGEST_NUMBER if dtype is np.float64 else np.finfo(dtype).max
         self.path = []
         self.ends.push_back(0)
 
@@ -542,7 +546,7 @@ cdef class TokenReader:
                 last[column] = row
         return found
 
-    cdef rows(self, places, Py_ssize_t n_columns, dtype):
+    cdef rows(self, places, Py_ssize_t n_columns):
         """Return a CSR array in canonical format, without entries that are zero.
 
         Parameters
@@ -551,8 +555,6 @@ cdef class TokenReader:
             Another column for each, -1 for none; None leaves all where they are.
         n_columns : int
             How many there are then.
-        dtype : dtype
-            Of the numbers.
         """
         cdef Py_ssize_t row, j, n = 0, k = 0, n_rows = self.ends.size() - 1
         cdef bint moves = places is not None
@@ -587,8 +589,8 @@ cdef class TokenReader:
             pointers[row + 1] = n
         if n < len(data):
             data, indices = data[:n].copy(), indices[:n].copy()
-        if dtype is not np.float64:
-            data = data.astype(dtype)
+        if self.dtype is not np.float64:
+            data = data.astype(self.dtype)
         if n > LARGEST:
             indices = indices.astype(np.int64)
         else:
@@ -614,26 +616,19 @@ cdef str plain(text):
 cdef str told(value):
     """Return what error messages say of a value."""
     if value is None or isinstance(value, (Number, np.bool_)):
-        try:
-            return f"{value!r:.80}"
-        except ValueError:  # of more digits than Python writes
-            return "an integer of very many digits"
-    return f"{value!r:.80} of the type {type(value).__name__}"
+        return shown(value)
+    return f"{shown(value)} of the type {type(value).__name__}"
 
 
-def fit_rows(list sentences, str separator, Py_ssize_t min_count, double limit, dtype, bint both):
+def fit_rows(list sentences, Py_ssize_t min_count, dtype, bint both):
     """Find the features of tokens, and read them.
 
     Parameters
     ----------
     sentences : list of list
         Of tokens.
-    separator : str
-        Between an attribute and its string.
     min_count : int
         In how many tokens a feature must be.
-    limit : float
-        How large numbers may be.
     dtype : dtype
         Of the numbers.
     both : bool
@@ -651,18 +646,18 @@ def fit_rows(list sentences, str separator, Py_ssize_t min_count, double limit, 
     TypeError, ValueError
         Naming the first attribute that is not as it should be, or all, if none are frequent enough.
     """
-    cdef TokenColumns columns = TokenColumns(None, separator)
-    cdef TokenReader reader = TokenReader(columns, limit, DEEPEST, min_count > 1)
+    cdef TokenColumns columns = TokenColumns(None, "=")
+    cdef TokenReader reader = TokenReader(columns, dtype, DEEPEST, min_count > 1)
     reader.read(sentences)
     names, places = columns.sorted_names()
     if min_count > 1:
         frequent = reader.counts(places, len(names)) >= min_count
         moved = np.where(frequent, np.cumsum(frequent) - 1, -1).astype(np.int32)
         names, places = list(compress(names, frequent.tolist())), moved[places]
-    return names, reader.rows(places, len(names), dtype) if both else None
+    return names, reader.rows(places, len(names)) if both else None
 
 
-def read_rows(TokenColumns columns, list sentences, double limit, dtype, int deepest):
+def read_rows(TokenColumns columns, list sentences, dtype, int deepest):
     """Read tokens by features that are known.
 
     Parameters
@@ -671,8 +666,6 @@ def read_rows(TokenColumns columns, list sentences, double limit, dtype, int dee
         Of the features.
     sentences : list of list
         Of tokens.
-    limit : float
-        How large numbers may be.
     dtype : dtype
         Of the numbers.
     deepest : int
@@ -688,6 +681,6 @@ def read_rows(TokenColumns columns, list sentences, double limit, dtype, int dee
     TypeError, ValueError
         Naming the first attribute that is not as it should be.
     """
-    cdef TokenReader reader = TokenReader(columns, limit, deepest, False)
+    cdef TokenReader reader = TokenReader(columns, dtype, deepest, False)
     reader.read(sentences)
-    return reader.rows(None, columns.n, dtype)
+    return reader.rows(None, columns.n)

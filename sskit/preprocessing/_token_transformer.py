@@ -19,9 +19,7 @@ from sskit.inputs.ragged_array import RaggedArray, make_offsets
 from sskit.inputs.stacking import canonical_csr, check_finite, stack_csr
 from sskit.inputs.tokens import as_sentences, stack_tokens
 from sskit.preprocessing._edge_templates import edge_dicts, fit_edges, parse_templates
-from sskit.preprocessing._token_rows import TokenColumns, fit_rows, read_rows
-
-_LARGEST = float(np.finfo(np.float64).max)
+from sskit.preprocessing._token_rows import TokenColumns, read_rows
 
 
 def _inner_has(name):
@@ -336,7 +334,7 @@ def _dict_rows(vectorizer, X):
     if type(vocabulary) is not dict or type(separator) is not str or not vocabulary:
         return None
     try:
-        rows = read_rows(TokenColumns(vocabulary, separator), X, _LARGEST, np.float64, deepest=0)
+        rows = read_rows(TokenColumns(vocabulary, separator), X, np.float64, deepest=0)
     except (TypeError, ValueError):
         return None
     return rows if rows.shape[0] else None
@@ -358,5 +356,6 @@ def _explaining(tokens, X):
             yield
         except Exception:
             if isinstance(tokens, list) and isinstance(tokens[0], Mapping):
-                fit_rows(as_sentences(X, allow_empty=True), "=", 1, _LARGEST, np.float64, False)
+                columns, sentences = TokenColumns({}, "="), as_sentences(X, allow_empty=True)
+                read_rows(columns, sentences, np.float64, deepest=0)
             raise

@@ -12,7 +12,6 @@ from sskit.inputs.ragged_array import RaggedArray, make_offsets, one_sequence
 from sskit.inputs.tokens import as_sentences
 from sskit.preprocessing._token_rows import DEEPEST, TokenColumns, fit_rows, read_rows
 
-_LARGEST = float(np.finfo(np.float64).max)
 _DTYPES = {np.dtype(np.float64), np.dtype(np.float32)}
 
 
@@ -186,9 +185,8 @@ class TokenVectorizer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_ou
     def _fit(self, X, rows):
         """Find the features of tokens; return their rows if they are wanted."""
         sentences = as_sentences(X)
-        dtype, largest = self._numbers()
         least = min(self.min_count, np.iinfo(np.intp).max)
-        names, found = fit_rows(sentences, "=", least, largest, dtype, rows)
+        names, found = fit_rows(sentences, least, self._dtype(), rows)
         if not names:
             raise ValueError(
                 "the tokens of X have no features"
@@ -201,8 +199,7 @@ class TokenVectorizer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_ou
         """Return the rows of tokens as a RaggedArray of a kind."""
         columns = self._known_columns()
         sentences = as_sentences(X, allow_empty=True)
-        dtype, largest = self._numbers()
-        return _ragged(read_rows(columns, sentences, largest, dtype, DEEPEST), sentences, kind)
+        return _ragged(read_rows(columns, sentences, self._dtype(), DEEPEST), sentences, kind)
 
     def _known_columns(self):
         """Return the columns of the features, which are found by attribute too once they occur."""
@@ -212,17 +209,17 @@ class TokenVectorizer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_ou
             columns = self._columns = TokenColumns(self.feature_names_, "=")
         return columns
 
-    def _numbers(self):
-        """Return the dtype of the rows and its largest number."""
+    def _dtype(self):
+        """Return the dtype of the rows."""
         if self.dtype is np.float64:
-            return np.float64, _LARGEST
+            return np.float64
         try:
             dtype = np.dtype(self.dtype)
         except TypeError:
             dtype = None
         if dtype not in _DTYPES:
             raise ValueError(f"dtype must be float64 or float32, got {self.dtype!r:.80}")
-        return dtype.type, float(np.finfo(dtype).max)
+        return dtype.type
 
 
 def _ragged(rows, sentences, kind=RaggedArray):

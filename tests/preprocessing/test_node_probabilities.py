@@ -88,7 +88,7 @@ def test_names():
     names = maker.get_feature_names_out(["number", "shade"])
     assert names.tolist() == ["number", "shade", "probability_cow", "probability_sky"]
     assert maker.get_feature_names_out()[:2].tolist() == ["x0", "x1"]
-    with pytest.raises(ValueError, match="input_features has 1 names, expected 2"):
+    with pytest.raises(ValueError, match="input_features should have length equal"):
         maker.get_feature_names_out(["number"])
 
 

@@ -95,12 +95,12 @@ def test_types_of_features():
         (
             lambda: node_features_from_pixels([[0, 1, 1]], np.ones((1, 3)), reduction=np.ravel),
             ValueError,
-            r"reduction returned an array of shape \(2,\) for region 1, expected one",
+            r"reduction of region 1 must be numbers of shape \(1,\), got shape \(2,\)",
         ),
         (
             lambda: node_features_from_pixels([[0]], [[1.0]], reduction=np.mean),
             ValueError,
-            r"shape \(\) for region 0",
+            r"reduction of region 0 must be .* shape \(\)",
         ),
     ],
 )

@@ -284,7 +284,7 @@ FRAME = pd.DataFrame({"a": [1], "b": [2]})
             StandardScaler(),
             [FRAME, FRAME[["a"]]],
             ValueError,
-            r"X\[1\] .* columns 'b', unlike X\[0\]",
+            r"X\[1\] .* columns 'a', 'b', unlike X\[0\]",
         ),
         (StandardScaler(), [FRAME, FRAME[:0]], ValueError, r"X\[1\] is empty"),
     ],

@@ -162,7 +162,7 @@ RECURSIVE["a"] = RECURSIVE
         (np.float64("nan"), ValueError, r"\['age'\] is np.float64\(nan\): leave out"),
         (float("-inf"), ValueError, r"\['age'\] is -inf: it is too large"),
         (10**400, ValueError, r"\['age'\] is 1000\d+: it is too large"),
-        pytest.param(10**5000, ValueError, r"\['age'\] is an integer of very", id="digits"),
+        pytest.param(10**5000, ValueError, r"\['age'\] is an integer of", id="digits"),
         (1j, TypeError, r"\['age'\] is 1j, which is no real number"),
         (b"x", TypeError, r"\['age'\] is b'x' of the type bytes, expected a string"),
         (object(), TypeError, r"\['age'\] is <object .* of the type object, expected a string"),
@@ -378,7 +378,7 @@ def test_a_dict_that_changes_while_it_is_read():
 def test_a_damaged_vocabulary_reaches_no_memory(place):
     columns = TokenColumns({"a": 0, "b": place}, "=")
     with pytest.raises(ValueError, match=f"has the column {place} for 'b', of 2"):
-        read_rows(columns, [[{"b": 1.0}]], 1e300, np.float64, 1)
+        read_rows(columns, [[{"b": 1.0}]], np.float64, 1)
 
 
 @pytest.mark.parametrize("kind", [sp.csr_array, sp.csr_matrix])
@@ -417,7 +417,7 @@ def test_a_dict_vectorizer_in_a_transformer_takes_what_it_takes_alone():
     fast, slow = transformer.transform(several), transformer.transform(tuple(several))
     assert fast.offsets.tolist() == slow.offsets.tolist() == [0, 1, 4, 5, 6]
     np.testing.assert_array_equal(fast.values.toarray(), slow.values.toarray())
-    with pytest.raises(TypeError, match=r"^X\[0\]\[1\]\['a'\]: Unsupported value type"):
+    with pytest.raises(ValueError, match=r"^X\[0\]\[1\]\['a'\] has dicts in dicts"):
         transformer.transform([[{"a": "x"}, {"a": {"b": 1}}]])
     with pytest.raises(TypeError, match=r"^X\[0\]\[0\]: 'list' object has no attribute"):
         transformer.transform([[["a=x"]]])

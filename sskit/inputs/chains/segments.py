@@ -212,20 +212,8 @@ def _packed(starts, stops, labels, offsets, outside, form, name):
 
 
 def _with_outside(classes, outside, place, name):
-    """Return sorted labels with that of tokens outside, or raise ValueError."""
-    if not len(classes):
-        return np.array([outside])
-    kinds = {type(value) for value in classes.tolist()} | {type(outside)}
-    both = [*classes.tolist(), outside]
-    try:
-        both = sorted(both)
-        mixed = len(kinds) > 1 and bool({str, bytes} & kinds)
-    except TypeError:
-        mixed = True
-    if mixed:
-        raise ValueError(
-            f"{name}[{place[0]}] leaves token {place[1]} outside of all segments, and outside="
-            f"{outside!r} does not sort with labels such as {classes.tolist()[0]!r}; set outside "
-            "to a label of their type"
-        )
-    return label_array(both, str)
+    """Return sorted labels with that of tokens outside, or raise an error."""
+    labels = [*classes.tolist(), outside]
+    told = f"outside, the label of token {place[1]} of {name}[{place[0]}],"
+    names = [*[f"a label of {name}"] * len(classes), told]
+    return np.unique(label_array(labels, names.__getitem__))

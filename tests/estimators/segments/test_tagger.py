@@ -255,7 +255,7 @@ BAD_Y = [
     ([[(0, 1, None)], *SPANS[1:]], ValueError, r"y\[0\]\[0\] is None"),
     ([[(0, 1, 3)], *SPANS[1:]], TypeError, "sort among themselves"),
     ([[(0, 1, "O")], *SPANS[1:]], ValueError, r"y\[0\]\[0\] has the label 'O'"),
-    ([[(0, 1, 3)], *([[]] * 19)], ValueError, "does not sort with labels such as 3"),
+    ([[(0, 1, 3)], *([[]] * 19)], TypeError, "outside, the label of token"),
     ([3, *SPANS[1:]], TypeError, r"y\[0\] must be a list"),
     ([np.array("B-a"), *SPANS[1:]], TypeError, r"y\[0\] must be a list"),
     ([[{0, 1, "a"}], *SPANS[1:]], ValueError, r"y\[0\]\[0\] must be a segment"),

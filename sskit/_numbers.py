@@ -232,13 +232,15 @@ class Number(Interval):
             return False
 
 
-def check_k(k):
+def check_k(k, name="k"):
     """Raise ValueError if k is no number of labellings to return.
 
     Parameters
     ----------
     k : object
         As given.
+    name : str, default="k"
+        What error messages call it.
 
     Raises
     ------
@@ -246,6 +248,6 @@ def check_k(k):
         If it is no positive integer, or so large that there cannot be room for as many.
     """
     if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
-        raise ValueError(f"k must be a positive integer, got {k!r}")
+        raise ValueError(f"{name} must be a positive integer, got {k!r}")
     if k >= 2**31:
-        raise ValueError("k must be below 2**31, got a larger number")
+        raise ValueError(f"{name} must be below 2**31, got a larger number")

@@ -123,18 +123,12 @@ def _names(estimator, model, given, edges=False):
     """Return names of features: those given, else those of the steps of a pipeline, or None."""
     if given is not None:
         return given
-    names = None
-    for inner, _ in unwrap(estimator):
-        if hasattr(inner, "named_steps") and len(inner) > 1:
-            first = inner[:-1]
-            try:
-                names = (
-                    first[-1].get_edge_feature_names_out()
-                    if edges
-                    else first.get_feature_names_out()
-                )
-            except (AttributeError, ValueError):  # a step without names, as a hasher
-                names = None
+    found = [inner for inner, _ in unwrap(estimator) if hasattr(inner, "named_steps")]
+    try:
+        steps = [pipeline[:-1] for pipeline in found if len(pipeline) > 1][-1]
+        names = steps[-1].get_edge_feature_names_out() if edges else steps.get_feature_names_out()
+    except (AttributeError, IndexError, ValueError):  # no steps, or without names, as a hasher
+        return None
     # names of what later steps no longer show
     n_features = getattr(model, "n_edge_features_in_" if edges else "n_features_in_", None)
-    return None if names is None or len(names) != n_features else np.asarray(names, dtype=object)
+    return np.asarray(names, dtype=object) if len(names) == n_features else None

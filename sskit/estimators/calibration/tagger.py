@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from sskit._inside import unwrap
+from sskit._numbers import check_k
 from sskit._tag_schemes import SCHEMES, find_spans, parse_tags
 from sskit.estimators.base.estimator import check_constraints, replace_fitted
 from sskit.estimators.base.fitted_state import check_labels
@@ -406,10 +407,7 @@ class CalibratedTagger(MetaEstimator):
         y : ndarray of shape (n,), object
             Each item is an ndarray of shape (n_samples, T_i) of labels.
         """
-        if not isinstance(n_samples, numbers.Integral) or isinstance(n_samples, bool) or (
-            n_samples < 1
-        ):  # fmt: skip
-            raise ValueError(f"n_samples must be a positive integer, got {n_samples!r}")
+        check_k(n_samples, "n_samples")
         scores, calibration, possible, _ = self._infer(X, known)
         uniform = check_random_state(random_state).uniform(size=(n_samples, scores.offsets[-1]))
         labels = scores.sample(calibration, uniform, possible, self.n_jobs)

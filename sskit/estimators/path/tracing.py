@@ -18,15 +18,11 @@ from sskit.solvers.path.tracer import PathTracer, largest_share
 # The end of a path whose user names none, as a share of the default lam of the estimator.
 END = 1e-3
 # What ends a path early, and what would let it go on: neither lam nor tol, which it has no use for.
+REACHED = "The maximum {} was reached; increase {} or eps, or end the path before by lam_min."
+PASSES = "number of passes at a breakpoint", "max_iter of the estimator"
 LIMITS = {
-    Status.MAX_ITER: (
-        "The maximum number of passes at a breakpoint was reached; increase max_iter of the "
-        "estimator or eps, or end the path before by lam_min."
-    ),
-    Status.MAX_TIME: (
-        "The maximum time was reached; increase max_time of the estimator's solver or eps, or end "
-        "the path before by lam_min."
-    ),
+    Status.MAX_ITER: REACHED.format(*PASSES),
+    Status.MAX_TIME: REACHED.format("time", "max_time of the estimator's solver"),
     Status.INTERRUPTED: "The fit was interrupted; the path has the models until then.",
 }
 

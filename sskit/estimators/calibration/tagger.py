@@ -36,7 +36,6 @@ from sskit.models.calibration.scores import Calibration
 from sskit.models.calibration.spans import find_steps
 
 TAGGERS = (SequenceTagger, TreeTagger)
-RISKS = ("labelling", "tokens")
 
 
 class CalibratedTagger(MetaEstimator):
@@ -141,7 +140,7 @@ class CalibratedTagger(MetaEstimator):
             Interval(numbers.Integral, 2, None, closed="left"), StrOptions({"prefit"}),
             HasMethods(["split", "get_n_splits"]), "array-like", list, tuple, None,
         ],
-        "risk": [StrOptions(set(RISKS)), None],
+        "risk": [StrOptions({"labelling", "tokens"}), None],
         "scheme": [StrOptions(set(SCHEMES)), None],
         "n_jobs": [numbers.Integral, None],
     }  # fmt: skip

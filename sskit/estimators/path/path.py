@@ -23,8 +23,6 @@ from sskit.solvers.common.tolerance import relative
 from sskit.solvers.path.tracer import dual_objective_at
 
 LARGEST_LAM = float(np.finfo(np.float64).max)
-# The parameters of paths alone.
-OF_PATHS = "eps", "kappa", "lam_min", "max_breakpoints"
 
 
 class RegularizationPath(DelegatingEstimator):
@@ -228,7 +226,8 @@ class RegularizationPath(DelegatingEstimator):
 
     def _trace(self, X, y, sample_weight, groups, further):
         """Return the fitted attributes of a path."""
-        options = {name: getattr(self, name) for name in OF_PATHS}
+        names = "eps", "kappa", "lam_min", "max_breakpoints"
+        options = {name: getattr(self, name) for name in names}
         return trace(self.estimator, X, y, sample_weight, options, further)
 
     def _choose(self, X, y, sample_weight, groups, further):
@@ -270,7 +269,9 @@ class RegularizationPath(DelegatingEstimator):
             if groups is not None and not self._fit_takes("groups"):
                 raise ValueError("groups say how folds are made; set cv")
             return
-        ragged = not get_tags(self.estimator).input_tags.two_d_array and has_ragged_items(y)
+        first = next(iter(y), None) if np.iterable(y) else None
+        ragged = np.iterable(first) and not isinstance(first, (str, bytes))
+        ragged = ragged and not get_tags(self.estimator).input_tags.two_d_array
         if ragged and isinstance(self.scoring, str):
             raise ValueError(
                 f"scoring={self.scoring!r} is a score of scikit-learn, which takes one label for "
@@ -451,12 +452,3 @@ class RegularizationPath(DelegatingEstimator):
     def _piece_of(self, lam):
         """Return the number of the piece that serves a lam."""
         return max(int(np.searchsorted(-self.lams_, -lam, "right")) - 1, 0)
-
-
-def has_ragged_items(y):
-    """Return whether the first item of a target is a sequence of labels, not a label."""
-    first = next(iter(y), None) if np.iterable(y) else None
-    try:
-        return not isinstance(first, (str, bytes)) and np.ndim(first) > 0
-    except ValueError:  # rows of different lengths
-        return True

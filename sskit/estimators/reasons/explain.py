@@ -32,7 +32,7 @@ class Terms(NamedTuple):
 
     Attributes
     ----------
-    features : csr_array of shape (T, p)
+    features : matrix of shape (T, p)
         Of the tokens.
     coef : ndarray of shape (K, p)
         Their weights.
@@ -44,7 +44,7 @@ class Terms(NamedTuple):
         Weights of the labels of both ends of an edge.
     codes : ndarray of shape (E,)
         Which table an edge has.
-    edge_features : csr_array of shape (E, q), or None
+    edge_features : matrix of shape (E, q), or None
         Of the edges.
     edge_coef : ndarray of shape (K, K, q), or None
         Their weights.
@@ -62,35 +62,38 @@ class Terms(NamedTuple):
     edge_coef: np.ndarray | None = None
     triples: np.ndarray | None = None
 
-    def scores(self, labels):
-        """Return the scores of a labelling: of nodes, of edges and of triples."""
-        u, v = labels[self.edges].T
-        nodes = self.features.multiply(self.coef[labels]).sum(axis=1)
-        for weights, where in self.ends.values():
-            nodes = nodes + np.where(where, weights[labels], 0.0)
-        pairs, triples = self.tables[self.codes, u, v], np.empty(0)
-        if self.edge_features is not None:
-            pairs = pairs + self.edge_features.multiply(self.edge_coef[u, v]).sum(axis=1)
-        if self.triples is not None:
-            triples = self.triples[labels[:-2], labels[1:-1], labels[2:]]
-        return nodes, pairs, triples
-
     def beyond(self, t, best, other):
         """Return what the branch of each node scores more in one labelling than in another.
 
         The edges of the token itself, and triples with it, do not count.
         """
-        nodes, pairs, triples = map(np.subtract, self.scores(best), self.scores(other))
-        n, inner = len(best), ~(self.edges == t).any(axis=1)
-        edges = self.edges[inner]
-        graph = sp.coo_array((np.ones(len(edges)), edges.T), shape=(n, n))
-        branch = connected_components(graph, directed=False)[1]
-        nodes[t] = 0.0
-        first = np.arange(len(triples))
-        apart = (first > t) | (first + 2 < t)
-        sums = np.bincount(branch, nodes, minlength=n)
-        sums += np.bincount(branch[edges[:, 0]], pairs[inner], minlength=n)
-        sums += np.bincount(branch[first[apart]], triples[apart], minlength=n)
+        n, differs = len(best), best != other
+        nodes = np.flatnonzero(differs & (np.arange(n) != t))
+        if not len(nodes):
+            return [0.0] * n
+        inner = ~(self.edges == t).any(axis=1)
+        entries = np.ones(np.count_nonzero(inner)), self.edges[inner].T
+        branch = connected_components(sp.coo_array(entries, shape=(n, n)), directed=False)[1]
+        own, rows = self.features[nodes].astype(np.float64) @ self.coef.T, np.arange(len(nodes))
+        a, b = best[nodes], other[nodes]
+        own = own[rows, a] - own[rows, b]
+        for weights, where in self.ends.values():
+            own += np.where(where[nodes], weights[a] - weights[b], 0.0)
+        changed = np.flatnonzero(inner & differs[self.edges].any(axis=1))
+        edges, codes = self.edges[changed], self.codes[changed]
+        a, b = (tuple(labels[edges].T) for labels in (best, other))
+        pairs = self.tables[(codes, *a)] - self.tables[(codes, *b)]
+        if self.edge_features is not None:
+            rows, weights = self.edge_features[changed], self.edge_coef[a] - self.edge_coef[b]
+            products = rows.multiply(weights) if sp.issparse(rows) else rows * weights
+            pairs += np.asarray(products.sum(axis=1)).ravel()
+        gains = [(nodes, own), (edges[:, 0], pairs)]
+        if self.triples is not None:
+            first = np.arange(n - 2)
+            first = first[(first > t) | (first + 2 < t)]
+            a, b = (tuple(labels[first + k] for k in range(3)) for labels in (best, other))
+            gains.append((first, self.triples[a] - self.triples[b]))
+        sums = sum(np.bincount(branch[at], gain, minlength=n) for at, gain in gains)
         return sums[branch].tolist()
 
 
@@ -261,12 +264,17 @@ class ExplainChainMixin(ExplainMixin):
         edge_features, edge_coef = None, getattr(self, "edge_coef_", None)
         if edge_coef is not None:
             features, edge_features = sample[0]
-            sample, edge_features = [features], as_entries(edge_features)
+            sample = [features]
+            if sp.issparse(edge_features):
+                edge_features = sp.csr_array(edge_features, copy=True)
+                edge_features.sum_duplicates()
+            else:
+                edge_features = np.asarray(edge_features)
         x = stack_sequences(sample, n_features=self.n_features_in_).values
         n = x.shape[0]
         places = np.arange(n)
         return Terms(
-            as_entries(x),
+            x,
             self.coef_,
             {"start": (self.start_, places == 0), "end": (self.end_, places == n - 1)},
             np.stack([places[:-1], places[1:]], axis=1),
@@ -295,19 +303,23 @@ class ExplainTreeMixin(ExplainMixin):
         if codes is None:
             codes, tables = np.zeros(len(trees.ends), dtype=np.intp), tables[None]
         ends = {"root": (self.root_, marks % 2 == 1), "leaf": (self.leaf_, marks >= 2)}
-        return Terms(as_entries(trees.features[0]), self.coef_, ends, trees.ends, tables, codes)
+        return Terms(trees.features[0], self.coef_, ends, trees.ends, tables, codes)
 
     def _branch(self, node, t):
         """Return which labels are beyond an edge, as texts say it."""
         return f"labels from node {node} on"
 
 
-def as_entries(features):
-    """Return features as a sparse array of float64 with an entry for each that is not zero."""
-    found = sp.csr_array(features, dtype=np.float64, copy=True)
-    found.sum_duplicates()
-    found.eliminate_zeros()
-    return found
+def _entries(row):
+    """Return the columns of a matrix of one row that are not zero, and its values there."""
+    if sp.issparse(row):
+        row = sp.csr_array(row)
+        places, values = row.indices, row.data
+    else:
+        values = np.ravel(row)
+        places = np.arange(len(values))
+    kept = values != 0
+    return places[kept], values[kept].astype(np.float64)
 
 
 def _best_path(decoder):
@@ -339,8 +351,7 @@ def _contributions(model, terms, t, best, other, names, edge_names):
     rows = []
 
     def add_features(group, kind, node, features, e, weights, shown, letter):
-        entries = slice(*features.indptr[e : e + 2])
-        places, values = features.indices[entries], features.data[entries]
+        places, values = _entries(features[e : e + 1])
         w, v = (some[places] for some in weights)
         texts, numbers = named(shown, places, letter), values * (w - v)
         for j in np.argsort(-np.abs(numbers), kind="stable").tolist():

@@ -1,7 +1,6 @@
 """The strongest weights of a fitted model as a table."""
 
 from functools import partial
-from itertools import repeat
 
 import numpy as np
 
@@ -65,16 +64,20 @@ class WeightsFrameMixin:
         coef = linear_coef(self, "weights_frame")
         if feature_names is None:
             feature_names = getattr(self, "feature_names_in_", None)
-        names, rows = check_names(feature_names, coef.shape[1]), []
+        names = check_names(feature_names, coef.shape[1])
+        columns = {name: [] for name in COLUMNS}
         for kind, weights, axes in _blocks(self, coef, names, edge_feature_names):
             for g, row in enumerate(weights):
                 places = strongest(row.ravel(), top)
                 index = np.full(len(places), g), *np.unravel_index(places, row.shape)
                 found = {name: entries(index[k]) for name, (k, entries) in axes.items()}
-                columns = (found.get(name, repeat(None)) for name in COLUMNS[1:-1])
-                rows += zip(repeat(kind), *columns, row.ravel()[places].tolist())
-        frame = DataFrame(rows, columns=list(COLUMNS), dtype=object)
-        return frame.astype({"weight": float})
+                found |= {"kind": [kind] * len(places), "weight": row.ravel()[places].tolist()}
+                for name, column in columns.items():
+                    column += found.get(name, [None] * len(places))
+        weights = columns.pop("weight")
+        # of any type, and tuples stay tuples
+        frame = {k: np.fromiter(some, dtype=object, count=len(some)) for k, some in columns.items()}
+        return DataFrame(frame | {"weight": np.array(weights, dtype=float)})
 
 
 def linear_coef(estimator, asker):

@@ -187,7 +187,7 @@ def test_from_estimator():
     model = SegmentationModel(random_state=0)
     with pytest.raises(NotFittedError):
         SegmentationDisplay.from_estimator(model, GRAPHS, TRUTH, images=IMAGES)
-    with pytest.raises(TypeError, match=r"images\[0\] has dtype object"):
+    with pytest.raises(ValueError, match=r"images\[0\] must be an image"):
         SegmentationDisplay.from_estimator(alone, GRAPHS, TRUTH)
 
 

@@ -35,10 +35,9 @@ cdef class SwappedPairs:
     cdef bint knows(
         self, Py_ssize_t n, const int32_t* grade, const int32_t* code
     ) noexcept nogil
-    # how many rows there are of lower grades, in of_grade; returns the number of grades
+    # how many rows there are of lower grades, which are pairs, in of_grade; returns the number of
+    # grades
     cdef Py_ssize_t count_below(self, Py_ssize_t n, const int32_t* grade) noexcept nogil
-    # pairs of rows of different grades
-    cdef int64_t count_pairs(self, Py_ssize_t n, const int32_t* grade) noexcept nogil
     cdef void insert(self, Py_ssize_t g, Py_ssize_t n_grades) noexcept nogil
     # how many were inserted of grades 0 to g - 1
     cdef int64_t inserted_below(self, Py_ssize_t g) noexcept nogil

@@ -46,24 +46,17 @@ cdef class SwappedPairs:
             self.of_grade[g] = below - self.of_grade[g]
         return n_grades
 
-    cdef int64_t count_pairs(self, Py_ssize_t n, const int32_t* grade) noexcept nogil:
-        cdef Py_ssize_t t
-        cdef int64_t pairs = 0
-        self.count_below(n, grade)
-        for t in range(n):
-            pairs += self.of_grade[grade[t]]
-        return pairs
-
     cdef double find(
         self, Py_ssize_t n, const int32_t* grade, const double* score, Py_ssize_t stride,
         double loss_weight, int32_t* code
     ) noexcept nogil:
-        cdef int64_t pairs = self.count_pairs(n, grade), wrong = 0, inserted, found
+        cdef int64_t pairs = 0, wrong = 0, inserted, found
         cdef Py_ssize_t t, g, q, upper, n_grades = self.count_below(n, grade)
         cdef pair[double, int32_t]* rows = self.rows.data()
         cdef double s
         for t in range(n):
             code[t], s = 0, score[t * stride]
+            pairs += self.of_grade[grade[t]]
             # what is not a number, which a fit may have before it is found to overflow, is the
             # lowest score: sorting needs an order
             rows[t].first = -s if s == s else INFINITY
@@ -111,11 +104,14 @@ cdef class SwappedPairs:
         int32_t* index, double* value
     ) noexcept nogil:
         cdef Py_ssize_t t, count = 0
-        cdef double pairs = self.count_pairs(n, grade)
+        cdef int64_t pairs = 0
+        self.count_below(n, grade)
+        for t in range(n):
+            pairs += self.of_grade[grade[t]]
         for t in range(n):
             if code[t]:
                 index[count] = <int32_t>(t * stride)
-                value[count] = code[t] / pairs
+                value[count] = code[t] / <double>pairs
                 count += 1
         return count
 

@@ -4,7 +4,7 @@ from numbers import Integral
 
 import numpy as np
 
-from sskit._numbers import LARGEST_COUNT, as_array, as_floats, capped
+from sskit._numbers import LARGEST_COUNT, array, as_floats, capped
 from sskit._ready import all_within
 from sskit.core.checks import ROW_MULTIPLE
 
@@ -112,25 +112,11 @@ def _check_shape(table, name, shapes, nodes):
 def check_truth(truth, cost, n_nodes, n_states, name="truth"):
     """Return true states as int32 (or None) and their costs as float64, one for each node."""
     cost = as_floats(cost, "cost")
-    if cost.shape not in ((), (n_nodes,)):
-        raise ValueError(f"cost must be a number or have shape ({n_nodes},), got {cost.shape}")
-    cost = np.ascontiguousarray(np.broadcast_to(cost, (n_nodes,)))
-    wrong = np.flatnonzero(~((cost >= 0) & (cost < np.inf)))
-    if len(wrong):
-        raise ValueError(f"cost[{wrong[0]}] is {cost[wrong[0]]}, expected a number >= 0")
+    each = cost if cost.ndim else np.full(n_nodes, cost)
+    cost = array(each, "cost", (n_nodes,), low=0)
     if truth is None:
         return None, cost
-    truth = as_array(truth, name)
-    if truth.shape != (n_nodes,) or truth.dtype.kind not in "iu":
-        raise ValueError(
-            f"{name} must hold one integer for each of the {n_nodes} nodes, got shape "
-            f"{truth.shape} and dtype {truth.dtype}"
-        )
-    wrong = np.flatnonzero((truth < 0) | (truth >= n_states))
-    if len(wrong):
-        raise ValueError(
-            f"{name}[{wrong[0]}] is {truth[wrong[0]]}, expected a state from 0 to {n_states - 1}"
-        )
+    truth = array(truth, name, (n_nodes,), "integers", low=0, high=n_states - 1)
     return truth.astype(np.int32), cost
 
 

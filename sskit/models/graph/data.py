@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from sskit._numbers import as_floats
+from sskit._numbers import array
 from sskit._ready import is_nonnegative
 from sskit.inputs.stacking import FeatureScale, refuse_large
 
@@ -149,19 +149,15 @@ def losses_by_callable(loss, labels, labelled, classes, offsets):
         nodes = start + np.flatnonzero(labelled[start:stop])
         if not len(nodes):
             continue
-        found = as_floats(loss(classes[labels[nodes]], classes.copy()), "loss")
-        if found.shape != (len(nodes), len(classes)):
-            raise ValueError(
-                f"loss returned shape {found.shape} for y[{i}], expected "
-                f"({len(nodes)}, {len(classes)})"
-            )
-        wrong = ~((found >= 0) & (found < np.inf)).all(axis=1)
-        wrong |= found[np.arange(len(nodes)), labels[nodes]] != 0
-        if wrong.any():
-            v = np.flatnonzero(wrong)[0]
+        found = loss(classes[labels[nodes]], classes.copy())
+        shape = len(nodes), len(classes)
+        found = array(found, "loss", shape, low=0, where=f" of y[{i}]")
+        wrong = np.flatnonzero(found[np.arange(len(nodes)), labels[nodes]])
+        if len(wrong):
+            v = wrong[0]
             raise ValueError(
                 f"loss returned {found[v].tolist()} for node {nodes[v] - start} of y[{i}], "
-                "expected numbers >= 0, and 0 at the true label"
+                "expected 0 at the true label"
             )
         losses[nodes] = found
     return losses

@@ -96,7 +96,8 @@ cdef class Topologies:
     """
 
     def __cinit__(self, n_nodes, const int32_t[:, ::1] ends, offsets):
-        cdef Py_ssize_t i, n = len(n_nodes), first
+        cdef Py_ssize_t i, n = len(n_nodes)
+        cdef bytes own
         known = {}
         number = np.empty(n, dtype=np.int32)
         pairs = np.asarray(ends)
@@ -105,13 +106,8 @@ cdef class Topologies:
             number[i] = known.setdefault(key, len(known))
         self.number = number
         self.different.resize(len(known))
-        for i in range(n):
-            first = offsets[i]
-            if self.at(i).n_nodes < 0:
-                self.at(i).take(
-                    n_nodes[i], offsets[i + 1] - first,
-                    &ends[first, 0] if first < ends.shape[0] else NULL
-                )
+        for i, (n_own, own) in enumerate(known):
+            self.different[i].take(n_own, len(own) // 8, <const int32_t*><const char*>own)
 
     def __len__(self):
         return self.number.shape[0]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sskit._numbers import as_floats
+from sskit._numbers import array, as_floats
 from sskit.inputs.parents import check_parents, parents_first
 from sskit.oracles.gate import check_table
 
@@ -273,27 +273,18 @@ cdef class GridPotentials:
     cdef double[:, :, :, ::1] numbers
 
     def __cinit__(self, scores, parents, springs, bias):
-        scores = as_floats(scores, "scores")
-        if scores.ndim != 3 or 0 in scores.shape:
-            expected = "(n_parts, height, width), not empty"
-            raise ValueError(f"scores must have shape {expected}, got {scores.shape}")
+        scores = array(scores, "scores", ("n_parts", "height", "width"))
         n_parts = len(scores)
         parents = check_parents(parents, "parents", n_parts)
-        springs = as_floats(springs, "springs")
-        if springs.ndim != 4 or springs.shape[0] != n_parts or springs.shape[2:] != (2, 3):
-            raise ValueError(
-                f"springs must have shape ({n_parts}, n_types, 2, 3) to go with {n_parts} parts, "
-                f"got {springs.shape}"
-            )
+        springs = array(springs, "springs", (n_parts, "n_types", 2, 3))
         n_types = springs.shape[1]
-        bias = as_floats(np.zeros((n_parts, n_types)) if bias is None else bias, "bias")
-        if n_types == 0 or bias.shape != (n_parts, n_types):
+        bias = np.zeros((n_parts, n_types)) if bias is None else bias
+        bias = array(bias, "bias", (n_parts, n_types))
+        if 0 in scores.shape or n_types == 0:
             raise ValueError(
-                f"bias must have shape ({n_parts}, {n_types}) to go with springs of at least one "
-                f"type, got {bias.shape}"
+                "there must be a part, a cell and a type, got scores of shape "
+                f"{scores.shape} and springs of shape {springs.shape}"
             )
-        for name, array in (("scores", scores), ("springs", springs), ("bias", bias)):
-            check_table(array, name, finite=True)
         wrong = np.argwhere((springs[..., 1] <= 0) & (parents >= 0)[:, None, None])
         if len(wrong):
             k, t, axis = map(int, wrong[0])

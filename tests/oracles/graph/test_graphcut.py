@@ -156,7 +156,7 @@ def test_numbers_whose_sums_overflow(oracle):
 
 
 def test_bad_truth():
-    with pytest.raises(ValueError, match=r"truth\[1\] is 2, expected a state from 0 to 1"):
+    with pytest.raises(ValueError, match=r"truth\[1\] is 2, expected integers >= 0 and <= 1"):
         graphcut([[0, 1], [0, 1]], truth=[0, 2])
     with pytest.raises(ValueError, match=r"cost\[0\] is -1"):
         graphcut([[0, 1], [0, 1]], truth=[0, 1], cost=[-1, 0])

@@ -307,7 +307,7 @@ def test_arguments_are_not_modified():
         ({"n_moves": -1}, "n_moves must be an integer >= 0, got -1"),
         ({"tol": -1.0}, "tol must be a number >= 0, got -1.0"),
         ({"tol": np.nan}, "tol must be a number >= 0, got nan"),
-        ({"start": [0, 2]}, r"start\[1\] is 2, expected a state from 0 to 1"),
+        ({"start": [0, 2]}, r"start\[1\] is 2, expected integers >= 0 and <= 1"),
         ({"truth": [0, 2]}, r"truth\[1\] is 2"),
         ({"nodes": [[0, np.inf], [0, 0]]}, r"nodes\[0, 1\] is inf, expected a number or -inf"),
         ({"pairwise": [np.nan]}, r"pairwise\[0\] is nan"),

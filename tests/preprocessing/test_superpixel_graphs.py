@@ -337,18 +337,18 @@ GOOD = np.zeros((4, 4, 3))
         ((image for image in IMAGES), TypeError, "got generator"),
         (np.zeros((4, 4)), ValueError, r"or an array of shape .* got shape \(4, 4\)"),
         (GOOD, ValueError, r"X has shape \(4, 4, 3\), that of one image: put it into a list"),
-        ([GOOD, GOOD, GOOD, GOOD[..., :2]], ValueError, r"X\[3\] has shape \(4, 4, 2\), expected"),
-        ([GOOD, np.zeros((4, 4, 4))], ValueError, r"expected \(H, W\) or \(H, W, 3\)"),
-        ([GOOD, GOOD[0, 0]], ValueError, r"X\[1\] has shape \(3,\)"),
-        (np.zeros((2, 4, 4, 1)), ValueError, r"X\[0\] has shape \(4, 4, 1\)"),
-        ([GOOD, np.zeros((0, 4))], ValueError, r"X\[1\] is empty: it has shape \(0, 4\)"),
-        ([GOOD, [[0.1, 0.2], [0.3]]], ValueError, r"X\[1\] is no image: its rows have different"),
-        ([GOOD, GOOD.astype(int)], TypeError, r"X\[1\] has dtype int64, expected unsigned"),
-        ([GOOD, GOOD > 0], TypeError, r"X\[1\] has dtype bool"),
-        ([GOOD, "a.png"], TypeError, r"X\[1\] has dtype <U5"),
-        ([GOOD, None], TypeError, r"X\[1\] has dtype object"),
-        ([GOOD, GOOD + np.nan], ValueError, r"X\[1\] contains NaN or infinity"),
-        ([GOOD, GOOD + np.inf], ValueError, r"X\[1\] contains NaN or infinity"),
+        ([GOOD, GOOD, GOOD, GOOD[..., :2]], ValueError, r"X\[3\] must be an image .* \(4, 4, 2\)"),
+        ([GOOD, np.zeros((4, 4, 4))], ValueError, r"X\[1\] must be an image of shape \(H, W\)"),
+        ([GOOD, GOOD[0, 0]], ValueError, r"X\[1\] must be .* got shape \(3,\)"),
+        (np.zeros((2, 4, 4, 1)), ValueError, r"X\[0\] must be .* got shape \(4, 4, 1\)"),
+        ([GOOD, np.zeros((0, 4))], ValueError, r"X\[1\] must be .* got shape \(0, 4\)"),
+        ([GOOD, [[0.1, 0.2], [0.3]]], ValueError, r"X\[1\] is no array"),
+        ([GOOD, GOOD.astype(int)], ValueError, r"X\[1\] must be .* dtype int64"),
+        ([GOOD, GOOD > 0], ValueError, r"X\[1\] must be .* dtype bool"),
+        ([GOOD, "a.png"], ValueError, r"X\[1\] must be .* dtype <U5"),
+        ([GOOD, None], ValueError, r"X\[1\] must be .* dtype object"),
+        ([GOOD, GOOD + np.nan], ValueError, r"X\[1\] has values from nan"),
+        ([GOOD, GOOD + np.inf], ValueError, r"X\[1\] has values from inf"),
         ([GOOD, GOOD + 255.0], ValueError, r"X\[1\] has values from 255 to 255, but floats must"),
         ([GOOD, GOOD - 0.5], ValueError, r"X\[1\] has values from -0.5 to -0.5"),
     ],
@@ -406,12 +406,12 @@ def test_bad_segmenter(segmenter, error, message):
 
 def test_failed_fit_leaves_nothing_or_the_old():
     superpixels = make()
-    with pytest.raises(ValueError, match="is empty"):
+    with pytest.raises(ValueError, match=r"X\[1\] must be an image"):
         superpixels.fit([GOOD, GOOD[:0]])
     assert not hasattr(superpixels, "color_words_")
     superpixels.fit(IMAGES)
     words = superpixels.color_words_
-    with pytest.raises(ValueError, match="NaN"):
+    with pytest.raises(ValueError, match="from nan"):
         superpixels.fit([GOOD + np.nan])
     assert superpixels.color_words_ is words
 

@@ -60,11 +60,6 @@ cdef class PlainVisitor(BlockVisitor):
     def __cinit__(self, Problem problem, *args):
         self.call = Visit(problem)
 
-    def begin_pass(self, bint stored):
-        """Begin a pass of blocks that have one plane only."""
-        BlockVisitor.begin_pass(self, stored)
-        self.dual.merge_all()
-
     cdef int visit(self, Py_ssize_t i, Sampler sampler) except -1 nogil:
         cdef double slope
         self.averager.begin_step()

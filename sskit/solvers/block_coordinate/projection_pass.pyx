@@ -59,11 +59,6 @@ cdef class ProjectionVisitor(BlockVisitor):
         self.loss = np.full(self.n_padded, UNUSED)
         self.change, self.index = np.zeros(n), np.zeros(n, dtype=np.int32)
 
-    def begin_pass(self, bint stored):
-        """Begin a pass of blocks that have one plane only."""
-        BlockVisitor.begin_pass(self, stored)
-        self.dual.merge_all()
-
     cdef int visit(self, Py_ssize_t i, Sampler sampler) except -1 nogil:
         cdef Py_ssize_t truth = self.blocks.truth(i), k, e
         cdef double weight = self.problem.block_weight[i], best, mix

@@ -181,6 +181,8 @@ class BlockCoordinateRun(DualRun):
             How many visits it has: blocks have been drawn.
         """
         self.stored = stored
+        if self.keep is None:
+            self.dual.merge_all()
         for visitor in self.visitors:
             visitor.begin_pass(stored)
         self.averager.attend(int(stored))

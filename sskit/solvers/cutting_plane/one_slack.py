@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from sskit.core.dual import DualState
 from sskit.core.stop import CutShort
 from sskit.solvers.common.certificate import certify_weights
 from sskit.solvers.common.run import Run
@@ -51,8 +50,7 @@ class CuttingPlaneRun(Run):
         super().__init__()
         self.problem = problem
         self.regularizer = regularizer
-        # gaps to a dual point that stays at the truth are the weighted hinges
-        self.vertices = Vertices(problem, problem.n_blocks, DualState(problem), pool)
+        self.vertices = Vertices(problem, problem.n_blocks, None, pool)
         self.program = CutProgram(regularizer, problem.space.value_slice)
         self.damping = damping
         self.cut_life = cut_life

@@ -5,7 +5,6 @@ from collections import deque
 import numpy as np
 
 from sskit._numbers import capped
-from sskit.core.dual import DualState
 from sskit.core.regularizer import Regularizer
 from sskit.core.stop import CutShort
 from sskit.solvers.common.run import Run
@@ -33,7 +32,7 @@ class WeightSamples:
     def __init__(self, problem, regularizer, pool=None):
         self.regularizer = regularizer
         self.program = CutProgram(regularizer, problem.space.value_slice)
-        self.vertices = Vertices(problem, problem.n_blocks, DualState(problem), pool)
+        self.vertices = Vertices(problem, problem.n_blocks, None, pool)
 
     @property
     def n_oracle_calls(self):
@@ -107,7 +106,7 @@ class FunctionSamples:
         self.found = part.space.support, space
         mixes = [self.cuts.mix(mix[1:] / program.lam) for mix in (program.weight, program.average)]
         view, average = self.cuts.at(part.space.support, mixes)
-        vertices = Vertices(part, part.n_blocks, DualState(part))
+        vertices = Vertices(part, part.n_blocks)
         vertices.look(space.padded(average))
         hinge, excess = mean_of(vertices, share)
         primal = 0.5 * program.lam * program.sqnorm(program.average) + hinge

@@ -21,13 +21,14 @@ cdef class Vertices(Answers):
         Whose oracles to ask.
     capacity : int
         Largest number of questions, n_blocks.
-    dual : DualState
-        The dual point whose gaps are wanted.
+    dual : DualState, default=None
+        The dual point whose gaps are wanted, if any.
     pool : Pool, default=None
         Asks them; None asks one after the other.
     """
 
-    def __cinit__(self, Problem problem, Py_ssize_t capacity, DualState dual, Pool pool=None):
+    def __cinit__(self, Problem problem, Py_ssize_t capacity, DualState dual=None,
+                  Pool pool=None):
         self.pool = Pool(problem) if pool is None else pool
         self.visit = Visit(problem)
         self.keep_planes()

@@ -143,7 +143,7 @@ def test_known_classes(data):
         ([None, [1], None], ValueError, r"^y has 4 labels, but known\[1\] has 1 entries"),
         ([None, {1}, None], TypeError, r"^known\[1\] must be None or a sequence, got set"),
         (5, TypeError, "^known must be a list with one item per row"),
-        (np.zeros((3, 4, 1)), ValueError, "^known must be a list .* an array of shape"),
+        (np.zeros((3, 4, 1)), ValueError, "^known must be a list .* ndarray of shape"),
         (np.full((3, 4), 0.5), ValueError, r"^known\[0\]\[0\] is 0.5, expected 0, 1 or None"),
     ],
 )

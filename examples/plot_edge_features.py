@@ -43,7 +43,7 @@ print(f"with the compass    {tagger.score(X[150:], y[150:]):.3f}")
 
 # %%
 # Left the transitions without the compass: one place forwards, more seldom one backwards. With it
-# each answer has a table of its own, ``edge_coef_[:, :, j]``, which is added to what both have in
+# each answer has a table of its own, ``edge_coef_[j]``, which is added to what both have in
 # common.
 
 fig, axes = plt.subplots(1, 3, figsize=(9.5, 3.4), layout="constrained")

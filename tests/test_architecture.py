@@ -69,9 +69,7 @@ ROOMS = {
     "estimators/base": (
         "core inputs metrics models models/kernel models/slack solvers solvers/common"
     ),
-    "estimators/completion": (
-        "core estimators/base inputs models models/chain solvers solvers/common"
-    ),
+    "estimators/completion": ("core estimators/base inputs models models/chain solvers/common"),
     "estimators/reasons": "estimators/base inputs preprocessing",
     "estimators/online": "estimators/base inputs",
     "estimators/structured": "estimators/base estimators/completion inputs models/structured",

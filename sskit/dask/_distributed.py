@@ -20,6 +20,7 @@ from sskit.dask._places import Places
 from sskit.dask._plan import suited
 from sskit.dask._rounds import solve_in_rounds
 from sskit.estimators.base.callbacks import PassReporter
+from sskit.estimators.base.combinations import check_combinations
 from sskit.estimators.base.estimator import QUIET, replace_fitted
 from sskit.estimators.base.meta import DelegatingEstimator, common_attributes
 from sskit.estimators.base.outcome import WarmStart, fitted_attributes, warn_of_end
@@ -183,9 +184,7 @@ class Distributed(DelegatingEstimator):
         if token_weight is not None and "token_weight" not in signature(model.fit).parameters:
             raise ValueError(f"the samples of {type(model).__name__} have no token_weight")
         solver = model._check_parameters()
-        reason = model._refuse_parts()
-        if reason is not None:
-            raise ValueError(reason)
+        check_combinations(model, parts="data in parts")
         starts, store = vars(self).get("_warm_start", {}) if model.warm_start else {}, None
         if self.checkpoint is not None:
             store = Checkpoint(self.checkpoint, model, len(parts))
@@ -246,7 +245,7 @@ class Distributed(DelegatingEstimator):
 
             def ends():
                 for number, point in places.save():
-                    yield number, WarmStart(places.marks[number], task.classes, point, task.columns)
+                    yield number, WarmStart(places.marks[number], point, task.columns)
 
             def save():
                 runs[-1].persist(lambda: store.save(ends()))

@@ -94,7 +94,7 @@ class Part:
         if self.fingerprint is None and (self.remembers or self.start is not None):
             self.fingerprint = task.fingerprint()
             if self.start is not None:
-                self.call(self.start.check, self.fingerprint, task.classes)
+                self.call(self.start.check, self.fingerprint)
         if stage is None:
             return task.problem
         if not stage.number:

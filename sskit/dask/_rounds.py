@@ -45,9 +45,9 @@ class PartRounds:
         """Return the solution for the present truths."""
         return self.solve_at(self.plan, **options)
 
-    def complete(self, solution):
+    def gain(self, w):
         """Complete under the weights of a solution; return whether truths stay, and the gain."""
-        stage, later = self.plan.stage, Stage(self.plan.stage.number + 1, solution.w)
+        stage, later = self.plan.stage, Stage(self.plan.stage.number + 1, w)
         answers = self.places.advance(self.plan.facts, stage, later)
         self.plan = replace(self.plan, stage=later)
         same, gains = zip(*answers, strict=True)

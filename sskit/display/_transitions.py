@@ -110,7 +110,7 @@ class TransitionDisplay:
         rows = columns = [str(names[s]) for s in places]
         titles = {"axes": ("label of the first node", "label of the second node")}
         if of_graphs or edge_feature is not None:
-            tables = tagger.pairwise_ if of_graphs else np.moveaxis(tagger.edge_coef_, -1, 0)
+            tables = tagger.pairwise_ if of_graphs else tagger.edge_coef_
             n, edge_feature = len(tables), edge_feature or 0
             if not 0 <= edge_feature < n:
                 raise ValueError(

@@ -17,7 +17,7 @@ class WeightLayout:
         Shape of each block as users see it, in the order in which blocks follow each other. A
         block of two dimensions is stored column after column ("F" order) if its name is
         "coef", since the weights of one feature for all states are used together; row after
-        row otherwise, but table after table, one for each feature, if it is "edge_coef".
+        row otherwise.
 
     Attributes
     ----------
@@ -49,15 +49,10 @@ class WeightLayout:
         blocks : dict of ndarray
             In the users' shapes.
         """
-        blocks = {
+        return {
             name: w[part].reshape(self.shapes[name], order="F" if name == "coef" else "C")
             for name, part in self.slices.items()
         }
-        if "edge_coef" in blocks:
-            *table, n_features = self.shapes["edge_coef"]
-            by_feature = blocks["edge_coef"].reshape(n_features, *table)
-            blocks["edge_coef"] = np.moveaxis(by_feature, 0, -1)
-        return blocks
 
     def join(self, blocks):
         """Return the flat vector of named blocks, the inverse of `split`.

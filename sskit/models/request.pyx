@@ -137,16 +137,6 @@ cdef class Request:
         other.known, other.forbids, other.n_states = self.known, self.forbids, self.n_states
         return other
 
-    def allowing(self, possible):
-        """Return the same request with other states possible, (n_nodes, n_states), bool.
-
-        An array of bool, in C order, is not copied: it is read whenever a block is labelled.
-        """
-        cdef Request other = self.fork()
-        other.forbids = True
-        other.known = NodeLoss(*NO_LABELS, self.n_states, possible=possible)
-        return other
-
 
 cdef class GivenMap(FeatureMap):
     """Where potentials lie that are given: edges have tables of their own, or those of a block one.

@@ -111,10 +111,10 @@ def test_tables_of_features_of_edges_of_sequences():
     X = [(rng.normal(size=(4, 2)), rng.normal(size=(3, 2))) for _ in range(6)]
     tagger = SequenceTagger(random_state=0).fit(X, [[0, 1, 2, 0]] * 6)
     display = TransitionDisplay.from_estimator(tagger, edge_feature=1, labels=[2, 0])
-    np.testing.assert_array_equal(display.weights, tagger.edge_coef_[[2, 0]][:, [2, 0], 1])
+    np.testing.assert_array_equal(display.weights, tagger.edge_coef_[1][[2, 0]][:, [2, 0]])
     assert TransitionDisplay.from_estimator(tagger).weights.shape == (4, 4)
     with pytest.raises(ValueError, match="edge_feature must be from 0 to 1"):
         TransitionDisplay.from_estimator(tagger, edge_feature=2)
     plain = SequenceTagger(random_state=0).fit([x for x, _ in X], [[0, 1, 2, 0]] * 6)
-    with pytest.raises(AttributeError, match="not fitted to pairs"):
+    with pytest.raises(AttributeError, match="no attribute 'edge_coef_'"):
         TransitionDisplay.from_estimator(plain, edge_feature=0)

@@ -148,7 +148,7 @@ OTHER = [
     (ValueError, "^warm_start=True.*solver='ssg'", {"warm_start": np.True_, "solver": "ssg"}),
     (
         ValueError,
-        "^warm_start=True.*object Subgradient",
+        "^warm_start=True.*solver=Subgradient",
         {"warm_start": True, "solver": Subgradient()},
     ),
     (ValueError, "cache=True.*solver='ssg'", {"solver": "ssg", "cache": np.True_}),

@@ -178,19 +178,14 @@ class Refusal:
 REFUSALS = [
     Refusal(sentence)
     for sentence in (
-        r"cannot be combined with (solver=|the solver object)",
+        r"cannot be combined with",
         r"cannot keep (bounds|a prior)|cannot solve problems with (bounds|a prior)",
-        r"bounds cannot be kept with kernel=",
-        r"a prior cannot be kept with kernel=",
         r"prior has the shape",  # a part of the samples lacks labels
         r"has no meaning with",
         r"needs a model that is a sum over nodes and edges",
-        r"takes one cost for each token, but in loss",
         r"method='afw' is for nodes and edges of many states",
         r"^The '(steps|sampling)' parameter of \w+ must be a str among",
-        r"warm_start=True cannot be combined",
         r"warm_start=True cannot continue the last fit",
-        r"order=2 needs kernel='linear'",
         r"search='(exact|angular)' needs",
         r"cannot be traced by",
     )

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sskit.core.regularizer import copied
 from sskit.estimators.base.kernels import support_of
 from sskit.models.kernel.functions import Kernel
 from sskit.models.layout import WeightLayout
@@ -44,12 +43,7 @@ class BlockAttributes:
         """
         blocks = self.layout.split(w)
         blocks.pop("values", None)  # of functions at the training rows
-        tables = blocks.pop("edge_coef", None)
         fitted = {f"{name}_": np.array(block, order="K") for name, block in blocks.items()}
-        if tables is not None:
-            # kept feature by feature, as files keep no other order of memory
-            flat = np.moveaxis(tables, -1, 0)
-            fitted["_edge_tables_"] = copied(flat.reshape(-1)).reshape(flat.shape)
         fitted |= self.shared
         for name in ("coef_", "dual_coef_", "intercept_") if self.one_score else ():
             if name in fitted:

@@ -223,13 +223,6 @@ def warn_of_column(estimator, features, names, stacklevel):
         )
 
 
-def refuse_standardize(estimator, why):
-    """Raise ValueError if an estimator is told to scale columns where it cannot."""
-    wanted = getattr(estimator, "standardize", "auto")
-    if wanted and not isinstance(wanted, str):
-        raise ValueError(f"standardize=True {why}; leave it at 'auto'")
-
-
 class StandardizeMixin:
     """The parameter `standardize` of estimators of rows.
 
@@ -240,14 +233,6 @@ class StandardizeMixin:
 
     _parameter_constraints = {"standardize": ["boolean", StrOptions({"auto"})]}
     _needs_intercept = True
-
-    def _features(self, checked):
-        """Return the matrices of features in checked data."""
-        return [checked.data]
-
-    def _with_features(self, checked, features):
-        """Return checked data with other features."""
-        return checked._replace(data=features[0])
 
     def _column_sums(self, X, weight):
         """Return the `ColumnSums` of checked rows, or None if their columns stay as they are.

@@ -24,7 +24,8 @@ from sskit.estimators.base.callbacks import (
     PassReporter,
 )
 from sskit.estimators.base.columns import warn_of_column
-from sskit.estimators.base.facts import merge_facts
+from sskit.estimators.base.combinations import check_combinations
+from sskit.estimators.base.facts import RowFacts, matrices, merge_facts, with_matrices
 from sskit.estimators.base.outcome import WarmStart, fitted_attributes, warn_of_end
 from sskit.estimators.base.prior import flat_prior
 from sskit.estimators.base.weights import check_entries_by_label, resolved_lam
@@ -65,15 +66,11 @@ class TrainingTask(NamedTuple):
     ----------
     problem : Problem
         The model bound to the data.
-    layout : WeightLayout
-        Places of the weights.
     default_lam : float
         Regularisation strength where the user names none.
     to_attributes : BlockAttributes or GraphWeights
         Maps a flat weight vector of features as the user gave them to fitted attributes; of a
         class, so that it can be saved.
-    classes : ndarray or None
-        The labels behind the numbers in the problem.
     certifiable : bool
         Whether the kernel is positive semi-definite; else no gap is a certificate.
     completion : object
@@ -88,15 +85,18 @@ class TrainingTask(NamedTuple):
     """
 
     problem: object
-    layout: object
     default_lam: float
     to_attributes: object
-    classes: object = None
     certifiable: bool = True
     completion: object = None
     columns: object = None
     box: tuple | None = None
     unscaled: object = None
+
+    @property
+    def layout(self):
+        """Places of the weights."""
+        return self.to_attributes.layout
 
     def to_user(self, w):
         """Return flat weights of features as the user gave them, from those of scaled ones."""
@@ -116,7 +116,10 @@ class TrainingTask(NamedTuple):
     def fingerprint(self):
         """Return by what the training data are known again, however columns were scaled."""
         found = (self.problem if self.unscaled is None else self.unscaled()).fingerprint()
-        return found if self.completion is None else self.completion.fingerprint(found)
+        found = found if self.completion is None else self.completion.fingerprint(found)
+        # the labels behind the numbers in the problem
+        classes = np.asarray(self.to_attributes.shared.get("classes_", ())).tolist()
+        return replace(found, whole={"the classes": classes} | found.whole)
 
 
 # Parameters that may be dicts by label.
@@ -160,6 +163,8 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         "verbose": ["verbose"],
     }
 
+    _facts = RowFacts
+
     def __sklearn_clone__(self):
         """Return an unfitted copy, whose prior stays fitted."""
         copied = super().__sklearn_clone__()
@@ -180,7 +185,9 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         if rescaling is not None:
             rescaling.check()
         check_entries_by_label(self)
-        return self._make_solver()
+        solver = self._make_solver()
+        check_combinations(self)
+        return solver
 
     def _rescaling(self):
         """Return the object that wraps problems of another rescaling than margin, or None."""
@@ -191,17 +198,19 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
     def _make_task(self, X, y, sample_weight, **further):
         """Bind the model to training data; return a `TrainingTask`."""
         checked = self._gate(X, y, sample_weight, **further)
-        facts = self._survey(checked)
-        self._warn_of_labels(facts, stacklevel=6 + FRAMES_AROUND_FIT)
+        facts = self._agree([self._survey(checked)], stacklevel=7 + FRAMES_AROUND_FIT)
         if facts.columns is None and getattr(facts, "scale", None) is not None:
             names = getattr(facts, "feature_names", None)
-            features = self._features(checked)
+            features = matrices(checked.data)
             warn_of_column(self, features, names, stacklevel=5 + FRAMES_AROUND_FIT)
         return self._bind_scaled(checked, self._with_columns(facts))
 
-    def _features(self, checked):
-        """Return the matrices of features in checked data, as a list."""
-        return []
+    def _survey(self, checked):
+        """Return the facts of checked data, or of a part of them."""
+        data = checked.data
+        n_samples = data.shape[0] if hasattr(data, "shape") else len(data)
+        size = n_samples, matrices(data)[0].shape[1]
+        return self._facts.of(checked, *size, **checked.facts)
 
     def _with_columns(self, facts):
         """Return the facts of all data with how columns are scaled in place of their sums."""
@@ -215,8 +224,9 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         columns = facts.columns
         if columns is None:
             return self._bind(checked, facts)
-        features = [columns.applied(matrix) for matrix in self._features(checked)]
-        task = self._bind(self._with_features(checked, features), facts)
+        data = checked.data
+        data = with_matrices(data, [columns.applied(matrix) for matrix in matrices(data)])
+        task = self._bind(checked._replace(data=data), facts)
         box = task.layout.bounds(self.bounds)
 
         def unscaled():
@@ -224,7 +234,7 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
 
         return task._replace(columns=columns, box=box, unscaled=unscaled)
 
-    def _agree(self, surveys):
+    def _agree(self, surveys, stacklevel=5 + FRAMES_AROUND_FIT):
         """Return the facts of all data from those of their parts.
 
         Parameters
@@ -247,7 +257,7 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         facts.check()
         facts = self._complete(facts)
         self._check_facts(facts)
-        self._warn_of_labels(facts, stacklevel=5 + FRAMES_AROUND_FIT)
+        self._warn_of_labels(facts, stacklevel)
         return facts
 
     def _look_again(self, facts, count):
@@ -286,31 +296,9 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
                 given = labels_with_costs(given) if name == "loss" else given
                 warn_of_unmatched(given, labels.values.tolist(), name, optional, stacklevel)
 
-    def _refuse_parts(self):
-        """Return why an estimator cannot be fitted to data in parts.
-
-        Returns
-        -------
-        reason : str or None
-            A sentence; None if it can.
-        """
-        solver = self._make_solver()
-        if not solver.keeps_dual_point:
-            return (
-                f"data in parts cannot be fitted by {type(solver).__name__}, which keeps no dual "
-                "point; use the solver 'bcfw' or 'frank_wolfe'"
-            )
-        if self.prior is not None:
-            return (
-                "data in parts cannot be fitted with a prior, which their sites do not know of; "
-                "set prior=None"
-            )
-        if self.warm_start and "_warm_start" in vars(self):
-            return (
-                "warm_start=True cannot continue the last fit, whose data were in one piece, with "
-                "data in parts; set warm_start=False to start anew"
-            )
-        return None
+    def _asks(self):
+        """Return what else than `ASKED` says the estimator asks for, as `refusal` takes it."""
+        return {}
 
     def _make_rescaled_task(self, X, y, sample_weight, **further):
         """Return the `TrainingTask` of `_make_task` under the rescaling asked for."""
@@ -347,11 +335,6 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
                 )
         solver.set_params(**options)
         solver.check()
-        if self.warm_start and not solver.keeps_dual_point:
-            raise ValueError(
-                f"warm_start=True cannot be combined with {origin}, which keeps no dual point to "
-                "start from; use 'bcfw' or 'frank_wolfe'"
-            )
         return solver
 
     def _solver_for(self, problem, solver):
@@ -443,7 +426,7 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         fitted : dict
             Fitted attributes.
         """
-        problem, classes, regularizer = task.problem, task.classes, make_regularizer()
+        problem, regularizer = task.problem, make_regularizer()
         metadata = {"sample_weight": sample_weight}
         solver = self._solver_for(problem, solver).resolved(problem, regularizer.bounded)
         fingerprint, start = self._last_fit(task)
@@ -459,7 +442,7 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
                 point = solution.fit.save()
                 if task.completion is not None:
                     point = task.completion.completed(point, solution.w)
-                fitted["_warm_start"] = WarmStart(fingerprint, classes, point, task.columns)
+                fitted["_warm_start"] = WarmStart(fingerprint, point, task.columns)
             reporter.end(fitted)
         warn_of_end(type(self).__name__, solution, self.tol, stacklevel=5 + FRAMES_AROUND_FIT)
         return fitted
@@ -477,7 +460,7 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         last = vars(self).get("_warm_start")
         if last is None:
             return fingerprint, None
-        last.check(fingerprint, task.classes)
+        last.check(fingerprint)
         return fingerprint, last.point_for(task.columns)
 
     def _set_fitted(self, fitted):

@@ -1,13 +1,16 @@
 """What all training data together say, agreed between the parts that they lie in."""
 
+from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from typing import NamedTuple
 
 import numpy as np
 
+from sskit._labels import label_array
 from sskit._numbers import shortened
 from sskit.core.problem import block_weights
-from sskit.inputs.ragged import stack_labels
+from sskit.inputs.ragged_array import RaggedArray
 from sskit.inputs.stacking import FeatureScale
 from sskit.inputs.weights import check_total
 
@@ -121,8 +124,8 @@ class Labels(NamedTuple):
 
         Raises
         ------
-        ValueError
-            Naming the first part whose labels do not sort with those before.
+        TypeError
+            Naming two parts whose labels do not sort.
         """
         values = union([part.values for part in parts], numbers)
         counts = np.zeros(len(values), dtype=np.result_type(*(part.counts for part in parts)))
@@ -172,30 +175,13 @@ def places_in(values, some):
 
 def union(pieces, numbers):
     """Return the union of labels of several parts, sorted; see `Labels.merge`."""
-    kept = [k for k, piece in enumerate(pieces) if len(piece)]
-    if not kept:
-        return pieces[0]
-    for n in range(len(kept), 0, -1):
-        try:
-            values = np.unique(_joined([pieces[k] for k in kept[:n]]))
-        except TypeError:
-            continue
-        break
-    if n < len(kept):
-        label, first = (pieces[k].tolist()[0] for k in (kept[n], kept[0]))
-        raise ValueError(
-            f"part {numbers[kept[n]]}: {label!r} is a label, which does not sort with the labels "
-            f"of the parts before, such as {first!r} of part {numbers[kept[0]]}"
-        )
-    return values
-
-
-def _joined(pieces):
-    """Return labels of several parts as one array, or raise TypeError if they do not sort."""
-    if len({piece.dtype.kind for piece in pieces}) == 1:
-        return np.concatenate(pieces)
-    # else strings would become of numbers, and floats of large integers
-    return stack_labels(pieces, [len(piece) for piece in pieces])
+    filled = [piece for piece in pieces if len(piece)] or pieces[:1]
+    if len({piece.dtype.kind for piece in filled}) == 1:
+        with suppress(TypeError):  # which is told below
+            return np.unique(np.concatenate(filled))
+    owners = np.repeat(numbers, [len(piece) for piece in pieces])
+    labels = [label for piece in pieces for label in piece.tolist()]
+    return np.unique(label_array(labels, lambda k: f"a label of part {owners[k]}"))
 
 
 def same(sentence):
@@ -300,8 +286,8 @@ class Facts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LabelFacts(Facts):
-    """What labelled sequences, trees and graphs say of all data.
+class RowFacts(Facts):
+    """What rows of features, with labels or without, say of all data.
 
     Attributes
     ----------
@@ -314,18 +300,6 @@ class LabelFacts(Facts):
     scale: FeatureScale | None
     n_hidden: int = 0
     n_certain: int = 0
-
-    def check(self):
-        """Raise ValueError if the weights of all samples are zero, or sums overflow."""
-        super().check()
-        if self.scale is not None and not np.isfinite(self.scale.mean):
-            raise ValueError("the features in X are too large: their squares overflow in sum")
-
-
-@dataclass(frozen=True, kw_only=True)
-class RowFacts(LabelFacts):
-    """What rows of features say of all data."""
-
     feature_names: tuple | None = same("the feature names of X are {}, but those of part {} are {}")
 
     @classmethod
@@ -339,6 +313,63 @@ class RowFacts(LabelFacts):
             scale=checked.scale,
             **others,
         )
+
+    def check(self):
+        """Raise ValueError if the weights of all samples are zero, or sums overflow."""
+        super().check()
+        if self.scale is not None and not np.isfinite(self.scale.mean):
+            raise ValueError("the features in X are too large: their squares overflow in sum")
+
+
+class TrainingData(NamedTuple):
+    """Training data, or a part of them, that have passed the gate.
+
+    Attributes
+    ----------
+    data : RaggedArray, GraphBatch, ndarray or CSR matrix
+        Features, as the model takes them.
+    known : PartialLabels
+        What is known of the labels, or of what stands for them.
+    weight : ndarray of shape (n,) or None
+        Weights of the samples.
+    columns : Columns
+        What the features are.
+    scale : FeatureScale or None
+        How large features are; None in a kernel space, where it depends on the kernel.
+    facts : dict
+        What else the data say that the binding of each part depends on, by fields of the facts.
+    token_weight : ndarray of shape (n_tokens,) or None
+        Weights of tokens or nodes.
+    edges : matrix of shape (n_edges, q) or None
+        Features of edges that `data` has not.
+    """
+
+    data: object
+    known: object
+    weight: np.ndarray | None
+    columns: object
+    scale: FeatureScale | None
+    facts: dict
+    token_weight: np.ndarray | None = None
+    edges: object = None
+
+
+def matrices(data):
+    """Return the matrices of features in checked data, as a list; there may be none."""
+    if isinstance(data, RaggedArray):
+        return [data.values]
+    return [] if data is None else list(getattr(data, "features", [data]))
+
+
+def with_matrices(data, features):
+    """Return checked data with other matrices of features."""
+    if isinstance(data, RaggedArray):
+        return RaggedArray(features[0], data.offsets)
+    if not hasattr(data, "features"):
+        return features[0]
+    data = copy(data)
+    data.features = features
+    return data
 
 
 def merge_facts(surveys):

@@ -94,13 +94,6 @@ def check_labels(owner, name="classes_", least=1):
     return len(array)
 
 
-def check_choice(owner, name, value, choices):
-    """Raise ValueError unless a value is one of the words it may be."""
-    if not isinstance(value, str) or value not in choices:
-        words = ", ".join(map(repr, choices))
-        raise_damaged(owner, f"{name} must be one of {words}, got {value!r}")
-
-
 def check_count(owner, name):
     """Return an attribute that counts something, or raise ValueError if it does not."""
     value = getattr(owner, name, None)

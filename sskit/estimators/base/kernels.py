@@ -42,31 +42,6 @@ class KernelMixin:
         "kernel_cache": [Interval(numbers.Real, 0, None, closed="neither")],
     }
 
-    def _check_parameters(self):
-        """Raise an error for the first parameter that is wrong; return the solver."""
-        solver = super()._check_parameters()
-        name = repr(self.kernel) if isinstance(self.kernel, str) else "a callable"
-        if is_kernel(self) and self.prior is not None:
-            raise ValueError(
-                f"a prior cannot be kept with kernel={name}: the weights are functions of these "
-                "training data, and those of others have nothing to be compared with"
-            )
-        if is_kernel(self) and self.bounds is not None:
-            raise ValueError(
-                f"bounds cannot be kept with kernel={name}: the weights are functions, which have "
-                "no entries to put bounds on"
-            )
-        return solver
-
-    def _refuse_parts(self):
-        """Return why an estimator cannot be fitted to data in parts, or None if it can."""
-        if is_kernel(self):
-            return (
-                "data in parts cannot be fitted with a kernel: the weights are functions of all "
-                "training rows; leave kernel at 'linear'"
-            )
-        return super()._refuse_parts()
-
 
 def is_kernel(estimator):
     """Return whether an estimator asks for a kernel that is not the linear one."""

@@ -109,8 +109,6 @@ class WarmStart:
     ----------
     fingerprint : Fingerprint
         Of the problem.
-    classes : ndarray or None
-        The labels behind the numbers in the problem, if there are any.
     point : DualPoint or Completed
         Where the last fit ended.
     columns : Columns or None
@@ -120,7 +118,6 @@ class WarmStart:
     """
 
     fingerprint: Fingerprint
-    classes: object
     point: DualPoint
     columns: object
     refusal: str = (
@@ -132,28 +129,14 @@ class WarmStart:
         """Return where to start if columns are scaled so: averages are of weights, and lost."""
         return self.point if columns == self.columns else self.point.without_average()
 
-    def check(self, fingerprint, classes):
-        """Raise ValueError unless the point is one of a new problem too.
+    def check(self, fingerprint):
+        """Raise ValueError, naming the first difference, if a problem is not this one.
 
         Parameters
         ----------
         fingerprint : Fingerprint
-            Of the new problem: the old one, perhaps with samples appended.
-        classes : ndarray or None
-            Labels of the new problem.
-
-        Raises
-        ------
-        ValueError
-            Saying what changed.
+            Of the problem; it may have further samples after those of the last fit.
         """
-        if (classes is None) != (self.classes is None) or not np.array_equal(classes, self.classes):
-            difference = "the classes changed" + (
-                ""
-                if classes is None or self.classes is None
-                else f" from {self.classes.tolist()} to {classes.tolist()}"
-            )
-        else:
-            difference = fingerprint.difference(self.fingerprint)
+        difference = fingerprint.difference(self.fingerprint)
         if difference is not None:
             raise ValueError(self.refusal.format(difference))

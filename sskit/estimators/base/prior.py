@@ -12,6 +12,7 @@ from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT
 from sskit.estimators.base.fitted_state import LARGEST
 
 LABEL, FEATURE, EDGE_FEATURE = "classes_", "feature_names_in_", "edge_feature_names_in_"
+KIND, PAIR = "edge_kinds_", "edges_"
 # What the dimensions of fitted weights are of, by the attribute that names the entries.
 DIMENSIONS = {
     **dict.fromkeys(("coef_", "first_coef_", "last_coef_"), (LABEL, FEATURE)),
@@ -19,12 +20,12 @@ DIMENSIONS = {
     **dict.fromkeys(("intercept_", "start_", "end_", "root_", "leaf_"), (LABEL,)),
     "transitions_": (LABEL, LABEL),
     "triples_": (LABEL, LABEL, LABEL),
-    "edge_coef_": (LABEL, LABEL, EDGE_FEATURE),
-    "pairwise_": ("edges_",),
+    "edge_coef_": (EDGE_FEATURE, LABEL, LABEL),
+    "pairwise_": (PAIR,),
 }
 # Of those that are a table for each kind, or each feature, of edges.
-TABLES = {"transitions_": ("edge_kinds_", LABEL, LABEL), "pairwise_": (None, LABEL, LABEL)}
-NAMES = (LABEL, FEATURE, EDGE_FEATURE, "edge_kinds_", "edges_")
+TABLES = {"transitions_": (KIND, LABEL, LABEL), "pairwise_": (None, LABEL, LABEL)}
+NAMES = (LABEL, FEATURE, EDGE_FEATURE, KIND, PAIR)
 
 
 def flat_prior(estimator, task):
@@ -71,7 +72,7 @@ def flat_prior(estimator, task):
                 "which no weights of features start from"
             )
         estimator._check_source(prior)
-        return blocks_to_flat(fitted_blocks(prior, task), task, "prior", strict=False)
+        return blocks_to_flat(vars(prior), task, "prior", strict=False)
     flat = _numbers(prior, "prior")
     n_weights = task.layout.n_weights
     if flat.shape != (n_weights,):
@@ -80,27 +81,6 @@ def flat_prior(estimator, task):
             "model; or give a dict of blocks, or a fitted estimator"
         )
     return task.from_user(flat)
-
-
-def fitted_blocks(estimator, task):
-    """Return the attributes of a fitted estimator, with all weights that a task may ask for.
-
-    Parameters
-    ----------
-    estimator : StructuredEstimator
-        Fitted.
-    task : TrainingTask
-        Says which weights there are; some may be properties.
-
-    Returns
-    -------
-    attributes : dict
-        By name.
-    """
-    asked = task.to_attributes.weight_shapes()
-    return vars(estimator) | {
-        name: getattr(estimator, name) for name in asked if hasattr(estimator, name)
-    }
 
 
 def _numbers(value, name):
@@ -142,7 +122,7 @@ def blocks_to_flat(blocks, task, name, strict=True):
     known, shapes = task.to_attributes.names(), task.to_attributes.weight_shapes()
     if "_form" in blocks and (blocks["_form"] == "frame") != (known["_form"] == "frame"):
         # only one of them names its sets of labels, the other numbers them
-        blocks = blocks | {"classes_": None}
+        blocks = blocks | {LABEL: None}
     unknown = [key for key in blocks if key not in shapes and key not in NAMES]
     if strict and unknown:
         raise ValueError(
@@ -150,55 +130,48 @@ def blocks_to_flat(blocks, task, name, strict=True):
             f"{', '.join(map(repr, shapes))}, and {', '.join(map(repr, NAMES))} may say what "
             "their entries are of"
         )
-    if isinstance(blocks.get("classes_"), (list, tuple)):
-        blocks = blocks | {"classes_": [plain(label) for label in blocks["classes_"]]}
-    if strict:
-        _check_names(blocks, name)
-        _warn_of_other_labels(blocks, known, name)
-    weights = {key: np.zeros(shape) for key, shape in shapes.items() if key not in blocks}
-    for key in shapes.keys() & blocks.keys():
-        block = _numbers(blocks[key], f"{name}[{key!r}]")
-        block = _both_classes(block, key, blocks, known, shapes[key])
+    if isinstance(blocks.get(LABEL), (list, tuple)):
+        blocks = blocks | {LABEL: [plain(label) for label in blocks[LABEL]]}
+    names = _checked_names(blocks, known, name) if strict else {}
+    weights = {}
+    for key, shape in shapes.items():
+        block = weights[key] = np.zeros(shape)
+        if key not in blocks:
+            continue
+        where = f"{name}[{key!r}]"
+        block = _both_classes(_numbers(blocks[key], where), key, blocks, known, shape)
         if key == "springs_" and "unit_" in blocks:
             # costs of displacements, and of their squares, in units of another length
             block = block * (known["unit_"] / blocks["unit_"]) ** np.array([1.0, 2.0])
-        dimensions = _dimensions(key, block.ndim)
-        if strict:
-            _check_lengths(block, dimensions, blocks, f"{name}[{key!r}]")
-        weights[key] = _aligned(
-            block,
-            [_entries(blocks, by, n, known) for by, n in zip(dimensions, block.shape, strict=True)],
-            shapes[key],
-            [_entries(known, by, n, known) for by, n in zip(dimensions, shapes[key], strict=False)],
-            f"{name}[{key!r}]",
-        )
+        given = block.shape
+        for axis, by in enumerate(_dimensions(key, block.ndim)):
+            if by in names and len(names[by]) != given[axis]:
+                told = f"{by!r} beside it names {len(names[by])}"
+                raise ValueError(f"{where} has the shape {given}, but {told}")
+            if block.ndim == len(shape):
+                source = _entries(blocks, by, given[axis], known)
+                block = _aligned(block, axis, source, _entries(known, by, shape[axis], known))
+        if block.shape != shape:
+            raise ValueError(
+                f"{where} has the shape {given}, expected {shape}: labels and features are aligned "
+                "only if both data and prior name them, hidden states, components and lengths of "
+                "segments must be as many"
+            )
+        weights[key] = block
     return task.from_user(task.to_attributes.flat(weights))
 
 
-def _check_names(blocks, name):
-    """Raise ValueError unless what names the entries of blocks are lists without repetitions."""
-    for by in NAMES:
-        if blocks.get(by) is None:
-            continue
+def _checked_names(blocks, known, name):
+    """Return the lists of names in a dict of a user; warn if no label is one of the data."""
+    names = {by: blocks[by] for by in NAMES if blocks.get(by) is not None}
+    for by, given in names.items():
         try:
-            entries = np.asarray(blocks[by]).tolist()
-            entries = [tuple(entry) for entry in entries] if by == "edges_" else entries
-            known = set(entries)
-        except (TypeError, ValueError):
-            known = entries = None
-        if entries is None or (by == "edges_" and any(len(pair) != 2 for pair in entries)):
-            what = "pairs of labels" if by == "edges_" else "names"
-            raise ValueError(f"{name}[{by!r}] must be a list of {what}, got {blocks[by]!r:.80}")
-        if len(known) < len(entries):
-            raise ValueError(f"{name}[{by!r}] has an entry twice: {blocks[by]!r:.80}")
-
-
-def _warn_of_other_labels(blocks, known, name):
-    """Warn if not one label of a prior is a label of the data: none of its weights counts then."""
-    mine, theirs = blocks.get("classes_"), known.get("classes_")
-    if mine is None or theirs is None:
-        return
-    mine, theirs = (np.asarray(labels).tolist() for labels in (mine, theirs))
+            names[by] = list(map(tuple if by == PAIR else plain, np.asarray(given).tolist()))
+            if len(set(names[by])) < len(names[by]):
+                raise ValueError(f"{name}[{by!r}] has an entry twice: {given!r:.80}")
+        except TypeError:
+            raise ValueError(f"{name}[{by!r}] must be a list of names, got {given!r:.80}") from None
+    mine, theirs = names.get(LABEL, []), np.asarray(known.get(LABEL, ())).tolist()
     if mine and theirs and not set(mine) & set(theirs):
         warnings.warn(
             f"{name}['classes_'] has labels none of which is in y, {shortened(mine)}, where y has "
@@ -206,21 +179,12 @@ def _warn_of_other_labels(blocks, known, name):
             UserWarning,
             stacklevel=8 + FRAMES_AROUND_FIT,
         )
-
-
-def _check_lengths(block, dimensions, blocks, name):
-    """Raise ValueError unless there are as many entries as names of them."""
-    for by, n in zip(dimensions, block.shape, strict=True):
-        given = None if by is None else blocks.get(by)
-        if given is not None and len(given) != n:
-            raise ValueError(
-                f"{name} has the shape {block.shape}, but {by!r} beside it names {len(given)}"
-            )
+    return names
 
 
 def _both_classes(block, key, blocks, known, shape):
-    """Return weights for each of two classes that share one function; others as they are."""
-    classes = blocks.get("classes_", known.get("classes_"))
+    """Return a block with a row for each of two classes where one score is that of both."""
+    classes = blocks.get(LABEL, known.get(LABEL))
     one = key in ("coef_", "intercept_") and block.ndim and len(block) == 1
     if one and np.size(classes) == 2 and len(shape) and shape[0] > 1:
         return np.concatenate([-0.5 * block, 0.5 * block])
@@ -228,48 +192,32 @@ def _both_classes(block, key, blocks, known, shape):
 
 
 def _dimensions(key, n_dimensions):
-    """Return the attributes that name the entries of each dimension of a block."""
+    """Return the attributes that name the entries along each dimension, None for none."""
     found = TABLES.get(key) if n_dimensions == 3 else None
     found = DIMENSIONS.get(key, ()) if found is None else found
     return found if len(found) == n_dimensions else (None,) * n_dimensions
 
 
 def _entries(attributes, by, n, known):
-    """Return what the n entries of a dimension are of, or None where nobody says."""
+    """Return what n entries along a dimension are of, as a list, or None if nothing says so."""
     names = None if by is None else attributes.get(by)
     if names is None or np.ndim(names) == 0 or len(names) != n:
         return None
-    if by != "edges_":
-        return np.asarray(names).tolist()
-    classes = attributes.get("classes_")
-    classes = known.get("classes_", ()) if classes is None else classes
+    names = np.asarray(names).tolist()
+    if by != PAIR:
+        return names
+    classes = attributes.get(LABEL)
+    classes = known.get(LABEL, ()) if classes is None else classes
     place = dict(enumerate(np.asarray(classes).tolist()))
     # numbers of labels, which other data may number otherwise
-    return [frozenset(place.get(k, k) for k in pair) for pair in np.asarray(names).tolist()]
+    return [frozenset(place.get(k, k) for k in pair) for pair in names]
 
 
-def _aligned(block, sources, shape, targets, name):
-    """Return a block with entries where those of other data are; new ones are zero."""
-    if block.ndim != len(shape):
-        raise ValueError(f"{name} has the shape {block.shape}, expected {shape}")
-    taken, put, moved = [], [], False
-    for size, n, source, target in zip(block.shape, shape, sources, targets, strict=True):
-        if source is None or target is None or source == target:
-            if size != n:
-                raise ValueError(
-                    f"{name} has the shape {block.shape}, expected {shape}: labels and features "
-                    "are aligned only if both data and prior name them, hidden states, components "
-                    "and lengths of segments must be as many"
-                )
-            pairs = np.arange(n), np.arange(n)
-        else:
-            place, moved = {value: k for k, value in enumerate(target)}, True
-            known = [(k, place[value]) for k, value in enumerate(source) if value in place]
-            pairs = np.array(known, dtype=np.intp).reshape(-1, 2).T
-        taken.append(pairs[0])
-        put.append(pairs[1])
-    if not moved:
+def _aligned(block, axis, source, target):
+    """Return a block with the entries along an axis where other data have them; new ones zero."""
+    if source is None or target is None or source == target:
         return block
-    out = np.zeros(shape)
-    out[np.ix_(*put)] = block[np.ix_(*taken)]
-    return out
+    place = {value: k for k, value in enumerate(source)}
+    none = np.zeros_like(block, shape=(*block.shape[:axis], 1, *block.shape[axis + 1 :]))
+    known = np.concatenate([block, none], axis=axis)
+    return known.take([place.get(value, len(source)) for value in target], axis=axis)

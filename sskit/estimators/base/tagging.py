@@ -61,19 +61,6 @@ def check_chain(estimator):
     shapes = {"transitions_": (n_states, n_states), "start_": (n_states,)}
     modest = check_numbers(estimator, shapes, forbids=True)
     check_numbers(estimator, {"end_": (n_states,)})
-    ends = (n_classes,)
-    shapes = {"allowed_start_": ends, "allowed_end_": ends, "allowed_transitions_": 2 * ends}
-    tables = [getattr(estimator, name) for name in shapes]
-    if any(table is not None for table in tables):
-        for (name, shape), table in zip(shapes.items(), tables, strict=True):
-            if not isinstance(table, np.ndarray) or table.dtype != bool:
-                raise_damaged(
-                    estimator,
-                    "allowed_transitions_, allowed_start_ and allowed_end_ must all be None, or "
-                    "arrays of bool",
-                )
-            if table.shape != shape:
-                raise_damaged(estimator, f"{name} has the shape {table.shape}, expected {shape}")
     return n_classes, modest
 
 
@@ -184,6 +171,13 @@ class TaggerMixin:
     def _check_facts(self, facts):
         """Raise ValueError if costs or weights of classes do not fit the labels of all parts."""
         cost_table(self.loss, facts.labels.values)
+        counts = facts.labels.counts
+        if isinstance(self.class_weight, str) and not counts.all():
+            label = facts.labels.values.tolist()[int(np.argmin(counts))]
+            raise ValueError(
+                f"class_weight={self.class_weight!r} needs tokens of each label, but {label!r} is "
+                "in sets of all labels only"
+            )
         if self.class_weight is not None:
             class_factors(self.class_weight, facts.labels.values, facts.labels.counts)
 

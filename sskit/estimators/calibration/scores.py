@@ -69,7 +69,7 @@ def scores_of(estimator, X, classes):
         return Scores(nodes, offsets, tables, *zeros, forest=forest, **labels)
     nodes, transitions, start, end, edges = score_tables(tagger, X)
     if edges is not None:
-        edges = EdgeScores(edges, np.asarray(tagger._edge_tables_, dtype=np.float64))
+        edges = EdgeScores(edges, np.asarray(tagger.edge_coef_, dtype=np.float64))
     triples = getattr(tagger, "triples_", None)
     further = {"edge_scores": edges, "triples": triples, **labels}
     return Scores(nodes, offsets, transitions[None], start, end, **further)

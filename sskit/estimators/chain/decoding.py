@@ -2,12 +2,12 @@
 
 import numpy as np
 
+from sskit.estimators.base.combinations import check_combinations
 from sskit.estimators.base.estimator import check_constraints
 from sskit.estimators.base.fitted_state import check_count, check_fitted, check_numbers
 from sskit.estimators.base.kernels import function_values
-from sskit.estimators.base.known import check_known
 from sskit.estimators.base.tagging import NothingToLabel, check_chain, check_modest
-from sskit.estimators.completion.states import StateDecoder, fitted_states
+from sskit.estimators.completion.states import StateDecoder, fitted_states, known_states
 from sskit.estimators.reasons.column_names import check_columns, edge_column_names
 from sskit.estimators.reasons.columns import as_fitted
 from sskit.inputs.chains.gate import stack_pairs
@@ -52,16 +52,13 @@ def fitted_decoder(tagger, X, known=None):
     X = as_fitted(tagger, X)
     stacked, edges = fitted_pairs(tagger, X)
     n_classes, modest = check_chain(tagger)
-    offsets, possible = stacked.offsets, None
-    if known is not None:
-        possible = check_known(known, stacked.lengths, tagger.classes_, "token", "sequences")
+    offsets = stacked.offsets
+    lengths = None if known is None else stacked.lengths
+    states, possible = known_states(tagger, known, lengths, "token", "sequences")
     if offsets[-1] == 0:
         return NothingToLabel(n_classes), offsets
     if len(offsets) > 2:
         stacked = RaggedArray(stacked.values, np.unique(offsets))
-    states = fitted_states(tagger)
-    if states is not None and possible is not None:
-        possible = possible[:, states.labels]
     rules = _rules(tagger, states, modest)
     if rules[0] is not None:
         check_lengths(stacked.lengths, *rules)
@@ -72,11 +69,11 @@ def fitted_decoder(tagger, X, known=None):
     names, n_states = ["coef_"], len(coef)
     if edges is not None:
         shape = tagger.n_edge_features_in_, n_states, n_states
-        check_numbers(tagger, {"_edge_tables_": shape}, finite=False)
-        weights |= {"edges": edges, "tables": tagger._edge_tables_}
-        names.append("_edge_tables_")
+        check_numbers(tagger, {"edge_coef_": shape}, finite=False)
+        weights |= {"edges": edges, "tables": tagger.edge_coef_}
+        names.append("edge_coef_")
     if "triples_" in vars(tagger):
-        refuse_beam(tagger)
+        check_combinations(tagger, order="order=2")
         check_numbers(tagger, {"triples_": (n_states,) * 3})
         weights["triples"] = tagger.triples_
     request = make_request(
@@ -85,7 +82,7 @@ def fitted_decoder(tagger, X, known=None):
     check_modest(tagger, request, names)
     decoder = Decoder(request, tagger.n_jobs)
     if states is not None:
-        decoder = StateDecoder(decoder, states, stacked.offsets, possible)
+        decoder = StateDecoder(decoder, states)
     return decoder, offsets
 
 
@@ -133,15 +130,6 @@ def fitted_pairs(estimator, X):
             f"{fitted} them"
         )
     return stacked, edges
-
-
-def refuse_beam(estimator):
-    """Raise ValueError if a tagger of the second order is to search with a beam."""
-    if estimator.beam_size is not None:
-        raise ValueError(
-            f"beam_size={estimator.beam_size!r} cannot be used with order=2, whose search keeps "
-            "all labels; set beam_size=None"
-        )
 
 
 def score_tables(tagger, X):

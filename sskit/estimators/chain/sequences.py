@@ -2,16 +2,12 @@
 
 import warnings
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT
 from sskit.estimators.base.facts import RowFacts, same
-from sskit.estimators.completion.partial_labels import PartialLabels
-from sskit.estimators.reasons.columns import Columns
-from sskit.inputs.ragged_array import RaggedArray, locate
-from sskit.inputs.stacking import FeatureScale
+from sskit.inputs.ragged_array import locate
 from sskit.models.chain.transitions import (
     check_possible,
     find_violations,
@@ -19,42 +15,6 @@ from sskit.models.chain.transitions import (
     refuse_violations,
     repair,
 )
-
-
-class Sequences(NamedTuple):
-    """Checked sequences and labels.
-
-    Attributes
-    ----------
-    stacked : RaggedArray
-        Features.
-    known : PartialLabels
-        What is known of the labels, which keep to the rules if these are all data.
-    weight : ndarray of shape (n,) or None
-        Weights of the sequences.
-    rules : tuple or None
-        Allowed transitions, first and last labels; None if these are a part of the data.
-    scale : FeatureScale or None
-        How large features are; None in a kernel space, where it depends on the kernel.
-    columns : Columns
-        What the features are.
-    token_weight : ndarray of shape (n_tokens,) or None
-        Weights of the tokens.
-    edges : matrix of shape (n_edges, q) or None
-        Features of the edges; None if there are none.
-    edge_names : tuple of q str, or None
-        Names of the features of edges; None unless these are data frames.
-    """
-
-    stacked: RaggedArray
-    known: PartialLabels
-    weight: np.ndarray | None
-    rules: tuple | None
-    scale: FeatureScale | None
-    columns: Columns
-    token_weight: np.ndarray | None
-    edges: object
-    edge_names: tuple | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,29 +27,6 @@ class ChainFacts(RowFacts):
     edge_feature_names: tuple | None = same(
         "the edge features of X are {}, but those of part {} are {}"
     )
-
-
-class EdgeWeightsMixin:
-    """The weights of the features of edges of a fitted tagger.
-
-    They are kept feature by feature, as prediction reads them, in files too: ``_edge_tables_`` of
-    shape (n_edge_features, n_classes, n_classes).
-    """
-
-    @property
-    def edge_coef_(self):
-        """Weights of the features of edges, (n_classes, n_classes, n_edge_features)."""
-        tables = vars(self).get("_edge_tables_")
-        if tables is None:
-            raise AttributeError(
-                f"this {type(self).__name__} has no attribute 'edge_coef_': it is not fitted to "
-                "pairs (features, edge_features)"
-            )
-        return np.moveaxis(tables, 0, -1)
-
-    @edge_coef_.setter
-    def edge_coef_(self, coef):
-        self._edge_tables_ = np.ascontiguousarray(np.moveaxis(np.asarray(coef), -1, 0))
 
 
 def edge_attributes(facts):

@@ -7,31 +7,28 @@ from sklearn.utils._param_validation import Interval, Options, StrOptions
 from sskit._tag_schemes import SCHEMES
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
+from sskit.estimators.base.combinations import check_combinations
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
+from sskit.estimators.base.facts import TrainingData
 from sskit.estimators.base.kernels import KernelMixin, is_kernel, kernel_bytes, make_kernel
 from sskit.estimators.base.tagging import TaggerMixin, chain_attributes
-from sskit.estimators.chain.decoding import fitted_decoder, refuse_beam
+from sskit.estimators.chain.decoding import fitted_decoder
 from sskit.estimators.chain.hidden import HiddenChains
 from sskit.estimators.chain.sequences import (
     ChainFacts,
-    EdgeWeightsMixin,
-    Sequences,
     edge_attributes,
     obeying,
 )
-from sskit.estimators.completion.convex_concave import complete
 from sskit.estimators.completion.gate import gate_labels, training_costs
 from sskit.estimators.completion.states import (
     HiddenStatesMixin,
     resolve_states,
-    why_no_states,
 )
 from sskit.estimators.online.steps import TokenStepsMixin
 from sskit.estimators.reasons.column_names import edge_column_names
 from sskit.estimators.reasons.columns import read_columns
 from sskit.estimators.reasons.explain import ExplainChainMixin
 from sskit.inputs.chains.gate import stack_pairs
-from sskit.inputs.ragged_array import RaggedArray
 from sskit.inputs.weights import check_sample_weight, check_token_weight
 from sskit.models.chain.model import (
     ChainModel,
@@ -45,7 +42,6 @@ from sskit.models.kernel.space import diagonal
 
 
 class SequenceTagger(
-    EdgeWeightsMixin,
     HiddenStatesMixin,
     ExplainChainMixin,
     TokenStepsMixin,
@@ -205,7 +201,7 @@ class SequenceTagger(
         Weights of the transitions, from row to column.
     triples_ : ndarray of shape (n_classes, n_classes, n_classes)
         Weights of three labels in a row, in this order; only with ``order=2``.
-    edge_coef_ : ndarray of shape (n_classes, n_classes, n_edge_features)
+    edge_coef_ : ndarray of shape (n_edge_features, n_classes, n_classes)
         Weights of the features of an edge, by the labels of its two tokens; only if X had pairs.
     allowed_transitions_ : ndarray of shape (n_classes, n_classes), bool, or None
         Which transitions predictions may have, by the parameter as it was at the fit; None if they
@@ -291,6 +287,7 @@ class SequenceTagger(
     True
     """
 
+    _facts = ChainFacts
     _parameter_constraints = {
         **StructuredEstimator._parameter_constraints,
         **KernelMixin._parameter_constraints,
@@ -373,93 +370,42 @@ class SequenceTagger(
         """
         return self._set_fitted(self._fit(X, y, sample_weight, token_weight=token_weight))
 
-    def _features(self, checked):
-        """Return the matrices of features in checked data."""
-        return [checked.stacked.values]
-
-    def _with_features(self, checked, features):
-        """Return checked data with other features."""
-        offsets = checked.stacked.offsets
-        return checked._replace(stacked=RaggedArray(features[0], offsets))
-
-    def _why_not_with(self, edges):
-        """Return what order, kernel and features of edges (or None) do not go with, or None."""
-        if self.order == 2 and is_kernel(self):
-            return (
-                f"order=2 needs kernel='linear', got {self.kernel!r:.80}: in a kernel space there "
-                "are weights of two labels in a row only"
-            )
-        if edges is not None and is_kernel(self):
-            return (
-                "features of edges need kernel='linear': in a kernel space transitions have no "
-                "features"
-            )
-        return None
-
     def _gate(self, X, y, sample_weight, part=False, token_weight=None):
         """Return training data, or a part of them, checked."""
         X, columns = read_columns(self, X, part)
         stacked, edges = stack_pairs(X)
-        if self.order == 2:
-            refuse_beam(self)
-        reason = self._why_not_with(edges) or why_no_states(self)
-        if reason is not None:
-            raise ValueError(reason)
+        if edges is not None:
+            check_combinations(self, edges="features of edges")
         known = gate_labels(self, y, stacked.lengths, part)
         weight = check_sample_weight(sample_weight, len(stacked), part=part)
         token_weight = check_token_weight(token_weight, stacked.lengths)
-        rules = scale = None
         if not part:
             place = known.place_in(stacked.offsets)
             rules = resolve_transitions(self.allowed_transitions, known.classes, place)
             known = obeying(self, known, stacked.offsets, rules)
-        if not is_kernel(self):
-            # refuses features that are too large, whatever lam
-            scale = token_scale(stacked, weight)
+        # refuses features that are too large, whatever lam
+        scale = None if is_kernel(self) else token_scale(stacked, weight)
         names = None
         if edges is not None:
-            scale = edge_scale(stacked, edges, weight, scale)
-            names = edge_column_names(X)
-        names = None if names is None else tuple(names)
-        given = stacked, known, weight, rules, scale, columns, token_weight
-        return Sequences(*given, edges, names)
-
-    def _survey(self, checked):
-        """Return the `ChainFacts` of checked data."""
-        stacked, edges = checked.stacked, checked.edges
-        return ChainFacts.of(
-            checked,
-            len(stacked),
-            stacked.values.shape[1],
-            **checked.known.summary(),
-            n_edge_features=None if edges is None else edges.shape[1],
-            edge_feature_names=checked.edge_names,
-        )
+            scale, names = edge_scale(stacked, edges, weight, scale), edge_column_names(X)
+        facts = known.summary() | {
+            "n_edge_features": None if edges is None else edges.shape[1],
+            "edge_feature_names": None if names is None else tuple(names),
+        }
+        return TrainingData(stacked, known, weight, columns, scale, facts, token_weight, edges)
 
     def _check_facts(self, facts):
         """Raise ValueError if what parameters say of labels does not fit those of all parts."""
         resolve_transitions(self.allowed_transitions, facts.labels.values)
         super()._check_facts(facts)
 
-    def _refuse_parts(self):
-        """Return why an estimator cannot be fitted to data in parts, or None if it can."""
-        repairs = self.allowed_transitions is not None and self.on_violation == "repair"
-        refused = why_no_states(self) or super()._refuse_parts()
-        if refused is None and repairs and isinstance(self.class_weight, str):
-            return (
-                "data in parts cannot be fitted with on_violation='repair' and "
-                "class_weight='balanced', which counts the labels of all parts once they are "
-                "repaired"
-            )
-        return refused
-
     def _bind(self, checked, facts):
         """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
-        stacked, known, weight, rules, _, columns, token_weight, edges, _ = checked
+        stacked, known, weight, columns, *_, token_weight, edges = checked
         classes = facts.labels.values
-        if rules is None:
-            rules = resolve_transitions(self.allowed_transitions, classes)
-            known = obeying(self, facts.labels.complete(known), stacked.offsets, rules)
+        rules = resolve_transitions(self.allowed_transitions, classes)
+        # of data in one piece it is found once more
+        known = obeying(self, facts.labels.complete(known), stacked.offsets, rules)
         partial = known.partly(facts.n_hidden)
         labels = known.labels
         allowed = (None, None, None) if self.on_violation == "ignore" else rules
@@ -481,12 +427,12 @@ class SequenceTagger(
         model = ChainModel(facts.n_features, n_states, *allowed, **sizes)
         problem = model.bind(*given, n_jobs=self.n_jobs, edges=edges, table=table)
         to_attributes = BlockAttributes(model.layout, shared | edge_attributes(facts))
-        task = problem, model.layout, default_lam(facts.scale), to_attributes, classes
+        task = problem, default_lam(facts.scale), to_attributes
         if partial is None:
             return TrainingTask(*task)
-        further = self.n_jobs, edges, table, states, self.n_init
+        further = self.n_jobs, table, states, self.n_init, edges
         hidden = HiddenChains(model, stacked, partial, *given[2:], *further)
-        return TrainingTask(*task, completion=complete(hidden, problem, self.random_state))
+        return TrainingTask(*task, completion=hidden.completion(problem, self.random_state))
 
     def _bind_in_kernel_space(
         self, stacked, labels, cost, block_weight, weight, table, allowed, shared
@@ -498,7 +444,7 @@ class SequenceTagger(
         problem = model.bind(*given, table=table)
         lam = default_lam(token_scale(stacked, weight, diagonal(kernel, X)))
         to_attributes = BlockAttributes(model.layout, shared, False, kernel, X, labels)
-        return TrainingTask(problem, model.layout, lam, to_attributes, classes, kernel.definite)
+        return TrainingTask(problem, lam, to_attributes, kernel.definite)
 
     def _decoder(self, X, known=None):
         """Return the decoder of checked sequences that are not empty, and where all begin."""

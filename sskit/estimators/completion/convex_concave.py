@@ -1,13 +1,11 @@
 """The convex-concave procedure: labels that are not known are completed, round after round."""
 
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
 from sskit.core.fingerprint import Fingerprint
 from sskit.core.regularizer import Regularizer
-from sskit.estimators.completion.partial_labels import set_mask
 from sskit.models.features import value_digests
 from sskit.solvers.common.snapshot import move_truths, truth_gains
 from sskit.solvers.common.solution import Status
@@ -39,18 +37,11 @@ class ConvexConcave:
         Called once, with a function that solves a convex problem and returns its flat weights.
         Returns an iterable of the truths (N,) to begin with. There are local optima, so of several
         starts the one that ends with the lowest objective is kept.
-    hidden : HiddenChains or HiddenNodes, default=None
+    hidden : Hidden, default=None
         What is completed, if the problem's truths do not say all that is known.
 
-    Attributes
-    ----------
-    objectives : list of float
-        P(w) at the end of each round, of the start that was kept.
-    truth : ndarray of shape (N,)
-        What was taken for the truth in its last round.
-    stationary : bool
-        Whether its last round would be repeated: it converged, and its weights complete the labels
-        as before.
+    best : Descent, default=None
+        The rounds of the start that was kept, once it is solved.
 
     References
     ----------
@@ -62,11 +53,7 @@ class ConvexConcave:
     complete: object
     starts: object
     hidden: object = None
-
-    def __post_init__(self):
-        self.objectives = []
-        self.truth = None
-        self.stationary = False
+    best: object = None
 
     def begin_at(self, w):
         """Begin with the completion under flat weights alone."""
@@ -126,13 +113,12 @@ class ConvexConcave:
 
     def keep(self, best, status):
         """Take over what the best start came to; return its solution with what all took."""
-        self.objectives, self.stationary = best.objectives, best.stationary
-        self.truth = best.truth
+        self.best = best
         return replace(best.total.of(best.solution), status=status)
 
     def completed(self, point, w):
         """Return the `Completed` of the dual point and the weights of the last round."""
-        return Completed(point, self.truth, w)
+        return Completed(point, self.best.truth, w)
 
     def fingerprint(self, found):
         """Return by what data are known again, given the fingerprint of their problem."""
@@ -147,9 +133,9 @@ class ConvexConcave:
     def attributes(self):
         """Return the fitted attributes that tell of the rounds, by name."""
         return {
-            "n_rounds_": len(self.objectives),
-            "round_objectives_": np.array(self.objectives),
-            "stationary_": self.stationary,
+            "n_rounds_": len(self.best.objectives),
+            "round_objectives_": np.array(self.best.objectives),
+            "stationary_": self.best.stationary,
         }
 
 
@@ -180,41 +166,6 @@ class Completed:
         truth = complete(self.w)
         truth[: len(self.truth)] = self.truth
         return truth
-
-
-def complete(hidden, problem, random_state):
-    """Return the `ConvexConcave` of data whose labels are to be completed.
-
-    Parameters
-    ----------
-    hidden : HiddenChains or HiddenNodes
-        Completes them.
-    problem : Problem
-        Of the data; where a token may have several right labels it is told of them.
-    random_state : int, RandomState or None
-        Seed of the first labels, where no token has a known one.
-
-    Returns
-    -------
-    procedure : ConvexConcave
-        Solves the problem.
-    """
-    accepted = set_mask(hidden.partial, getattr(hidden, "states", None) is not None)
-    # losses by node are zero at all right labels
-    if accepted is not None and not problem.loss.by_node:
-        problem.accept(accepted)
-
-    starts = partial(hidden.starts, random_state=random_state)
-    return ConvexConcave(hidden.complete, starts, hidden)
-
-
-def start_with_known(hidden, solved, random_state):
-    """Yield the completion by what stretches of known labels say; without any, one at random."""
-    part = hidden.known_part()
-    if part is None:
-        yield hidden.drawn(random_state)
-    else:
-        yield hidden.complete(hidden.adapted(solved(part)))
 
 
 class Rounds:
@@ -251,8 +202,8 @@ class Rounds:
         regularizer = self.make_regularizer()
         return self.solver.solve(self.problem, regularizer, start=self.point, **options)
 
-    def complete(self, solution):
-        """Complete under the weights of a solution.
+    def gain(self, w):
+        """Complete under flat weights.
 
         Returns
         -------
@@ -261,10 +212,6 @@ class Rounds:
         gain : float
             By how much they would score more, in the weighted mean.
         """
-        return self.gain(solution.w)
-
-    def gain(self, w):
-        """Complete under weights; return whether the truths stay, and the gain."""
         self.completed = self.find(w)
         if np.array_equal(self.completed, self.truth):
             return True, 0.0
@@ -338,7 +285,7 @@ class Descent:
             total.add(solution, n)
             self.status = solution.status
             truth = rounds.truth
-            same, gain = rounds.complete(solution)
+            same, gain = rounds.gain(solution.w)
             value = solution.primal - gain
             fallen = np.inf if not self.objectives else self.objectives[-1] - value
             if fallen < 0:

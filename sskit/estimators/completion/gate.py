@@ -2,16 +2,17 @@
 
 import numpy as np
 
-from sskit.estimators.completion.partial_labels import (
+from sskit.estimators.base.combinations import check_combinations
+from sskit.estimators.base.partial_labels import (
     check_partial_labels,
     known_share,
     refuse_nothing,
     set_mask,
 )
 from sskit.inputs.costs import cost_table, factored
+from sskit.inputs.ragged_array import locate, make_offsets
 from sskit.inputs.weights import class_factors
 from sskit.models.chain.model import token_costs
-from sskit.solvers import GDMM, SoftBCFW
 
 
 def gate_labels(estimator, y, lengths, part=False, what="sequences"):
@@ -45,34 +46,15 @@ def gate_labels(estimator, y, lengths, part=False, what="sequences"):
     if partial.possible is None:
         return partial
     refuse_nothing(partial, estimator.ignore_label, part)
-    reason = _refusal(estimator, partial)
-    if reason is not None:
-        t = np.flatnonzero(partial.n_possible > 1)[0]
-        i = int(np.searchsorted(np.cumsum(lengths), t, side="right"))
-        place = f"y[{i}][{t - int(np.sum(lengths[:i]))}]"
-        raise ValueError(f"{place} has no known label, but {reason}")
+    t = np.flatnonzero(partial.n_possible > 1)[:1]
+    if len(t):
+        place = "y[{}][{}]".format(*locate(make_offsets(lengths), t[0]))
+        given = {"unknown": f"{place}, which has no known label,"}
+        some = (partial.n_possible < len(partial.classes)) & (partial.n_possible > 1)
+        if some.any():
+            given["sets"] = "a set of labels of which one is right"
+        check_combinations(estimator, **given)
     return partial
-
-
-def _refusal(estimator, partial):
-    """Return why an estimator cannot be trained on labels that are not all known, or None."""
-    reason = completion_refusal(estimator, "all labels")
-    if reason is not None:
-        return reason
-    repairs = getattr(estimator, "on_violation", None) == "repair"
-    if repairs and estimator.allowed_transitions is not None:
-        return "on_violation='repair' needs all labels; use 'raise' or 'ignore'"
-    some = (partial.n_possible < len(partial.classes)) & (partial.n_possible > 1)
-    solver = solver_without_sets(estimator)
-    if some.any() and solver is not None:
-        return f"{solver} takes no sets of labels of which one is right; use the solver 'bcfw'"
-    return None
-
-
-def solver_without_sets(estimator):
-    """Return the name of the solver of an estimator if it takes no sets of labels, else None."""
-    solver = estimator._make_solver()
-    return type(solver).__name__ if isinstance(solver, (GDMM, SoftBCFW)) else None
 
 
 def training_costs(estimator, labels, lengths, known, partial=None, token_weight=None):
@@ -120,55 +102,12 @@ def training_costs(estimator, labels, lengths, known, partial=None, token_weight
     if table is not None and (partial is None or set_mask(partial) is None):
         by_label, table = factored(table)
         cost *= by_label[labels]
-    solver = solver_without_sets(estimator)
-    if table is not None and solver is not None:
-        raise ValueError(
-            f"{solver} takes one cost for each token, but in loss those of wrong labels differ "
-            "beside the same true one; use the solver 'bcfw'"
-        )
+    if table is not None:
+        words = "loss, whose costs differ beside the same true label,"
+        check_combinations(estimator, **{"costs of pairs": words})
     if partial is None:
         return cost, table
     factors = np.ones(len(partial.classes))
     if class_weight is not None:
-        if isinstance(class_weight, str) and not known.counts.all():
-            label = partial.classes.tolist()[int(np.argmin(known.counts))]
-            raise ValueError(
-                f"class_weight={class_weight!r} needs tokens of each label, but {label!r} is in "
-                "sets of all labels only"
-            )
         factors = class_factors(class_weight, partial.classes, known.counts)
     return cost * known_share(partial, factors), table
-
-
-def refuse_hidden(estimator, what, part=False):
-    """Raise ValueError if an estimator asks for what hidden parts of labellings do not allow.
-
-    Parameters
-    ----------
-    estimator : StructuredEstimator
-        Has the parameters.
-    what : str
-        What has the hidden parts, for the message.
-    part : bool, default=False
-        Whether the data are a part of the data only.
-
-    Raises
-    ------
-    ValueError
-        Saying what to do instead.
-    """
-    needs = "labellings that are known as a whole"
-    reason = completion_refusal(estimator, needs)
-    if part:
-        reason = f"data in parts, and steps of partial_fit, need {needs}"
-    if reason is not None:
-        raise ValueError(f"{what} has hidden variables, but {reason}")
-
-
-def completion_refusal(estimator, needs="labellings that are known as a whole"):
-    """Return why an estimator cannot complete what is not known in training, or None if it can."""
-    if estimator._rescaling() is not None:
-        return f"rescaling='slack' needs {needs}; use rescaling='margin'"
-    if getattr(estimator, "kernel", "linear") != "linear":
-        return f"kernel={estimator.kernel!r:.80} needs {needs}; use kernel='linear'"
-    return None

@@ -1,19 +1,19 @@
 """What the estimators of graphs share: the gate, and what it says of all data."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
-from sskit.estimators.base.facts import LabelFacts, Labels, WeightSums, same
+from sskit.estimators.base.facts import Labels, RowFacts, TrainingData, same
+from sskit.estimators.base.partial_labels import PartialLabels
 from sskit.estimators.graph.prediction import GraphWeights, SegmenterMixin
+from sskit.estimators.reasons.columns import Columns
 from sskit.estimators.reasons.weights import WeightsFrameMixin
 from sskit.inputs.costs import cost_table, factored
-from sskit.inputs.graphs import GraphBatch, check_graphs
+from sskit.inputs.graphs import check_graphs
 from sskit.inputs.masks import node_targets
-from sskit.inputs.stacking import FeatureScale
 from sskit.inputs.weights import check_sample_weight
 from sskit.models.graph.data import (
     NodeSums,
@@ -25,38 +25,8 @@ from sskit.models.graph.data import (
 )
 
 
-class Graphs(NamedTuple):
-    """Checked graphs and labels.
-
-    Attributes
-    ----------
-    graphs : GraphBatch
-        Features, edges and areas.
-    labels : ndarray of shape (n_nodes,)
-        Labels, 0 to k - 1, anything where there is none.
-    classes : ndarray of shape (k,)
-        What these are.
-    labelled : ndarray of shape (n_nodes,), bool
-        Which nodes have a label.
-    paints : bool
-        Whether the labels were those of pixels.
-    weight : ndarray of shape (n,) or None
-        Weights of the graphs.
-    scale : FeatureScale
-        How large features of nodes are.
-    """
-
-    graphs: GraphBatch
-    labels: np.ndarray
-    classes: np.ndarray
-    labelled: np.ndarray
-    paints: bool
-    weight: np.ndarray | None
-    scale: FeatureScale
-
-
 @dataclass(frozen=True, kw_only=True)
-class GraphFacts(LabelFacts):
+class GraphFacts(RowFacts):
     """What graphs say of all data; the counts of labels are weights of nodes."""
 
     n_edge_features: int = same("X has {} edge features, but part {} has {}")
@@ -71,6 +41,7 @@ class GraphEstimator(WeightsFrameMixin, SegmenterMixin, StructuredEstimator):
     A subclass has the parameters `loss`, `node_weights` and `ignore_label`.
     """
 
+    _facts = GraphFacts
     _parameter_constraints = {
         **StructuredEstimator._parameter_constraints,
         "loss": [StrOptions({"hamming", "hamming_sum", "balanced"}), "array-like", dict],
@@ -93,11 +64,16 @@ class GraphEstimator(WeightsFrameMixin, SegmenterMixin, StructuredEstimator):
         classes, codes = np.unique(target[labelled], return_inverse=True)
         labels = np.zeros(len(target), dtype=np.int64)
         labels[labelled] = codes
-        return Graphs(graphs, labels, classes, labelled, masks is not None, weight, scale)
-
-    def _features(self, checked):
-        """Return the matrices of features in checked data."""
-        return checked.graphs.features
+        sums = node_sums(labels, labelled, len(classes), self._areas(graphs))
+        facts = {
+            "labels": Labels(classes, sums.of_class),
+            "n_edge_features": graphs.n_edge_features,
+            "labels_of": "nodes" if masks is None else "pixels",
+            "n_labelled": sums.n_labelled,
+            "node_weight": sums.total,
+        }
+        known = PartialLabels(classes, labels, ignored=~labelled)
+        return TrainingData(graphs, known, weight, Columns(), scale, facts)
 
     def _check_graphs(self, X, **expected):
         """Return checked graphs."""
@@ -131,26 +107,10 @@ class GraphEstimator(WeightsFrameMixin, SegmenterMixin, StructuredEstimator):
         factors, table = factored(table)
         return cost * factors[labels], table
 
-    def _survey(self, checked):
-        """Return the `GraphFacts` of checked data."""
-        graphs, labels, classes, labelled, paints, weight, scale = checked
-        sums = node_sums(labels, labelled, len(classes), self._areas(graphs))
-        return GraphFacts(
-            n_samples=len(graphs),
-            weights=WeightSums.of(len(graphs), weight),
-            n_features=graphs.n_features,
-            labels=Labels(classes, sums.of_class),
-            n_edge_features=graphs.n_edge_features,
-            labels_of="pixels" if paints else "nodes",
-            n_labelled=sums.n_labelled,
-            node_weight=sums.total,
-            scale=scale,
-        )
-
     def _targets(self, checked, facts):
         """Return labels, costs, which nodes have a label, and weights of graphs."""
-        graphs, labels, classes, labelled, *_ = checked
-        labels = facts.labels.renumber(classes, labels) * labelled
+        graphs, known, labelled = checked.data, checked.known, ~checked.known.ignored
+        labels = facts.labels.renumber(known.classes, known.labels) * labelled
         sums = NodeSums(facts.n_labelled, facts.node_weight, facts.labels.counts)
         given = len(facts.labels.values), self._areas(graphs), graphs.n_nodes
         cost = node_costs(self._loss_kind(), labels, labelled, *given, sums)
@@ -159,9 +119,8 @@ class GraphEstimator(WeightsFrameMixin, SegmenterMixin, StructuredEstimator):
 
     def _task(self, problem, model, facts, completion=None, **others):
         """Return the `TrainingTask` of a problem; `others` are further fitted attributes."""
-        classes = facts.labels.values
         shared = {
-            "classes_": classes,
+            "classes_": facts.labels.values,
             "n_features_in_": facts.n_features,
             "n_edge_features_in_": facts.n_edge_features,
             "pairwise_form_": self.pairwise_form,
@@ -169,5 +128,4 @@ class GraphEstimator(WeightsFrameMixin, SegmenterMixin, StructuredEstimator):
         }
         lam = default_lam(facts.scale, self._loss_kind())
         to_attributes = GraphWeights(model.layout, shared | others, form=self.pairwise_form)
-        given = problem, model.layout, lam, to_attributes, classes
-        return TrainingTask(*given, completion=completion)
+        return TrainingTask(problem, lam, to_attributes, completion=completion)

@@ -7,7 +7,6 @@ import numpy as np
 from sskit._labels import is_ignored
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.fitted_state import (
-    check_choice,
     check_count,
     check_fitted,
     check_labels,
@@ -22,15 +21,13 @@ from sskit.inputs.weights import check_sample_weight
 from sskit.models.graph.model import GraphModel
 
 
-def check_graph_model(estimator, forms):
+def check_graph_model(estimator):
     """Return the sizes of a fitted model of graphs, or raise ValueError.
 
     Parameters
     ----------
     estimator : SegmentationModel or GraphTagger
         Fitted.
-    forms : sequence of str
-        What its form may be.
 
     Returns
     -------
@@ -44,7 +41,6 @@ def check_graph_model(estimator, forms):
     """
     n_states = check_states(estimator, check_labels(estimator))
     sizes = [check_count(estimator, name) for name in ("n_features_in_", "n_edge_features_in_")]
-    check_choice(estimator, "pairwise_form_", estimator.pairwise_form_, forms)
     tables = () if estimator.pairwise_form_ == "potts" else (n_states, n_states)
     # weights of the nodes are looked at with the scores of a request
     check_numbers(estimator, {"coef_": (n_states, sizes[0])}, finite=False)
@@ -205,25 +201,22 @@ class SegmenterMixin:
         found = state_labels(self)[decoder.best()]
         if self.predicts_pixels_:
             masks = check_masks(y, graphs, self.ignore_label)
-            return self._pixel_score(paint(found, graphs), masks, weight)
-        truth, labelled, masks = node_targets(y, graphs, self.ignore_label)
-        if masks is not None:
-            raise ValueError("y has labels of pixels, but the model was fitted to those of nodes")
+            both = masks, paint(found, graphs)
+            truth, found = (np.concatenate([mask.ravel() for mask in some]) for some in both)
+            sizes, counts = [mask.size for mask in masks], ~is_ignored(truth, self.ignore_label)
+        else:
+            truth, counts, masks = node_targets(y, graphs, self.ignore_label)
+            if masks is not None:
+                told = "y has labels of pixels, but the model was fitted to those of nodes"
+                raise ValueError(told)
+            sizes = graphs.n_nodes
+            if graphs.areas is not None:
+                counts = counts * np.concatenate(graphs.areas)
         check_kinds(truth, found, PREDICTS)
-        of_node = np.repeat(weight, graphs.n_nodes) * labelled
-        if graphs.areas is not None:
-            of_node *= np.concatenate(graphs.areas)
-        return weighted_share(found == truth, of_node)
-
-    def _pixel_score(self, found, masks, weight):
-        """Return the share of labelled pixels that are right."""
-        right = total = 0.0
-        for prediction, mask, c in zip(found, masks, weight, strict=True):
-            check_kinds(mask, prediction, PREDICTS)
-            counted = ~is_ignored(mask, self.ignore_label)
-            right += c * np.count_nonzero((prediction == mask) & counted)
-            total += c * np.count_nonzero(counted)
-        return weighted_share(np.array([True, False]), np.array([right, total - right]))
+        counts = counts * np.repeat(weight, sizes)
+        if not counts.sum() > 0:
+            raise ValueError("y has no labels that count: all are ignored or have the weight 0")
+        return float(np.average(found == truth, weights=counts))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -231,13 +224,6 @@ class SegmenterMixin:
         tags.target_tags.required = True
         tags.input_tags.two_d_array = False
         return tags
-
-
-def weighted_share(right, weight):
-    """Return the share of the weight that is right."""
-    if not weight.sum() > 0:
-        raise ValueError("y has no labels that count: all are ignored or have the weight 0")
-    return float(np.average(right, weights=weight))
 
 
 @dataclass(frozen=True)

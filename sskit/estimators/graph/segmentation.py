@@ -4,7 +4,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from sskit._ready import ready_graph
 from sskit.estimators.base.callbacks import with_callbacks
-from sskit.estimators.base.fitted_state import check_choice, check_fitted, raise_damaged
+from sskit.estimators.base.fitted_state import check_fitted, raise_damaged
 from sskit.estimators.graph.base import GraphEstimator
 from sskit.estimators.graph.prediction import check_graph_model
 from sskit.models.graph.data import allows_cuts
@@ -258,13 +258,12 @@ class SegmentationModel(GraphEstimator):
         labels, cost, *others = self._targets(checked, facts)
         cost, table = self._with_pair_costs(cost, labels, facts.labels.values)
         model = self._model(facts)
-        problem = model.bind(checked.graphs, labels, cost, *others, table=table)
+        problem = model.bind(checked.data, labels, cost, *others, table=table)
         return self._task(problem, model, facts, inference_=model.inference)
 
     def _fitted_model(self):
         """Return the model of the fitted weights."""
-        sizes = check_graph_model(self, ("potts", "full"))
-        check_choice(self, "inference_", self.inference_, AttractiveModel.inferences[1:])
+        sizes = check_graph_model(self)
         if self.inference_ != "elimination" and not allows_cuts(self.pairwise_):
             raise_damaged(self, "pairwise_ prefers different labels, so that there is no cut")
         return AttractiveModel(*sizes, self.pairwise_form_, self.inference_)

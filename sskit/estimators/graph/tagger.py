@@ -7,17 +7,15 @@ from sklearn.utils._param_validation import StrOptions
 
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.facts import Labels
-from sskit.estimators.base.fitted_state import check_fitted, raise_damaged
-from sskit.estimators.completion.convex_concave import complete
+from sskit.estimators.base.fitted_state import check_fitted, check_labels, check_numbers
 from sskit.estimators.completion.states import (
     HiddenStatesMixin,
     LabelStates,
     fitted_states,
     resolve_states,
-    why_no_states,
 )
 from sskit.estimators.graph.base import GraphEstimator, GraphFacts
-from sskit.estimators.graph.hidden import HiddenGraphs
+from sskit.estimators.graph.hidden import HiddenNodes
 from sskit.estimators.graph.prediction import check_graph_model
 from sskit.inputs.graphs import check_graphs, kind_codes
 from sskit.models.graph.data import losses_by_callable
@@ -242,6 +240,7 @@ class GraphTagger(HiddenStatesMixin, GraphEstimator):
     """
 
     _tokens = "nodes"
+    _facts = TaggerFacts
     _parameter_constraints = {
         **GraphEstimator._parameter_constraints,
         **HiddenStatesMixin._parameter_constraints,
@@ -349,26 +348,18 @@ class GraphTagger(HiddenStatesMixin, GraphEstimator):
         """Return checked graphs, whose nodes may have kinds."""
         return check_graphs(X, with_kinds=True, **expected)
 
-    def _survey(self, checked):
-        """Return the `TaggerFacts` of checked data."""
-        facts = vars(super()._survey(checked))
-        kinds, pairs = checked.graphs.node_kinds, None
-        if kinds is not None:
-            values, codes = np.unique(kinds, return_inverse=True)
-            found = np.unique(
-                np.stack([codes[checked.labelled], checked.labels[checked.labelled]]), axis=1
-            )
-            names = values.tolist(), checked.classes.tolist()
-            pairs = frozenset((names[0][a], names[1][b]) for a, b in found.T.tolist())
-            kinds = Labels.of(values, codes)
-        return TaggerFacts(**facts, kinds=kinds, kind_labels=pairs)
-
     def _gate(self, X, y, sample_weight, part=False):
         """Return training data, or a part of them, checked."""
-        reason = why_no_states(self)
-        if reason is not None:
-            raise ValueError(reason)
-        return super()._gate(X, y, sample_weight, part)
+        checked = super()._gate(X, y, sample_weight, part)
+        known, kinds, pairs = checked.known, checked.data.node_kinds, None
+        if kinds is not None:
+            values, codes = np.unique(kinds, return_inverse=True)
+            found = np.stack([codes, known.labels])[:, ~known.ignored]
+            names = values.tolist(), known.classes.tolist()
+            found = np.unique(found, axis=1).T.tolist()
+            pairs = frozenset((names[0][a], names[1][b]) for a, b in found)
+            kinds = Labels.of(values, codes)
+        return checked._replace(facts=checked.facts | {"kinds": kinds, "kind_labels": pairs})
 
     def _model(self, facts):
         """Return the model for training data."""
@@ -396,7 +387,7 @@ class GraphTagger(HiddenStatesMixin, GraphEstimator):
     def _bind(self, checked, facts):
         """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
         labels, cost, labelled, share = self._targets(checked, facts)
-        graphs, classes, model = checked.graphs, facts.labels.values, self._model(facts)
+        graphs, classes, model = checked.data, facts.labels.values, self._model(facts)
         states = self._states(facts)
         losses, mask, allowed = {}, facts.mask(), None
         if callable(self.loss):
@@ -417,24 +408,18 @@ class GraphTagger(HiddenStatesMixin, GraphEstimator):
             partial = states.known(labels, None)
             partial.possible[~labelled] = np.arange(len(states.labels)) == 0
             given = graphs.without_edges(labelled), partial, cost, share, self.n_jobs, None
-            hidden = HiddenGraphs(model, *given, states, self.n_init, labelled)
+            hidden = HiddenNodes(model, *given, states, self.n_init, labelled=labelled)
             others["n_states_"] = states.counts
-            others["completion"] = complete(hidden, problem, self.random_state)
+            others["completion"] = hidden.completion(problem, self.random_state)
         return self._task(problem, model, facts, **others)
 
     def _fitted_model(self):
         """Return the model of the fitted weights."""
         check_fitted(self)
-        sizes = check_graph_model(self, ("directed", "symmetric", "potts"))
-        kinds, mask = self.node_kinds_, self.kind_classes_
-        if (kinds is None) != (mask is None):
-            raise_damaged(self, "one of node_kinds_ and kind_classes_ is None, but not both")
-        if kinds is not None:
-            if not isinstance(kinds, np.ndarray) or kinds.ndim != 1:
-                raise_damaged(self, "node_kinds_ must be an array of shape (n_kinds,), or None")
-            shape = len(kinds), len(self.classes_)
-            if not isinstance(mask, np.ndarray) or mask.dtype != bool or mask.shape != shape:
-                raise_damaged(self, f"kind_classes_ must be a boolean array of shape {shape}")
+        sizes = check_graph_model(self)
+        if self.node_kinds_ is not None:
+            shape = check_labels(self, "node_kinds_", least=0), len(self.classes_)
+            check_numbers(self, {"kind_classes_": shape})
         states = fitted_states(self) or LabelStates(np.ones(sizes[2], dtype=np.intp))
         return self._model_of(states, *sizes[:2], self.pairwise_form_)
 
@@ -456,7 +441,7 @@ class GraphTagger(HiddenStatesMixin, GraphEstimator):
         allowed = super()._possible(graphs, known)
         if self.node_kinds_ is None and graphs.node_kinds is None:
             return allowed
-        of_kind = self.kind_classes_[node_codes(graphs, self.node_kinds_)]
+        of_kind = self.kind_classes_.astype(bool)[node_codes(graphs, self.node_kinds_)]
         allowed = of_kind if allowed is None else allowed & of_kind
         empty = np.flatnonzero(~allowed.any(axis=1))
         if len(empty):

@@ -194,7 +194,7 @@ class LabelSetClassifier(WeightsFrameMixin, ClassifierMixin, StandardizeMixin, S
         if not self.fit_intercept:
             shared["intercept_"] = np.zeros(facts.n_labels)
         to_attributes, lam = BlockAttributes(model.layout, shared), default_lam(facts.scale, cost)
-        return TrainingTask(problem, model.layout, lam, to_attributes, classes)
+        return TrainingTask(problem, lam, to_attributes)
 
     @property
     def _model(self):

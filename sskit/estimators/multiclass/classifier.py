@@ -313,10 +313,6 @@ class StructSVMClassifier(
         """Return what rows of weights are of where classes have components, "class/0" and so on."""
         return component_names(self.component_labels_)
 
-    def _features(self, checked):
-        """Return the matrices of features in checked data; a model object has its own."""
-        return super()._features(checked) if isinstance(self.model, str) else []
-
     @property
     def _kind(self):
         """What checks training data and binds the model: the module of rows, or of objects."""
@@ -345,9 +341,9 @@ class StructSVMClassifier(
         """Bind the model to checked data; return a `TrainingTask`."""
         return self._kind.bind(self, checked, facts)
 
-    def _refuse_parts(self):
-        """Return why an estimator cannot be fitted to data in parts, or None if it can."""
-        return super()._refuse_parts() or self._kind.refuse_parts(self)
+    def _asks(self):
+        """Return what else than `ASKED` says the estimator asks for."""
+        return {} if isinstance(self.model, str) else structured.asks(self.model)
 
     @available_if(lambda self: isinstance(self._fitted_object, (CompiledModel, type(None))))
     def decision_function(self, X):

@@ -9,11 +9,12 @@ from sklearn.utils.validation import _check_feature_names
 from sskit._labels import SETS, is_same, label_array, shown
 from sskit._numbers import as_array, shortened
 from sskit.estimators.base.callbacks import with_callbacks
-from sskit.estimators.base.columns import Columns, refuse_standardize
-from sskit.estimators.base.facts import Labels
+from sskit.estimators.base.columns import Columns
+from sskit.estimators.base.combinations import check_combinations
+from sskit.estimators.base.facts import Labels, matrices
 from sskit.estimators.base.fitted_state import raise_damaged
 from sskit.estimators.base.kernels import is_kernel
-from sskit.estimators.base.prior import blocks_to_flat, fitted_blocks, flat_prior
+from sskit.estimators.base.prior import blocks_to_flat, flat_prior
 from sskit.estimators.base.weights import resolved_lam
 from sskit.inputs.rows import check_classes
 
@@ -40,9 +41,7 @@ def takes_steps(estimator):
 class PartialFitMixin:
     r"""Implicit online steps, for estimators that gate their data in parts.
 
-    To be inherited from before `StructuredEstimator`. The estimator has two methods more:
-    ``_features(checked)`` returns the matrices of features in checked data, as a list, and
-    ``_with_features(checked, features)`` the same data with others; both only if there are any.
+    To be inherited from before `StructuredEstimator`.
 
     A step minimises, over the samples of the part alone,
 
@@ -115,7 +114,7 @@ class PartialFitMixin:
             The estimator after the step.
         """
         solver = self._check_parameters()
-        refuse_steps(self)
+        check_combinations(self, steps="partial_fit")
         last = vars(self) if "lam_" in vars(self) else None
         checked = self._gate(X, y, sample_weight, part=True, **further)
         survey = self._survey(checked)
@@ -124,7 +123,7 @@ class PartialFitMixin:
         survey = with_all_labels(survey, classes, last, y)
         # columns are not scaled by what few samples have
         facts = replace(self._agree([survey]), columns=None)
-        features = self._features(checked)
+        features = matrices(getattr(checked, "data", None))
         seen, before = counts_before(self, last, features)
         scale = np.sqrt(1.0 + before)
         if last is not None and features:
@@ -135,8 +134,7 @@ class PartialFitMixin:
         if last is None:
             prior = flat_prior(self, task)
         else:
-            last_weights = fitted_blocks(self, task)
-            prior = blocks_to_flat(last_weights, task, "the last step", strict=False)
+            prior = blocks_to_flat(vars(self), task, "the last step", strict=False)
             if task.completion is not None:
                 task.completion.begin_at(prior)
 
@@ -203,21 +201,6 @@ class TokenStepsMixin(PartialFitMixin):
         stochastic optimization. Journal of Machine Learning Research 12.
         """
         return self._step(X, y, classes, sample_weight, token_weight=token_weight)
-
-
-def refuse_steps(estimator):
-    """Raise ValueError if parameters ask for what cannot be had in steps over parts."""
-    if estimator.warm_start:
-        raise ValueError(
-            "warm_start=True has no meaning in partial_fit, whose steps keep no dual point of the "
-            "samples before; set warm_start=False"
-        )
-    if isinstance(getattr(estimator, "class_weight", None), str):
-        raise ValueError(
-            "class_weight='balanced' cannot be used with partial_fit, which does not know all "
-            "labels in advance; give a dict"
-        )
-    refuse_standardize(estimator, "is not for partial_fit, which never sees whole columns")
 
 
 def check_features(estimator, X, survey):

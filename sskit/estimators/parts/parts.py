@@ -15,7 +15,6 @@ from sskit.estimators.base.facts import Facts, WeightSums, averaged
 from sskit.estimators.base.fitted_state import check_fitted, check_numbers, raise_damaged
 from sskit.estimators.base.weights import default_lam
 from sskit.estimators.completion.convex_concave import ConvexConcave
-from sskit.estimators.completion.gate import refuse_hidden
 from sskit.inputs.parents import check_parents
 from sskit.inputs.poses import check_torso, pose_scales
 from sskit.inputs.ragged_array import object_array
@@ -352,8 +351,6 @@ class PartsModel(StructuredEstimator):
 
     def _gate(self, X, y, sample_weight, part=False):
         """Return training data, or a part of them, checked."""
-        if self.latent_types:
-            refuse_hidden(self, "latent_types=True")
         parents = check_parents(self.parents, "parents")
         names = check_part_names(self.part_names, len(parents))
         torso = check_torso(self.torso, len(parents), names)
@@ -386,21 +383,6 @@ class PartsModel(StructuredEstimator):
             return facts
         return replace(facts, curves=facts.true.curves(sum(count(facts))), true=None)
 
-    def _refuse_parts(self):
-        """Return why an estimator cannot be fitted to data in parts, or None if it can."""
-        reason = super()._refuse_parts()
-        if reason is None and self.latent_types:
-            return (
-                "data in parts cannot be fitted with latent_types=True: types are completed over "
-                "all data"
-            )
-        return reason or (
-            "data in parts cannot be fitted without means unless n_types=1: the types of springs "
-            "are clusters of the poses of all parts; set means"
-            if self.means is None and self.n_types > 1
-            else None
-        )
-
     def _bind(self, checked, facts):
         """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
         parents, names, maps, places, scale, weight = checked
@@ -413,8 +395,7 @@ class PartsModel(StructuredEstimator):
         to_attributes = BlockAttributes(model.layout, shared_attributes(model, names, curves))
         completion = latent_types(model, maps, places) if self.latent_types else None
         lam = LAMS[self.scores] * default_lam(facts)
-        given = problem, model.layout, lam, to_attributes
-        return TrainingTask(*given, completion=completion)
+        return TrainingTask(problem, lam, to_attributes, completion=completion)
 
     def _make_means(self, places, parents, weight):
         """Return where springs rest, given or from clusters."""

@@ -295,7 +295,7 @@ class RankingSVM(RegressorMixin, WeightsFrameMixin, StandardizeMixin, Structured
         shared = {"n_features_in_": facts.n_features} | columns.attributes()
         # one after the other: their product may overflow
         lam = facts.scale.times(LAM_FACTOR) / max(facts.n_counted, facts.weights.total)
-        return TrainingTask(problem, model.layout, lam, BlockAttributes(model.layout, shared))
+        return TrainingTask(problem, lam, BlockAttributes(model.layout, shared))
 
     def _solver_for(self, problem, solver):
         """Return the solver for a problem: of few sets "auto" is cutting planes.
@@ -305,12 +305,9 @@ class RankingSVM(RegressorMixin, WeightsFrameMixin, StandardizeMixin, Structured
         few = problem.n_blocks <= FEW_PAIRS
         return CuttingPlane() if few and self._asks_for_no_solver() else solver
 
-    def _refuse_parts(self):
-        """Return why an estimator cannot be fitted to data in parts."""
-        return (
-            f"data in parts cannot be fitted by {type(self).__name__}: its loss is one of sets of "
-            "rows, and nothing says that a set lies within one part; give the data in one piece"
-        )
+    def _asks(self):
+        """Return what else than `ASKED` says the estimator asks for."""
+        return {"groups": "a loss of sets of rows"}
 
     def predict(self, X):
         """Return the scores of rows: the higher, the further up.

@@ -264,7 +264,7 @@ class ExplainChainMixin(ExplainMixin):
         edge_features, edge_coef = None, getattr(self, "edge_coef_", None)
         if edge_coef is not None:
             features, edge_features = sample[0]
-            sample = [features]
+            sample, edge_coef = [features], np.moveaxis(edge_coef, 0, -1)
             if sp.issparse(edge_features):
                 edge_features = sp.csr_array(edge_features, copy=True)
                 edge_features.sum_duplicates()

@@ -185,8 +185,8 @@ def _blocks(model, coef, names, edge_names):
         weights = getattr(model, f"{kind}_", None)
         if np.ndim(weights) == 1:
             yield kind, weights[None], {"label": (1, _at(labels[-len(weights) :]))}
-    tables, pairwise = (getattr(model, name, None) for name in ("edge_coef_", "pairwise_"))
-    if tables is None and pairwise is None:
+    pairwise = getattr(model, "edge_coef_", getattr(model, "pairwise_", None))
+    if pairwise is None:
         return
     if hasattr(model, "edges_"):
         ends = ([labels[k] for k in end] for end in model.edges_.T.tolist())
@@ -197,11 +197,10 @@ def _blocks(model, coef, names, edge_names):
     if np.ndim(pairwise) == 1:
         yield "edge", pairwise[None], {"feature": (1, features)}
         return
-    if tables is None:
-        tables = pairwise.transpose(1, 2, 0)
-        if getattr(model, "pairwise_form_", "directed") != "directed":
-            # both halves are the same
-            tables = np.where(np.tri(len(labels), k=-1, dtype=bool)[:, :, None], 0.0, tables)
+    tables = pairwise.transpose(1, 2, 0)
+    if getattr(model, "pairwise_form_", "directed") != "directed":
+        # both halves are the same
+        tables = np.where(np.tri(len(labels), k=-1, dtype=bool)[:, :, None], 0.0, tables)
     yield "edge", tables, pair | {"feature": (2, features)}
 
 
@@ -232,8 +231,7 @@ def check_edge_names(model, names):
     """
     if names is None:
         names = getattr(model, "edge_feature_names_in_", None)
-    tables = getattr(model, "edge_coef_", None)
-    n_features = len(getattr(model, "pairwise_", ())) if tables is None else tables.shape[-1]
+    n_features = len(getattr(model, "edge_coef_", getattr(model, "pairwise_", ())))
     return check_names(names, n_features, "edge_feature_names", "features of edges")
 
 

@@ -6,7 +6,6 @@ from sskit._labels import string_array
 from sskit._tag_schemes import BEGIN, INSIDE, OUTSIDE, SCHEMES, write_tags
 from sskit.estimators.base.estimator import check_constraints
 from sskit.estimators.base.fitted_state import (
-    check_choice,
     check_count,
     check_fitted,
     check_labels,
@@ -269,25 +268,9 @@ def check_segments(estimator, n_features):
         lengths = estimator.lengths_
     names = coef_names(estimator)
     check_numbers(estimator, dict.fromkeys(names, (n_classes, n_features)), finite=False)
-    outside = getattr(estimator, "outside_", None)
-    whole = isinstance(outside, (int, np.integer)) and not isinstance(outside, bool)
-    if not whole or not -1 <= outside < n_classes:
-        raise_damaged(estimator, f"outside_ must be a label's number or -1, got {outside!r:.80}")
-    check_choice(estimator, "form_", getattr(estimator, "form_", None), ("tags", "segments"))
-    kind = estimator.classes_.dtype.kind
-    if estimator.form_ == "tags" and kind not in "UO":
-        raise_damaged(estimator, f"classes_ must be strings where y has tags, got {kind!r}")
     coefs = [getattr(estimator, name) for name in names]
-    return n_classes, coefs, lengths, _check_whole(estimator, n_classes)
-
-
-def _check_whole(estimator, n_classes):
-    """Return the weights of the features of whole segments, None for none, or raise ValueError."""
-    if "segment_coef_" not in vars(estimator):
-        return None
-    coef = estimator.segment_coef_
-    width = coef.shape[1] if isinstance(coef, np.ndarray) and coef.ndim == 2 else 1
-    check_numbers(estimator, {"segment_coef_": (n_classes, max(width, 1))})
-    if not callable(getattr(estimator, "segment_features_", None)):
-        raise_damaged(estimator, "segment_features_ must be callable")
-    return coef
+    whole = vars(estimator).get("segment_coef_")
+    if "segment_coef_" in vars(estimator):
+        shape = n_classes, max(1, np.size(whole) // n_classes)
+        check_numbers(estimator, {"segment_coef_": shape})
+    return n_classes, coefs, lengths, whole

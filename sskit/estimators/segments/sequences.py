@@ -1,59 +1,22 @@
 """Sequences with segments: checked, what they say of all data, and what a fit makes of them."""
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 
 from sskit._labels import by_label, plain
 from sskit.estimators.base.facts import RowFacts, same
-from sskit.estimators.reasons.columns import Columns
 from sskit.inputs.costs import cost_table
-from sskit.inputs.ragged_array import RaggedArray
-from sskit.inputs.stacking import FeatureScale
 from sskit.inputs.weights import class_factors
 
 
-class SegmentedSequences(NamedTuple):
-    """Checked sequences and segments.
-
-    Attributes
-    ----------
-    stacked : RaggedArray
-        Features.
-    codes : ndarray of shape (n_tokens,), int32
-        2 k + 1 at the first token of each segment of label k, 2 k at its other tokens.
-    classes : ndarray of shape (k,)
-        The labels, with that of tokens outside if there are any.
-    form : {"tags", "segments"}
-        Form of y.
-    weight : ndarray of shape (n,) or None
-        Weights of the sequences.
-    scale : FeatureScale
-        How large features are.
-    columns : Columns
-        What the features are.
-    n_whole : int
-        Number of features of a whole segment.
-    """
-
-    stacked: RaggedArray
-    codes: np.ndarray
-    classes: np.ndarray
-    form: str
-    weight: np.ndarray | None
-    scale: FeatureScale
-    columns: Columns = Columns()
-    n_whole: int = 0
-
-
-def lengths_by_label(checked):
+def lengths_by_label(classes, codes):
     """Return the length of the longest segment of each label, as a dict."""
-    starts = np.flatnonzero(checked.codes & 1)
-    sizes = np.diff(np.append(starts, len(checked.codes)))
-    longest = np.zeros(len(checked.classes), dtype=np.int64)
-    np.maximum.at(longest, checked.codes[starts] >> 1, sizes)
-    return dict(zip(checked.classes.tolist(), longest.tolist(), strict=True))
+    starts = np.flatnonzero(codes & 1)
+    sizes = np.diff(np.append(starts, len(codes)))
+    longest = np.zeros(len(classes), dtype=np.int64)
+    np.maximum.at(longest, codes[starts] >> 1, sizes)
+    return dict(zip(classes.tolist(), longest.tolist(), strict=True))
 
 
 def limits_of(max_length, outside, facts):

@@ -8,11 +8,11 @@ from sskit._tag_schemes import SCHEMES
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
-from sskit.estimators.base.facts import Labels
+from sskit.estimators.base.facts import Labels, TrainingData
+from sskit.estimators.base.partial_labels import PartialLabels
 from sskit.estimators.reasons.columns import read_columns
 from sskit.estimators.segments.prediction import SegmentPredictionMixin
 from sskit.estimators.segments.sequences import (
-    SegmentedSequences,
     SegmentFacts,
     lengths_by_label,
     limits_of,
@@ -238,6 +238,7 @@ class SegmentTagger(SegmentPredictionMixin, StructuredEstimator):
     True
     """
 
+    _facts = SegmentFacts
     _parameter_constraints = {
         **StructuredEstimator._parameter_constraints,
         **SegmentPredictionMixin._parameter_constraints,
@@ -317,26 +318,15 @@ class SegmentTagger(SegmentPredictionMixin, StructuredEstimator):
         weight = check_sample_weight(sample_weight, len(stacked), part=part)
         # refuses features that are too large, whatever lam
         scale = token_scale(stacked, weight)
-        n_whole = count_features(self.segment_features, stacked)
-        return SegmentedSequences(stacked, codes, classes, form, weight, scale, columns, n_whole)
-
-    def _features(self, checked):
-        """Return the matrices of features in checked data."""
-        return [checked.stacked.values]
-
-    def _survey(self, checked):
-        """Return the `SegmentFacts` of checked data."""
-        stacked = checked.stacked
-        return SegmentFacts.of(
-            checked,
-            len(stacked),
-            stacked.values.shape[1],
-            labels=Labels.of(checked.classes, checked.codes >> 1),
-            form=checked.form,
-            max_lengths=lengths_by_label(checked),
-            longest=int(stacked.lengths.max()),
-            n_segment_features=checked.n_whole,
-        )
+        facts = {
+            "labels": Labels.of(classes, codes >> 1),
+            "form": form,
+            "max_lengths": lengths_by_label(classes, codes),
+            "longest": int(stacked.lengths.max()),
+            "n_segment_features": count_features(self.segment_features, stacked),
+        }
+        known = PartialLabels(classes, codes)
+        return TrainingData(stacked, known, weight, columns, scale, facts)
 
     def _check_facts(self, facts):
         """Raise ValueError if what parameters say of labels does not fit those of all parts."""
@@ -345,8 +335,8 @@ class SegmentTagger(SegmentPredictionMixin, StructuredEstimator):
 
     def _bind(self, checked, facts):
         """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
-        stacked, codes, own, form, weight, _, columns, n_whole = checked
-        classes = facts.labels.values
+        stacked, (own, codes, *_), weight, columns, *_ = checked
+        classes, n_whole = facts.labels.values, facts.n_segment_features
         codes = 2 * facts.labels.renumber(own, codes >> 1) + (codes & 1)
         limits = limits_of(self.max_length, self.outside, facts)
         given = limits, bool(self.first_last), bool(self.lengths), n_whole
@@ -364,10 +354,10 @@ class SegmentTagger(SegmentPredictionMixin, StructuredEstimator):
             "n_features_in_": facts.n_features,
             "max_length_": limits,
             "outside_": values.index(self.outside) if self.outside in values else -1,
-            "form_": form,
+            "form_": facts.form,
         }
         if n_whole:
             shared["segment_features_"] = self.segment_features
         shared |= columns.attributes()
         to_attributes = BlockAttributes(model.layout, shared)
-        return TrainingTask(problem, model.layout, default_lam(facts.scale), to_attributes, classes)
+        return TrainingTask(problem, default_lam(facts.scale), to_attributes)

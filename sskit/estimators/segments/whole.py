@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from sskit._numbers import as_floats
+
 # Larger numbers have sums of squares that overflow.
 LARGEST = 1e100
 
@@ -93,14 +95,8 @@ def _rows(stacked, i):
 
 def _answer(function, x, number, start, stop):
     """Return the features of a segment as an array, or raise an error that names it."""
-    answer = function(x, start, stop)
     name = f"segment_features(X[{number}], {start}, {stop})"
-    try:
-        answer = np.asarray(answer)
-    except ValueError:
-        raise ValueError(f"{name} has rows of different lengths, expected numbers") from None
-    if answer.dtype.kind not in "biuf":
-        raise TypeError(f"{name} must be an array of numbers, got dtype {answer.dtype}")
+    answer = as_floats(function(x, start, stop), name)
     if answer.ndim != 1:
         raise ValueError(f"{name} must have one dimension, got the shape {answer.shape}")
     return answer

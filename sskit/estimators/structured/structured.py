@@ -11,12 +11,12 @@ from sklearn.utils import check_random_state
 
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT
+from sskit.estimators.base.combinations import check_combinations
 from sskit.estimators.base.estimator import TrainingTask
 from sskit.estimators.base.facts import Facts, WeightSums, same
 from sskit.estimators.base.fitted_state import check_numbers, raise_damaged
 from sskit.estimators.base.weights import default_lam
 from sskit.estimators.completion.convex_concave import ConvexConcave
-from sskit.estimators.completion.gate import refuse_hidden
 from sskit.inputs.ragged_array import object_array, split
 from sskit.inputs.rows import check_pairs, check_samples, plain_labels
 from sskit.inputs.weights import check_sample_weight
@@ -87,14 +87,6 @@ def gate(estimator, X, y, sample_weight, part=False):
     if isinstance(estimator.model, type):
         name = estimator.model.__name__
         raise TypeError(f"model must be an object, got the class {name}; write {name}(...)")
-    if is_latent(estimator.model):
-        refuse_hidden(estimator, type(estimator.model).__name__, part)
-        if estimator.warm_start:
-            raise ValueError(
-                f"{type(estimator.model).__name__} has hidden variables, but warm_start=True needs "
-                "labellings that are known as a whole: those that a structure completes are "
-                "numbered anew by every fit"
-            )
     inputs, targets = check_pairs(X, y)
     weight = check_sample_weight(sample_weight, len(inputs), part=part)
     return Samples(inputs, targets, weight, part)
@@ -121,20 +113,10 @@ def complete(estimator, facts):
     return facts
 
 
-def refuse_parts(estimator):
-    """Return why a model object cannot be fitted to data in parts, or None if it can."""
-    if is_latent(estimator.model):
-        return (
-            f"data in parts cannot be fitted with {type(estimator.model).__name__}, whose "
-            "labellings have hidden parts that the fit completes; fit it to data in one piece"
-        )
-    if not needs_data(estimator.model):
-        return None
-    return (
-        f"data in parts cannot be fitted with {type(estimator.model).__name__}, which is "
-        "initialised with all training data; initialise it and give "
-        "PystructAdapter(model, initialize=False)"
-    )
+def asks(model):
+    """Return what a model object asks for, as `refusal` takes it."""
+    asked = {"latent model": is_latent(model), "unready model": needs_data(model)}
+    return {name: type(model).__name__ for name, true in asked.items() if true}
 
 
 def bind(estimator, checked, facts):
@@ -167,7 +149,8 @@ def bind(estimator, checked, facts):
     if is_compiled(model):
         problem, layout, hidden = structure.bind(inputs, targets, block_weight)
         if hidden is not None:
-            refuse_hidden(estimator, "y", checked.part)
+            further = {"parts": "data in parts"} if checked.part else {}
+            check_combinations(estimator, hidden="y, which has hidden variables,", **further)
             complete = partial(hidden.complete, n_jobs=estimator.n_jobs)
             others = (complete(rng.normal(size=problem.n_weights)) for _ in count())
             starts = chain([problem.loss.labels], others)
@@ -188,7 +171,7 @@ def bind(estimator, checked, facts):
         completion = ConvexConcave(complete, lambda solved: distinct(starts))
     plain = facts.n_plain == facts.n_samples and facts.n_strings in (0, facts.n_samples)
     to_attributes = BlockAttributes(layout, {"model_": model, "_plain": plain})
-    return TrainingTask(problem, layout, default_lam(facts), to_attributes, completion=completion)
+    return TrainingTask(problem, default_lam(facts), to_attributes, completion=completion)
 
 
 def is_compiled(model):

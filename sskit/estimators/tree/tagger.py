@@ -1,63 +1,29 @@
 """Labels for the nodes of trees."""
 
-import copy
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
-from sskit.estimators.base.facts import Labels, RowFacts, same
+from sskit.estimators.base.facts import Labels, RowFacts, TrainingData, same
 from sskit.estimators.base.fitted_state import check_fitted
-from sskit.estimators.base.known import check_known
 from sskit.estimators.base.tagging import TaggerMixin, check_modest, check_tree
-from sskit.estimators.completion.convex_concave import complete
 from sskit.estimators.completion.gate import gate_labels, training_costs
-from sskit.estimators.completion.partial_labels import PartialLabels
 from sskit.estimators.completion.states import (
     HiddenStatesMixin,
     StateDecoder,
-    fitted_states,
+    known_states,
     resolve_states,
-    why_no_states,
 )
 from sskit.estimators.graph.hidden import HiddenNodes
 from sskit.estimators.online.steps import TokenStepsMixin
-from sskit.estimators.reasons.columns import Columns, as_fitted, read_columns
+from sskit.estimators.reasons.columns import as_fitted, read_columns
 from sskit.estimators.reasons.explain import ExplainTreeMixin
-from sskit.inputs.stacking import FeatureScale
-from sskit.inputs.trees import TreeBatch, check_trees
+from sskit.inputs.trees import check_trees
 from sskit.inputs.weights import check_sample_weight, check_token_weight
 from sskit.models.tree.model import TreeModel, default_lam, feature_scale
-
-
-class Trees(NamedTuple):
-    """Checked trees and labels.
-
-    Attributes
-    ----------
-    trees : TreeBatch
-        Features, edges and kinds of edges.
-    known : PartialLabels
-        What is known of the labels.
-    weight : ndarray of shape (n,) or None
-        Weights of the trees.
-    scale : FeatureScale
-        How large features are.
-    columns : Columns
-        What the features are.
-    token_weight : ndarray of shape (n_nodes,) or None
-        Weights of the nodes.
-    """
-
-    trees: TreeBatch
-    known: PartialLabels
-    weight: np.ndarray | None
-    scale: FeatureScale
-    columns: Columns
-    token_weight: np.ndarray | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -265,6 +231,7 @@ class TreeTagger(
     """
 
     _tokens = "nodes"
+    _facts = TreeFacts
     _parameter_constraints = {
         **StructuredEstimator._parameter_constraints,
         **TaggerMixin._parameter_constraints,
@@ -335,47 +302,25 @@ class TreeTagger(
         """
         return self._set_fitted(self._fit(X, y, sample_weight, token_weight=token_weight))
 
-    def _features(self, checked):
-        """Return the matrices of features in checked data."""
-        return list(checked.trees.features)
-
-    def _with_features(self, checked, features):
-        """Return checked data with other features."""
-        trees = copy.copy(checked.trees)
-        trees.features = features
-        return checked._replace(trees=trees)
-
     def _gate(self, X, y, sample_weight, part=False, token_weight=None):
         """Return training data, or a part of them, checked."""
         X, columns = read_columns(self, X, part, trees=True)
         trees = check_trees(X)
-        reason = why_no_states(self)
-        if reason is not None:
-            raise ValueError(reason)
         known = gate_labels(self, y, trees.n_nodes, part, "trees")
         weight = check_sample_weight(sample_weight, len(trees), part=part)
         token_weight = check_token_weight(token_weight, trees.n_nodes, "node")
+        kinds = trees.kinds
+        facts = known.summary() | {
+            "has_kinds": "no kinds" if kinds is None else "kinds",
+            "kinds": None if kinds is None else Labels(*np.unique(kinds, return_counts=True)),
+        }
         # refuses features that are too large, whatever lam
         scale = feature_scale(trees, weight)
-        return Trees(trees, known, weight, scale, columns, token_weight)
-
-    def _survey(self, checked):
-        """Return the `TreeFacts` of checked data."""
-        trees, kinds = checked.trees, checked.trees.kinds
-        if kinds is not None:
-            kinds = Labels(*np.unique(kinds, return_counts=True))
-        return TreeFacts.of(
-            checked,
-            len(trees),
-            trees.n_features,
-            **checked.known.summary(),
-            has_kinds="no kinds" if kinds is None else "kinds",
-            kinds=kinds,
-        )
+        return TrainingData(trees, known, weight, columns, scale, facts, token_weight)
 
     def _bind(self, checked, facts):
         """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
-        trees, classes = checked.trees, facts.labels.values
+        trees, classes = checked.data, facts.labels.values
         known = facts.labels.complete(checked.known)
         labels, partial = known.labels, known.partly(facts.n_hidden)
         kinds = None if facts.kinds is None else facts.kinds.values
@@ -393,12 +338,12 @@ class TreeTagger(
         problem = model.bind(trees, labels, costs, None, share, table=table)
         shared |= checked.columns.attributes()
         to_attributes = BlockAttributes(model.layout, shared)
-        task = problem, model.layout, default_lam(facts.scale), to_attributes, classes
+        task = problem, default_lam(facts.scale), to_attributes
         if partial is None:
             return TrainingTask(*task)
         further = self.n_jobs, table, states, self.n_init
         hidden = HiddenNodes(model, trees, partial, costs, share, *further)
-        return TrainingTask(*task, completion=complete(hidden, problem, self.random_state))
+        return TrainingTask(*task, completion=hidden.completion(problem, self.random_state))
 
     def _decoder(self, X, known=None):
         """Return the decoder of checked trees, and where they begin."""
@@ -406,16 +351,13 @@ class TreeTagger(
         check_tree(self)
         X, name = as_fitted(self, X, trees=True), type(self).__name__
         trees = check_trees(X, n_features=self.n_features_in_, estimator_name=name)
-        possible = check_known(known, trees.n_nodes, self.classes_, things="trees")
-        states = fitted_states(self)
-        if states is not None and possible is not None:
-            possible = possible[:, states.labels]
+        states, possible = known_states(self, known, trees.n_nodes, things="trees")
         model = TreeModel(self.n_features_in_, len(self.coef_), self.edge_kinds_)
         others = self.root_, self.leaf_, self.transitions_
         decoder = model.decoder(trees, self.coef_, others, self.n_jobs, possible)
         check_modest(self, decoder.request)
         if states is not None:
-            decoder = StateDecoder(decoder, states, trees.node_offsets, possible)
+            decoder = StateDecoder(decoder, states)
         return decoder, trees.node_offsets
 
     def __sklearn_tags__(self):

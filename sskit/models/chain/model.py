@@ -31,7 +31,7 @@ class ChainModel:
 
     score(x, y) = sum_t <coef[y_t], x_t> + sum_t transitions[y_{t-1}, y_t] + start[y_1] + end[y_T]
 
-    and, where edges have features, + sum_t <edge_coef[y_{t-1}, y_t], z_t>; where the order is 2,
+    and, where edges have features, + sum_t <edge_coef[:, y_{t-1}, y_t], z_t>; where the order is 2,
     + sum_{t > 2} triples[y_{t-2}, y_{t-1}, y_t].
 
     Parameters
@@ -70,7 +70,7 @@ class ChainModel:
             "end": (n_states,),
         }
         if n_edge_features is not None:
-            shapes["edge_coef"] = (n_states, n_states, n_edge_features)
+            shapes["edge_coef"] = (n_edge_features, n_states, n_states)
         if order == 2:
             shapes["triples"] = (n_states,) * 3
         self.layout = WeightLayout(**shapes)
@@ -144,7 +144,7 @@ class ChainModel:
         """
         blocks = self.layout.split(w)
         if "edge_coef" in blocks:
-            blocks["tables"] = np.moveaxis(blocks.pop("edge_coef"), -1, 0)
+            blocks["tables"] = blocks.pop("edge_coef")
         request = make_request(
             stacked, **blocks, edges=edges, rules=self.rules, possible=possible, beam_size=beam_size
         )

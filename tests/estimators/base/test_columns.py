@@ -332,13 +332,13 @@ class Rows(StructuredModel):
 
 def test_what_has_no_columns_to_scale():
     model = StructSVMClassifier(standardize=True, kernel="rbf")
-    with pytest.raises(ValueError, match="^standardize=True has no meaning with kernel='rbf'"):
+    with pytest.raises(ValueError, match="^standardize=True cannot be combined with kernel='rbf'"):
         model.fit(X, LABELS)
     for harmless in (False, "auto"):
         fit(model.set_params(standardize=harmless, max_iter=2), X, LABELS)
     for whatever in (False, True):  # a model object has no columns
         fit(StructSVMClassifier(Rows(), standardize=whatever, max_iter=2), X, LABELS)
-    with pytest.raises(ValueError, match="^standardize=True is not for partial_fit"):
+    with pytest.raises(ValueError, match="^partial_fit cannot be combined with standardize=True"):
         StructSVMClassifier(standardize=True).partial_fit(X, LABELS)
     with pytest.raises(ValueError, match="'standardize' parameter of MultilabelPairwise"):
         MultilabelPairwise(standardize="yes").fit(X, SETS)

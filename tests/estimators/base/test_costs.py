@@ -41,7 +41,7 @@ def scores(model, item, labels):
         pairs = labels[:, :-1], labels[:, 1:]
         total = total + model.transitions_[pairs].sum(axis=1)
         if rest:
-            tables = np.moveaxis(model.edge_coef_ @ rest[0].toarray().T, -1, 0)
+            tables = np.einsum("ej,jab->eab", rest[0].toarray(), model.edge_coef_)
             total = total + tables[(np.arange(len(x) - 1), *pairs)].sum(axis=1)
         if hasattr(model, "triples_"):
             triples = labels[:, :-2], labels[:, 1:-1], labels[:, 2:]
@@ -405,7 +405,7 @@ def test_labels_that_are_none_are_named():
 def test_solvers_that_need_one_cost_say_so():
     X, y = chains()
     for solver in ("gdmm", "soft_bcfw", GDMM()):
-        with pytest.raises(ValueError, match="takes one cost for each token, but in loss"):
+        with pytest.raises(ValueError, match="it takes one cost for each token"):
             SequenceTagger(loss=TABLE, solver=solver).fit(X, y)
 
 

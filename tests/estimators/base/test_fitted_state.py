@@ -7,7 +7,6 @@ import pytest
 import scipy.sparse as sp
 
 from sskit.estimators.base.fitted_state import (
-    check_choice,
     check_count,
     check_labels,
     check_numbers,
@@ -26,7 +25,6 @@ def test_what_fits_passes():
     check_numbers(model(a_=np.array([np.nan])), {"a_": (1,)}, finite=False)
     assert check_count(fitted, "n_") == 3
     assert check_labels(fitted, "c_") == 2
-    check_choice(fitted, "c_", "x", ("x", "y"))
     check_sparse(fitted, "a_", fitted.a_)
     check_sparse(fitted, "a_", sp.csr_array(fitted.a_))
 
@@ -68,9 +66,6 @@ def test_other_attributes():
     for value in (np.ones((2, 2)), ["a"], np.empty(0)):
         with pytest.raises(ValueError, match="^classes_ must be an array of labels of shape"):
             check_labels(model(classes_=value))
-    for value in ("z", 1, None, []):
-        with pytest.raises(ValueError, match="^form must be one of 'x', 'y', got"):
-            check_choice(model(), "form", value, ("x", "y"))
 
 
 @pytest.mark.parametrize(("name", "number"), [("indices", 9), ("indices", -1), ("indptr", 99)])

@@ -26,6 +26,7 @@ from sskit import (
     TreeTagger,
 )
 from sskit.datasets import make_chains
+from sskit.estimators.base.combinations import refusal
 from sskit.models.layout import WeightLayout
 from sskit.solvers import BCFW
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
@@ -311,7 +312,6 @@ BAD = {
     "one name": ({"start_": np.ones(1), "classes_": 7}, r"\['classes_'\] must be a list of names"),
     "twice": ({"start_": [1, 2], "classes_": [0, 0]}, r"\['classes_'\] has an entry twice"),
     "few names": ({"start_": [1, 2], "classes_": [0]}, "'classes_' beside it names 1"),
-    "no pairs": ({"edges_": [[0, 1, 2]]}, r"\['edges_'\] must be a list of pairs"),
     "another model": (
         TreeTagger(random_state=0, tol=0.5).fit(*FITS["trees"].data()),
         "prior is a TreeTagger, expected a fitted SequenceTagger",
@@ -357,11 +357,12 @@ def test_what_holds_a_fitted_estimator_is_none():
 def test_what_cannot_have_a_prior_says_so():
     X, y = FITS["rows"].data()
     prior = np.ones(12)
-    with pytest.raises(ValueError, match="a prior cannot be kept with kernel='rbf'"):
+    with pytest.raises(ValueError, match="kernel='rbf' cannot be combined with a prior"):
         StructSVMClassifier(kernel="rbf", prior=prior).fit(X, y)
     with pytest.raises(ValueError, match="a path cannot be traced with a prior"):
         RegularizationPath(StructSVMClassifier(prior=prior)).fit(X, y)
-    assert "cannot be fitted with a prior" in StructSVMClassifier(prior=prior)._refuse_parts()
+    reason = refusal(StructSVMClassifier(prior=prior), parts="parts")
+    assert reason.startswith("parts cannot be combined with a prior")
 
 
 def test_blocks_of_columns_are_read_as_users_see_them():
@@ -387,8 +388,8 @@ def test_features_of_edges():
     # of two labels and others, the tables are those of the labels that both have
     some = [np.where(labels == 2, 5, labels) for labels in y]
     model = SequenceTagger(lam=1e6, prior=source, random_state=0).fit(pairs, some)
-    np.testing.assert_allclose(model.edge_coef_[:2, :2], source.edge_coef_[:2, :2], atol=1e-4)
-    np.testing.assert_allclose(model.edge_coef_[2], 0.0, atol=1e-4)
+    np.testing.assert_allclose(model.edge_coef_[:, :2, :2], source.edge_coef_[:, :2, :2], atol=1e-4)
+    np.testing.assert_allclose(model.edge_coef_[:, 2], 0.0, atol=1e-4)
     # a plain tagger has none, and of those with others the plain one takes the rest
     plain = SequenceTagger(lam=1e6, prior=source, random_state=0).fit(X, y)
     np.testing.assert_allclose(plain.transitions_, source.transitions_, atol=1e-4)

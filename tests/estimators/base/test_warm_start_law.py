@@ -33,7 +33,7 @@ from sskit import (
     TreeTagger,
 )
 from sskit.core.dual import DualState
-from sskit.estimators.base.prior import blocks_to_flat, fitted_blocks
+from sskit.estimators.base.prior import blocks_to_flat
 from sskit.solvers import BCFW, FrankWolfe, MultiPlane
 from sskit.solvers.common.snapshot import restore
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
@@ -258,7 +258,7 @@ def weights(model, task, X):
         blocks = {"dual_coef": functions, "values": values}
         others = {name: getattr(model, f"{name}_") for name in shapes.keys() - blocks.keys()}
         return task.layout.join(blocks | others)
-    return blocks_to_flat(fitted_blocks(model, task), task, "weights", strict=False)
+    return blocks_to_flat(vars(model), task, "weights", strict=False)
 
 
 def known(model, column):
@@ -367,7 +367,7 @@ def check_completed(model, task):
     restore(dual, last.point.blocks)
     dual.rebuild(problem, regularizer)
     v = np.array(regularizer.v)[: problem.n_weights]
-    w = blocks_to_flat(fitted_blocks(model, task), task, "weights", strict=False)
+    w = blocks_to_flat(vars(model), task, "weights", strict=False)
     padded = regularizer.padded(w)
     value = regularizer.dual(v, float(problem.block_weight @ dual.losses()))
     primal, best = (

@@ -50,7 +50,7 @@ def labellings(model, pair):
     nodes[-1] += c["pairs"] * member.end_ + c["end"]
     scores = nodes[np.arange(len(x)), labels].sum(axis=1)
     for t, row in enumerate(z):
-        table = c["pairs"] * (member.transitions_ + member.edge_coef_ @ row)
+        table = c["pairs"] * (member.transitions_ + np.tensordot(row, member.edge_coef_, 1))
         table = table + c["transitions"][0]
         if member.allowed_transitions_ is not None:
             table[~member.allowed_transitions_] = -np.inf

@@ -56,7 +56,9 @@ def labellings(model, item):
     nodes[-1] += c["pairs"] * member.end_ + c["end"][owner]
     scores = nodes[np.arange(len(x)), paths].sum(axis=1)
     for t in range(len(x) - 1):
-        table = member.transitions_ + (0.0 if z is None else member.edge_coef_ @ z[t])
+        table = member.transitions_
+        if z is not None:
+            table = table + np.tensordot(z[t], member.edge_coef_, 1)
         table = c["pairs"] * table + c["transitions"][0][np.ix_(owner, owner)]
         if member.allowed_transitions_ is not None:
             table[~member.allowed_transitions_[np.ix_(owner, owner)]] = -np.inf

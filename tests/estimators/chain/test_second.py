@@ -271,8 +271,8 @@ def test_weights_by_label(data, fitted):
 
 
 REFUSED = [
-    ({"kernel": "rbf"}, "order=2 needs kernel='linear', got 'rbf'"),
-    ({"beam_size": 2}, "beam_size=2 cannot be used with order=2"),
+    ({"kernel": "rbf"}, "kernel='rbf' cannot be combined with order=2"),
+    ({"beam_size": 2}, "order=2 cannot be combined with beam_size=2"),
     ({"solver": "gdmm"}, "the solver 'gdmm' needs a model that is a sum over nodes and edges"),
     ({"solver": "soft_bcfw"}, "needs a model that is a sum over nodes and edges"),
 ]
@@ -312,7 +312,7 @@ def test_other_orders_are_refused(data, order):
 def test_what_a_fitted_one_refuses(data, fitted):
     X, y = data
     model = pickle.loads(pickle.dumps(fitted))
-    with pytest.raises(ValueError, match="beam_size=2 cannot be used with order=2"):
+    with pytest.raises(ValueError, match="order=2 cannot be combined with beam_size=2"):
         model.set_params(beam_size=2).predict(X)
     with pytest.raises(NotFittedError):
         SequenceTagger(order=2).predict(X)

@@ -13,7 +13,8 @@ from sklearn.model_selection import GridSearchCV
 from sskit import CalibratedTagger, EarlyStopping, RegularizationPath, SequenceTagger
 from sskit.datasets import make_chains
 from sskit.display import TransitionDisplay, weights_frame
-from sskit.estimators.completion import states as completion
+from sskit.estimators.base.combinations import refusal
+from sskit.estimators.completion.hidden import Hidden
 
 COUNTS = np.array([2, 1, 3])
 OWNER = np.repeat(np.arange(3), COUNTS)
@@ -177,13 +178,13 @@ def test_the_best_start_is_kept(monkeypatch):
 
     # clusters depend on versions and rounding; on these data to begin with one state of each label
     # is better by far, wherever clusters begin
-    clusters, starts = completion.first_states, []
+    clusters, starts = Hidden.first_states, []
 
     def first_states(chains, *others):
         found = clusters(chains, *others)
         return chains.states.first[OWNER[found]] if starts.pop(0) == "one" else found
 
-    monkeypatch.setattr(completion, "first_states", first_states)
+    monkeypatch.setattr(Hidden, "first_states", first_states)
     ends = {}
     for order in (["one"], ["clusters"], ["one", "clusters"], ["clusters", "one"]):
         starts[:] = order
@@ -315,22 +316,24 @@ REFUSED = {
     "slack": ({"rescaling": "slack"}, "rescaling='slack'"),
     "kernel": ({"kernel": "rbf"}, "kernel='rbf'"),
     "prior": ({"prior": {"start_": np.zeros(6)}}, "a prior"),
-    "gdmm": ({"solver": "gdmm"}, "GDMM"),
-    "soft": ({"solver": "soft_bcfw"}, "SoftBCFW"),
+    "gdmm": ({"solver": "gdmm"}, "solver='gdmm'"),
+    "soft": ({"solver": "soft_bcfw"}, "solver='soft_bcfw'"),
 }
 
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_refused(case):
     options, message = REFUSED[case]
-    with pytest.raises(ValueError, match=f"n_states_per_label=.* has hidden .*{message}"):
+    with pytest.raises(ValueError, match=f"(cannot be combined with .*){{0,1}}{message}"):
         SequenceTagger(**FAST, **options).fit(X, Y)
 
 
 def test_refused_of_data():
     model = SequenceTagger(**FAST)
-    assert "states begin as clusters of the tokens of all parts" in model._refuse_parts()
-    assert SequenceTagger()._refuse_parts() is None
+    assert "data in parts cannot be combined with n_states_per_label" in refusal(
+        model, parts="data in parts"
+    )
+    assert refusal(SequenceTagger(), parts="data in parts") is None
     with pytest.raises(ValueError, match="a path cannot be traced"):
         RegularizationPath(model).fit(X, Y)
     with pytest.raises(ValueError, match="risk='labelling' cannot"):

@@ -317,10 +317,10 @@ def test_a_fit_goes_on():
 
 
 REFUSED = {
-    "slack": ({"rescaling": "slack"}, "has hidden variables, but rescaling='slack'"),
-    "prior": ({"prior": {"coef_": np.zeros((5, 3))}}, "has hidden variables, but a prior"),
-    "gdmm": ({"solver": "gdmm"}, "has hidden variables, but GDMM"),
-    "soft": ({"solver": "soft_bcfw"}, "has hidden variables, but SoftBCFW"),
+    "slack": ({"rescaling": "slack"}, "cannot be combined with rescaling='slack'"),
+    "prior": ({"prior": {"coef_": np.zeros((5, 3))}}, "cannot be combined with a prior"),
+    "gdmm": ({"solver": "gdmm"}, "cannot be combined with solver='gdmm'"),
+    "soft": ({"solver": "soft_bcfw"}, "cannot be combined with solver='soft_bcfw'"),
     "number": ({"n_states_per_label": {"a": 0}}, r"\['a'\] is 0, expected a positive integer"),
     "many": ({"n_states_per_label": 10**6}, "is 1000000, but y has 55 nodes only"),
 }
@@ -334,7 +334,9 @@ def test_refused(case):
 
 
 def test_refused_of_data():
-    with pytest.raises(ValueError, match="states begin as clusters of the nodes of all parts"):
+    with pytest.raises(
+        ValueError, match="data in parts cannot be combined with n_states_per_label"
+    ):
         Distributed(GraphTagger(**FAST), client=False).fit([X[:7], X[7:]], [Y[:7], Y[7:]])
     with pytest.raises(ValueError, match="labels|states"):
         RegularizationPath(GraphTagger(**FAST)).fit(X, Y)

@@ -344,8 +344,6 @@ def test_options_that_do_not_fit_are_refused(options, message):
         (lambda m: setattr(m, "coef_", m.coef_[:, :1]), "coef_"),
         (lambda m: setattr(m, "pairwise_", m.pairwise_ * np.nan), "pairwise_"),
         (lambda m: setattr(m, "pairwise_", m.pairwise_[0]), "pairwise_"),
-        (lambda m: setattr(m, "pairwise_form_", "full"), "pairwise_form_"),
-        (lambda m: setattr(m, "kind_classes_", np.ones((1, 3), bool)), "kind_classes_"),
         (lambda m: m.set_params(inference=""), "inference must be one of 'auto', 'tree'"),
     ],
 )

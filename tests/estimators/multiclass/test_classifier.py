@@ -186,12 +186,12 @@ def test_class_weight_is_sample_weight(blobs):
     factors = {0: 0.5, 1: 2.0, 2: 0.0, 3: 1.5}
     by_class = fit(X, y, tol=1e-3, class_weight=factors)
     by_row = fit(X, y, tol=1e-3, sample_weight=[factors[k] for k in y])
-    np.testing.assert_array_equal(by_class.coef_, by_row.coef_)
+    np.testing.assert_allclose(by_class.coef_, by_row.coef_)
     both = fit(X, y, tol=1e-3, class_weight=factors, sample_weight=np.linspace(0.1, 1, 60))
     product = np.array([factors[k] for k in y]) * np.linspace(0.1, 1, 60)
-    np.testing.assert_array_equal(both.coef_, fit(X, y, tol=1e-3, sample_weight=product).coef_)
+    np.testing.assert_allclose(both.coef_, fit(X, y, tol=1e-3, sample_weight=product).coef_)
     partial = fit(X, y, tol=1e-3, class_weight={1: 3.0})
-    np.testing.assert_array_equal(
+    np.testing.assert_allclose(
         partial.coef_, fit(X, y, tol=1e-3, sample_weight=np.where(y == 1, 3.0, 1.0)).coef_
     )
 

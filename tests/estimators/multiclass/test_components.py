@@ -165,14 +165,14 @@ def test_tools():
 
 
 REFUSED = {
-    "slack": ({"rescaling": "slack"}, "rescaling='slack' needs labellings that are known"),
-    "kernel": ({"kernel": "rbf"}, "kernel='rbf' needs labellings that are known"),
+    "slack": ({"rescaling": "slack"}, "n_components=2 cannot be combined with rescaling='slack'"),
+    "kernel": ({"kernel": "rbf"}, "n_components=2 cannot be combined with kernel='rbf'"),
     "count": ({"n_components": {"a": 0}}, "n_components['a'] is 0, expected a positive"),
     "bool": ({"n_components": {"a": True}}, "n_components['a'] is True, expected a positive"),
-    "many": ({"n_components": 61}, "n_components asks for 61 components of 'a', but X has 60"),
+    "many": ({"n_components": 61}, "n_components is 61, but y has 60 rows only"),
     "prior": (
         {"prior": StructSVMClassifier(random_state=0).fit(X, Y)},
-        "prior cannot be a fitted estimator where classes have several components",
+        "cannot be combined with a fitted estimator as prior",
     ),
     "zero": ({"n_components": 0}, "The 'n_components' parameter"),
     "starts": ({"n_init": 0}, "The 'n_init' parameter"),
@@ -192,9 +192,9 @@ def test_what_is_refused_leaves_the_estimator_as_it_was(name):
 def test_parts_paths_and_steps_are_refused():
     with pytest.raises(ValueError, match="a path cannot be traced"):
         RegularizationPath(make()).fit(X, Y)
-    with pytest.raises(ValueError, match="classes have several components, which the fit"):
+    with pytest.raises(ValueError, match="data in parts cannot be combined with n_components=2"):
         Distributed(make()).fit([X[:30], X[30:]], [Y[:30], Y[30:]])
-    with pytest.raises(ValueError, match="steps of partial_fit"):
+    with pytest.raises(ValueError, match="partial_fit cannot be combined with n_components=2"):
         make().partial_fit(X, Y)
 
 

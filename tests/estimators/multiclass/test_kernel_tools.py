@@ -159,7 +159,7 @@ def test_a_path_of_kernel_models(moons):
 def test_what_does_not_work_says_so(moons):
     X, y = moons
     for params, pattern in (
-        ({"bounds": (0.0, None)}, "bounds cannot be kept with kernel='rbf'"),
+        ({"bounds": (0.0, None)}, "kernel='rbf' cannot be combined with bounds"),
         ({"solver": "gdmm"}, "gdmm"),
     ):
         with pytest.raises(ValueError, match=pattern):

@@ -353,7 +353,7 @@ def test_scikit_learn_checks(estimator, check):
 @pytest.mark.parametrize(
     ("params", "pattern"),
     [
-        ({"bounds": (0, None)}, "^bounds cannot be kept with kernel='rbf'"),
+        ({"bounds": (0, None)}, "^kernel='rbf' cannot be combined with bounds"),
         ({"kernel": linear_kernel, "prior": np.zeros(4)}, "^a prior .* with kernel=a callable"),
     ],
 )

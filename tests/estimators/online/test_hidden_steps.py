@@ -81,7 +81,7 @@ def test_what_steps_refuse():
         model.partial_fit(X[:2], [[-1] * len(y) for y in Y[:2]], classes=[0, 1, 2])
     with pytest.raises(ValueError, match=r"token_weight\[1\]"):
         model.partial_fit(X[:2], Y[:2], classes=[0, 1, 2], token_weight=[WEIGHTS[0], [1.0] * 99])
-    with pytest.raises(ValueError, match="steps of partial_fit, need labellings"):
+    with pytest.raises(ValueError, match="partial_fit cannot be combined with n_components=2"):
         rows = np.concatenate(X), np.concatenate(Y)
         StructSVMClassifier(n_components=2).partial_fit(*rows)
     assert not hasattr(model, "coef_")

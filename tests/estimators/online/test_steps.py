@@ -224,10 +224,10 @@ BAD = {
         StructSVMClassifier(), ROWS[:2], [0, 1], {"classes": []}, "must be a list of labels",
     ),
     "warm start": (
-        SequenceTagger(warm_start=True), *CHAINS, {}, "warm_start=True has no meaning",
+        SequenceTagger(warm_start=True), *CHAINS, {}, "partial_fit cannot .* warm_start=True",
     ),
     "balanced": (
-        SequenceTagger(class_weight="balanced"), *CHAINS, {}, "class_weight='balanced' cannot",
+        SequenceTagger(class_weight="balanced"), *CHAINS, {}, "with class_weight='balanced'",
     ),
     "model object": (
         FITS["matchings"].estimator, *FITS["matchings"].data(), {"classes": [0]},

@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 from sskit import EarlyStopping, PartsModel, RegularizationPath
 from sskit.datasets import make_poses, make_score_maps
+from sskit.estimators.base.combinations import refusal
 from sskit.models.parts.log_odds import as_log_odds
 from sskit.models.parts.model import PoseModel
 
@@ -163,7 +164,7 @@ def test_in_early_stopping():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"rescaling": "slack"}, "latent_types=True has hidden variables, but rescaling='slack'"),
+        ({"rescaling": "slack"}, "latent_types=True cannot be combined with rescaling='slack'"),
         ({"latent_types": "yes"}, "'latent_types' parameter of PartsModel must be"),
     ],
 )
@@ -174,10 +175,12 @@ def test_refused(options, message):
 
 def test_refused_elsewhere():
     model = PartsModel(PARENTS, **FAST)
-    assert "latent_types=True: types are completed over all data" in model._refuse_parts()
+    assert "data in parts cannot be combined with latent_types=True" in refusal(
+        model, parts="data in parts"
+    )
     means = np.zeros((3, 2, 2))
-    assert "latent_types" in model.set_params(means=means)._refuse_parts()
-    assert model.set_params(latent_types=False)._refuse_parts() is None
+    assert "latent_types" in refusal(model.set_params(means=means), parts="data in parts")
+    assert refusal(model.set_params(latent_types=False), parts="data in parts") is None
     with pytest.raises(ValueError, match="a path cannot be traced"):
         RegularizationPath(PartsModel(PARENTS, **FAST)).fit(X, Y)
 

@@ -244,7 +244,7 @@ def test_path_and_early_stopping():
 
 def test_data_in_parts_are_refused():
     X, y = two_grades()
-    with pytest.raises(ValueError, match="nothing says that a set lies within one"):
+    with pytest.raises(ValueError, match="a loss of sets of rows: nothing says that a set"):
         Distributed(RankingSVM()).fit([X[:40], X[40:]], [y[:40], y[40:]])
 
 

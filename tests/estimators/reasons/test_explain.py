@@ -247,7 +247,7 @@ class Enumerated(ExplainChainMixin, BaseEstimator):
         self.classes_, self.n_features_in_, self.lam_ = LABELS, 3, 1.0
         self.coef_, self.transitions_ = rng.normal(size=(3, 3)), rng.normal(size=(3, 3))
         self.start_, self.end_ = rng.normal(size=3), rng.normal(size=3)
-        self.edge_coef_ = rng.normal(size=(3, 3, 2))
+        self.edge_coef_ = rng.normal(size=(2, 3, 3))
 
     def scores(self, item):
         """Scores of all labellings."""
@@ -255,7 +255,7 @@ class Enumerated(ExplainChainMixin, BaseEstimator):
         found = chain_scores(self, x)
         for y in found:
             for t, (a, b) in enumerate(itertools.pairwise(y)):
-                found[y] += self.edge_coef_[a, b] @ z[t]
+                found[y] += self.edge_coef_[:, a, b] @ z[t]
         return found
 
     def _decoder(self, X, known=None):
@@ -302,7 +302,7 @@ def test_three_labels_in_a_row_against_enumeration(edges, n_states):
     for name in ("coef_", "transitions_", "start_", "end_", "triples_"):
         setattr(model, name, rng.normal(size=getattr(model, name).shape))
     if edges:
-        model._edge_tables_ = rng.normal(size=model._edge_tables_.shape)
+        model.edge_coef_ = rng.normal(size=model.edge_coef_.shape)
     S, owner = 3 * n_states, np.repeat(range(3), n_states)
     groups, beyond = set(), 0
     for i, (x, rows) in enumerate(zip(X, z, strict=True)):
@@ -310,7 +310,7 @@ def test_three_labels_in_a_row_against_enumeration(edges, n_states):
         scores = model.start_[paths[:, 0]] + model.end_[paths[:, -1]]
         scores = scores + (x @ model.coef_.T)[np.arange(len(x)), paths].sum(axis=1)
         for t, row in enumerate(rows):
-            table = model.transitions_ + (model.edge_coef_ @ row if edges else 0.0)
+            table = model.transitions_ + (np.tensordot(row, model.edge_coef_, 1) if edges else 0.0)
             scores += table[paths[:, t], paths[:, t + 1]]
         for t in range(len(x) - 2):
             scores += model.triples_[tuple(paths[:, t : t + 3].T)]

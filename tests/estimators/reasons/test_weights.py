@@ -82,15 +82,15 @@ def test_wrong_top(tagger, top):
 
 def test_features_of_edges(tagger):
     rng = np.random.default_rng(0)
-    tagger.edge_coef_ = rng.normal(size=(3, 3, 4))
+    tagger.edge_coef_ = rng.normal(size=(4, 3, 3))
     frame = tagger.weights_frame(2)
     edge = frame[frame["kind"] == "edge"]
     assert len(edge) == 12
     for _, row in edge.iterrows():
-        places = "abc".index(row["label"]), "abc".index(row["to_label"]), int(row["feature"][1:])
+        places = int(row["feature"][1:]), "abc".index(row["label"]), "abc".index(row["to_label"])
         assert row["weight"] == tagger.edge_coef_[places]
     for k in range(3):
-        table, rows = tagger.edge_coef_[k], edge[edge["label"] == "abc"[k]]
+        table, rows = tagger.edge_coef_[:, k], edge[edge["label"] == "abc"[k]]
         assert rows["weight"].iloc[0] == table.max() and rows["weight"].iloc[-1] == table.min()
     named = tagger.weights_frame(2, edge_feature_names=list("pqrs"))
     assert set(named[named["kind"] == "edge"]["feature"]) <= set("pqrs")

@@ -298,9 +298,8 @@ def test_wrong_parameters_are_named(parameters, message):
     [
         ("coef_", np.ones((3, 4))), ("first_coef_", np.ones((2, 3))), ("last_coef_", None),
         ("transitions_", np.full((3, 3), np.nan)), ("lengths_", np.ones((3, 2))),
-        ("max_length_", np.array([1, 0, 3])), ("max_length_", np.ones(3)), ("outside_", 3),
-        ("outside_", "O"), ("form_", "tag"), ("start_", np.ones(2)), ("end_", [1.0]),
-        ("classes_", np.arange(3)), ("n_features_in_", "3"),
+        ("max_length_", np.array([1, 0, 3])), ("max_length_", np.ones(3)),
+        ("start_", np.ones(2)), ("end_", [1.0]), ("n_features_in_", "3"),
     ],
 )  # fmt: skip
 def test_damaged_attributes_are_named(name, value):

@@ -299,9 +299,13 @@ def test_hidden_states_are_completed(family, n_init):
     assert rounds[-1] == pytest.approx(primal(family, model, X, hidden), rel=1e-9)
     assert 0.0 <= model.score(X, hidden) <= 1.0
     assert all((z >= 0).all() for z in model.predict(X))
-    with pytest.raises(ValueError, match="y has hidden variables, but rescaling='slack' needs"):
+    with pytest.raises(
+        ValueError, match="y, which has hidden variables, cannot be combined with rescaling='slack'"
+    ):
         make(family, rescaling="slack").fit(X, hidden)
-    with pytest.raises(ValueError, match="y has hidden variables, but data in parts"):
+    with pytest.raises(
+        ValueError, match="data in parts cannot be combined with y, which has hidden variables"
+    ):
         Distributed(make(family)).fit([X, X], [hidden, hidden])
 
 

@@ -209,8 +209,8 @@ def test_the_length_of_the_weights_must_be_known():
 
 
 REFUSED = {
-    "slack": ({"rescaling": "slack"}, "rescaling='slack' needs labellings that are known"),
-    "warm": ({"warm_start": True}, "warm_start=True needs labellings"),
+    "slack": ({"rescaling": "slack"}, "cannot be combined with rescaling='slack'"),
+    "warm": ({"warm_start": True}, "cannot be combined with warm_start=True"),
 }
 
 
@@ -225,7 +225,7 @@ def test_what_is_refused(name, structure):
 def test_parts_paths_and_steps_are_refused():
     with pytest.raises(ValueError, match="a path cannot be traced"):
         RegularizationPath(make()).fit(X, Y)
-    with pytest.raises(ValueError, match="hidden parts that the fit completes"):
+    with pytest.raises(ValueError, match="data in parts cannot be combined with"):
         Distributed(make()).fit([X[:30], X[30:]], [Y[:30], Y[30:]])
-    with pytest.raises(ValueError, match="steps of partial_fit"):
+    with pytest.raises(ValueError, match="partial_fit cannot be combined with"):
         make().partial_fit(X, Y)

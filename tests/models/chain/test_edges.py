@@ -51,7 +51,7 @@ def potentials(model, w, i, seed=0, allowed=None, share=0.5):
     unary[0] += blocks["start"]
     unary[-1] += blocks["end"]
     z = edges[OFFSETS[i] - i : OFFSETS[i + 1] - i - 1]
-    pairwise = blocks["transitions"] + np.einsum("abj,ej->eab", blocks["edge_coef"], z)
+    pairwise = blocks["transitions"] + np.einsum("jab,ej->eab", blocks["edge_coef"], z)
     if allowed is not None:
         pairwise[:, ~allowed[0]] = -np.inf
         unary[-1, ~allowed[2]] = -np.inf
@@ -198,7 +198,7 @@ def test_one_constant_feature_is_the_table_of_transitions():
     blocks = plain.layout.split(w)
     given = blocks | {
         "transitions": np.zeros((3, 3)),
-        "edge_coef": blocks["transitions"][:, :, None],
+        "edge_coef": blocks["transitions"][None],
     }
     v = edged.layout.join(given)
     one, other = plain.decoder(stacked, w), edged.decoder(stacked, v, edges=ones)
@@ -210,10 +210,8 @@ def test_weights_of_a_feature_are_neighbours():
     layout = ChainModel(P, 3, n_edge_features=Q).layout
     w = np.arange(layout.n_weights, dtype=float)
     coef = layout.split(w)["edge_coef"]
-    assert coef.shape == (3, 3, Q)
-    assert coef[:, :, 1].ravel().tolist() == list(
-        range(layout.n_weights - 27, layout.n_weights - 18)
-    )
+    assert coef.shape == (Q, 3, 3)
+    assert coef[1].ravel().tolist() == list(range(layout.n_weights - 27, layout.n_weights - 18))
     np.testing.assert_array_equal(layout.join(layout.split(w)), w)
 
 

@@ -157,7 +157,7 @@ def test_edges_with_features(form, allowed):
     for i, n in enumerate(LENGTHS):
         rows, z = slice(OFFSETS[i], OFFSETS[i + 1]), edges[OFFSETS[i] - i : OFFSETS[i + 1] - i - 1]
         every = {
-            y: score + sum(tables[a, b] @ x for a, b, x in zip(y, y[1:], z, strict=False))
+            y: score + sum(tables[:, a, b] @ x for a, b, x in zip(y, y[1:], z, strict=False))
             for y, score in enumerate_scores(model, w, stacked.values[rows], allowed).items()
         }
         order = sorted((y for y in every if every[y] > -np.inf), key=lambda y: -every[y])
@@ -193,7 +193,7 @@ def test_probabilities_are_those_of_enumeration(allowed, edged):
         if edged:
             tables = model.layout.split(w)["edge_coef"]
             every = {
-                y: score + sum(tables[a, b] @ x for a, b, x in zip(y, y[1:], z, strict=False))
+                y: score + sum(tables[:, a, b] @ x for a, b, x in zip(y, y[1:], z, strict=False))
                 for y, score in every.items()
             }
         assert scores[i] == pytest.approx(max(every.values()))

@@ -1,6 +1,5 @@
 """Labels of which only a part is known: some tokens have none, or a set of which one is right."""
 
-from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -113,7 +112,7 @@ def check_partial_labels(y, lengths, ignore_label=None, what="sequences"):
 
     Examples
     --------
-    >>> from sskit.estimators.completion.partial_labels import check_partial_labels
+    >>> from sskit.estimators.base.partial_labels import check_partial_labels
     >>> partial = check_partial_labels([["N", {"N", "V"}], ["?", "D"]], [2, 2], "?")
     >>> partial.classes.tolist()
     ['D', 'N', 'V']
@@ -189,36 +188,27 @@ def _members(items, places, lengths, ignore_label, what):
     offsets = make_offsets(np.asarray(lengths))
     singles, members, owners = [], [], []
     for i, (item, tokens) in enumerate(zip(items, places, strict=True)):
-        labels = item.tolist() if isinstance(item, np.ndarray) else item
+        labels = item
         if tokens:
-            labels = list(labels)
-            for t in tokens:
-                several = list(labels[t])
-                if not several:
-                    raise ValueError(
-                        f"y[{i}][{t}] is an empty set: one of its labels must be right"
-                    )
-                labels[t] = several[0]
-                members += several[1:]
-                owners += [(i, t)] * (len(several) - 1)
+            labels = item.tolist() if isinstance(item, np.ndarray) else list(item)
+        for t in tokens:
+            several = list(labels[t])
+            if not several:
+                raise ValueError(f"y[{i}][{t}] is an empty set: one of its labels must be right")
+            if is_ignored(several, ignore_label).any():
+                raise ValueError(
+                    f"y[{i}][{t}] is a set with ignore_label={ignore_label!r} in it; a token that "
+                    "may have any label has ignore_label alone"
+                )
+            labels[t] = several[0]
+            members += several[1:]
+            owners += [offsets[i] + t] * (len(several) - 1)
         singles.append(labels)
-    stack_known_labels(singles, lengths, ignore_label, what=what)  # has complaints of its own
-    n, flat = int(offsets[-1]), [*chain.from_iterable(singles), *members]
-    tokens = np.concatenate([np.arange(n), [offsets[i] + t for i, t in owners]]).astype(np.intp)
-    in_sets = np.zeros(n, dtype=bool)
-    in_sets[[offsets[i] + t for i, found in enumerate(places) for t in found]] = True
-    missing = is_ignored(flat, ignore_label)
-    wrong = np.flatnonzero(missing & in_sets[tokens])
-    if len(wrong):
-        i, t = locate(offsets, tokens[wrong].min())
-        raise ValueError(
-            f"y[{i}][{t}] is a set with ignore_label={ignore_label!r} in it; a token that may have "
-            "any label has ignore_label alone"
-        )
+    flat, missing = stack_known_labels(singles, lengths, ignore_label, what=what)
     known = np.flatnonzero(~missing)
+    tokens = np.append(known, owners).astype(np.intp)
 
     def name_of(k):
-        return "y[{}][{}]".format(*locate(offsets, tokens[known[k]]))
+        return "y[{}][{}]".format(*locate(offsets, tokens[k]))
 
-    labels = checked_labels([flat[k] for k in known.tolist()], name_of)
-    return labels, tokens[known], missing[:n]
+    return checked_labels([*flat[known].tolist(), *members], name_of), tokens, missing

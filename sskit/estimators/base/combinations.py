@@ -1,0 +1,146 @@
+"""What cannot be combined: parameters, data and tools, as one table."""
+
+from functools import cache
+from itertools import product
+
+from sskit.solvers import GDMM, SoftBCFW
+
+
+def _is(name, value):
+    """Return a function that says whether a parameter, where there is one, has a value."""
+    return lambda estimator: str(getattr(estimator, name, None)) == str(value)
+
+
+def _has(name, without=None):
+    """Return a function that says whether a parameter is another than the one that asks nothing."""
+    return lambda estimator: str(getattr(estimator, name, without)) != str(without)
+
+
+def has_several(name):
+    """Return a function that says whether a number by label, or one for all, exceeds one."""
+
+    def asked(estimator):
+        given = getattr(estimator, name, 1)
+        return any(n != 1 for n in (given.values() if isinstance(given, dict) else [given]))
+
+    return asked
+
+
+def _keeps_no_dual_point(estimator):
+    return not estimator._make_solver().keeps_dual_point
+
+
+several_states = has_several("n_states_per_label")
+# What parameters ask for: how messages call it, and whether an estimator does. Data and tools ask
+# for more, of which their checks tell.
+ASKED = {
+    "kernel": ("kernel={e.kernel!r:.80}", _has("kernel", "linear")),
+    "order": ("order=2", _is("order", 2)),
+    "beam": ("beam_size={e.beam_size!r}", _has("beam_size")),
+    "slack": ("rescaling={e.rescaling!r}", lambda e: e._rescaling() is not None),
+    "prior": ("a prior", lambda e: e.prior is not None),
+    "fitted prior": ("a fitted estimator as prior", lambda e: hasattr(e.prior, "fit")),
+    "bounds": ("bounds", lambda e: e.bounds is not None),
+    "standardize": ("standardize=True", _is("standardize", True)),
+    "balanced": ("class_weight='balanced'", _is("class_weight", "balanced")),
+    "repair": (
+        "on_violation='repair'",
+        lambda e: _is("on_violation", "repair")(e) and e.allowed_transitions is not None,
+    ),
+    "balanced repair": (
+        "on_violation='repair' and class_weight='balanced'",
+        lambda e: ASKED["repair"][1](e) and ASKED["balanced"][1](e),
+    ),
+    "states": ("n_states_per_label={e.n_states_per_label!r:.80}", several_states),
+    "components": ("n_components={e.n_components!r:.80}", has_several("n_components")),
+    "latent types": ("latent_types=True", _is("latent_types", True)),
+    "drawn types": (
+        "n_types={e.n_types!r} without means",
+        lambda e: getattr(e, "n_types", 1) > 1 and e.means is None,
+    ),
+    "warm start": ("warm_start=True", lambda e: bool(e.warm_start)),
+    "fit in one piece": (
+        "warm_start=True and a last fit to data in one piece",
+        lambda e: e.warm_start and "_warm_start" in vars(e),
+    ),
+    "no dual point": ("solver={e.solver!r:.80}", _keeps_no_dual_point),
+    "node by node": (
+        "solver={e.solver!r:.80}",
+        lambda e: isinstance(e._make_solver(), (GDMM, SoftBCFW)),
+    ),
+}
+# What has no effect where a model object takes the place of rows and classes.
+OF_ROWS = "kernel", "components", "standardize", "balanced"
+HIDDEN = "states", "components", "latent types", "latent model", "hidden"
+# What cannot be combined with what, each with its reason.
+REASONS = (
+    ("kernel", "prior", "the weights are functions of these training data"),
+    ("kernel", "bounds", "the weights are functions, which have no entries to put bounds on"),
+    ("kernel", "order", "in a kernel space there are weights of two labels in a row only"),
+    ("kernel", "edges", "in a kernel space transitions have no features"),
+    ("standardize", "kernel", "a kernel takes features as they are; leave it at 'auto'"),
+    ("order", "beam", "the search keeps all labels; set beam_size=None"),
+    (("unknown", *HIDDEN), "slack", "labels must all be known; use rescaling='margin'"),
+    (("unknown", *HIDDEN), "kernel", "labels must all be known; use kernel='linear'"),
+    ("unknown", "repair", "labels must all be known; use 'raise' or 'ignore'"),
+    (("sets", "states"), "node by node", "one label must be right, or one state; use 'bcfw'"),
+    ("costs of pairs", "node by node", "it takes one cost for each token; use 'bcfw'"),
+    ("states", "prior", "its states would not be those of new clusters"),
+    ("components", "fitted prior", "nobody knows which of them is which; give arrays"),
+    ("latent model", "warm start", "what it completes is numbered anew by every fit"),
+    ("warm start", "no dual point", "it keeps no dual point to start from; use 'bcfw'"),
+    ("parts", "no dual point", "it keeps no dual point; use 'bcfw' or 'frank_wolfe'"),
+    ("parts", "kernel", "the weights are functions of all training rows"),
+    ("parts", "prior", "their sites do not know of it; set prior=None"),
+    ("parts", "fit in one piece", "set warm_start=False to start anew"),
+    ("parts", "balanced repair", "it counts the labels of all parts once they are repaired"),
+    ("parts", HIDDEN, "what is hidden is completed over all data"),
+    ("parts", "drawn types", "types are clusters of the poses of all parts; set means"),
+    ("parts", "unready model", "give PystructAdapter(model, initialize=False), initialised"),
+    ("parts", "groups", "nothing says that a set of rows lies within one part"),
+    ("steps", HIDDEN[1:], "what is hidden is completed over all data"),
+    ("steps", "warm start", "steps keep no dual point of the samples before"),
+    ("steps", "balanced", "it does not know all labels in advance; give a dict"),
+    ("steps", "standardize", "it never sees whole columns; leave it at 'auto'"),
+)
+
+
+def refusal(estimator, **given):
+    """Return why things cannot be combined, or None if they can.
+
+    Parameters
+    ----------
+    estimator : StructuredEstimator
+        Has the parameters, each within its constraints.
+    **given : str
+        What else is asked for, by the names of `REASONS`: how messages call it.
+
+    Returns
+    -------
+    reason : str or None
+        A sentence that names both.
+    """
+
+    given |= estimator._asks()
+
+    @cache
+    def named(name):
+        if name in given or name not in ASKED:
+            return given.get(name)
+        if name in OF_ROWS and not isinstance(getattr(estimator, "model", ""), str):
+            return None
+        words, asked = ASKED[name]
+        return words.format(e=estimator) if asked(estimator) else None
+
+    for one, other, why in REASONS:
+        for pair in product(*([x] if isinstance(x, str) else x for x in (one, other))):
+            if named(pair[0]) and named(pair[1]):
+                return f"{named(pair[0])} cannot be combined with {named(pair[1])}: {why}"
+    return None
+
+
+def check_combinations(estimator, **given):
+    """Raise ValueError if things cannot be combined; see `refusal`."""
+    reason = refusal(estimator, **given)
+    if reason is not None:
+        raise ValueError(reason)

@@ -1,0 +1,124 @@
+"""Labels, or states of labels, of which not all are known: where completions begin."""
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from sskit.estimators.base.facts import matrices
+from sskit.estimators.base.partial_labels import PartialLabels, set_mask
+from sskit.estimators.completion.clusters import cluster_states
+from sskit.estimators.completion.convex_concave import ConvexConcave
+from sskit.inputs.stacking import stack_rows
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """Completes what is not known of the labels of tokens, nodes or rows.
+
+    A subclass has ``complete(w)``, which returns the best labels (n_tokens,) under flat weights
+    that agree with what is known, and ``known_part(of_part=False)``, the problem of what is known,
+    None if nothing is; a part of the data then has one in which there is nothing to lose.
+
+    Attributes
+    ----------
+    model : object
+        Of the data.
+    data : RaggedArray, GraphBatch or matrix
+        Features.
+    partial : PartialLabels
+        What is known of the labels.
+    cost : ndarray of shape (n_tokens,)
+        Loss of a wrong label at each token.
+    block_weight : ndarray of shape (n,)
+        Weights of the samples, summing to one.
+    n_jobs : int or None
+        Number of threads.
+    table : ndarray of shape (K, K) or None
+        Costs of pairs of labels.
+    states : LabelStates or None
+        Of which labels the states of the model are; None if they are labels.
+    n_init : int
+        From how many clusterings of the tokens of each label states start.
+    edges : matrix of shape (n_tokens - n, q) or None
+        Features of the edges of sequences.
+    labelled : ndarray of shape (n_tokens,), bool, or None
+        Which tokens have a label. The others have no edges, and the state 0. None: all.
+    """
+
+    model: object
+    data: object
+    partial: PartialLabels
+    cost: np.ndarray
+    block_weight: np.ndarray
+    n_jobs: int | None
+    table: np.ndarray | None = None
+    states: object = None
+    n_init: int = 1
+    edges: object = None
+    labelled: np.ndarray | None = None
+
+    @property
+    def exact(self):
+        """Whether completions are never worse than those of last time."""
+        return self.labelled is None
+
+    def completion(self, problem, random_state):
+        """Return the `ConvexConcave` of a problem, which is told where several labels are right."""
+        accepted = set_mask(self.partial, self.states is not None)
+        # losses by node are zero at all right labels
+        if accepted is not None and not problem.loss.by_node:
+            problem.accept(accepted)
+        starts = partial(self.starts, random_state=random_state)
+        return ConvexConcave(self.complete, starts, self)
+
+    def starts(self, solved, random_state):
+        """Yield labels, or states, to begin with, given what solves a problem.
+
+        Labels are completed by what stretches of known ones say; without any they are drawn.
+        """
+        random_state = check_random_state(random_state)
+        if self.states is not None:
+            for _ in range(self.n_init):
+                yield self.first_states(solved, random_state)
+            return
+        part = self.known_part()
+        if part is None:
+            yield self.drawn(random_state)
+        else:
+            yield self.complete(self.adapted(solved(part)))
+
+    def first_states(self, solved, random_state):
+        """Return states to begin with, (n_tokens,): clusters of the tokens of each label.
+
+        Those of tokens without a known label are the best under the weights that are learnt from
+        all others; if no token has a known label, labels are drawn.
+        """
+        possible, states = self.partial.possible, self.states
+        by_label = np.logical_or.reduceat(possible, states.first, axis=1)
+        labels = np.where(by_label.sum(axis=1) == 1, by_label.argmax(axis=1), -1)
+        if self.labelled is not None:
+            labels[~self.labelled] = -1
+        elif (labels < 0).all():
+            labels = states.labels[self.drawn(random_state)]
+        rows = stack_rows(matrices(self.data))
+        truth = cluster_states(rows, labels, states.counts, random_state)
+        known = truth >= 0
+        if known.all() or self.labelled is not None:
+            return np.maximum(truth, 0)
+        certain = possible.copy()
+        certain[known] = truth[known, None] == np.arange(possible.shape[1])
+        partial = PartialLabels(self.partial.classes, certain.argmax(axis=1), certain)
+        part = replace(self, partial=partial).known_part()
+        return self.complete(self.adapted(solved(part)))
+
+    def drawn(self, random_state):
+        """Return labels that agree with what is known, drawn at random."""
+        possible = self.partial.possible
+        scores = check_random_state(random_state).uniform(size=possible.shape)
+        return np.where(possible, scores, -1.0).argmax(axis=1)
+
+    def adapted(self, w):
+        """Return weights of the known part as they are in all data."""
+        return w

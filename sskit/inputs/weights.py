@@ -134,5 +134,9 @@ def class_factors(class_weight, classes, counts):
     if isinstance(class_weight, dict):
         return as_floats(by_label(class_weight, classes, 1.0), "class_weight")
     if not counts.all():
-        raise ValueError("classes should have valid labels that are in y")
+        label = classes.tolist()[int(np.argmin(counts))]
+        raise ValueError(
+            f"class_weight={class_weight!r} needs tokens of each label, but {label!r} is in none, "
+            "or in sets of all labels only"
+        )
     return counts.sum() / (len(classes) * counts)

@@ -52,10 +52,6 @@ class BlockAttributes:
             fitted |= support_of(fitted["dual_coef_"], self.labels, self.kernel, self.X)
         return fitted
 
-    def names(self):
-        """Return the attributes that say what entries of weights are of."""
-        return self.shared
-
     def weight_shapes(self):
         """Return the shapes of the weights by the names of their attributes, one class each."""
         return {f"{name}_": shape for name, shape in self.layout.shapes.items()}

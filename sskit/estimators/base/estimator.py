@@ -165,6 +165,12 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
 
     _facts = RowFacts
 
+    def __init_subclass__(cls, **kwargs):
+        """Take over what the parameters of all bases may be."""
+        super().__init_subclass__(**kwargs)
+        found = [vars(base).get("_parameter_constraints", {}) for base in reversed(cls.__mro__)]
+        cls._parameter_constraints = {name: each[name] for each in found for name in each}
+
     def __sklearn_clone__(self):
         """Return an unfitted copy, whose prior stays fitted."""
         copied = super().__sklearn_clone__()

@@ -119,7 +119,7 @@ def blocks_to_flat(blocks, task, name, strict=True):
     prior : ndarray of shape (n_weights,)
         Flat weights.
     """
-    known, shapes = task.to_attributes.names(), task.to_attributes.weight_shapes()
+    known, shapes = task.to_attributes.shared, task.to_attributes.weight_shapes()
     if "_form" in blocks and (blocks["_form"] == "frame") != (known["_form"] == "frame"):
         # only one of them names its sets of labels, the other numbers them
         blocks = blocks | {LABEL: None}

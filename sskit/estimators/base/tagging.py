@@ -94,17 +94,6 @@ def states_of_labels(estimator):
     return vars(estimator).get("n_states_")
 
 
-def chain_attributes(classes, n_features, allowed):
-    """Return the fitted attributes of a chain that do not depend on the weights."""
-    return {
-        "classes_": classes,
-        "n_features_in_": n_features,
-        "allowed_transitions_": allowed[0],
-        "allowed_start_": allowed[1],
-        "allowed_end_": allowed[2],
-    }
-
-
 def check_tree(estimator):
     """Return the number of kinds of edges of a tree, or raise ValueError as `check_chain`.
 
@@ -171,13 +160,6 @@ class TaggerMixin:
     def _check_facts(self, facts):
         """Raise ValueError if costs or weights of classes do not fit the labels of all parts."""
         cost_table(self.loss, facts.labels.values)
-        counts = facts.labels.counts
-        if isinstance(self.class_weight, str) and not counts.all():
-            label = facts.labels.values.tolist()[int(np.argmin(counts))]
-            raise ValueError(
-                f"class_weight={self.class_weight!r} needs tokens of each label, but {label!r} is "
-                "in sets of all labels only"
-            )
         if self.class_weight is not None:
             class_factors(self.class_weight, facts.labels.values, facts.labels.counts)
 

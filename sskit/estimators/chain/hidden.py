@@ -11,11 +11,6 @@ from sskit.models.chain.model import ChainModel
 class HiddenChains(Hidden):
     """Completes the labels of sequences; see `Hidden`."""
 
-    @property
-    def offsets(self):
-        """Where sequences begin, (n + 1,)."""
-        return self.data.offsets
-
     def complete(self, w):
         """Return the best labels (n_tokens,) under flat weights that agree with what is known."""
         return self.model.decoder(

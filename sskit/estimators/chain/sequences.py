@@ -29,16 +29,6 @@ class ChainFacts(RowFacts):
     )
 
 
-def edge_attributes(facts):
-    """Return the fitted attributes of features of edges, none if there are no such features."""
-    if facts.n_edge_features is None:
-        return {}
-    attributes = {"n_edge_features_in_": facts.n_edge_features}
-    if facts.edge_feature_names is not None:
-        attributes["edge_feature_names_in_"] = np.array(facts.edge_feature_names, dtype=object)
-    return attributes
-
-
 def obeying(estimator, known, offsets, rules):
     """Return labels to train on, by what `on_violation` says of those that are not allowed.
 

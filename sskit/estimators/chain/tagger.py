@@ -2,6 +2,7 @@
 
 from numbers import Integral
 
+import numpy as np
 from sklearn.utils._param_validation import Interval, Options, StrOptions
 
 from sskit._tag_schemes import SCHEMES
@@ -11,12 +12,11 @@ from sskit.estimators.base.combinations import check_combinations
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
 from sskit.estimators.base.facts import TrainingData
 from sskit.estimators.base.kernels import KernelMixin, is_kernel, kernel_bytes, make_kernel
-from sskit.estimators.base.tagging import TaggerMixin, chain_attributes
+from sskit.estimators.base.tagging import TaggerMixin
 from sskit.estimators.chain.decoding import fitted_decoder
 from sskit.estimators.chain.hidden import HiddenChains
 from sskit.estimators.chain.sequences import (
     ChainFacts,
-    edge_attributes,
     obeying,
 )
 from sskit.estimators.completion.gate import gate_labels, training_costs
@@ -39,6 +39,9 @@ from sskit.models.chain.model import (
 )
 from sskit.models.chain.transitions import resolve_transitions
 from sskit.models.kernel.space import diagonal
+
+# What predictions may have: transitions, first and last labels.
+RULES = "allowed_transitions_", "allowed_start_", "allowed_end_"
 
 
 class SequenceTagger(
@@ -289,10 +292,6 @@ class SequenceTagger(
 
     _facts = ChainFacts
     _parameter_constraints = {
-        **StructuredEstimator._parameter_constraints,
-        **KernelMixin._parameter_constraints,
-        **TaggerMixin._parameter_constraints,
-        **HiddenStatesMixin._parameter_constraints,
         "order": [Options(Integral, {1, 2})],
         "allowed_transitions": [StrOptions(set(SCHEMES)), "array-like", None],
         "on_violation": [StrOptions({"raise", "repair", "ignore"})],
@@ -409,7 +408,8 @@ class SequenceTagger(
         partial = known.partly(facts.n_hidden)
         labels = known.labels
         allowed = (None, None, None) if self.on_violation == "ignore" else rules
-        shared = chain_attributes(classes, facts.n_features, rules) | columns.attributes()
+        shared = {"classes_": classes, "n_features_in_": facts.n_features} | columns.attributes()
+        shared |= zip(RULES, rules, strict=True)
         costs, table = training_costs(
             self, labels, stacked.lengths, facts.labels, partial, token_weight
         )
@@ -426,7 +426,11 @@ class SequenceTagger(
         sizes = {"order": self.order, "n_edge_features": facts.n_edge_features}
         model = ChainModel(facts.n_features, n_states, *allowed, **sizes)
         problem = model.bind(*given, n_jobs=self.n_jobs, edges=edges, table=table)
-        to_attributes = BlockAttributes(model.layout, shared | edge_attributes(facts))
+        if edges is not None:
+            shared["n_edge_features_in_"], names = facts.n_edge_features, facts.edge_feature_names
+            if names is not None:
+                shared["edge_feature_names_in_"] = np.array(names, dtype=object)
+        to_attributes = BlockAttributes(model.layout, shared)
         task = problem, default_lam(facts.scale), to_attributes
         if partial is None:
             return TrainingTask(*task)

@@ -10,6 +10,7 @@ from sskit.estimators.base.facts import matrices
 from sskit.estimators.base.partial_labels import PartialLabels, set_mask
 from sskit.estimators.completion.clusters import cluster_states
 from sskit.estimators.completion.convex_concave import ConvexConcave
+from sskit.inputs.ragged_array import RaggedArray
 from sskit.inputs.stacking import stack_rows
 
 
@@ -58,6 +59,11 @@ class Hidden:
     n_init: int = 1
     edges: object = None
     labelled: np.ndarray | None = None
+
+    @property
+    def offsets(self):
+        """Where samples begin, (n + 1,)."""
+        return self.data.offsets if isinstance(self.data, RaggedArray) else self.data.node_offsets
 
     @property
     def exact(self):

@@ -42,8 +42,8 @@ class GraphEstimator(WeightsFrameMixin, SegmenterMixin, StructuredEstimator):
     """
 
     _facts = GraphFacts
+    _with_kinds = False  # may nodes have kinds?
     _parameter_constraints = {
-        **StructuredEstimator._parameter_constraints,
         "loss": [StrOptions({"hamming", "hamming_sum", "balanced"}), "array-like", dict],
         "node_weights": [StrOptions({"areas"}), None],
         "ignore_label": "no_validation",
@@ -53,8 +53,6 @@ class GraphEstimator(WeightsFrameMixin, SegmenterMixin, StructuredEstimator):
         """Return training data, or a part of them, checked."""
         graphs = self._check_graphs(X)
         target, labelled, masks = node_targets(y, graphs, self.ignore_label)
-        if not part:
-            self._check_labelled(labelled.any())
         weight = check_sample_weight(sample_weight, len(graphs), part=part)
         if self.node_weights == "areas" and graphs.areas is None:
             raise ValueError("node_weights='areas' needs graphs with areas, which X has not")
@@ -77,16 +75,12 @@ class GraphEstimator(WeightsFrameMixin, SegmenterMixin, StructuredEstimator):
 
     def _check_graphs(self, X, **expected):
         """Return checked graphs."""
-        return check_graphs(X, **expected)
-
-    def _check_labelled(self, some):
-        """Raise ValueError unless some node has a label."""
-        if not some:
-            raise ValueError(f"y has no labels but ignore_label={self.ignore_label!r}")
+        return check_graphs(X, with_kinds=self._with_kinds, **expected)
 
     def _check_facts(self, facts):
         """Raise ValueError if no node of all parts has a label, or parameters do not fit."""
-        self._check_labelled(facts.n_labelled)
+        if not facts.n_labelled:
+            raise ValueError(f"y has no labels but ignore_label={self.ignore_label!r}")
         self._model(facts)
         if not callable(self.loss):
             cost_table(self.loss, facts.labels.values)

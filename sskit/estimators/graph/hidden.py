@@ -6,11 +6,6 @@ from sskit.estimators.completion.hidden import Hidden
 class HiddenNodes(Hidden):
     """Completes the labels of the nodes of graphs or trees; see `Hidden`."""
 
-    @property
-    def offsets(self):
-        """Where graphs begin, (n + 1,)."""
-        return self.data.node_offsets
-
     def complete(self, w):
         """Return the best labels (n_nodes,) under flat weights that agree with what is known."""
         coef, *others = self.model.layout.split(w).values()

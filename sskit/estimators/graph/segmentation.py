@@ -188,7 +188,6 @@ class SegmentationModel(GraphEstimator):
     """
 
     _parameter_constraints = {
-        **GraphEstimator._parameter_constraints,
         "pairwise_form": [StrOptions({"potts", "full"})],
         "inference": [StrOptions(set(AttractiveModel.inferences))],
     }

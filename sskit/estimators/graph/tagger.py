@@ -17,7 +17,8 @@ from sskit.estimators.completion.states import (
 from sskit.estimators.graph.base import GraphEstimator, GraphFacts
 from sskit.estimators.graph.hidden import HiddenNodes
 from sskit.estimators.graph.prediction import check_graph_model
-from sskit.inputs.graphs import check_graphs, kind_codes
+from sskit.inputs.graphs import kind_codes
+from sskit.inputs.ragged_array import locate
 from sskit.models.graph.data import losses_by_callable
 from sskit.models.graph.model import GraphModel
 
@@ -241,9 +242,8 @@ class GraphTagger(HiddenStatesMixin, GraphEstimator):
 
     _tokens = "nodes"
     _facts = TaggerFacts
+    _with_kinds = True
     _parameter_constraints = {
-        **GraphEstimator._parameter_constraints,
-        **HiddenStatesMixin._parameter_constraints,
         "loss": [*GraphEstimator._parameter_constraints["loss"], callable],
         "pairwise_form": [StrOptions({"directed", "symmetric", "potts"})],
         "allowed_pairs": ["array-like", None],
@@ -344,10 +344,6 @@ class GraphTagger(HiddenStatesMixin, GraphEstimator):
         graphs = self._check_inputs(X)
         return np.array(self._fitted_model().choose(graphs))
 
-    def _check_graphs(self, X, **expected):
-        """Return checked graphs, whose nodes may have kinds."""
-        return check_graphs(X, with_kinds=True, **expected)
-
     def _gate(self, X, y, sample_weight, part=False):
         """Return training data, or a part of them, checked."""
         checked = super()._gate(X, y, sample_weight, part)
@@ -445,8 +441,7 @@ class GraphTagger(HiddenStatesMixin, GraphEstimator):
         allowed = of_kind if allowed is None else allowed & of_kind
         empty = np.flatnonzero(~allowed.any(axis=1))
         if len(empty):
-            i = np.searchsorted(graphs.node_offsets, empty[0], side="right") - 1
-            v = empty[0] - graphs.node_offsets[i]
+            i, v = locate(graphs.node_offsets, empty[0])
             raise ValueError(
                 f"known[{i}][{v}] is no label that nodes of the kind "
                 f"{graphs.node_kinds.tolist()[empty[0]]!r} may have"

@@ -93,8 +93,6 @@ class LabelSetClassifier(WeightsFrameMixin, ClassifierMixin, StandardizeMixin, S
     """
 
     _parameter_constraints = {
-        **StructuredEstimator._parameter_constraints,
-        **StandardizeMixin._parameter_constraints,
         "loss": [StrOptions({"hamming", "hamming_sum"})],
         "label_weight": ["array-like", None],
         "fit_intercept": ["boolean"],

@@ -150,7 +150,6 @@ class HierarchicalMultilabel(LabelSetClassifier):
     """
 
     _parameter_constraints = {
-        **LabelSetClassifier._parameter_constraints,
         "hierarchy": ["array-like", None],
     }
 

@@ -183,7 +183,6 @@ class MultilabelPairwise(LabelSetClassifier):
     """
 
     _parameter_constraints = {
-        **LabelSetClassifier._parameter_constraints,
         "edges": [StrOptions({"full", "tree"}), "array-like", None],
         "inference": [StrOptions({"auto", "exhaustive", "tree", "graphcut", "lp"})],
     }

@@ -230,9 +230,6 @@ class StructSVMClassifier(
     """
 
     _parameter_constraints = {
-        **StructuredEstimator._parameter_constraints,
-        **KernelMixin._parameter_constraints,
-        **StandardizeMixin._parameter_constraints,
         "model": [
             StrOptions({"multiclass"}),
             HasMethods(["joint_feature"]),

@@ -68,12 +68,6 @@ def gate(estimator, X, y, sample_weight, part=False):
     return TrainingData(data, known, weight, columns, scale, {})
 
 
-def check_class_number(classes):
-    """Raise ValueError if there is one class only."""
-    if len(classes) < 2:
-        raise ValueError(f"y must have at least 2 classes, got 1 class: {classes[0]}")
-
-
 def survey(estimator, checked):
     """Return the `RowFacts` of checked data."""
     weight, known = checked.weight, checked.known
@@ -92,7 +86,9 @@ def survey(estimator, checked):
 
 def complete(estimator, facts):
     """Return merged facts with the weights of the classes among those of the samples."""
-    check_class_number(facts.labels.values)
+    classes = facts.labels.values
+    if len(classes) < 2:
+        raise ValueError(f"y must have at least 2 classes, got 1 class: {classes[0]}")
     cost_table(estimator.loss, facts.labels.values)
     if estimator.class_weight is None:
         return facts

@@ -276,7 +276,6 @@ class PartsModel(StructuredEstimator):
     """
 
     _parameter_constraints = {
-        **StructuredEstimator._parameter_constraints,
         "parents": ["array-like"],
         "loss": [StrOptions({"squared", "distance"})],
         "cutoff": [Interval(numbers.Real, 0, None, closed="neither")],

@@ -193,10 +193,6 @@ class RankingSVM(RegressorMixin, WeightsFrameMixin, StandardizeMixin, Structured
     True
     """
 
-    _parameter_constraints = {
-        **StructuredEstimator._parameter_constraints,
-        **StandardizeMixin._parameter_constraints,
-    }
     # the order within a group does not depend on what centring takes away
     _needs_intercept = False
 

@@ -240,8 +240,6 @@ class SegmentTagger(SegmentPredictionMixin, StructuredEstimator):
 
     _facts = SegmentFacts
     _parameter_constraints = {
-        **StructuredEstimator._parameter_constraints,
-        **SegmentPredictionMixin._parameter_constraints,
         "max_length": [Interval(Integral, 1, None, closed="left"), dict, None],
         "scheme": [StrOptions(set(SCHEMES))],
         "outside": "no_validation",

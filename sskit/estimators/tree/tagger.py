@@ -233,9 +233,6 @@ class TreeTagger(
     _tokens = "nodes"
     _facts = TreeFacts
     _parameter_constraints = {
-        **StructuredEstimator._parameter_constraints,
-        **TaggerMixin._parameter_constraints,
-        **HiddenStatesMixin._parameter_constraints,
         "ignore_label": "no_validation",
     }
 

@@ -26,6 +26,8 @@ from sskit.models.segments.model import make_decoder
 class SegmentPredictionMixin(TaggerMixin):
     """Prediction and scoring of `SegmentTagger`."""
 
+    _kind_of_tagger = "segment_tagger"
+
     def predict(self, X, known=None):
         """Return the best segments of each sequence, in the form of y in `fit`.
 
@@ -182,11 +184,6 @@ class SegmentPredictionMixin(TaggerMixin):
         decoder = make_decoder(stacked, *given)
         check_modest(self, decoder.request, coef_names(self))
         return decoder, offsets
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.estimator_type = "segment_tagger"
-        return tags
 
 
 def segments_of(codes, offsets, labels, outside):

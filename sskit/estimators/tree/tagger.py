@@ -232,6 +232,7 @@ class TreeTagger(
 
     _tokens = "nodes"
     _facts = TreeFacts
+    _kind_of_tagger = "tree_tagger"
     _parameter_constraints = {
         "ignore_label": "no_validation",
     }
@@ -359,6 +360,5 @@ class TreeTagger(
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.estimator_type = "tree_tagger"
         tags.input_tags.three_d_array = False
         return tags

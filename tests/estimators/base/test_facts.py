@@ -62,7 +62,6 @@ def test_parts_together_are_the_problem_of_all_data(name, n_parts):
         assert task.layout.shapes == whole.layout.shapes
         np.testing.assert_equal(task.layout.bounds(None), box)
         assert task.default_lam == pytest.approx(whole.default_lam, rel=1e-12)
-        np.testing.assert_equal(task.classes, whole.classes)
         found = task.to_attributes(w)
         assert found.keys() == fitted.keys()
         for attribute in fitted.keys() - {"model_"}:

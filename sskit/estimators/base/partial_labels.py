@@ -140,16 +140,6 @@ def check_partial_labels(y, lengths, ignore_label=None, what="sequences"):
     return PartialLabels(classes, labels, possible, ignored)
 
 
-def refuse_nothing(partial, ignore_label, part=False):
-    """Raise ValueError unless something is known of a label; of a part, which may have few."""
-    if partial.possible is None:
-        return
-    if partial.ignored.all():
-        raise ValueError(f"y has no labels but ignore_label={ignore_label!r}")
-    if partial.possible.all() and not part:
-        raise ValueError("y says nothing: every label is possible at every token")
-
-
 def known_share(partial, weights=None):
     """Return how often each label occurs; a set counts for each of its labels by its share.
 

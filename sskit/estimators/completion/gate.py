@@ -3,12 +3,7 @@
 import numpy as np
 
 from sskit.estimators.base.combinations import check_combinations
-from sskit.estimators.base.partial_labels import (
-    check_partial_labels,
-    known_share,
-    refuse_nothing,
-    set_mask,
-)
+from sskit.estimators.base.partial_labels import check_partial_labels, known_share, set_mask
 from sskit.inputs.costs import cost_table, factored
 from sskit.inputs.ragged_array import locate, make_offsets
 from sskit.inputs.weights import class_factors
@@ -45,7 +40,10 @@ def gate_labels(estimator, y, lengths, part=False, what="sequences"):
     partial = check_partial_labels(y, lengths, estimator.ignore_label, what)
     if partial.possible is None:
         return partial
-    refuse_nothing(partial, estimator.ignore_label, part)
+    if partial.ignored.all():
+        raise ValueError(f"y has no labels but ignore_label={estimator.ignore_label!r}")
+    if partial.possible.all() and not part:
+        raise ValueError("y says nothing: every label is possible at every token")
     t = np.flatnonzero(partial.n_possible > 1)[:1]
     if len(t):
         place = "y[{}][{}]".format(*locate(make_offsets(lengths), t[0]))

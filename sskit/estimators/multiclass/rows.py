@@ -49,7 +49,7 @@ def gate(estimator, X, y, sample_weight, part=False):
 
     Returns
     -------
-    checked : Rows
+    checked : TrainingData
         The data.
 
     Raises

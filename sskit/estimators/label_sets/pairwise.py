@@ -4,10 +4,10 @@ import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from sskit.estimators.base.estimator import SOLVERS
-from sskit.estimators.base.fitted_state import check_choice, check_numbers
+from sskit.estimators.base.fitted_state import check_numbers
 from sskit.estimators.label_sets.base import LabelSetClassifier
 from sskit.models.label_sets.label_graph import label_edges, label_shares
-from sskit.models.label_sets.model import ORACLES, PairwiseModel
+from sskit.models.label_sets.model import PairwiseModel
 
 
 class MultilabelPairwise(LabelSetClassifier):
@@ -249,7 +249,6 @@ class MultilabelPairwise(LabelSetClassifier):
 
     def _kind(self):
         """Return the kind of model, the attribute with its edges, and what else it needs."""
-        check_choice(self, "inference_", self.inference_, tuple(ORACLES))
         return PairwiseModel, "edges_", self.inference_
 
     def _pairs(self):

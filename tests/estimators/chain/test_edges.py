@@ -333,6 +333,6 @@ def test_columns_of_data_frames_keep_their_names():
         tagger.predict(framed(columns[::-1]))
     with pytest.raises(ValueError, match=r"the columns of the edge features of X\[5\] are"):
         fit(framed(columns)[:5] + framed(columns[::-1])[5:])
-    with pytest.raises(ValueError, match="the feature names of X are 'noise', 'same', but those"):
+    with pytest.raises(ValueError, match="'noise', 'same'"):
         tagger.partial_fit(framed(columns[::-1]), Y)
     assert tagger.partial_fit(PAIRS, Y).edge_feature_names_in_.tolist() == columns

@@ -56,6 +56,8 @@ cdef class CorrectiveVisitor(BlockVisitor):
     # improve block i over its atoms, which are loaded; slope: of the first step
     cdef int improve(self, Py_ssize_t i, double slope) except -1 nogil:
         cdef double increase
+        if slope <= 0.0:
+            return 0
         self.averager.begin_step()
         self.atoms.block_weight = self.problem.block_weight[i]
         self.atoms.scale = self.atoms.block_weight / self.regularizer.lam

@@ -155,7 +155,7 @@ def is_canonical(X):
     Returns
     -------
     canonical : bool
-        Whether its arrays are contiguous, float64 or float32 with int32 or int64, its pointers
+        Whether its arrays are contiguous, float64 or float32 with int32 or int64 alone, its pointers
         sound, and the columns of each row within the matrix and rising.
     """
     values, indices, indptr = X.data, X.indices, X.indptr

@@ -192,4 +192,4 @@ def test_it_is_routed_through_pipelines_and_tools():
     stopped = EarlyStopping(SegmentTagger(), random_state=0).fit(X, TAGS)
     assert all(tags[0] == "B-b" for tags in stopped.predict(X, known))
     path = RegularizationPath(SegmentTagger(random_state=0), eps=0.5, lam_min=0.1).fit(X, TAGS)
-    assert all(tags[0] == "B-b" for tags in path.predict(X, 1.0, known=known))
+    assert all(tags[0] == "B-b" for tags in path.predict(X, known=known))

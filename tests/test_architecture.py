@@ -42,7 +42,7 @@ ROOMS = {
     "oracles/label_sets": "core inputs oracles oracles/graph",
     "models": "core oracles/chain",
     "models/kernel": "core models",
-    "models/slack": "core",
+    "models/slack": "core models",
     "models/structured": "core inputs models",
     "models/multiclass": "models models/kernel",
     "models/chain": "core inputs models models/kernel oracles/chain",

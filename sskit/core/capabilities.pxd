@@ -73,29 +73,3 @@ cdef class StateBlocks:
     cdef double curvature(self, Py_ssize_t i) noexcept nogil
     # out[k] = L_i(k), n_states numbers
     cdef void losses(self, Py_ssize_t i, double* out) noexcept nogil
-
-
-cdef class SlackOracle:
-    """What some problems can do for slack rescaling: two more oracles of the same labels.
-
-    With h(y) = offset - <psi_i(y), theta>, only labels count whose L_i(y) and h(y) are positive.
-    A subclass implements the oracles that it says it has. It may use scratch memory of the
-    problem that it belongs to.
-    """
-
-    cdef readonly bint has_product           # is there argmax_slack?
-    cdef readonly bint has_cone              # is there argmax_within?
-    cdef readonly bint lock_free             # do they never take the interpreter's lock?
-
-    # code of a y maximising L_i(y) h(y), its loss; the truth if no label counts
-    cdef int argmax_slack(
-        self, Py_ssize_t i, const double* theta, double offset, int32_t* code, double* loss
-    ) except -1 nogil
-
-    # Code of a y maximising h(y) + loss_weight L_i(y) over the cone of the labels that have
-    # lower h(y) <= L_i(y) < upper h(y), its loss; returns 0 if there is none, else 1. A label may
-    # be left out if another one has the same loss and a larger h, be that in the cone or not.
-    cdef int argmax_within(
-        self, Py_ssize_t i, const double* theta, double offset, double loss_weight,
-        double lower, double upper, int32_t* code, double* loss
-    ) except -1 nogil

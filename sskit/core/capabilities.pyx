@@ -167,20 +167,3 @@ cdef class StateBlocks:
 
     cdef void losses(self, Py_ssize_t i, double* out) noexcept nogil:
         pass
-
-
-cdef class SlackOracle:
-    """Base of all of them."""
-
-    cdef int argmax_slack(
-        self, Py_ssize_t i, const double* theta, double offset, int32_t* code, double* loss
-    ) except -1 nogil:
-        with gil:
-            raise NotImplementedError(f"{type(self).__name__} must implement argmax_slack")
-
-    cdef int argmax_within(
-        self, Py_ssize_t i, const double* theta, double offset, double loss_weight,
-        double lower, double upper, int32_t* code, double* loss
-    ) except -1 nogil:
-        with gil:
-            raise NotImplementedError(f"{type(self).__name__} must implement argmax_within")

@@ -1,8 +1,24 @@
 from libc.stdint cimport int32_t
 
-from sskit.core.capabilities cimport FeatureSpace, PlaneStore, SlackOracle
+from sskit.core.capabilities cimport FeatureSpace, PlaneStore
 from sskit.core.direction cimport Direction
-from sskit.core.vectors cimport Scratch
+
+
+cdef struct SlackGoal:
+    # The largest g h, or the largest h + loss_weight g of the labels with lower h <= g < upper h;
+    # h holds the offset. One that takes sums has loss_weight > 0, one of products has 1.
+    bint product
+    double offset
+    double loss_weight
+    double lower
+    double upper
+
+
+# what is to be largest, of a label with these h and g; 0 if it does not count, which takes h, g > 0
+cdef inline double goal_value(const SlackGoal* goal, double h, double g) noexcept nogil:
+    if not (h > 0.0 < g and goal.lower * h <= g < goal.upper * h):
+        return 0.0
+    return g * h if goal.product else h + goal.loss_weight * g
 
 
 cdef class Problem:
@@ -22,8 +38,8 @@ cdef class Problem:
     two threads need two objects (fork).
 
     What only some problems can do has objects of its own: the space of the weights and the store
-    of the planes, which every problem has, and what it returns when it is asked for a slack
-    oracle, a pool of oracles or a decomposition, or None.
+    of the planes, which every problem has, and what it returns when it is asked for a pool of
+    oracles or a decomposition, or None.
     """
 
     cdef readonly Py_ssize_t n_blocks
@@ -101,6 +117,14 @@ cdef class Problem:
     # hint: block i will be visited soon
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil
 
+    # For slack rescaling, where `n_candidates` says that there are some, of which one is best
+    # whatever the goal: code and loss of the labelling that reaches a goal best; the truth, and
+    # False, if none counts
+    cdef bint choose(
+        self, Py_ssize_t i, const double* theta, const SlackGoal* goal, int32_t* code,
+        double* loss
+    ) except -1 nogil
+
     # The same problem with scratch memory of its own, for another thread; it knows all planes
     # that are kept
     cpdef Problem fork(self)
@@ -112,45 +136,5 @@ cdef class Problem:
 
     # In Python too: fingerprint, which says whether another problem is the same; restrict, the
     # problem of some blocks alone; n_queries, how often the oracle behind the oracle was asked;
-    # and slack_oracle, oracle_pool, decomposition and state_blocks.
-
-
-cdef struct SlackGoal:
-    # g h, or h + loss_weight g of the labels with lower h <= g < upper h; h holds the offset
-    bint product
-    double offset
-    double loss_weight
-    double lower
-    double upper
-
-
-# what is to be largest, of a label with these h and g; 0 if it does not count, which takes h, g > 0
-cdef inline double goal_value(const SlackGoal* goal, double h, double g) noexcept nogil:
-    if not (h > 0.0 < g and goal.lower * h <= g < goal.upper * h):
-        return 0.0
-    return g * h if goal.product else h + goal.loss_weight * g
-
-
-cdef class CandidateSlack(SlackOracle):
-    """Both oracles for slack rescaling, for structures that name the labels which may be best.
-
-    A label may be left out if another one has the same loss and no smaller h; so where losses are
-    counts the best labelling of each loss is a candidate. What misses the present goal may be left
-    out as well. A subclass fills candidates and take; it may use scratch memory of the problem.
-    """
-
-    cdef Problem problem
-    cdef Scratch[double] h
-    cdef Scratch[double] g
-    # the present question; a goal that takes sums has loss_weight > 0, one of products has 1
-    cdef SlackGoal goal
-    cdef const double* theta
-
-    # For each candidate h[c] = -<psi, theta>, its score less that of the truth, and g[c], its loss
-    # but for rounding; returns their number. Those with h[c] = -inf or g[c] = 0 do not count.
-    cdef Py_ssize_t candidates(
-        self, Py_ssize_t i, const double* theta, double* h, double* g
-    ) except -1 nogil
-    # code and loss of candidate c of the last call
-    cdef double take(self, Py_ssize_t i, Py_ssize_t c, int32_t* code) except? -1 nogil
-    cdef bint best(self, Py_ssize_t i, int32_t* code, double* loss) except -1 nogil
+    # n_candidates, which makes room for those of `choose`; and oracle_pool, decomposition and
+    # state_blocks.

@@ -2,8 +2,6 @@
 
 import numpy as np
 
-from libc.math cimport INFINITY
-
 from sskit.core.checks cimport check_equal, check_least
 from sskit.core.lanes cimport LANES
 
@@ -105,9 +103,18 @@ cdef class Problem:
             raise NotImplementedError(f"{type(self).__name__} is in no kernel space")
         return self.space.support.restrict(self, blocks, block_weight)
 
-    def slack_oracle(self):
-        """Return a new `SlackOracle` of this problem, or None."""
-        return None
+    cdef bint choose(
+        self, Py_ssize_t i, const double* theta, const SlackGoal* goal, int32_t* code,
+        double* loss
+    ) except -1 nogil:
+        return self.lacks("choose")
+
+    def n_candidates(self):
+        """Make room for candidates for slack rescaling; return how many a block has at most.
+
+        0: there are none, and nobody calls `choose`.
+        """
+        return 0
 
     def oracle_pool(self, n_jobs):
         """Return who finds answers of argmax ahead, or None: then threads ask forks.
@@ -163,64 +170,6 @@ cdef class Problem:
     def fingerprint(self):
         """Return the `Fingerprint` by which the same model and data are known again."""
         raise NotImplementedError(f"{type(self).__name__} must implement fingerprint")
-
-
-cdef class CandidateSlack(SlackOracle):
-    """Oracles for slack rescaling that choose among candidates.
-
-    Parameters
-    ----------
-    problem : Problem
-        Whose labels they are.
-    n_candidates : int
-        Largest number of candidates of a block.
-    """
-
-    def __cinit__(self, Problem problem not None, Py_ssize_t n_candidates, *args):
-        self.problem = problem
-        self.has_product = self.has_cone = self.lock_free = True
-        self.h.resize(n_candidates)
-        self.g.resize(n_candidates)
-
-    cdef Py_ssize_t candidates(
-        self, Py_ssize_t i, const double* theta, double* h, double* g
-    ) except -1 nogil:
-        with gil:
-            raise NotImplementedError(f"{type(self).__name__} must implement candidates")
-
-    cdef double take(self, Py_ssize_t i, Py_ssize_t c, int32_t* code) except? -1 nogil:
-        with gil:
-            raise NotImplementedError(f"{type(self).__name__} must implement take")
-
-    # the label that reaches the goal best; if none counts, the truth, and 0
-    cdef bint best(self, Py_ssize_t i, int32_t* code, double* loss) except -1 nogil:
-        cdef Py_ssize_t c, found = -1
-        cdef double value, most = 0.0
-        for c in range(self.candidates(i, self.theta, self.h.data(), self.g.data())):
-            value = goal_value(&self.goal, self.goal.offset + self.h[c], self.g[c])
-            if value > most:
-                found, most = c, value
-        loss[0] = 0.0
-        if found < 0:
-            self.problem.truth(i, code)
-        else:
-            loss[0] = self.take(i, found, code)
-        return found >= 0
-
-    cdef int argmax_slack(
-        self, Py_ssize_t i, const double* theta, double offset, int32_t* code, double* loss
-    ) except -1 nogil:
-        self.theta, self.goal = theta, SlackGoal(True, offset, 1.0, 0.0, INFINITY)
-        self.best(i, code, loss)
-        return 0
-
-    cdef int argmax_within(
-        self, Py_ssize_t i, const double* theta, double offset, double loss_weight,
-        double lower, double upper, int32_t* code, double* loss
-    ) except -1 nogil:
-        self.theta = theta
-        self.goal = SlackGoal(False, offset, loss_weight, lower, upper)
-        return self.best(i, code, loss)
 
 
 def block_weights(n_blocks, sample_weight=None, largest=None, total=None):

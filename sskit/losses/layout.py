@@ -100,10 +100,50 @@ def as_potentials(values, name):
     return np.asarray(array, dtype=np.float32 if small else np.float64, order="C")
 
 
-def joined(items, name):
-    """Return arrays of equal width one after the other, float32 if all are."""
+def as_labels(values, name):
+    """Return integers as an array; ValueError if they are none."""
+    array = as_array(values, name)
+    if array.dtype.kind not in "iu" and array.size:
+        raise ValueError(f"{name} must be integers, got dtype {array.dtype}")
+    return array
+
+
+def read_items(values, name, layout, read=as_potentials):
+    """Return the arrays of a list that has one for each sample of a layout."""
+    if len(values) != layout.n:
+        raise ValueError(f"{name} has {len(values)} {layout.words[0]}s, but unary {layout.n}")
+    return [read(item, f"{name}[{i}]") for i, item in enumerate(values)]
+
+
+def joined(items, shape=(0,)):
+    """Return arrays of equal width one after the other, float32 if all are; of none, zeros."""
+    if not items:
+        return np.zeros(shape)
     wide = any(item.dtype == np.float64 for item in items)
     return np.ascontiguousarray(np.concatenate(items), dtype=np.float64 if wide else np.float32)
+
+
+def find_lengths(there):
+    """Return how many places of each row there are, and the first (row, place) that is missing.
+
+    Parameters
+    ----------
+    there : ndarray of shape (n, width), bool
+        Those that are there should stand at the beginning of their row.
+
+    Returns
+    -------
+    length : ndarray of shape (n,)
+        Number of places.
+    hole : tuple of int, or None
+        A place that is not there though some behind it are.
+    """
+    length = np.count_nonzero(there, axis=1)
+    holes = there != (np.arange(there.shape[1]) < length[:, np.newaxis])
+    if not holes.any():
+        return length, None
+    i = int(holes.any(axis=1).argmax())
+    return length, (i, int(there[i].argmin()))
 
 
 def pack_nodes(unary, mask, words, *, labels=None, n_states=None):
@@ -117,8 +157,8 @@ def pack_nodes(unary, mask, words, *, labels=None, n_states=None):
         Where there are nodes.
     words : tuple of str
         What a sample, a node and a state are called.
-    labels : ndarray of shape (n, n_nodes), default=None
-        Without a mask, those that are -100 at the end of a sample are padding.
+    labels : array-like of shape (n, n_nodes), default=None
+        Without a mask, those that are -100 at the end of a sample are padding, in an array.
     n_states : int, default=None
         Of an empty list.
 
@@ -151,7 +191,7 @@ def pack_nodes(unary, mask, words, *, labels=None, n_states=None):
                 raise ValueError(
                     f"unary[{i}] has {x.shape[1]} columns, but unary[0] {items[0].shape[1]}"
                 )
-        rows = joined(items, "unary") if items else np.zeros((0, n_states or 1))
+        rows = joined(items, (0, n_states or 1))
         return rows, Layout(np.array([len(x) for x in items], dtype=np.int64), None, words)
     unary = as_potentials(unary, "unary")
     if unary.ndim != 3 or unary.shape[2] == 0:
@@ -162,11 +202,12 @@ def pack_nodes(unary, mask, words, *, labels=None, n_states=None):
     n, width, n_states = unary.shape
     if mask is not None:
         length = check_mask(mask, (n, width), words)
-    elif labels is not None and width:
-        known = labels[:, ::-1] != IGNORED
-        length = np.where(known.any(axis=1), width - known.argmax(axis=1), 0)
     else:
         length = np.full(n, width)
+        labels = None if labels is None else as_array(labels, "labels")
+        if labels is not None and labels.shape == (n, width) and width:
+            known = labels[:, ::-1] != IGNORED
+            length = np.where(known.any(axis=1), width - known.argmax(axis=1), 0)
     return unary.reshape(-1, n_states), Layout(length.astype(np.int64), width, words)
 
 
@@ -180,46 +221,29 @@ def check_mask(mask, shape, words):
         if mask.dtype.kind not in "iu" or ((mask != 0) & (mask != 1)).any():
             raise ValueError(f"mask must hold booleans, got dtype {mask.dtype}")
         mask = mask.astype(bool)
-    length = np.count_nonzero(mask, axis=1)
-    wrong = mask != (np.arange(shape[1]) < length[:, np.newaxis])
-    if wrong.any():
-        i = int(wrong.any(axis=1).argmax())
-        t = int(mask[i].argmin())
+    length, hole = find_lengths(mask)
+    if hole is not None:
         raise ValueError(
-            f"{item} {i}: the mask leaves out {node} {t}, but not all that follow; masked {node}s "
-            f"stand at the end (a {node} whose label is not known has the label {IGNORED})"
+            f"{item} {hole[0]}: the mask leaves out {node} {hole[1]}, but not all that follow; "
+            f"masked {node}s stand at the end (a {node} whose label is not known has the label "
+            f"{IGNORED})"
         )
     return length
 
 
-def check_labels(labels, like):
-    """Return labels as an array, or a list of arrays, of integers."""
-    if not is_ragged(labels):
-        labels = as_array(labels, "labels")
-        if labels.dtype.kind not in "iu" and labels.size:
-            raise ValueError(f"labels must be integers, got dtype {labels.dtype}")
-        return labels
-    labels = [as_array(y, f"labels[{i}]") for i, y in enumerate(labels)]
-    for i, y in enumerate(labels):
-        if y.ndim != 1 or (y.dtype.kind not in "iu" and y.size):
-            raise ValueError(
-                f"labels[{i}] must hold integers, one for each {like}, got shape {y.shape} and "
-                f"dtype {y.dtype}"
-            )
-    return labels
-
-
-def pack_values(values, layout, name):
-    """Return what users give for each node, as one row for each; `values` is checked in part.
+def pack_values(values, layout, name, read):
+    """Return what users give for each node, as one row for each.
 
     Parameters
     ----------
-    values : ndarray of shape (n, n_nodes), or list of arrays
+    values : array-like of shape (n, n_nodes), or list of array-likes
         As `unary` is.
     layout : Layout
         Of the potentials.
     name : str
         What they are, for error messages.
+    read : callable
+        Returns an array of such values, given it and its name.
 
     Returns
     -------
@@ -233,21 +257,19 @@ def pack_values(values, layout, name):
     """
     item, node, _ = layout.words
     if layout.width is not None:
-        if is_ragged(values):
-            values = as_array(values, name)
+        values = read(values, name)
         if values.shape != (layout.n, layout.width):
             raise ValueError(
                 f"{name} must have shape {(layout.n, layout.width)} to go with unary, got "
                 f"{values.shape}"
             )
         return values.reshape(-1)
-    if len(values) != layout.n:
-        raise ValueError(f"{name} has {len(values)} {item}s, but unary {layout.n}")
+    values = read_items(values, name, layout, read)
     for i, (y, n) in enumerate(zip(values, layout.length, strict=True)):
-        if np.shape(y) != (n,):
+        if y.shape != (n,):
             raise ValueError(
                 f"{item} {i}: {name} must have one number for each of the {n} {node}s, got shape "
-                f"{np.shape(y)}"
+                f"{y.shape}"
             )
     return np.concatenate(values) if layout.n else np.zeros(0, dtype=np.int64)
 
@@ -257,8 +279,8 @@ def pack_labels(labels, layout, n_labels):
 
     Parameters
     ----------
-    labels : ndarray of shape (n, n_nodes), or list of arrays
-        As `check_labels` returns them.
+    labels : array-like of shape (n, n_nodes), or list of array-likes
+        As users give them.
     layout : Layout
         Of the potentials.
     n_labels : int
@@ -274,7 +296,7 @@ def pack_labels(labels, layout, n_labels):
     ValueError
         Naming the first that is wrong.
     """
-    flat = pack_values(labels, layout, "labels")
+    flat = pack_values(labels, layout, "labels", as_labels)
     known = layout.only_inside((flat >= 0) & (flat < n_labels))
     wrong = layout.only_inside(~known & (flat != IGNORED))
     if wrong.any():
@@ -291,11 +313,8 @@ def pack_weights(weights, layout):
     if weights is None:
         return np.ones(layout.n_rows)
     name = "token_weight"
-    if is_ragged(weights):
-        weights = [as_potentials(w, f"{name}[{i}]") for i, w in enumerate(weights)]
-    else:
-        weights = as_potentials(weights, name)
-    flat = layout.only_inside(pack_values(weights, layout, name).astype(np.float64))
+    flat = pack_values(weights, layout, name, as_potentials)
+    flat = layout.only_inside(flat.astype(np.float64))
     wrong = ~((flat >= 0) & (flat < np.inf))
     if wrong.any():
         row = int(wrong.argmax())

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from sskit._numbers import as_array
-from sskit.losses.layout import check_labels, is_ragged, pack_labels, pack_nodes
+from sskit.inputs.ragged_array import make_offsets
+from sskit.losses.layout import pack_labels, pack_nodes
 from sskit.losses.pairs import chain_edges, pack_edges, pack_tables
 from sskit.models.chain.structure import ChainStructure
 from sskit.models.features import no_features, with_spare
@@ -21,13 +21,6 @@ WORDS = {
 
 # Losses of a sequence by units: time and memory of slack rescaling grow with them.
 MOST_LEVELS = 10_000
-
-
-def offsets_of(counts):
-    """Return where things begin, and the last ones end, of which there are so many each."""
-    offsets = np.zeros(len(counts) + 1, dtype=np.int64)
-    np.cumsum(counts, out=offsets[1:])
-    return offsets
 
 
 class NodeProblem:
@@ -54,15 +47,9 @@ class NodeProblem:
         self.structure, self.potts = structure, potts
         if structure == "chain" and edges is not None:
             raise ValueError("edges are for trees and graphs, not for chains")
-        if labels is not None:
-            labels = check_labels(labels, words[1])
-        elif not decoding:
+        if labels is None and not decoding:
             raise ValueError("labels must hold the true labels, got None")
-        trailing = None
-        if structure == "chain" and not decoding and mask is None and not is_ragged(unary):
-            trailing = as_array(labels, "labels")
-            if trailing.shape != np.shape(unary)[:2]:
-                trailing = None  # what is wrong is said below
+        trailing = labels if structure == "chain" and not decoding else None
         n_states = None
         if isinstance(pairwise, np.ndarray) and pairwise.ndim >= 2:
             n_states = pairwise.shape[-1]  # where there is no sample to tell
@@ -130,7 +117,7 @@ class NodeProblem:
         """Return the potentials, to be asked for labellings."""
         layout, edges, tables, K = self.layout, self.edges, self.tables, self.n_states
         chains, size = self.structure == "chain", tables.size
-        offsets = offsets_of(layout.length)
+        offsets = make_offsets(layout.length)
         one = self.one_table and not self.potts
         weights = self.values if one else np.zeros(size if chains else 0)
         parts = {"head": (K, K) if chains else (1, size)} if chains or one else {}
@@ -139,7 +126,7 @@ class NodeProblem:
             # numbers that count where states agree are one for each edge
             count = edges.count if tables.step or self.potts else np.minimum(edges.count, 1)
             count = np.where(layout.length > 0, count, 0)
-            where = offsets_of(count)
+            where = make_offsets(count)
             parts |= {"edges": no_features(where[-1]), "edge_offsets": where}
             parts |= {} if chains else {"edge_columns": size}
             given = {"tables": self.values, "table_first": tables.first, "step": tables.step}

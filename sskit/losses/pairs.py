@@ -6,7 +6,7 @@ import numpy as np
 
 from sskit._numbers import as_array
 from sskit.inputs.edges import check_edges
-from sskit.losses.layout import as_potentials, is_ragged, joined
+from sskit.losses.layout import as_potentials, find_lengths, is_ragged, joined, read_items
 
 
 @dataclass
@@ -145,20 +145,19 @@ def pack_edges(edges, layout):
                 f"edges must be integers of shape (n_edges, 2) or ({n}, n_edges, 2), got shape "
                 f"{edges.shape} and dtype {edges.dtype}"
             )
-        there = (edges >= 0).all(axis=2)
-        count = there.sum(axis=1).astype(np.int64)
-        width = edges.shape[1]
-        holes = there != (np.arange(width) < count[:, np.newaxis])
-        if holes.any():
-            i = int(holes.any(axis=1).argmax())
-            e = int(there[i].argmin())
+        there, width = (edges >= 0).all(axis=2), edges.shape[1]
+        count, hole = find_lengths(there)
+        if hole is not None:
+            i, e = hole
             raise ValueError(
                 f"{item} {i}: edges[{e}] is ({edges[i, e, 0]}, {edges[i, e, 1]}), expected "
                 f"{node}s, or rows of -1 after the last edge"
             )
         ends = np.where(there[..., np.newaxis], edges, 0).reshape(-1, 2)
         first = np.arange(n, dtype=np.int64) * width
-        return Edges(count, np.ascontiguousarray(ends, dtype=np.int32), first, False, width)
+        return Edges(
+            count.astype(np.int64), np.ascontiguousarray(ends, dtype=np.int32), first, False, width
+        )
     if len(edges) != n:
         raise ValueError(f"edges has {len(edges)} {item}s, but unary {n}")
     items = [check_edges(x, where=f" of {item} {i}", noun=node) for i, x in enumerate(edges)]
@@ -228,9 +227,7 @@ def pack_tables(pairwise, layout, edges, n_states, *, potts=False, chains=False)
 def _pack_list(pairwise, layout, edges, table, size):
     """Return the tables of a list with an array for each sample."""
     item, n = layout.words[0], layout.n
-    if len(pairwise) != n:
-        raise ValueError(f"pairwise has {len(pairwise)} {item}s, but unary {n}")
-    items = [as_potentials(x, f"pairwise[{i}]") for i, x in enumerate(pairwise)]
+    items = read_items(pairwise, "pairwise", layout)
     one_each = bool(items) and bool(table) and all(x.shape == table for x in items)
     for i, (x, m) in enumerate(zip(items, edges.count, strict=True)):
         if not one_each and x.shape != (m, *table):
@@ -238,7 +235,7 @@ def _pack_list(pairwise, layout, edges, table, size):
                 f"{item} {i}: pairwise must have shape {(int(m), *table)} to go with {m} edges, "
                 f"got {x.shape}"
             )
-    flat = joined([x.reshape(-1) for x in items], "pairwise") if items else np.zeros(0)
+    flat = joined([x.reshape(-1) for x in items])
     if one_each:
         samples = np.arange(n, dtype=np.int64)
         return Tables(flat, size, samples, 0, False, None, np.ones(n, dtype=np.int64))

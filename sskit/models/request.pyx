@@ -13,6 +13,7 @@ from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy
 
 from sskit.core.lanes cimport LANES, padded
+from sskit.core.problem cimport SlackGoal
 from sskit.models.feature_map cimport FeatureMap, copy_rows
 from sskit.models.features cimport FeatureRows, are_modest
 from sskit.models.structure cimport Block, NodeLoss, Structure
@@ -102,6 +103,21 @@ cdef class Request:
         if self.forbids:
             self.known.forbid(b.first, b.n, theta + self.map.node_base, self.map.stride)
         return 0
+
+    # what the first call of `next` for the blocks from `start` on takes
+    cdef Block before(self, Py_ssize_t start) noexcept nogil:
+        cdef Block b
+        b.i = start - 1
+        return b
+
+    # go on to the next block before `stop` that is not empty, and load it; False: there is none
+    cdef bint next(self, Py_ssize_t stop, double* theta, Block* b) except -1 nogil:
+        b.i += 1
+        while b.i < stop and self.offsets[b.i] == self.offsets[b.i + 1]:
+            b.i += 1
+        if b.i < stop:
+            self.load(b.i, theta, b)
+        return b.i < stop
 
     def begin(self):
         """Return room for potentials, with those that all blocks have in common."""
@@ -217,15 +233,11 @@ def find_best(Request request, Py_ssize_t start, Py_ssize_t stop, tuple out):
     """Write the best labellings of the blocks start .. stop - 1, and what they may have missed."""
     cdef int32_t[::1] labels = out[0]
     cdef double[::1] excess = out[1], theta = request.begin()
-    cdef Py_ssize_t i
-    cdef Block b
+    cdef Block b = request.before(start)
     with nogil:
-        for i in range(start, stop):
-            if request.offsets[i] == request.offsets[i + 1]:
-                continue
-            request.load(i, &theta[0], &b)
+        while request.next(stop, &theta[0], &b):
             request.structure.best(&b, request.known, 0.0, &labels[b.first])
-            excess[i] = request.structure.excess
+            excess[b.i] = request.structure.excess
 
 
 def find_top_k(Request request, Py_ssize_t start, Py_ssize_t stop, tuple out):
@@ -248,15 +260,11 @@ def find_max_marginals(Request request, Py_ssize_t start, Py_ssize_t stop,
                        double[:, ::1] out):
     """Write the max-marginals of the blocks start .. stop - 1, padded."""
     cdef double[::1] theta = request.begin()
-    cdef Py_ssize_t i
-    cdef Block b
+    cdef Block b = request.before(start)
     if not request.structure.prepare_max_marginals(theta) and not request.forbids:
         return search_max_marginals(request, start, stop, out)
     with nogil:
-        for i in range(start, stop):
-            if request.offsets[i] == request.offsets[i + 1]:
-                continue
-            request.load(i, &theta[0], &b)
+        while request.next(stop, &theta[0], &b):
             request.structure.max_marginals(&b, &out[b.first, 0])
 
 
@@ -384,7 +392,8 @@ def find_marginals(Request request, Py_ssize_t start, Py_ssize_t stop, tuple out
         sums)``: log Z, -inf where no labelling is possible, the probabilities of states and, with
         weights of the blocks, what is put into the dict `sums` by `start`: the weighted sums of
         those of pairs by the places of their tables in the head, and of what the potentials of
-        edges of pairs that have their own are expected to be, less those of the head.
+        the tail are expected to be, and those of edges of pairs that have their own, less those of
+        the head.
     """
     log_sums, marginals, weights, sums = out
     cdef FeatureMap map = request.map
@@ -393,44 +402,43 @@ def find_marginals(Request request, Py_ssize_t start, Py_ssize_t stop, tuple out
     cdef double[:, ::1] rows
     cdef double[::1] own = np.zeros(map.max_statistics + 1), total = np.zeros(map.node_base + 1)
     cdef const double[::1] weight
-    cdef Py_ssize_t i, e, k, place
+    cdef Py_ssize_t e, k, place
     cdef bint wants_nodes = marginals is not None, wants_pairs = weights is not None
     cdef double* target
     cdef double expected = 0.0
-    cdef Block b
+    cdef Block b = request.before(start)
     if wants_nodes:
         rows = marginals
     if wants_pairs:
         weight = weights
     request.structure.prepare_marginals(theta)
     with nogil:
-        for i in range(start, stop):
-            log_z[i] = 0.0
-            if request.offsets[i] == request.offsets[i + 1]:
-                continue
-            request.load(i, &theta[0], &b)
+        while request.next(stop, &theta[0], &b):
             target = NULL
             if wants_nodes:
                 target = &rows[b.first, 0]
             elif wants_pairs:
                 target = &room[0]
-            log_z[i] = request.structure.marginals(
+            log_z[b.i] = request.structure.marginals(
                 &b, target, &own[0] if wants_pairs else NULL
             )
-            if not wants_pairs or log_z[i] == -INFINITY:
+            if not wants_pairs or log_z[b.i] == -INFINITY:
                 continue
             for k in range(map.node_base):
-                total[k] += weight[i] * own[k]
+                total[k] += weight[b.i] * own[k]
                 own[k] = 0.0
-            for e in range(map.n_edges(i) if map.edge_pairs else 0):
-                place = map.edge_base(i) + e * map.edge_stride
+            for e in range(map.n_edges(b.i) if map.edge_pairs else 0):
+                place = map.edge_base(b.i) + e * map.edge_stride
                 for k in range(map.edge_stride):
-                    total[k] += weight[i] * own[place + k]
-                    if own[place + k] and map.edge_table(i, e):
-                        expected += weight[i] * own[place + k] * (theta[place + k] - theta[k])
+                    total[k] += weight[b.i] * own[place + k]
+                    if own[place + k] and map.edge_table(b.i, e):
+                        expected += weight[b.i] * own[place + k] * (theta[place + k] - theta[k])
                     own[place + k] = 0.0
+        for k in range(map.tail_base, map.node_base):
+            if total[k]:
+                expected += total[k] * theta[k]
     if wants_pairs:
-        sums[start] = np.asarray(total)[: map.node_base], expected
+        sums[start] = np.asarray(total)[: map.tail_base], expected
 
 
 def find_samples(Request request, Py_ssize_t start, Py_ssize_t stop, tuple out):
@@ -442,14 +450,11 @@ def find_samples(Request request, Py_ssize_t start, Py_ssize_t stop, tuple out):
     cdef const double[:, ::1] uniform = out[0]
     cdef int32_t[:, ::1] labels = out[1]
     cdef double[::1] theta = request.begin()
-    cdef Py_ssize_t i, j
-    cdef Block b
+    cdef Py_ssize_t j
+    cdef Block b = request.before(start)
     request.structure.prepare_marginals(theta)
     with nogil:
-        for i in range(start, stop if uniform.shape[0] else start):
-            if request.offsets[i] == request.offsets[i + 1]:
-                continue
-            request.load(i, &theta[0], &b)
+        while uniform.shape[0] and request.next(stop, &theta[0], &b):
             if request.structure.marginals(&b, NULL, NULL) == -INFINITY:
                 continue
             for j in range(uniform.shape[0]):
@@ -459,30 +464,23 @@ def find_samples(Request request, Py_ssize_t start, Py_ssize_t stop, tuple out):
 def find_node_scores(Request request, Py_ssize_t start, Py_ssize_t stop, double[:, ::1] out):
     """Write the potentials of all nodes of the blocks start .. stop - 1, padded."""
     cdef double[::1] theta = request.begin()
-    cdef Py_ssize_t i
-    cdef Block b
+    cdef Block b = request.before(start)
     with nogil:
-        for i in range(start, stop):
-            request.load(i, &theta[0], &b)
-            if b.n:
-                memcpy(
-                    &out[b.first, 0], &theta[request.map.node_base],
-                    b.n * request.map.stride * sizeof(double)
-                )
+        while request.next(stop, &theta[0], &b):
+            memcpy(
+                &out[b.first, 0], &theta[request.map.node_base],
+                b.n * request.map.stride * sizeof(double)
+            )
 
 
 def find_scores(Request request, Py_ssize_t start, Py_ssize_t stop, tuple out):
     """Write the scores of labellings, out = (labels (n_nodes,), scores (n_blocks,))."""
     cdef const int32_t[::1] labels = out[0]
     cdef double[::1] scores = out[1], theta = request.begin()
-    cdef Py_ssize_t i
-    cdef Block b
+    cdef Block b = request.before(start)
     with nogil:
-        for i in range(start, stop):
-            scores[i] = 0.0
-            if request.offsets[i] < request.offsets[i + 1]:
-                request.load(i, &theta[0], &b)
-                scores[i] = request.structure.score(&b, &labels[b.first])
+        while request.next(stop, &theta[0], &b):
+            scores[b.i] = request.structure.score(&b, &labels[b.first])
 
 
 def find_hinges(Given given, Py_ssize_t start, Py_ssize_t stop, tuple out):
@@ -512,17 +510,15 @@ def find_hinges(Given given, Py_ssize_t start, Py_ssize_t stop, tuple out):
     cdef Structure structure = given.structure
     cdef int32_t[::1] index = np.empty(structure.max_support + 1, dtype=np.int32)
     cdef double[::1] sign = np.empty(structure.max_support + 1)
-    cdef double[::1] h = np.empty(out[3]), g = np.empty(out[3])
-    cdef Py_ssize_t i, t, c, best, n_known, n_wrong
+    cdef SlackGoal goal = SlackGoal(True, 1.0, 1.0, 0.0, INFINITY)
+    cdef Py_ssize_t t, n_known, n_wrong
     cdef int32_t* truth
     cdef int32_t* labels
     cdef double more
-    cdef Block b
+    cdef Block b = given.before(start)
+    structure.make_room(out[3])
     with nogil:
-        for i in range(start, stop):
-            if not given.map.count(i):
-                continue
-            given.load(i, &theta[0], &b)
+        while given.next(stop, &theta[0], &b):
             truth, labels = &completed[b.first], &found[b.first]
             n_known, certain = 0, True
             for t in range(b.n):
@@ -536,31 +532,26 @@ def find_hinges(Given given, Py_ssize_t start, Py_ssize_t stop, tuple out):
             for t in range(b.n):
                 n_wrong += label[b.first + t] >= 0 and truth[t] != label[b.first + t]
             if n_wrong or not structure.score(&b, truth) > -INFINITY:
-                value[i] = -INFINITY
+                value[b.i] = -INFINITY
                 continue
             if not has_loss:
                 continue
             memcpy(labels, truth, b.n * sizeof(int32_t))
             if slack:
-                best, more = 0, 0.0
-                for c in range(structure.candidates(&b, loss, &h[0], &g[0])):
-                    if g[c] * (1.0 + h[c]) > more:
-                        best, more = c, g[c] * (1.0 + h[c])
-                scale[i] = g[best]
-                if best:
-                    structure.take(&b, loss, best, labels)
+                structure.choose(&b, loss, &goal, labels)
             else:
                 structure.best(&b, loss, 1.0, labels)
                 certain = certain and structure.excess == 0.0
-            exact[i] = certain
+            exact[b.i] = certain
             more = 0.0
             # equal terms cancel to the last bit
             for t in range(structure.plane(&b, truth, labels, &index[0], &sign[0])):
                 more -= sign[t] * theta[index[t]]
+            value[b.i] = structure.loss_of(&b, loss, labels)
             if slack:
-                value[i] = max(scale[i] * (1.0 + more), 0.0)
-            else:
-                value[i] = max(structure.loss_of(&b, loss, labels) + more, 0.0)
+                scale[b.i] = value[b.i]
+                more *= value[b.i]
+            value[b.i] = max(value[b.i] + more, 0.0)
 
 
 class Decoder:
@@ -631,7 +622,7 @@ class Decoder:
     def scores(self, labels):
         """Return the score of a labelling, (n_nodes,), of each block, (n_blocks,)."""
         labels = np.asarray(labels, dtype=np.int32)
-        return self.run(find_scores, (labels, np.empty(self.request.n_blocks)))[1]
+        return self.run(find_scores, (labels, np.zeros(self.request.n_blocks)))[1]
 
     def node_scores(self):
         """Return the potentials of all nodes, shape (n_nodes, n_states)."""
@@ -658,11 +649,12 @@ class Decoder:
         pairs : ndarray of shape (head rows, head columns), or None
             Weighted sums of the probabilities of pairs, by the places of their tables.
         expected : float
-            Weighted sum of the expectations of all potentials of edges beyond the head.
+            Weighted sum of the expectations of the potentials of edges, beyond the head, and of
+            the tail.
         """
         map, sums = self.request.map, {}
         rows = np.zeros((self.request.n_rows, map.stride)) if nodes else None
-        out = np.empty(self.request.n_blocks), rows, weight, sums
+        out = np.zeros(self.request.n_blocks), rows, weight, sums
         self.run(find_marginals, out)
         pairs, expected = None, 0.0
         if weight is not None:

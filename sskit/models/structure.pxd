@@ -2,6 +2,7 @@ from libc.stdint cimport int32_t, int64_t
 
 from sskit.core.capabilities cimport PlaneStore
 from sskit.core.problem cimport Problem, SlackGoal
+from sskit.core.vectors cimport Scratch
 from sskit.models.feature_map cimport FeatureMap
 
 
@@ -69,6 +70,8 @@ cdef class Structure:
     cdef readonly Py_ssize_t max_support     # entries of any plane, repeated ones counted
     cdef readonly Py_ssize_t n_labels        # of each block; 0: one for each node of the map
     cdef const SlackGoal* goal               # what candidates are for, which may be fewer then
+    cdef Scratch[double] h                   # of candidates, as `n_candidates` says; likewise g
+    cdef Scratch[double] g
 
     # where the labels of each block begin, (n_blocks + 1,)
     cdef const int64_t[::1] offsets(self, FeatureMap map)
@@ -95,12 +98,17 @@ cdef class Structure:
     # What some structures offer besides; others raise NotImplementedError.
     # slack rescaling: h[c] = <theta, m(y_c) - m(truth)> and g[c] = loss of labellings of which one
     # maximises
-    # whatever grows with both; returns their number. `take` gives the labelling of one of them.
+    # whatever grows with both; returns their number. Those with h[c] = -inf or g[c] = 0 do not count,
+    # and what misses the present goal may be left out. `take` gives the labelling of one of them.
     cdef Py_ssize_t candidates(
         self, const Block* b, NodeLoss loss, double* h, double* g
     ) except -1 nogil
     cdef int take(
         self, const Block* b, NodeLoss loss, Py_ssize_t candidate, int32_t* code
+    ) except -1 nogil
+    # the one that reaches a goal best; returns whether it counts, else the code is that of the truth
+    cdef bint choose(
+        self, const Block* b, NodeLoss loss, const SlackGoal* goal, int32_t* code
     ) except -1 nogil
     # the k best labellings by falling score, (k, n); returns how many there are
     cdef Py_ssize_t k_best(

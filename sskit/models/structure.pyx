@@ -12,7 +12,7 @@ from sskit.core.capabilities cimport StateBlocks
 from sskit.core.checks cimport all_below
 from sskit.core.direction cimport Direction
 from sskit.core.lanes cimport prefetch_memory
-from sskit.core.problem cimport CandidateSlack
+from sskit.core.problem cimport goal_value
 
 
 # What tables of nodes are to users.
@@ -244,6 +244,22 @@ cdef class Structure:
     ) except -1 nogil:
         return self.lacks("take")
 
+    cdef bint choose(
+        self, const Block* b, NodeLoss loss, const SlackGoal* goal, int32_t* code
+    ) except -1 nogil:
+        cdef Py_ssize_t c, best = -1
+        cdef double value, most = 0.0
+        self.goal = goal
+        for c in range(self.candidates(b, loss, self.h.data(), self.g.data())):
+            value = goal_value(goal, goal.offset + self.h[c], self.g[c])
+            if value > most:
+                best, most = c, value
+        if best >= 0:
+            self.take(b, loss, best, code)
+        else:
+            self.truth_code(b, &loss.truth[b.first], code)
+        return best >= 0
+
     cdef Py_ssize_t k_best(
         self, const Block* b, Py_ssize_t k, int32_t* codes, double* scores
     ) except -1 nogil:
@@ -280,6 +296,12 @@ cdef class Structure:
     def n_candidates(self, loss):
         """Return the largest number of candidates for slack rescaling; 0: there are none."""
         return 0
+
+    def make_room(self, Py_ssize_t n_candidates):
+        """Make room for so many candidates, and return their number."""
+        self.h.resize(n_candidates)
+        self.g.resize(n_candidates)
+        return n_candidates
 
     def prepare_k_best(self, k):
         """Make room for the k best labellings; return how many there can be at most.
@@ -324,9 +346,11 @@ cdef class StructuredProblem(Problem):
         What they lose.
     block_weight : ndarray of shape (n_blocks,), float64
         Weights of the blocks, summing to one.
+    *more : object
+        For subclasses.
     """
 
-    def __cinit__(self, FeatureMap map, Structure structure, NodeLoss loss, block_weight):
+    def __cinit__(self, FeatureMap map, Structure structure, NodeLoss loss, block_weight, *more):
         self.map, self.structure, self.loss = map, structure, loss
         self.offsets = structure.offsets(map)
         self.is_single = map.is_single and not structure.n_labels
@@ -454,10 +478,18 @@ cdef class StructuredProblem(Problem):
                 return i
         return -1
 
-    def slack_oracle(self):
-        """Return an oracle for slack rescaling where the structure has candidates, or None."""
-        n = self.structure.n_candidates(self.loss)
-        return StructureSlack(self, n) if n else None
+    cdef bint choose(
+        self, Py_ssize_t i, const double* theta, const SlackGoal* goal, int32_t* code,
+        double* loss
+    ) except -1 nogil:
+        cdef Block b = self.block(i, theta)
+        cdef bint counts = self.structure.choose(&b, self.loss, goal, code)
+        loss[0] = self.structure.loss_of(&b, self.loss, code) if counts else 0.0
+        return counts
+
+    def n_candidates(self):
+        """Make room for the candidates of the structure; return how many there are at most."""
+        return self.structure.make_room(self.structure.n_candidates(self.loss))
 
     def oracle_pool(self, n_jobs):
         """Return who finds answers of argmax ahead, or None, see `Problem`."""
@@ -480,35 +512,6 @@ cdef class StructuredProblem(Problem):
         own = self.structure.digest()
         whole = own | space | maps | losses | own
         return Fingerprint(whole, blocks | more | rows | self.structure.digests())
-
-
-cdef class StructureSlack(CandidateSlack):
-    """Slack rescaling for structures that find the best labelling of each loss.
-
-    Parameters
-    ----------
-    problem : StructuredProblem
-        Its structure gives the candidates.
-    n_candidates : int
-        Largest number of them.
-    """
-
-    cdef StructuredProblem bound
-
-    def __cinit__(self, StructuredProblem problem not None, n_candidates):
-        self.bound = problem
-
-    cdef Py_ssize_t candidates(
-        self, Py_ssize_t i, const double* theta, double* h, double* g
-    ) except -1 nogil:
-        cdef Block b = self.bound.block(i, theta)
-        self.bound.structure.goal = &self.goal
-        return self.bound.structure.candidates(&b, self.bound.loss, h, g)
-
-    cdef double take(self, Py_ssize_t i, Py_ssize_t c, int32_t* code) except? -1 nogil:
-        cdef Block b = self.bound.block(i, self.theta)
-        self.bound.structure.take(&b, self.bound.loss, c, code)
-        return self.bound.structure.loss_of(&b, self.bound.loss, code)
 
 
 cdef class StateStructure(Structure):

@@ -18,9 +18,13 @@ cdef class WrappedProblem(Problem):
     """
 
     cdef readonly Problem problem
+    cdef readonly object map
+    cdef readonly object structure
+    cdef readonly object loss
 
     def __cinit__(self, Problem problem, *args, **kwargs):
         self.problem = problem
+        self.map, self.structure, self.loss = problem.map, problem.structure, problem.loss
         self.exact = problem.exact
         self.costly = problem.costly
         self.lock_free = problem.lock_free

@@ -3,6 +3,9 @@
 import numpy as np
 
 from helpers.paper import Enumerated
+from sskit.models.feature_map import FeatureMap
+from sskit.models.features import no_features
+from sskit.models.structure import NodeLoss, StateStructure, StructuredProblem
 
 
 def slack_pairs(pairs):
@@ -23,3 +26,15 @@ def random_points(rng, kind):
     if kind == "flat":
         theta = rng.uniform(0.5, 1.5, size=m) / np.maximum(g, 0.1) - 1.0
     return np.concatenate([[0.0], g]), np.concatenate([[0.0], theta])
+
+
+def points(losses):
+    """A block whose label k has the loss g[k] and, at theta = h and offset 0, the margin h[k].
+
+    Label 0 is the truth, of the loss 0.
+    """
+    n = len(losses)
+    feature_map = FeatureMap(no_features(1), np.arange(2), n)
+    truth, one = np.zeros(1, dtype=np.int32), np.ones(1)
+    loss = NodeLoss(truth, one, n, np.asarray(losses)[None], by_node=True)
+    return StructuredProblem(feature_map, StateStructure(n), loss, one)

@@ -81,14 +81,6 @@ class EdgeScores(NamedTuple):
     features: np.ndarray
     weights: np.ndarray
 
-    def tables(self, start, stop):
-        """Return the scores of the edges start .. stop - 1, (stop - start, S, S)."""
-        rows, n_states = self.features[start:stop], self.weights.shape[-1]
-        if isinstance(rows, np.ndarray):
-            rows = rows.astype(np.float64, copy=False)
-        found = rows @ self.weights.reshape(len(self.weights), -1)
-        return found.reshape(-1, n_states, n_states)
-
 
 class Inference(NamedTuple):
     """What `Scores.infer` returns.
@@ -221,11 +213,6 @@ class Scores:
             *ends @ own,
         )  # fmt: skip
 
-    def _edge_tables(self, i):
-        """Return the scores of the features of the edges of sequence i, which has tokens."""
-        before = np.count_nonzero(self.filled[:i])
-        return self.edge_scores.tables(self.offsets[i] - before, self.offsets[i + 1] - before - 1)
-
     def neighbours(self, calibration, potentials, i):
         """Return the probabilities of the states of a sequence, of pairs and of three in a row.
 
@@ -247,7 +234,13 @@ class Scores:
         """
         nodes, table = potentials[0][self.offsets[i] : self.offsets[i + 1]], potentials[1][0]
         if self.edge_scores is not None:
-            table = table + calibration.pairs * self._edge_tables(i)
+            features, weights = self.edge_scores
+            first = self.offsets[i] - np.count_nonzero(self.filled[:i])
+            rows = features[first : first + len(nodes) - 1]
+            if isinstance(rows, np.ndarray):
+                rows = rows.astype(np.float64, copy=False)
+            scores = rows @ weights.reshape(len(weights), -1)
+            table = table + calibration.pairs * scores.reshape(-1, *table.shape)
         if self.triples is None:
             return *PaddedChain(nodes, table).marginals(True)[1:3], None
         triples = make_triple_table(calibration.pairs * self.triples)
@@ -301,8 +294,6 @@ class Scores:
         -------
         found : Inference
         """
-        if weight is not None and self.triples is not None:
-            return self._sums_of_triples(calibration, possible, weight)
         blocks = np.ones(len(self.offsets) - 1, dtype=bool) if self.forest else self.filled
         log_z, weights, pairs = np.zeros(len(blocks)), None, None
         if weight is not None:
@@ -312,27 +303,6 @@ class Scores:
         if weight is not None:
             pairs = PairSums(counts.reshape(self.tables.shape), expected / calibration.pairs)
         return Inference(log_z, table, pairs)
-
-    def _sums_of_triples(self, calibration, possible, weight):
-        """Return what `infer` does, with the sums of pairs, where three states in a row score."""
-        nodes, tables = self.arrays(calibration, possible)
-        triples = make_triple_table(calibration.pairs * self.triples)
-        log_z, further = np.zeros(len(weight)), 0.0
-        marginals, counts = np.zeros(nodes.shape), np.zeros(self.tables.shape)
-        for i in np.flatnonzero(self.filled):
-            rows, table = slice(self.offsets[i], self.offsets[i + 1]), tables[0]
-            if self.edge_scores is not None:
-                edges = self._edge_tables(i)
-                table = table + calibration.pairs * edges
-            chain = PaddedChain(nodes[rows], table, triples)
-            log_z[i], marginals[rows], pairs, sums = chain.marginals(True, False)
-            if log_z[i] == -np.inf:
-                continue
-            counts[0] += weight[i] * pairs.sum(axis=0)
-            further += weight[i] * np.vdot(sums, self.triples)
-            if self.edge_scores is not None:
-                further += weight[i] * np.vdot(pairs, edges)
-        return Inference(log_z, marginals, PairSums(counts, further))
 
     def sample(self, calibration, uniform, possible=None, n_jobs=None):
         """Return labellings drawn by numbers of [0, 1), both (n_samples, N)."""

@@ -290,20 +290,13 @@ def check_lengths(lengths, allowed, allowed_start, allowed_end):
     """
     if allowed is None:
         return
-    # the sets of labels that are reached repeat themselves from some length on
-    reached, place, possible = allowed_start, {}, []
+    reached, possible = allowed_start, []
     for _ in range(int(lengths.max())):
-        cycle = place.setdefault(reached.tobytes(), len(possible))
-        if cycle < len(possible):
+        possible.append((reached & allowed_end).any())
+        before, reached = reached, allowed[reached].any(axis=0)
+        if (reached == before).all():  # all that are longer end like this one
             break
-        possible.append(bool((reached & allowed_end).any()))
-        reached = allowed[reached].any(axis=0)
-    if all(possible):
-        return
-    before = lengths - 1
-    beyond = before >= len(possible)
-    before[beyond] = cycle + (before[beyond] - cycle) % (len(possible) - cycle)
-    wrong = lengths[~np.array(possible)[before]]
+    wrong = lengths[~np.array(possible)[np.minimum(lengths, len(possible)) - 1]]
     if len(wrong):
         raise ValueError(f"transitions allow no labelling of a sequence of length {wrong.min()}")
 

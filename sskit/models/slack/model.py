@@ -8,14 +8,11 @@ from sklearn.base import BaseEstimator
 
 from sskit._numbers import capped
 from sskit._public import PublicMixin
-from sskit.models.slack.problem import AngularSearch, BisectingSearch, ExactSearch, SlackProblem
+from sskit.models.slack.problem import AngularSearch, BisectingSearch, ExactSearch, rescaled
 
 SEARCHES = {"exact": ExactSearch, "angular": AngularSearch, "bisecting": BisectingSearch}
-# What a search asks of a problem, and how users know it.
-NEEDS = {
-    "exact": ("has_product", "an exact oracle for slack rescaling"),
-    "angular": ("has_cone", "a constrained oracle"),
-}
+# Searches that need candidates, and how users know these.
+NEEDS = {"exact": "an exact oracle for slack rescaling", "angular": "a constrained oracle"}
 
 
 class SlackRescaling(PublicMixin, BaseEstimator):
@@ -135,14 +132,13 @@ class SlackRescaling(PublicMixin, BaseEstimator):
             If a parameter is wrong, or the problem has not got what the search needs.
         """
         self.check()
-        name, oracle = self.search, problem.slack_oracle()
-        able = {name: getattr(oracle, attribute, False) for name, (attribute, _) in NEEDS.items()}
+        name, able = self.search, problem.n_candidates() > 0
         if name == "auto":
-            name = next((name for name in NEEDS if able[name]), "bisecting")
-        if not able.get(name, True):
+            name = "exact" if able else "bisecting"
+        if name in NEEDS and not able:
             raise ValueError(
-                f"search={name!r} needs {NEEDS[name][1]}, which this model with this loss does "
+                f"search={name!r} needs {NEEDS[name]}, which this model with this loss does "
                 "not have; use 'auto' or 'bisecting'"
             )
         limit = sys.maxsize if self.max_queries is None else capped(self.max_queries, sys.maxsize)
-        return SlackProblem(problem, SEARCHES[name](problem, float(self.tol), limit))
+        return rescaled(SEARCHES[name](problem, float(self.tol), limit))

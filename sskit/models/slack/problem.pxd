@@ -1,7 +1,7 @@
 from libc.stdint cimport int32_t, int64_t
 
-from sskit.core.capabilities cimport SlackOracle
 from sskit.core.problem cimport Problem
+from sskit.models.structure cimport StructuredProblem
 
 
 cdef class SlackSearch:
@@ -22,7 +22,6 @@ cdef class SlackSearch:
     """
 
     cdef Problem problem
-    cdef SlackOracle oracle               # of the problem; one that can do nothing if it has none
     cdef readonly double tol              # stop where bound <= (1 + tol) best, but for rounding
     cdef readonly Py_ssize_t max_queries  # of one search
     cdef readonly bint exact              # is the answer always a maximiser?
@@ -62,21 +61,19 @@ cdef class SlackSearch:
     cdef double first_weight(self) noexcept nogil
 
 
-cdef class SlackProblem(Problem):
+cdef class SlackProblem(StructuredProblem):
     """Another problem under slack rescaling: block i has max_y L_i(y) (1 - <w, psi_i(y)>).
 
     The plane of a labelling with psi and loss L there is (L psi, L) here, so argmax maximises
     L (loss_weight - <psi, theta>). Its code is that of the labelling and the bits of L; the
-    truth, and any labelling without loss, has the plane (0, 0). All else passes through.
+    truth, and any labelling without loss, has the plane (0, 0). All else is that of the other problem.
 
     What argmax found last for a block is held, and is where its next search begins; forks share
     it, and the memory of it. The inner problem keeps it, as it knows only its own last answer.
     Where a search may miss the maximum, its bound of the product says by how much (`excess`).
-    There is no oracle pool: what that of the inner problem finds ahead are other maxima.
     """
 
-    cdef readonly Problem problem
-    cdef readonly SlackSearch search
+    cdef readonly SlackSearch search     # asks the other problem
     cdef int32_t[::1] held               # codes of the answers held, block after block
     cdef const int64_t[::1] places       # (n_blocks + 1,) where they begin
     cdef list counters                   # n_queries of the searches of all forks

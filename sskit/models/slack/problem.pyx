@@ -10,7 +10,7 @@ from libc.math cimport INFINITY, sqrt
 from libc.string cimport memcpy
 from libcpp.utility cimport pair
 
-from sskit.core.direction cimport Direction
+from sskit.core.problem cimport SlackGoal
 from sskit.core.vectors cimport priority_queue
 
 # Numbers that are closer than this, relatively, are equal: rounding.
@@ -42,7 +42,7 @@ cdef class SlackSearch:
 
     def __cinit__(self, Problem problem, double tol, Py_ssize_t max_queries):
         self.problem = problem
-        self.oracle = problem.slack_oracle() or SlackOracle()
+        problem.n_candidates()
         self.tol, self.max_queries = tol, max_queries
         self.exact, self.lock_free = False, problem.lock_free
         self.bounds = problem.exact or problem.bounds
@@ -106,12 +106,12 @@ cdef class SlackSearch:
 
 
 cdef class ExactSearch(SlackSearch):
-    """No search: the problem has an oracle for the product itself.
+    """No search: the problem has candidates for the largest product.
 
     Parameters
     ----------
     problem : Problem
-        Its slack oracle has ``argmax_slack``.
+        Has candidates.
     tol : float
         Not needed.
     max_queries : int
@@ -121,11 +121,11 @@ cdef class ExactSearch(SlackSearch):
     def __cinit__(self, Problem problem, double tol, Py_ssize_t max_queries):
         # an oracle for the product that misses the maximum says nothing of what it missed
         self.exact, self.bounds = problem.exact, False
-        self.lock_free = problem.lock_free and self.oracle.lock_free
 
     cdef int search(self) except -1 nogil:
+        cdef SlackGoal goal = SlackGoal(True, self.offset, 1.0, 0.0, INFINITY)
         self.n_asked = 1
-        self.oracle.argmax_slack(self.i, self.theta, self.offset, &self.code[0], &self.g)
+        self.problem.choose(self.i, self.theta, &goal, &self.code[0], &self.g)
         self.meet()
         self.bound = self.best
         return 0
@@ -148,7 +148,7 @@ cdef class AngularSearch(SlackSearch):
     Parameters
     ----------
     problem : Problem
-        Its slack oracle has ``argmax_within``.
+        Has candidates.
     tol : float
         The answer is proven to be good up to this share; 0 makes the search exact.
     max_queries : int
@@ -158,7 +158,6 @@ cdef class AngularSearch(SlackSearch):
     cdef priority_queue[Cone] cones
 
     def __cinit__(self, Problem problem, double tol, Py_ssize_t max_queries):
-        self.lock_free = problem.lock_free and self.oracle.lock_free
         # the constrained oracle does not say how much it misses, so its cones bound nothing then
         self.exact = problem.exact and tol == 0.0 and max_queries == sys.maxsize
         self.bounds = problem.exact and not self.exact
@@ -181,11 +180,10 @@ cdef class AngularSearch(SlackSearch):
 
     # ask about a cone, and replace it by the parts of it where better labels may be
     cdef int split(self, double lower, double upper, double bound, double lam) except -1 nogil:
+        cdef SlackGoal goal = SlackGoal(False, self.offset, lam, lower, upper)
         cdef double value, root, middle = 1.0 / lam, steep, flat
         self.n_asked += 1
-        if not self.oracle.argmax_within(
-            self.i, self.theta, self.offset, lam, lower, upper, &self.code[0], &self.g
-        ):
+        if not self.problem.choose(self.i, self.theta, &goal, &self.code[0], &self.g):
             return 0
         self.meet()
         value = self.h + lam * self.g
@@ -290,29 +288,25 @@ cdef class BisectingSearch(SlackSearch):
                 return 0
 
 
-cdef class SlackProblem(Problem):
+cdef class SlackProblem(StructuredProblem):
     """A problem under slack rescaling.
 
     Parameters
     ----------
-    problem : Problem
-        The same under margin rescaling.
+    map, structure, loss, block_weight : object
+        Of the same under margin rescaling.
     search : SlackSearch
-        Finds the answers of argmax; asks this problem.
+        Finds the answers of argmax; asks that problem.
     other : SlackProblem, default=None
         That of which this is a fork: what its blocks hold is shared.
     """
 
-    def __cinit__(self, Problem problem, SlackSearch search, SlackProblem other=None):
+    def __cinit__(self, map, structure, loss, block_weight, SlackSearch search,
+                  SlackProblem other=None):
         cdef Py_ssize_t i
-        self.problem, self.search = problem, search
-        self.n_blocks, self.n_weights = problem.n_blocks, problem.n_weights
-        self.max_statistics, self.max_support = problem.max_statistics, problem.max_support
-        self.max_code_length = problem.max_code_length + BITS
-        self.exact, self.bounds = search.exact, search.bounds
-        self.lock_free, self.costly = search.lock_free, problem.costly
-        self.space, self.plane_store = problem.space, problem.plane_store
-        self.block_weight = problem.block_weight
+        self.search, self.exact, self.bounds = search, search.exact, search.bounds
+        self.lock_free, self.costly = search.lock_free, search.problem.costly
+        self.max_code_length += BITS
         if other is not None:
             self.places, self.held, self.counters = other.places, other.held, other.counters
             self.counters.append(search.n_queries)
@@ -324,22 +318,13 @@ cdef class SlackProblem(Problem):
         for i in range(self.n_blocks):
             self.truth(i, &self.held[self.places[i]])
 
-    cdef int scores(self, Py_ssize_t i, const double* w, double* theta) except -1 nogil:
-        return self.problem.scores(i, w, theta)
-
-    cdef int scores_at(
-        self, Py_ssize_t i, const double* w, const int32_t* index, Py_ssize_t count,
-        double* theta
-    ) except -1 nogil:
-        return self.problem.scores_at(i, w, index, count, theta)
-
     cdef int argmax(
         self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* code, double* loss
     ) except -1 nogil:
-        cdef Py_ssize_t size = self.problem.code_length(i)
+        cdef Py_ssize_t size = self.code_length(i) - BITS
         cdef int32_t* held = &self.held[self.places[i]]
         self.search.find(i, theta, loss_weight, held, loss_of(held + size))
-        self.problem.plane_store.forget(i, held)
+        self.plane_store.forget(i, held)
         loss[0] = self.search.best_g
         memcpy(held, &self.search.best_code[0], size * sizeof(int32_t))
         memcpy(held + size, loss, sizeof(double))
@@ -351,57 +336,31 @@ cdef class SlackProblem(Problem):
     cdef Py_ssize_t plane(
         self, Py_ssize_t i, const int32_t* code, int32_t* index, double* value
     ) except -1 nogil:
-        cdef Py_ssize_t e, n = self.problem.plane(i, code, index, value)
-        cdef double loss = loss_of(code + self.problem.code_length(i))
+        cdef Py_ssize_t e, n = StructuredProblem.plane(self, i, code, index, value)
+        cdef double loss = loss_of(code + self.code_length(i) - BITS)
         for e in range(n):
             value[e] *= loss
         return n if loss > 0.0 else 0
 
+    # behind a labelling the bits of any number
     cdef Py_ssize_t code_length(self, Py_ssize_t i) noexcept nogil:
-        return self.problem.code_length(i) + BITS
+        return StructuredProblem.code_length(self, i) + BITS
 
     cdef int truth(self, Py_ssize_t i, int32_t* code) except -1 nogil:
         cdef double loss = 0.0
-        self.problem.truth(i, code)
-        memcpy(code + self.problem.code_length(i), &loss, sizeof(double))
+        StructuredProblem.truth(self, i, code)
+        memcpy(code + self.code_length(i) - BITS, &loss, sizeof(double))
         return 0
-
-    cdef bint knows(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
-        return self.problem.knows(i, code)    # behind them the bits of any number
-
-    cdef int scatter(
-        self, Py_ssize_t i, Direction delta, double step, double* v
-    ) except -1 nogil:
-        return self.problem.scatter(i, delta, step, v)
-
-    cdef double scatter_growing(
-        self, Py_ssize_t i, Direction delta, double step, double* v
-    ) noexcept nogil:
-        return self.problem.scatter_growing(i, delta, step, v)
-
-    cdef int clip(
-        self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
-        const double* upper, double* w
-    ) except -1 nogil:
-        self.problem.clip(i, delta, v, lower, upper, w)
-        return 0
-
-    cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
-        return self.problem.sqnorm(i, delta)
-
-    cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
-        self.problem.prefetch(i)
 
     cpdef Problem fork(self):
-        cdef Problem problem = self.problem.fork()
-        return SlackProblem(problem, self.search.fork(problem), self)
+        return rescaled(self.search.fork(self.search.problem.fork()), self)
 
     def restrict(self, blocks, block_weight):
-        """Return the same for some blocks of the inner problem alone."""
-        cdef Problem problem = self.problem.restrict(blocks, block_weight)
-        cdef SlackProblem other = SlackProblem(problem, self.search.fork(problem))
+        """Return the same for some blocks of the other problem alone."""
+        cdef SlackSearch search = self.search.fork(self.search.problem.restrict(blocks, block_weight))
         # its queries are counted here, at once and for all parts
-        other.search.n_queries = self.search.n_queries
+        other = rescaled(search)
+        search.n_queries = self.search.n_queries
         return other
 
     def n_queries(self, n_calls):
@@ -409,9 +368,26 @@ cdef class SlackProblem(Problem):
         return int(np.sum(self.counters))
 
     def fingerprint(self):
-        """Return by what the inner problem is known again, and that its planes are scaled."""
-        inner = self.problem.fingerprint()
+        """Return by what the other problem is known again, and that its planes are scaled."""
+        inner = self.search.problem.fingerprint()
         return Fingerprint(inner.whole | {"rescaling": "slack"}, inner.blocks)
+
+    def oracle_pool(self, n_jobs):
+        """Return None: what the pool of the other problem finds ahead are other maxima."""
+
+    def decomposition(self):
+        """Return None: products are no sums over factors."""
+
+    def state_blocks(self):
+        """Return None: planes are no states, they are scaled."""
+
+
+def rescaled(SlackSearch search, other=None):
+    """Return the problem of a search under slack rescaling; see `SlackProblem`."""
+    problem = search.problem
+    return SlackProblem(
+        problem.map, problem.structure, problem.loss, problem.block_weight, search, other
+    )
 
 
 cdef double loss_of(const int32_t* bits) noexcept nogil:

@@ -115,16 +115,13 @@ cdef class PaddedChain:
             self.oracle.max_marginals(self.chain, &out[0, 0])
         return scores[:, : self.n_states].copy()
 
-    def marginals(self, bint wants_pairs, triples=None):
+    def marginals(self, bint return_pairs, bint return_triples=False):
         """Return sums over all labellings.
 
         Parameters
         ----------
-        wants_pairs : bool
-            Whether the probabilities of pairs are wanted.
-        triples : bool, default=None
-            Whether those of three states in a row are wanted by place, or as a sum over places;
-            None: neither.
+        return_pairs, return_triples : bool
+            Whether the probabilities of pairs, and of three states in a row, are wanted.
 
         Returns
         -------
@@ -135,32 +132,30 @@ cdef class PaddedChain:
         pairs : ndarray of shape (n_nodes - 1, n_states, n_states)
             Those of states of neighbours, or none.
         triples : ndarray of shape (n_nodes - 2, n_states, n_states, n_states)
-            Those of three states in a row, one table if it is a sum; or none.
+            Those of three states in a row, or none.
         """
-        cdef Py_ssize_t K = self.n_states, size = K * self.stride, step = 0, n_sums = 0
-        if triples:
-            step, n_sums = K * size, max(self.n_nodes - 2, 0)
-        elif triples is not None:
-            n_sums = 1
+        cdef Py_ssize_t K = self.n_states, size = K * self.stride, n_triples = 0
+        if return_triples:
+            n_triples = max(self.n_nodes - 2, 0)
         marginals = np.empty((self.n_nodes, self.stride))
-        pairs = np.zeros((self.n_nodes - 1 if wants_pairs else 0, K, self.stride))
-        sums = np.zeros((n_sums, K, K, self.stride))
+        pairs = np.zeros((self.n_nodes - 1 if return_pairs else 0, K, self.stride))
+        triples = np.zeros((n_triples, K, K, self.stride))
         cdef double[:, ::1] out = marginals
         cdef double[:, :, ::1] pair_view = pairs
-        cdef double[:, :, :, ::1] triple_view = sums
+        cdef double[:, :, :, ::1] triple_view = triples
         cdef double* pair_out = NULL
         cdef double* triple_out = NULL
         cdef double log_sum
         if len(pairs):
             pair_out = &pair_view[0, 0, 0]
-        if n_sums:
+        if n_triples:
             triple_out = &triple_view[0, 0, 0, 0]
         with nogil:
             self.oracle.begin(self.chain)
             log_sum = self.oracle.forward(self.chain)
             if log_sum > -INFINITY:
-                self.oracle.backward(&out[0, 0], pair_out, size, triple_out, step)
-        return log_sum, *(np.ascontiguousarray(some[..., :K]) for some in (marginals, pairs, sums))
+                self.oracle.backward(&out[0, 0], pair_out, size, triple_out, K * size)
+        return log_sum, *(np.ascontiguousarray(some[..., :K]) for some in (marginals, pairs, triples))
 
 
 def viterbi(nodes, transitions, *, truth=None, cost=1.0):
@@ -725,7 +720,7 @@ def second_order_marginals(
     check_switch(return_pairs, "return_pairs")
     check_switch(return_triples, "return_triples")
     chain = of_second_order(*check_chain(nodes, transitions, triples)[:3])
-    log_sum, marginals, pairs, sums = chain.marginals(return_pairs, return_triples or None)
+    log_sum, marginals, pairs, sums = chain.marginals(return_pairs, return_triples)
     check_allowed(log_sum > -INFINITY, len(marginals))
     return log_sum, marginals, *[pairs] * return_pairs, *[sums] * return_triples
 

@@ -86,7 +86,7 @@ def test_costs_of_pairs_of_states(form, mean):
     table = rng.integers(4, size=(3, 3)) * (1.0 - np.eye(3))
     toy = bind_chains(X, y, 3, form, mean=mean, table=table)
     check_problem(toy.problem, 0)
-    assert toy.problem.decomposition() is None and toy.problem.slack_oracle() is None
+    assert toy.problem.decomposition() is None and toy.problem.n_candidates() == 0
     probe = ProblemProbe(toy.problem)
     for scale in (0.0, 1e-300, 1.0, 1e150):
         w = rng.normal(scale=scale, size=toy.pairs.d)

@@ -119,7 +119,7 @@ def test_without_triples_it_is_the_first_order():
 def test_what_it_has_not():
     problem = bind()[1]
     assert problem.decomposition() is None
-    assert problem.slack_oracle() is None
+    assert problem.n_candidates() == 0
 
 
 def test_too_many_labels_are_refused():

@@ -146,7 +146,7 @@ def test_planes_of_structures_are_saved_with_their_losses():
         for value, same in zip(rest, rest_again, strict=True):
             np.testing.assert_array_equal(value, same)
     assert n_planes > 6
-    assert other.problem.plane_store.n_planes >= n_planes
+    assert other.plane_store.n_planes >= n_planes
 
 
 def check_fields(problem):

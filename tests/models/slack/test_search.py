@@ -4,8 +4,8 @@ import sys
 
 import numpy as np
 import pytest
-from helpers.slack import random_points
-from sskit_probes.slack_probe import Points
+from helpers.slack import points, random_points
+from sskit_probes.slack_probe import choose, search
 
 from sskit.models.slack.model import SEARCHES
 
@@ -18,9 +18,9 @@ def trials(name, n_trials, tol=0.0, limit=NO_LIMIT, seed=0):
     rng = np.random.default_rng(seed)
     for trial in range(n_trials):
         g, theta = random_points(rng, KINDS[trial % 3])
-        points, known = Points(g), int(rng.integers(len(g))) if trial % 2 else 0
+        problem, known = points(g), int(rng.integers(len(g))) if trial % 2 else 0
         phi = g * np.maximum(1.0 + theta, 0.0)
-        yield phi, *points.search(SEARCHES[name](points, tol, limit), theta, 1.0, known)
+        yield phi, *search(SEARCHES[name](problem, tol, limit), theta, 1.0, known)
 
 
 def check_searches(name, n_trials):
@@ -54,9 +54,9 @@ def test_bisecting_sees_the_upper_hull():
         m = int(rng.integers(2, 20))
         angle = np.sort(rng.uniform(0.0, np.pi / 2, size=m))
         g, h = np.sin(angle), np.cos(angle)  # all of them are vertices
-        points = Points(np.concatenate([[0.0], g]))
-        search = SEARCHES["bisecting"](points, 0.0, NO_LIMIT)
-        _, best, bound, n_queries = points.search(search, np.concatenate([[0.0], h - 1.0]))
+        problem = points(np.concatenate([[0.0], g]))
+        asked = SEARCHES["bisecting"](problem, 0.0, NO_LIMIT)
+        _, best, bound, n_queries = search(asked, np.concatenate([[0.0], h - 1.0]))
         assert best <= (g * h).max() * (1 + 1e-9) <= bound * (1 + 1e-8)
         assert best >= 0.8 * (g * h).max()
         assert n_queries <= 20
@@ -66,9 +66,9 @@ def test_theorem_1():
     """Three labels, two of which hide the one that is best by far from all lambda-oracles."""
     M = 10.0
     g, h = np.array([0.0, 1 / M, M, 0.499 * M]), np.array([1.0, M, 1 / M, 0.499 * M])
-    points = Points(g)
+    problem = points(g)
     for name, cls in SEARCHES.items():
-        label, best, bound, _ = points.search(cls(points, 0.0, NO_LIMIT), h - 1.0)
+        label, best, bound, _ = search(cls(problem, 0.0, NO_LIMIT), h - 1.0)
         assert bound >= (0.499 * M) ** 2 * (1 - 1e-9)
         if name in ("exact", "angular"):
             assert label == 3
@@ -84,9 +84,9 @@ def test_a_known_label_next_to_an_axis(name, known):
     """It says where to begin: at a lam that is far off."""
     g = np.array([0.0, 1.0, 1e-18, 2.0, 0.1, 20.0])
     h = np.array([0.0, 1e-18, 1.0, 3.0, 10.0, 0.01])
-    points = Points(g)
-    search = SEARCHES[name](points, 0.0, NO_LIMIT)
-    label, best, bound, n_queries = points.search(search, h, 0.0, known)
+    problem = points(g)
+    asked = SEARCHES[name](problem, 0.0, NO_LIMIT)
+    label, best, bound, n_queries = search(asked, h, 0.0, known)
     assert label == 3
     assert best == pytest.approx(6.0)
     assert bound == pytest.approx(6.0)
@@ -120,16 +120,16 @@ def test_the_known_label_counts(name):
     for trial in range(200):
         g, theta = random_points(rng, KINDS[trial % 3])
         phi = g * np.maximum(1.0 + theta, 0.0)
-        points, known = Points(g), int(phi.argmax())
-        _, best, _, _ = points.search(SEARCHES[name](points, 0.0, 1), theta, 1.0, known)
+        problem, known = points(g), int(phi.argmax())
+        _, best, _, _ = search(SEARCHES[name](problem, 0.0, 1), theta, 1.0, known)
         assert best == pytest.approx(phi.max(), rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", sorted(SEARCHES))
 def test_no_label_counts(name):
-    points = Points(np.array([0.0, 1.0, 2.0]))
+    problem = points(np.array([0.0, 1.0, 2.0]))
     for theta in ([0.0, -1.0, -2.0], [0.0, -5.0, -1.0]):
-        label, best, _, _ = points.search(SEARCHES[name](points, 0.0, NO_LIMIT), theta)
+        label, best, _, _ = search(SEARCHES[name](problem, 0.0, NO_LIMIT), theta)
         assert (label, best) == (0, 0.0)
 
 
@@ -141,9 +141,9 @@ def test_other_offsets(name, offset):
     for _ in range(100):
         g, theta = random_points(rng, "any")
         phi = g * np.maximum(offset + theta, 0.0)
-        points = Points(g)
-        label, best, bound, n_queries = points.search(
-            SEARCHES[name](points, 0.0, NO_LIMIT), theta, offset
+        problem = points(g)
+        label, best, bound, n_queries = search(
+            SEARCHES[name](problem, 0.0, NO_LIMIT), theta, offset
         )
         assert best == pytest.approx(phi[label], rel=1e-9, abs=1e-9)
         assert bound >= phi.max() * (1 - 1e-9)
@@ -153,11 +153,11 @@ def test_other_offsets(name, offset):
 
 
 def test_which_searches_are_exact():
-    points = Points(np.array([0.0, 1.0]))
-    exact = {name for name, cls in SEARCHES.items() if cls(points, 0.0, NO_LIMIT).exact}
+    problem = points(np.array([0.0, 1.0]))
+    exact = {name for name, cls in SEARCHES.items() if cls(problem, 0.0, NO_LIMIT).exact}
     assert exact == {"exact", "angular"}
-    assert not SEARCHES["angular"](points, 0.1, NO_LIMIT).exact
-    assert not SEARCHES["angular"](points, 0.0, 10).exact
+    assert not SEARCHES["angular"](problem, 0.1, NO_LIMIT).exact
+    assert not SEARCHES["angular"](problem, 0.0, 10).exact
 
 
 # ---- choosing among candidates -----------------------------------------------------------------
@@ -189,7 +189,7 @@ def test_the_best_candidate(cone, offset):
         if trial % 2:  # numbers of few values: many ties, margins and losses of zero
             g, theta = np.round(g), np.round(theta)
         label, counts = enumerated(g, offset + theta, cone)
-        assert Points(g).best(theta, offset, cone) == (label, g[label], counts)
+        assert choose(points(g), theta, offset, cone) == (label, g[label], counts)
         found.append(counts)
     assert any(found) == (cone is None or cone[1] < cone[2])
     assert not all(found)
@@ -197,8 +197,8 @@ def test_the_best_candidate(cone, offset):
 
 def test_candidates_that_are_no_labels():
     """Where there is no label with a loss, its margin is -inf."""
-    points = Points(np.array([0.0, 1.0, 2.0]))
+    problem = points(np.array([0.0, 1.0, 2.0]))
     theta = np.array([0.0, -np.inf, 1.0])
     for cone in (None, *CONES[:1]):
-        assert points.best(theta, 1.0, cone) == (2, 2.0, True)
-        assert points.best(np.array([0.0, -np.inf, -np.inf]), 1.0, cone) == (0, 0.0, False)
+        assert choose(problem, theta, 1.0, cone) == (2, 2.0, True)
+        assert choose(problem, np.array([0.0, -np.inf, -np.inf]), 1.0, cone) == (0, 0.0, False)

@@ -125,14 +125,6 @@ cdef class Request:
         self.map.common_scores(&self.weights[0], &theta[0])
         return np.asarray(theta)
 
-    def potentials(self, Py_ssize_t i):
-        """Return the potentials of a block, as the map lays them out."""
-        theta = self.begin()
-        cdef double[::1] out = theta
-        cdef Block b
-        self.load(i, &out[0], &b)
-        return theta
-
     def is_modest(self):
         """Return whether features and weights are so small that no score can overflow."""
         cdef FeatureRows rows
@@ -261,7 +253,7 @@ def find_max_marginals(Request request, Py_ssize_t start, Py_ssize_t stop,
     """Write the max-marginals of the blocks start .. stop - 1, padded."""
     cdef double[::1] theta = request.begin()
     cdef Block b = request.before(start)
-    if not request.structure.prepare_max_marginals(theta) and not request.forbids:
+    if not request.structure.prepare_marginals(theta) and not request.forbids:
         return search_max_marginals(request, start, stop, out)
     with nogil:
         while request.next(stop, &theta[0], &b):

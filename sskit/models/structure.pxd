@@ -98,15 +98,15 @@ cdef class Structure:
     # What some structures offer besides; others raise NotImplementedError.
     # slack rescaling: h[c] = <theta, m(y_c) - m(truth)> and g[c] = loss of labellings of which one
     # maximises
-    # whatever grows with both; returns their number. Those with h[c] = -inf or g[c] = 0 do not count,
-    # and what misses the present goal may be left out. `take` gives the labelling of one of them.
+    # whatever grows with both; returns their number. Those with h[c] = -inf or g[c] = 0 do not
+    # count, and what misses the present goal may be left out. `take` gives the labelling of one.
     cdef Py_ssize_t candidates(
         self, const Block* b, NodeLoss loss, double* h, double* g
     ) except -1 nogil
     cdef int take(
         self, const Block* b, NodeLoss loss, Py_ssize_t candidate, int32_t* code
     ) except -1 nogil
-    # the one that reaches a goal best; returns whether it counts, else the code is that of the truth
+    # the one that reaches a goal best; False, and the code of the truth, if none counts
     cdef bint choose(
         self, const Block* b, NodeLoss loss, const SlackGoal* goal, int32_t* code
     ) except -1 nogil

@@ -310,15 +310,12 @@ cdef class Structure:
         """
         return 0
 
-    def prepare_max_marginals(self, theta):
-        """Work out what max-marginals of all blocks have in common, with these potentials.
+    def prepare_marginals(self, theta):
+        """Work out what marginals and max-marginals of all blocks have in common.
 
         A structure of a user's own that has `max_marginals` returns True: else they too are
         searched for.
         """
-
-    def prepare_marginals(self, theta):
-        """Work out what sums over labellings of all blocks have in common, likewise."""
 
     def oracle_pool(self, n_jobs):
         """Return who finds the best labellings ahead, see `Problem`, or None."""

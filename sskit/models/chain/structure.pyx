@@ -198,15 +198,11 @@ cdef class ChainStructure(Structure):
     ) except -1 nogil:
         return self.oracle.k_best(self.chain(b), k, codes, scores)
 
-    def prepare_max_marginals(self, const double[::1] theta):
+    def prepare_marginals(self, const double[::1] theta):
         """Transpose the tables that all blocks share."""
         cdef Block b
         b.i, b.n, b.theta = 0, 0, &theta[0]
         self.oracle.begin(self.chain(&b))
-
-    def prepare_marginals(self, const double[::1] theta):
-        """Likewise."""
-        self.prepare_max_marginals(theta)
 
     cdef int max_marginals(self, const Block* b, double* out) except -1 nogil:
         self.oracle.max_marginals(self.chain(b), out)

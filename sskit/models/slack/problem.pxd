@@ -66,7 +66,8 @@ cdef class SlackProblem(StructuredProblem):
 
     The plane of a labelling with psi and loss L there is (L psi, L) here, so argmax maximises
     L (loss_weight - <psi, theta>). Its code is that of the labelling and the bits of L; the
-    truth, and any labelling without loss, has the plane (0, 0). All else is that of the other problem.
+    truth, and any labelling without loss, has the plane (0, 0). All else is that of the other
+    problem.
 
     What argmax found last for a block is held, and is where its next search begins; forks share
     it, and the memory of it. The inner problem keeps it, as it knows only its own last answer.

@@ -357,7 +357,8 @@ cdef class SlackProblem(StructuredProblem):
 
     def restrict(self, blocks, block_weight):
         """Return the same for some blocks of the other problem alone."""
-        cdef SlackSearch search = self.search.fork(self.search.problem.restrict(blocks, block_weight))
+        cdef Problem problem = self.search.problem.restrict(blocks, block_weight)
+        cdef SlackSearch search = self.search.fork(problem)
         # its queries are counted here, at once and for all parts
         other = rescaled(search)
         search.n_queries = self.search.n_queries

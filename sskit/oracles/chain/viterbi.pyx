@@ -155,7 +155,8 @@ cdef class PaddedChain:
             log_sum = self.oracle.forward(self.chain)
             if log_sum > -INFINITY:
                 self.oracle.backward(&out[0, 0], pair_out, size, triple_out, K * size)
-        return log_sum, *(np.ascontiguousarray(some[..., :K]) for some in (marginals, pairs, triples))
+        found = marginals, pairs, triples
+        return log_sum, *(np.ascontiguousarray(some[..., :K]) for some in found)
 
 
 def viterbi(nodes, transitions, *, truth=None, cost=1.0):

@@ -70,7 +70,6 @@ cdef class SegmentStructure(Structure):
     cdef double[::1] lengths                 # (max_length, stride)
     cdef double[::1] apart                   # (longest, max_length, stride) of whole segments
     cdef double[::1] transitions             # (n_states, stride)
-    cdef double[::1] ends                    # (2, stride)
     cdef int32_t[::1] bonus_state            # (longest,)
     cdef int32_t[::1] bonus_length
     cdef double[::1] bonus
@@ -97,7 +96,7 @@ cdef class SegmentStructure(Structure):
         self.max_support = 2 * ((5 + self.n_whole) * longest + 2)
         self.inside, self.opening, self.closing = np.zeros((3, longest * self.stride))
         self.before = np.zeros(self.stride)
-        self.transitions, self.ends = np.zeros(n_states * self.stride), np.zeros(2 * self.stride)
+        self.transitions = np.zeros(n_states * self.stride)
         self.lengths = np.full(self.max_length * self.stride, -np.inf)
         for k in range(n_states):
             for d in range(limits[k]):
@@ -125,11 +124,6 @@ cdef class SegmentStructure(Structure):
         for j in range(n_states):
             memcpy(
                 &self.transitions[j * stride], b.theta + j * n_states, n_states * sizeof(double)
-            )
-        for j in range(2):
-            memcpy(
-                &self.ends[j * stride], b.theta + self.end_place + j * n_states,
-                n_states * sizeof(double)
             )
         for k in range(n_states if self.has_lengths else 0):
             for d in range(self.limits[k] if self.limits[k] > 1 else 0):
@@ -212,8 +206,11 @@ cdef class SegmentStructure(Structure):
     cdef SegmentPotentials potentials(self, const Block* b, bint has_bonus) noexcept nogil:
         cdef Py_ssize_t t, k, e
         cdef SegmentPotentials p
+        cdef const double* start = b.theta + self.end_place
         for k in range(self.n_states):
             self.before[k] = 0.0
+            self.opening[k] += start[k]
+            self.closing[(b.n - 1) * self.stride + k] += start[self.n_states + k]
         for t in range(b.n):
             for k in range(self.n_states):
                 e = t * self.stride + k
@@ -224,7 +221,6 @@ cdef class SegmentStructure(Structure):
         p.max_length = min(self.max_length, b.n)
         p.opening, p.closing = &self.opening[0], &self.closing[0]
         p.lengths, p.transitions = &self.lengths[0], &self.transitions[0]
-        p.start, p.end = &self.ends[0], &self.ends[self.stride]
         p.whole = &self.apart[0] if self.n_whole or self.forbids else NULL
         p.bonus_state = p.bonus_length = NULL
         p.bonus = NULL

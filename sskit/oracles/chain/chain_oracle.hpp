@@ -8,18 +8,17 @@ namespace sskit {
 // Sums over the labellings of chains of the second order, one after the other; see ChainOracle.
 class SecondSumProduct {
     Chain c;
-    std::vector<double> value, shift, scratch;   // shift: what was taken from values, by node
+    std::vector<double> value, shift, scratch, closing;   // shift: what was taken from values
 
   public:
     double forward(const Chain& chain) {
         c = chain;
-        value.resize(second_order_room(c.n_nodes, c.n_states));
+        value.resize(second_order_room(c));
         shift.resize(c.n_nodes);
         scratch.resize(4 * c.size + 2 * c.stride);
-        if (c.n_nodes == 1) return normalise(c.node, c.n_states, value.data());
-        const double total =
-            second_forward<PairSum>(c, nullptr, nullptr, 0.0, value.data(), shift.data());
-        return total + normalise(&value[(c.n_nodes - 2) * c.size], c.size, scratch.data());
+        const double total = chain_forward<SecondOrder, PairSum>(c, nullptr, nullptr, 0.0,
+                                                                 value.data(), shift.data());
+        return total + normalise(&value[(c.n_nodes - 1) * c.size], c.size, scratch.data());
     }
 
     void backward(double* marginals, double* pairs, ptrdiff_t step, double* triples,
@@ -29,7 +28,7 @@ class SecondSumProduct {
         std::fill_n(marginals, c.n_nodes * stride, 0.0);
         if (c.n_nodes == 1) normalise(c.node, K, marginals);
         second_backward<PairSum>(c, scratch.data(), [&](ptrdiff_t t, const double* ahead) {
-            const double* here = &value[(t - 1) * c.size];
+            const double* here = &value[t * c.size];
             for (ptrdiff_t b = 0, at = 0; b < K; ++b)
                 for (ptrdiff_t d = 0; d < stride; ++d, ++at)
                     both[at] = d < K ? here[at] + ahead[d * stride + b] : NOTHING;
@@ -51,23 +50,16 @@ class SecondSumProduct {
     }
 
     void sample(const double* uniform, int32_t* labels) {
-        const ptrdiff_t T = c.n_nodes, K = c.n_states;
         double *weight = scratch.data(), *score = weight + c.size;
-        if (T == 1) {
-            labels[0] = (int32_t)draw_state(value.data(), K, uniform[0]);
-            return;
-        }
+        const SecondLists of(c, value.data(), closing);
         // the last two labels are drawn together
-        normalise(&value[(T - 2) * c.size], c.size, weight);
-        const ptrdiff_t pair = draw_state(weight, c.size, uniform[T - 1]);
-        labels[T - 2] = (int32_t)(pair / c.stride), labels[T - 1] = (int32_t)(pair % c.stride);
-        for (ptrdiff_t t = T - 3; t >= 0; --t) {
-            const double* here = &value[t * c.size + labels[t + 1]];
-            const double* ends = c.triples + labels[t + 1] * c.stride + labels[t + 2];
-            for (ptrdiff_t a = 0; a < K; ++a) score[a] = here[a * c.stride] + ends[a * c.size];
-            normalise(score, K, weight);
-            labels[t] = (int32_t)draw_state(weight, K, uniform[t]);
-        }
+        trace_back(of, of.answer(), labels, [&](const Sources& from, int32_t t) {
+            for (ptrdiff_t s = 0; s < from.n; ++s)
+                score[s] = from.first[s * from.first_step] + from.added[s * from.added_step];
+            normalise(score, from.n, weight);
+            const ptrdiff_t drawn = std::max(t < c.n_nodes ? t - 2 : t - 1, 0);
+            return (int32_t)draw_state(weight, from.n, uniform[drawn]);
+        });
     }
 };
 
@@ -103,32 +95,29 @@ class ChainOracle {
 
     double best(const Chain& c, const int32_t* truth, const double* cost, double loss_weight,
                 int32_t* labels) {
-        const ptrdiff_t T = c.n_nodes, K = c.n_states;
-        const size_t room = c.triples ? second_order_room(T, K) : T * c.stride;
+        const size_t room = c.triples ? second_order_room(c) : c.n_nodes * c.stride;
         if (value.size() < room) value.resize(room);
-        const auto find = c.triples ? second_order_labels : first_order_labels;
-        return find(c, truth, cost, loss_weight, value.data(), labels);
+        if (!c.triples)
+            return first_order_labels(c, truth, cost, loss_weight, value.data(), labels);
+        const double offset =
+            chain_forward<SecondOrder, PairMax>(c, truth, cost, loss_weight, value.data());
+        const SecondLists of(c, value.data(), closing);
+        trace_back(of, of.answer(), labels, best_of);
+        return *std::max_element(closing.begin(), closing.end()) + offset;
     }
 
     ptrdiff_t k_best(const Chain& c, ptrdiff_t k, int32_t* labels, double* scores) {
         const ptrdiff_t K = c.n_states, T = c.n_nodes;
         if (!c.triples) {
             if (value.size() < (size_t)(T * c.stride)) value.resize(T * c.stride);
-            chain_forward<MaxPlus>(c, nullptr, nullptr, 0.0, value.data());
+            chain_forward<FirstOrder, MaxPlus>(c, nullptr, nullptr, 0.0, value.data());
             ChainLists of = {c, value.data()};
             return lists.decode(of, T * K + 1, T * K, k, T, labels, scores);
         }
-        value.resize(second_order_room(T, K));
-        second_forward<PairMax>(c, nullptr, nullptr, 0.0, value.data(), nullptr);
-        closing.assign(c.node, c.node + K);
-        for (ptrdiff_t y = 0; T > 1 && y < K; ++y) {
-            closing[y] = NOTHING;
-            for (ptrdiff_t b = 0; b < K; ++b)
-                closing[y] = std::max(closing[y], value[(T - 2) * c.size + b * c.stride + y]);
-        }
-        SecondLists of = {c, value.data(), closing.data()};
-        const ptrdiff_t answer = (T - 1) * K * K + K;
-        return triple_lists.decode(of, answer + 1, answer, k, T, labels, scores);
+        value.resize(second_order_room(c));
+        chain_forward<SecondOrder, PairMax>(c, nullptr, nullptr, 0.0, value.data());
+        SecondLists of(c, value.data(), closing);
+        return triple_lists.decode(of, of.answer() + 1, of.answer(), k, T, labels, scores);
     }
 
     void max_marginals(const Chain& chain, double* out) {
@@ -136,7 +125,7 @@ class ChainOracle {
         const ptrdiff_t K = c.n_states, stride = c.stride;
         scratch.resize(2 * c.size + 3 * stride);
         if (!c.triples) {
-            chain_forward<MaxPlus>(c, nullptr, nullptr, 0.0, out);
+            chain_forward<FirstOrder, MaxPlus>(c, nullptr, nullptr, 0.0, out);
             const auto add = [&](ptrdiff_t t, const double* ahead, double*) {
                 for (ptrdiff_t k = 0; k < stride; ++k) out[t * stride + k] += ahead[k];
             };
@@ -145,11 +134,11 @@ class ChainOracle {
         }
         std::copy_n(c.node, stride, out);
         if (c.n_nodes == 1) return;
-        value.resize(second_order_room(c.n_nodes, K));
-        second_forward<PairMax>(c, nullptr, nullptr, 0.0, value.data(), nullptr);
+        value.resize(second_order_room(c));
+        chain_forward<SecondOrder, PairMax>(c, nullptr, nullptr, 0.0, value.data());
         std::fill_n(out, c.n_nodes * stride, NOTHING);
         second_backward<PairMax>(c, scratch.data(), [&](ptrdiff_t t, const double* ahead) {
-            const double* here = &value[(t - 1) * c.size];
+            const double* here = &value[t * c.size];
             for (ptrdiff_t b = 0; b < K; ++b)
                 for (ptrdiff_t d = 0; d < K; ++d) {
                     const double x = here[b * stride + d] + ahead[d * stride + b];

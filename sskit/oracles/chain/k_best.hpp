@@ -41,6 +41,22 @@ struct Sources {
     ptrdiff_t more_step = 0;
 };
 
+// The source of a union of which the first entry is best; of equal ones the first.
+static inline int32_t best_of(const Sources& from, int32_t) {
+    return best_source(from.first, from.first_step, from.added, from.added_step, from.n);
+}
+
+// One answer of a programme, from its end: of each union the source that `pick` says, given what
+// `write` is told of the list.
+template <class G, class Pick>
+void trace_back(const G& of, ptrdiff_t v, int32_t* out, Pick pick) {
+    for (Sources from = of.sources(v); from.n > 0; from = of.sources(v)) {
+        const int32_t place = of.place(v), source = pick(from, place);
+        of.write(place, source, out);
+        v = from.list + source * from.list_step;
+    }
+}
+
 // Lists of a programme G, best first. Its first entries are known by max-sum; here they are taken
 // again where a list is opened, which happens when an answer has an entry of it. A list grows by an
 // entry when one is asked for that is not there: what follows its last entry waits then beside

@@ -135,9 +135,8 @@ SSKIT_OWN_CLONES void add_triples(const double* value, const double* triples, co
         }
 }
 
-struct PairMax {
+struct PairMax : MaxPlus {
     static constexpr auto step = second_order_step;
-    static double settle(double*, ptrdiff_t) { return 0.0; }
 };
 
 struct PairSum {
@@ -150,35 +149,25 @@ struct PairSum {
     }
 };
 
-// Table t - 1 of `value` is that of the nodes 0 .. t, by their last two labels; two rows of scratch
-// stand behind. Returns the loss of labellings of which no label is right, whose counterpart is
-// taken from the values (truth may be null), and what A::settle takes, of node t to shift[t].
+// Chains of the second order: a table for each node, by the label before and its own. That of the
+// first node has one row only, as if all had the same label before it. Two rows of scratch stand
+// behind the tables.
 template <class A>
-double second_forward(const Chain& chain, const int32_t* truth, const double* cost,
-                      double loss_weight, double* value, double* shift) {
-    const ptrdiff_t K = chain.n_states, stride = chain.stride;
-    double total = truth ? loss_weight * cost[0] : 0.0;
-    for (ptrdiff_t t = 1; t < chain.n_nodes; ++t) {
-        double* here = value + (t - 1) * chain.size;
-        const double *node = chain.node + t * stride, *pairs = chain.at(t - 1);
-        for (ptrdiff_t a = 0; t == 1 && a < K; ++a)
-            for (ptrdiff_t b = 0; b < stride; ++b)
-                here[a * stride + b] = chain.node[a] + (pairs[a * stride + b] + node[b]);
-        if (t > 1)
-            A::step(here - chain.size, chain.triples, K, pairs, node,
-                    value + (chain.n_nodes - 1) * chain.size, here);
-        // a loss on all states but one is, up to a constant, a bonus taken from that one
-        for (ptrdiff_t a = 0; truth && t == 1 && a < K; ++a)
-            here[truth[0] * stride + a] -= loss_weight * cost[0];
-        for (ptrdiff_t a = 0; truth && a < K; ++a)
-            here[a * stride + truth[t]] -= loss_weight * cost[t];
-        if (truth) total += loss_weight * cost[t];
-        const double top = A::settle(here, K);
-        if (shift) shift[t] = top;
-        total += top;
+struct SecondOrder {
+    static ptrdiff_t size(const Chain& c) { return c.size; }
+    static void extend(const Chain& c, ptrdiff_t t, double* here) {
+        const double *node = c.node + t * c.stride, *before = here - c.size;
+        if (t > 1) {
+            A::step(before, c.triples, c.n_states, c.at(t - 1), node,
+                    here + (c.n_nodes - t) * c.size, here);
+            return;
+        }
+        for (ptrdiff_t a = 0; a < c.n_states; ++a)
+            for (ptrdiff_t b = 0; b < c.stride; ++b)
+                here[a * c.stride + b] = t == 1 ? before[a] + (c.at(0)[a * c.stride + b] + node[b])
+                    : a == 0 ? node[b] : NOTHING;
     }
-    return total;
-}
+};
 
 // Calls visit(t, ahead) from the last node to the second: what is behind node t, [c, b] by its
 // label c and the one before it. scratch has two tables of pairs and two rows.
@@ -202,60 +191,49 @@ void second_backward(const Chain& chain, double* scratch, Visit visit) {
     }
 }
 
-// For LazyLists, of any number of nodes: list ((t - 1) K + a) K + b has the labellings of the nodes
-// 0 .. t whose last labels are a and b; the K lists behind these whole labellings by their last
-// label, of which `closing` has the best, and the last list all of them.
+// For LazyLists: list (t K + b) K + a has the labellings of the nodes 0 .. t whose last label is b
+// and the one before a; the last list whole labellings, from `closing`, the last table read by b.
 struct SecondLists {
     Chain c;
     const double *value, *closing;
 
+    SecondLists(const Chain& chain, const double* numbers, std::vector<double>& room)
+        : c(chain), value(numbers) {
+        const double* last = value + (c.n_nodes - 1) * c.size;
+        room.resize(c.n_states * c.n_states);
+        for (ptrdiff_t b = 0, at = 0; b < c.n_states; ++b)
+            for (ptrdiff_t a = 0; a < c.n_states; ++a, ++at) room[at] = last[a * c.stride + b];
+        closing = room.data();
+    }
+
+    ptrdiff_t answer() const { return c.n_nodes * c.n_states * c.n_states; }
     Sources sources(ptrdiff_t v) const {
-        const ptrdiff_t K = c.n_states, whole = (c.n_nodes - 1) * K * K;
-        if (v == whole + K) return {K, 0.0, whole, 1, closing};
-        if (v >= whole && c.n_nodes == 1) return {0, closing[v]};
-        const ptrdiff_t t = v / (K * K) + 1, a = v / K % K, b = v % K, before = (t - 2) * K * K;
-        const double* first = value + (t - 2) * c.size;
-        if (v >= whole) return {K, 0.0, whole - K * K + v - whole, K, first + v - whole, c.stride};
-        if (t == 1) return {0, value[a * c.stride + b]};
+        const ptrdiff_t K = c.n_states, t = v / (K * K), b = v / K % K, a = v % K;
+        if (v == answer()) return {K * K, 0.0, v - K * K, 1, closing};
+        if (t == 0) return {0, c.node[b]};
         const double last = c.at(t - 1)[a * c.stride + b] + c.node[t * c.stride + b];
-        return {K, last, before + a, K, first + a, c.stride, c.triples + a * c.stride + b, c.size};
+        if (t == 1) return {1, last, a * K, 1, c.node + a};
+        return {K, last, ((t - 1) * K + a) * K, 1, value + (t - 1) * c.size + a, c.stride,
+                c.triples + a * c.stride + b, c.size};
     }
 
     void load(ptrdiff_t, Sources&) const {}
-    int32_t place(ptrdiff_t v) const {
-        const ptrdiff_t K = c.n_states, T = c.n_nodes, whole = (T - 1) * K * K;
-        return (int32_t)(v == whole + K ? T - 1 : v >= whole ? T - 2 : v / (K * K) - 1);
+    int32_t place(ptrdiff_t v) const { return (int32_t)(v / (c.n_states * c.n_states)); }
+    void write(int32_t t, int32_t s, int32_t* out) const {
+        if (t < c.n_nodes) {
+            if (t > 1) out[t - 2] = s;
+            return;
+        }
+        out[t - 1] = s / (int32_t)c.n_states;
+        if (t > 1) out[t - 2] = s % (int32_t)c.n_states;
     }
-    void write(int32_t place, int32_t s, int32_t* out) const { out[place] = s; }
 };
 
 static inline ptrdiff_t triple_room(ptrdiff_t n_states) {
     return (n_states + 2) * n_states * padded(n_states);
 }
-static inline ptrdiff_t second_order_room(ptrdiff_t n_nodes, ptrdiff_t n_states) {
-    return ((n_nodes > 2 ? n_nodes - 1 : 1) * n_states + 2) * padded(n_states);
-}
-static inline double second_order_labels(const Chain& c, const int32_t* truth, const double* cost,
-                                         double loss_weight, double* value, int32_t* labels) {
-    if (c.n_nodes == 1) return first_order_labels(c, truth, cost, loss_weight, value, labels);
-    const ptrdiff_t n_nodes = c.n_nodes, n_states = c.n_states;
-    double best = NOTHING;
-    const double offset = second_forward<PairMax>(c, truth, cost, loss_weight, value, nullptr);
-    const double* here = value + (n_nodes - 2) * c.size;
-    labels[n_nodes - 2] = labels[n_nodes - 1] = 0;
-    for (ptrdiff_t k = 0; k < n_states; ++k)
-        for (ptrdiff_t b = 0; b < n_states; ++b)
-            if (here[b * c.stride + k] > best) {
-                best = here[b * c.stride + k];
-                labels[n_nodes - 2] = (int32_t)b, labels[n_nodes - 1] = (int32_t)k;
-            }
-    // back pointers are needed along the best path only, so they are found here
-    for (ptrdiff_t t = n_nodes - 3; t >= 0; --t) {
-        const double* ends = c.triples + labels[t + 1] * c.stride + labels[t + 2];
-        here = value + t * c.size + labels[t + 1];
-        labels[t] = best_source(here, c.stride, ends, c.size, n_states);
-    }
-    return best + offset;
+static inline ptrdiff_t second_order_room(const Chain& c) {
+    return c.n_nodes * c.size + 2 * c.stride;
 }
 
 }  // namespace sskit

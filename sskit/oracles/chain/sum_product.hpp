@@ -185,7 +185,8 @@ class SumProduct {
 
     // alpha gets logarithms, of each node less the largest
     double log_forward() {
-        const double total = chain_forward<LogSum>(c, nullptr, nullptr, 0.0, alpha.data());
+        const double total =
+            chain_forward<FirstOrder, LogSum>(c, nullptr, nullptr, 0.0, alpha.data());
         return total + normalise(&alpha[(c.n_nodes - 1) * c.stride], c.n_states, row.data());
     }
 

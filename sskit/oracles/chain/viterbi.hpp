@@ -69,22 +69,36 @@ static inline void transpose_padded(const double* table, ptrdiff_t n_states, dou
         for (ptrdiff_t b = 0; b < n_states; ++b) out[b * stride + a] = table[a * stride + b];
 }
 
-// Rows of value: those of all beginnings of labellings, by their last state. A loss on all states
-// but the true one is, up to a constant, a bonus taken from that one; truth may be null. Returns
-// that constant, and what A::settle takes from the rows.
+// Chains of the first order: a row of numbers for each node.
 template <class A>
-double chain_forward(const Chain& c, const int32_t* truth, const double* cost, double loss_weight,
-                     double* value) {
-    double total = 0.0;
-    for (ptrdiff_t t = 0; t < c.n_nodes; ++t) {
-        double* here = value + t * c.stride;
+struct FirstOrder {
+    static ptrdiff_t size(const Chain& c) { return c.stride; }
+    static void extend(const Chain& c, ptrdiff_t t, double* here) {
         if (t == 0) std::memcpy(here, c.node, c.stride * sizeof(double));
         else A::step(here - c.stride, c.at(t - 1), c.n_states, c.node + t * c.stride, here);
+    }
+};
+
+// Numbers of all beginnings of labellings, by their last state: rows, of which chains of a higher
+// `Order` have several for each node. A loss on all states but the true one is, up to a constant, a
+// bonus taken from that one; truth may be null. Returns that constant, and what A::settle takes
+// from the numbers of node t, which is kept in shift[t] too, unless that is null.
+template <template <class> class Order, class A>
+double chain_forward(const Chain& c, const int32_t* truth, const double* cost, double loss_weight,
+                     double* value, double* shift = nullptr) {
+    const ptrdiff_t size = Order<A>::size(c);
+    double total = 0.0;
+    for (ptrdiff_t t = 0; t < c.n_nodes; ++t) {
+        double* here = value + t * size;
+        Order<A>::extend(c, t, here);
         if (truth) {
-            here[truth[t]] -= loss_weight * cost[t];
+            for (double* row = here; row < here + size; row += c.stride)
+                row[truth[t]] -= loss_weight * cost[t];
             total += loss_weight * cost[t];
         }
-        total += A::settle(here, c.n_states);
+        const double top = A::settle(here, c.n_states);
+        if (shift) shift[t] = top;
+        total += top;
     }
     return total;
 }
@@ -139,7 +153,7 @@ static inline ptrdiff_t first_largest(const double* x, ptrdiff_t n) {
 
 static inline double first_order_labels(const Chain& c, const int32_t* truth, const double* cost,
                                         double loss_weight, double* value, int32_t* labels) {
-    const double offset = chain_forward<MaxPlus>(c, truth, cost, loss_weight, value);
+    const double offset = chain_forward<FirstOrder, MaxPlus>(c, truth, cost, loss_weight, value);
     const double* here = value + (c.n_nodes - 1) * c.stride;
     labels[c.n_nodes - 1] = (int32_t)first_largest(here, c.n_states);
     const double total = here[labels[c.n_nodes - 1]] + offset;

@@ -120,4 +120,4 @@ cdef extern from "chain_oracle.hpp" namespace "sskit":
             Py_ssize_t triple_step
         ) except + nogil
         # likewise a labelling drawn by n_nodes numbers of [0, 1), before `backward`
-        void sample(const double* uniform, int32_t* labels) noexcept nogil
+        void sample(const double* uniform, int32_t* labels) except + nogil

@@ -78,7 +78,7 @@ struct SegmentSum {
 // see semi_markov.pxd
 struct SegmentPotentials {
     ptrdiff_t n_tokens, n_states, max_length;
-    const double *opening, *closing, *lengths, *whole, *transitions, *start, *end;
+    const double *opening, *closing, *lengths, *whole, *transitions;
     const int32_t *bonus_state, *bonus_length;
     const double* bonus;
 
@@ -103,8 +103,7 @@ struct SegmentLists {
     Sources sources(ptrdiff_t v) const {
         const ptrdiff_t K = p->n_states, T = p->n_tokens, M = p->max_length, stride = padded(K);
         const ptrdiff_t t = v / K % T, a = v % K, ends = T * K;
-        if (v == 2 * ends)
-            return {K, 0.0, 2 * ends - K, 1, value + (T - 1) * stride, 1, p->end, 1};
+        if (v == 2 * ends) return {K, 0.0, 2 * ends - K, 1, value + (T - 1) * stride};
         if (v < K) return {0, leads[a]};
         if (v < ends)
             return {K, p->opening[t * stride + a], ends + (t - 1) * K, 1,
@@ -138,7 +137,7 @@ class Segmentations {
         const size_t size = p.n_tokens * stride;
         for (std::vector<double>* rows : {&leads, &value, &behind})
             if (rows->size() < size) rows->resize(size);
-        for (ptrdiff_t k = 0; k < stride; ++k) leads[k] = p.start[k] + p.opening[k];
+        std::copy_n(p.opening, stride, leads.data());
         for (ptrdiff_t t = 0; t < p.n_tokens; ++t) {
             double *lead = &leads[t * stride], *here = &value[t * stride];
             if (t > 0) A::step(here - stride, p.transitions, K, p.opening + t * stride, lead);
@@ -165,8 +164,8 @@ class Segmentations {
             // behind: what follows a segment that ends at t, its own closing with it
             const double* closing = p.closing + t * stride;
             double* row = &behind[t * stride];
-            for (ptrdiff_t k = 0; t == last && k < K; ++k) row[k] = p.end[k] + closing[k];
-            if (t < last) A::step(ahead.data(), turned.data(), K, closing, row);
+            if (t == last) std::copy_n(closing, K, row);
+            else A::step(ahead.data(), turned.data(), K, closing, row);
             // ahead: segments that begin at t, and what follows them
             for (ptrdiff_t k = 0; k < K; ++k) ahead[k] = visit(t, k) + p.opening[t * stride + k];
         }
@@ -178,8 +177,8 @@ class Segmentations {
         ptrdiff_t t = p.n_tokens - 1;
         forward<SegmentMax>(p);
         const double* row = &value[t * stride];
-        ptrdiff_t k = best_source(row, 1, p.end, 1, K);
-        const double total = row[k] + p.end[k];
+        ptrdiff_t k = first_largest(row, K);
+        const double total = row[k];
         // lengths and states are needed along the best path only, so they are found here
         while (total > NOTHING) {
             double best = NOTHING;
@@ -216,11 +215,9 @@ class Segmentations {
     double infer(const SegmentPotentials& p, double* tokens, double* segments) {
         const ptrdiff_t K = p.n_states, stride = padded(K);
         forward<SegmentSum>(p);
-        ahead.assign(stride, NOTHING);
         scores.resize(std::max(stride, p.max_length));
-        for (ptrdiff_t k = 0; k < K; ++k)
-            ahead[k] = value[(p.n_tokens - 1) * stride + k] + p.end[k];
-        const double log_partition = normalise(ahead.data(), K, scores.data());
+        const double log_partition =
+            normalise(&value[(p.n_tokens - 1) * stride], K, scores.data());
         if (log_partition == NOTHING) return log_partition;
         backward<SegmentSum>(p, [&](ptrdiff_t t, ptrdiff_t k) {
             const ptrdiff_t n = std::min(p.max_length, p.n_tokens - t);

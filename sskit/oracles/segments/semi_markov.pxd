@@ -3,7 +3,7 @@ from libc.stdint cimport int32_t
 cdef extern from "semi_markov.hpp" namespace "sskit":
     # Scores of the segments of one sequence. A segment of the tokens s .. s + d, of state k, has
     #     opening[s, k] + closing[s + d, k] + lengths[d, k] + whole[s, d, k] ,
-    # a labelling the sum over its segments, transitions between these, start and end. Rows have
+    # a labelling the sum over its segments and the transitions between these. Rows have
     # padded(n_states) columns; -inf forbids. A score of each token is told by its running sums:
     # taken away by opening, added by closing.
     cdef cppclass SegmentPotentials:
@@ -15,8 +15,6 @@ cdef extern from "semi_markov.hpp" namespace "sskit":
         const double* lengths        # (max_length, stride)
         const double* whole          # (n_tokens, max_length, stride), or NULL
         const double* transitions    # (n_states, stride)
-        const double* start          # (stride,)
-        const double* end            # (stride,)
         # where the segment that ends at a token adds more: its state, -1 for none; or NULL
         const int32_t* bonus_state   # (n_tokens,)
         const int32_t* bonus_length  # (n_tokens,) length less one

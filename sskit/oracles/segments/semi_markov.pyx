@@ -48,11 +48,12 @@ cdef class PackedSegments:
         self.p.n_tokens, self.p.n_states = self.n_tokens, self.n_states
         self.p.max_length, self.arrays = self.max_length, []
         sums = np.cumsum(np.concatenate([np.zeros((1, self.n_states)), tokens]), axis=0)
-        self.p.opening = self.keep(first - sums[: self.n_tokens])
-        self.p.closing = self.keep(last + sums[1:])
+        opening, closing = first - sums[: self.n_tokens], last + sums[1:]
+        opening[0] += start
+        closing[-1] += end
+        self.p.opening, self.p.closing = self.keep(opening), self.keep(closing)
         self.p.lengths = self.keep(lengths.T[: self.max_length])
         self.p.transitions = self.keep(transitions)
-        self.p.start, self.p.end = self.keep(start[None]), self.keep(end[None])
         self.p.whole = NULL
         if whole is not None:
             self.p.whole = self.keep(whole[:, : self.max_length].reshape(-1, self.n_states))

@@ -319,25 +319,11 @@ def checked_csr(X):
     """Return a CSR matrix in canonical format; ValueError if its pointers or indices are wrong."""
     if is_canonical(X):
         return X
-    check_csr(X)
+    X.check_format(full_check=True)
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
     return X
-
-
-def check_csr(X):
-    """Raise ValueError unless row pointers and column indices of a CSR matrix are in range."""
-    n_rows, n_features = X.shape
-    pointers, n_stored = X.indptr, min(len(X.indices), len(X.data))
-    if (
-        len(pointers) != n_rows + 1 or pointers[0] != 0 or (np.diff(pointers) < 0).any()
-        or pointers[n_rows] > n_stored
-    ):
-        raise ValueError("the sparse matrix has row pointers out of range")
-    used = X.indices[: pointers[n_rows]]
-    if len(used) and not (0 <= used.min() and used.max() < n_features):
-        raise ValueError("the sparse matrix has column indices out of range")
 
 
 def fill_grams(FeatureRows features, const int64_t[::1] offsets, const int64_t[::1] place,

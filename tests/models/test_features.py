@@ -122,7 +122,7 @@ def broken(**arrays):
     ids=str,
 )
 def test_broken_csr_is_refused(arrays):
-    with pytest.raises(ValueError, match="sparse matrix .* out of range"):
+    with pytest.raises(ValueError, match="ind(ices|ptr)|index pointer"):
         FeatureRows(broken(**arrays))
 
 
@@ -130,7 +130,7 @@ def test_int64_index_that_int32_would_wrap():
     X = broken()
     X.indices = X.indices.astype(np.int64)
     X.indices[1] = 2**32 + 1
-    with pytest.raises(ValueError, match="column indices out of range"):
+    with pytest.raises(ValueError, match="indices must be < "):
         FeatureRows(X)
 
 

@@ -173,27 +173,23 @@ class Segmentations {
 
   public:
     double decode(const SegmentPotentials& p, int32_t* code) {
-        const ptrdiff_t K = p.n_states, stride = padded(K);
-        ptrdiff_t t = p.n_tokens - 1;
+        const ptrdiff_t K = p.n_states, T = p.n_tokens;
         forward<SegmentMax>(p);
-        const double* row = &value[t * stride];
-        ptrdiff_t k = first_largest(row, K);
-        const double total = row[k];
-        // lengths and states are needed along the best path only, so they are found here
-        while (total > NOTHING) {
+        const SegmentLists of = {&p, leads.data(), value.data()};
+        trace_back(of, 2 * T * K, code, [&](const Sources& from, int32_t place) {
+            const ptrdiff_t t = place / K - T, k = place % K;
+            const bool has_bonus = p.bonus_state && t >= 0 && t < T && p.bonus_state[t] == k;
+            if (!has_bonus) return best_of(from, place);
             double best = NOTHING;
-            ptrdiff_t start = t;
-            for (ptrdiff_t s = t; s >= 0 && s > t - p.max_length; --s) {
-                const double score = p.score(leads[s * stride + k], s, t - s, k);
-                if (score > best) best = score, start = s;
+            int32_t length = 0;
+            for (int32_t d = 0; d < from.n; ++d) {
+                const double score = p.score(from.first[d * from.first_step], t - d, d, k);
+                if (score > best) best = score, length = d;
             }
-            std::fill(code + start, code + t + 1, (int32_t)(2 * k));
-            code[start] += 1;
-            if (start == 0) break;
-            t = start - 1;
-            k = best_source(&value[t * stride], 1, p.transitions + k, stride, K);
-        }
-        return total;
+            return length;
+        });
+        const double* row = &value[(T - 1) * padded(K)];
+        return row[first_largest(row, K)];
     }
 
     void max_marginals(const SegmentPotentials& p, ptrdiff_t step, double* out) {

@@ -82,11 +82,6 @@ def padded_columns(Py_ssize_t columns):
     return padded(columns)
 
 
-def stride_of(columns):
-    """Return how many places an edge of so many columns takes."""
-    return 1 if columns == 1 else padded(columns)
-
-
 cdef class FeatureMap:
     """Statistics of blocks to weights, and back.
 
@@ -162,7 +157,10 @@ cdef class FeatureMap:
             self.edge_columns = (
                 self.head_rows * self.head_columns if self.edge_pairs else edge_columns
             )
-            self.edge_stride = self.tail_base if self.edge_pairs else stride_of(edge_columns)
+            if self.edge_pairs:
+                self.edge_stride = self.tail_base
+            else:
+                self.edge_stride = 1 if edge_columns == 1 else padded(edge_columns)
             n_edge_weights = one.n_features * self.edge_columns
         single = self.shared
         for i in range(self.n_blocks):

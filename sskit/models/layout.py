@@ -4,6 +4,8 @@ import numbers
 
 import numpy as np
 
+from sskit._numbers import as_array
+
 # Weights above it have squares whose sums may overflow.
 LARGEST = 1e150
 
@@ -141,10 +143,7 @@ def _set_bounds(name, pair, lower, upper):
     for side, value, out in zip(("lower", "upper"), pair, (lower, upper), strict=True):
         if value is None:
             continue
-        try:
-            value = np.asarray(value)
-        except ValueError:
-            raise ValueError(f"the {side} bound in {name} has rows of different lengths") from None
+        value = as_array(value, f"the {side} bound in {name}")
         if value.dtype.kind not in "iuf" or value.shape not in ((), out.shape):
             raise ValueError(
                 f"the {side} bound in {name} must be None, a number or an array of shape "

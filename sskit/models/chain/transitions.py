@@ -4,6 +4,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from sskit._numbers import as_array
 from sskit._tag_schemes import (
     find_violations,
     read_tags,
@@ -104,10 +105,7 @@ def resolve_transitions(given, classes, place=None):
     if isinstance(given, str):
         return scheme_transitions(given, classes, place)
     n_states = len(classes)
-    try:
-        allowed = np.array(given)
-    except ValueError:
-        raise ValueError("allowed_transitions has rows of different lengths") from None
+    allowed = np.array(as_array(given, "allowed_transitions"))
     if allowed.dtype != bool or allowed.shape != (n_states, n_states):
         raise ValueError(
             f"allowed_transitions must be a boolean array of shape ({n_states}, {n_states}), a "

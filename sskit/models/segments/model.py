@@ -124,7 +124,7 @@ class SegmentModel:
         rows = FeatureRows(stacked.values, n_jobs=n_jobs)
         n_states, n_coef = len(self.limits), len(self.layout.coefs) * len(self.limits)
         n_table = self.layout.n_weights - rows.n_features * n_coef
-        feature_map = segment_map(rows, stacked.offsets, n_coef, n_table)
+        feature_map = segment_map(rows, stacked.offsets, n_states, n_coef, n_table)
         feature_map.prepare()
         given = feature_map, self.limits, self.has_lengths, false_cost, whole
         if table is not None:
@@ -133,10 +133,10 @@ class SegmentModel:
         return StructuredProblem(feature_map, SegmentStructure(*given), loss, block_weight)
 
 
-def segment_map(rows, offsets, n_columns, n_table):
+def segment_map(rows, offsets, n_states, n_columns, n_table):
     """Return the feature map of segments, with so many weights of tokens and of no feature."""
-    offsets = np.ascontiguousarray(offsets, dtype=np.int64)
-    return FeatureMap(rows, offsets, n_columns, head=(1, n_table))
+    offsets, head = np.ascontiguousarray(offsets, dtype=np.int64), (n_states, n_states)
+    return FeatureMap(rows, offsets, n_columns, head=head, tail=(1, n_table - n_states**2))
 
 
 def make_decoder(
@@ -187,7 +187,8 @@ def make_decoder(
     table = np.concatenate([np.ravel(part) for part in tables if part is not None])
     weights = gather((rows,), list(coefs), [table])
     limits, n_states = np.ascontiguousarray(limits, dtype=np.int32), len(limits)
-    feature_map = segment_map(rows, stacked.offsets, n_states * len(coefs), len(table))
+    n_columns = n_states * len(coefs)
+    feature_map = segment_map(rows, stacked.offsets, n_states, n_columns, len(table))
     structure = SegmentStructure(
         feature_map, limits, lengths is not None, whole=whole, forbids=possible is not None
     )

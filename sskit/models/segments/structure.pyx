@@ -6,7 +6,6 @@ from sskit.models.features import value_digests
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
-from libc.string cimport memcpy
 
 from sskit.core.lanes cimport padded
 from sskit.models.feature_map cimport FeatureMap
@@ -20,10 +19,10 @@ cdef class SegmentStructure(Structure):
     A code has 2 k + 1 at the first token of each segment of state k and 2 k at its other tokens:
     these are the 2 K states of a `NodeLoss`. Nodes of the map are tokens; column k < K is that of
     state k, with 3 K columns K + k says that the token is the first one of a segment of state k,
-    and 2 K + k that it is the last one. The head is one row: transitions (K, K), lengths (K, M) if
-    they have weights, features of whole segments (K, q), start (K,), end (K,). Segments of a state
-    whose limit is one have neither weights of lengths nor of first and last tokens, which would be
-    those of the token and of the state again.
+    and 2 K + k that it is the last one. The head has transitions; the tail is one row: lengths
+    (K, M) if they have weights, features of whole segments (K, q), start (K,), end (K,). Segments
+    of a state whose limit is one have neither weights of lengths nor of first and last tokens,
+    which would be those of the token and of the state again.
 
     Potentials of -inf in the first K columns say in which states a token cannot be.
 
@@ -52,7 +51,7 @@ cdef class SegmentStructure(Structure):
     cdef readonly Py_ssize_t max_length
     cdef readonly Py_ssize_t n_whole         # features of whole segments, q
     cdef Py_ssize_t stride                   # padded(n_states)
-    cdef Py_ssize_t whole_place              # where their weights are in the head
+    cdef Py_ssize_t whole_place              # where their potentials begin
     cdef Py_ssize_t end_place                # likewise start and end
     cdef bint has_ends
     cdef bint has_lengths
@@ -69,7 +68,6 @@ cdef class SegmentStructure(Structure):
     cdef double[::1] before                  # (stride,)
     cdef double[::1] lengths                 # (max_length, stride)
     cdef double[::1] apart                   # (longest, max_length, stride) of whole segments
-    cdef double[::1] transitions             # (n_states, stride)
     cdef int32_t[::1] bonus_state            # (longest,)
     cdef int32_t[::1] bonus_length
     cdef double[::1] bonus
@@ -84,8 +82,8 @@ cdef class SegmentStructure(Structure):
             self.max_length = max(self.max_length, limits[k])
         self.has_ends = map.n_columns > n_states
         self.has_lengths, self.forbids = has_lengths, forbids
-        self.end_place = map.head_columns - 2 * n_states
-        self.whole_place = n_states * (n_states + self.max_length * has_lengths)
+        self.end_place = map.tail_base + map.tail_columns - 2 * n_states
+        self.whole_place = map.tail_base + n_states * self.max_length * has_lengths
         self.n_whole = (self.end_place - self.whole_place) // n_states
         self.false_cost = np.zeros(0) if false_cost is None else false_cost
         if self.n_whole:
@@ -96,7 +94,6 @@ cdef class SegmentStructure(Structure):
         self.max_support = 2 * ((5 + self.n_whole) * longest + 2)
         self.inside, self.opening, self.closing = np.zeros((3, longest * self.stride))
         self.before = np.zeros(self.stride)
-        self.transitions = np.zeros(n_states * self.stride)
         self.lengths = np.full(self.max_length * self.stride, -np.inf)
         for k in range(n_states):
             for d in range(limits[k]):
@@ -117,14 +114,10 @@ cdef class SegmentStructure(Structure):
 
     # take the potentials of a block; those of its tokens are not yet added up
     cdef void take_potentials(self, const Block* b) noexcept nogil:
-        cdef Py_ssize_t n_states = self.n_states, stride = self.stride, j, k, t, d, e
-        cdef const double* lengths = b.theta + n_states * n_states
+        cdef Py_ssize_t n_states = self.n_states, stride = self.stride, k, t, d, e
+        cdef const double* lengths = b.theta + self.map.tail_base
         cdef const double* node = b.theta + self.map.node_base
         cdef bint ends
-        for j in range(n_states):
-            memcpy(
-                &self.transitions[j * stride], b.theta + j * n_states, n_states * sizeof(double)
-            )
         for k in range(n_states if self.has_lengths else 0):
             for d in range(self.limits[k] if self.limits[k] > 1 else 0):
                 self.lengths[d * stride + k] = lengths[k * self.max_length + d]
@@ -220,7 +213,7 @@ cdef class SegmentStructure(Structure):
         p.n_tokens, p.n_states = b.n, self.n_states
         p.max_length = min(self.max_length, b.n)
         p.opening, p.closing = &self.opening[0], &self.closing[0]
-        p.lengths, p.transitions = &self.lengths[0], &self.transitions[0]
+        p.lengths, p.transitions = &self.lengths[0], b.theta
         p.whole = &self.apart[0] if self.n_whole or self.forbids else NULL
         p.bonus_state = p.bonus_length = NULL
         p.bonus = NULL
@@ -321,7 +314,7 @@ cdef class SegmentStructure(Structure):
             if not code[t] & 1:
                 continue
             if t and (differs or not other[t] & 1 or other[t - 1] >> 1 != code[t - 1] >> 1):
-                put(index, value, &n, (code[t - 1] >> 1) * K + k, sign)
+                put(index, value, &n, (code[t - 1] >> 1) * self.stride + k, sign)
             if self.limits[k] == 1 and not self.n_whole:
                 continue
             differs = code[t] != other[t]
@@ -336,7 +329,8 @@ cdef class SegmentStructure(Structure):
                 put(index, value, &n, f, sign)
                 put(index, value, &n, f + (e - t) * self.map.stride + K, sign)
             if self.limits[k] > 1 and self.has_lengths:
-                put(index, value, &n, K * K + k * self.max_length + e - t, sign)
+                f = self.map.tail_base + k * self.max_length + e - t
+                put(index, value, &n, f, sign)
             if self.n_whole:
                 row = self.whole_row(b, t, e - t)
             for f in range(self.n_whole):

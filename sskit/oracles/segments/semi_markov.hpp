@@ -178,8 +178,7 @@ class Segmentations {
         const SegmentLists of = {&p, leads.data(), value.data()};
         trace_back(of, 2 * T * K, code, [&](const Sources& from, int32_t place) {
             const ptrdiff_t t = place / K - T, k = place % K;
-            const bool has_bonus = p.bonus_state && t >= 0 && t < T && p.bonus_state[t] == k;
-            if (!has_bonus) return best_of(from, place);
+            if (t < 0 || t == T) return best_of(from, place);
             double best = NOTHING;
             int32_t length = 0;
             for (int32_t d = 0; d < from.n; ++d) {

@@ -317,7 +317,9 @@ class SegmentToy(Toy):
         x, map = self.X[i], self.problem.map
         tokens = q[map.node_base : map.node_base + len(x) * map.stride].reshape(-1, map.stride)
         coefs = tokens[:, : map.n_columns].T @ x
-        return np.concatenate([coefs.ravel(), q[: map.head_columns]])
+        table = q[: map.tail_base].reshape(map.head_rows, -1)[:, : map.head_columns]
+        others = q[map.tail_base : map.tail_base + map.tail_columns]
+        return np.concatenate([coefs.ravel(), table.ravel(), others])
 
 
 def segment_toy(

@@ -306,6 +306,7 @@ cdef class SlackProblem(StructuredProblem):
         cdef Py_ssize_t i
         self.search, self.exact, self.bounds = search, search.exact, search.bounds
         self.lock_free, self.costly = search.lock_free, search.problem.costly
+        self.takes_turns = False    # a search asks again and again
         self.max_code_length += BITS
         if other is not None:
             self.places, self.held, self.counters = other.places, other.held, other.counters

@@ -1,8 +1,8 @@
-"""Data in parts: passes by number of sites, and data that pass through memory.
+"""Data in parts: passes by number of workers, and data that pass through memory.
 
 Usage: python parts.py [rounds [case ...] | memory [GIGABYTES]]
 
-"rounds": passes until the gap is 2 % of the objective, with 1 to 64 sites that make
+"rounds": passes until the gap is 2 % of the objective, with 1 to 64 workers that make
 their passes at the same weights and add up their moves, all in one process, so that nothing of it
 depends on the cores there are. "memory": sequences of dense rows in a file of each part, which is
 loaded for each pass and dropped: peak memory and seconds, beside a fit to one memory-mapped file.
@@ -27,10 +27,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sskit import SequenceTagger
 from sskit.dask import Distributed
-from sskit.dask._places import Places
+from sskit.dask._workers import Workers
 from sskit.utils import RaggedArray
 
-SITES = 1, 2, 4, 16, 64
+N_WORKERS = 1, 2, 4, 16, 64
 MOST_PASSES = 300
 N_FEATURES, N_LABELS, N_PARTS = 768, 17, 60
 
@@ -42,11 +42,11 @@ CASES = {
 }
 
 
-class ManyPlaces(Places):
-    """A part to each of several sites in this process."""
+class ManyWorkers(Workers):
+    """A part to each of several workers in this process."""
 
     def hold(self):
-        """Make a share of each part."""
+        """Make a worker of each part."""
         numbers = self.missing
         for number in numbers:
             self.missing = [number]
@@ -54,20 +54,21 @@ class ManyPlaces(Places):
 
 
 class Simulated(Distributed):
-    """Fits with as many sites as there are parts."""
+    """Fits with as many workers as there are parts."""
 
-    def _places(self, model, parts, starts, store):
-        return ManyPlaces(model, parts, starts, remembers=model.warm_start or store is not None)
+    def _fit_by(self, workers, *given):
+        many = ManyWorkers(workers.estimator, workers.parts, workers.starts, workers.remembers)
+        return super()._fit_by(many, *given)
 
 
 def rounds(name):
-    """Print the passes of a case by number of sites."""
+    """Print the passes of a case by number of workers."""
     data, options = CASES[name]
     X, y = data()
     order = np.random.RandomState(0).permutation(len(X))
     X, y = ([data[i] for i in order] for data in (X, y))
-    for n_sites in SITES:
-        cuts = np.linspace(0, len(X), n_sites + 1).astype(int)
+    for n_workers in N_WORKERS:
+        cuts = np.linspace(0, len(X), n_workers + 1).astype(int)
         parts = [
             [data[start:stop] for start, stop in zip(cuts[:-1], cuts[1:], strict=True)]
             for data in (X, y)
@@ -77,7 +78,7 @@ def rounds(name):
         fitted = Simulated(model).fit(*parts).estimator_
         share = fitted.dual_gap_ / fitted.primal_objective_
         print(
-            f"{name:11} {n_sites:3} sites: {fitted.n_iter_:4} passes, gap {share:.3f}, "
+            f"{name:11} {n_workers:3} workers: {fitted.n_iter_:4} passes, gap {share:.3f}, "
             f"{time.perf_counter() - start:.0f} s",
             flush=True,
         )

@@ -8,12 +8,6 @@ from sskit.core.lanes cimport LANES
 ROW_MULTIPLE = LANES
 
 
-cpdef int check_index(Py_ssize_t i, Py_ssize_t n, str name) except -1:
-    if not 0 <= i < n:
-        raise IndexError(f"{name} {i} is out of range: {choice(n)}")
-    return 0
-
-
 cpdef int check_indices(numbers, Py_ssize_t n, str name) except -1:
     numbers = np.asarray(numbers)
     if numbers.size == 0:
@@ -22,17 +16,8 @@ cpdef int check_indices(numbers, Py_ssize_t n, str name) except -1:
         raise TypeError(f"{name} numbers must be integers, got dtype {numbers.dtype}")
     least, most = numbers.min(), numbers.max()
     if least < 0 or most >= n:
-        raise IndexError(f"{name} {least if least < 0 else most} is out of range: {choice(n)}")
-    return 0
-
-
-cdef str choice(Py_ssize_t n):
-    return f"expected 0 to {n - 1}" if n > 0 else "there is none"
-
-
-cpdef int check_range(Py_ssize_t start, Py_ssize_t stop, Py_ssize_t n, str name) except -1:
-    if not 0 <= start <= stop <= n:
-        raise IndexError(f"{name} {start} to {stop} are out of range: expected 0 to {n}")
+        choice = f"expected 0 to {n - 1}" if n > 0 else "there is none"
+        raise IndexError(f"{name} {least if least < 0 else most} is out of range: {choice}")
     return 0
 
 

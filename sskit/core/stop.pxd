@@ -35,7 +35,6 @@ cdef class Stop:
     cdef double looked                   # when was that?
     cdef double attended
     cdef atomic[int] fired
-    cdef int depth
     cdef object before                   # handler of Ctrl-C that was there; None if ours is not
 
     cdef int begin(self, int activity) except -1

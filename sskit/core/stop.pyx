@@ -7,6 +7,7 @@ from collections import deque
 from cpython.exc cimport PyErr_CheckSignals
 from libcpp.atomic cimport memory_order_relaxed
 
+# What a fit is doing; the number is that of the presses that end it.
 cdef enum Activity:
     START
     PASS
@@ -24,26 +25,16 @@ presses = deque(maxlen=3)
 
 
 class CutShort(Exception):
-    """Questions to the oracles of many blocks, or a sum over them, ended early: a stop was due.
-
-    Parameters
-    ----------
-    n_answered : int, default=0
-        How many oracles were asked.
-    """
-
-    def __init__(self, n_answered=0):
-        super().__init__(f"cut short after {n_answered} answers")
-        self.n_answered = n_answered
+    """Questions to the oracles of many blocks, or a sum over them, ended early: a stop was due."""
 
 
 cdef class Stop:
     """Says when a fit is to end early.
 
-    A context manager, which may be entered again within itself. Inside it the first Ctrl-C is a
-    request to end the pass, the second one to leave out the exact pass. Outside of the main
-    thread, where Python delivers no signals, and where somebody else handles SIGINT, only the time
-    counts.
+    A context manager. Inside it the first Ctrl-C is a request to end the pass, the second one to
+    leave out the exact pass. Outside of the main thread, where Python delivers no signals, and
+    where somebody else handles SIGINT, only the time counts. What is pickled knows of the presses
+    so far, and of the seconds that are left.
 
     Parameters
     ----------
@@ -51,26 +42,28 @@ cdef class Stop:
         Seconds from now after which passes end. None means no limit.
     interval : float, default=0.1
         Seconds between two chances for Python to handle signals.
+    n_presses : int, default=0
+        How often Ctrl-C was pressed before.
     """
 
-    def __cinit__(self, max_time=None, double interval=0.1):
-        self.interval = interval
+    def __cinit__(self, max_time=None, double interval=0.1, int n_presses=0):
+        self.interval, self.n_presses = interval, n_presses
         cdef double limit = float("inf") if max_time is None else max_time
         self.deadline = seconds() + (limit if max_time is None else min(limit, FOREVER))
         self.begin(START)
 
+    def __reduce__(self):
+        return Stop, (self.seconds_left, self.interval, self.n_presses)
+
     def __enter__(self):
-        if self.depth == 0:
-            self.n_presses = 0
-            self.begin(START)
-            if self.attentive and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-                self.before = signal.signal(signal.SIGINT, self.press)
-        self.depth += 1
+        self.n_presses = 0
+        self.begin(START)
+        if self.attentive and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            self.before = signal.signal(signal.SIGINT, self.press)
         return self
 
     def __exit__(self, *exc_info):
-        self.depth -= 1
-        if self.depth == 0 and self.before is not None:
+        if self.before is not None:
             signal.signal(signal.SIGINT, self.before)
             self.before = None
 
@@ -106,12 +99,10 @@ cdef class Stop:
         self.begin(CERTIFICATE)
 
     cdef void review(self) noexcept nogil:
-        cdef bint fires = False
-        if self.activity == PASS:
-            fires = self.n_presses > 0 or self.late
-        elif self.activity == CERTIFICATE:
-            fires = self.n_presses > 1
-        self.fired.store(fires, memory_order_relaxed)
+        cdef bint late = self.late and self.activity == PASS
+        self.fired.store(
+            late or 0 < self.activity <= self.n_presses, memory_order_relaxed
+        )
 
     cdef bint due(self) except -1 nogil:
         self.left -= 1

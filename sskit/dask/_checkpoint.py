@@ -1,12 +1,9 @@
-"""Dual variables in a folder, from which a fit goes on that was lost."""
+"""Dual variables in a file, from which a fit goes on that was lost."""
 
-import json
 import os
-import shutil
+import pickle
 from dataclasses import replace
 from pathlib import Path
-
-import joblib
 
 from sskit import __version__
 
@@ -16,10 +13,9 @@ REFUSAL = "the checkpoint in {folder} is of other data, because {{}}; choose ano
 
 
 class Checkpoint:
-    """A folder of checkpoints, of which the newest whole one counts.
+    """A file in a folder, which is replaced once there is another whole one.
 
-    Each is a folder that gets its name once everything is in it, so that there is none that lacks
-    something, whenever the process ends.
+    So there is none that lacks something, whenever the process ends.
 
     Parameters
     ----------
@@ -33,6 +29,7 @@ class Checkpoint:
 
     def __init__(self, folder, estimator, n_parts):
         self.folder = Path(folder)
+        self.path = self.folder / "checkpoint"
         self.about = {
             "version": __version__,
             "estimator": type(estimator).__name__,
@@ -42,11 +39,6 @@ class Checkpoint:
             for name, value in sorted(estimator.get_params(deep=True).items())
             if name not in FREE
         }
-
-    def newest(self):
-        """Return the folder of the newest checkpoint, or None."""
-        found = sorted(self.folder.glob("checkpoint-*"))
-        return found[-1] if found else None
 
     def load(self):
         """Return where parts were left.
@@ -61,40 +53,32 @@ class Checkpoint:
         ValueError
             If the checkpoint is of another version, model or number of parts.
         """
-        newest = self.newest()
-        if newest is None:
+        if not self.path.exists():
             return {}
-        about = json.loads((newest / "about.json").read_text())
-        for name in about | self.about:
-            then, now = about.get(name), self.about.get(name)
-            if then != now:
-                raise ValueError(
-                    f"the checkpoint in {self.folder} was made with {name} {then}, not {now}; "
-                    "choose another folder"
-                )
-        return {
-            int(path.stem.partition("-")[2]): replace(
-                joblib.load(path), refusal=REFUSAL.format(folder=self.folder)
-            )
-            for path in sorted(newest.glob("part-*"))
-        }
+        with open(self.path, "rb") as file:
+            about = pickle.load(file)
+            for name in about | self.about:
+                then, now = about.get(name), self.about.get(name)
+                if then != now:
+                    raise ValueError(
+                        f"the checkpoint in {self.folder} was made with {name} {then}, not {now}; "
+                        "choose another folder"
+                    )
+            starts = pickle.load(file)
+        refusal = REFUSAL.format(folder=self.folder)
+        return {number: replace(start, refusal=refusal) for number, start in starts.items()}
 
-    def save(self, ends):
+    def save(self, starts):
         """Make a new checkpoint in place of the last one.
 
         Parameters
         ----------
-        ends : iterable of tuple (int, WarmStart)
-            Numbers of parts, and where they are; asked for one by one.
+        starts : dict of int to WarmStart
+            Where parts are, by their numbers.
         """
-        last = self.newest()
-        count = int(last.name.partition("-")[2]) + 1 if last else 1
+        self.folder.mkdir(parents=True, exist_ok=True)
         unfinished = self.folder / "unfinished"
-        shutil.rmtree(unfinished, ignore_errors=True)
-        unfinished.mkdir(parents=True)
-        for number, end in ends:
-            joblib.dump(end, unfinished / f"part-{number:06d}")
-        (unfinished / "about.json").write_text(json.dumps(self.about))
-        os.rename(unfinished, self.folder / f"checkpoint-{count:09d}")
-        if last is not None:
-            shutil.rmtree(last)
+        with open(unfinished, "wb") as file:
+            pickle.dump(self.about, file)
+            pickle.dump(starts, file)
+        os.replace(unfinished, self.path)

@@ -4,7 +4,6 @@ import asyncio
 import sys
 import threading
 import time
-import uuid
 import warnings
 from contextlib import suppress
 
@@ -12,9 +11,9 @@ import dask
 from dask.sizeof import sizeof
 
 from sskit.dask._parts import error_of
-from sskit.dask._places import Held, Places
-from sskit.dask._share import Share
-from sskit.solvers.distributed.run import SitesLost
+from sskit.dask._worker import DataWorker
+from sskit.dask._workers import Held, Workers
+from sskit.solvers.distributed.run import WorkersLost
 
 # Seconds between two looks whether Ctrl-C was pressed and workers are there.
 LOOK = 0.1
@@ -62,8 +61,8 @@ def find_client(client):
     return client
 
 
-class ClusterPlaces(Places):
-    """Parts on the workers of a cluster, on each that has some an actor: its `Share`.
+class ClusterWorkers(Workers):
+    """Parts on the workers of a cluster, on each that has some an actor: its `DataWorker`.
 
     Parameters
     ----------
@@ -74,7 +73,7 @@ class ClusterPlaces(Places):
     store : Checkpoint or None
         Has where parts begin after they were lost.
     estimator, parts, starts, remembers : object
-        As of `Places`.
+        As of `Workers`.
     """
 
     passing = False
@@ -96,7 +95,7 @@ class ClusterPlaces(Places):
         for address, values in groups.items():
             parts = {number: self.make_part(number, None, True) for number in values}
             where = {} if address is None else {"workers": [address], "allow_other_workers": True}
-            actor = self.client.submit(Share, parts, values, actor=True, pure=False, **where)
+            actor = self.client.submit(DataWorker, parts, values, actor=True, pure=False, **where)
             actors[tuple(values)] = actor
         self.wait(actors, "a worker to take parts")
         for numbers, actor in actors.items():
@@ -133,7 +132,7 @@ class ClusterPlaces(Places):
         """Return futures of parts by number; data that are no collections are sent."""
         lazy = [number for number in numbers if self.lazy[number]]
         rest = [number for number in numbers if not self.lazy[number]]
-        delayed = [as_part(*self.parts[number], dask_key_name=key(number)) for number in lazy]
+        delayed = [as_part(*self.parts[number]) for number in lazy]
         futures = dict(zip(lazy, self.client.compute(delayed), strict=True))
         if rest:
             values = [self.parts[number] for number in rest]
@@ -145,45 +144,40 @@ class ClusterPlaces(Places):
     def wait(self, futures, what):
         """Wait for futures by number; not for ever if there is no worker."""
         seen = time.monotonic()
-        while True:
-            waiting = [number for number, each in futures.items() if each.status == "pending"]
-            if not waiting:
-                break
-            if self.n_workers():
-                seen = time.monotonic()
-            elif time.monotonic() - seen > self.timeout:
+        while waiting := [number for number, each in futures.items() if each.status == "pending"]:
+            with suppress(OSError, *LATE):
+                # the scheduler need not answer
+                if self.client.nthreads(callback_timeout=min(self.timeout, 10.0)):
+                    seen = time.monotonic()
+            if time.monotonic() - seen > self.timeout:
                 raise TimeoutError(
                     f"waited {self.timeout:g} seconds for {what} {waiting[0]}; see timeout"
                 )
             time.sleep(LOOK / 2)
 
-    def n_workers(self):
-        """Return how many workers there are, none if the scheduler does not answer."""
-        try:
-            return len(self.client.nthreads(callback_timeout=min(self.timeout, 10.0)))
-        except (OSError, *LATE):
-            return 0
-
-    def answers(self, calls):
-        """Return the answers to calls; see `Places`."""
+    def ask(self, method, *args, n_asked=None):
+        """Return what a method of all workers returns, or of some; see `Workers`."""
         asked = []
-        for held, method, *args in calls:
+        for held in self.held[:n_asked]:
             try:
-                asked.append(getattr(held.share, method)(*args))
+                asked.append((held, getattr(held.worker, method)(*args)))
             except RuntimeError:  # it is known to be lost
-                asked.append(None)
+                asked.append((held, None))
         answers, gone, errors = [], [], []
-        for (held, *_), answer in zip(calls, asked, strict=True):
+        for held, answer in asked:
             try:
                 answers.append(self.answer(held, answer))
-            except SitesLost:
+            except WorkersLost:
                 gone.append(held)
             except Exception as error:
                 errors.append(error)
         if gone:
-            self.lose(gone, ", ".join(held.share._address for held in gone))
+            self.lose(gone, ", ".join(held.worker._address for held in gone))
         if errors:
             raise errors[0]
+        self.n_bytes += sizeof(args) + sizeof(answers)
+        if method == "call":
+            self.n_losses = 0
         return answers
 
     def answer(self, held, answer):
@@ -195,18 +189,18 @@ class ClusterPlaces(Places):
                 self.press()
             except OSError:
                 break
-        raise SitesLost
+        raise WorkersLost
 
     def press(self):
-        """Tell all sites how often Ctrl-C was pressed, if they do not know."""
+        """Tell all workers how often Ctrl-C was pressed, if they do not know."""
         if self.stop is not None and self.stop.n_presses > self.n_told:
             self.n_told = self.stop.n_presses
             for held in self.held:
                 with suppress(RuntimeError):
-                    held.share.press(self.n_told)
+                    held.worker.press(self.n_told)
 
     def lose(self, gone, name):
-        """Forget the shares that are gone, and raise SitesLost."""
+        """Forget the workers that are gone, and raise WorkersLost."""
         lost = [number for held in gone for number in held.numbers]
         self.held = [held for held in self.held if held not in gone]
         self.missing = sorted({*self.missing, *lost})
@@ -225,11 +219,7 @@ class ClusterPlaces(Places):
             )
         if self.store is not None:
             self.starts |= self.store.load()
-        raise SitesLost(name)
-
-    def limits(self):
-        """Return seconds that are left, and how often Ctrl-C was pressed."""
-        return self.stop.seconds_left, self.stop.n_presses
+        raise WorkersLost(name)
 
     def close(self):
         """Let the workers forget the fit."""
@@ -237,20 +227,8 @@ class ClusterPlaces(Places):
             self.client.cancel([held.future for held in self.held])
         super().close()
 
-    def call(self, method, news, *args):
-        """Let all sites follow the news, and return what a method then does."""
-        answers = super().call(method, news, *args)
-        self.n_bytes += sizeof(news) + sizeof(answers)
-        self.n_losses = 0
-        return answers
-
 
 @dask.delayed(pure=False, traverse=False)
 def as_part(*values):
     """Return values together, once they are computed."""
     return values
-
-
-def key(number):
-    """Return a name of a part that no other fit has."""
-    return f"sskit-part-{number}-{uuid.uuid4().hex}"

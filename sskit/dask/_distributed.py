@@ -13,12 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from sskit.core.stop import Stop
 from sskit.dask._checkpoint import Checkpoint
-from sskit.dask._cluster import ClusterPlaces, find_client
+from sskit.dask._cluster import ClusterWorkers, find_client
 from sskit.dask._collections import lazily, lazy_score
 from sskit.dask._parts import collect
-from sskit.dask._places import Places
 from sskit.dask._plan import suited
 from sskit.dask._rounds import solve_in_rounds
+from sskit.dask._workers import Workers
 from sskit.estimators.base.callbacks import PassReporter
 from sskit.estimators.base.combinations import check_combinations
 from sskit.estimators.base.estimator import QUIET, replace_fitted
@@ -26,7 +26,7 @@ from sskit.estimators.base.meta import DelegatingEstimator, common_attributes
 from sskit.estimators.base.outcome import WarmStart, fitted_attributes, warn_of_end
 from sskit.solvers.common.fit import Fit
 from sskit.solvers.common.progress import Progress
-from sskit.solvers.distributed.run import DistributedRun, PassRecord
+from sskit.solvers.distributed.run import DistributedRun
 
 
 class Distributed(DelegatingEstimator):
@@ -189,86 +189,82 @@ class Distributed(DelegatingEstimator):
         if self.checkpoint is not None:
             store = Checkpoint(self.checkpoint, model, len(parts))
             starts = store.load() or starts
-        places = self._places(model, parts, starts, store)
+        given = model, parts, starts, model.warm_start or store is not None
+        client = find_client(self.client)
+        if client is None:
+            workers = Workers(*given)
+        else:
+            workers = ClusterWorkers(client, self.timeout, store, *given)
         try:
-            fitted = self._fit_at(places, model, solver, store, (X, y, sample_weight))
+            fitted = self._fit_by(workers, model, solver, store, (X, y, sample_weight))
         finally:
-            places.close()
+            workers.close()
         vars(self).pop("_warm_start", None)
         replace_fitted(self, fitted)
         return self
 
-    def _places(self, model, parts, starts, store):
-        """Return where the parts are: on a cluster if there is one, else here."""
-        client = find_client(self.client)
-        remembers = model.warm_start or store is not None
-        if client is None:
-            return Places(model, parts, starts, remembers)
-        return ClusterPlaces(client, self.timeout, store, model, parts, starts, remembers)
-
-    def _fit_at(self, places, model, solver, store, data):
-        """Fit to parts at their places; return the fitted attributes."""
+    def _fit_by(self, workers, model, solver, store, data):
+        """Fit to the parts that workers have; return the fitted attributes."""
         # what is refused is so before the data are looked at
-        suited(solver, places.passing, n_sites=1)
+        suited(solver, workers.passing, n_workers=1)
         with Stop(solver.max_time) as stop, np.errstate(**QUIET):
-            places.stop = stop
-            facts = model._look_again(model._agree(places.survey()), places.count)
+            workers.stop = stop
+            facts = model._look_again(model._agree(workers.survey()), workers.count)
             facts = model._with_columns(facts)
-            solver = suited(solver, places.passing, len(places.held))
-            n_parts = len(places.parts)
-            seeds = check_random_state(model.random_state).randint(2**31 - 1, size=n_parts + 1)
-            plan, task = places.make_plan(model, facts, solver, seeds)
+            solver = suited(solver, workers.passing, len(workers.held))
+            seed = check_random_state(model.random_state).randint(2**31 - 1)
+            ((plan, task),) = workers.surely("make_plan", facts, solver, seed, n_asked=1)
             metadata = {"sample_weight": data[2]}
             reporter = PassReporter(model, model.max_iter, *data[:2], metadata, task.attributes)
             progress = Progress(f"{type(self).__name__} {type(solver).__name__}", model.verbose)
             hidden = getattr(facts, "n_hidden", 0)
             if hidden:
                 self._check_hidden(model, store)
-            record, runs = PassRecord(), []
+            run = None
 
             def solve(plan, on_pass, stop, max_iter, tol):
-                places.plan = plan
-                runs.append(DistributedRun(places, plan.regularizer(), record))
-                unit, proof = runs[-1].begin()
+                nonlocal run
+                workers.plan = plan
+                run = DistributedRun(workers, plan.regularizer(), run)
+                unit, proof = run.begin()
                 fit = Fit(
-                    runs[-1],
+                    run,
                     unit,
                     gap_every=plan.solver.gap_every,
                     proof=proof,
                     stop=stop,
                     progress=progress,
                 )
-                if places.starts:
+                if workers.starts:
                     fit.certify()
                 status = fit.reach(tol, max_iter=max_iter, on_pass=on_pass)
                 return fit.solution(status)
 
             def ends():
-                for number, point in places.save():
-                    yield number, WarmStart(places.marks[number], point, task.columns)
-
-            def save():
-                runs[-1].persist(lambda: store.save(ends()))
+                return {
+                    number: WarmStart(fingerprint, point, task.columns)
+                    for number, (fingerprint, point) in run.persist(workers.save).items()
+                }
 
             def on_pass(n_iter, weights):
                 if store is not None and n_iter % self.checkpoint_every == 0:
-                    save()
+                    store.save(ends())
                 return reporter.on_pass(n_iter, weights)
 
             limits = {"stop": stop, "max_iter": model.max_iter, "tol": model.tol}
             if hidden:
-                solution, procedure = solve_in_rounds(places, plan, solve, on_pass, **limits)
+                solution, procedure = solve_in_rounds(workers, plan, solve, on_pass, **limits)
                 task = task._replace(completion=procedure)
             else:
                 solution = solve(plan, on_pass, **limits)
             outcome = fitted_attributes(solution, plan.solver, task, plan.lam)
             mean_weight = None if data[2] is None else facts.weights.total / facts.n_samples
             outcome |= model._seen(facts.n_samples, mean_weight)
-            fitted = {"history_": record.as_dict()}
+            fitted = {"history_": run.history()}
             if store is not None:
-                save()
+                store.save(ends())
             if model.warm_start:
-                fitted["_warm_start"] = runs[-1].persist(lambda: dict(ends()))
+                fitted["_warm_start"] = ends()
             reporter.end(outcome)
         warn_of_end(type(model).__name__, solution, model.tol, stacklevel=4)
         model._set_fitted(outcome)

@@ -53,7 +53,11 @@ class Part:
         further = {} if token_weight is None else {"token_weight": token_weight}
         checked = self.call(self.estimator._gate, X, y, sample_weight, part=True, **further)
         if getattr(getattr(checked, "columns", None), "vectorizer", None) is not None:
-            self.call(refuse_tokens)
+            raise ValueError(
+                f"part {self.number}: X has tokens that are dicts or strings, of which each part "
+                "would make other features: fit a sskit.preprocessing.TokenVectorizer to all "
+                "names, and give what it makes of the parts"
+            )
         return checked
 
     def survey(self):
@@ -160,14 +164,6 @@ def error_of(number, error):
     return RuntimeError(f"part {number}: {type(error).__name__}: {error}")
 
 
-def refuse_tokens():
-    """Raise ValueError because each part would have features of its own."""
-    raise ValueError(
-        "X has tokens that are dicts or strings, of which each part would make other features: fit "
-        "a sskit.preprocessing.TokenVectorizer to all names, and give what it makes of the parts"
-    )
-
-
 def n_samples(data):
     """Return the number of samples of a part; None if it cannot be told."""
     shape = getattr(data, "shape", None)
@@ -203,19 +199,20 @@ def collect(X, y, sample_weight=None, token_weight=None):
     ValueError
         If they have different numbers of parts, or parts of different lengths.
     """
-    columns = {"X": X, "y": y}
-    weights = {"sample_weight": sample_weight, "token_weight": token_weight}
-    columns |= {name: weight for name, weight in weights.items() if weight is not None}
-    lists = {name: parts_of(data, name) for name, data in columns.items()}
+    columns = dict(zip(ARGUMENTS, (X, y, sample_weight, token_weight), strict=True))
+    lists = {
+        name: parts_of(data, name)
+        for name, data in columns.items()
+        if data is not None or name == "y"
+    }
     n_parts = len(lists["X"])
     if not n_parts:
         raise ValueError("X has no parts, expected at least one")
     for name, parts in lists.items():
         if len(parts) != n_parts:
             raise ValueError(f"X has {n_parts} parts but {name} has {len(parts)}")
-    known = {name: lengths(data) for name, data in columns.items()}
-    for name, of_parts in known.items():
-        for number, (n, expected) in enumerate(zip(of_parts or (), known["X"] or (), strict=False)):
+        known = zip(lengths(columns[name]) or (), lengths(X) or (), strict=False)
+        for number, (n, expected) in enumerate(known):
             if n != expected and not np.isnan(n + expected):
                 raise ValueError(f"part {number}: X has {expected} samples but {name} has {n}")
     return list(zip(*(lists.get(name, [None] * n_parts) for name in ARGUMENTS), strict=True))

@@ -28,8 +28,8 @@ class PartRounds:
 
     Parameters
     ----------
-    places : Places
-        Where the parts are.
+    workers : Workers
+        Who has the parts.
     plan : Plan
         Of the fit, with the first `Stage`.
     solve : callable
@@ -38,8 +38,8 @@ class PartRounds:
 
     truth = None  # the parts have it
 
-    def __init__(self, places, plan, solve):
-        self.places, self.plan, self.solve_at = places, plan, solve
+    def __init__(self, workers, plan, solve):
+        self.workers, self.plan, self.solve_at = workers, plan, solve
 
     def solve(self, **options):
         """Return the solution for the present truths."""
@@ -48,21 +48,21 @@ class PartRounds:
     def gain(self, w):
         """Complete under the weights of a solution; return whether truths stay, and the gain."""
         stage, later = self.plan.stage, Stage(self.plan.stage.number + 1, w)
-        answers = self.places.advance(self.plan.facts, stage, later)
+        answers = self.workers.surely("advance", self.plan.facts, stage, later)
         self.plan = replace(self.plan, stage=later)
-        same, gains = zip(*answers, strict=True)
+        same, gains = zip(*sum(answers, []), strict=True)
         return all(same), sum(gains)
 
     def advance(self, solution):
         """Take the completions for the truth, as the parts have done."""
 
 
-def solve_in_rounds(places, plan, solve, on_pass, stop, max_iter, tol):
+def solve_in_rounds(workers, plan, solve, on_pass, stop, max_iter, tol):
     """Solve, round after round, from what stretches of known labels say.
 
     Parameters
     ----------
-    places, plan, solve : object
+    workers, plan, solve : object
         As of `PartRounds`.
     on_pass : callable
         Called after each pass of a round.
@@ -84,7 +84,7 @@ def solve_in_rounds(places, plan, solve, on_pass, stop, max_iter, tol):
     if plan.facts.n_certain:
         given = {"on_pass": None, "stop": stop, "max_iter": max_iter, "tol": tol}
         w = solve(replace(plan, stage=Stage(0)), **given).w
-    rounds = PartRounds(places, replace(plan, stage=Stage(1, w)), solve)
+    rounds = PartRounds(workers, replace(plan, stage=Stage(1, w)), solve)
     descent = Descent(rounds, Totals(on_pass, stop, max_iter), {"tol": tol})
     descent.run()
     procedure = ConvexConcave(None, None)

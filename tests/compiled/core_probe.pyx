@@ -4,7 +4,7 @@ import numpy as np
 
 from libc.stdint cimport int32_t
 
-from sskit.core.checks cimport check_index
+from sskit.core.checks cimport check_indices
 from sskit.core.direction cimport Direction
 from sskit.core.dual cimport Block, DualState, resize_block
 from sskit.core.lanes cimport LANES
@@ -18,7 +18,7 @@ from sskit.testing.probe import checked, room
 
 def planes_of(DualState dual, Py_ssize_t i):
     """Return (code, weights, losses, weight of plane 0) of the stored planes of block i."""
-    check_index(i, dual.n_blocks, "block")
+    check_indices([i], dual.n_blocks, "block")
     cdef Block* block = &dual.blocks[i]
     cdef Py_ssize_t n = dual.code_length[i], p, j
     stored = range(1, block.n_planes)
@@ -30,7 +30,7 @@ def planes_of(DualState dual, Py_ssize_t i):
 
 def mix_of(DualState dual, Py_ssize_t i):
     """Return (index, value, loss) of the mix of block i."""
-    check_index(i, dual.n_blocks, "block")
+    check_indices([i], dual.n_blocks, "block")
     cdef Direction delta = Direction(dual.max_statistics)
     dual.add_to(i, delta, 1.0)
     index = np.array(delta.index[: delta.n])

@@ -5,7 +5,7 @@ import numpy as np
 from libc.stdint cimport int32_t
 from libcpp.vector cimport vector
 
-from sskit.core.checks cimport check_equal, check_index, check_range
+from sskit.core.checks cimport check_equal, check_indices
 from sskit.core.decomposition cimport Factors
 from sskit.core.lanes cimport LANES
 from sskit.solvers.dual_decomposition.factors cimport FactorSweep, Share
@@ -57,22 +57,22 @@ cdef class FactorProbe:
 
     cdef int check_node(self, Py_ssize_t i, Py_ssize_t j) except -1:
         nodes = self.nodes(i)
-        return check_index(j - nodes.start, len(nodes), f"after node {nodes.start}, node")
+        return check_indices([j - nodes.start], len(nodes), f"after node {nodes.start}, node")
 
     cdef int check_edge(self, Py_ssize_t i, Py_ssize_t e) except -1:
-        check_index(i, self.factors.n_blocks, "block")
+        check_indices([i], self.factors.n_blocks, "block")
         first, last = self.factors.first_edge[i], self.factors.first_edge[i + 1]
-        return check_index(e - first, last - first, f"after edge {first}, edge")
+        return check_indices([e - first], last - first, f"after edge {first}, edge")
 
     def nodes(self, Py_ssize_t i):
         """Return the nodes of a block."""
-        check_index(i, self.factors.n_blocks, "block")
+        check_indices([i], self.factors.n_blocks, "block")
         return range(self.factors.first_node[i], self.factors.first_node[i + 1])
 
     def edges(self, Py_ssize_t i):
         """Return the edges of a block as tuples (number, first end, second end)."""
         cdef Py_ssize_t e
-        check_index(i, self.factors.n_blocks, "block")
+        check_indices([i], self.factors.n_blocks, "block")
         found = []
         for e in range(self.factors.first_edge[i], self.factors.first_edge[i + 1]):
             found.append((e, self.factors.end(i, e, 0), self.factors.end(i, e, 1)))
@@ -80,14 +80,14 @@ cdef class FactorProbe:
 
     def truth(self, Py_ssize_t j):
         """Return the true state of a node and the loss of another."""
-        check_index(j, self.factors.n_nodes, "node")
+        check_indices([j], self.factors.n_nodes, "node")
         return self.factors.truth[j], self.factors.cost_of(j)
 
     def node_scores(self, Py_ssize_t i, Py_ssize_t j, w, start=0, stop=None):
         """Return the scores of the states start .. stop - 1 of a node."""
         stop = self.factors.n_states if stop is None else stop
         self.check_node(i, j)
-        check_range(start, stop, self.factors.n_states, "states")
+        check_indices([start, stop], self.factors.n_states + 1, "states")
         cdef double[::1] out = np.full(self.factors.n_states + LANES, np.nan)
         cdef double[::1] weights = self.padded(w)
         self.factors.node_scores(i, j, &weights[0], start, stop, &out[0])
@@ -107,7 +107,7 @@ cdef class FactorProbe:
         """Return score, squared norm and joint features of a state of a node."""
         cdef int32_t state[2]
         self.check_node(i, j)
-        check_index(y, self.factors.n_states, "state")
+        check_indices([y], self.factors.n_states, "state")
         state[0], state[1] = y, 0
         return self.known(i, j, state, w)
 
@@ -126,7 +126,7 @@ cdef class FactorProbe:
         cdef int32_t state[2]
         cdef int32_t n_states = <int32_t>self.factors.n_states
         self.check_edge(i, e)
-        check_index(pair, n_states * n_states, "pair")
+        check_indices([pair], n_states * n_states, "pair")
         state[0], state[1] = pair // n_states, pair % n_states
         return self.known(i, self.factors.n_nodes + e, state, w)
 
@@ -205,7 +205,7 @@ def links(LabelSweep sweep, Py_ssize_t i):
     """Return the links of a block: (edge, q(1, 1), marginals, multipliers) of each."""
     cdef Link link
     cdef Py_ssize_t n_labels = sweep.labels.n_labels
-    check_index(i, sweep.labels.n_blocks, "block")
+    check_indices([i], sweep.labels.n_blocks, "block")
     sweep.block.load(sweep.kept[i], &sweep.labels.truth[i * n_labels])
     return [
         (link.edge, link.both, (link.end[0], link.end[1]), (link.mu[0], link.mu[1]))

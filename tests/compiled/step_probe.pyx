@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sskit.core.checks cimport check_index
+from sskit.core.checks cimport check_indices
 from sskit.solvers.simplex_qp.program cimport SimplexProgram, Step
 
 
@@ -16,8 +16,8 @@ cdef class StepProbe(SimplexProgram):
 
     def search(self, Py_ssize_t target, Py_ssize_t source):
         """Take the best step between two end points; return its gain and the weights after it."""
-        check_index(target + 1, self.n_atoms + 1, "one and target")
-        check_index(source + 1, self.n_atoms + 1, "one and source")
+        check_indices([target + 1], self.n_atoms + 1, "one and target")
+        check_indices([source + 1], self.n_atoms + 1, "one and source")
         self.target, self.source = target, source
         gain = self.take_step(0.0)
         return gain, np.array([self.weight[a] for a in range(self.n_atoms)])

@@ -172,8 +172,6 @@ def test_how_much_time_is_left():
 def test_bad_arguments():
     with pytest.raises(TypeError):
         Stop("soon")
-    assert str(CutShort(3)) == "cut short after 3 answers"
-    assert CutShort(3).n_answered == 3
 
 
 # ---- threads ---------------------------------------------------------------------------------
@@ -260,6 +258,6 @@ def test_counts_of_calls_that_were_cut_short():
     stop = Stop(1e-9, 0.0)
     stop.begin_pass()
     evaluator = Evaluator(toy.problem, 1, stop)
-    with pytest.raises(CutShort) as cut:
+    with pytest.raises(CutShort, match="cut short after 1 answers"):
         evaluator.hinges(toy.regularizer(LAM).w)
-    assert cut.value.n_answered == evaluator.n_calls == 1
+    assert evaluator.n_calls == 1

@@ -12,11 +12,11 @@ from helpers.clusters import (
     CLASSES,
     LAM,
     ROWS,
+    has_begun,
     has_no_client,
-    has_site,
     kill_later,
     load,
-    n_shares,
+    n_actors,
     primal,
 )
 from helpers.parts import MAPS, PLACES, TAGS, TOKENS
@@ -57,9 +57,9 @@ def client(cluster):
         yield made
         # the scheduler tells workers what is wanted no more
         ends = time.monotonic() + 20.0
-        while set(made.run(n_shares).values()) != {0} and time.monotonic() < ends:
+        while set(made.run(n_actors).values()) != {0} and time.monotonic() < ends:
             time.sleep(0.05)
-        assert set(made.run(n_shares).values()) == {0}
+        assert set(made.run(n_actors).values()) == {0}
 
 
 @pytest.fixture(scope="module")
@@ -212,7 +212,7 @@ def test_ctrl_c_ends_the_fit_with_a_certificate(client, own_handler):
 
     def press():
         # not before there is a fit to end, however busy the machine is
-        while not all(client.run(has_site).values()):
+        while not all(client.run(has_begun).values()):
             time.sleep(0.05)
         time.sleep(0.3)
         signal.raise_signal(signal.SIGINT)

@@ -311,9 +311,9 @@ def test_checkpoints(tmp_path):
     with pytest.warns(ConvergenceWarning):
         model.fit(X, y)
     best = model.estimator_.dual_objective_
-    (folder,) = (tmp_path / "kept").iterdir()
-    assert folder.name == "checkpoint-000000002"
-    (tmp_path / "kept" / "unfinished").mkdir()
+    (file,) = (tmp_path / "kept").iterdir()
+    assert file.name == "checkpoint"
+    (tmp_path / "kept" / "unfinished").write_bytes(b"half")
     again = Distributed(clone(WHOLE), checkpoint=str(tmp_path / "kept"))
     again.fit([lazy(x) for x in X], y)
     assert again.history_["dual"][0] >= best - 1e-12

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-from helpers.clusters import CLASSES, ROWS, has_site, kill, load, primal, process_id, start_worker
+from helpers.clusters import CLASSES, ROWS, has_begun, kill, load, primal, process_id, start_worker
 from sklearn.base import clone
 
 from sskit import StructSVMClassifier
@@ -156,8 +156,8 @@ def begin(client, X, y, **options):
 
 
 def wait_for_rounds(client):
-    """Wait until every worker has its site."""
-    while not all(client.run(has_site).values()):
+    """Wait until every worker has begun."""
+    while not all(client.run(has_begun).values()):
         time.sleep(0.1)
     time.sleep(1.0)
 
@@ -220,7 +220,7 @@ def test_lost_parts_begin_at_the_last_checkpoint(cluster, long_optimum, tmp_path
     assert found.primal_objective_ >= long_optimum.dual_objective_ * (1 - 1e-9)
     lost = np.flatnonzero(history["n_lost"])
     assert len(lost)
-    # with nothing saved the dual objective would begin below what three sites have after a pass
+    # with nothing saved the dual objective would begin below what three workers have after a pass
     assert history["dual"][lost[0]] > 0.5 * history["dual"][lost[0] - 1]
 
 

@@ -47,11 +47,11 @@ def kill(client, which=0):
 
 
 def kill_later(client, which=0):
-    """Kill one worker once all have a share of a fit; return the thread that does."""
+    """Kill one worker once all have parts of a fit; return the thread that does."""
     _, process = sorted(client.run(process_id).items())[which]
 
     def wait():
-        while not all(client.run(n_shares).values()):
+        while not all(client.run(n_actors).values()):
             time.sleep(0.1)
         time.sleep(0.3)
         with suppress(ProcessLookupError):
@@ -78,8 +78,8 @@ def start_worker(address, folder):
 # What tests ask of workers stands here, where these find it.
 
 
-def n_shares(dask_worker):
-    """How many fits a worker has a share of."""
+def n_actors(dask_worker):
+    """How many fits a worker has parts of."""
     return len(dask_worker.state.actors)
 
 
@@ -93,8 +93,8 @@ def has_no_client():
     return find_client(None) is None
 
 
-def has_site(dask_worker):
-    """Whether a worker has a site."""
+def has_begun(dask_worker):
+    """Whether a worker has begun with its parts."""
     # an actor that is being made is None
-    shares = list(dask_worker.state.actors.values())
-    return any(share is not None and share.site is not None for share in shares)
+    actors = list(dask_worker.state.actors.values())
+    return any(actor is not None and actor.parts for actor in actors)

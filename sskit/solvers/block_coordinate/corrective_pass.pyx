@@ -6,6 +6,7 @@ from sskit.core.problem cimport Problem
 from sskit.core.sampler cimport Sampler
 from sskit.solvers.block_coordinate.block_atoms cimport BlockAtoms
 from sskit.solvers.block_coordinate.plain_pass cimport BlockVisitor
+from sskit.solvers.oracle_calls.answers cimport Answers
 from sskit.solvers.oracle_calls.call cimport Visit
 from sskit.solvers.simplex_qp.program cimport Step
 
@@ -94,11 +95,10 @@ cdef class CorrectiveVisitor(BlockVisitor):
             self.improve(i, slope)
         return False
 
-    cdef int step_towards(
-        self, Py_ssize_t i, const int32_t* code, double loss, double gap, Sampler sampler
-    ) except -1 nogil:
-        self.learned(i, gap, sampler)
-        self.store_plane(i, code, loss)
+    cdef int step_towards(self, Answers planes, Py_ssize_t k, Sampler sampler) except -1 nogil:
+        cdef Py_ssize_t i = planes.block[k]
+        self.learned(i, planes.gap[k], sampler)
+        self.store_plane(i, &planes.code[k, 0], planes.loss[k])
         return self.improve(i, self.look(i))
 
     cdef int store_plane(self, Py_ssize_t i, const int32_t* code, double loss) except -1 nogil:

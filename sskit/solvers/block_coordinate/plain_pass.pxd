@@ -1,6 +1,5 @@
 from sskit.core.direction cimport Direction
 from sskit.core.regularizer cimport Regularizer
-from sskit.core.sampler cimport Sampler
 from sskit.solvers.common.averaging cimport Averager
 from sskit.solvers.oracle_calls.minibatch cimport Visitor
 
@@ -29,12 +28,7 @@ cdef class BlockVisitor(Visitor):
     cdef Direction delta             # zero between visits
     cdef double[::1] gaps
     cdef double[::1] promises
-    # of the dual objective, by all visits so far; with a box on w at least by this much
-    cdef readonly double increase
     cdef readonly Py_ssize_t n_oracle_calls
     cdef readonly int clock          # number of the pass with the oracle
     cdef bint stored                 # is this a pass that goes back to some blocks?
     cdef public double mean_gap      # at the last exact pass
-
-    # the oracle of block i was asked, and found this gap
-    cdef void learned(self, Py_ssize_t i, double gap, Sampler sampler) noexcept nogil

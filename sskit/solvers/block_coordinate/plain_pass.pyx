@@ -7,8 +7,8 @@ from libc.stdint cimport int32_t
 from sskit.core.dual cimport Block, DualState
 from sskit.core.problem cimport Problem
 from sskit.core.sampler cimport Sampler
+from sskit.solvers.oracle_calls.answers cimport Answers
 from sskit.solvers.oracle_calls.call cimport Visit
-from sskit.solvers.oracle_calls.minibatch cimport known
 from sskit.solvers.simplex_qp.line_search cimport best_step
 
 
@@ -31,21 +31,11 @@ cdef class BlockVisitor(Visitor):
         self.stored = stored
         self.clock += not stored
 
-    cdef double increased(self) noexcept nogil:
-        return self.increase
-
     cdef void learned(self, Py_ssize_t i, double gap, Sampler sampler) noexcept nogil:
         self.n_oracle_calls += 1
         self.gaps[i] = gap
         self.promises[i] = gap
         sampler.learned(i, gap)
-
-    cdef void leave(self, Py_ssize_t i, Sampler sampler) noexcept nogil:
-        sampler.learned(i, known(self.gaps[i]))
-
-    cdef int pass_over(self, Py_ssize_t i, double gap, Sampler sampler) except -1 nogil:
-        self.learned(i, gap, sampler)
-        return 0
 
 
 cdef class PlainVisitor(BlockVisitor):
@@ -106,14 +96,13 @@ cdef class PlainVisitor(BlockVisitor):
         self.delta.clear()
         return 0
 
-    cdef int step_towards(
-        self, Py_ssize_t i, const int32_t* code, double loss, double gap, Sampler sampler
-    ) except -1 nogil:
+    cdef int step_towards(self, Answers planes, Py_ssize_t k, Sampler sampler) except -1 nogil:
+        cdef Py_ssize_t i = planes.block[k]
         self.averager.begin_step()
-        self.learned(i, gap, sampler)
-        if gap <= 0.0:
+        self.learned(i, planes.gap[k], sampler)
+        if planes.gap[k] <= 0.0:
             return 0
-        self.call.load_plane(self.problem, i, code, loss)
+        self.call.load_plane(self.problem, i, &planes.code[k, 0], planes.loss[k])
         self.turn(i)
         self.problem.scores_at(
             i, &self.regularizer.w[0], &self.delta.index[0], self.delta.n, &self.call.theta[0]

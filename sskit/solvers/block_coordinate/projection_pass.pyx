@@ -9,6 +9,7 @@ from sskit.core.lanes cimport padded
 from sskit.core.problem cimport Problem
 from sskit.core.sampler cimport Sampler
 from sskit.solvers.block_coordinate.plain_pass cimport BlockVisitor
+from sskit.solvers.oracle_calls.answers cimport Answers
 
 cdef extern from "projection_kernels.hpp" namespace "sskit":
     const double UNUSED
@@ -116,7 +117,5 @@ cdef class ProjectionVisitor(BlockVisitor):
         self.delta.clear()
         return 0
 
-    cdef int step_towards(
-        self, Py_ssize_t i, const int32_t* code, double loss, double gap, Sampler sampler
-    ) except -1 nogil:
-        return self.visit(i, sampler)
+    cdef int step_towards(self, Answers planes, Py_ssize_t k, Sampler sampler) except -1 nogil:
+        return self.visit(planes.block[k], sampler)

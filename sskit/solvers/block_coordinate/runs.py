@@ -128,7 +128,7 @@ class BlockCoordinateRun(DualRun):
             # a pass has no more
             batch_size = min(batch_size, problem.n_blocks)
             self.batches = Batches(
-                pool or Pool(problem), self.dual, regularizer, batch_size, together
+                pool or Pool(problem), self.dual, regularizer, batch_size, self.gaps, together
             )
         self.visitors = [
             visitor(

@@ -64,27 +64,21 @@ class DualRun(Run):
         """Take over the exact gaps of all blocks, shape (n_blocks,)."""
         self.gaps[:] = gaps
 
-    def save(self):
-        """Return the dual point and the average, as arrays that can be pickled."""
-        return save(self.dual), self.averager.save()
-
-    def restore(self, blocks, average, shares):
-        """Take up a saved dual point.
+    def save(self, largest_loss):
+        """Return the present `DualPoint`, of arrays of its own.
 
         Parameters
         ----------
-        blocks : dict
-            The dual point, of the first blocks.
-        average : tuple or None
-            The average of the iterates; None begins a new one.
-        shares : ndarray of shape (n_blocks,)
-            Share of their weights that the planes of a block keep; the truth gets the rest.
+        largest_loss : ndarray of shape (n_blocks,)
+            Hinges of the blocks at w = 0.
         """
-        restore(self.dual, blocks)
-        self.dual.keep_shares(self.problem, shares)
-        self.dual.rebuild(self.problem, self.regularizer)
-        if average is not None:
-            self.averager.restore(average)
+        return DualPoint(
+            lam=self.regularizer.lam,
+            block_weight=np.array(self.problem.block_weight),
+            largest_loss=largest_loss,
+            blocks=save(self.dual),
+            average=self.averager.save(),
+        )
 
 
 @dataclass(frozen=True)
@@ -156,13 +150,19 @@ class DualPoint:
         ValueError
             If the problem has fewer blocks.
         """
-        if run.problem.n_blocks < len(self.block_weight):
+        problem, lam = run.problem, run.regularizer.lam
+        if problem.n_blocks < len(self.block_weight):
             raise ValueError(
                 f"the dual point has {len(self.block_weight)} blocks but the problem has "
-                f"{run.problem.n_blocks}"
+                f"{problem.n_blocks}"
             )
-        block_weight, lam = run.problem.block_weight, run.regularizer.lam
-        unchanged = lam == self.lam and np.array_equal(block_weight, self.block_weight)
-        run.restore(
-            self.blocks, self.average if unchanged else None, self.shares(block_weight, lam)
-        )
+        self.place(run, lam)
+        run.dual.rebuild(problem, run.regularizer)
+        unchanged = lam == self.lam and np.array_equal(problem.block_weight, self.block_weight)
+        if unchanged and self.average is not None:
+            run.averager.restore(self.average)
+
+    def place(self, run, lam):
+        """Put the dual variables of a run here, with weights for a lam; its v does not follow."""
+        restore(run.dual, self.blocks)
+        run.dual.keep_shares(run.problem, self.shares(run.problem.block_weight, lam))

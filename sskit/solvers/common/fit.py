@@ -6,7 +6,6 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from sskit.core.stop import CutShort, Stop
-from sskit.solvers.common.dual_run import DualPoint
 from sskit.solvers.common.progress import Progress
 from sskit.solvers.common.solution import UNKNOWN, History, Proof, Solution, Status, proves
 from sskit.solvers.common.tolerance import Tolerance
@@ -201,15 +200,7 @@ class Fit:
 
     def save(self):
         """Return the present dual point, a `DualPoint` of its own, from which a fit can begin."""
-        run = self.run
-        blocks, average = run.save()
-        return DualPoint(
-            lam=run.regularizer.lam,
-            block_weight=np.array(run.problem.block_weight),
-            largest_loss=self.largest_loss,
-            blocks=blocks,
-            average=average,
-        )
+        return self.run.save(self.largest_loss)
 
     def solution(self, status):
         """Return the last certificate and how it came about; it is of nan if there is none.
@@ -257,6 +248,7 @@ def begin(
     verbose=0,
     start=None,
     stop=None,
+    largest_loss=None,
 ):
     """Return the `Fit` of a solver to a problem, before its first pass.
 
@@ -278,6 +270,8 @@ def begin(
         Where to start; its certificate is computed at once. None is the truth, w = 0.
     stop : Stop, default=None
         Says when to end early. None does so at Ctrl-C and after `max_time` of the solver.
+    largest_loss : ndarray of shape (n_blocks,), default=None
+        Hinges of the blocks at w = 0, if they are known.
 
     Returns
     -------
@@ -298,11 +292,11 @@ def begin(
     solver = solver.resolved(problem, regularizer.bounded)
     stop = Stop(solver.max_time) if stop is None else stop
     evaluator = Evaluator(problem, n_jobs, stop)
-    largest_loss = gaps = unit = None
+    gaps = unit = None
     if solver.looks_at_all:
         if start is not None and len(start.largest_loss) == problem.n_blocks:
             largest_loss = start.largest_loss
-        else:
+        if largest_loss is None:
             # At w = 0 the hinge of a block is its largest loss.
             largest_loss = evaluator.hinges(regularizer.padded(np.zeros(problem.n_weights)))
         # Which is its gap, with the truth as mix; with a prior w is another one.
@@ -395,12 +389,9 @@ class ExactPassRule:
         """
         if last or n_iter % self.every == 0:
             return True
-        return estimate <= 0.9 * self.last and self.enough(estimate * self.ratio, lower_bound)
-
-    def enough(self, gap, lower_bound):
-        """Return whether a gap would end the fit."""
-        hopeless = not gap < np.inf or gap > self.tolerance.gap_at(self.primal)
-        return not hopeless and gap <= self.tolerance.gap_above(lower_bound())
+        gap, tolerance = estimate * self.ratio, self.tolerance
+        hopeful = estimate <= 0.9 * self.last and gap <= tolerance.gap_at(self.primal)
+        return hopeful and gap < np.inf and gap <= tolerance.gap_above(lower_bound())
 
     def learn(self, estimate, certificate):
         """Compare an estimate with the certificate that was then found."""

@@ -185,32 +185,7 @@ def proves(proof, certificate):
     return bool(sound and np.isfinite(numbers).all() and certificate.gap >= -noise)
 
 
-class Record:
-    """Columns of what happened, a row after the other.
-
-    Parameters
-    ----------
-    columns : dict
-        Types by name.
-    """
-
-    def __init__(self, columns):
-        self.columns = columns
-        self.rows = []
-
-    def append(self, **row):
-        """Add a row, values by name."""
-        self.rows.append(row)
-
-    def as_dict(self):
-        """Return the columns as arrays of equal length."""
-        return {
-            name: np.array([row[name] for row in self.rows], dtype=dtype)
-            for name, dtype in self.columns.items()
-        }
-
-
-class History(Record):
+class History:
     """Record of a fit: of its exact passes, or of all passes of a run with columns of its own.
 
     Columns: n_passes and n_oracle_calls so far, time in seconds since the start, primal, dual
@@ -230,7 +205,19 @@ class History(Record):
         if proof is Proof.BOUND:
             self.known += ("inexactness",)
         first = {"n_passes": np.int64, "n_oracle_calls": np.int64, "time": np.float64}
-        super().__init__(first | dict.fromkeys(self.known, np.float64) | columns)
+        self.columns = first | dict.fromkeys(self.known, np.float64) | columns
+        self.rows = []
+
+    def append(self, **row):
+        """Add a row, values by name."""
+        self.rows.append(row)
+
+    def as_dict(self):
+        """Return the columns as arrays of equal length."""
+        return {
+            name: np.array([row[name] for row in self.rows], dtype=dtype)
+            for name, dtype in self.columns.items()
+        }
 
     def numbers(self, certificate):
         """Return what a certificate says, by the names of the columns."""

@@ -1,7 +1,7 @@
 """A run of a solver on one part of the data."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -10,10 +10,8 @@ from sskit.core.regularizer import Regularizer
 from sskit.core.stop import Stop
 from sskit.solvers.block_coordinate.eviction import retire_all
 from sskit.solvers.common.dual_run import DualPoint
-from sskit.solvers.common.snapshot import restore, save
-from sskit.solvers.common.solution import Proof
+from sskit.solvers.common.fit import begin
 from sskit.solvers.common.solver import Solver
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
 
 # No clock of a run comes to that.
 FOREVER = 2**31 - 1
@@ -70,8 +68,8 @@ class PartRun:
 
     Attributes
     ----------
-    proof : Proof
-        What the answers of the oracle prove.
+    fit : Fit
+        Has the problem, while it is in memory, and its run.
     unit : float
         Sum of c_i times the largest loss, what the part adds to P(0).
     """
@@ -88,62 +86,51 @@ class PartRun:
 
     def __post_init__(self):
         self.largest_loss = None if self.point is None else self.point.largest_loss
-        self.run = self.gaps = self.coming = None
+        self.fit = self.gaps = self.coming = None
         self.n_calls_before = 0
         self.hinge = self.inexactness = 0.0
 
     def load_ahead(self, executor):
         """Let an executor load the problem, which is soon to be opened, if it is not in memory."""
-        if self.run is None and self.coming is None:
+        if self.fit is None and self.coming is None:
             self.coming = executor.submit(self.load)
 
     def open(self):
         """Load the problem if it is not in memory, and go on where the part was left."""
-        if self.run is None:
-            coming, self.coming = self.coming, None
-            self.problem = self.load() if coming is None else coming.result()
-            self.evaluator = Evaluator(self.problem, self.n_jobs, self.stop)
-            self.n_queries_before = self.problem.n_queries(0)
-            self.begin()
-
-    def begin(self):
-        """Start a run where the part was left."""
-        problem = self.problem
-        weight = np.asarray(problem.block_weight)
-        if self.largest_loss is None:
-            zero = self.regularizer.padded(np.zeros(problem.n_weights))
-            self.largest_loss = self.evaluator.hinges(zero)
-        self.unit = float(weight @ self.largest_loss)
-        self.proof = Proof.of(problem)
-        self.run = self.solver.start(
-            problem,
+        if self.fit is not None:
+            return
+        coming, self.coming = self.coming, None
+        self.fit = begin(
+            self.solver,
+            self.load() if coming is None else coming.result(),
             self.regularizer,
-            self.random_state,
-            weight * self.largest_loss if self.gaps is None else self.gaps,
-            self.evaluator.pool,
+            n_jobs=self.n_jobs,
+            random_state=self.random_state,
+            stop=self.stop,
+            largest_loss=self.largest_loss,
         )
-        self.run.stop = self.stop
+        self.largest_loss, self.unit = self.fit.largest_loss, self.fit.unit
+        if self.gaps is not None:
+            self.fit.run.learn_gaps(self.gaps)
         if self.point is not None:
-            restore(self.run.dual, self.point.blocks)
-            shares = self.point.shares(weight, self.lam)
-            self.run.dual.keep_shares(problem, shares)
+            self.point.place(self.fit.run, self.lam)
             self.point = None
 
     def close(self):
         """Leave the part; return its `Report`."""
-        n_calls = self.run.n_oracle_calls + self.evaluator.n_calls
+        run = self.fit.run
         report = Report(
-            float(np.dot(self.problem.block_weight, self.run.dual.losses())),
-            float(self.run.gaps.sum()),
-            self.n_calls_before + self.problem.n_queries(n_calls) - self.n_queries_before,
+            float(np.dot(run.problem.block_weight, run.dual.losses())),
+            float(run.gaps.sum()),
+            self.n_calls_before + self.fit.n_oracle_calls,
             self.hinge,
             self.inexactness,
         )
         if not self.keeps:
             self.point = self.save(whole=False)
-            self.gaps = self.run.gaps
+            self.gaps = run.gaps
             self.n_calls_before = report.n_calls
-            self.run = self.problem = self.evaluator = None
+            self.fit = None
         return report
 
     def evaluate(self, v):
@@ -165,9 +152,10 @@ class PartRun:
             If a stop was due before the end.
         """
         self.open()
-        answers = self.evaluator.ask(self.regularizer.w, self.run.dual)
-        weight = np.asarray(self.problem.block_weight)
-        self.run.learn_gaps(answers.gaps())
+        run = self.fit.run
+        answers = self.fit.evaluator.ask(self.regularizer.w, run.dual)
+        weight = np.asarray(run.problem.block_weight)
+        run.learn_gaps(answers.gaps())
         self.add_sum(v)
         self.hinge = float(weight @ answers.hinges())
         self.inexactness = float(weight @ answers.excesses())
@@ -175,18 +163,12 @@ class PartRun:
 
     def add_sum(self, v):
         """Add what the part, which is open, adds to the dual sum."""
-        self.run.dual.add_sum(self.problem, self.lam, v)
+        self.fit.run.dual.add_sum(self.fit.run.problem, self.lam, v)
 
     def save(self, whole=True):
         """Return the `DualPoint` of the part; without planes that have no weight unless whole."""
-        if self.run is None:
+        if self.fit is None:
             return self.point
         if not whole:
-            retire_all(self.run.dual, FOREVER, True)
-        return DualPoint(
-            lam=self.lam,
-            block_weight=np.array(self.problem.block_weight),
-            largest_loss=self.largest_loss,
-            blocks=save(self.run.dual),
-            average=None,
-        )
+            retire_all(self.fit.run.dual, FOREVER, True)
+        return replace(self.fit.save(), lam=self.lam)

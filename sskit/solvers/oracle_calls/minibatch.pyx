@@ -3,7 +3,6 @@
 import numpy as np
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t
 
 from sskit.core.dual cimport DualState
 from sskit.core.regularizer cimport Regularizer
@@ -27,24 +26,16 @@ cdef double known(double gap) noexcept nogil:
 cdef class Visitor:
     """Base of the visitors."""
 
-    cdef double increased(self) noexcept nogil:
-        return 0.0
-
     cdef int visit(self, Py_ssize_t i, Sampler sampler) except -1 nogil:
         return 0
 
     cdef bint asks(self, Py_ssize_t i) except -1 nogil:
         return True
 
-    cdef void leave(self, Py_ssize_t i, Sampler sampler) noexcept nogil:
+    cdef void learned(self, Py_ssize_t i, double gap, Sampler sampler) noexcept nogil:
         pass
 
-    cdef int pass_over(self, Py_ssize_t i, double gap, Sampler sampler) except -1 nogil:
-        return 0
-
-    cdef int step_towards(
-        self, Py_ssize_t i, const int32_t* code, double loss, double gap, Sampler sampler
-    ) except -1 nogil:
+    cdef int step_towards(self, Answers planes, Py_ssize_t k, Sampler sampler) except -1 nogil:
         return 0
 
 
@@ -107,6 +98,8 @@ cdef class Batches:
         Holds w.
     size : int
         Largest number of blocks in a batch.
+    gaps : ndarray of shape (n_blocks,)
+        The last known gaps of the blocks.
     together : bool, default=False
         Whether steps are taken by working sets: blocks that are worth a step wait until there are
         at least `size` of them, and are then visited again and again until they have little to gain
@@ -120,15 +113,16 @@ cdef class Batches:
     cdef Stop stop                   # that of the pool
     cdef Regularizer regularizer
     cdef Answers planes
+    cdef const double[::1] gaps
     cdef unsigned char[::1] waits    # (n_blocks,) 1 for the blocks in the batch
     cdef Py_ssize_t size
     cdef public double least
 
     def __cinit__(self, Pool pool, DualState dual, Regularizer regularizer, Py_ssize_t size,
-                  bint together=False):
+                  const double[::1] gaps, bint together=False):
         self.pool, self.stop = pool, pool.stop
         self.regularizer = regularizer
-        self.size = min(size, dual.n_blocks)
+        self.size, self.gaps = min(size, dual.n_blocks), gaps
         self.least = -np.inf
         self.planes = Answers(pool.problem, self.size, dual)
         self.planes.keep_planes()
@@ -137,35 +131,31 @@ cdef class Batches:
         self.working = np.zeros(2 * self.size, dtype=np.intp)
 
     # ask, step, and return how many oracles have been asked
-    cdef Py_ssize_t flush(
-        self, Answers planes, Visitor visitor, Sampler sampler
-    ) except -1 nogil:
+    cdef Py_ssize_t flush(self, Visitor visitor, Sampler sampler) except -1 nogil:
         cdef Py_ssize_t k, i, n_asked
         if self.stop.over():
-            planes.open()
+            self.planes.open()
         else:
-            self.pool.ask(planes, &self.regularizer.w[0])
-        n_asked = planes.n_answered()
-        for k in range(planes.n):
-            if planes.answered[k] and planes.gap[k] > max(self.least, 0.0):
-                self.pool.problem.space.prefetch_step(planes.block[k], &planes.code[k, 0])
-        for k in range(planes.n):
-            i = planes.block[k]
-            if self.together and planes.answered[k] and planes.gap[k] >= self.least:
+            self.pool.ask(self.planes, &self.regularizer.w[0])
+        n_asked = self.planes.n_answered()
+        for k in range(self.planes.n):
+            if self.planes.answered[k] and self.planes.gap[k] > max(self.least, 0.0):
+                self.pool.problem.space.prefetch_step(self.planes.block[k], &self.planes.code[k, 0])
+        for k in range(self.planes.n):
+            i = self.planes.block[k]
+            if self.together and self.planes.answered[k] and self.planes.gap[k] >= self.least:
                 self.working[self.n_working] = i
                 self.n_working += 1
                 continue
             self.waits[i] = 0
-            if not planes.answered[k]:
-                visitor.leave(i, sampler)
-            elif planes.gap[k] < self.least or self.stop.over():
-                visitor.pass_over(i, planes.gap[k], sampler)
+            if not self.planes.answered[k]:
+                sampler.learned(i, known(self.gaps[i]))
+            elif self.planes.gap[k] < self.least or self.stop.over():
+                visitor.learned(i, self.planes.gap[k], sampler)
             else:
-                visitor.step_towards(
-                    i, &planes.code[k, 0], planes.loss[k], planes.gap[k], sampler
-                )
+                visitor.step_towards(self.planes, k, sampler)
                 self.stop.due()
-        planes.n = 0
+        self.planes.n = 0
         if self.n_working >= self.size:
             self.work(visitor, sampler)
         sampler.redraw()
@@ -184,19 +174,19 @@ cdef class Batches:
             self.waits[self.working[k]] = 0
         if self.stop.over():
             for k in range(n):
-                visitor.leave(self.working[k], sampler)
+                sampler.learned(self.working[k], known(self.gaps[self.working[k]]))
             return 0
         try:
             with gil:
                 blocks = np.array(self.working[:n])
                 begun = visitor.problem.space.begin_steps(blocks, self.regularizer.v)
             for _ in range(MOST_ROUNDS if begun else 1):
-                more = -visitor.increased()
+                more = -visitor.increase
                 for k in range(n):
                     visitor.visit(self.working[k], sampler)
                     if self.stop.due():
                         break
-                more += visitor.increased()
+                more += visitor.increase
                 gained += more
                 if more <= LEAST_GAIN * gained or self.stop.over():
                     break
@@ -230,7 +220,7 @@ cdef class Batches:
             for _ in range(n_steps):
                 i = sampler.next()
                 if self.waits[i]:
-                    n_asked += self.flush(planes, visitor, sampler)
+                    n_asked += self.flush(visitor, sampler)
                     self.work(visitor, sampler)
                 if visitor.asks(i):
                     planes.block[planes.n] = i
@@ -240,11 +230,11 @@ cdef class Batches:
                 else:
                     self.stop.due()
                 if planes.n == self.size:
-                    n_asked += self.flush(planes, visitor, sampler)
+                    n_asked += self.flush(visitor, sampler)
                 if self.stop.over():
                     break
             if planes.n:
-                n_asked += self.flush(planes, visitor, sampler)
+                n_asked += self.flush(visitor, sampler)
             self.work(visitor, sampler)
         return n_asked
 

@@ -7,7 +7,7 @@ from sskit.solvers.oracle_calls.answers cimport Answers
 from sskit.solvers.oracle_calls.call cimport Visit
 
 
-cdef class Pool:
+cdef class Pool(Task):
     """Asks the oracles of several blocks at one w. This one asks one after the other.
 
     What is found never depends on the kind of pool and the number of its workers, and neither
@@ -16,25 +16,25 @@ cdef class Pool:
 
     cdef readonly Problem problem
     cdef readonly Stop stop              # asked after every answer; then the others stay out
-    cdef Visit visit
+    cdef readonly list problems          # of each worker: the problem and its forks
+    cdef list visits
+    cdef vector[void*] problem_of        # the same, borrowed
+    cdef vector[void*] visit_of
+    # what threads ask
+    cdef Answers answers
+    cdef const double* w
 
     # the answers that there are afterwards are marked; all, unless a stop is due
     cdef int ask(self, Answers answers, const double* w) except -1 nogil
-
-
-cdef class Asking(Task):
-    cdef Answers answers
-    cdef Stop stop
-    cdef const double* w
-    cdef list problems
-    cdef list visits
-    cdef vector[void*] problem     # the same, borrowed
-    cdef vector[void*] visit
+    # ask some of the questions; returns whether a stop is due
+    cdef bint ask_some(
+        self, Answers answers, const double* w, Py_ssize_t start, Py_ssize_t stop,
+        Py_ssize_t worker
+    ) except -1 nogil
 
 
 cdef class ThreadPool(Pool):
     cdef readonly Crew crew
-    cdef Asking asking
     cdef double pace           # seconds of a question, as far as we know
     cdef public double worth   # seconds that all questions must take for the others to be called
 

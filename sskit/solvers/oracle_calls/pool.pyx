@@ -3,6 +3,7 @@
 import numpy as np
 from joblib import effective_n_jobs
 
+from sskit.core.lanes cimport LANES
 from sskit.core.problem cimport Problem
 from sskit.core.stop cimport Stop, seconds
 from sskit.parallel.crew cimport Crew, Task
@@ -21,30 +22,51 @@ cdef double WORTH_A_CALL = 2e-4
 cdef double AHEAD = 0.5
 
 
-cdef class Pool:
+cdef class Pool(Task):
     """One worker: the problem itself.
 
     Parameters
     ----------
     problem : Problem
         What to ask.
+    n_threads : int, default=1
+        Number of workers.
     stop : Stop, default=None
         Says when to leave out the rest; None never does.
     """
 
-    def __cinit__(self, Problem problem, *args, Stop stop=None, **kwargs):
+    def __cinit__(self, Problem problem, Py_ssize_t n_threads=1, *args, Stop stop=None):
         self.problem = problem
         self.stop = Stop() if stop is None else stop
-        self.visit = Visit(problem)
+        self.problems = [problem if k == 0 else problem.fork() for k in range(n_threads)]
+        self.visits = [Visit(problem) for _ in range(n_threads)]
+        for each, visit in zip(self.problems, self.visits):
+            self.problem_of.push_back(<void*>each)
+            self.visit_of.push_back(<void*>visit)
 
     cdef int ask(self, Answers answers, const double* w) except -1 nogil:
-        cdef Py_ssize_t k
         answers.open()
-        for k in range(answers.n):
-            answers.ask(k, self.problem, self.visit, w)
-            if self.stop.due():
-                break
+        self.ask_some(answers, w, 0, answers.n, 0)
         return 0
+
+    cdef bint ask_some(
+        self, Answers answers, const double* w, Py_ssize_t start, Py_ssize_t stop,
+        Py_ssize_t worker
+    ) except -1 nogil:
+        cdef Py_ssize_t k
+        for k in range(start, stop):
+            answers.ask(
+                k, <Problem>self.problem_of[worker], <Visit>self.visit_of[worker], w
+            )
+            # only the leader may look at the clock and at signals
+            if self.stop.over() if worker else self.stop.due():
+                return True
+        return False
+
+    cdef bint perform(
+        self, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t worker
+    ) except -1 nogil:
+        return self.ask_some(self.answers, self.w, start, stop, worker)
 
     def call_oracle(self, Answers answers, const double[::1] w):
         """Ask the oracles of the blocks in question at padded weights w.
@@ -66,32 +88,7 @@ cdef class Pool:
             with nogil:
                 self.ask(answers, &w[0])
         if answers.n_answered() < answers.n:
-            raise CutShort(answers.n_answered())
-
-
-cdef class Asking(Task):
-    """What a pool of threads does: each asks with a problem and scratch memory of its own."""
-
-    def __cinit__(self, Problem problem, Py_ssize_t n_workers, Stop stop):
-        self.stop = stop
-        self.problems = [problem if k == 0 else problem.fork() for k in range(n_workers)]
-        self.visits = [Visit(problem) for _ in range(n_workers)]
-        for each, visit in zip(self.problems, self.visits):
-            self.problem.push_back(<void*>each)
-            self.visit.push_back(<void*>visit)
-
-    cdef bint perform(
-        self, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t worker
-    ) except -1 nogil:
-        cdef Py_ssize_t k
-        for k in range(start, stop):
-            self.answers.ask(
-                k, <Problem>self.problem[worker], <Visit>self.visit[worker], self.w
-            )
-            # only the leader may look at the clock and at signals
-            if self.stop.over() if worker else self.stop.due():
-                return True
-        return False
+            raise CutShort(f"cut short after {answers.n_answered()} answers")
 
 
 cdef class ThreadPool(Pool):
@@ -101,21 +98,15 @@ cdef class ThreadPool(Pool):
     ----------
     problem : Problem
         What to ask.
-    n_workers : int
+    n_threads : int
         Number of threads, that of the caller included.
     stop : Stop, default=None
         As for one worker.
     """
 
-    def __cinit__(self, Problem problem, Py_ssize_t n_workers, *, Stop stop=None):
-        self.crew = Crew(n_workers, stop=self.stop)
-        self.asking = Asking(problem, n_workers, self.stop)
+    def __cinit__(self, Problem problem, Py_ssize_t n_threads, *, Stop stop=None):
+        self.crew = Crew(n_threads, stop=self.stop)
         self.worth = WORTH_A_CALL
-
-    @property
-    def problems(self):
-        """The problem and its forks, one for each worker."""
-        return self.asking.problems
 
     cdef int ask(self, Answers answers, const double* w) except -1 nogil:
         # who asks depends on the clock, what is found does not
@@ -133,9 +124,8 @@ cdef class ThreadPool(Pool):
     cdef int run_leader(self, Answers answers, const double* w) except -1:
         cdef Py_ssize_t n_workers = self.crew.n_workers
         answers.open()
-        self.asking.answers = answers
-        self.asking.w = w
-        self.crew.begin(self.asking)
+        self.answers, self.w = answers, w
+        self.crew.begin(self)
         try:
             with nogil:
                 self.crew.run(answers.n, answers.n // (PORTIONS * n_workers))
@@ -151,6 +141,8 @@ cdef class PrecomputingPool(Pool):
     ----------
     problem : Problem
         What to ask.
+    n_threads : int
+        One.
     oracle_pool : object
         From the problem, see its .pxd.
     n_workers : int
@@ -159,7 +151,8 @@ cdef class PrecomputingPool(Pool):
         As for one worker; asked about now and then.
     """
 
-    def __cinit__(self, Problem problem, oracle_pool, Py_ssize_t n_workers, *, Stop stop=None):
+    def __cinit__(self, Problem problem, Py_ssize_t n_threads, oracle_pool, Py_ssize_t n_workers,
+                  *, Stop stop=None):
         self.oracle_pool = oracle_pool
         self.portion = self.n_workers = n_workers
 
@@ -171,19 +164,17 @@ cdef class PrecomputingPool(Pool):
             return self.ask_ahead(answers, w)
 
     cdef int ask_ahead(self, Answers answers, const double* w) except -1:
-        cdef double[::1] weights = np.empty(self.problem.n_weights)
         cdef double began
-        cdef Py_ssize_t j, stop, k = 0
-        for j in range(weights.shape[0]):
-            weights[j] = w[j]
+        cdef Py_ssize_t stop, k = 0
+        weights = np.array(<double[:self.problem.n_weights + LANES]><double*>w)[:-LANES]
         answers.open()
         while k < answers.n and not (k and self.stop.due()):
             began = seconds()
             stop = min(k + self.portion, answers.n)
-            self.oracle_pool.precompute(np.array(answers.block[k:stop]), np.asarray(weights))
+            self.oracle_pool.precompute(np.array(answers.block[k:stop]), weights)
             try:
                 for k in range(k, stop):
-                    answers.ask(k, self.problem, self.visit, w)
+                    answers.ask(k, self.problem, <Visit>self.visits[0], w)
             finally:
                 self.oracle_pool.clear()
             k = stop
@@ -216,5 +207,5 @@ def make_pool(Problem problem, n_jobs=None, Stop stop=None):
         return Pool(problem, stop=stop)
     oracle_pool = problem.oracle_pool(n_workers)
     if oracle_pool is not None:
-        return PrecomputingPool(problem, oracle_pool, n_workers, stop=stop)
+        return PrecomputingPool(problem, 1, oracle_pool, n_workers, stop=stop)
     return ThreadPool(problem, n_workers, stop=stop)

@@ -73,7 +73,7 @@ cdef class Shard:
             self.log.clear()
         self.n_done = 0
         self.load = self.loss = 0.0
-        self.before = self.visitor.increased()
+        self.before = self.visitor.increase
 
     cdef int hand(self, Py_ssize_t i) except -1 nogil:
         self.blocks.push_back(i)
@@ -112,7 +112,7 @@ cdef class Shard:
         return 0
 
     cdef double gain(self) noexcept nogil:
-        return self.visitor.increased() - self.before
+        return self.visitor.increase - self.before
 
     cdef double grown(self) noexcept nogil:
         return 2.0 / self.regularizer.lam * (self.loss - self.gain())

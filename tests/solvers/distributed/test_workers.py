@@ -1,11 +1,11 @@
-"""Sites that move one dual point: certificates are true, whatever lies where."""
+"""Workers that move one dual point: certificates are true, whatever lies where."""
 
 import numpy as np
 import pytest
 from helpers.crossing import in_turn
 from helpers.pairwise import every_pair
 from helpers.parts import CASES, split
-from helpers.sites import LocalSites, make_fit
+from helpers.workers import LocalWorkers, make_fit
 from sklearn.base import clone
 from sskit_probes.unreliable import BoundingProblem
 
@@ -39,15 +39,15 @@ def regularizer_of(task, lam=LAM, half_width=None):
 
 
 def make_run(tasks, owners, solver=PLAIN, half_width=None, keeps=True):
-    """A fit to parts that belong to sites by number."""
-    sites = LocalSites(
+    """A fit to parts that belong to workers by number."""
+    workers = LocalWorkers(
         [task.problem for task in tasks],
         owners,
         solver,
         lambda: regularizer_of(tasks[0], LAM, half_width),
         keeps,
     )
-    return make_fit(sites)
+    return make_fit(workers)
 
 
 def optimum_of(task, half_width=None):
@@ -146,12 +146,12 @@ def test_parts_go_on_from_dual_points(keeps):
     tasks, whole = tasks_of("sequences", 5)
     driver = make_run(tasks, OWNERS["one"], keeps=keeps)
     driver.reach(0.05, max_iter=3000)
-    points = driver.run.sites.save()
+    points = driver.run.workers.save()
     assert sorted(points) == list(range(5))
     again = make_run(tasks, OWNERS["two"])
-    for site in again.run.sites.sites:
-        for number, part in site.parts.items():
-            part.run, part.point = None, points[number]
+    for worker in again.run.workers.workers:
+        for number, part in worker.parts.items():
+            part.fit, part.point = None, points[number]
     again.run.begin()
     certificate = again.certify()
     assert certificate.dual == pytest.approx(driver.certificate.dual, rel=1e-9)
@@ -163,8 +163,8 @@ def test_a_part_that_passes_keeps_its_planes_with_weight_only():
     driver = make_run(tasks, OWNERS["one"], keeps=False)
     for _ in range(3):
         driver.run.run_pass()
-    for part in driver.run.sites.sites[0].parts.values():
-        assert part.run is None and part.problem is None
+    for part in driver.run.workers.workers[0].parts.values():
+        assert part.fit is None
         blocks = part.save().blocks
         merged = np.cumsum(blocks["n_planes"]) - blocks["n_planes"]
         assert (np.delete(blocks["weight"], merged) > 0.0).all()
@@ -208,5 +208,5 @@ def test_parts_prove_together_what_the_weakest_proves():
         ([Bounding(first), Bounding(first, bounds=False)], Proof.NOTHING),
     ]:
         driver = make_run([*tasks, *more], (0,) * (len(tasks) + len(more)))
-        (site,) = driver.run.sites.sites
-        assert site.begin(1)[:2] == (pytest.approx(driver.unit), proof)
+        (worker,) = driver.run.workers.workers
+        assert worker.begin(1)[:2] == (pytest.approx(driver.unit), proof)

@@ -1,16 +1,16 @@
-"""Sites are lost at every moment that there is: the fit goes on, and its certificate is true."""
+"""Workers are lost at every moment that there is: the fit goes on, and its certificate is true."""
 
 import numpy as np
 import pytest
 from helpers.parts import CASES, split
-from helpers.sites import LocalSites, make_fit
+from helpers.workers import LocalWorkers, make_fit
 from sklearn.base import clone
 
 from sskit.core.regularizer import Regularizer
 from sskit.solvers import BCFW
 from sskit.solvers.common.solution import Status
-from sskit.solvers.distributed.run import SitesLost
-from sskit.solvers.distributed.site import Site
+from sskit.solvers.distributed.run import WorkersLost
+from sskit.solvers.distributed.worker import Worker
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
 
 LAM = 0.2
@@ -18,8 +18,8 @@ N_PARTS = 4
 STARTS = ("visit", "evaluate", "follow", "begin")
 
 
-class Mortal(Site):
-    """A site that may be lost whenever something is asked of it."""
+class Mortal(Worker):
+    """A worker that may be lost whenever something is asked of it."""
 
     clock = None
 
@@ -30,22 +30,22 @@ class Mortal(Site):
 
 
 class Clock:
-    """Counts what is asked of all sites; at some moments one is lost."""
+    """Counts what is asked of all workers; at some moments one is lost."""
 
     def __init__(self, fatal):
         self.fatal = fatal
         self.moment = 0
         self.lost = None
 
-    def tick(self, site):
+    def tick(self, worker):
         self.moment += 1
         if self.moment in self.fatal:
-            self.lost = site
-            raise SitesLost(f"at moment {self.moment}")
+            self.lost = worker
+            raise WorkersLost(f"at moment {self.moment}")
 
 
-class MortalSites(LocalSites):
-    """Sites of which one is lost now and then; its parts go to another, or to one of their own."""
+class MortalWorkers(LocalWorkers):
+    """Workers of which one is lost now and then; its parts go to another, or to a new one."""
 
     def __init__(self, tasks, owners, joins):
         self.joins, self.clock = joins, Clock(())
@@ -55,26 +55,26 @@ class MortalSites(LocalSites):
             owners,
             BCFW(averaging=False),
             lambda: Regularizer(LAM, n_weights),
-            site=Mortal,
+            worker=Mortal,
         )
 
-    def make_site(self, numbers):
-        site = super().make_site(numbers)
-        site.clock = self.clock
-        return site
+    def make_worker(self, numbers):
+        worker = super().make_worker(numbers)
+        worker.clock = self.clock
+        return worker
 
     def begin(self):
         """As on a cluster: parts that were put somewhere stay there if that is interrupted."""
         lost = self.clock.lost
-        if lost in self.sites:
-            numbers, place = list(lost.parts), self.sites.index(lost)
+        if lost in self.workers:
+            numbers, place = list(lost.parts), self.workers.index(lost)
             self.n_lost += len(numbers)
-            self.sites.remove(lost)
-            if self.joins and self.sites:
-                first = self.sites[0]
+            self.workers.remove(lost)
+            if self.joins and self.workers:
+                first = self.workers[0]
                 first.parts |= self.make_parts(numbers, first.regularizer)
             else:
-                self.sites.insert(place, self.make_site(numbers))
+                self.workers.insert(place, self.make_worker(numbers))
         return super().begin()
 
 
@@ -91,18 +91,18 @@ def tasks():
 
 
 def fit(tasks, owners, fatal=(), joins=True, tol=0.05):
-    """A fit that loses sites at some moments; its solution, run, and moments."""
-    sites = MortalSites(tasks, owners, joins)
-    driver = make_fit(sites, gap_every=5)
-    sites.clock.fatal, sites.clock.moment = fatal, 0
+    """A fit that loses workers at some moments; its solution, run, and moments."""
+    workers = MortalWorkers(tasks, owners, joins)
+    driver = make_fit(workers, gap_every=5)
+    workers.clock.fatal, workers.clock.moment = fatal, 0
     status = driver.reach(tol, max_iter=5000)
     assert status == Status.CONVERGED
-    return driver.solution(status), driver.run, sites.clock.moment
+    return driver.solution(status), driver.run, workers.clock.moment
 
 
 @pytest.mark.parametrize("joins", [True, False])
 @pytest.mark.parametrize("owners", [[0, 1, 0, 1], [0, 1, 2, 2], [0, 0, 0, 0]])
-def test_a_site_is_lost_at_any_moment(tasks, owners, joins):
+def test_a_worker_is_lost_at_any_moment(tasks, owners, joins):
     parts, whole = tasks
     reference, _, n_moments = fit(parts, owners, joins=joins)
     evaluator = Evaluator(whole.problem)
@@ -119,8 +119,8 @@ def test_a_site_is_lost_at_any_moment(tasks, owners, joins):
         assert solution.primal == pytest.approx(value, rel=1e-9)
         assert solution.dual <= reference.primal * (1 + 1e-9)
         assert reference.dual <= value * (1 + 1e-9)
-        rounds = run.record.as_dict()
-        assert run.sites.n_lost > 0
+        rounds = run.history()
+        assert run.workers.n_lost > 0
         # what is lost after the last round is in no row
-        assert rounds["n_lost"].sum() in (run.sites.n_lost, run.n_lost)
+        assert rounds["n_lost"].sum() in (run.workers.n_lost, run.n_lost)
         assert np.all(np.diff(solution.history["n_oracle_calls"]) >= 0)

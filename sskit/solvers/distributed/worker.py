@@ -13,10 +13,10 @@ from sskit.solvers.distributed.part_run import Report
 TURNS = 64
 
 
-class Site:
+class Worker:
     """Some parts of the data in one process, and the weights that their visits move.
 
-    Alone, a site makes ordinary passes over its parts. Where there are S of them, each makes its
+    Alone, a worker makes ordinary passes over its parts. Where there are S of them, each makes its
     pass by itself, from the same weights, against a curvature S times as large, so that the moves
     of all can be added up and the dual objective does not fall (CoCoA+; Ma et al. 2015); and it
     begins where the last rounds point to (Nesterov's extrapolation), for that needs fewer rounds.
@@ -28,7 +28,7 @@ class Site:
     parts : dict of int to PartRun
         The parts by their numbers; they share the regularizer.
     regularizer : Regularizer
-        Has lam, and weights of this site alone.
+        Has lam, and weights of this worker alone.
     stop : Stop
         That of the parts.
     random_state : RandomState
@@ -41,16 +41,16 @@ class Site:
         self.stop = stop
         self.random_state = random_state
         self.reports = {}
-        # the dual sum of all sites, as of the last round
+        # the dual sum of all workers, as of the last round
         self.common = np.zeros(regularizer.n_weights)
 
-    def begin(self, n_sites):
+    def begin(self, n_workers):
         """Load every part that is not here yet, and sum the dual variables there are.
 
         Parameters
         ----------
-        n_sites : int
-            How many sites there are from now on.
+        n_workers : int
+            How many workers there are from now on.
 
         Returns
         -------
@@ -63,14 +63,14 @@ class Site:
         v : ndarray of shape (n_weights,)
             What the parts add to the dual sum.
         """
-        self.n_sites = n_sites
+        self.n_workers = n_workers
         self.drift = np.zeros(len(self.common))
-        self.regularizer.change_lam(self.lam / n_sites)
+        self.regularizer.change_lam(self.lam / n_workers)
         unit, proof, v = 0.0, Proof.MAXIMUM, np.zeros(len(self.regularizer.v))
         for number, part in self.in_turn([*self.parts]):
             part.open()
             part.add_sum(v)
-            unit, proof = unit + part.unit, min(proof, part.proof)
+            unit, proof = unit + part.unit, min(proof, part.fit.proof)
             self.reports[number] = part.close()
         return unit, proof, self.report(), v[: len(self.common)]
 
@@ -78,13 +78,18 @@ class Site:
         """Return the `Report` of all parts."""
         return Report(*(sum(column) for column in zip(*self.reports.values(), strict=True)))
 
+    def call(self, news, method, *args):
+        """Follow the news, and return what a method then does."""
+        self.follow(*news)
+        return getattr(self, method)(*args)
+
     def follow(self, places, numbers):
-        """Take over what all sites have found.
+        """Take over what all workers have found.
 
         Parameters
         ----------
         places : ndarray of int or None
-            Where the dual sum of all sites has moved; None replaces all of it.
+            Where the dual sum of all workers has moved; None replaces all of it.
         numbers : ndarray
             How far, or by what.
         """
@@ -92,8 +97,8 @@ class Site:
             self.common[:] = numbers
         else:
             self.common[places] += numbers
-            # an extrapolated round begins at  total + beta (step - n_sites * own step)
-            self.drift *= -self.n_sites
+            # an extrapolated round begins at  total + beta (step - n_workers * own step)
+            self.drift *= -self.n_workers
             self.drift[places] += numbers
 
     def visit(self, extrapolation):
@@ -115,8 +120,8 @@ class Site:
         self.regularizer.set_v(start)
         self.stop.begin_pass()
         self.make_pass()
-        # visits have moved the weights n_sites times as far as the dual sum
-        self.drift = (np.asarray(self.regularizer.v)[: len(start)] - start) / self.n_sites
+        # visits have moved the weights n_workers times as far as the dual sum
+        self.drift = (np.asarray(self.regularizer.v)[: len(start)] - start) / self.n_workers
         places = np.flatnonzero(self.drift).astype(np.int32)
         return self.report(), (places, self.drift[places])
 
@@ -129,7 +134,7 @@ class Site:
             if self.stop.ends:
                 break
             part.open()
-            part.run.run_pass()
+            part.fit.run.run_pass()
             self.reports[number] = part.close()
 
     def in_turn(self, numbers):
@@ -144,7 +149,7 @@ class Site:
     def visit_kept(self):
         """Make a pass over the parts that stay in memory, which take turns."""
         kept = {number: part for number, part in self.parts.items() if part.keeps}
-        runs = [part.run for part in kept.values()]
+        runs = [part.fit.run for part in kept.values()]
         if runs and all(isinstance(run, BlockCoordinateRun) for run in runs):
             make_pass(runs, TURNS if len(runs) > 1 else 1)
         else:
@@ -175,6 +180,6 @@ class Site:
             self.reports[number] = part.evaluate(v)
         return self.report(), v[: len(self.common)]
 
-    def save(self, number):
-        """Return the `DualPoint` of a part."""
-        return self.parts[number].save()
+    def save(self):
+        """Return the `DualPoint` of every part by number."""
+        return {number: part.save() for number, part in self.parts.items()}

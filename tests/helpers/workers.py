@@ -1,4 +1,4 @@
-"""Sites in this process, as many as one likes."""
+"""Workers in this process, as many as one likes."""
 
 import numpy as np
 
@@ -8,39 +8,39 @@ from sskit.solvers.common.progress import Progress
 from sskit.solvers.common.solution import Proof
 from sskit.solvers.distributed.part_run import PartRun
 from sskit.solvers.distributed.run import DistributedRun
-from sskit.solvers.distributed.site import Site
+from sskit.solvers.distributed.worker import Worker
 
 
-class LocalSites:
-    """What a run asks of sites, done by one after the other.
+class LocalWorkers:
+    """What a run asks of workers, done by one after the other.
 
     Parameters
     ----------
     problems : list of Problem
         Of the parts.
     owners : list of int
-        Which site has each.
+        Which worker has each.
     solver : Solver
         Of the parts.
     make_regularizer : callable
-        Returns one for each site.
+        Returns one for each worker.
     keeps : bool, default=True
         Whether parts stay in memory.
-    site : type, default=Site
-        Of the sites.
+    worker : type, default=Worker
+        Of the workers.
     """
 
     n_bytes = n_lost = 0
 
-    def __init__(self, problems, owners, solver, make_regularizer, keeps=True, site=Site):
+    def __init__(self, problems, owners, solver, make_regularizer, keeps=True, worker=Worker):
         self.problems, self.solver, self.keeps = problems, solver, keeps
-        self.make_regularizer, self.site = make_regularizer, site
+        self.make_regularizer, self.worker = make_regularizer, worker
         self.stop = Stop()
         owned = {
             owner: [number for number, each in enumerate(owners) if each == owner]
             for owner in sorted(set(owners))
         }
-        self.sites = [self.make_site(numbers) for numbers in owned.values()]
+        self.workers = [self.make_worker(numbers) for numbers in owned.values()]
 
     def make_parts(self, numbers, regularizer):
         """Return runs of parts by number."""
@@ -57,35 +57,31 @@ class LocalSites:
             for number in numbers
         }
 
-    def make_site(self, numbers):
-        """Return a site of some parts."""
+    def make_worker(self, numbers):
+        """Return a worker of some parts."""
         regularizer = self.make_regularizer()
         parts = self.make_parts(numbers, regularizer)
         order = np.random.RandomState(numbers[0])
-        return self.site(parts, regularizer, self.stop, order)
+        return self.worker(parts, regularizer, self.stop, order)
 
     def begin(self):
-        """Let all sites begin; return what each says."""
-        return [site.begin(len(self.sites)) for site in self.sites]
+        """Let all workers begin; return what each says."""
+        return [worker.begin(len(self.workers)) for worker in self.workers]
 
-    def call(self, method, news, *args):
-        """Let all sites follow the news, and return what a method then does."""
-        answers = []
-        for site in self.sites:
-            site.follow(*news)
-            answers.append(getattr(site, method)(*args))
-        return answers
+    def ask(self, method, *args):
+        """Return what a method of all workers returns."""
+        return [getattr(worker, method)(*args) for worker in self.workers]
 
     def save(self):
         """Return the `DualPoint` of every part by number."""
-        return {number: site.save(number) for site in self.sites for number in site.parts}
+        return {number: point for saved in self.ask("save") for number, point in saved.items()}
 
 
-def make_fit(sites, gap_every=10):
-    """Return the fit of a run on sites, which have begun."""
-    run = DistributedRun(sites, sites.make_regularizer())
+def make_fit(workers, gap_every=10):
+    """Return the fit of a run on workers, which have begun."""
+    run = DistributedRun(workers, workers.make_regularizer())
     unit, proof = run.begin()
-    progress = Progress("sites", 0)
-    fit = Fit(run, unit, gap_every=gap_every, proof=proof, stop=sites.stop, progress=progress)
+    progress = Progress("workers", 0)
+    fit = Fit(run, unit, gap_every=gap_every, proof=proof, stop=workers.stop, progress=progress)
     assert fit.proof in Proof
     return fit

@@ -1,0 +1,142 @@
+"""Some parts of the data in one process, from the gate to the certificate."""
+
+from functools import partial
+
+import numpy as np
+
+from sskit.dask._plan import Plan
+from sskit.estimators.base.estimator import QUIET
+from sskit.estimators.base.weights import resolved_lam
+from sskit.solvers.distributed.part_run import PartRun
+from sskit.solvers.distributed.worker import Worker
+
+
+class DataWorker(Worker):
+    """Parts of the data, and the worker that they make; on a cluster an actor.
+
+    Parameters
+    ----------
+    data : dict of int to Part
+        By their numbers.
+    values : dict of int to tuple (X, y, sample_weight, token_weight), default=None
+        The data of parts that have yet to be loaded.
+
+    Attributes
+    ----------
+    data : dict of int to Part
+        Those that have samples, once they are surveyed.
+    surveys : dict of int to Facts
+        What was found.
+    parts : dict of int to PartRun
+        Empty until it has begun.
+    """
+
+    def __init__(self, data, values=None):
+        self.data, self.parts = data, {}
+        for number, given in (values or {}).items():
+            data[number].load = lambda given=given: given
+        self.surveys = self.stop = self.round = None
+
+    def survey(self):
+        """Check all parts; return their `Facts` by number, None for those that have no samples."""
+        if self.surveys is None:
+            self.surveys = {number: part.survey() for number, part in self.data.items()}
+            self.data = {n: part for n, part in self.data.items() if self.surveys[n] is not None}
+        return self.surveys
+
+    def count(self, facts):
+        """Return what a second look at each part says, given the facts of all, by number."""
+        return {number: part.count(facts) for number, part in self.data.items()}
+
+    def make_plan(self, facts, solver, seed):
+        """Return the plan of a fit, from one part.
+
+        Parameters
+        ----------
+        facts : Facts
+            Of all data.
+        solver : Solver
+            From `suited`.
+        seed : int
+            As of the plan.
+
+        Returns
+        -------
+        plan : Plan
+            What all workers begin by.
+        task : TrainingTask
+            What the weights mean; without the problem.
+        """
+        part = self.data[min(self.data)]
+        checked, estimator = part.checked, part.estimator
+        task = part.bind(facts)
+        part.checked = checked  # still to be bound for good
+        lam = resolved_lam(estimator, task.default_lam)
+        regularizer = estimator._make_regularizer(solver, task, lam)
+        solver = solver.resolved(task.problem, regularizer.bounded)
+        box = regularizer.box() if regularizer.bounded else None
+        plan = Plan(facts, solver, lam, task.problem.n_weights, box, seed)
+        return plan, task._replace(problem=None, unscaled=None, completion=None)
+
+    def begin(self, plan, n_workers, stop):
+        """Begin, anew if there is another stage of the plan; see `Worker.begin`.
+
+        Parameters
+        ----------
+        plan : Plan
+            Of the fit.
+        n_workers : int
+            How many workers there are.
+        stop : Stop
+            Says when to end; the first one counts.
+
+        Returns
+        -------
+        begun : tuple
+            From `Worker.begin`.
+        """
+        self.stop = self.stop or stop
+        number = plan.stage and plan.stage.number
+        if not self.parts or self.round != number:
+            self.round, regularizer = number, plan.regularizer()
+            parts = {
+                number: PartRun(
+                    partial(part.problem, plan.facts, plan.stage),
+                    plan.solver,
+                    regularizer,
+                    plan.lam,
+                    np.random.RandomState([plan.seed, number]),
+                    self.stop,
+                    n_jobs=part.estimator.n_jobs,
+                    keeps=part.keeps,
+                    point=part.point,
+                )
+                for number, part in self.data.items()
+            }
+            order = np.random.RandomState([plan.seed, min(parts), 1])
+            super().__init__(parts, regularizer, self.stop, order)
+        with np.errstate(**QUIET):
+            return super().begin(n_workers)
+
+    def call(self, news, method, *args):
+        """Follow the news, and return what a method then does."""
+        with np.errstate(**QUIET):
+            return super().call(news, method, *args)
+
+    def advance(self, facts, stage, later):
+        """Let all parts go on to a later stage; return what `Part.advance` says of each."""
+        points = super().save()
+        return [
+            part.advance(facts, stage, later, points.get(number))
+            for number, part in self.data.items()
+        ]
+
+    def save(self):
+        """Return fingerprint and `DualPoint` of every part by number."""
+        points = super().save()
+        return {number: (self.data[number].fingerprint, points[number]) for number in points}
+
+    async def press(self, n_presses):
+        """Let what is under way know how often Ctrl-C was pressed; not in turn with other calls."""
+        if self.stop is not None:
+            self.stop.request(n_presses)

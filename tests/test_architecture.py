@@ -65,7 +65,7 @@ ROOMS = {
     "solvers/cutting_plane": "core solvers/common solvers/oracle_calls solvers/simplex_qp",
     "solvers/dual_decomposition": "core solvers/common",
     "solvers/path": "solvers/common solvers/oracle_calls",
-    "solvers/distributed": ("core solvers/block_coordinate solvers/common solvers/oracle_calls"),
+    "solvers/distributed": "core solvers/block_coordinate solvers/common",
     "estimators/base": (
         "core inputs metrics models models/kernel models/slack solvers solvers/common"
     ),

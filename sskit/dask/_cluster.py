@@ -83,6 +83,7 @@ class ClusterWorkers(Workers):
         super().__init__(type(estimator)(**estimator.get_params(deep=False)), *given)
         self.client, self.timeout, self.store = client, timeout, store
         self.n_told = self.n_losses = 0
+        self.actors = []  # all of them, also those whose parts have no samples
 
     def hold(self):
         """Make actors of the parts that are missing, on the workers that have these."""
@@ -97,6 +98,7 @@ class ClusterWorkers(Workers):
             where = {} if address is None else {"workers": [address], "allow_other_workers": True}
             actor = self.client.submit(DataWorker, parts, values, actor=True, pure=False, **where)
             actors[tuple(values)] = actor
+            self.actors.append(actor)
         self.wait(actors, "a worker to take parts")
         for numbers, actor in actors.items():
             if actor.status == "finished":
@@ -224,7 +226,7 @@ class ClusterWorkers(Workers):
     def close(self):
         """Let the workers forget the fit."""
         with suppress(OSError, *LATE):
-            self.client.cancel([held.future for held in self.held])
+            self.client.cancel(self.actors)
         super().close()
 
 

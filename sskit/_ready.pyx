@@ -155,8 +155,8 @@ def is_canonical(X):
     Returns
     -------
     canonical : bool
-        Whether its arrays are contiguous, float64 or float32 with int32 or int64 alone, its pointers
-        sound, and the columns of each row within the matrix and rising.
+        Whether its arrays are contiguous, float64 or float32 with one of int32 and int64, its
+        pointers sound, and the columns of each row within the matrix and rising.
     """
     values, indices, indptr = X.data, X.indices, X.indptr
     for array, dtypes in ((values, FLOATS[:2]), (indices, INDICES), (indptr, INDICES)):

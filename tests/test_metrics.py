@@ -119,7 +119,7 @@ def test_of_a_set_each_label_is_right(kind):
         token_accuracy_score([["a", kind()]], [["a", "b"]])
     with pytest.raises(ValueError, match=r"y_true\[0\]\[0\] is a set with ignore_label='a' in it"):
         token_accuracy_score([[kind("ab")]], [["a"]], ignore_label="a")
-    with pytest.raises(ValueError, match=r"y_true\[0\] has 1 rows but y_pred\[0\] has 2"):
+    with pytest.raises(ValueError, match=r"y_true\[0\] has 1 labels but y_pred\[0\] has 2"):
         token_accuracy_score([[kind("ab")]], [["a", "a"]])
 
 

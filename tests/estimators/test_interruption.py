@@ -173,6 +173,7 @@ def test_a_press_at_the_end_loses_nothing(pressed):
                 signal.raise_signal(signal.SIGINT)
                 return task.to_attributes(w)
 
+            to_attributes.layout = task.layout
             return task._replace(to_attributes=to_attributes)
 
     model = Late(lam=0.01, random_state=0).fit(X, y)

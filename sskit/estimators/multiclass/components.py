@@ -8,7 +8,7 @@ from sskit.estimators.base.combinations import has_several
 from sskit.estimators.base.linear import linear_scores
 from sskit.estimators.completion.convex_concave import ConvexConcave
 from sskit.estimators.completion.hidden import Hidden
-from sskit.estimators.completion.states import resolve_states
+from sskit.estimators.completion.states import LabelStates, resolve_states
 from sskit.models.multiclass.model import MulticlassModel
 
 is_mixture = has_several("n_components")
@@ -59,7 +59,8 @@ def bind_mixture(estimator, X, labels, block_weight, table, classes):
         Fitted attributes that say what rows of weights are of.
     """
     given = estimator.n_components, classes, X.shape[0], "rows", "n_components"
-    states = resolve_states(*given)
+    # a dict may name no class that is there
+    states = resolve_states(*given) or LabelStates(np.ones(len(classes), dtype=np.intp))
     model = MulticlassModel(X.shape[1], len(states.labels), estimator.fit_intercept)
     # only the class counts
     table = states.of_pairs(1.0 - np.eye(len(classes)) if table is None else table)

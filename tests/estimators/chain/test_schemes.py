@@ -119,17 +119,6 @@ def test_training_goes_on_with_the_rules_of_the_end(corpora):
         warm.fit(X, y)
 
 
-def test_rules_for_the_end_that_do_not_fit(corpora):
-    X, y = corpora[0], corpora[1]["bio"]
-    model = tagger("bio").fit(X, y)
-    model.allowed_end_ = np.ones(3, dtype=bool)
-    with pytest.raises(ValueError, match=r"allowed_end_ has the shape \(3,\), expected \(5,\)"):
-        model.predict(X)
-    model.allowed_end_ = None
-    with pytest.raises(ValueError, match="allowed_end_ must all be None"):
-        model.predict(X)
-
-
 SOME = [np.array(["O", "O", "O"]), np.array(["B-x", "E-x", "S-x"]), np.array(["B-x", "I-x", "E-x"])]
 
 
@@ -193,14 +182,3 @@ def test_lengths_that_have_no_labelling():
     assert n_violations(model.predict([np.ones((4, 2))]), "bioes", model.classes_) == 0
     with pytest.raises(ValueError, match="no labelling of a sequence of length 1"):
         model.predict([np.ones((1, 2))])
-
-
-def test_rules_for_the_end_fit_the_others(corpora):
-    X, y = corpora[0], corpora[1]["bio"]
-    model = tagger("bio").fit(X, y)
-    model.allowed_end_ = np.ones(3, dtype=bool)
-    with pytest.raises(ValueError, match=r"allowed_end_ has the shape \(3,\), expected \(5,\)"):
-        model.predict(X)
-    model.allowed_end_ = None
-    with pytest.raises(ValueError, match="allowed_end_ must all be None"):
-        model.predict(X)

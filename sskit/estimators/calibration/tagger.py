@@ -169,7 +169,8 @@ class CalibratedTagger(MetaEstimator):
         prefit = frozen or (isinstance(self.cv, str) and self.cv == "prefit")
         check_tagger(self.estimator, prefit)
         self._refuse_labelling(inner_tagger(self.estimator))
-        X, y = indexable(X, y)
+        # whether they are of one length is the estimator's to say
+        X, y = indexable(X)[0], indexable(y)[0]
         weight = check_sample_weight(sample_weight, _num_samples(X))
         # the model of all data first: errors are to name their items, not those of a part
         model = self.estimator if prefit else self._fitted(X, y, weight)

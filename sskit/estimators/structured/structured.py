@@ -116,7 +116,7 @@ def complete(estimator, facts):
 def asks(model):
     """Return what a model object asks for, as `refusal` takes it."""
     asked = {"latent model": is_latent(model), "unready model": needs_data(model)}
-    return {name: type(model).__name__ for name, true in asked.items() if true}
+    return {name: f"model={type(model).__name__}" for name, true in asked.items() if true}
 
 
 def bind(estimator, checked, facts):

@@ -394,7 +394,7 @@ def _items(data, name, what):
         return list(data)
     shape = getattr(data, "shape", ())
     told = f"{name} must be a list with {what}, got {_type_name(data)}"
-    if not shape:
+    if not (isinstance(shape, tuple) and shape):
         raise TypeError(told)
     hint = "; a single sequence is given as a list of one, [X]" if len(shape) == 2 else ""
     raise ValueError(f"{told} of shape {shape}{hint}")

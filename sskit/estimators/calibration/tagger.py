@@ -169,11 +169,10 @@ class CalibratedTagger(MetaEstimator):
         prefit = frozen or (isinstance(self.cv, str) and self.cv == "prefit")
         check_tagger(self.estimator, prefit)
         self._refuse_labelling(inner_tagger(self.estimator))
-        # whether they are of one length is the estimator's to say
-        X, y = indexable(X)[0], indexable(y)[0]
-        weight = check_sample_weight(sample_weight, _num_samples(X))
         # the model of all data first: errors are to name their items, not those of a part
-        model = self.estimator if prefit else self._fitted(X, y, weight)
+        model = self.estimator if prefit else self._fitted(X, y, sample_weight)
+        X, y = indexable(X, y)
+        weight = check_sample_weight(sample_weight, _num_samples(X))
         models, held_out = [model], [(X, y, weight)]
         if not prefit:
             splits = list(check_cv(self.cv, y=None).split(X, y))

@@ -198,13 +198,13 @@ class ExplainMixin(WeightsFrameMixin):
         edge_names = check_edge_names(self, edge_feature_names)
         n_samples = _num_samples(X)
         i = _place(i, "i", n_samples, f"X has {n_samples} samples")
-        if known is not None and len(known) != n_samples:
-            raise ValueError(f"X has {n_samples} samples, of which known has {len(known)}")
-        sample, given = X[i : i + 1], None if known is None else [known[i]]
         try:
+            if known is not None and len(known) != n_samples:
+                raise ValueError(f"X has {n_samples} samples, of which known has {len(known)}")
+            sample, given = X[i : i + 1], None if known is None else [known[i]]
             decoder, offsets = self._decoder(sample, given)
         except (TypeError, ValueError):
-            # the same error with the number that the item has in X
+            # an error of all samples names what is wrong, by the number that it has in X
             self._decoder(X, known)
             raise
         n = int(offsets[-1])

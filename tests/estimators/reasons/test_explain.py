@@ -207,7 +207,7 @@ def test_features_that_contribute_most_come_first(tagger):
         ({"rival": ["A"]}, ValueError, "rival is"),
         ({"feature_names": ["a"]}, ValueError, "feature_names must hold 3 names"),
         ({"feature_names": "abc"}, TypeError, "feature_names must be a sequence"),
-        ({"known": [None]}, ValueError, "X has 9 samples, of which known"),
+        ({"known": [None]}, ValueError, "X has 9 sequences but known has"),
     ],
 )
 def test_bad_input(tagger, given, error, match):

@@ -255,7 +255,7 @@ def stack_known_labels(y, lengths, ignore_label=None, *, name="y", x_name="X", w
         raise ValueError(f"{x_name} has {lengths.size} {what} but {name} has {len(items)}")
     if (found != lengths).any():
         i = np.flatnonzero(found != lengths)[0]
-        has = f"{lengths[i]} {'rows' if x_name == 'X' else 'labels'}"
+        has = f"{lengths[i]} {'labels' if x_name == 'y_true' else 'rows'}"
         raise ValueError(f"{x_name}[{i}] has {has} but {name}[{i}] has {found[i]} labels")
     offsets = make_offsets(lengths)
 

@@ -332,8 +332,8 @@ class Sign:
         (TreeTagger(solver="gdmm"), "solver='gdmm'"),
         (MultilabelPairwise(solver="one_slack"), "solver='one_slack'"),
         (PartsModel([-1, 0]), "n_types=4 without means"),
-        (StructSVMClassifier(Sign()), "Sign"),
-        (StructSVMClassifier(PystructAdapter(Sign())), "PystructAdapter"),
+        (StructSVMClassifier(Sign()), "model=Sign"),
+        (StructSVMClassifier(PystructAdapter(Sign())), "model=PystructAdapter"),
         (
             SequenceTagger(
                 allowed_transitions="bio", on_violation="repair", class_weight="balanced"

@@ -98,7 +98,7 @@ ROOMS = {
     ),
     "estimators/path": "core estimators/base inputs solvers/common solvers/path",
     "estimators/calibration": (
-        "estimators/base estimators/chain estimators/completion estimators/reasons estimators/tree "
+        "estimators/base estimators/chain estimators/reasons estimators/tree "
         "inputs metrics models/calibration"
     ),
     "estimators/stopping": "estimators/base inputs",

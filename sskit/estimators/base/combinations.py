@@ -85,6 +85,12 @@ REASONS = (
     ("unknown", "repair", "labels must all be known; use 'raise' or 'ignore'"),
     (("sets", "states"), "node by node", "one label must be right, or one state; use 'bcfw'"),
     ("costs of pairs", "node by node", "it takes one cost for each token; use 'bcfw'"),
+    (
+        "labelling",
+        "states",
+        "the most probable labelling has the largest sum over its states, which is NP-hard to "
+        "find; use risk=None, the labels of the best states, or 'tokens'",
+    ),
     ("states", "prior", "its states would not be those of new clusters"),
     ("components", "fitted prior", "nobody knows which of them is which; give arrays"),
     ("latent model", "warm start", "what it completes is numbered anew by every fit"),

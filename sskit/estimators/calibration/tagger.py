@@ -14,6 +14,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from sskit._inside import unwrap
 from sskit._numbers import check_k
 from sskit._tag_schemes import SCHEMES, find_spans, parse_tags
+from sskit.estimators.base.combinations import check_combinations
 from sskit.estimators.base.estimator import check_constraints, replace_fitted
 from sskit.estimators.base.fitted_state import check_labels
 from sskit.estimators.base.known import check_known
@@ -25,7 +26,6 @@ from sskit.estimators.calibration.scores import (
     scores_of,
 )
 from sskit.estimators.chain.tagger import SequenceTagger
-from sskit.estimators.completion.states import has_states
 from sskit.estimators.tree.tagger import TreeTagger
 from sskit.inputs.ragged import split, stack_labels
 from sskit.inputs.ragged_array import locate, object_array
@@ -168,7 +168,7 @@ class CalibratedTagger(MetaEstimator):
         frozen = isinstance(self.estimator, FrozenEstimator)
         prefit = frozen or (isinstance(self.cv, str) and self.cv == "prefit")
         check_tagger(self.estimator, prefit)
-        self._refuse_labelling(inner_tagger(self.estimator))
+        self._check_risk(inner_tagger(self.estimator))
         # the model of all data first: errors are to name their items, not those of a part
         model = self.estimator if prefit else self._fitted(X, y, sample_weight)
         X, y = indexable(X, y)
@@ -219,15 +219,11 @@ class CalibratedTagger(MetaEstimator):
         n = len(scores.offsets) - 1
         return HeldOut(scores, possible, np.ones(n) if weight is None else weight)
 
-    def _refuse_labelling(self, tagger):
+    def _check_risk(self, tagger):
         """Raise ValueError if the most probable labelling of hidden states is to be found."""
-        if self.risk == "labelling" and has_states(tagger):
-            raise ValueError(
-                "risk='labelling' cannot be used where labels have several hidden states: the most "
-                "probable labelling has the largest sum over its states, which no efficient "
-                "algorithm finds (the problem is NP-hard); use risk=None, the labels of the best "
-                "states, or 'tokens'"
-            )
+        if self.risk == "labelling":
+            states = {"states": "hidden states"} if hasattr(tagger, "n_states_") else {}
+            check_combinations(tagger, labelling="risk='labelling'", **states)
 
     def _infer(self, X, known=None):
         """Return the `Scores` of data, the calibration, what is possible, and the `Inference`."""
@@ -309,7 +305,7 @@ class CalibratedTagger(MetaEstimator):
             Each item is an ndarray of shape (T_i,) of labels.
         """
         scores, calibration, possible, found = self._infer(X, known)
-        self._refuse_labelling(inner_tagger(self.estimator_))
+        self._check_risk(inner_tagger(self.estimator_))
         if self.risk == "tokens":
             labels = scores.by_label(found.marginals).argmax(axis=1)
         else:

@@ -7,7 +7,6 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from sskit._labels import by_label
-from sskit.estimators.base.combinations import several_states
 from sskit.estimators.base.known import check_known
 from sskit.estimators.base.partial_labels import PartialLabels
 from sskit.estimators.base.tagging import state_labels, states_of_labels
@@ -134,11 +133,6 @@ def known_states(tagger, known, lengths, noun="node", things="graphs"):
     if states is not None and possible is not None:
         possible = possible[:, states.labels]
     return states, possible
-
-
-def has_states(estimator):
-    """Return whether an estimator, fitted or not, has hidden states of labels."""
-    return several_states(estimator) or "n_states_" in vars(estimator)
 
 
 def resolve_states(given, classes, n_tokens, tokens="tokens", name="n_states_per_label"):

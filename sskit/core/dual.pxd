@@ -10,19 +10,21 @@ cdef struct Block:
     # psi of plane 0, the sum of all planes that were merged: sparse, distinct indices
     int32_t* index
     double* value
-    Py_ssize_t n
-    Py_ssize_t capacity
-    # Planes, in one piece of memory that begins at `weight`: plane 0, then those that are stored,
-    # which are known by their codes. The code of plane 0 is that of the truth, which it was first.
+    int32_t n
+    int32_t capacity
+    # Planes: plane 0, then those that are stored, which are known by their codes. The code of
+    # plane 0 is that of the truth, which it was first. All in one piece of memory that begins at
+    # `gram`; weight and loss of a plane that is alone are here, where a visit is anyway.
+    int32_t n_planes       # at least 1
+    int32_t plane_capacity
+    double alone[2]
     double* weight
     double* plane_loss
     int32_t* code          # (capacity, code_length)
     int32_t* last_used     # when the plane was last worth its place, by the solver's clock
-    Py_ssize_t n_planes    # at least 1
-    Py_ssize_t plane_capacity
     # inner products <B psi, B psi'> of the first n_gram planes, filled in by solvers
     double* gram           # (plane_capacity, plane_capacity)
-    Py_ssize_t n_gram
+    int32_t n_gram
 
 
 # memory in bytes of `size` planes with codes of length n
@@ -71,6 +73,10 @@ cdef class DualState:
     ) except -1 nogil
     # plane 0 = (delta, loss)
     cdef int assign(self, Py_ssize_t i, Direction delta, double loss) except -1 nogil
+    # the same of n pairs with distinct indices
+    cdef int assign_pairs(
+        self, Py_ssize_t i, const int32_t* index, const double* value, Py_ssize_t n, double loss
+    ) except -1 nogil
     # slot of a plane with this code, or -1
     cdef Py_ssize_t find(self, Py_ssize_t i, const int32_t* code) noexcept nogil
     # store a plane with weight zero (not a second time); returns its slot

@@ -3,7 +3,7 @@
 import numpy as np
 
 from libc.stdlib cimport calloc, free
-from libc.string cimport memcmp, memcpy
+from libc.string cimport memcmp, memcpy, memmove
 
 from sskit.core.checks cimport check_equal
 from sskit.core.lanes cimport prefetch_memory
@@ -17,19 +17,19 @@ cdef Py_ssize_t plane_memory(Py_ssize_t n, Py_ssize_t size) noexcept nogil:
 
 
 cdef int resize_block(Block* block, Py_ssize_t n, Py_ssize_t size) except -1 nogil:
-    # one piece of memory for all, which begins with the weights: planes are many and small
+    # one piece of memory: planes are many and small
     cdef double* numbers = <double*>grown(NULL, plane_memory(n, size))
     cdef Block old = block[0]
     cdef Py_ssize_t row
-    block.weight = numbers
-    block.plane_loss = numbers + size
-    block.gram = numbers + 2 * size
+    block.gram = numbers
+    block.weight = numbers + size * size if size > 1 else &block.alone[0]
+    block.plane_loss = block.weight + size
     block.code = <int32_t*>(numbers + (2 + size) * size)
     block.last_used = block.code + n * size
     block.plane_capacity = size
     if old.n_planes > 0:
-        memcpy(block.weight, old.weight, old.n_planes * sizeof(double))
-        memcpy(block.plane_loss, old.plane_loss, old.n_planes * sizeof(double))
+        memmove(block.weight, old.weight, old.n_planes * sizeof(double))
+        memmove(block.plane_loss, old.plane_loss, old.n_planes * sizeof(double))
         memcpy(block.code, old.code, old.n_planes * n * sizeof(int32_t))
         memcpy(block.last_used, old.last_used, old.n_planes * sizeof(int32_t))
     for row in range(old.n_gram):
@@ -37,7 +37,17 @@ cdef int resize_block(Block* block, Py_ssize_t n, Py_ssize_t size) except -1 nog
             block.gram + row * size, old.gram + row * old.plane_capacity,
             old.n_gram * sizeof(double)
         )
-    free(old.weight)
+    free(old.gram)
+    return 0
+
+
+# room for n entries of psi of plane 0
+cdef int reserve(Block* block, Py_ssize_t n) except -1 nogil:
+    if n > block.capacity:
+        n = max(n, 2 * block.capacity)
+        block.index = <int32_t*>grown(block.index, n * sizeof(int32_t))
+        block.value = <double*>grown(block.value, n * sizeof(double))
+        block.capacity = n
     return 0
 
 
@@ -87,7 +97,7 @@ cdef class DualState:
             for i in range(self.n_blocks):
                 free(self.blocks[i].index)
                 free(self.blocks[i].value)
-                free(self.blocks[i].weight)
+                free(self.blocks[i].gram)
             free(self.blocks)
 
     cdef int match(self, Problem problem) except -1:
@@ -99,7 +109,8 @@ cdef class DualState:
         cdef Block* block = &self.blocks[i]
         prefetch_memory(block.index, block.n * sizeof(int32_t))
         prefetch_memory(block.value, block.n * sizeof(double))
-        prefetch_memory(block.weight, plane_memory(self.code_length[i], block.plane_capacity))
+        if block.plane_capacity > 1:
+            prefetch_memory(block.gram, plane_memory(self.code_length[i], block.plane_capacity))
 
     cdef void prefetch_block(self, Py_ssize_t i) noexcept nogil:
         prefetch_memory(&self.blocks[i], sizeof(Block))
@@ -142,14 +153,9 @@ cdef class DualState:
         self, Py_ssize_t i, Direction delta, double step, double loss_change
     ) except -1 nogil:
         cdef Block* block = &self.blocks[i]
-        cdef Py_ssize_t e, n
+        cdef Py_ssize_t e
         cdef int32_t j
-        n = block.n + delta.n
-        if n > block.capacity:
-            n = max(n, 2 * block.capacity)
-            block.index = <int32_t*>grown(block.index, n * sizeof(int32_t))
-            block.value = <double*>grown(block.value, n * sizeof(double))
-            block.capacity = n
+        reserve(block, block.n + delta.n)
         for e in range(block.n):
             j = block.index[e]
             if delta.seen[j]:
@@ -171,6 +177,16 @@ cdef class DualState:
         self.blocks[i].n = 0
         self.advance(i, delta, 1.0, 0.0)
         self.blocks[i].plane_loss[0] = loss
+        return 0
+
+    cdef int assign_pairs(
+        self, Py_ssize_t i, const int32_t* index, const double* value, Py_ssize_t n, double loss
+    ) except -1 nogil:
+        cdef Block* block = &self.blocks[i]
+        reserve(block, n)
+        memcpy(block.index, index, n * sizeof(int32_t))
+        memcpy(block.value, value, n * sizeof(double))
+        block.n, block.plane_loss[0], block.n_gram = n, loss, 0
         return 0
 
     cdef Py_ssize_t find(self, Py_ssize_t i, const int32_t* code) noexcept nogil:

@@ -86,35 +86,36 @@ cdef class ProjectionVisitor(BlockVisitor):
     # to the target
     cdef int move(self, Py_ssize_t i, Py_ssize_t truth, double curvature) except -1 nogil:
         cdef Py_ssize_t k, n = 0
-        cdef double weight = self.problem.block_weight[i], gain = 0.0, change, loss = 0.0
+        cdef double weight = self.problem.block_weight[i], gain = 0.0, loss = 0.0, change
         cdef double scale = weight / self.regularizer.lam
+        cdef double* target = &self.target[0]
+        cdef double* value = &self.change[0]
+        cdef int32_t* index = &self.index[0]
         for k in range(self.blocks.n_states):
-            change = self.target[k] - self.alpha[k]
+            change = target[k] - self.alpha[k]
             if change != 0.0:
                 gain += change * (self.score[k] - 0.5 * curvature * change)
-                self.index[n] = <int32_t>k
-                self.change[n] = -change
+                index[n] = <int32_t>k
+                value[n] = -change
                 n += 1
-            loss += self.target[k] * self.loss[k]
+            loss += target[k] * self.loss[k]
         if gain <= 0.0:
             return 0
         self.increase += weight * gain
-        self.delta.add(&self.index[0], &self.change[0], n, 1.0)
+        self.delta.add(index, value, n, 1.0)
         self.regularizer.move(self.problem, i, self.delta, scale)
         self.averager.moved(
             self.problem, i, self.delta, scale, weight * (loss - self.dual.blocks[i].plane_loss[0])
         )
         self.delta.clear()
-        self.target[truth] -= 1.0
+        target[truth] -= 1.0
         n = 0
         for k in range(self.blocks.n_states):
-            if self.target[k] != 0.0:
-                self.index[n] = <int32_t>k
-                self.change[n] = -self.target[k]
+            if target[k] != 0.0:
+                index[n] = <int32_t>k
+                value[n] = -target[k]
                 n += 1
-        self.delta.add(&self.index[0], &self.change[0], n, 1.0)
-        self.dual.assign(i, self.delta, loss)
-        self.delta.clear()
+        self.dual.assign_pairs(i, index, value, n, loss)
         return 0
 
     cdef int step_towards(self, Answers planes, Py_ssize_t k, Sampler sampler) except -1 nogil:

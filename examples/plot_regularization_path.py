@@ -33,7 +33,7 @@ plt.show()
 path = RegularizationPath(SequenceTagger(random_state=0), eps=0.05).fit(X[:200], y[:200])
 print(f"{len(path.lams_)} models serve all lam")
 
-RegularizationPathDisplay.from_estimator(path, panels=["gap", "norm", "planes"])
+RegularizationPathDisplay.from_estimator(path)
 plt.show()
 
 # %%

@@ -70,7 +70,7 @@ ROOMS = {
         "core inputs metrics models models/kernel models/slack solvers solvers/common"
     ),
     "estimators/completion": ("core estimators/base inputs models models/chain solvers/common"),
-    "estimators/reasons": "estimators/base inputs preprocessing",
+    "estimators/reasons": "estimators/base inputs inputs/chains preprocessing",
     "estimators/online": "estimators/base inputs",
     "estimators/structured": "estimators/base estimators/completion inputs models/structured",
     "estimators/multiclass": (

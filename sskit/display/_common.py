@@ -40,31 +40,6 @@ def fitted_with(estimator, attribute, noun, X=None):
     raise TypeError(f"{type(inner).__name__} has no {noun}")
 
 
-def row_of_axes(n, axes=None, size=(3.2, 3.0)):
-    """Return a list of n axes side by side: those of the user, or in a new figure.
-
-    Parameters
-    ----------
-    n : int
-        Number of axes.
-    axes : matplotlib Axes or sequence of them, default=None
-        Those of the user.
-    size : tuple of two floats, default=(3.2, 3.0)
-        Width and height of one of the axes of a new figure, in inches.
-
-    Returns
-    -------
-    axes : list of matplotlib Axes
-        As many as n.
-
-    Raises
-    ------
-    ValueError
-        If the user gives another number of axes.
-    """
-    return list(grid_of_axes((1, n), axes, figsize=(n * size[0], size[1]))[0])
-
-
 def grid_of_axes(shape, axes=None, **figure):
     """Return a table of axes: those of the user, row by row, or in a new figure.
 
@@ -100,46 +75,47 @@ def grid_of_axes(shape, axes=None, **figure):
     return axes.reshape(shape)
 
 
-def check_panels(panels, available):
-    """Return names of panels as a list.
+def one_of_each(n, colors, noun):
+    """Return colours for n things.
 
     Parameters
     ----------
-    panels : sequence of str or None
-        What the user asks for; None means all.
-    available : iterable of str
-        All names.
+    n : int
+        Number of things.
+    colors : sequence of colours, or None
+        At least n; None takes matplotlib's colours of categories, or the hues of a circle where
+        those are too few.
+    noun : str
+        What error messages call the things.
 
     Returns
     -------
-    panels : list of str
-        At least one.
+    rgb : ndarray of float64 of shape (n, 3)
+        Red, green and blue from 0 to 1.
 
     Raises
     ------
     ValueError
-        If there is none, or one that is unknown.
+        If there are too few colours.
     """
-    panels = list(available) if panels is None else list(panels)
-    if not panels or not set(panels) <= set(available):
-        names = ", ".join(map(repr, available))
-        raise ValueError(f"panels must hold names of {names}, got {panels!r}")
-    return panels
+    import matplotlib as mpl
+
+    if colors is None:
+        few = n <= mpl.colormaps["tab10"].N
+        colors = mpl.colormaps["tab10"].colors if few else mpl.colormaps["hsv"](np.arange(n) / n)
+    if len(colors) < n:
+        raise ValueError(f"there are {n} {noun} but only {len(colors)} colors")
+    return mpl.colors.to_rgba_array(colors[:n])[:, :3]
 
 
 class TruthDisplay:
     """Base of displays of the truth and predictions side by side, a row for each sample."""
 
-    def _compare(self, truth, measure):
-        """Return what is measured of each panel beside the truth, by name; keep the truth."""
-        if truth is not None and truth not in self.panels:
-            raise ValueError(f"truth must be one of the panels {list(self.panels)}, got {truth!r}")
-        self.truth = truth
-        return {
-            name: measure(self.panels[truth], found)
-            for name, found in self.panels.items()
-            if truth not in (None, name)
-        }
+    def _compare(self, measure):
+        """Return what is measured of each panel beside the truth, if there is one, by name."""
+        truth = self.panels.get("truth")
+        others = {} if truth is None else {k: v for k, v in self.panels.items() if k != "truth"}
+        return {name: measure(truth, found) for name, found in others.items()}
 
     def _make_axes(self, n_rows, titles, axes, **figure):
         """Make axes without ticks, whose columns have titles."""

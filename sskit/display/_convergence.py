@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from sskit.display._common import check_panels, fitted_with, row_of_axes
+from sskit.display._common import fitted_with, grid_of_axes
 
-PANELS = {"objective": "objective", "gap": "duality gap"}
+# What is drawn, in which panel, and how.
+LINES = {"primal": ("objective", "-"), "dual": ("objective", "--"), "gap": ("gap", "-")}
 SCALES = {
     "passes": ("n_passes", "passes"),
     "oracle_calls": ("n_oracle_calls", "oracle calls"),
@@ -52,7 +53,7 @@ class ConvergenceDisplay:
         self.histories = histories
 
     @classmethod
-    def from_estimator(cls, estimators, *, x="passes", panels=None, axes=None, **line_options):
+    def from_estimator(cls, estimators, *, x="passes", axes=None, **line_options):
         """Draw the history of one fitted estimator or of several.
 
         Parameters
@@ -60,7 +61,7 @@ class ConvergenceDisplay:
         estimators : estimator, or dict of str to estimator
             Fitted; with names for the legend if there are several. Of a pipeline the last step
             is drawn, of a search the model that it chose.
-        x, panels, axes, **line_options : object
+        x, axes, **line_options : object
             See `plot`.
 
         Returns
@@ -86,21 +87,20 @@ class ConvergenceDisplay:
             fit, _ = fitted_with(estimator, "history_", "history_")
             histories[name or type(fit).__name__] = fit.history_
         display = cls(histories=histories)
-        return display.plot(x=x, panels=panels, axes=axes, **line_options)
+        return display.plot(x=x, axes=axes, **line_options)
 
-    def plot(self, *, x="passes", panels=None, axes=None, **line_options):
-        """Draw the panels side by side.
+    def plot(self, *, x="passes", axes=None, **line_options):
+        """Draw objectives, and gaps beside them.
+
+        Primal objectives are lines, dual ones dashed: the optimum lies between them.
 
         Parameters
         ----------
         x : {"passes", "oracle_calls", "time"}, default="passes"
             What the horizontal axis counts: passes over the data, calls of the oracle, or
             seconds.
-        panels : sequence of {"objective", "gap"}, default=None
-            Which, in this order; None means both. "objective" has primal objectives as lines and
-            dual ones dashed: the optimum lies between them.
         axes : sequence of matplotlib Axes, default=None
-            One for each panel. None makes a figure.
+            Two. None makes a figure.
         **line_options : object
             Handed on to matplotlib for all lines.
 
@@ -112,44 +112,30 @@ class ConvergenceDisplay:
         Raises
         ------
         ValueError
-            If x or a panel is unknown, or if there are not as many axes as panels.
+            If x is unknown, or if there are not two axes.
         """
         if x not in SCALES:
             raise ValueError(f"x must be one of {', '.join(map(repr, SCALES))}, got {x!r}")
-        panels = check_panels(panels, PANELS)
-        self.axes_ = dict(zip(panels, row_of_axes(len(panels), axes, (3.8, 3.4)), strict=True))
-        self.figure_ = next(iter(self.axes_.values())).figure
+        objective, gap = grid_of_axes((1, 2), axes, figsize=(7.6, 3.4))[0]
+        self.axes_, self.figure_ = {"objective": objective, "gap": gap}, gap.figure
         column, label = SCALES[x]
+        objective.set(xlabel=label, ylabel="objective")
+        gap.set(xlabel=label, ylabel="duality gap", yscale="log")
         self.lines_ = {name: {} for name in self.histories}
-        for panel, ax in self.axes_.items():
-            for k, (name, history) in enumerate(self.histories.items()):
-                for what, curve in self._curves(panel, history).items():
-                    # some solvers know their gap in some passes only
-                    known = ~np.isnan(curve)
-                    dashed = what == "dual"
-                    options = {
-                        "color": f"C{k}",
-                        "marker": "." if known.sum() == 1 else None,
-                        "linestyle": "--" if dashed else "-",
-                        "label": None if dashed else name,
-                    } | line_options
-                    places = history[column][known]
-                    (self.lines_[name][what],) = ax.plot(places, curve[known], **options)
-            ax.set(xlabel=label, ylabel=PANELS[panel])
-        if "gap" in self.axes_:
-            self.axes_["gap"].set_yscale("log")
-        self.legend_ = None
-        if len(self.histories) > 1:
-            # above the panels of a figure of our own, else within the last one
-            where = {"loc": "outside upper center", "ncols": 2} if axes is None else {}
-            owner = self.figure_ if axes is None else ax
-            self.legend_ = owner.legend(*ax.get_legend_handles_labels(), frameon=False, **where)
+        for k, (name, history) in enumerate(self.histories.items()):
+            for what, (panel, style) in LINES.items():
+                curve = history[what]
+                # some solvers know their gap in some passes only; a gap of zero has no logarithm
+                known = curve > 0.0 if what == "gap" else ~np.isnan(curve)
+                options = {
+                    "color": f"C{k}",
+                    "marker": "." if known.sum() == 1 else None,
+                    "linestyle": style,
+                    "label": name,
+                }
+                (self.lines_[name][what],) = self.axes_[panel].plot(
+                    history[column][known], curve[known], **(options | line_options)
+                )
+        several = len(self.histories) > 1
+        self.legend_ = gap.legend(frameon=False) if several else None
         return self
-
-    @staticmethod
-    def _curves(panel, history):
-        """Return what a panel shows of a history."""
-        if panel == "objective":
-            return {"primal": history["primal"], "dual": history["dual"]}
-        # a gap of zero has no place on a scale of powers
-        return {"gap": np.where(history["gap"] > 0.0, history["gap"], np.nan)}

@@ -16,12 +16,8 @@ class FeatureWeightsDisplay:
 
     Parameters
     ----------
-    labels : sequence of str
-        Names of the labels, one for each panel.
-    features : sequence of sequences of str
-        Names of the features of each label, from the top down.
-    weights : sequence of ndarray
-        Their weights.
+    panels : dict of str to Series
+        The weights of each label from the top down, by the names of their features.
 
     Attributes
     ----------
@@ -29,8 +25,6 @@ class FeatureWeightsDisplay:
         The figure.
     axes_ : ndarray of shape (n_labels,) of matplotlib Axes
         The panels.
-    ax_ : matplotlib Axes
-        The first of them.
     bars_ : list of matplotlib BarContainer
         The bars of each panel.
 
@@ -46,14 +40,12 @@ class FeatureWeightsDisplay:
     >>> X, y = make_digit_strings(60, random_state=0)
     >>> tagger = SequenceTagger(random_state=0).fit(X, y)
     >>> display = FeatureWeightsDisplay.from_estimator(tagger, labels=[1, 7], top=3)
-    >>> display.labels, display.weights[0].shape
-    (['1', '7'], (6,))
+    >>> {label: weights.shape for label, weights in display.panels.items()}
+    {'1': (6,), '7': (6,)}
     """
 
-    def __init__(self, *, labels, features, weights):
-        self.labels = labels
-        self.features = features
-        self.weights = weights
+    def __init__(self, *, panels):
+        self.panels = panels
 
     @classmethod
     def from_estimator(cls, estimator, *, labels=None, top=8, feature_names=None, ax=None):
@@ -93,13 +85,11 @@ class FeatureWeightsDisplay:
                 )
         if not shown:
             raise ValueError("there is no label with weights of features to draw")
-        rows = [frame[[label == wanted for label in frame["label"]]] for wanted in shown]
-        display = cls(
-            labels=[str(wanted) for wanted in shown],
-            features=[some["feature"].tolist() for some in rows],
-            weights=[some["weight"].to_numpy() for some in rows],
-        )
-        return display.plot(ax=ax)
+        panels = {
+            str(wanted): frame[[label == wanted for label in frame["label"]]] for wanted in shown
+        }
+        panels = {label: rows.set_index("feature")["weight"] for label, rows in panels.items()}
+        return cls(panels=panels).plot(ax=ax)
 
     def plot(self, *, ax=None):
         """Draw the bars.
@@ -114,30 +104,26 @@ class FeatureWeightsDisplay:
         self : FeatureWeightsDisplay
             The display.
         """
-        n = len(self.labels)
+        n = len(self.panels)
         if ax is None:
             n_columns = min(n, _COLUMNS)
             n_rows = -(-n // n_columns)
-            height = 0.9 + 0.19 * max(map(len, self.features), default=1)
+            height = 0.9 + 0.19 * max(map(len, self.panels.values()))
             figsize = 3.0 * n_columns, height * n_rows
             ax = grid_of_axes((n_rows, n_columns), figsize=figsize).ravel()
             for axes in ax[n:]:
                 axes.remove()
             ax = ax[:n]
         self.axes_ = grid_of_axes((1, n), ax)[0]
-        self.ax_ = self.axes_[0]
-        self.figure_ = self.ax_.figure
+        self.figure_ = self.axes_[0].figure
         self.bars_ = []
-        limit = max((np.abs(w).max(initial=0.0) for w in self.weights), default=0.0) or 1.0
-        panels = zip(self.axes_, self.labels, self.features, self.weights, strict=True)
-        for axes, label, features, weights in panels:
-            places = np.arange(len(weights))
-            color = [POSITIVE if weight > 0 else NEGATIVE for weight in weights]
-            self.bars_.append(axes.barh(places, weights, color=color))
-            axes.set(yticks=places, yticklabels=features, title=label, xlabel="weight")
+        limit = 1.05 * max(weights.abs().max() for weights in self.panels.values())
+        for axes, (label, weights) in zip(self.axes_, self.panels.items(), strict=True):
+            places, color = np.arange(len(weights)), np.where(weights > 0, POSITIVE, NEGATIVE)
+            self.bars_.append(axes.barh(places, weights, color=color, tick_label=weights.index))
+            axes.set(title=label, xlabel="weight", xlim=(-limit, limit))
             axes.tick_params(axis="y", labelsize="small", length=0)
             axes.invert_yaxis()
             axes.axvline(0.0, color="black", linewidth=0.8)
             axes.spines[["top", "right", "left"]].set_visible(False)
-            axes.set_xlim(-1.05 * limit, 1.05 * limit)
         return self

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sskit.display._common import TruthDisplay
+from sskit.display._common import TruthDisplay, one_of_each
 from sskit.inputs.parents import check_parents
 from sskit.inputs.poses import check_poses
 from sskit.inputs.score_maps import by_part, check_score_maps
@@ -19,15 +19,13 @@ class PoseDisplay(TruthDisplay):
     Parameters
     ----------
     panels : dict of str to sequence of n arrays of shape (n_parts, 2)
-        x and y of the parts by title, in the order of the columns.
+        x and y of the parts by title, in the order of the columns. If there is a panel "truth", the
+        mean distance of their parts from where they are there stands below each of the others.
     parents : array-like of int of shape (n_parts,)
         The part that each hangs on, -1 for roots: where lines are drawn.
     images : sequence of n arrays of shape (H_i, W_i), (H_i, W_i, 3) or None, default=None
         What to draw behind the poses; the middle of the first pixel is (0, 0). None leaves the
         canvas blank.
-    truth : str or None, default=None
-        The panel that the others are compared with: the mean distance of their parts from where
-        they are there stands below each of them.
 
     Attributes
     ----------
@@ -58,7 +56,7 @@ class PoseDisplay(TruthDisplay):
     (2, 1)
     """
 
-    def __init__(self, panels, parents, *, images=None, truth=None):
+    def __init__(self, panels, parents, *, images=None):
         self.parents = check_parents(parents, "parents")
         if not panels:
             raise ValueError("panels must hold one kind of poses or more")
@@ -77,7 +75,7 @@ class PoseDisplay(TruthDisplay):
                     f"images[{i}] must have shape (H, W) or (H, W, 3), got {image.shape}"
                 )
         self.errors = self._compare(
-            truth, lambda true, found: np.linalg.norm(found - true, axis=2).mean(axis=1)
+            lambda true, found: np.linalg.norm(found - true, axis=2).mean(axis=1)
         )
 
     @classmethod
@@ -140,9 +138,9 @@ class PoseDisplay(TruthDisplay):
         display : PoseDisplay
             The display, drawn.
         """
-        panels = cls._with_truth(y_true, y_pred)
-        display = cls(panels, parents, images=images, truth="truth")
-        return display.plot(axes, **plot_options)
+        return cls(cls._with_truth(y_true, y_pred), parents, images=images).plot(
+            axes, **plot_options
+        )
 
     def plot(self, axes=None, *, colors=None):
         """Draw the display.
@@ -152,8 +150,7 @@ class PoseDisplay(TruthDisplay):
         axes : array-like of matplotlib Axes of n * number of panels, or None, default=None
             Where to draw, row by row; None makes a new figure.
         colors : sequence of n_parts colours or None, default=None
-            The colour of each part and of the line to its parent; None takes the hues of a
-            circle.
+            The colour of each part and of the line to its parent.
 
         Returns
         -------
@@ -165,13 +162,7 @@ class PoseDisplay(TruthDisplay):
         ValueError
             If there are not as many axes, or colours, as needed.
         """
-        import matplotlib as mpl
-
-        n_parts = len(self.parents)
-        if colors is None:
-            colors = mpl.colormaps["hsv"](np.arange(n_parts) / n_parts)
-        if len(colors) != n_parts:
-            raise ValueError(f"there are {n_parts} parts but {len(colors)} colors")
+        colors = one_of_each(len(self.parents), colors, "parts")
         n_poses, n_panels = len(next(iter(self.panels.values()))), len(self.panels)
         self._make_axes(n_poses, [*self.panels], axes, figsize=(2.6 * n_panels, 2.8 * n_poses))
         for i, row in enumerate(self.axes_):
@@ -200,17 +191,9 @@ class PoseDisplay(TruthDisplay):
         from matplotlib.patheffects import withStroke
 
         hung = np.flatnonzero(self.parents >= 0)
-        lines = np.stack([pose[hung], pose[self.parents[hung]]], axis=1)
+        ends = np.stack([pose[hung], pose[self.parents[hung]]], axis=1)
+        lines = LineCollection(ends, colors=colors[hung], linewidths=LINE_WIDTH, capstyle="round")
         # a dark rim keeps bright lines visible on bright images
-        rim = [withStroke(linewidth=LINE_WIDTH + 1.5, foreground="black")]
-        ax.add_collection(
-            LineCollection(
-                lines,
-                colors=[colors[k] for k in hung],
-                linewidths=LINE_WIDTH,
-                capstyle="round",
-                path_effects=rim,
-            ),
-            autolim=False,
-        )
-        ax.scatter(*pose.T, s=(2.2 * LINE_WIDTH) ** 2, c=list(colors), edgecolors="black", zorder=3)
+        lines.set_path_effects([withStroke(linewidth=LINE_WIDTH + 1.5, foreground="black")])
+        ax.add_collection(lines, autolim=False)
+        ax.scatter(*pose.T, s=(2.2 * LINE_WIDTH) ** 2, c=colors, edgecolors="black", zorder=3)

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sskit._inside import unwrap
-from sskit.display._common import check_panels, row_of_axes
+from sskit.display._common import grid_of_axes
 
 PANELS = {
     "score": "test score",
@@ -72,14 +72,14 @@ class RegularizationPathDisplay:
     certified: bool = True
 
     @classmethod
-    def from_estimator(cls, path, *, panels=None, axes=None, **line_options):
+    def from_estimator(cls, path, *, axes=None, **line_options):
         """Draw a fitted path.
 
         Parameters
         ----------
         path : RegularizationPath
             Fitted; or a pipeline that ends with one.
-        panels, axes, **line_options : object
+        axes, **line_options : object
             See `plot`.
 
         Returns
@@ -120,15 +120,13 @@ class RegularizationPathDisplay:
             )
         else:
             raise TypeError(f"path must be a RegularizationPath, got {type(path).__name__}")
-        return display.plot(panels=panels, axes=axes, **line_options)
+        return display.plot(axes=axes, **line_options)
 
-    def plot(self, *, panels=None, axes=None, **line_options):
+    def plot(self, *, axes=None, **line_options):
         """Draw the panels side by side.
 
         Parameters
         ----------
-        panels : sequence of {"score", "gap", "norm", "planes"}, default=None
-            Which, in this order. None means all for which there are numbers.
         axes : sequence of matplotlib Axes, default=None
             One for each panel. None makes a figure.
         **line_options : object
@@ -142,11 +140,11 @@ class RegularizationPathDisplay:
         Raises
         ------
         ValueError
-            If a panel is unknown or has no numbers, or if there are not as many axes.
+            If there are not as many axes as panels.
         """
-        panels = check_panels(panels, self.curves)
-        self.axes_ = dict(zip(panels, row_of_axes(len(panels), axes), strict=True))
-        self.figure_ = next(iter(self.axes_.values())).figure
+        n = len(self.curves)
+        row = grid_of_axes((1, n), axes, figsize=(3.2 * n, 3.0))[0]
+        self.axes_, self.figure_ = dict(zip(self.curves, row, strict=True)), row[0].figure
         self.lines_, self.band_ = {}, None
         for panel, ax in self.axes_.items():
             (self.lines_[panel],) = ax.plot(

@@ -3,12 +3,14 @@
 import numpy as np
 
 from sskit._labels import is_ignored
-from sskit.display._common import TruthDisplay
+from sskit.display._common import TruthDisplay, one_of_each
 from sskit.inputs.images import as_rgb, check_images
 from sskit.inputs.masks import check_mask
 from sskit.inputs.rows import check_classes
 
 GREY = np.array([0.2125, 0.7154, 0.0721], dtype=np.float32)
+# Weight of the colours of labels over the grey image
+ALPHA = 0.55
 
 
 class SegmentationDisplay(TruthDisplay):
@@ -23,13 +25,11 @@ class SegmentationDisplay(TruthDisplay):
     images : sequence of n ndarrays of shape (H_i, W_i) or (H_i, W_i, 3)
         Unsigned integers, or floats from 0 to 1.
     panels : dict of str to sequence of n ndarrays of shape (H_i, W_i)
-        Masks by title, in the order of the columns: the label of every pixel.
+        Masks by title, in the order of the columns: the label of every pixel. If there is a panel
+        "truth", the share of pixels that agree with it stands below each of the others.
     segments : sequence of n ndarrays of int of shape (H_i, W_i) or None, default=None
         The superpixel of every pixel, or objects that have them as ``segments``. Then masks may
         also be arrays (V_i,) with one label per superpixel.
-    truth : str or None, default=None
-        The panel that the others are compared with: the share of pixels that agree stands below
-        each of them.
     labels : array-like of shape (K,) or None, default=None
         Which labels are painted, in the order of their colours; None takes all that occur but
         for `ignore_label`. Leave the background out to have it unpainted.
@@ -77,7 +77,6 @@ class SegmentationDisplay(TruthDisplay):
         panels,
         *,
         segments=None,
-        truth=None,
         labels=None,
         display_labels=None,
         ignore_label=None,
@@ -95,7 +94,7 @@ class SegmentationDisplay(TruthDisplay):
             for name, items in panels.items()
         }
         self.ignore_label = ignore_label
-        self.scores = self._compare(truth, self._agreement)
+        self.scores = self._compare(self._agreement)
         if labels is None:
             found = [
                 mask[~is_ignored(mask, ignore_label)]
@@ -114,11 +113,8 @@ class SegmentationDisplay(TruthDisplay):
 
     def _agreement(self, truth, masks):
         """Return the share of pixels, all masks together, that are as in the truth."""
-        right = [
-            (true == mask)[~is_ignored(true, self.ignore_label)]
-            for true, mask in zip(truth, masks, strict=True)
-        ]
-        right = np.concatenate(right)
+        true, found = (np.concatenate([mask.ravel() for mask in some]) for some in (truth, masks))
+        right = (true == found)[~is_ignored(true, self.ignore_label)]
         return float(right.mean()) if len(right) else float("nan")
 
     @classmethod
@@ -163,9 +159,6 @@ class SegmentationDisplay(TruthDisplay):
         *,
         axes=None,
         colors=None,
-        alpha=0.55,
-        borders=True,
-        legend=True,
         **parameters,
     ):
         """Show predicted masks beside the truth.
@@ -178,7 +171,7 @@ class SegmentationDisplay(TruthDisplay):
             The true masks.
         y_pred : sequence of n ndarrays of shape (H_i, W_i), or dict of str to such sequences
             The predicted masks, or those of several predictors by name.
-        axes, colors, alpha, borders, legend : object
+        axes, colors : object
             As of `plot`.
         **parameters : object
             Further ones of the class: segments, labels, display_labels and ignore_label.
@@ -188,24 +181,18 @@ class SegmentationDisplay(TruthDisplay):
         display : SegmentationDisplay
             The display, drawn.
         """
-        display = cls(images, cls._with_truth(y_true, y_pred), truth="truth", **parameters)
-        return display.plot(axes, colors=colors, alpha=alpha, borders=borders, legend=legend)
+        return cls(images, cls._with_truth(y_true, y_pred), **parameters).plot(axes, colors=colors)
 
-    def plot(self, axes=None, *, colors=None, alpha=0.55, borders=True, legend=True):
+    def plot(self, axes=None, *, colors=None):
         """Draw the display.
 
         Parameters
         ----------
         axes : array-like of matplotlib Axes of n * (1 + number of panels), or None, default=None
             Where to draw, row by row; None makes a new figure.
-        colors : sequence of K colours, str, Colormap or None, default=None
-            Colours of the labels, or the colormap they come from.
-        alpha : float, default=0.55
-            Weight of the colours over the grey image.
-        borders : bool, default=True
-            Whether to draw the borders of superpixels over the image, if they are known.
-        legend : bool, default=True
-            Whether to add a legend of the labels to the figure.
+        colors : sequence of K colours or None, default=None
+            Colours of the labels; None takes matplotlib's colours of categories, or the hues of a
+            circle where those are too few.
 
         Returns
         -------
@@ -219,76 +206,36 @@ class SegmentationDisplay(TruthDisplay):
         """
         from matplotlib.patches import Patch
 
-        tints = label_colors(len(self.labels), colors)
+        tints = one_of_each(len(self.labels), colors, "labels")
         titles = ["image", *self.panels]
         heights = [2.6 * image.shape[0] / image.shape[1] + 0.25 for image in self.images]
         figure = {"figsize": (2.6 * len(titles), sum(heights) + 0.5), "height_ratios": heights}
         self._make_axes(len(self.images), titles, axes, **figure)
         for i, (image, row) in enumerate(zip(self.images, self.axes_, strict=True)):
             row[0].imshow(as_rgb(image), interpolation="nearest")
-            if borders and self.segments is not None:
+            if self.segments is not None:
                 draw_borders(row[0], self.segments[i], 0.4)
             for ax, (name, masks) in zip(row[1:], self.panels.items(), strict=True):
-                painted = paint(image, masks[i], self.labels, tints, alpha)
+                painted = paint(image, masks[i], self.labels, tints)
                 ax.imshow(painted, interpolation="nearest")
                 draw_borders(ax, masks[i], 0.8)
                 if name in self.scores:
-                    share = self._agreement([self.panels[self.truth][i]], [masks[i]])
+                    share = self._agreement([self.panels["truth"][i]], [masks[i]])
                     ax.set_xlabel(f"{share:.1%} of pixels", fontsize="small")
             for ax in row:
                 ax.spines[:].set_visible(False)
-        if legend and len(self.labels):
-            # constrained layout keeps room for legends "outside"; other layouts take the corner
-            constrained = self.figure_.get_layout_engine() is not None
+        if len(self.labels):
+            names = zip(self.display_labels, tints, strict=True)
             self.figure_.legend(
-                handles=[
-                    Patch(color=color, label=name)
-                    for name, color in zip(self.display_labels, tints, strict=True)
-                ],
-                loc="outside lower center" if constrained else "lower center",
+                handles=[Patch(color=color, label=name) for name, color in names],
+                loc="outside lower center",
                 ncols=min(len(self.labels), 8),
                 frameon=False,
             )
         return self
 
 
-def label_colors(n_labels, colors):
-    """Return one colour per label.
-
-    Parameters
-    ----------
-    n_labels : int
-        The number K of labels.
-    colors : None, str, Colormap, or sequence of colours
-        A sequence of at least K colours, or the name of a colormap; None takes matplotlib's ten
-        or twenty colours of categories, or the hues of a circle where those are too few.
-
-    Returns
-    -------
-    rgb : ndarray of float64 of shape (K, 3)
-        Red, green and blue from 0 to 1.
-
-    Raises
-    ------
-    ValueError
-        If there are too few colours.
-    """
-    import matplotlib as mpl
-    from matplotlib.colors import Colormap, to_rgba_array
-
-    if colors is None:
-        colors = "tab10" if n_labels <= 10 else "tab20" if n_labels <= 20 else "hsv"
-    if isinstance(colors, (str, Colormap)):
-        cmap = mpl.colormaps.get_cmap(colors)
-        # a colormap of categories has few colours, and they are taken in turn
-        listed = cmap.N < 64
-        colors = cmap(np.arange(cmap.N) if listed else np.arange(n_labels) / max(n_labels, 1))
-    if len(colors) < n_labels:
-        raise ValueError(f"there are {n_labels} labels but only {len(colors)} colors")
-    return to_rgba_array(colors[:n_labels])[:, :3]
-
-
-def paint(image, mask, labels, colors, alpha):
+def paint(image, mask, labels, colors):
     """Return an image in grey with the pixels of each label tinted.
 
     Parameters
@@ -301,8 +248,6 @@ def paint(image, mask, labels, colors, alpha):
         Which labels are tinted.
     colors : ndarray of shape (K, 3)
         Their colours.
-    alpha : float
-        The weight of the colour, from 0 to 1.
 
     Returns
     -------
@@ -313,7 +258,7 @@ def paint(image, mask, labels, colors, alpha):
     painted = np.repeat(grey[..., None], 3, axis=2)
     for label, color in zip(labels, colors, strict=True):
         inside = mask == label
-        painted[inside] = (1 - alpha) * painted[inside] + alpha * color
+        painted[inside] = (1 - ALPHA) * painted[inside] + ALPHA * color
     return painted.clip(0, 1)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sskit._inside import unwrap
-from sskit.display._common import row_of_axes
+from sskit.display._common import grid_of_axes
 
 
 class TransitionDisplay:
@@ -53,9 +53,7 @@ class TransitionDisplay:
         self.axes = axes
 
     @classmethod
-    def from_estimator(
-        cls, tagger, *, labels=None, ends=True, edge_feature=None, ax=None, **options
-    ):
+    def from_estimator(cls, tagger, *, ends=True, edge_feature=None, ax=None, **options):
         """Draw the transition weights of a fitted tagger.
 
         Parameters
@@ -63,8 +61,6 @@ class TransitionDisplay:
         tagger : SequenceTagger or GraphTagger
             Fitted; or a pipeline that ends with one, or a search that chose one. A graph tagger
             has tables of pairs of labels, which form "potts" has not.
-        labels : array-like of labels, default=None
-            Which labels, in this order, with all of their hidden states. None means all, sorted.
         ends : bool, default=True
             Whether there is a row for the beginning of a sequence and a column for its end.
         edge_feature : int, default=None
@@ -83,7 +79,7 @@ class TransitionDisplay:
         TypeError
             If the estimator has no transition weights.
         ValueError
-            If a label is not one of the tagger's, or there is no such feature of edges.
+            If there is no such feature of edges.
         AttributeError
             If a tagger of sequences was fitted without features of edges.
         NotFittedError
@@ -97,17 +93,11 @@ class TransitionDisplay:
                 f"{type(tagger).__name__} has no transitions_ of sequences, and no tables of "
                 "pairs, to draw"
             )
-        classes = list(tagger.classes_)
-        shown = classes if labels is None else list(labels)
-        for label in shown:
-            if label not in classes:
-                raise ValueError(f"labels holds {label!r}, which is no label of the tagger")
+        classes = tagger.classes_.tolist()
         # a label may have several hidden states, each with weights of its own
         owners = [classes.index(label) for label in getattr(tagger, "state_labels_", classes)]
         names = tagger._state_names() if len(owners) > len(classes) else classes
-        chosen = [classes.index(label) for label in shown]
-        places = [s for k in chosen for s, owner in enumerate(owners) if owner == k]
-        rows = columns = [str(names[s]) for s in places]
+        rows = columns = [str(name) for name in names]
         titles = {"axes": ("label of the first node", "label of the second node")}
         if of_graphs or edge_feature is not None:
             tables = tagger.pairwise_ if of_graphs else tagger.edge_coef_
@@ -117,10 +107,10 @@ class TransitionDisplay:
                     f"edge_feature must be from 0 to {n - 1}, as edges have {n} features, got "
                     f"{edge_feature!r}"
                 )
-            weights = tables[edge_feature][np.ix_(places, places)]
+            weights = tables[edge_feature]
         else:
             kinds = "start", "transitions", "end"
-            start, weights, end = (allowed_weights(tagger, kind, owners, places) for kind in kinds)
+            start, weights, end = (allowed_weights(tagger, kind, owners) for kind in kinds)
             if ends:
                 weights = np.pad(weights, ((1, 0), (0, 1)), constant_values=np.nan)
                 weights[0, :-1], weights[1:, -1] = start, end
@@ -128,16 +118,15 @@ class TransitionDisplay:
         titles = titles if of_graphs else {}
         return cls(weights=weights, rows=rows, columns=columns, **titles).plot(ax=ax, **options)
 
-    def plot(self, *, ax=None, cmap="RdBu_r", colorbar=True, values=False):
+    def plot(self, *, ax=None, colorbar=True, values=False):
         """Draw the heat map.
+
+        Zero is in the middle of its colours. Transitions that may not occur are grey.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
             Where. None makes a figure.
-        cmap : str or matplotlib Colormap, default="RdBu_r"
-            Colours, from the most negative weight to the most positive one; zero is in the
-            middle. Transitions that may not occur are grey.
         colorbar : bool, default=True
             Whether to draw the scale of the colours.
         values : bool, default=False
@@ -151,10 +140,10 @@ class TransitionDisplay:
         import matplotlib as mpl
 
         size = max(1.6 + 0.28 * len(self.rows), 3.0)
-        (self.ax_,) = row_of_axes(1, ax, size=(size + 0.8, size))
+        self.ax_ = grid_of_axes((1, 1), ax, figsize=(size + 0.8, size))[0, 0]
         self.figure_ = self.ax_.figure
         limit = np.nanmax(np.abs(self.weights), initial=0.0) or 1.0
-        colors = mpl.colormaps.get_cmap(cmap).with_extremes(bad="0.8")
+        colors = mpl.colormaps["RdBu_r"].with_extremes(bad="0.8")
         self.image_ = self.ax_.imshow(self.weights, cmap=colors, vmin=-limit, vmax=limit)
         self.ax_.set(
             xticks=range(len(self.columns)),
@@ -187,9 +176,9 @@ class TransitionDisplay:
         return texts
 
 
-def allowed_weights(tagger, kind, owners, places):
-    """Return weights of states at places, NaN for what the labels that own them may not do."""
-    weights, allowed = getattr(tagger, f"{kind}_"), getattr(tagger, f"allowed_{kind}_")
-    if allowed is not None:
-        weights = np.where(allowed[np.ix_(*[owners] * weights.ndim)], weights, np.nan)
-    return weights[np.ix_(*[places] * weights.ndim)]
+def allowed_weights(tagger, kind, owners):
+    """Return weights of states, NaN for what the labels that own them may not do."""
+    weights, allowed = getattr(tagger, f"{kind}_"), getattr(tagger, f"allowed_{kind}_", None)
+    if allowed is None:
+        return weights
+    return np.where(allowed[np.ix_(*[owners] * weights.ndim)], weights, np.nan)

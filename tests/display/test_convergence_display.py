@@ -47,33 +47,26 @@ def test_lines_are_the_histories(fits, x, column):
     assert len(colors) == len(fits)
     assert display.axes_["gap"].get_yscale() == "log"
     assert [text.get_text() for text in display.legend_.get_texts()] == list(fits)
-    assert display.figure_.legends == [display.legend_]
+    assert display.axes_["gap"].get_legend() is display.legend_
 
 
 def test_one_estimator_has_no_legend(fits):
-    _, ax = plt.subplots()
-    display = ConvergenceDisplay.from_estimator(
-        fits["fw"], panels=["objective"], axes=ax, linewidth=3
-    )
-    assert display.axes_ == {"objective": ax}
-    assert display.legend_ is None
-    assert sorted(display.lines_["StructSVMClassifier"]) == ["dual", "primal"]
-    assert display.lines_["StructSVMClassifier"]["dual"].get_linewidth() == 3
-
-
-def test_axes_of_the_user_have_the_legend(fits):
     _, axes = plt.subplots(1, 2)
-    display = ConvergenceDisplay.from_estimator(fits, axes=axes)
-    assert axes[1].get_legend() is display.legend_
-    assert not display.figure_.legends
+    display = ConvergenceDisplay.from_estimator(fits["fw"], axes=axes, linewidth=3)
+    assert display.axes_ == {"objective": axes[0], "gap": axes[1]}
+    assert display.legend_ is None
+    assert sorted(display.lines_["StructSVMClassifier"]) == ["dual", "gap", "primal"]
+    assert display.lines_["StructSVMClassifier"]["dual"].get_linewidth() == 3
 
 
 def test_a_gap_of_zero_is_left_out():
     history = {
         "n_passes": np.array([1, 2]),
+        "primal": np.array([1.5, 1.0]),
+        "dual": np.array([1.0, 1.0]),
         "gap": np.array([0.5, 0.0]),
     }
-    display = ConvergenceDisplay(histories={"fit": history}).plot(panels=["gap"])
+    display = ConvergenceDisplay(histories={"fit": history}).plot()
     np.testing.assert_array_equal(display.lines_["fit"]["gap"].get_ydata(), [0.5])
 
 
@@ -82,8 +75,9 @@ def test_gaps_that_are_known_in_some_passes_only():
         "n_passes": np.arange(1, 6),
         "primal": np.array([np.nan, 2.0, np.nan, 1.5, np.nan]),
         "dual": np.array([np.nan, 1.0, np.nan, 1.25, np.nan]),
+        "gap": np.array([np.nan, 1.0, np.nan, 0.25, np.nan]),
     }
-    display = ConvergenceDisplay(histories={"fit": history}).plot(panels=["objective"])
+    display = ConvergenceDisplay(histories={"fit": history}).plot()
     line = display.lines_["fit"]["primal"]
     np.testing.assert_array_equal(line.get_xdata(), [2, 4])
     np.testing.assert_array_equal(line.get_ydata(), [2.0, 1.5])
@@ -101,12 +95,8 @@ def test_last_step_and_chosen_model(fits):
 
 
 def test_bad_input(fits):
-    with pytest.raises(ValueError, match="panels must hold names of"):
-        ConvergenceDisplay.from_estimator(fits, panels=[])
     with pytest.raises(ValueError, match="x must be one of 'passes', .* got 'epochs'"):
         ConvergenceDisplay.from_estimator(fits, x="epochs")
-    with pytest.raises(ValueError, match="'objective', 'gap', got .'loss'"):
-        ConvergenceDisplay.from_estimator(fits, panels=["loss"])
     with pytest.raises(ValueError, match="axes must hold 2 axes"):
         ConvergenceDisplay.from_estimator(fits, axes=plt.subplots()[1])
     with pytest.raises(ValueError, match="at least one"):

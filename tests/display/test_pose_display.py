@@ -51,7 +51,7 @@ def test_blank_canvas_has_room_and_y_goes_down():
 
 def test_images_stand_behind():
     images = [np.zeros((8, 6)), np.zeros((7, 9, 3), dtype=np.uint8)]
-    display = PoseDisplay({"a": TRUTH}, PARENTS, images=images).plot(colors=["r", "g", "b"])
+    display = PoseDisplay({"a": TRUTH}, PARENTS, images=images).plot(colors=["red", "lime", "blue"])
     assert display.errors == {}
     for ax, image in zip(display.axes_[:, 0], images, strict=True):
         assert ax.images[0].get_array().shape == image.shape
@@ -102,7 +102,6 @@ def test_a_pipeline_shows_the_maps_that_its_model_sees():
         ({"parents": [1, 0, 0]}, "parents has a cycle"),
         ({"images": [np.zeros((3, 3))]}, "there are 2 poses but 1 images"),
         ({"images": [np.zeros((3, 3)), np.zeros(3)]}, r"images\[1\] must have shape"),
-        ({"truth": "b"}, r"truth must be one of the panels \['a'\]"),
     ],
 )
 def test_bad_input(arguments, pattern):
@@ -114,7 +113,7 @@ def test_bad_drawing(plt):
     display = PoseDisplay({"a": TRUTH}, PARENTS)
     with pytest.raises(ValueError, match="axes must hold 2 axes, 2 rows of 1 panels, got 1"):
         display.plot(plt.figure().add_subplot())
-    with pytest.raises(ValueError, match="there are 3 parts but 2 colors"):
+    with pytest.raises(ValueError, match="there are 3 parts but only 2 colors"):
         display.plot(colors=["r", "g"])
     with pytest.raises(ValueError, match="a prediction cannot be called 'truth'"):
         PoseDisplay.from_predictions(TRUTH, {"truth": FOUND}, PARENTS)

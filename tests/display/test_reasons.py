@@ -107,8 +107,8 @@ def test_what_has_no_weights_or_explanations(pipeline):
 
 def test_bars_are_the_weights(pipeline):
     display = FeatureWeightsDisplay.from_estimator(pipeline, top=2)
-    assert display.labels == TAGS and len(display.axes_) == 3
-    assert display.ax_ is display.axes_[0] and display.figure_ is display.ax_.figure
+    assert list(display.panels) == TAGS and len(display.axes_) == 3
+    assert display.figure_ is display.axes_[0].figure
     frame = weights_frame(pipeline, 2)
     for k, label in enumerate(TAGS):
         rows = frame[(frame["kind"] == "node") & (frame["label"] == label)]
@@ -123,9 +123,10 @@ def test_bars_are_the_weights(pipeline):
 def test_chosen_labels_on_given_axes(pipeline):
     _, axes = plt.subplots(1, 2)
     display = FeatureWeightsDisplay.from_estimator(pipeline, labels=["VERB", "DET"], top=1, ax=axes)
-    assert display.labels == ["VERB", "DET"] and list(display.axes_) == list(axes)
+    assert list(display.panels) == ["VERB", "DET"] and list(display.axes_) == list(axes)
     _, axes = plt.subplots()
-    assert FeatureWeightsDisplay.from_estimator(pipeline, labels=["DET"], ax=axes).ax_ is axes
+    display = FeatureWeightsDisplay.from_estimator(pipeline, labels=["DET"], ax=axes)
+    assert list(display.axes_) == [axes]
     with pytest.raises(ValueError, match="labels holds 'X'"):
         FeatureWeightsDisplay.from_estimator(pipeline, labels=["X"])
     with pytest.raises(ValueError, match="axes must hold 3"):

@@ -42,14 +42,12 @@ def test_fields_are_the_weights(tagger):
     assert display.colorbar_.ax.get_ylabel() == "weight"
 
 
-def test_chosen_labels_without_ends(tagger):
+def test_labels_without_ends(tagger):
     _, ax = plt.subplots()
-    display = TransitionDisplay.from_estimator(
-        tagger, labels=[7, 2], ends=False, ax=ax, colorbar=False, cmap="PiYG"
-    )
-    np.testing.assert_array_equal(display.weights, tagger.transitions_[np.ix_([7, 2], [7, 2])])
+    display = TransitionDisplay.from_estimator(tagger, ends=False, ax=ax, colorbar=False)
+    np.testing.assert_array_equal(display.weights, tagger.transitions_)
     assert display.ax_ is ax
-    assert [label.get_text() for label in ax.get_xticklabels()] == ["7", "2"]
+    assert [label.get_text() for label in ax.get_xticklabels()] == list("0123456789")
     assert display.colorbar_ is None
     assert display.text_ is None
 
@@ -81,8 +79,6 @@ def test_tagger_of_a_pipeline(tagger):
 def test_bad_input(tagger):
     with pytest.raises(NotFittedError):
         TransitionDisplay.from_estimator(SequenceTagger())
-    with pytest.raises(ValueError, match="labels holds 12, which is no label"):
-        TransitionDisplay.from_estimator(tagger, labels=[1, 12])
     classifier = StructSVMClassifier().fit([[0.0], [1.0]], [0, 1])
     trees = TreeTagger(tol=0.5).fit([(np.eye(2), [-1, 0]), (np.eye(2), [-1, 0])], [[0, 1]] * 2)
     with pytest.raises(TypeError, match="TreeTagger has no transitions_ of sequences"):
@@ -94,13 +90,11 @@ def test_bad_input(tagger):
 def test_tables_of_graphs():
     X, y = make_snakes(6, edge_features="directions", random_state=0)
     graphs = GraphTagger(random_state=0).fit(X, y)
-    display = TransitionDisplay.from_estimator(graphs, edge_feature=1, labels=[1, 2])
-    np.testing.assert_array_equal(display.weights, graphs.pairwise_[1, 1:3, 1:3])
+    display = TransitionDisplay.from_estimator(graphs, edge_feature=1)
+    np.testing.assert_array_equal(display.weights, graphs.pairwise_[1])
     assert display.ax_.get_xlabel() == "label of the second node"
     with pytest.raises(ValueError, match="edge_feature must be from 0 to 1, as edges have 2 feat"):
         TransitionDisplay.from_estimator(graphs, edge_feature=2)
-    with pytest.raises(ValueError, match="labels holds 11"):
-        TransitionDisplay.from_estimator(graphs, labels=[11])
     potts = GraphTagger(pairwise_form="potts", random_state=0).fit(X, y)
     with pytest.raises(TypeError, match="GraphTagger has no transitions_ of sequences, and no tab"):
         TransitionDisplay.from_estimator(potts)
@@ -110,8 +104,8 @@ def test_tables_of_features_of_edges_of_sequences():
     rng = np.random.default_rng(0)
     X = [(rng.normal(size=(4, 2)), rng.normal(size=(3, 2))) for _ in range(6)]
     tagger = SequenceTagger(random_state=0).fit(X, [[0, 1, 2, 0]] * 6)
-    display = TransitionDisplay.from_estimator(tagger, edge_feature=1, labels=[2, 0])
-    np.testing.assert_array_equal(display.weights, tagger.edge_coef_[1][[2, 0]][:, [2, 0]])
+    display = TransitionDisplay.from_estimator(tagger, edge_feature=1)
+    np.testing.assert_array_equal(display.weights, tagger.edge_coef_[1])
     assert TransitionDisplay.from_estimator(tagger).weights.shape == (4, 4)
     with pytest.raises(ValueError, match="edge_feature must be from 0 to 1"):
         TransitionDisplay.from_estimator(tagger, edge_feature=2)

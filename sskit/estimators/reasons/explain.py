@@ -19,7 +19,7 @@ from sskit.estimators.reasons.weights import (
     linear_coef,
     names_of_rows,
 )
-from sskit.inputs.ragged import stack_sequences
+from sskit.inputs.chains.gate import stack_pairs
 from sskit.inputs.trees import check_trees
 
 COLUMNS = (
@@ -28,81 +28,61 @@ COLUMNS = (
 
 
 class Terms(NamedTuple):
-    """What the score of a labelling of one sample is made of.
+    """Terms of the score of a labelling that are alike.
 
     Attributes
     ----------
-    features : matrix of shape (T, p)
-        Of the tokens.
-    coef : ndarray of shape (K, p)
-        Their weights.
-    ends : dict of str to (ndarray of shape (K,), ndarray of shape (T,), bool)
-        Weights of labels alone, and at which tokens they count.
-    edges : ndarray of shape (E, 2)
-        Between neighbours.
-    tables : ndarray of shape (n_kinds, K, K)
-        Weights of the labels of both ends of an edge.
-    codes : ndarray of shape (E,)
-        Which table an edge has.
-    edge_features : matrix of shape (E, q), or None
-        Of the edges.
-    edge_coef : ndarray of shape (K, K, q), or None
-        Their weights.
-    triples : ndarray of shape (K, K, K), or None
-        Of sequences: weights of three labels in a row.
+    kind : str
+        What they are called.
+    nodes : ndarray of shape (m, r)
+        Of each term the nodes on whose labels it depends.
+    weights : ndarray of shape (K, ..., K) or (K, ..., K, p)
+        By the labels of the r nodes, and by feature if there are such.
+    features : matrix of shape (m, p), or None
+        What the weights of each term are multiplied by; None is a one.
     """
 
-    features: object
-    coef: np.ndarray
-    ends: dict
-    edges: np.ndarray
-    tables: np.ndarray
-    codes: np.ndarray
-    edge_features: object = None
-    edge_coef: np.ndarray | None = None
-    triples: np.ndarray | None = None
+    kind: str
+    nodes: np.ndarray
+    weights: np.ndarray
+    features: object = None
 
-    def beyond(self, t, best, other):
-        """Return what the branch of each node scores more in one labelling than in another.
+    def gains(self, rows, best, other):
+        """Return what some of the terms are in one labelling less than in another."""
+        a, b = (tuple(labels[self.nodes[rows]].T) for labels in (best, other))
+        if self.features is None:
+            return self.weights[a] - self.weights[b]
+        *shape, p = self.weights.shape
+        scores = self.features[rows].astype(np.float64) @ self.weights.reshape(-1, p).T
+        scores, every = scores.reshape(-1, *shape), np.arange(len(rows))
+        return scores[(every, *a)] - scores[(every, *b)]
 
-        The edges of the token itself, and triples with it, do not count.
-        """
-        n, differs = len(best), best != other
-        nodes = np.flatnonzero(differs & (np.arange(n) != t))
-        if not len(nodes):
-            return [0.0] * n
-        inner = ~(self.edges == t).any(axis=1)
-        entries = np.ones(np.count_nonzero(inner)), self.edges[inner].T
-        branch = connected_components(sp.coo_array(entries, shape=(n, n)), directed=False)[1]
-        own, rows = self.features[nodes].astype(np.float64) @ self.coef.T, np.arange(len(nodes))
-        a, b = best[nodes], other[nodes]
-        own = own[rows, a] - own[rows, b]
-        for weights, where in self.ends.values():
-            own += np.where(where[nodes], weights[a] - weights[b], 0.0)
-        changed = np.flatnonzero(inner & differs[self.edges].any(axis=1))
-        edges, codes = self.edges[changed], self.codes[changed]
-        a, b = (tuple(labels[edges].T) for labels in (best, other))
-        pairs = self.tables[(codes, *a)] - self.tables[(codes, *b)]
-        if self.edge_features is not None:
-            rows, weights = self.edge_features[changed], self.edge_coef[a] - self.edge_coef[b]
-            products = rows.multiply(weights) if sp.issparse(rows) else rows * weights
-            pairs += np.asarray(products.sum(axis=1)).ravel()
-        gains = [(nodes, own), (edges[:, 0], pairs)]
-        if self.triples is not None:
-            first = np.arange(n - 2)
-            first = first[(first > t) | (first + 2 < t)]
-            a, b = (tuple(labels[first + k] for k in range(3)) for labels in (best, other))
-            gains.append((first, self.triples[a] - self.triples[b]))
-        sums = sum(np.bincount(branch[at], gain, minlength=n) for at, gain in gains)
-        return sums[branch].tolist()
+
+def beyond(terms, t, best, other):
+    """Return what the branch of each node scores more in one labelling than in another.
+
+    Terms with token t do not count: without it the branches are apart.
+    """
+    n = len(best)
+    edges = np.concatenate([some.nodes for some in terms if some.nodes.shape[1] == 2])
+    edges = edges[(edges != t).all(axis=1)]
+    graph = sp.coo_array((np.ones(len(edges)), edges.T), shape=(n, n))
+    branch = connected_components(graph, directed=False)[1]
+    sums = np.zeros(n)
+    for some in terms:
+        changed = (best != other)[some.nodes].any(axis=1)
+        rows = np.flatnonzero(changed & (some.nodes != t).all(axis=1))
+        if len(rows):
+            np.add.at(sums, branch[some.nodes[rows, 0]], some.gains(rows, best, other))
+    return sums[branch].tolist()
 
 
 class ExplainMixin(WeightsFrameMixin):
     """Explanations of taggers without cycles.
 
-    The estimator has ``_decoder(X, known)`` of `TaggerMixin`, ``_terms(sample)``, the `Terms` of a
-    list of one sample, ``_noun``, what it labels, and ``_sides``: the names of the first node of an
-    edge as a neighbour, and of the second.
+    The estimator has ``_decoder(X, known)`` of `TaggerMixin`, ``_terms(sample)``, a list of all the
+    `Terms` of a list of one sample, ``_noun``, what it labels, and ``_sides``: the names of the
+    first node of an edge as a neighbour, and of the second.
     """
 
     def explain(
@@ -260,30 +240,25 @@ class ExplainChainMixin(ExplainMixin):
 
     def _terms(self, sample):
         """Return the `Terms` of a sequence."""
-        sample = as_fitted(self, sample)
-        edge_features, edge_coef = None, getattr(self, "edge_coef_", None)
-        if edge_coef is not None:
-            features, edge_features = sample[0]
-            sample, edge_coef = [features], np.moveaxis(edge_coef, 0, -1)
-            if sp.issparse(edge_features):
-                edge_features = sp.csr_array(edge_features, copy=True)
-                edge_features.sum_duplicates()
-            else:
-                edge_features = np.asarray(edge_features)
-        x = stack_sequences(sample, n_features=self.n_features_in_).values
-        n = x.shape[0]
-        places = np.arange(n)
-        return Terms(
-            x,
-            self.coef_,
-            {"start": (self.start_, places == 0), "end": (self.end_, places == n - 1)},
-            np.stack([places[:-1], places[1:]], axis=1),
-            self.transitions_[None],
-            np.zeros(n - 1, dtype=np.intp),
-            edge_features,
-            edge_coef,
-            getattr(self, "triples_", None),
+        edge_coef = getattr(self, "edge_coef_", None)
+        stacked, edge_features = stack_pairs(
+            as_fitted(self, sample),
+            n_features=self.n_features_in_,
+            n_edge_features=None if edge_coef is None else len(edge_coef),
         )
+        nodes = np.arange(stacked.offsets[-1])[:, None]
+        edges = np.hstack([nodes[:-1], nodes[1:]])
+        terms = [
+            Terms("feature", nodes, self.coef_, stacked.values),
+            Terms("start", nodes[:1], self.start_),
+            Terms("end", nodes[-1:], self.end_),
+            Terms("transition", edges, self.transitions_),
+        ]
+        if edge_coef is not None:
+            terms.append(Terms("edge", edges, np.moveaxis(edge_coef, 0, -1), edge_features))
+        if hasattr(self, "triples_"):
+            terms.append(Terms("triple", np.hstack([edges[:-1], nodes[2:]]), self.triples_))
+        return terms
 
     def _branch(self, node, t):
         """Return which labels are beyond an edge, as texts say it."""
@@ -299,27 +274,18 @@ class ExplainTreeMixin(ExplainMixin):
         """Return the `Terms` of a tree."""
         trees = check_trees(as_fitted(self, sample, trees=True), n_features=self.n_features_in_)
         marks, codes = trees.marks[0], trees.codes(self.edge_kinds_)
-        tables = self.transitions_
-        if codes is None:
-            codes, tables = np.zeros(len(trees.ends), dtype=np.intp), tables[None]
-        ends = {"root": (self.root_, marks % 2 == 1), "leaf": (self.leaf_, marks >= 2)}
-        return Terms(trees.features[0], self.coef_, ends, trees.ends, tables, codes)
+        tables = self.transitions_[None] if codes is None else self.transitions_
+        codes = np.zeros(len(trees.ends), dtype=np.intp) if codes is None else codes
+        return [
+            Terms("feature", np.arange(len(marks))[:, None], self.coef_, trees.features[0]),
+            Terms("root", np.flatnonzero(marks % 2 == 1)[:, None], self.root_),
+            Terms("leaf", np.flatnonzero(marks >= 2)[:, None], self.leaf_),
+            *(Terms("transition", trees.ends[codes == k], w) for k, w in enumerate(tables)),
+        ]
 
     def _branch(self, node, t):
         """Return which labels are beyond an edge, as texts say it."""
         return f"labels from node {node} on"
-
-
-def _entries(row):
-    """Return the columns of a matrix of one row that are not zero, and its values there."""
-    if sp.issparse(row):
-        row = sp.csr_array(row)
-        places, values = row.indices, row.data
-    else:
-        values = np.ravel(row)
-        places = np.arange(len(values))
-    kept = values != 0
-    return places[kept], values[kept].astype(np.float64)
 
 
 def _best_path(decoder):
@@ -348,46 +314,40 @@ def _code(classes, label, name):
 
 def _contributions(model, terms, t, best, other, names, edge_names):
     """Return the rows of an explanation, in the order in which they are shown."""
-    rows = []
-
-    def add_features(group, kind, node, features, e, weights, shown, letter):
-        places, values = _entries(features[e : e + 1])
-        w, v = (some[places] for some in weights)
-        texts, numbers = named(shown, places, letter), values * (w - v)
-        for j in np.argsort(-np.abs(numbers), kind="stable").tolist():
-            if w[j] != v[j]:
-                shares = map(float, (values[j], w[j], v[j], numbers[j]))
-                rows.append((group, kind, texts[j], node, *shares))
-
-    def add_weight(group, kind, feature, node, w, v):
-        rows.append((group, kind, feature, node, 1.0, float(w), float(v), float(w - v)))
-
-    def add_table(group, kind, table, nodes, node):
-        ours, theirs = tuple(best[nodes].tolist()), tuple(other[nodes].tolist())
-        paths = (" -> ".join(str(labels[k]) for k in states) for states in (ours, theirs))
-        add_weight(group, kind, " against ".join(paths), node, table[ours], table[theirs])
-        return ours, theirs
-
-    a, b = int(best[t]), int(other[t])
-    pair = terms.coef[a], terms.coef[b]
-    add_features("features", "feature", t, terms.features, t, pair, names, "x")
-    for kind, (weights, where) in terms.ends.items():
-        if where[t]:
-            add_weight("bias", kind, "", t, weights[a], weights[b])
-    labels, edges = names_of_rows(model, len(terms.coef)), terms.edges
-    beyond = terms.beyond(t, best, other)
-    for e in np.flatnonzero((edges == t).any(axis=1)).tolist():
-        u, v = edges[e].tolist()
-        node = v if u == t else u
-        group = model._sides[int(node == v)]
-        ours, theirs = add_table(group, "transition", terms.tables[terms.codes[e]], edges[e], node)
-        if terms.edge_features is not None:
-            pair = terms.edge_coef[ours], terms.edge_coef[theirs]
-            add_features(group, "edge", node, terms.edge_features, e, pair, edge_names, "e")
-        nan = float("nan")
-        rows.append((group, "beyond", model._branch(node, t), node, 1.0, nan, nan, beyond[node]))
-    for shift, group in ((-1, "before"), (0, "around"), (1, "after")):
-        nodes = t + shift + np.arange(-1, 2)
-        if terms.triples is not None and nodes[0] >= 0 and nodes[2] < len(best):
-            add_table(group, "triple", terms.triples, nodes, t + shift)
+    labels, sums = names_of_rows(model, len(model.coef_)), beyond(terms, t, best, other)
+    nan, rows = float("nan"), []
+    # of the token, then of its edges one by one, then of three labels in a row
+    found = [
+        (some.nodes.shape[1], some.nodes[e].tolist(), k, e)
+        for k, some in enumerate(terms)
+        for e in np.flatnonzero((some.nodes == t).any(axis=1)).tolist()
+    ]
+    for r, nodes, k, e in sorted(found):
+        kind, _, weights, features = terms[k]
+        place = nodes.index(t)
+        if r == 1:
+            group, node = "bias" if features is None else "features", t
+        elif r == 2:
+            group, node = model._sides[1 - place], nodes[1 - place]
+        else:
+            group, node = ("after", "around", "before")[place], nodes[1]
+        states = [tuple(labelling[nodes].tolist()) for labelling in (best, other)]
+        w, v = (weights[codes] for codes in states)
+        if features is None:
+            paths = (" -> ".join(str(labels[code]) for code in codes) for codes in states)
+            text = "" if r == 1 else " against ".join(paths)
+            rows.append((group, kind, text, node, 1.0, float(w), float(v), float(w - v)))
+        else:
+            row = sp.csr_array(features[e : e + 1].astype(np.float64))
+            places, values = row.indices, row.data
+            w, v = w[places], v[places]
+            gains = values * (w - v)
+            given, letter = (names, "x") if r == 1 else (edge_names, "e")
+            texts = named(given, places, letter)
+            for j in np.argsort(-np.abs(gains), kind="stable").tolist():
+                if gains[j] != 0:
+                    numbers = map(float, (values[j], w[j], v[j], gains[j]))
+                    rows.append((group, kind, texts[j], node, *numbers))
+        if kind == "transition":
+            rows.append((group, "beyond", model._branch(node, t), node, 1.0, nan, nan, sums[node]))
     return rows

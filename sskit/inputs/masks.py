@@ -1,10 +1,9 @@
 """Labels of nodes from labels of pixels, and back."""
 
 import numpy as np
-import scipy.sparse as sp
 
-from sskit._labels import check_label, is_ignored, is_string, label_array, shown
-from sskit._numbers import as_array
+from sskit._labels import check_label, is_ignored, is_string
+from sskit._numbers import as_array, shown
 from sskit.inputs.ragged import _items, stack_known_labels
 from sskit.inputs.ragged_array import RaggedArray, object_array, split
 
@@ -127,36 +126,19 @@ def check_mask(mask, name, ignore_label=None):
         raise ValueError(f"{name} must be a two-dimensional array, got shape {mask.shape}")
     if not isinstance(given, np.ndarray) and mask.dtype.kind in "US":
         mask = np.array(given, dtype=object)  # else numbers among strings were strings
-
-    def name_of(t):
-        return f"{name}[{t // mask.shape[1]}, {t % mask.shape[1]}]"
-
-    ignored = is_ignored(mask, ignore_label).ravel()
-    known = np.flatnonzero(~ignored)
-    labels = mask.ravel() if len(known) == mask.size else mask.ravel()[known]
-    if mask.dtype.kind == "O":
-        labels = label_array(labels.tolist(), lambda t: name_of(known[t]))
-    if labels.dtype.kind == "f":
-        wrong = np.flatnonzero(~np.isfinite(labels))
-        if len(wrong):
-            raise ValueError(
-                f"{name_of(known[wrong[0]])} is {labels[wrong[0]]}: pixels without a label must "
-                f"have ignore_label, which is {shown(ignore_label)}"
-            )
-    known_kind = ignore_label is not None and mask.dtype.kind in "biufUS" and mask.size
-    if known_kind and is_string(ignore_label) != is_string(mask.dtype):
-        kinds = ("a string", "a number") if is_string(mask.dtype) else ("a number", "a string")
+    typed = ignore_label is not None and mask.size and mask.dtype.kind in "biufUS"
+    if typed and is_string(ignore_label) != is_string(mask.dtype):
         raise ValueError(
-            f"{name_of(0)} is {shown(mask[0, 0].item())}, {kinds[0]}, but ignore_label is "
-            f"{shown(ignore_label)}, {kinds[1]}, which no pixel can be equal to"
+            f"{name}[0][0] is {shown(mask[0, 0].item())}, but ignore_label is "
+            f"{shown(ignore_label)}, of another type, which no pixel can be equal to"
         )
+    labels, ignored = stack_known_labels(list(mask), None, ignore_label, name=name)
     if mask.dtype.kind != "O":
         return mask
-    if not ignored.any():
-        return labels.reshape(mask.shape)
-    mask = mask.copy()
-    mask[~ignored.reshape(mask.shape)] = labels
-    return mask
+    if ignored.any():
+        labels = labels.astype(object)
+        labels[ignored] = ignore_label
+    return labels.reshape(mask.shape)
 
 
 def _target_items(y, graphs):
@@ -212,26 +194,23 @@ def majority_labels(segments, mask, n_nodes, ignore_label=None):
     ValueError
         If a superpixel holds no pixel at all.
     """
-    flat, nodes = mask.ravel(), segments.ravel()
-    ignored = is_ignored(flat, ignore_label)
-    known = flat if ignore_label is None else flat[~ignored]
+    flat, nodes = mask.ravel(), segments.ravel().astype(np.int64)
+    known = ~is_ignored(flat, ignore_label)
     empty = np.flatnonzero(np.bincount(nodes, minlength=n_nodes)[:n_nodes] == 0)
     if empty.size:
         raise ValueError(f"superpixel {empty[0]} holds no pixel")
-    if not len(known):
+    if not known.any():
         return np.full(n_nodes, ignore_label, dtype=mask.dtype)
-    codes, votes = np.zeros(len(flat), dtype=np.intp), (~ignored).astype(np.int64)
-    classes, codes[~ignored] = np.unique(known, return_inverse=True)
-    # Superpixels see few of the labels: no table of all pairs, which thousands of
-    # instances would make large.
-    table = sp.coo_array((votes, (nodes, codes)), shape=(n_nodes, len(classes))).tocsr()
-    table.sum_duplicates()
-    # Sorted by node, then by falling votes, then by label: the first of every node wins.
-    rows = np.repeat(np.arange(n_nodes), np.diff(table.indptr))
-    order = np.lexsort((table.indices, -table.data, rows))
-    winners = table.indices[order[table.indptr[:-1]]]
+    classes, codes = np.unique(flat[known], return_inverse=True)
+    # Superpixels see few of the labels: no table of all pairs, which thousands of instances
+    # would make large.
+    pairs, votes = np.unique(nodes[known] * len(classes) + codes, return_counts=True)
+    owners, codes = np.divmod(pairs, len(classes))
+    # What is written last stays: the label of most votes, of several the smallest.
+    order = np.lexsort((-codes, votes))
+    winners = np.full(n_nodes, -1)
+    winners[owners[order]] = codes[order]
     labels = classes[winners]
-    unlabelled = table.data[order[table.indptr[:-1]]] == 0
-    if unlabelled.any():  # else the label may be of a kind that this array cannot hold
-        labels[unlabelled] = ignore_label
+    if (winners < 0).any():  # else the label may be of a kind that this array cannot hold
+        labels[winners < 0] = ignore_label
     return labels

@@ -82,18 +82,15 @@ def reaches(edges, n_regions, order):
 
     Returns
     -------
-    matrices : list of order + 1 CSR arrays of shape (V, V)
-        Matrix k has a one at (i, j) if j is at most k steps away from i, so also at (i, i).
+    matrices : list of order + 1 CSR arrays of bool of shape (V, V)
+        Matrix k is true at (i, j) if j is at most k steps away from i, so also at (i, i).
     """
-    ones = np.ones(len(edges))
-    one_way = sp.coo_array((ones, (edges[:, 0], edges[:, 1])), shape=(n_regions, n_regions))
-    here = sp.csr_array(sp.identity(n_regions))
-    step = (one_way + one_way.T + here).tocsr()
-    matrices = [here]
+    ones = np.ones(len(edges), dtype=bool)
+    one_way = sp.csr_array((ones, (edges[:, 0], edges[:, 1])), shape=(n_regions, n_regions))
+    matrices = [sp.eye_array(n_regions, dtype=bool, format="csr")]
+    step = one_way + one_way.T + matrices[0]
     for _ in range(order):
-        matrix = matrices[-1] @ step
-        matrix.data[:] = 1
-        matrices.append(matrix)
+        matrices.append(matrices[-1] @ step)
     return matrices
 
 
@@ -136,13 +133,9 @@ def chi2_distances(histograms, edges):
         ``sum((a - b)**2 / (a + b)) / 2``: 0 for equal histograms, 1 for those that share no bin.
     """
     a, b = histograms[edges[:, 0]], histograms[edges[:, 1]]
-    total = a + b
     # An empty bin on both sides counts nothing.
-    np.maximum(total, np.finfo(np.float64).tiny, out=total)
-    a -= b
-    a *= a
-    a /= total
-    return 0.5 * a.sum(axis=1)
+    total = np.maximum(a + b, np.finfo(np.float64).tiny)
+    return 0.5 * ((a - b) ** 2 / total).sum(axis=1)
 
 
 def make_graph(image, label, segmenter, vocabulary, neighborhood, power):

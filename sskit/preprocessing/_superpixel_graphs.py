@@ -7,7 +7,6 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import validate_parameter_constraints
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,27 +15,16 @@ from sskit._public import PublicMixin
 from sskit.inputs.images import check_images
 from sskit.preprocessing._regions import ETAS, make_graph, slic_segments
 from sskit.preprocessing._words import (
-    color_image,
+    SIFT_STEP,
+    dense_sift,
+    lab_colors,
     learn_words,
     position_image,
-    sample_colors,
-    sample_textures,
-    texture_image,
+    word_image,
 )
 
+
 # Filters and tables of larger numbers have no memory.
-_CONSTRAINTS = {
-    "n_segments": [Number(Integral, 1, 2**24, closed="both")],
-    "n_color_words": [Number(Integral, 0, 2**16, closed="both")],
-    "n_texture_words": [Number(Integral, 0, 2**16, closed="both")],
-    "position_grid": [Number(Integral, 0, 2**10, closed="both")],
-    "neighborhood": [Number(Integral, 0, 2**10, closed="both")],
-    "power": [Number(Real, 0, 1, closed="right")],
-    "n_jobs": [Number(Integral, None, None, closed="neither"), None],
-    "segmenter": [callable, None],
-}
-
-
 # No set_output: a graph is not a data frame.
 class SuperpixelGraphs(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
     """Turn images into graphs of superpixels with the features of HorseSeg.
@@ -116,6 +104,17 @@ class SuperpixelGraphs(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
           dtype=object)
     """
 
+    _parameter_constraints = {
+        "n_segments": [Number(Integral, 1, 2**24, closed="both")],
+        "n_color_words": [Number(Integral, 0, 2**16, closed="both")],
+        "n_texture_words": [Number(Integral, 0, 2**16, closed="both")],
+        "position_grid": [Number(Integral, 0, 2**10, closed="both")],
+        "neighborhood": [Number(Integral, 0, 2**10, closed="both")],
+        "power": [Number(Real, 0, 1, closed="right")],
+        "n_jobs": [Number(Integral, None, None, closed="neither"), None],
+        "segmenter": [callable, None],
+    }
+
     def __init__(
         self,
         n_segments=150,
@@ -152,12 +151,12 @@ class SuperpixelGraphs(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
         ImportError
             If scikit-image is not installed; a `segmenter` without colours does without it.
         """
-        check_parameters(self)
+        self._check_parameters()
         images = check_images(X)
         rng = check_random_state(self.random_state)
         tools = {"rng": rng, "n_jobs": self.n_jobs}
-        self.color_words_ = learn_words(images, sample_colors, self.n_color_words, **tools)
-        self.texture_words_ = learn_words(images, sample_textures, self.n_texture_words, **tools)
+        self.color_words_ = learn_words(images, lab_colors, self.n_color_words, **tools)
+        self.texture_words_ = learn_words(images, dense_sift, self.n_texture_words, **tools)
         return self
 
     def transform(self, X):
@@ -179,7 +178,7 @@ class SuperpixelGraphs(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
             If called before ``fit``; else as ``fit``.
         """
         check_is_fitted(self)
-        check_parameters(self)
+        self._check_parameters()
         images = check_images(X)
         segmenter = self.segmenter or partial(slic_segments, n_segments=self.n_segments)
         options = segmenter, self._vocabulary(), self.neighborhood, self.power
@@ -239,38 +238,24 @@ class SuperpixelGraphs(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
 
     def _vocabulary(self):
         """Return name, number and function of the kinds of words that there are."""
-        texture = partial(texture_image, centers=self.texture_words_)
+        color = partial(word_image, describe=lab_colors, step=1, centers=self.color_words_)
+        texture = partial(
+            word_image, describe=dense_sift, step=SIFT_STEP, centers=self.texture_words_
+        )
         position = partial(position_image, n_cells=self.position_grid)
         kinds = [
-            ("color", len(self.color_words_), partial(color_image, centers=self.color_words_)),
+            ("color", len(self.color_words_), color),
             ("texture", len(self.texture_words_), texture),
             ("position", self.position_grid**2, position),
         ]
         return [(name, n_words, words_of) for name, n_words, words_of in kinds if n_words]
 
-
-def check_parameters(superpixels):
-    """Raise for the first parameter that is out of its range, or asks for what is not there.
-
-    Parameters
-    ----------
-    superpixels : SuperpixelGraphs
-        The transformer that holds them.
-
-    Raises
-    ------
-    TypeError
-        If `segmenter` is not callable.
-    ValueError
-        If a number is out of its range or not of its kind.
-    ImportError
-        If scikit-image is needed and not installed.
-    """
-    given = superpixels.get_params(deep=False)
-    validate_parameter_constraints(_CONSTRAINTS, given, type(superpixels).__name__)
-    needed = superpixels.segmenter is None or superpixels.n_color_words > 0
-    if needed and find_spec("skimage") is None:
-        raise ImportError(
-            "superpixels and colours need scikit-image, which is not installed: "
-            'pip install "sskit-learn[images]"'
-        )
+    def _check_parameters(self):
+        """Raise for the first parameter that is out of its range, or asks for what is not there."""
+        self._validate_params()
+        needed = self.segmenter is None or self.n_color_words > 0
+        if needed and find_spec("skimage") is None:
+            raise ImportError(
+                "superpixels and colours need scikit-image, which is not installed: "
+                'pip install "sskit-learn[images]"'
+            )

@@ -8,6 +8,8 @@ import math
 import numpy as np
 from scipy import ndimage
 from sklearn.cluster import MiniBatchKMeans
+from sklearn.metrics import pairwise_distances_argmin
+from sklearn.utils import resample
 from sklearn.utils.parallel import Parallel, delayed
 
 from sskit._numbers import n_workers
@@ -21,8 +23,6 @@ _LARGEST_SEED = np.iinfo(np.int32).max
 _CLIP = 0.2
 # From how many pixels or patches, in equal shares from all images, words are learned.
 _SAMPLE_SIZE = 40_000
-# How many scores of words are computed at a time.
-_PIECE = 2**17
 # Points of a step of k-means, and those for each word that its first centres are drawn from.
 _BATCH = 4096
 _START = 8
@@ -31,14 +31,18 @@ _START = 8
 _FLAT = 4 * 0.5 / 256
 
 
-def color_image(image, centers):
-    """Return the word of the colour of every pixel.
+def word_image(image, describe, step, centers):
+    """Return the word of every pixel: that of the patch whose square it lies in.
 
     Parameters
     ----------
     image : ndarray of float32 of shape (H, W, 3)
         RGB from 0 to 1.
-    centers : ndarray of shape (n_words, 3)
+    describe : callable
+        `lab_colors` or `dense_sift`.
+    step : int
+        Every how many pixels it describes one, or a patch.
+    centers : ndarray of shape (n_words, d)
         The words.
 
     Returns
@@ -46,28 +50,10 @@ def color_image(image, centers):
     words : ndarray of int of shape (H, W)
         The numbers of the centres that are nearest.
     """
-    return nearest_centers(lab_colors(image).reshape(-1, 3), centers).reshape(image.shape[:2])
-
-
-def texture_image(image, centers):
-    """Return the word of the texture of every pixel: that of the patch whose square it lies in.
-
-    Parameters
-    ----------
-    image : ndarray of float32 of shape (H, W, 3)
-        RGB from 0 to 1.
-    centers : ndarray of shape (n_words, 128)
-        The words.
-
-    Returns
-    -------
-    words : ndarray of int of shape (H, W)
-        The numbers of the centres that are nearest.
-    """
-    grid = dense_sift(image)
-    words = nearest_centers(grid.reshape(-1, grid.shape[2]), centers).reshape(grid.shape[:2])
-    rows, columns = (np.arange(size) // SIFT_STEP for size in image.shape[:2])
-    return words[np.ix_(rows, columns)]
+    grid = describe(image)
+    words = pairwise_distances_argmin(grid.reshape(-1, grid.shape[2]), centers)
+    rows, columns = (np.arange(size) // step for size in image.shape[:2])
+    return words.reshape(grid.shape[:2])[np.ix_(rows, columns)]
 
 
 def position_image(image, n_cells):
@@ -89,40 +75,12 @@ def position_image(image, n_cells):
     return rows[:, None] * n_cells + columns
 
 
-def nearest_centers(points, centers):
-    """Return the number of the centre that each point is nearest to.
-
-    That with the largest <x, c> - |c|^2 / 2: a product of matrices, in pieces that stay in the
-    processor's cache.
-
-    Parameters
-    ----------
-    points : ndarray of float32 of shape (m, d)
-        The points.
-    centers : ndarray of float32 of shape (n, d)
-        The centres.
-
-    Returns
-    -------
-    nearest : ndarray of int of shape (m,)
-        0 to n - 1; of several the first.
-    """
-    nearest = np.empty(len(points), dtype=np.intp)
-    columns, half = np.ascontiguousarray(centers.T), 0.5 * np.einsum("ij,ij->i", centers, centers)
-    size = max(1, _PIECE // max(len(centers), 1))
-    for start in range(0, len(points), size):
-        scores = points[start : start + size] @ columns
-        scores -= half
-        scores.argmax(axis=1, out=nearest[start : start + size])
-    return nearest
-
-
 def lab_colors(image):
     """Return the colours of pixels in CIELAB, where distances are those that eyes see.
 
     Parameters
     ----------
-    image : ndarray of float32 of shape (H, W, 3), or (m, 3)
+    image : ndarray of float32 of shape (H, W, 3)
         RGB from 0 to 1.
 
     Returns
@@ -206,15 +164,15 @@ def _unit(descriptors):
     return descriptors / np.maximum(norms, np.finfo(np.float32).tiny)
 
 
-def learn_words(images, sample, n_words, *, rng, n_jobs):
+def learn_words(images, describe, n_words, *, rng, n_jobs):
     """Return the centres that k-means finds among descriptors sampled from images.
 
     Parameters
     ----------
     images : list of ndarrays
         Those that were checked.
-    sample : callable
-        `sample_colors` or `sample_textures`.
+    describe : callable
+        `lab_colors` or `dense_sift`.
     n_words : int
         The number of centres wanted.
     rng : RandomState
@@ -232,27 +190,19 @@ def learn_words(images, sample, n_words, *, rng, n_jobs):
         return np.empty((0, 0), dtype=np.float32)
     share = math.ceil(_SAMPLE_SIZE / len(images))
     samples = Parallel(n_jobs=n_workers(n_jobs, len(images)))(
-        delayed(sample)(image, share, seed) for image, seed in zip(images, seeds, strict=True)
+        delayed(sample)(describe, image, share, seed)
+        for image, seed in zip(images, seeds, strict=True)
     )
     return cluster(np.concatenate(samples), n_words, start)
 
 
-def sample_colors(image, n_points, seed):
-    """Return the colours of some pixels of an image, (m, 3), or of all if it has no more."""
-    return lab_colors(_some_rows(as_rgb(image).reshape(-1, 3), n_points, seed))
-
-
-def sample_textures(image, n_points, seed):
-    """Return the descriptors of some patches of an image, (m, 128), or of all if it has no more."""
-    grid = dense_sift(as_rgb(image))
-    return _some_rows(grid.reshape(-1, grid.shape[2]), n_points, seed)
-
-
-def _some_rows(rows, n, seed):
-    """Return n random rows in their order, or all if there are no more."""
-    if len(rows) <= n:
+def sample(describe, image, n_points, seed):
+    """Return descriptors of some places of an image, (m, d), or of all if it has no more."""
+    grid = describe(as_rgb(image))
+    rows = grid.reshape(-1, grid.shape[2])
+    if len(rows) <= n_points:
         return rows
-    return rows[np.sort(np.random.RandomState(seed).choice(len(rows), n, replace=False))]
+    return resample(rows, replace=False, n_samples=n_points, random_state=seed)
 
 
 def cluster(points, n_words, seed):

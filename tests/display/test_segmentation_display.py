@@ -268,5 +268,5 @@ def test_masks_of_members_and_with_void():
         IMAGES[:1], [void], [np.ones((6, 8))], ignore_label=np.nan
     )
     assert display.labels.tolist() == [1.0] and display.scores["prediction"] == 1.0
-    with pytest.raises(ValueError, match=r"\[0\]\[0, 0\] is nan: pixels without a label must"):
+    with pytest.raises(ValueError, match=r"\[0\]\[0\]\[0\] is nan: labels must not be missing"):
         SegmentationDisplay.from_predictions(IMAGES[:1], [void], [np.ones((6, 8))])

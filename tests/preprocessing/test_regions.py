@@ -9,14 +9,13 @@ from scipy import ndimage
 
 from sskit.preprocessing._regions import adjacent_pairs, chi2_distances, count_words, reaches
 from sskit.preprocessing._words import (
+    SIFT_STEP,
     cluster,
-    color_image,
     dense_sift,
     lab_colors,
     position_image,
-    sample_colors,
-    sample_textures,
-    texture_image,
+    sample,
+    word_image,
 )
 
 MAPS = arrays(
@@ -75,7 +74,7 @@ def test_word_is_that_of_the_nearest_centre():
     rng = np.random.RandomState(0)
     image = rng.uniform(size=(5, 7, 3)).astype(np.float32)
     centers = lab_colors(rng.uniform(size=(1, 6, 3)).astype(np.float32))[0]
-    found = color_image(image, centers)
+    found = word_image(image, lab_colors, 1, centers)
     distances = np.linalg.norm(lab_colors(image)[:, :, None] - centers, axis=-1)
     np.testing.assert_array_equal(found, distances.argmin(axis=-1))
 
@@ -84,7 +83,7 @@ def test_texture_words_cover_squares():
     image = np.random.RandomState(0).uniform(size=(10, 14, 3)).astype(np.float32)
     grid = dense_sift(image)
     assert grid.shape == (3, 4, 128)
-    found = texture_image(image, grid.reshape(-1, 128))
+    found = word_image(image, dense_sift, SIFT_STEP, grid.reshape(-1, 128))
     np.testing.assert_array_equal(
         found, np.arange(12).reshape(3, 4).repeat(4, 0).repeat(4, 1)[:10, :14]
     )
@@ -137,17 +136,15 @@ def test_clusters():
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (3, 2), (17, 30)])
-@pytest.mark.parametrize(
-    ("sample", "describe"), [(sample_colors, lab_colors), (sample_textures, dense_sift)]
-)
-def test_some_points_are_described_as_among_all(sample, describe, shape):
+@pytest.mark.parametrize("describe", [lab_colors, dense_sift])
+def test_some_points_are_described_as_among_all(describe, shape):
     image = np.random.RandomState(0).uniform(size=(*shape, 3)).astype(np.float32)
     grid = describe(image)
     rows = grid.reshape(-1, grid.shape[2])
-    drawn = sample(image, 5, 0)
+    drawn = sample(describe, image, 5, 0)
     assert drawn.shape == (min(5, len(rows)), grid.shape[2])
     assert all((row == rows).all(axis=1).any() for row in drawn)
-    np.testing.assert_array_equal(sample(image, len(rows), 0), rows)
+    np.testing.assert_array_equal(sample(describe, image, len(rows), 0), rows)
 
 
 def test_sift_against_loops():

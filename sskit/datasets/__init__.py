@@ -2,7 +2,7 @@
 
 from sskit.datasets._conll import load_conll, save_conll
 from sskit.datasets._frames import column_from_sequences, sequences_from_frame
-from sskit.datasets._makers import make_chains, make_digit_strings, make_multiclass
+from sskit.datasets._makers import make_chains, make_digit_strings
 from sskit.datasets._poses import make_poses, make_score_maps
 from sskit.datasets._snakes import make_snakes
 from sskit.datasets._views import make_segmentation_images
@@ -12,7 +12,6 @@ __all__ = [
     "load_conll",
     "make_chains",
     "make_digit_strings",
-    "make_multiclass",
     "make_poses",
     "make_score_maps",
     "make_segmentation_images",

@@ -4,7 +4,6 @@ from functools import lru_cache
 from numbers import Integral, Real
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.datasets import load_digits
 from sklearn.utils import check_random_state
 
@@ -24,8 +23,6 @@ def make_chains(
     min_length=3,
     max_length=10,
     noise=1.0,
-    density=1.0,
-    sparse=False,
     random_state=None,
 ):
     """Make random chains: states of a Markov chain seen through Gaussian noise.
@@ -48,16 +45,12 @@ def make_chains(
         The largest number of tokens of a chain; lengths are uniform between the two.
     noise : float, default=1.0
         Standard deviation of the noise, in units of that of the means.
-    density : float in (0, 1], default=1.0
-        The share of entries that are kept, at random; the others are set to 0.
-    sparse : bool, default=False
-        Whether the same numbers come as CSR arrays.
     random_state : int, RandomState or None, default=None
         Seed or generator.
 
     Returns
     -------
-    X : list of n_samples ndarrays or CSR arrays of shape (T_i, p)
+    X : list of n_samples ndarrays of shape (T_i, p)
         The features, float64.
     y : list of n_samples ndarrays of shape (T_i,)
         The states, int64.
@@ -77,8 +70,6 @@ def make_chains(
     check_counts(n_samples=n_samples, n_features=n_features, n_states=n_states)
     _check_lengths(min_length, max_length)
     check_not_negative(noise=noise)
-    if not 0 < density <= 1:
-        raise ValueError(f"density must be in (0, 1], got {density!r}")
     rng = check_random_state(random_state)
     means = rng.normal(size=(n_states, n_features))
     # A small concentration makes few successors likely.
@@ -87,63 +78,7 @@ def make_chains(
     states = _walk(transitions, n_samples, max_length, rng)
     flat = _cut(states, offsets)
     values = means[flat] + noise * rng.normal(size=(flat.size, n_features))
-    if density < 1:
-        values[rng.uniform(size=values.shape) >= density] = 0
-    values = sp.csr_array(values) if sparse else values
     return _pieces(values, offsets), _pieces(flat, offsets)
-
-
-def make_multiclass(
-    n_samples=100, *, n_features=10, n_classes=3, separation=3.0, random_state=None
-):
-    """Make Gaussian blobs whose difficulty does not depend on their number or dimension.
-
-    The centres are scaled so that the distance of a centre from its nearest neighbour is, on
-    average over the centres, `separation` standard deviations of the blobs.
-
-    Parameters
-    ----------
-    n_samples : int, default=100
-        The number of points.
-    n_features : int, default=10
-        The number p of columns.
-    n_classes : int, default=3
-        The number of blobs, as equal in size as possible.
-    separation : float, default=3.0
-        Mean distance between nearest centres, in standard deviations of a blob.
-    random_state : int, RandomState or None, default=None
-        Seed or generator.
-
-    Returns
-    -------
-    X : ndarray of shape (n_samples, p)
-        The points, float64, in random order.
-    y : ndarray of shape (n_samples,)
-        The classes 0, ..., n_classes - 1, int64.
-
-    Raises
-    ------
-    ValueError
-        If a number is out of its range.
-
-    Examples
-    --------
-    >>> from sskit.datasets import make_multiclass
-    >>> X, y = make_multiclass(6, n_features=2, random_state=0)
-    >>> X.shape, sorted(y.tolist())
-    ((6, 2), [0, 0, 1, 1, 2, 2])
-    """
-    check_counts(n_samples=n_samples, n_features=n_features, n_classes=n_classes)
-    check_not_negative(separation=separation)
-    rng = check_random_state(random_state)
-    centers = rng.normal(size=(n_classes, n_features))
-    if n_classes > 1:
-        squares = (centers**2).sum(axis=1)
-        distances = squares[:, None] + squares - 2 * centers @ centers.T
-        np.fill_diagonal(distances, np.inf)
-        centers *= separation / np.sqrt(np.maximum(distances.min(axis=1), 0)).mean()
-    y = rng.permutation(np.arange(n_samples, dtype=np.int64) % n_classes)
-    return centers[y] + rng.normal(size=(n_samples, n_features)), y
 
 
 def make_digit_strings(
@@ -151,19 +86,16 @@ def make_digit_strings(
     *,
     min_length=4,
     max_length=8,
-    order=1,
     subset=None,
     return_transitions=False,
     random_state=None,
 ):
     """Make strings of handwritten digits that follow a strict grammar.
 
-    With ``order=1`` the first digit is uniform and a digit a is followed by ``(3 a + c) % 10``
-    where c is 1, 4 or 7 with probability 0.6, 0.3 or 0.1. With ``order=2`` the first two are
-    uniform and a, with b before it, is followed by ``(3 a + b + c) % 10``. With ``order=0`` all
-    digits are independent. Every digit is equally frequent at every place whatever the order, so
-    only its neighbours, not its frequency, tell what an unclear image shows: 1.3 bits of
-    surprise a digit instead of 3.3.
+    The first digit is uniform, and a digit a is followed by ``(3 a + c) % 10`` where c is 1, 4 or
+    7 with probability 0.6, 0.3 or 0.1. Every digit is equally frequent at every place, so only its
+    neighbours, not its frequency, tell what an unclear image shows: 1.3 bits of surprise a digit
+    instead of 3.3.
 
     Parameters
     ----------
@@ -173,8 +105,6 @@ def make_digit_strings(
         The smallest number of digits of a string.
     max_length : int, default=8
         The largest number of digits of a string; lengths are uniform between the two.
-    order : {0, 1, 2}, default=1
-        The number of preceding digits that a digit depends on.
     subset : {"train", "test"} or None, default=None
         Which of scikit-learn's 1,797 images may occur: the first 1,198, the last 599 (which are
         largely of other writers), or all.
@@ -189,14 +119,13 @@ def make_digit_strings(
         The 8 x 8 pixels divided by 16, and a constant 1; float64.
     y : list of n_samples ndarrays of shape (T_i,)
         The digits, int64.
-    transitions : ndarray of shape (10,) * (order + 1)
-        Only with ``return_transitions=True``: the probability of the last index given the
-        others, which are in reading order.
+    transitions : ndarray of shape (10, 10)
+        Only with ``return_transitions=True``: the probability of a digit (column) after another.
 
     Raises
     ------
     ValueError
-        If a number is out of its range, or `order` or `subset` is unknown.
+        If a number is out of its range, or `subset` is unknown.
 
     Examples
     --------
@@ -209,12 +138,12 @@ def make_digit_strings(
     """
     check_counts(n_samples=n_samples)
     _check_lengths(min_length, max_length)
-    if isinstance(order, bool) or order not in (0, 1, 2):
-        raise ValueError(f"order must be 0, 1 or 2, got {order!r}")
     if subset not in (None, "train", "test"):
         raise ValueError(f"subset must be 'train', 'test' or None, got {subset!r}")
     rng = check_random_state(random_state)
-    transitions = _grammar(order)
+    transitions = np.zeros((10, 10))
+    for c, probability in zip(_SUCCESSORS, _SUCCESSOR_PROBABILITIES, strict=True):
+        transitions[np.arange(10), (3 * np.arange(10) + c) % 10] = probability
     offsets = make_offsets(rng.randint(min_length, max_length + 1, size=n_samples))
     flat = _cut(_walk(transitions, n_samples, max_length, rng), offsets)
     pixels, groups = _digit_images(subset)
@@ -227,27 +156,15 @@ def make_digit_strings(
     return (*result, transitions) if return_transitions else result
 
 
-def _grammar(order):
-    """Return the probability of a digit given the `order` digits before it."""
-    if order == 0:
-        return np.full(10, 0.1)
-    table = np.zeros((10,) * (order + 1))
-    previous = np.indices((10,) * order)
-    for c, probability in zip(_SUCCESSORS, _SUCCESSOR_PROBABILITIES, strict=True):
-        following = (3 * previous[-1] + previous[:-1].sum(axis=0) + c) % 10
-        np.put_along_axis(table, following[..., None], probability, axis=-1)
-    return table
-
-
 def _walk(transitions, n_samples, length, rng):
     """Return Markov chains, one per row, whose first states are uniform."""
-    order, n_states = transitions.ndim - 1, transitions.shape[-1]
-    cumulative = transitions.cumsum(axis=-1)
+    n_states = len(transitions)
+    cumulative = transitions.cumsum(axis=1)
     states = rng.randint(n_states, size=(n_samples, length))
-    for t in range(order, length):
-        below = cumulative[tuple(states[:, t - order : t].T)] <= rng.uniform(size=(n_samples, 1))
+    for t in range(1, length):
+        below = cumulative[states[:, t - 1]] <= rng.uniform(size=(n_samples, 1))
         # Rounding may leave the last cumulative probability a little below 1.
-        states[:, t] = np.minimum(below.sum(axis=-1), n_states - 1)
+        states[:, t] = np.minimum(below.sum(axis=1), n_states - 1)
     return states.astype(np.int64, copy=False)
 
 

@@ -10,7 +10,7 @@ STEPS = np.array([(-1, 0), (0, 1), (1, 0), (0, -1)])
 N_COLOURS = 5
 
 
-def make_snakes(n_samples=100, *, shape=(8, 8), length=10, edge_features="ends", random_state=None):
+def make_snakes(n_samples=100, *, shape=(8, 8), length=10, random_state=None):
     """Make grids with a snake whose cells are to be numbered from its head to its tail.
 
     A cell of a snake shows by its colour to which side the next one lies, the tail what the one
@@ -25,9 +25,6 @@ def make_snakes(n_samples=100, *, shape=(8, 8), length=10, edge_features="ends",
         Rows and columns of a grid, with room for a snake.
     length : int, default=10
         Cells of a snake, at least 2.
-    edge_features : {"ends", "directions"}, default="ends"
-        Features of an edge: for each of its two directions, along a row or a column, the features
-        of both ends where it has that direction, else zeros; or only which direction it has.
     random_state : int, RandomState or None, default=None
         Seed or generator.
 
@@ -36,14 +33,16 @@ def make_snakes(n_samples=100, *, shape=(8, 8), length=10, edge_features="ends",
     X : list of n_samples tuples (features, edges, edge_features)
         Features (V, 45) of the cells by rows: which of five colours each of the nine cells
         around has, the background outside of the grid; the right and lower neighbours of cells,
-        edges (E, 2), those along rows first; features of edges (E, 180) or (E, 2).
+        edges (E, 2), those along rows first; features of edges (E, 180): for each of the two
+        directions, along a row or a column, the features of both ends where an edge has that
+        direction, else zeros.
     y : list of n_samples ndarrays of shape (V,)
         0 for the background, 1 (head) to `length` (tail) for the snake; int64.
 
     Raises
     ------
     ValueError
-        If a number is out of its range, `edge_features` is unknown, or there is no room.
+        If a number is out of its range, or there is no room.
 
     References
     ----------
@@ -59,8 +58,6 @@ def make_snakes(n_samples=100, *, shape=(8, 8), length=10, edge_features="ends",
     [(64, 45), (112, 2), (112, 180)]
     """
     check_counts(n_samples=n_samples, length=length)
-    if edge_features not in ("ends", "directions"):
-        raise ValueError(f"edge_features must be 'ends' or 'directions', got {edge_features!r}")
     if len(shape) != 2 or min(shape) < 1 or not 2 <= length <= np.prod(shape) // 2:
         raise ValueError(
             f"a snake has at least 2 cells and at most half of those of the grid, got length="
@@ -76,10 +73,8 @@ def make_snakes(n_samples=100, *, shape=(8, 8), length=10, edge_features="ends",
     for _ in range(n_samples):
         labels, colours = _snake(shape, length, rng)
         features = _patches(colours)
-        of_edges = directions
-        if edge_features == "ends":
-            ends = features[edges].reshape(len(edges), -1)
-            of_edges = (directions[:, :, None] * ends[:, None, :]).reshape(len(edges), -1)
+        ends = features[edges].reshape(len(edges), -1)
+        of_edges = (directions[:, :, None] * ends[:, None, :]).reshape(len(edges), -1)
         X.append((features, edges, of_edges))
         y.append(labels.ravel())
     return X, y

@@ -1,10 +1,11 @@
 """Distances between poses, in torsos."""
 
 import numbers
+from collections.abc import Mapping
 
 import numpy as np
 
-from sskit._numbers import array
+from sskit._numbers import array, as_array
 from sskit.inputs.ragged import _items
 
 # Squares of larger numbers overflow.
@@ -52,17 +53,19 @@ def part_errors(truth, found, torso):
     return np.linalg.norm(found - truth, axis=2) / pose_scales(truth, torso)[:, None]
 
 
-def check_poses(y, name, n_parts=None):
+def check_poses(y, name, n_parts=None, names=None):
     """Return poses as one array, checked.
 
     Parameters
     ----------
     y : sequence of n arrays of shape (n_parts, 2), or array of three dimensions
-        x and y of the parts.
+        x and y of the parts; with `names` also dicts of pairs by these.
     name : str
         What error messages call them.
     n_parts : int, default=None
         How many parts there must be; None takes as many as the first pose has.
+    names : sequence of n_parts str, default=None
+        Names of the parts.
 
     Returns
     -------
@@ -84,6 +87,7 @@ def check_poses(y, name, n_parts=None):
         raise ValueError(f"Found array with 0 sample(s): {name} must hold one pose or more")
     poses = []
     for i, item in enumerate(items):
+        item = by_part(item, f"{name}[{i}]", names, "position")
         shape = ("n_parts" if n_parts is None else n_parts, 2)
         pose = array(item, f"{name}[{i}]", shape, low=-LARGEST_PLACE, high=LARGEST_PLACE)
         n_parts = len(pose)
@@ -91,6 +95,40 @@ def check_poses(y, name, n_parts=None):
             raise ValueError(f"{name}[{i}] must have one part or more")
         poses.append(pose)
     return np.stack(poses)
+
+
+def by_part(item, label, names, noun):
+    """Return what a dict has for the parts as an array in their order; other items as they are.
+
+    Parameters
+    ----------
+    item : object
+        What a sample has for its parts.
+    label : str
+        What error messages call it.
+    names : sequence of str or None
+        Names of the parts.
+    noun : str
+        What error messages call a value of the dict.
+
+    Returns
+    -------
+    item : object
+        An array; or what was given.
+
+    Raises
+    ------
+    ValueError
+        Naming the part that is missing, unknown or of another shape than the first.
+    """
+    if not isinstance(item, Mapping):
+        return item
+    if names is None:
+        raise ValueError(f"{label} is a dict, but the parts have no names: set part_names")
+    if set(item) != set(names):
+        wrong = sorted(set(item) ^ set(names), key=str)[0]
+        raise ValueError(f"{label} must have a {noun} of each part and no other, see {wrong!r}")
+    return as_array([item[name] for name in names], label)
 
 
 def check_torso(torso, n_parts, names=None):

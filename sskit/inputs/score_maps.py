@@ -1,10 +1,9 @@
 """The gate of estimators of parts: check score maps and positions once."""
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from sskit._numbers import array, as_array
+from sskit.inputs.poses import by_part, check_poses
 from sskit.inputs.ragged import _items
 
 __all__ = ["check_positions", "check_score_maps"]
@@ -12,7 +11,6 @@ __all__ = ["check_positions", "check_score_maps"]
 # Sums of weighted scores above it may overflow.
 LARGEST = 1e150
 _MAPS = "one array of score maps (n_parts, H, W) per sample"
-_POSITIONS = "one array of positions (n_parts, 2) per sample"
 
 
 def check_score_maps(X, n_parts, names=None):
@@ -93,27 +91,20 @@ def check_positions(y, maps, names=None):
     >>> check_positions([[[2.2, 0.0]]], [np.zeros((1, 3, 4))])
     array([[[2, 0]]])
     """
-    if isinstance(y, np.ndarray) and y.ndim == 3:
-        y = list(y)
-    items = _items(y, "y", _POSITIONS)
-    if len(items) != len(maps):
-        raise ValueError(f"X has {len(maps)} samples but y has {len(items)}")
-    places = np.empty((len(maps), len(maps[0]), 2), dtype=np.int64)
-    for i, (item, scores) in enumerate(zip(items, maps, strict=True)):
-        positions = by_part(item, f"y[{i}]", names, "position")
-        positions = array(positions, f"y[{i}]", places.shape[1:])
-        n_rows, n_columns = scores.shape[1:]
-        rounded = np.rint(positions)
-        inside = (rounded >= 0) & (rounded < [n_columns, n_rows])
-        wrong = np.flatnonzero(~inside.all(axis=1))
-        if wrong.size:
-            x, y_ = positions[wrong[0]]
-            raise ValueError(
-                f"y[{i}][{wrong[0]}] is ({x:g}, {y_:g}), which is not in the {n_columns} columns "
-                f"and {n_rows} rows of X[{i}]"
-            )
-        places[i] = rounded
-    return places
+    positions = check_poses(y, "y", len(maps[0]), names)
+    if len(positions) != len(maps):
+        raise ValueError(f"X has {len(maps)} samples but y has {len(positions)}")
+    places = np.rint(positions)
+    sizes = np.array([scores.shape[:0:-1] for scores in maps])
+    wrong = np.argwhere(((places < 0) | (places >= sizes[:, None])).any(axis=2))
+    if wrong.size:
+        i, k = wrong[0]
+        (x, y), (n_columns, n_rows) = positions[i, k], sizes[i]
+        raise ValueError(
+            f"y[{i}][{k}] is ({x:g}, {y:g}), which is not in the {n_columns} columns and "
+            f"{n_rows} rows of X[{i}]"
+        )
+    return places.astype(np.int64)
 
 
 def check_part_names(names, n_parts):
@@ -144,40 +135,6 @@ def check_part_names(names, n_parts):
     if len(set(found)) < n_parts:
         raise ValueError(f"part_names must be different strings, got {found!r}")
     return np.array(found, dtype=object)
-
-
-def by_part(item, label, names, noun):
-    """Return what a dict has for the parts as an array in their order; other items as they are.
-
-    Parameters
-    ----------
-    item : object
-        What a sample has for its parts.
-    label : str
-        What error messages call it.
-    names : sequence of str or None
-        Names of the parts.
-    noun : str
-        What error messages call a value of the dict.
-
-    Returns
-    -------
-    item : object
-        An array; or what was given.
-
-    Raises
-    ------
-    ValueError
-        Naming the part that is missing, unknown or of another shape than the first.
-    """
-    if not isinstance(item, Mapping):
-        return item
-    if names is None:
-        raise ValueError(f"{label} is a dict, but the parts have no names: set part_names")
-    if set(item) != set(names):
-        wrong = sorted(set(item) ^ set(names), key=str)[0]
-        raise ValueError(f"{label} must have a {noun} of each part and no other, see {wrong!r}")
-    return as_array([item[name] for name in names], label)
 
 
 def _map(x, label, n_parts):

@@ -6,9 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from sskit._ready import all_finite, is_canonical
-from sskit.inputs.ragged_array import locate, make_offsets
+from sskit.inputs.ragged_array import locate
 
-_INT32_MAX = np.iinfo(np.int32).max
 # Numbers of these types are read where they lie; all others become the first.
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.float16))
 
@@ -124,23 +123,21 @@ def stack_csr(pieces):
     numbers = common_dtype(piece.dtype for piece in pieces)
     numbers = np.float32 if numbers == np.float16 else numbers
     pieces = [
-        piece if sp.issparse(piece) else sp.csr_array(as_sparse_numbers(piece)) for piece in pieces
+        _without_slack(piece) if sp.issparse(piece) else sp.csr_array(as_sparse_numbers(piece))
+        for piece in pieces
     ]
-    ends = [int(piece.indptr[-1]) for piece in pieces]
-    rows = [piece.shape[0] for piece in pieces]
-    starts = make_offsets(ends)
-    shape = (sum(rows), pieces[0].shape[1])
-    index = np.int32 if max(starts[-1], shape[1]) <= _INT32_MAX else np.int64
+    stacked = sp.vstack(pieces, format="csr")
+    # made anew, so that indices are as narrow as can be
+    arrays = stacked.data.astype(numbers, copy=False), stacked.indices, stacked.indptr
+    return sp.csr_array(arrays, shape=stacked.shape)
 
-    def join(name):
-        arrays = [getattr(piece, name)[:end] for piece, end in zip(pieces, ends, strict=True)]
-        dtype = numbers if name == "data" else index
-        return np.concatenate(arrays, dtype=dtype, casting="unsafe")
 
-    indptr = np.zeros(shape[0] + 1, dtype=index)
-    np.concatenate([piece.indptr[1:] for piece in pieces], out=indptr[1:], casting="same_kind")
-    indptr[1:] += np.repeat(starts[:-1], rows).astype(index, copy=False)
-    return sp.csr_array((join("data"), join("indices"), indptr), shape=shape)
+def _without_slack(csr):
+    """Return a CSR matrix whose arrays end with its last entry."""
+    if csr.indptr[-1] < max(len(csr.data), len(csr.indices)):
+        csr = csr.copy()
+        csr.prune()
+    return csr
 
 
 def as_sparse_numbers(array):

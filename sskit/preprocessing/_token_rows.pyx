@@ -77,25 +77,13 @@ cdef inline bint are_same(str a, str b) noexcept:
     return memcmp(PyUnicode_DATA(a), PyUnicode_DATA(b), n * kind) == 0
 
 
-cdef int order_of(str a, str b) noexcept:
-    """Return a negative number if a string comes before another one, 0 if they are equal."""
-    cdef Py_ssize_t n = PyUnicode_GET_LENGTH(a) - PyUnicode_GET_LENGTH(b)
-    cdef int order
-    if PyUnicode_KIND(a) != 1 or PyUnicode_KIND(b) != 1:
-        return PyUnicode_Compare(a, b)
-    order = memcmp(
-        PyUnicode_DATA(a), PyUnicode_DATA(b), min(PyUnicode_GET_LENGTH(a), PyUnicode_GET_LENGTH(b))
-    )
-    return order if order or not n else (-1 if n < 0 else 1)
-
-
 cdef cbool comes_before(const Start& a, const Start& b) noexcept:
     """Return whether a string comes before another one."""
     if a.first != b.first:
         return a.first < b.first
     if a.second != b.second:
         return a.second < b.second
-    return order_of(<str>a.string, <str>b.string) < 0
+    return PyUnicode_Compare(<str>a.string, <str>b.string) < 0
 
 
 cdef Start start_of(str text, int32_t column) noexcept:
@@ -296,7 +284,7 @@ cdef class TokenColumns:
                 names.append(<str>prefix + <str>starts[j].string)
                 order.push_back(starts[j].column)
         for j in range(1, len(names)):
-            if order_of(<str>names[j - 1], <str>names[j]) >= 0:
+            if PyUnicode_Compare(<str>names[j - 1], <str>names[j]) >= 0:
                 rise = False
                 break
         places = np.empty(self.n, dtype=np.int32)
@@ -324,8 +312,6 @@ cdef class TokenReader:
         Of the numbers, which says how large they may be.
     deepest : int
         How deep dicts in dicts may be; 0 takes dicts without such only, and no lists of strings.
-    zeros : bool
-        Whether numbers that are zero are kept, to be counted.
     """
 
     cdef TokenColumns columns
@@ -336,12 +322,11 @@ cdef class TokenReader:
     cdef vector[double] numbers  # these values
     cdef vector[int64_t] ends
     cdef vector[Waiting] waiting  # strings of the token
-    cdef bint zeros
     cdef Py_ssize_t i, t
     cdef list path
 
-    def __cinit__(self, TokenColumns columns, dtype, int deepest, bint zeros):
-        self.columns, self.deepest, self.zeros, self.dtype = columns, deepest, zeros, dtype
+    def __cinit__(self, TokenColumns columns, dtype, int deepest):
+        self.columns, self.deepest, self.dtype = columns, deepest, dtype
         self.limit = LARGEST_NUMBER if dtype is np.float64 else np.finfo(dtype).max
         self.path = []
         self.ends.push_back(0)
@@ -515,7 +500,7 @@ cdef class TokenReader:
         cdef Py_ssize_t column = self.columns.of_number(attribute)
         if column < 0:
             return False
-        if number != 0.0 or self.zeros:
+        if number != 0.0:
             self.entries.push_back(~<int32_t>column)
             self.numbers.push_back(number)
         return True
@@ -532,27 +517,13 @@ cdef class TokenReader:
         place = "".join(f"[{key!r:.80}]" for key in self.path)
         raise kind(f"X[{self.i}][{self.t}]{place} {why}")
 
-    cdef counts(self, const int32_t[::1] places, Py_ssize_t n_columns):
-        """Return in how many tokens the feature at each place is, whatever its value."""
-        found = np.zeros(n_columns, dtype=np.int64)
-        cdef int64_t[::1] count = found, last = np.full(n_columns, -1)
-        cdef Py_ssize_t row, j
-        cdef int32_t column
-        for row in range(<Py_ssize_t>self.ends.size() - 1):
-            for j in range(self.ends[row], self.ends[row + 1]):
-                column = self.entries[j]
-                column = places[column if column >= 0 else ~column]
-                count[column] += last[column] != row
-                last[column] = row
-        return found
-
     cdef rows(self, places, Py_ssize_t n_columns):
         """Return a CSR array in canonical format, without entries that are zero.
 
         Parameters
         ----------
         places : ndarray of shape (n,), int32, or None
-            Another column for each, -1 for none; None leaves all where they are.
+            Another column for each; None leaves all where they are.
         n_columns : int
             How many there are then.
         """
@@ -577,8 +548,7 @@ cdef class TokenReader:
                     k += 1
                 if moves:
                     column = place[column]
-                if column >= 0 and number != 0.0:
-                    found.push_back(entry_t(column, number))
+                found.push_back(entry_t(column, number))
             sort(found.begin(), found.end())
             for j in range(<Py_ssize_t>found.size()):
                 if n > pointers[row] and columns[n - 1] == found[j].first:
@@ -628,7 +598,7 @@ def fit_rows(list sentences, Py_ssize_t min_count, dtype, bint both):
     sentences : list of list
         Of tokens.
     min_count : int
-        In how many tokens a feature must be.
+        In how many tokens a feature must be other than zero.
     dtype : dtype
         Of the numbers.
     both : bool
@@ -647,14 +617,14 @@ def fit_rows(list sentences, Py_ssize_t min_count, dtype, bint both):
         Naming the first attribute that is not as it should be, or all, if none are frequent enough.
     """
     cdef TokenColumns columns = TokenColumns(None, "=")
-    cdef TokenReader reader = TokenReader(columns, dtype, DEEPEST, min_count > 1)
+    cdef TokenReader reader = TokenReader(columns, dtype, DEEPEST)
     reader.read(sentences)
     names, places = columns.sorted_names()
+    rows = reader.rows(places, len(names)) if both or min_count > 1 else None
     if min_count > 1:
-        frequent = reader.counts(places, len(names)) >= min_count
-        moved = np.where(frequent, np.cumsum(frequent) - 1, -1).astype(np.int32)
-        names, places = list(compress(names, frequent.tolist())), moved[places]
-    return names, reader.rows(places, len(names)) if both else None
+        frequent = np.bincount(rows.indices, minlength=len(names)) >= min_count
+        names, rows = list(compress(names, frequent.tolist())), rows[:, frequent]
+    return names, rows if both else None
 
 
 def read_rows(TokenColumns columns, list sentences, dtype, int deepest):
@@ -681,6 +651,6 @@ def read_rows(TokenColumns columns, list sentences, dtype, int deepest):
     TypeError, ValueError
         Naming the first attribute that is not as it should be.
     """
-    cdef TokenReader reader = TokenReader(columns, dtype, deepest, False)
+    cdef TokenReader reader = TokenReader(columns, dtype, deepest)
     reader.read(sentences)
     return reader.rows(None, columns.n)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import contextmanager
+from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,7 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.feature_extraction import DictVectorizer, FeatureHasher
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _estimator_has, check_is_fitted
 
 from sskit._public import PublicMixin
 from sskit.inputs.chains.gate import split_pairs
@@ -21,15 +22,7 @@ from sskit.inputs.tokens import as_sentences, stack_tokens
 from sskit.preprocessing._edge_templates import edge_dicts, fit_edges, parse_templates
 from sskit.preprocessing._token_rows import TokenColumns, read_rows
 
-
-def _inner_has(name):
-    """Make a check for ``available_if`` that the inner transformer has a method."""
-
-    def check(self):
-        getattr(getattr(self, "transformer_", self.transformer), name)
-        return True
-
-    return check
+_inner_has = partial(_estimator_has, delegates=("transformer_", "transformer"))
 
 
 # No set_output: a RaggedArray is not a data frame.

@@ -26,7 +26,7 @@ class TokenVectorizer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_ou
     Parameters
     ----------
     min_count : int, default=1
-        In how many tokens of the training data a feature must be, whatever its value; others are
+        In how many tokens of the training data a feature must be, other than zero; others are
         left out.
     dtype : {float64, float32}, default=float64
         Type of the numbers. With float32 rows take a third less memory.

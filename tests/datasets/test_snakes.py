@@ -26,10 +26,10 @@ def test_each_cell_points_to_the_next(shape, length):
         np.testing.assert_array_equal(of_edges[n_right:], np.hstack([0 * both, both])[n_right:])
 
 
-def test_directions_alone_and_seeds():
-    X, y = make_snakes(3, edge_features="directions", random_state=4)
-    again = make_snakes(3, edge_features="directions", random_state=4)
-    assert X[0][2].shape == (112, 2) and (X[0][2].sum(axis=1) == 1).all()
+def test_seeds():
+    X, y = make_snakes(3, random_state=4)
+    again = make_snakes(3, random_state=4)
+    assert X[0][2].shape == (112, 180)
     assert all((a == b).all() for a, b in zip(y, again[1], strict=True))
 
 
@@ -40,7 +40,6 @@ def test_directions_alone_and_seeds():
         ({"length": 1}, "at least 2 cells"),
         ({"shape": (3, 3)}, "at most half"),
         ({"shape": (8,)}, "at most half"),
-        ({"edge_features": "all"}, "edge_features must be 'ends' or 'directions'"),
     ],
 )
 def test_bad_input(options, message):

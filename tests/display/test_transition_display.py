@@ -88,7 +88,8 @@ def test_bad_input(tagger):
 
 
 def test_tables_of_graphs():
-    X, y = make_snakes(6, edge_features="directions", random_state=0)
+    X, y = make_snakes(6, random_state=0)
+    X = [(features, edges, both[:, [4, -1]]) for features, edges, both in X]
     graphs = GraphTagger(random_state=0).fit(X, y)
     display = TransitionDisplay.from_estimator(graphs, edge_feature=1)
     np.testing.assert_array_equal(display.weights, graphs.pairwise_[1])

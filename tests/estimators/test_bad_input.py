@@ -10,11 +10,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.datasets import make_blobs
 from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import InvalidParameterError
 
 from sskit import SequenceTagger, SlackRescaling, StructSVMClassifier
-from sskit.datasets import make_chains, make_multiclass
+from sskit.datasets import make_chains
 from sskit.solvers import BCFW, Subgradient
 
 NAN, INF = np.nan, np.inf
@@ -34,7 +35,7 @@ def chains():
 @cache
 def points():
     """Return thirty points of four features and the labels "a", "b" and "c"."""
-    X, y = make_multiclass(30, n_features=4, n_classes=3, random_state=0)
+    X, y = make_blobs(30, 4, centers=3, center_box=(-2, 2), random_state=0)
     return X, np.array(["a", "b", "c"])[y]
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from helpers.structures import Matching
 from sklearn.base import clone
+from sklearn.datasets import make_blobs
 
 from sskit import (
     EarlyStopping,
@@ -21,14 +22,14 @@ from sskit import (
     StructSVMClassifier,
     TreeTagger,
 )
-from sskit.datasets import make_chains, make_multiclass, make_score_maps
+from sskit.datasets import make_chains, make_score_maps
 from sskit.solvers import BCFW
 
 PARENTS = [-1, 0, 0, 1]  # of labels, of nodes, of parts
 
 
 def rows():
-    return make_multiclass(60, n_features=4, random_state=0)
+    return make_blobs(60, 4, center_box=(-2, 2), random_state=0)
 
 
 def chains():

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from helpers.pairwise import every_pair
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -28,14 +28,13 @@ from sskit import (
     TreeTagger,
 )
 from sskit.dask import Distributed
-from sskit.datasets import make_multiclass
 from sskit.estimators.base.columns import ColumnSums
 from sskit.models import StructuredModel
 from sskit.solvers import BCFW
 
 N, P = 64, 5
 RNG = np.random.default_rng(0)
-X, LABELS = make_multiclass(N, n_features=P, n_classes=3, separation=1.5, random_state=3)
+X, LABELS = make_blobs(N, P, centers=3, center_box=(-1, 1), random_state=3)
 X = np.round(64 * X) / 64
 SETS = np.stack([LABELS > 0, LABELS != 1, X[:, 0] > 0], axis=1).astype(int)
 CLOSED = np.maximum.accumulate(SETS[:, ::-1], axis=1)[:, ::-1]

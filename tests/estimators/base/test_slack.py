@@ -9,6 +9,7 @@ from helpers.slack import slack_pairs
 from helpers.structures import Matching
 from helpers.toys import SEARCHABLE, TOYS
 from sklearn.base import clone
+from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 
 from sskit import (
@@ -18,7 +19,7 @@ from sskit import (
     SlackRescaling,
     StructSVMClassifier,
 )
-from sskit.datasets import make_chains, make_digit_strings, make_multiclass
+from sskit.datasets import make_chains, make_digit_strings
 from sskit.solvers import BCFW, FrankWolfe, MultiPlane, Subgradient
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
 
@@ -141,7 +142,7 @@ def test_searches_of_the_tagger(strings):
 
 def test_classes_are_those_of_margin_rescaling():
     """With the zero-one loss both hinges are max(0, 1 - margin)."""
-    X, y = make_multiclass(80, random_state=0)
+    X, y = make_blobs(80, 10, center_box=(-1, 1), random_state=0)
     margin = StructSVMClassifier(tol=1e-4, lam=0.1, random_state=0).fit(X, y)
     slack = clone(margin).set_params(rescaling="slack").fit(X, y)
     assert slack.certified_

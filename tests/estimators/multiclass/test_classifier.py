@@ -7,13 +7,12 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import LinearSVC
 
 from sskit import StructSVMClassifier
-from sskit.datasets import make_multiclass
 from sskit.solvers import BCFW, FrankWolfe, Subgradient
 
 LAM = 0.05
@@ -27,7 +26,7 @@ def iris():
 
 @pytest.fixture(scope="module")
 def blobs():
-    return make_multiclass(60, n_features=5, n_classes=4, separation=2.5, random_state=1)
+    return make_blobs(60, 5, centers=4, center_box=(-1.5, 1.5), random_state=1)
 
 
 def objective(coef, X, labels, weight, lam):

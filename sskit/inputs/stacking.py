@@ -127,9 +127,10 @@ def stack_csr(pieces):
         for piece in pieces
     ]
     stacked = sp.vstack(pieces, format="csr")
-    # made anew, so that indices are as narrow as can be
-    arrays = stacked.data.astype(numbers, copy=False), stacked.indices, stacked.indptr
-    return sp.csr_array(arrays, shape=stacked.shape)
+    index = np.int32 if max(stacked.nnz, stacked.shape[1]) < 2**31 else np.int64
+    indices, indptr = (a.astype(index, copy=False) for a in (stacked.indices, stacked.indptr))
+    data = stacked.data.astype(numbers, copy=False)
+    return sp.csr_array((data, indices, indptr), shape=stacked.shape)
 
 
 def _without_slack(csr):

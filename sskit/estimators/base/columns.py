@@ -8,6 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils._param_validation import StrOptions
 
+from sskit.estimators.base.facts import matrices
+from sskit.inputs.ragged_array import RaggedArray
 from sskit.models.features import float64_blocks, is_mapped
 
 # A column with more than this share of the squared norm of all leaves the others without a say.
@@ -233,6 +235,15 @@ class StandardizeMixin:
 
     _parameter_constraints = {"standardize": ["boolean", StrOptions({"auto"})]}
     _needs_intercept = True
+
+    def _survey(self, checked):
+        """Return the facts of checked data, with the sums of their columns if these are scaled."""
+        facts, weight = super()._survey(checked), checked.weight
+        if checked.scale is None:  # in a kernel space
+            return facts
+        if isinstance(checked.data, RaggedArray) and weight is not None:
+            weight = np.repeat(weight, checked.data.lengths)  # rows have the weight of their set
+        return replace(facts, columns=self._column_sums(*matrices(checked.data), weight))
 
     def _column_sums(self, X, weight):
         """Return the `ColumnSums` of checked rows, or None if their columns stay as they are.

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,11 +14,19 @@ from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.columns import StandardizeMixin
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
-from sskit.estimators.base.facts import Labels, RowFacts, WeightSums, averaged, same
+from sskit.estimators.base.facts import (
+    Labels,
+    RowFacts,
+    TrainingData,
+    WeightSums,
+    averaged,
+    same,
+)
 from sskit.estimators.base.fitted_state import check_fitted, check_labels, check_numbers
 from sskit.estimators.base.known import check_known
 from sskit.estimators.base.linear import linear_scores, row_scale
-from sskit.estimators.reasons.columns import Columns, read_rows
+from sskit.estimators.base.partial_labels import PartialLabels
+from sskit.estimators.reasons.columns import read_rows
 from sskit.estimators.reasons.weights import WeightsFrameMixin
 from sskit.inputs.edges import check_edges
 from sskit.inputs.label_sets import (
@@ -32,45 +39,11 @@ from sskit.inputs.label_sets import (
     target_form,
 )
 from sskit.inputs.rows import check_classes, check_rows
-from sskit.inputs.stacking import FeatureScale
 from sskit.inputs.weights import check_sample_weight
 
 # Times the mean squared norm of a row, over their number; chosen on ten tables, see the user guide.
 LAM_FACTOR = 0.1
 LARGEST_SCORE = np.finfo(np.float64).max / 16
-
-
-class LabelledRows(NamedTuple):
-    """Checked rows and sets of labels.
-
-    Attributes
-    ----------
-    data : {ndarray, CSR matrix} of shape (n_samples, n_features)
-        Features.
-    sets : ndarray of shape (n_samples, n_labels), uint8
-        0 or 1.
-    classes : ndarray of shape (n_labels,), or (1,) or (2,) for classes
-        Names or numbers of the labels, or the classes that there are.
-    form : {"classes", "frame", "sparse", "dense"}
-        What y was.
-    cost : ndarray of shape (n_labels,)
-        Loss of a wrong label.
-    weight : ndarray of shape (n_samples,) or None
-        Weights of the rows.
-    scale : FeatureScale
-        How large features are.
-    columns : Columns
-        Names of the features.
-    """
-
-    data: object
-    sets: np.ndarray
-    classes: np.ndarray
-    form: str
-    cost: np.ndarray
-    weight: np.ndarray | None
-    scale: FeatureScale
-    columns: Columns
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,6 +65,7 @@ class LabelSetClassifier(WeightsFrameMixin, ClassifierMixin, StandardizeMixin, S
     it again; and, where its model depends on which labels go together, ``_shares(truths, weight)``.
     """
 
+    _facts = LabelSetFacts
     _parameter_constraints = {
         "loss": [StrOptions({"hamming", "hamming_sum"})],
         "label_weight": ["array-like", None],
@@ -136,28 +110,22 @@ class LabelSetClassifier(WeightsFrameMixin, ClassifierMixin, StandardizeMixin, S
         data, target, columns = read_rows(self, X, y, multi_output=True)
         given, classes = check_sets(target, part)
         classes, form = (classes if names is None else names), target_form(target, names)
-        cost = label_costs(self.loss, self.label_weight, given.shape[1])
+        label_costs(self.loss, self.label_weight, given.shape[1])
         weight = check_sample_weight(sample_weight, len(given), part=part)
         # refuses features that are too large, whatever lam
         scale = row_scale(data, weight, part)
-        return LabelledRows(data, given, classes, form, cost, weight, scale, columns)
-
-    def _survey(self, checked):
-        """Return the `LabelSetFacts` of checked data."""
-        data, sets, classes, form, _, weight, *_ = checked
-        weights, shares = WeightSums.of(len(sets), weight), None
+        weights, shares = WeightSums.of(len(given), weight), None
         if weights.largest:
-            shares = self._shares(sets, weights.block_weights(len(sets), weight))
-        return LabelSetFacts.of(
-            checked,
-            *data.shape,
-            labels=Labels(classes, np.zeros(len(classes))) if form == "classes" else None,
-            columns=self._column_sums(data, weight),
-            form=form,
-            n_labels=sets.shape[1],
-            label_names=tuple(classes.tolist()) if form == "frame" else None,
-            shares=shares,
-        )
+            shares = self._shares(given, weights.block_weights(len(given), weight))
+        facts = {
+            "labels": Labels(classes, np.zeros(len(classes))) if form == "classes" else None,
+            "form": form,
+            "n_labels": given.shape[1],
+            "label_names": tuple(classes.tolist()) if form == "frame" else None,
+            "shares": shares,
+        }
+        known = PartialLabels(classes, given)
+        return TrainingData(data, known, weight, columns, scale, facts)
 
     def _shares(self, sets, weight):
         """Return what `label_shares` does if the model depends on it, else None."""
@@ -175,17 +143,18 @@ class LabelSetClassifier(WeightsFrameMixin, ClassifierMixin, StandardizeMixin, S
 
     def _bind(self, checked, facts):
         """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
-        data, sets, classes, form, cost, weight, _, columns = checked
-        if form == "classes":
+        data, (classes, sets, *_), weight, columns, *_ = checked
+        if facts.form == "classes":
             sets = facts.labels.renumber(classes, sets)
             classes = facts.labels.values
+        cost = label_costs(self.loss, self.label_weight, facts.n_labels)
         share = facts.weights.block_weights(len(sets), weight)
         model = self._make_model(facts)
         problem = model.bind(data, sets, cost, share)
         shared = {
             "classes_": classes,
             "n_features_in_": facts.n_features,
-            "_form": form,
+            "_form": facts.form,
             **self._structure(model),
             **columns.attributes(),
         }

@@ -328,7 +328,9 @@ class StructSVMClassifier(
 
     def _survey(self, checked):
         """Return the facts of checked data."""
-        return self._kind.survey(self, checked)
+        if isinstance(self.model, str):
+            return super()._survey(checked)
+        return structured.survey(self, checked)
 
     def _complete(self, facts):
         """Return merged facts with what parameters make of them."""

@@ -9,7 +9,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sskit._ready import all_within
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.estimator import TrainingTask
-from sskit.estimators.base.facts import Labels, RowFacts, TrainingData, WeightSums
+from sskit.estimators.base.facts import Labels, TrainingData, WeightSums
 from sskit.estimators.base.fitted_state import check_labels, check_numbers, raise_damaged
 from sskit.estimators.base.kernels import (
     function_values,
@@ -65,23 +65,13 @@ def gate(estimator, X, y, sample_weight, part=False):
     known = PartialLabels(*np.unique(target, return_inverse=True))
     # refuses features that are too large, whatever lam
     scale = None if is_kernel(estimator) else row_scale(data, weight, part)
-    return TrainingData(data, known, weight, columns, scale, {})
-
-
-def survey(estimator, checked):
-    """Return the `RowFacts` of checked data."""
-    weight, known = checked.weight, checked.known
-    n_samples, n_features = checked.data.shape
-    labels, columns = Labels.of(known.classes, known.labels), None
+    labels = Labels.of(known.classes, known.labels)
     if estimator.class_weight is not None:
         # what factors of the classes, which come with the labels of all parts, multiply
-        weights = WeightSums.of(n_samples, weight)
+        n_samples, weights = len(target), WeightSums.of(len(target), weight)
         share = weights.block_weights(n_samples, weight) if weights.largest else None
-        shares = np.bincount(known.labels, share, len(known.classes))
-        labels = labels._replace(shares=shares)
-    if not is_kernel(estimator):
-        columns = estimator._column_sums(checked.data, weight)
-    return RowFacts.of(checked, n_samples, n_features, labels=labels, columns=columns)
+        labels = labels._replace(shares=np.bincount(known.labels, share, len(known.classes)))
+    return TrainingData(data, known, weight, columns, scale, {"labels": labels})
 
 
 def complete(estimator, facts):

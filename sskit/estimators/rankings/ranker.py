@@ -1,7 +1,6 @@
 """Rankings of rows within groups."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -10,12 +9,14 @@ from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.columns import StandardizeMixin
 from sskit.estimators.base.estimator import FEW_PAIRS, StructuredEstimator, TrainingTask
-from sskit.estimators.base.facts import RowFacts
+from sskit.estimators.base.facts import RowFacts, TrainingData
 from sskit.estimators.base.fitted_state import check_fitted, check_numbers
 from sskit.estimators.base.linear import linear_scores, row_sqnorms
-from sskit.estimators.rankings.groups import Groups, check_group_weight, check_groups
-from sskit.estimators.reasons.columns import Columns, read_rows
+from sskit.estimators.base.partial_labels import PartialLabels
+from sskit.estimators.rankings.groups import check_group_weight, check_groups
+from sskit.estimators.reasons.columns import read_rows
 from sskit.estimators.reasons.weights import WeightsFrameMixin
+from sskit.inputs.ragged_array import RaggedArray
 from sskit.inputs.rows import check_classes, check_rows, refuse_large_integers
 from sskit.inputs.stacking import FeatureScale, refuse_large
 from sskit.inputs.weights import check_sample_weight
@@ -26,36 +27,6 @@ from sskit.solvers import CuttingPlane
 # Times the mean squared norm of a row, over the number of rows that count; chosen on six sets, see
 # the user guide.
 LAM_FACTOR = 0.1
-
-
-class RowSets(NamedTuple):
-    """Checked rows by sets.
-
-    Attributes
-    ----------
-    data : {ndarray, CSR matrix} of shape (n_rows, n_features)
-        Features, one set after the other.
-    grades : ndarray of shape (n_rows,)
-        What the rows are worth.
-    groups : Groups
-        The rows of each set.
-    weight : ndarray of shape (n_sets,) or None
-        Weights of the sets.
-    counts : ndarray of shape (n_sets,)
-        Numbers of rows that are in some pair.
-    scale : FeatureScale
-        How large features are.
-    columns : Columns
-        Names of the features.
-    """
-
-    data: object
-    grades: np.ndarray
-    groups: Groups
-    weight: np.ndarray | None
-    counts: np.ndarray
-    scale: FeatureScale
-    columns: Columns
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,6 +166,7 @@ class RankingSVM(RegressorMixin, WeightsFrameMixin, StandardizeMixin, Structured
 
     # the order within a group does not depend on what centring takes away
     _needs_intercept = False
+    _facts = RowSetFacts
 
     def __init__(
         self,
@@ -271,23 +243,18 @@ class RankingSVM(RegressorMixin, WeightsFrameMixin, StandardizeMixin, Structured
         with np.errstate(over="ignore", invalid="ignore"):
             squares = np.multiply(sqnorm, of_rows).sum()
         scale = FeatureScale(squares, of_rows.sum(), each.sum()).checked(sqnorm)
-        return RowSets(data, grades, found, weight, sizes * (lowest < highest), scale, columns)
-
-    def _survey(self, checked):
-        """Return the `RowSetFacts` of checked data."""
-        weight, counts = checked.weight, checked.counts
-        each = None if weight is None else np.repeat(weight, np.diff(checked.groups.offsets))
-        columns = self._column_sums(checked.data, each)
+        counts = sizes * (lowest < highest)
         counted = float(counts.sum() if weight is None else counts @ weight)
-        others = {"labels": None, "columns": columns, "n_counted": counted}
-        return RowSetFacts.of(checked, len(counts), checked.data.shape[1], **others)
+        facts = {"labels": None, "n_counted": counted}
+        data = RaggedArray(data, found.offsets)
+        return TrainingData(data, PartialLabels(None, grades), weight, columns, scale, facts)
 
     def _bind(self, checked, facts):
         """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
-        data, grades, groups, weight, _, _, columns = checked
+        data, (_, grades, *_), weight, columns, *_ = checked
         model = RankingModel(facts.n_features)
-        share = facts.weights.block_weights(len(groups.offsets) - 1, weight)
-        problem = model.bind(data, groups.offsets, grades, share)
+        share = facts.weights.block_weights(len(data), weight)
+        problem = model.bind(data.values, data.offsets, grades, share)
         shared = {"n_features_in_": facts.n_features} | columns.attributes()
         # one after the other: their product may overflow
         lam = facts.scale.times(LAM_FACTOR) / max(facts.n_counted, facts.weights.total)

@@ -79,7 +79,7 @@ class PoseDisplay(TruthDisplay):
         )
 
     @classmethod
-    def from_estimator(cls, estimator, X, y, *, images=None, axes=None, **plot_options):
+    def from_estimator(cls, estimator, X, y, *, images=None, **options):
         """Predict poses and show them beside the truth.
 
         Parameters
@@ -94,10 +94,8 @@ class PoseDisplay(TruthDisplay):
         images : sequence of n arrays of shape (H_i, W_i) or (H_i, W_i, 3), or None, default=None
             What to draw behind the poses; None draws the highest score of a part at each cell,
             in the maps that the (first) model sees.
-        axes : array-like of matplotlib Axes or None, default=None
-            As of ``plot``.
-        **plot_options : dict
-            Further parameters of ``plot``.
+        **options : dict
+            Parameters of ``plot``.
 
         Returns
         -------
@@ -110,9 +108,7 @@ class PoseDisplay(TruthDisplay):
         y = [by_part(pose, f"y[{i}]", names, "position") for i, pose in enumerate(y)]
         if images is None:
             images = [x.max(axis=0) for x in check_score_maps(maps, len(parents), names)]
-        return cls.from_predictions(
-            y, predictions, parents, images=images, axes=axes, **plot_options
-        )
+        return cls.from_predictions(y, predictions, parents, images=images, **options)
 
     @classmethod
     def from_predictions(cls, y_true, y_pred, parents, *, images=None, axes=None, **plot_options):
@@ -138,9 +134,8 @@ class PoseDisplay(TruthDisplay):
         display : PoseDisplay
             The display, drawn.
         """
-        return cls(cls._with_truth(y_true, y_pred), parents, images=images).plot(
-            axes, **plot_options
-        )
+        display = cls(cls._with_truth(y_true, y_pred), parents, images=images)
+        return display.plot(axes, **plot_options)
 
     def plot(self, axes=None, *, colors=None):
         """Draw the display.

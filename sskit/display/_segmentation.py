@@ -72,14 +72,7 @@ class SegmentationDisplay(TruthDisplay):
     """
 
     def __init__(
-        self,
-        images,
-        panels,
-        *,
-        segments=None,
-        labels=None,
-        display_labels=None,
-        ignore_label=None,
+        self, images, panels, *, segments=None, labels=None, display_labels=None, ignore_label=None
     ):
         self.images = check_images(images, "images")
         self.segments = None
@@ -151,16 +144,7 @@ class SegmentationDisplay(TruthDisplay):
         return cls.from_predictions(images, y, predictions, segments=segments, **options)
 
     @classmethod
-    def from_predictions(
-        cls,
-        images,
-        y_true,
-        y_pred,
-        *,
-        axes=None,
-        colors=None,
-        **parameters,
-    ):
+    def from_predictions(cls, images, y_true, y_pred, *, axes=None, colors=None, **parameters):
         """Show predicted masks beside the truth.
 
         Parameters

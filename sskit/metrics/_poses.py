@@ -101,10 +101,8 @@ def pdj_curve(y_true, y_pred, *, radii=None, torso=None, sample_weight=None):
     radii = np.linspace(0.0, 0.5, 51) if radii is None else radii
     radii = array(radii, "radii", ("n_radii",), low=0)
     errors, weights = _errors(y_true, y_pred, torso, sample_weight)
-    weights = np.repeat(weights, errors.shape[1])
-    order = np.argsort(errors, axis=None)
-    reached = np.concatenate([[0.0], np.cumsum(weights[order])]) / weights.sum()
-    return radii, reached[np.searchsorted(errors.ravel()[order], radii, "right")]
+    shares = [np.average(errors <= radius, axis=0, weights=weights).mean() for radius in radii]
+    return radii, np.array(shares)
 
 
 def mean_part_error(y_true, y_pred, *, torso=None, per_part=False, sample_weight=None):

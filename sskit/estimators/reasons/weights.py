@@ -65,19 +65,16 @@ class WeightsFrameMixin:
         if feature_names is None:
             feature_names = getattr(self, "feature_names_in_", None)
         names = check_names(feature_names, coef.shape[1])
-        columns = {name: [] for name in COLUMNS}
+        rows = []
         for kind, weights, axes in _blocks(self, coef, names, edge_feature_names):
             for g, row in enumerate(weights):
                 places = strongest(row.ravel(), top)
                 index = np.full(len(places), g), *np.unravel_index(places, row.shape)
                 found = {name: entries(index[k]) for name, (k, entries) in axes.items()}
                 found |= {"kind": [kind] * len(places), "weight": row.ravel()[places].tolist()}
-                for name, column in columns.items():
-                    column += found.get(name, [None] * len(places))
-        weights = columns.pop("weight")
-        # of any type, and tuples stay tuples
-        frame = {k: np.fromiter(some, dtype=object, count=len(some)) for k, some in columns.items()}
-        return DataFrame(frame | {"weight": np.array(weights, dtype=float)})
+                none = [None] * len(places)
+                rows += zip(*(found.get(name, none) for name in COLUMNS), strict=True)
+        return DataFrame(rows, columns=COLUMNS, dtype=object).astype({"weight": float})
 
 
 def linear_coef(estimator, asker):

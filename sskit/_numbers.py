@@ -232,6 +232,14 @@ class Number(Interval):
             return False
 
 
+# What n_jobs may be, in terms of scikit-learn's validation
+JOBS = [
+    Number(Integral, None, -1, closed="right"),
+    Number(Integral, 1, None, closed="left"),
+    None,
+]
+
+
 def check_k(k, name="k"):
     """Raise ValueError if k is no number of labellings to return.
 

@@ -79,7 +79,7 @@ def measure(size, dtype, seconds):
     np.testing.assert_allclose(layer.losses(*batch), numpy_batch(*batch)[0], rtol=1e-3, atol=1e-3)
     calls = {
         "losses": lambda: layer.losses(*batch),
-        "with gradients": lambda: layer.gradients(*batch),
+        "with gradients": lambda: layer.evaluate(*batch).gradients(),
         "decode": lambda: layer.decode(*batch[:2]),
         "max-marginals": lambda: layer.max_marginals(*batch[:2]),
         "marginals": lambda: layer.marginals(*batch[:2]),

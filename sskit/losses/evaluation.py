@@ -2,16 +2,27 @@
 
 import numpy as np
 
-from sskit.losses.layout import IGNORED, as_potentials
+from sskit.losses.layout import as_potentials
 
 
 class HingeEvaluation:
     """Losses of a batch, and all that their gradients need.
 
     Made by :meth:`StructuredHinge.evaluate`. Potentials are not kept: what a gradient consists of
-    are two labellings of each sample. What it is made of are its attributes, but for `parts`.
+    are two labellings of each sample.
 
     Parameters
+    ----------
+    problem : object
+        The batch; its potentials are not kept.
+    labels, completed : ndarray of shape (n_rows,), int32
+        The most violating and the true labelling, of all samples; -1 at padding.
+    losses, scale : ndarray of shape (n,)
+        Hinges, and factors of their gradients.
+    exact : ndarray of bool of shape (n,)
+        As the attribute.
+
+    Attributes
     ----------
     losses : ndarray of shape (n,)
         The hinge of each sample, not negative; of the type of the potentials of the nodes.
@@ -22,8 +33,6 @@ class HingeEvaluation:
     exact : ndarray of bool of shape (n,)
         Whether the maximum is known to be one. Where it is not the loss is that of the best
         labelling that was found, which is no larger.
-    parts : object
-        Makes gradients.
 
     See Also
     --------
@@ -39,12 +48,13 @@ class HingeEvaluation:
     (array([2.]), array([[1, 0]], dtype=int32), array([ True]))
     """
 
-    def __init__(self, losses, labels, completed, exact, parts):
-        self.losses = losses
-        self.labels = labels
-        self.completed = completed
+    def __init__(self, problem, labels, completed, losses, scale, exact):
+        self._layout, self._edges, self._tables = problem.layout, problem.edges, problem.tables
+        self._n_states, self._dtypes = problem.n_states, problem.dtypes
+        self._found, self._scale = (labels, completed), scale
+        self.losses = as_type(losses, problem.dtypes[0])
+        self.labels, self.completed = map(problem.layout.split_labels, self._found)
         self.exact = exact
-        self._parts = parts
 
     def gradients(self, weights=None):
         """Return a subgradient of the weighted sum of the losses by the potentials.
@@ -74,51 +84,25 @@ class HingeEvaluation:
         if weights.shape != (n,):
             raise ValueError(f"weights must have shape ({n},), got {weights.shape}")
         with np.errstate(over="ignore", invalid="ignore"):
-            return self._parts.gradients(weights.astype(np.float64))
-
-
-class NodeGradients:
-    """Gradients of hinges whose labellings give each node one state.
-
-    Parameters
-    ----------
-    problem : NodeProblem
-        What the hinges are of; its potentials are not kept.
-    labels, completed : ndarray of shape (n_rows,), int32
-        The most violating and the true labelling; -1 at padding.
-    scale : ndarray of shape (n,)
-        Factor of each sample.
-    """
-
-    def __init__(self, problem, labels, completed, scale):
-        self.layout, self.edges, self.tables = problem.layout, problem.edges, problem.tables
-        self.n_states, self.dtypes = problem.n_states, problem.dtypes
-        self.labels, self.completed, self.scale = labels, completed, scale
-
-    def gradients(self, weights):
-        """Return gradients by the potentials of nodes and of edges."""
-        weights = weights * self.scale
-        return self._by_nodes(weights), self._by_edges(weights)
+            weights = weights.astype(np.float64) * self._scale
+            return self._by_nodes(weights), self._by_edges(weights)
 
     def _by_nodes(self, weights):
         """Return the gradient by the potentials of nodes."""
-        rows = np.flatnonzero(self.labels != self.completed)
-        weights = weights[self.layout.samples_of(rows)]
-        unary = np.zeros((self.layout.n_rows, self.n_states), dtype=self.dtypes[0])
-        unary[rows, self.labels[rows]] = weights
-        unary[rows, self.completed[rows]] = -weights
-        return self.layout.split(unary)
+        labels, completed = self._found
+        rows = np.flatnonzero(labels != completed)
+        weights = weights[self._layout.samples_of(rows)]
+        unary = np.zeros((self._layout.n_rows, self._n_states), dtype=self._dtypes[0])
+        unary[rows, labels[rows]] = weights
+        unary[rows, completed[rows]] = -weights
+        return self._layout.split(unary)
 
     def _by_edges(self, weights):
         """Return the gradient by the potentials of edges."""
-        edges, tables, K = self.edges, self.tables, self.n_states
+        edges, tables, K = self._edges, self._tables, self._n_states
         sample, e = edges.places()
-        first = self.layout.first[sample]
-        if edges.ends is None:
-            u, v = first + e, first + e + 1
-        else:
-            u, v = edges.ends[edges.first[sample] + e].T + first
-        a, b, true_a, true_b = self.labels[u], self.labels[v], self.completed[u], self.completed[v]
+        u, v = edges.ends[edges.first[sample] + e].T + self._layout.first[sample]
+        (a, true_a), (b, true_b) = ([found[end] for found in self._found] for end in (u, v))
         table = tables.first[sample] + tables.step * e
         weights = weights[sample]
         if tables.size == 1:  # a number that counts where the states agree
@@ -128,7 +112,7 @@ class NodeGradients:
             sign = ((a != true_a) | (b != true_b)).astype(np.int8)
             place = table * tables.size
             changes = [(sign, place + a * K + b), (-sign, place + true_a * K + true_b)]
-        out = np.zeros(len(tables.values), dtype=self.dtypes[1] if tables.own else np.float64)
+        out = np.zeros(len(tables.values), dtype=self._dtypes[1] if tables.own else np.float64)
         for sign, place in changes:
             used = np.flatnonzero(sign)
             place, values = place[used], sign[used] * weights[used]
@@ -137,15 +121,10 @@ class NodeGradients:
             else:
                 out += np.bincount(place, values, minlength=len(out))
         shape = () if tables.size == 1 else (K, K)
-        return tables.restore(out.astype(self.dtypes[1], copy=False), shape)
+        return tables.restore(out.astype(self._dtypes[1], copy=False), shape)
 
 
 def as_type(numbers, dtype):
     """Return numbers in a type; those that are too large for it are infinite."""
     with np.errstate(over="ignore"):
         return np.ascontiguousarray(numbers, dtype=dtype)
-
-
-def restored_labels(flat, layout):
-    """Return labels as users know them, -100 at padding."""
-    return layout.split(np.where(flat < 0, IGNORED, flat))

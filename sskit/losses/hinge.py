@@ -1,25 +1,20 @@
 """Structured hinge losses of potentials that anything may have made, and their subgradients."""
 
-from numbers import Integral
-
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils._param_validation import StrOptions
 
-from sskit._numbers import as_floats
+from sskit._numbers import JOBS, as_floats
+from sskit._public import PublicMixin
 from sskit.inputs.costs import cost_table
-from sskit.losses.evaluation import (
-    HingeEvaluation,
-    NodeGradients,
-    as_type,
-    restored_labels,
-)
+from sskit.losses.evaluation import HingeEvaluation, as_type
 from sskit.losses.layout import pack_weights
 from sskit.losses.nodes import WORDS, NodeProblem
 from sskit.models.request import Decoder, find_hinges, find_max_marginals
 from sskit.models.structure import NodeLoss
 
 
-class StructuredHinge(BaseEstimator):
+class StructuredHinge(PublicMixin, BaseEstimator):
     r"""Structured hinge loss of potentials, with its subgradient: a last layer for any model.
 
     A network, or whatever else, makes potentials :math:`\theta` of nodes and edges; the score of a
@@ -108,6 +103,14 @@ class StructuredHinge(BaseEstimator):
            [ 0.,  1.]])
     """
 
+    _parameter_constraints = {
+        "structure": [StrOptions({*WORDS})],
+        "loss": [StrOptions({"hamming_sum", "hamming"}), dict, "array-like"],
+        "rescaling": [StrOptions({"margin", "slack"})],
+        "pairwise_form": [StrOptions({"full", "potts"})],
+        "n_jobs": JOBS,
+    }
+
     def __init__(
         self,
         structure="chain",
@@ -117,11 +120,7 @@ class StructuredHinge(BaseEstimator):
         pairwise_form="full",
         n_jobs=None,
     ):
-        self.structure = structure
-        self.loss = loss
-        self.rescaling = rescaling
-        self.pairwise_form = pairwise_form
-        self.n_jobs = n_jobs
+        self._keep(locals())
 
     def evaluate(self, unary, pairwise, labels, *, edges=None, mask=None, token_weight=None):
         """Compute the losses of a batch, and what their gradients need.
@@ -163,14 +162,7 @@ default=None
         weight = pack_weights(token_weight, problem.layout)
         table = cost_table(self.loss, np.arange(problem.n_states))
         costs = self._costs(problem, weight)
-        labels, completed, losses, scale, exact = self._find(problem, table, *costs)
-        return HingeEvaluation(
-            as_type(losses, problem.dtypes[0]),
-            restored_labels(labels, problem.layout),
-            restored_labels(completed, problem.layout),
-            exact,
-            NodeGradients(problem, labels, completed, scale),
-        )
+        return HingeEvaluation(problem, *self._find(problem, table, *costs))
 
     def losses(self, unary, pairwise, labels, *, edges=None, mask=None, token_weight=None):
         """Compute the loss of each sample.
@@ -188,27 +180,6 @@ default=None
         return self.evaluate(
             unary, pairwise, labels, edges=edges, mask=mask, token_weight=token_weight
         ).losses
-
-    def gradients(
-        self, unary, pairwise, labels, *, edges=None, mask=None, token_weight=None, weights=None
-    ):
-        """Compute a subgradient of the weighted sum of the losses.
-
-        Parameters
-        ----------
-        unary, pairwise, labels, edges, mask, token_weight : object
-            As for :meth:`evaluate`.
-        weights : array-like of shape (n,), default=None
-            Weight of each loss; None means ones.
-
-        Returns
-        -------
-        unary, pairwise : ndarray or list of ndarray
-            By the potentials, of their shapes and types.
-        """
-        return self.evaluate(
-            unary, pairwise, labels, edges=edges, mask=mask, token_weight=token_weight
-        ).gradients(weights)
 
     def decode(self, unary, pairwise, *, edges=None, mask=None, labels=None):
         """Find the best labellings.
@@ -232,7 +203,7 @@ default=None
             As :meth:`evaluate`.
         """
         problem = self._pack(unary, pairwise, labels, edges, mask, decoding=True)
-        return restored_labels(self._find(problem)[1], problem.layout)
+        return problem.layout.split_labels(self._find(problem)[1])
 
     def max_marginals(self, unary, pairwise, *, edges=None, mask=None):
         """Compute for each node and label the best score of all labellings that have it there.
@@ -293,29 +264,9 @@ default=None
 
     def _check(self):
         """Raise ValueError for a parameter that is wrong, or that does not go with another."""
-        choices = {
-            "structure": WORDS,
-            "rescaling": ("margin", "slack"),
-            "pairwise_form": ("full", "potts"),
-        }
-        for name, allowed in choices.items():
-            value = getattr(self, name)
-            if not isinstance(value, str) or value not in allowed:
-                raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {value!r}")
-        if isinstance(self.loss, str) and self.loss not in ("hamming_sum", "hamming"):
-            raise ValueError(
-                f"loss must be hamming_sum, hamming or a table of costs, got {self.loss!r}"
-            )
-        if self.n_jobs is not None and (
-            not isinstance(self.n_jobs, Integral)
-            or isinstance(self.n_jobs, bool)
-            or not self.n_jobs
-        ):
-            raise ValueError(
-                f"n_jobs must be an integer other than 0, or None, got {self.n_jobs!r}"
-            )
+        self._validate_params()
         if self.rescaling == "slack":
-            if self.structure in ("tree", "graph"):
+            if self.structure != "chain":
                 raise ValueError(
                     f"rescaling='slack' has no exact oracle for structure={self.structure!r}; it "
                     "is for chains"

@@ -65,6 +65,10 @@ class Layout:
         offsets = make_offsets(self.length).tolist()
         return [rows[first:stop] for first, stop in pairwise(offsets)]
 
+    def split_labels(self, flat):
+        """Return labels (n_rows,) as users know them, -100 at padding."""
+        return self.split(np.where(flat < 0, IGNORED, flat))
+
 
 def is_ragged(values):
     """Return whether samples stand in a list, and not in an array."""

@@ -17,9 +17,9 @@ class Edges:
     ----------
     count : ndarray of shape (n,), int64
         Number of edges of each sample.
-    ends : ndarray of shape (m, 2), int32, or None
-        Their nodes; None: those of chains.
-    first : ndarray of shape (n,), int64, or None
+    ends : ndarray of shape (m, 2), int32
+        Their nodes.
+    first : ndarray of shape (n,), int64
         Where those of a sample begin.
     shared : bool
         Whether all samples have the same.
@@ -28,8 +28,8 @@ class Edges:
     """
 
     count: np.ndarray
-    ends: np.ndarray | None
-    first: np.ndarray | None
+    ends: np.ndarray
+    first: np.ndarray
     shared: bool
     width: int | None
 
@@ -105,7 +105,9 @@ class Tables:
 def chain_edges(layout):
     """Return the edges of chains."""
     width = None if layout.width is None else max(layout.width - 1, 0)
-    return Edges(np.maximum(layout.length - 1, 0), None, None, False, width)
+    count = np.maximum(layout.length - 1, 0)
+    place = np.arange(count.max(initial=0), dtype=np.int32)
+    return Edges(count, np.stack([place, place + 1], axis=1), np.zeros_like(count), False, width)
 
 
 def pack_edges(edges, layout):

@@ -3,11 +3,58 @@
 import numpy as np
 
 from sskit.core.checks cimport check_indices
-from sskit.solvers.simplex_qp.program cimport SimplexProgram, Step
+from sskit.solvers.simplex_qp.program cimport Step, WorkingSet
 
 
-cdef class StepProbe(SimplexProgram):
-    """A working set with given atoms."""
+cdef class StepProbe(WorkingSet):
+    """Maximise c <alpha, loss> - c^2 / (2 lam) <alpha, K alpha> over the simplex.
+
+    Parameters
+    ----------
+    score : ndarray of shape (n_atoms,)
+        Gradient of the objective at `weight`, divided by c: loss - c / lam K weight.
+    weight : ndarray of shape (n_atoms,)
+        Where to start, summing to one.
+    gram : ndarray of shape (n_atoms, n_atoms)
+        Inner products K.
+    block_weight : float
+        c.
+    lam : float
+        Regularisation strength.
+    """
+
+    cdef double[:, ::1] table        # the inner products
+
+    def __cinit__(self, score, weight, gram, double block_weight, double lam):
+        cdef Py_ssize_t a, n = len(score)
+        self.table = np.array(gram, dtype=np.float64, order="C")
+        self.reserve(n)
+        self.n_atoms = self.gram_stride = n
+        self.gram = &self.table[0, 0]
+        self.block_weight = block_weight
+        self.scale = block_weight / lam
+        self.with_image = True
+        for a in range(n):
+            self.score[a] = score[a]
+            self.weight[a] = weight[a]
+        self.sum_up()
+
+    def climb(self, Step step, Py_ssize_t max_steps, double min_slope=0.0):
+        """Take steps until their slope is at most `min_slope`.
+
+        Returns
+        -------
+        increase : float
+            Of the objective.
+        weight : ndarray of shape (n_atoms,)
+            The weights after the steps.
+        """
+        cdef Py_ssize_t a
+        cdef double increase
+        self.with_image = step.uses_mix
+        with nogil:
+            increase = self.improve(step, max_steps, min_slope)
+        return increase, np.array([self.weight[a] for a in range(self.n_atoms)])
 
     def choose(self, Step step):
         """Return the end points (target, source) that a step chooses; -1 is the mix."""

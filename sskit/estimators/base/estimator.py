@@ -15,6 +15,7 @@ from sklearn.utils._param_validation import (
 )
 
 from sskit._labels import plain, warn_of_unmatched
+from sskit._numbers import JOBS
 from sskit._public import PublicMixin
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.core.stop import Stop
@@ -154,11 +155,7 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         "tol": [Interval(numbers.Real, 0, None, closed="left")],
         "max_iter": [Interval(numbers.Integral, 1, None, closed="left")],
         "warm_start": ["boolean"],
-        "n_jobs": [
-            Interval(numbers.Integral, None, -1, closed="right"),
-            Interval(numbers.Integral, 1, None, closed="left"),
-            None,
-        ],
+        "n_jobs": JOBS,
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }

@@ -78,9 +78,9 @@ class CuttingPlane(Solver):
     published bounds on the number of cuts hold but for factors of :math:`1 - \mu`.
 
     Cuts are kept dense up to 65,536 weights, 8 bytes each, else sparse, 12 bytes for every weight
-    that is not zero; some hundred of them at a time are usual. In a kernel space a cut keeps 8
-    bytes for each row and function, whose values it knows at all rows, and its coefficients; with
-    ``cuts="constant"`` the coefficients only. Bounds on the weights make the program piecewise
+    that is not zero; some hundred of them at a time are usual. In a kernel space a cut keeps up
+    to 12 bytes for each row and function, whose values it knows at all rows, and its coefficients;
+    with ``cuts="constant"`` the coefficients only. Bounds on the weights make the program piecewise
     quadratic; it is then solved by Newton steps with exact line searches.
 
     If the oracle is not exact, the objective is the largest of its answer and the cuts; sampled

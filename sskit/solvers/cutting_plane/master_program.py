@@ -11,6 +11,9 @@ from scipy.optimize import brentq
 from sskit.solvers.cutting_plane.cut_storage import CutVectors
 from sskit.solvers.simplex_qp.newton import maximum
 
+# Vectors of more weights than this are kept sparse: a cut has entries only at features of what
+# was mistaken.
+LARGEST_DENSE = 2**16
 # Newton steps for one program with bounds; two or three are usual.
 ROUNDS = 50
 
@@ -132,9 +135,6 @@ class CutProgram(MixProgram):
     ----------
     regularizer : Regularizer
         Holds lam, v and w; moved by `solve`.
-    values : slice, default=None
-        Places of the weights that follow from the others, see `FeatureSpace`; None if
-        there are none.
 
     Attributes
     ----------
@@ -142,11 +142,11 @@ class CutProgram(MixProgram):
         For how many calls of `solve` a cut has had no weight.
     """
 
-    def __init__(self, regularizer, values=None):
+    def __init__(self, regularizer):
         super().__init__(regularizer.lam)
         self.regularizer = regularizer
         self.idle = np.zeros(1, dtype=np.int64)
-        self.vectors = CutVectors(regularizer.n_weights, values)
+        self.vectors = CutVectors(dense=regularizer.n_weights <= LARGEST_DENSE)
         self.vectors.append(np.zeros(regularizer.n_weights))
 
     def add(self, cut):

@@ -51,7 +51,7 @@ class CuttingPlaneRun(Run):
         self.problem = problem
         self.regularizer = regularizer
         self.vertices = Vertices(problem, problem.n_blocks, None, pool)
-        self.program = CutProgram(regularizer, problem.space.value_slice)
+        self.program = CutProgram(regularizer)
         self.damping = damping
         self.cut_life = cut_life
         self.best = regularizer.coef()

@@ -9,7 +9,7 @@ from sskit.core.regularizer import Regularizer
 from sskit.core.stop import CutShort
 from sskit.solvers.common.run import Run
 from sskit.solvers.common.solution import Certificate
-from sskit.solvers.cutting_plane.function_cuts import FunctionCuts
+from sskit.solvers.cutting_plane.cut_storage import CutVectors
 from sskit.solvers.cutting_plane.master_program import CutProgram, MixProgram
 from sskit.solvers.cutting_plane.one_slack import ACCURACY, ROUNDING
 from sskit.solvers.cutting_plane.separation import draw, exact_cut, mean_of
@@ -31,7 +31,7 @@ class WeightSamples:
 
     def __init__(self, problem, regularizer, pool=None):
         self.regularizer = regularizer
-        self.program = CutProgram(regularizer, problem.space.value_slice)
+        self.program = CutProgram(regularizer)
         self.vertices = Vertices(problem, problem.n_blocks, None, pool)
 
     @property
@@ -78,10 +78,12 @@ class WeightSamples:
 
 
 class FunctionSamples:
-    """Cuts from samples in a kernel space, as functions of the blocks that were drawn.
+    """Cuts from samples in a kernel space, as functions of the rows that were drawn.
 
     A sample asks for its kernels with the support of w and of the average, and if its cut is
-    added, those that were wrong for theirs with the support of all cuts.
+    added, those that were wrong for theirs with the support of all cuts. Cuts are vectors of the
+    weights that belong to no function and of coefficients, row by row as they came: rows that
+    several cuts have in common are held once.
 
     Parameters
     ----------
@@ -89,12 +91,20 @@ class FunctionSamples:
         What to solve.
     lam : float
         Regularisation strength.
+
+    Attributes
+    ----------
+    numbers : ndarray of shape (m,)
+        Numbers of the rows that have coefficients.
     """
 
     def __init__(self, problem, lam):
-        self.problem = problem
+        self.problem, self.whole = problem, problem.space.support
         self.program = MixProgram(lam)
-        self.cuts = FunctionCuts(problem.space.support)  # all but that of the truth
+        self.vectors = CutVectors(dense=False)
+        self.vectors.append(np.zeros(self.whole.n_linear))
+        self.numbers = np.empty(0, dtype=np.intp)
+        self._place = np.full(self.whole.n_rows, -1, dtype=np.intp)
         self.n_oracle_calls = 0
         self.found = None  # support and space of the sample of last
 
@@ -102,10 +112,18 @@ class FunctionSamples:
         """Ask the oracles of some blocks; as in `WeightSamples`."""
         program = self.program
         part = self.problem.restrict(blocks, share)
+        support = part.space.support
         space = Regularizer(program.lam, part.n_weights, part.space.covector)
-        self.found = part.space.support, space
-        mixes = [self.cuts.mix(mix[1:] / program.lam) for mix in (program.weight, program.average)]
-        view, average = self.cuts.at(part.space.support, mixes)
+        self.found = support, space
+        mixes = [self.split(weight) for weight in (program.weight, program.average)]
+        # kernels of the rows of both are taken once
+        stacked = np.concatenate([coefficients for _, coefficients in mixes])
+        used = np.flatnonzero(stacked.any(axis=0))
+        values = support.gather(self.numbers[used], stacked[:, used]).reshape(2, -1)
+        view, average = (
+            np.concatenate([linear, own, np.zeros_like(own)]) / program.lam
+            for (linear, _), own in zip(mixes, values, strict=True)
+        )
         vertices = Vertices(part, part.n_blocks)
         vertices.look(space.padded(average))
         hinge, excess = mean_of(vertices, share)
@@ -116,14 +134,35 @@ class FunctionSamples:
 
     def add(self, cut):
         """Add the cut that was found last."""
-        support, space = self.found
-        column = np.array([0.0, *self.cuts.products(support, cut.vector)])
-        self.program.border(cut.loss, column, space.inner(cut.vector, cut.vector))
-        self.cuts.append(support, cut.vector)
+        (support, space), n_states = self.found, self.whole.n_states
+        linear, coefficients = cut.vector[: self.whole.n_linear], support.coefficients(cut.vector)
+        values = support.spread(coefficients, self.numbers)
+        products = self.vectors.dot(np.concatenate([linear, values.T.ravel()]))
+        self.program.border(cut.loss, products, space.inner(cut.vector, cut.vector))
+        used = np.flatnonzero(coefficients.any(axis=0))
+        rows = support.numbers[used]
+        new = rows[self._place[rows] < 0]
+        self._place[new] = len(self.numbers) + np.arange(len(new))
+        self.numbers = np.concatenate([self.numbers, new])
+        found = np.zeros((len(self.numbers), n_states))
+        found[self._place[rows]] = coefficients[:, used].T
+        self.vectors.append(np.concatenate([linear, found.ravel()]))
+
+    def split(self, weight):
+        """Return a mix of the cuts: weights that belong to no function, and coefficients (K, m)."""
+        linear, coefficients = np.split(self.vectors.combine(weight), [self.whole.n_linear])
+        return linear, coefficients.reshape(-1, self.whole.n_states).T
+
+    def expand(self, weight):
+        """Return a mix of the cuts as weights of the whole problem, but for their values."""
+        out = np.zeros(self.problem.n_weights)
+        out[: self.whole.n_linear], coefficients = self.split(weight)
+        self.whole.coefficients(out)[:, self.numbers] = coefficients
+        return out
 
     def weights(self):
         """Return those of the average, but for the values of its functions."""
-        return self.cuts.expand(self.program.average[1:] / self.program.lam)
+        return self.expand(self.program.average) / self.program.lam
 
 
 class SampleRun(Run):

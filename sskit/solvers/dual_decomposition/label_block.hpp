@@ -26,10 +26,6 @@ struct KeptBlock {
     std::vector<KeptLabel> labels;
     std::vector<KeptLink> links;
     bool open = false;  // as long as it is not its edges are left out altogether
-
-    size_t n_bytes() const {
-        return sizeof(*this) + labels.size() * sizeof(KeptLabel) + links.size() * sizeof(KeptLink);
-    }
 };
 
 // A link at a visit, with its labels and their shares as it has them. The weights are those of the

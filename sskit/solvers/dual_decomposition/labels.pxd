@@ -9,7 +9,6 @@ from sskit.solvers.dual_decomposition.sweep cimport Sweep
 cdef extern from "label_block.hpp" namespace "sskit" nogil:
     cppclass KeptBlock:
         cbool open
-        size_t n_bytes()
     cppclass LabelBlock:
         vector[double] gain
         vector[double] change

@@ -71,12 +71,6 @@ cdef class LabelSweep(Sweep):
             &w[factors.first_pair]
         )
 
-    @property
-    def n_bytes(self):
-        """Memory of dual variables and messages, in bytes."""
-        cdef Py_ssize_t i
-        return sum([self.kept[i].n_bytes() for i in range(self.labels.n_blocks)])
-
     cdef double visit(self, Py_ssize_t i, bint full, double* distance) except? -1 nogil:
         cdef double kappa = self.labels.block_weight[i] / self.lam, decrease
         cdef bint alone = self.n_passes < PASSES_ALONE and self.labels.n_pairs > 0

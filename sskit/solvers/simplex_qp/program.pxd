@@ -57,9 +57,3 @@ cdef class Step:
 
     cdef readonly bint uses_mix      # may an end point be MIX?
     cdef void choose(self, WorkingSet atoms) noexcept nogil
-
-
-cdef class SimplexProgram(WorkingSet):
-    """A small concave quadratic program over the weights of some atoms, on the simplex."""
-
-    cdef double[:, ::1] table        # the inner products

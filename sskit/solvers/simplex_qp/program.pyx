@@ -1,7 +1,5 @@
 """Small quadratic programs over the weights of atoms, and kinds of steps (see the .pxd)."""
 
-import numpy as np
-
 from sskit.solvers.simplex_qp.line_search cimport best_step
 
 
@@ -157,54 +155,3 @@ cdef class AwayStep(Step):
         else:
             atoms.target = MIX
             atoms.source = worst
-
-
-cdef class SimplexProgram(WorkingSet):
-    """Maximise c <alpha, loss> - c^2 / (2 lam) <alpha, K alpha> over the simplex.
-
-    The atoms of a block of weight c, but they may be anything that has inner products.
-
-    Parameters
-    ----------
-    score : ndarray of shape (n_atoms,)
-        Gradient of the objective at `weight`, divided by c: loss - c / lam K weight.
-    weight : ndarray of shape (n_atoms,)
-        Where to start, summing to one.
-    gram : ndarray of shape (n_atoms, n_atoms)
-        Inner products K.
-    block_weight : float
-        c.
-    lam : float
-        Regularisation strength.
-    """
-
-    def __cinit__(self, score, weight, gram, double block_weight, double lam):
-        cdef Py_ssize_t a, n = len(score)
-        self.table = np.array(gram, dtype=np.float64, order="C")
-        self.reserve(n)
-        self.n_atoms = self.gram_stride = n
-        self.gram = &self.table[0, 0]
-        self.block_weight = block_weight
-        self.scale = block_weight / lam
-        self.with_image = True
-        for a in range(n):
-            self.score[a] = score[a]
-            self.weight[a] = weight[a]
-        self.sum_up()
-
-    def climb(self, Step step, Py_ssize_t max_steps, double min_slope=0.0):
-        """Take steps until their slope is at most `min_slope`.
-
-        Returns
-        -------
-        increase : float
-            Of the objective.
-        weight : ndarray of shape (n_atoms,)
-            The weights after the steps.
-        """
-        cdef Py_ssize_t a
-        cdef double increase
-        self.with_image = step.uses_mix
-        with nogil:
-            increase = self.improve(step, max_steps, min_slope)
-        return increase, np.array([self.weight[a] for a in range(self.n_atoms)])

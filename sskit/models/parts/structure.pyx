@@ -91,9 +91,7 @@ cdef class PartsStructure(Structure):
         self.n_labels = self.max_code_length = 2 * self.n_parts
         self.max_support = 11 * self.n_parts
         self.costly = True
-        height, width = max(x.shape[1] for x in maps), max(x.shape[2] for x in maps)
-        self.oracle = PartsMaxSum(parents, types_of, self.n_types, height, width)
-        self.node = np.zeros(self.n_parts * height * width)
+        self.node = np.zeros(max(x.size for x in maps))
         self.springs.resize(2 * self.n_parts * self.n_types)
 
     cdef bint knows(self, const Block* b, const int32_t* code) noexcept nogil:
@@ -125,7 +123,6 @@ cdef class PartsStructure(Structure):
     cdef PartPotentials potentials(
         self, const Block* b, const int32_t* truth, double weight
     ) noexcept nogil:
-        cdef PartPotentials p
         cdef const ScoreMaps* maps = &self.map_of[b.i]
         cdef Py_ssize_t n_cells = maps.height * maps.width, k, q, axis
         cdef const double* theta = b.theta
@@ -144,24 +141,20 @@ cdef class PartsStructure(Structure):
                 spring.linear = weights[4 * q + 2 * axis] / self.unit
                 spring.square = weights[4 * q + 2 * axis + 1] / (self.unit * self.unit)
                 spring.mean = self.means[q // self.n_types, q % self.n_types, axis]
-        p.height, p.width = maps.height, maps.width
-        p.node = &self.node[0]
-        p.bias = theta + self.n_parts
-        p.springs = self.springs.data()
-        return p
+        return PartPotentials(
+            self.n_parts, self.n_types, maps.height, maps.width, &self.parents[0],
+            &self.types_of[0], &self.node[0], theta + self.n_parts, self.springs.data()
+        )
 
     cdef int best(
         self, const Block* b, NodeLoss loss, double weight, int32_t* code
     ) except -1 nogil:
-        cdef PartPotentials p = self.potentials(
-            b, &loss.truth[b.first] if weight != 0.0 else NULL, weight
-        )
-        self.oracle.decode(&p, code, code + self.n_parts)
+        cdef const int32_t* truth = &loss.truth[b.first] if weight != 0.0 else NULL
+        self.oracle.decode(self.potentials(b, truth, weight), code, code + self.n_parts)
         return 0
 
     cdef int max_marginals(self, const Block* b, double* out) except -1 nogil:
-        cdef PartPotentials p = self.potentials(b, NULL, 0.0)
-        self.oracle.marginals(&p, out)
+        self.oracle.marginals(self.potentials(b, NULL, 0.0), out)
         return 0
 
     cdef double loss_of(self, const Block* b, NodeLoss loss, const int32_t* code) noexcept nogil:

@@ -1,43 +1,29 @@
-from libc.stdint cimport int32_t, int64_t
-from libcpp.pair cimport pair
-from libcpp.vector cimport vector
+from libc.stdint cimport int32_t
 
-
-cdef class SwappedPairs:
-    """The ranking of a set of rows that violates most, by the share of its swapped pairs.
-
-    A row has a grade: the higher, the further up it belongs. Pairs are those of rows of different
-    grades. The code of a row says how many pairs with rows of lower grade are in the wrong order,
-    less how many with rows of higher grade; the truth has zeros only. psi, the joint features of
-    the truth less those of the ranking, is sum_t psi_t x_t with the code over the number of all
-    pairs: the mean over the pairs that are wrong of the higher row less the lower one.
-
-    Guaranteed to the implementer: 0 <= n <= max_rows, and grades from 0 to max(n, 1) - 1. One
-    object serves one thread.
-    """
-
-    cdef readonly Py_ssize_t max_rows
-    cdef vector[pair[double, int32_t]] rows   # minus the score, and which row it is of
-    cdef vector[int64_t] of_grade             # (max_rows + 1,) numbers of rows
-    cdef vector[int64_t] tree                 # (max_rows + 1,) a Fenwick tree over the grades
-
-    # the code that maximises  loss_weight * loss - sum_t psi_t score[t * stride]; returns its loss
-    cdef double find(
-        self, Py_ssize_t n, const int32_t* grade, const double* score, Py_ssize_t stride,
-        double loss_weight, int32_t* code
-    ) noexcept nogil
-    # psi of a code as (t * stride, psi_t) pairs of distinct rows; returns their number
-    cdef Py_ssize_t coefficients(
-        self, Py_ssize_t n, const int32_t* grade, const int32_t* code, Py_ssize_t stride,
-        int32_t* index, double* value
-    ) noexcept nogil
-    # is this a code that rows of these grades may have?
-    cdef bint knows(
-        self, Py_ssize_t n, const int32_t* grade, const int32_t* code
-    ) noexcept nogil
-    # how many rows there are of lower grades, which are pairs, in of_grade; returns the number of
-    # grades
-    cdef Py_ssize_t count_below(self, Py_ssize_t n, const int32_t* grade) noexcept nogil
-    cdef void insert(self, Py_ssize_t g, Py_ssize_t n_grades) noexcept nogil
-    # how many were inserted of grades 0 to g - 1
-    cdef int64_t inserted_below(self, Py_ssize_t g) noexcept nogil
+cdef extern from "swapped_pairs.hpp" namespace "sskit":
+    # The ranking of a set of rows that violates most, by the share of its swapped pairs.
+    #
+    # A row has a grade: the higher, the further up it belongs. Pairs are those of rows of different
+    # grades. The code of a row says how many pairs with rows of lower grade are in the wrong order,
+    # less how many with rows of higher grade; the truth has zeros only. psi, the joint features of
+    # the truth less those of the ranking, is sum_t psi_t x_t with the code over the number of all
+    # pairs: the mean over the pairs that are wrong of the higher row less the lower one.
+    #
+    # Guaranteed to the implementer: 0 <= n <= max_rows, and grades from 0 to max(n, 1) - 1. One
+    # object serves one thread.
+    cdef cppclass SwappedPairs:
+        SwappedPairs() noexcept nogil
+        SwappedPairs(Py_ssize_t max_rows) except +
+        # the code that maximises  loss_weight * loss - sum_t psi_t score[t * stride]; returns its
+        # loss
+        double find(
+            Py_ssize_t n, const int32_t* grade, const double* score, Py_ssize_t stride,
+            double loss_weight, int32_t* code
+        ) noexcept nogil
+        # psi of a code as (t * stride, psi_t) pairs of distinct rows; returns their number
+        Py_ssize_t coefficients(
+            Py_ssize_t n, const int32_t* grade, const int32_t* code, Py_ssize_t stride,
+            int32_t* index, double* value
+        ) noexcept nogil
+        # is this a code that rows of these grades may have?
+        bint knows(Py_ssize_t n, const int32_t* grade, const int32_t* code) noexcept nogil

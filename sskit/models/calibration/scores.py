@@ -11,7 +11,7 @@ from sskit.models.features import FeatureRows, no_features, with_spare
 from sskit.models.graph.given import given_graphs
 from sskit.models.graph.model import form_of
 from sskit.models.request import Decoder, Given
-from sskit.oracles.chain.viterbi import PaddedChain, make_triple_table
+from sskit.oracles.chain.viterbi import PaddedChain
 
 
 class Calibration(NamedTuple):
@@ -242,8 +242,8 @@ class Scores:
             scores = rows @ weights.reshape(len(weights), -1)
             table = table + calibration.pairs * scores.reshape(-1, *table.shape)
         if self.triples is None:
-            return *PaddedChain(nodes, table).marginals(True)[1:3], None
-        triples = make_triple_table(calibration.pairs * self.triples)
+            return *PaddedChain(nodes, table).marginals(True)[1:], None
+        triples = calibration.pairs * self.triples
         return PaddedChain(nodes, table, triples).marginals(True, True)[1:]
 
     def decoder(self, calibration, possible=None, n_jobs=None):

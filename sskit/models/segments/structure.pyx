@@ -65,7 +65,6 @@ cdef class SegmentStructure(Structure):
     cdef double[::1] inside                  # (longest, stride) of tokens; likewise the next two
     cdef double[::1] opening
     cdef double[::1] closing
-    cdef double[::1] before                  # (stride,)
     cdef double[::1] lengths                 # (max_length, stride)
     cdef double[::1] apart                   # (longest, max_length, stride) of whole segments
     cdef int32_t[::1] bonus_state            # (longest,)
@@ -93,7 +92,6 @@ cdef class SegmentStructure(Structure):
         self.max_code_length = longest
         self.max_support = 2 * ((5 + self.n_whole) * longest + 2)
         self.inside, self.opening, self.closing = np.zeros((3, longest * self.stride))
-        self.before = np.zeros(self.stride)
         self.lengths = np.full(self.max_length * self.stride, -np.inf)
         for k in range(n_states):
             for d in range(limits[k]):
@@ -195,29 +193,36 @@ cdef class SegmentStructure(Structure):
                 self.bonus_state[t], self.bonus_length[t] = <int32_t>k, <int32_t>(t - s)
                 self.bonus[t] = -weight * (loss.cost[b.first + s] + self.false_cost[k])
 
-    # the potentials of what was taken, once what losses add to inside and opening is there
-    cdef SegmentPotentials potentials(self, const Block* b, bint has_bonus) noexcept nogil:
-        cdef Py_ssize_t t, k, e
+    # the potentials of a block, with weight times the loss
+    cdef SegmentPotentials potentials(
+        self, const Block* b, NodeLoss loss, double weight
+    ) noexcept nogil:
+        cdef Py_ssize_t t, k, e, stride = self.stride
         cdef SegmentPotentials p
+        cdef bint spans = weight != 0.0 and self.false_cost.shape[0] > 0
         cdef const double* start = b.theta + self.end_place
+        self.take_potentials(b)
+        if spans:
+            self.add_segments(b, loss, weight)
+        elif weight != 0.0:
+            self.add_tokens(b, loss, weight)
         for k in range(self.n_states):
-            self.before[k] = 0.0
             self.opening[k] += start[k]
-            self.closing[(b.n - 1) * self.stride + k] += start[self.n_states + k]
+            self.closing[(b.n - 1) * stride + k] += start[self.n_states + k]
         for t in range(b.n):
             for k in range(self.n_states):
-                e = t * self.stride + k
-                self.opening[e] -= self.before[k]
-                self.before[k] += self.inside[e]
-                self.closing[e] += self.before[k]
-        p.n_tokens, p.n_states = b.n, self.n_states
-        p.max_length = min(self.max_length, b.n)
-        p.opening, p.closing = &self.opening[0], &self.closing[0]
-        p.lengths, p.transitions = &self.lengths[0], b.theta
-        p.whole = &self.apart[0] if self.n_whole or self.forbids else NULL
-        p.bonus_state = p.bonus_length = NULL
-        p.bonus = NULL
-        if has_bonus:
+                e = t * stride + k
+                if t:
+                    self.opening[e] -= self.inside[e - stride]
+                    self.inside[e] += self.inside[e - stride]
+                self.closing[e] += self.inside[e]
+        p = SegmentPotentials(
+            b.n, self.n_states, min(self.max_length, b.n), &self.opening[0], &self.closing[0],
+            &self.lengths[0], NULL, b.theta, NULL, NULL, NULL
+        )
+        if self.n_whole or self.forbids:
+            p.whole = &self.apart[0]
+        if spans:
             p.bonus_state, p.bonus_length = &self.bonus_state[0], &self.bonus_length[0]
             p.bonus = &self.bonus[0]
         return p
@@ -225,15 +230,7 @@ cdef class SegmentStructure(Structure):
     cdef int best(
         self, const Block* b, NodeLoss loss, double weight, int32_t* code
     ) except -1 nogil:
-        cdef bint spans = weight != 0.0 and self.false_cost.shape[0] > 0
-        cdef SegmentPotentials p
-        self.take_potentials(b)
-        if spans:
-            self.add_segments(b, loss, weight)
-        elif weight != 0.0:
-            self.add_tokens(b, loss, weight)
-        p = self.potentials(b, spans)
-        self.oracle.decode(p, code)
+        self.oracle.decode(self.potentials(b, loss, weight), code)
         return 0
 
     def prepare_k_best(self, Py_ssize_t k):
@@ -244,16 +241,10 @@ cdef class SegmentStructure(Structure):
     cdef Py_ssize_t k_best(
         self, const Block* b, Py_ssize_t k, int32_t* codes, double* scores
     ) except -1 nogil:
-        cdef SegmentPotentials p
-        self.take_potentials(b)
-        p = self.potentials(b, False)
-        return self.oracle.k_best(p, k, codes, scores)
+        return self.oracle.k_best(self.potentials(b, None, 0.0), k, codes, scores)
 
     cdef int max_marginals(self, const Block* b, double* out) except -1 nogil:
-        cdef SegmentPotentials p
-        self.take_potentials(b)
-        p = self.potentials(b, False)
-        self.oracle.max_marginals(p, self.stride, out)
+        self.oracle.max_marginals(self.potentials(b, None, 0.0), self.stride, out)
         return 0
 
     cdef bint knows(self, const Block* b, const int32_t* code) noexcept nogil:

@@ -4,32 +4,7 @@
 from libc.stdint cimport int32_t
 from libcpp.vector cimport vector
 
-# One step of a recursion: out[b] = node[b] + max over a, or the log of the sum of exponentials, of
-# value[a] + table[a, b].
-ctypedef void (*Step)(
-    const double* value, const double* table, Py_ssize_t n_states, const double* node, double* out
-) noexcept nogil
-
 cdef extern from "viterbi.hpp" namespace "sskit":
-    # that of maxima
-    void viterbi_step(
-        const double* value, const double* transition, Py_ssize_t n_states, const double* node,
-        double* out
-    ) noexcept nogil
-
-    # out = table transposed, both (n_states, padded(n_states)); the padding of out is zero
-    void transpose_padded(const double* table, Py_ssize_t n_states, double* out) noexcept nogil
-
-    # the place of the first largest of n numbers
-    Py_ssize_t first_largest(const double* x, Py_ssize_t n) noexcept nogil
-
-    # the k best answers of a programme G (see k_best.hpp)
-    cdef cppclass LazyLists[G]:
-        Py_ssize_t decode(
-            G& of, Py_ssize_t n_lists, Py_ssize_t answer, Py_ssize_t k, Py_ssize_t n_out,
-            int32_t* out, double* scores
-        ) except + nogil
-
     # A chain of n_nodes >= 1 nodes, of the first order or, with triples, of the second, whose table
     # is that of `triple_table`.
     cdef cppclass Chain:

@@ -14,27 +14,6 @@ from sskit.core.lanes cimport LANES, padded
 from sskit.oracles.chain.second_order cimport triple_room, triple_table
 
 
-def make_triple_table(triples):
-    """Return the table that compiled code takes of checked potentials of triples.
-
-    Parameters
-    ----------
-    triples : ndarray of shape (n_states, n_states, n_states), float64
-        Potentials.
-
-    Returns
-    -------
-    table : ndarray of shape (triple_room,)
-        Rows with room for whole vectors, and the least and the largest number of each.
-    """
-    cdef Py_ssize_t n_states = triples.shape[0]
-    cdef double[::1] out = np.zeros(triple_room(n_states))
-    cdef const double[::1] weights = np.concatenate([np.ravel(triples), np.zeros(LANES)])
-    with nogil:
-        triple_table(&weights[0], n_states, &out[0])
-    return np.asarray(out)
-
-
 cdef class PaddedChain:
     """Potentials of a chain as compiled code takes them, which are not checked.
 
@@ -44,8 +23,8 @@ cdef class PaddedChain:
         Potentials of the nodes.
     transitions : ndarray of shape (n_states, n_states) or (n_nodes - 1, n_states, n_states)
         Potentials of the transitions, of all or of each.
-    triples : ndarray, default=None
-        Those of three states in a row, from `make_triple_table`; None: the order is one.
+    triples : ndarray of shape (n_states, n_states, n_states), default=None
+        Those of three states in a row; None: the order is one.
     """
 
     cdef Py_ssize_t n_nodes
@@ -53,30 +32,29 @@ cdef class PaddedChain:
     cdef Py_ssize_t stride
     cdef const double[:, ::1] nodes
     cdef const double[:, ::1] pairs          # tables one after the other
-    cdef const double[::1] triples
+    cdef vector[double] triples              # their `triple_table`
     cdef vector[const double*] steps         # tables, if each transition has its own
     cdef Chain chain
     cdef ChainOracle oracle
 
     def __cinit__(self, nodes, transitions, triples=None):
-        cdef Py_ssize_t t
-        cdef const double** tables_of_steps = NULL
+        cdef Py_ssize_t t, n_states = nodes.shape[1], size = n_states * padded(n_states)
+        cdef const double[::1] weights
         cdef const double* of_three = NULL
-        self.n_nodes, self.n_states = nodes.shape
-        self.stride = padded(self.n_states)
-        tables = transitions.reshape(-1, self.n_states)
-        if not len(tables):  # of one node there may be no table, but memory that is pointed to
-            tables = np.zeros((self.n_states, self.n_states))
-        self.nodes, self.pairs, self.triples = padded_rows(nodes), padded_rows(tables), triples
-        if transitions.ndim == 3:
-            for t in range(self.n_nodes):
-                self.steps.push_back(&self.pairs[0, 0] + t * self.n_states * self.stride)
-            tables_of_steps = self.steps.data()
+        self.n_nodes, self.n_states, self.stride = len(nodes), n_states, padded(n_states)
+        # of one node there may be no table, but memory that is pointed to
+        tables = transitions if transitions.size else np.zeros((n_states, n_states))
+        self.nodes, self.pairs = padded_rows(nodes), padded_rows(tables.reshape(-1, n_states))
+        for t in range(self.n_nodes if transitions.ndim == 3 else 0):
+            self.steps.push_back(&self.pairs[0, 0] + t * size)
         if triples is not None:
-            of_three = &self.triples[0]
+            weights = np.append(triples, np.zeros(LANES))
+            self.triples.resize(triple_room(n_states))
+            triple_table(&weights[0], n_states, self.triples.data())
+            of_three = self.triples.data()
         self.chain = Chain(
-            &self.nodes[0, 0], &self.pairs[0, 0], tables_of_steps, self.n_nodes, self.n_states,
-            of_three
+            &self.nodes[0, 0], &self.pairs[0, 0], self.steps.data() if self.steps.size() else NULL,
+            self.n_nodes, n_states, of_three
         )
 
     def best(self, truth=None, cost=None):
@@ -126,36 +104,37 @@ cdef class PaddedChain:
         Returns
         -------
         log_partition : float
-            log Z; -inf if no labelling is possible, and then all others are arbitrary.
+            log Z.
         marginals : ndarray of shape (n_nodes, n_states)
             Probabilities of the states.
         pairs : ndarray of shape (n_nodes - 1, n_states, n_states)
-            Those of states of neighbours, or none.
+            Those of states of neighbours; only if wanted.
         triples : ndarray of shape (n_nodes - 2, n_states, n_states, n_states)
-            Those of three states in a row, or none.
+            Those of three states in a row; only if wanted.
+
+        Raises
+        ------
+        ValueError
+            If no labelling is allowed.
         """
-        cdef Py_ssize_t K = self.n_states, size = K * self.stride, n_triples = 0
-        if return_triples:
-            n_triples = max(self.n_nodes - 2, 0)
-        marginals = np.empty((self.n_nodes, self.stride))
-        pairs = np.zeros((self.n_nodes - 1 if return_pairs else 0, K, self.stride))
-        triples = np.zeros((n_triples, K, K, self.stride))
-        cdef double[:, ::1] out = marginals
-        cdef double[:, :, ::1] pair_view = pairs
-        cdef double[:, :, :, ::1] triple_view = triples
-        cdef double* pair_out = NULL
-        cdef double* triple_out = NULL
+        cdef Py_ssize_t K = self.n_states, size = K * self.stride
+        shape, n_triples = (K, self.stride), max(self.n_nodes - 2, 0) * return_triples
+        # with a spare table of either kind to point at
+        cdef double[:, ::1] out = np.empty((self.n_nodes, self.stride))
+        cdef double[:, :, ::1] pairs = np.zeros(((self.n_nodes - 1) * return_pairs + 1, *shape))
+        cdef double[:, :, :, ::1] triples = np.zeros((n_triples + 1, K, *shape))
         cdef double log_sum
-        if len(pairs):
-            pair_out = &pair_view[0, 0, 0]
-        if n_triples:
-            triple_out = &triple_view[0, 0, 0, 0]
         with nogil:
             self.oracle.begin(self.chain)
             log_sum = self.oracle.forward(self.chain)
             if log_sum > -INFINITY:
-                self.oracle.backward(&out[0, 0], pair_out, size, triple_out, K * size)
-        found = marginals, pairs, triples
+                self.oracle.backward(
+                    &out[0, 0], &pairs[0, 0, 0] if return_pairs else NULL, size,
+                    &triples[0, 0, 0, 0] if return_triples else NULL, K * size
+                )
+        check_allowed(log_sum > -INFINITY, self.n_nodes)
+        found = [np.asarray(out)] + [np.asarray(pairs)[:-1]] * return_pairs
+        found += [np.asarray(triples)[:-1]] * return_triples
         return log_sum, *(np.ascontiguousarray(some[..., :K]) for some in found)
 
 
@@ -203,8 +182,8 @@ def viterbi(nodes, transitions, *, truth=None, cost=1.0):
     >>> score
     2.0
     """
-    nodes, transitions, _, truth, cost = check_chain(nodes, transitions, truth=truth, cost=cost)
-    return PaddedChain(nodes, transitions).best(truth, cost)
+    *given, truth, cost = check_chain(nodes, transitions, truth=truth, cost=cost)
+    return PaddedChain(*given).best(truth, cost)
 
 
 def viterbi_top_k(nodes, transitions, k):
@@ -421,9 +400,7 @@ def chain_marginals(nodes, transitions, *, start=None, end=None, return_pairs=Fa
     """
     check_switch(return_pairs, "return_pairs")
     given = check_chain(nodes, transitions, start=start, end=end, tables=True)[:2]
-    log_sum, marginals, pairs, _ = PaddedChain(*given).marginals(return_pairs)
-    check_allowed(log_sum > -INFINITY, len(marginals))
-    return (log_sum, marginals, pairs) if return_pairs else (log_sum, marginals)
+    return PaddedChain(*given).marginals(return_pairs)
 
 
 def check_levels(cost):
@@ -573,7 +550,7 @@ def second_order_viterbi(nodes, transitions, triples, *, truth=None, cost=1.0):
     (array([0, 1, 0], dtype=int32), 2.5)
     """
     *given, truth, cost = check_chain(nodes, transitions, triples, truth, cost)
-    return of_second_order(*given).best(truth, cost)
+    return PaddedChain(*given).best(truth, cost)
 
 
 def second_order_top_k(nodes, transitions, triples, k):
@@ -622,7 +599,7 @@ def second_order_top_k(nodes, transitions, triples, k):
     >>> scores
     array([2.5, 2. ])
     """
-    return of_second_order(*check_chain(nodes, transitions, triples)[:3]).top_k(k)
+    return PaddedChain(*check_chain(nodes, transitions, triples)[:3]).top_k(k)
 
 
 def second_order_max_marginals(nodes, transitions, triples):
@@ -658,7 +635,7 @@ def second_order_max_marginals(nodes, transitions, triples):
            [2. , 2.5],
            [2.5, 0.5]])
     """
-    return of_second_order(*check_chain(nodes, transitions, triples)[:3]).max_marginals()
+    return PaddedChain(*check_chain(nodes, transitions, triples)[:3]).max_marginals()
 
 
 def second_order_marginals(
@@ -720,12 +697,5 @@ def second_order_marginals(
     """
     check_switch(return_pairs, "return_pairs")
     check_switch(return_triples, "return_triples")
-    chain = of_second_order(*check_chain(nodes, transitions, triples)[:3])
-    log_sum, marginals, pairs, sums = chain.marginals(return_pairs, return_triples)
-    check_allowed(log_sum > -INFINITY, len(marginals))
-    return log_sum, marginals, *[pairs] * return_pairs, *[sums] * return_triples
-
-
-def of_second_order(nodes, transitions, triples):
-    """Return the `PaddedChain` of checked potentials."""
-    return PaddedChain(nodes, transitions, make_triple_table(triples))
+    chain = PaddedChain(*check_chain(nodes, transitions, triples)[:3])
+    return chain.marginals(return_pairs, return_triples)

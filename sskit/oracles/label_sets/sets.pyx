@@ -177,10 +177,11 @@ cdef class DagClosure(LabelSetOracle):
         return DagClosure(self.edges)
 
 
-cdef class LabelTree:
-    """What labels of a forest add, parents first: by its edges, or as a hierarchy.
+cdef class TreeSets(LabelSetOracle):
+    """The best set where the edges form a forest, or of a hierarchy that is one, by max-sum.
 
-    A label at place k scores lift[k] more where its parent is there, and `low` more where not.
+    A label at place k, parents first, scores lift[k] more where its parent is there, and `low` more
+    where not. Of several best sets of a hierarchy the smallest.
 
     Parameters
     ----------
@@ -195,8 +196,11 @@ cdef class LabelTree:
     cdef const int32_t* parent          # (n_labels,) earlier place of its parent; -1: a root
     cdef double low
     cdef Scratch[double] lift
+    # (n_labels,) by place: of a label over its absence, with the subtree below
+    cdef Scratch[double] gain
 
-    def __cinit__(self, parents=None):
+    def __cinit__(self, parents=None, *others):
+        self.exact = self.lock_free = True
         self.parents = parents
         if parents is not None:
             order = parents_first(parents)
@@ -220,54 +224,34 @@ cdef class LabelTree:
                 self.lift[k] = s.pair[e] if e >= 0 else 0.0
         return 0
 
-
-cdef class TreeSets(LabelSetOracle):
-    """The best set where the edges form a forest, or of a hierarchy that is one, by max-sum.
-
-    Of several best sets of a hierarchy the smallest.
-
-    Parameters
-    ----------
-    parents : ndarray of shape (n_labels,), int32, default=None
-        As `LabelTree` takes them.
-    """
-
-    cdef LabelTree tree
-    # (n_labels,) by place: of a label over its absence, with the subtree below
-    cdef Scratch[double] gain
-
-    def __cinit__(self, parents=None, *others):
-        self.exact = self.lock_free = True
-        self.tree = LabelTree(parents)
-
     cdef int find(self, const SetScores* s, int32_t* code) except -1 nogil:
         cdef Py_ssize_t k, n_labels = s.n_labels
         cdef int32_t parent
-        cdef double alone, low = self.tree.low
+        cdef double alone, low = self.low
         cdef double* gain
         cdef double* lift
-        self.tree.arrange(s)
+        self.arrange(s)
         self.gain.resize(n_labels)
-        gain, lift = self.gain.data(), self.tree.lift.data()
+        gain, lift = self.gain.data(), self.lift.data()
         for k in range(n_labels):
-            gain[k] = s.label[self.tree.order[k]]
+            gain[k] = s.label[self.order[k]]
         # a subtree scores max(0, gain + low) without the parent, max(0, gain + lift) with it; where
         # low is -inf, gain may have overflown
         for k in range(n_labels - 1, -1, -1):
-            parent = self.tree.parent[k]
+            parent = self.parent[k]
             if parent >= 0:
                 alone = max(gain[k], 0.0) if low == 0.0 else 0.0
                 gain[parent] += max(gain[k] + lift[k], 0.0) - alone
         for k in range(n_labels):
-            parent = self.tree.parent[k]
+            parent = self.parent[k]
             if parent >= 0:
-                gain[k] += lift[k] if code[self.tree.order[parent]] else low
-            code[self.tree.order[k]] = ONE if gain[k] > 0.0 else 0
+                gain[k] += lift[k] if code[self.order[parent]] else low
+            code[self.order[k]] = ONE if gain[k] > 0.0 else 0
         write_pairs(s, code)
         return 0
 
     cpdef LabelSetOracle fork(self):
-        return TreeSets(self.tree.parents)
+        return TreeSets(self.parents)
 
 
 cdef class RoofDuality(LabelSetOracle):
@@ -401,7 +385,7 @@ cdef class CountedSlack(TreeSets):
     Parameters
     ----------
     parents : ndarray of shape (n_labels,), int32, or None
-        As `LabelTree` takes them.
+        As `TreeSets` takes them.
     levels : ndarray of shape (n_labels,), int32
         Loss of a wrong label, in units, not negative.
     unit : float
@@ -438,9 +422,9 @@ cdef class CountedSlack(TreeSets):
         cdef int32_t v, level, parent
         cdef double less
         cdef double* row
-        self.tree.arrange(s)
+        self.arrange(s)
         for k in range(n_labels):
-            v = self.tree.order[k]
+            v = self.order[k]
             self.reach[k] = level = self.levels[v]
             for has in range(2):
                 row = &self.value[(2 * k + has) * self.stride]
@@ -462,14 +446,14 @@ cdef class CountedSlack(TreeSets):
 
     # the place of the parent, for roots that of the root of all
     cdef int32_t above(self, Py_ssize_t k) noexcept nogil:
-        return self.tree.parent[k] if self.tree.parent[k] >= 0 else <int32_t>self.levels.shape[0]
+        return self.parent[k] if self.parent[k] >= 0 else <int32_t>self.levels.shape[0]
 
     # best score of the part at place k with this loss, its label being there, for a state of its
     # parent
     cdef double present(self, Py_ssize_t k, Py_ssize_t s, Py_ssize_t e) noexcept nogil:
         cdef double more = 0.0
-        if self.tree.parent[k] >= 0:
-            more = self.tree.lift[k] if s else self.tree.low
+        if self.parent[k] >= 0:
+            more = self.lift[k] if s else self.low
         return self.value[(2 * k + 1) * self.stride + e] + more
 
     # whether the label is there or not
@@ -510,10 +494,10 @@ cdef class CountedSlack(TreeSets):
             self.units[parent] -= <int32_t>share
             self.units[k] = <int32_t>share
             self.state[k] = self.present(k, s, share) > self.value[2 * k * self.stride + share]
-            code[self.tree.order[k]] = ONE * self.state[k]
+            code[self.order[k]] = ONE * self.state[k]
 
     cpdef LabelSetOracle fork(self):
-        return CountedSlack(self.tree.parents, self.levels, self.unit)
+        return CountedSlack(self.parents, self.levels, self.unit)
 
 
 def find_label_set(LabelSetOracle oracle, gains, edges, pairwise):

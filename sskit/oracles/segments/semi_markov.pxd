@@ -6,7 +6,7 @@ cdef extern from "semi_markov.hpp" namespace "sskit":
     # a labelling the sum over its segments and the transitions between these. Rows have
     # padded(n_states) columns; -inf forbids. A score of each token is told by its running sums:
     # taken away by opening, added by closing.
-    cdef cppclass SegmentPotentials:
+    struct SegmentPotentials:
         Py_ssize_t n_tokens
         Py_ssize_t n_states
         Py_ssize_t max_length

@@ -40,25 +40,37 @@ cdef class PackedSegments:
 
     def __cinit__(self, tokens, transitions, lengths, first=None, last=None, start=None, end=None,
                   whole=None):
-        given = check_segments(tokens, transitions, lengths, first, last, start, end, whole)
-        tokens, transitions, lengths, first, last, start, end, whole = given
-        self.n_tokens, self.n_states = tokens.shape
+        tokens = as_floats(tokens, "tokens")
+        if tokens.ndim != 2 or 0 in tokens.shape:
+            raise ValueError(
+                f"tokens must have shape (n_tokens, n_states), both at least 1, got {tokens.shape}"
+            )
+        check_table(tokens, "tokens", finite=True)
+        self.n_tokens, self.n_states = n_tokens, n_states = tokens.shape
+        lengths = as_floats(lengths, "lengths")
+        if lengths.ndim != 2 or len(lengths) != n_states or lengths.shape[1] == 0:
+            raise ValueError(
+                f"lengths must have shape ({n_states}, max_length), max_length at least 1, got "
+                f"{lengths.shape}"
+            )
+        lengths = checked(lengths, "lengths", lengths.shape)
+        transitions = checked(transitions, "transitions", (n_states, n_states))
+        sums = np.cumsum(np.concatenate([np.zeros((1, n_states)), tokens]), axis=0)
+        opening = checked(first, "first", tokens.shape) - sums[:n_tokens]
+        closing = checked(last, "last", tokens.shape) + sums[1:]
+        opening[0] += checked(start, "start", (n_states,))
+        closing[-1] += checked(end, "end", (n_states,))
         # no segment is longer than the sequence
-        self.max_length = min(lengths.shape[1], self.n_tokens)
-        self.p.n_tokens, self.p.n_states = self.n_tokens, self.n_states
-        self.p.max_length, self.arrays = self.max_length, []
-        sums = np.cumsum(np.concatenate([np.zeros((1, self.n_states)), tokens]), axis=0)
-        opening, closing = first - sums[: self.n_tokens], last + sums[1:]
-        opening[0] += start
-        closing[-1] += end
-        self.p.opening, self.p.closing = self.keep(opening), self.keep(closing)
-        self.p.lengths = self.keep(lengths.T[: self.max_length])
-        self.p.transitions = self.keep(transitions)
-        self.p.whole = NULL
+        self.max_length, self.arrays = min(lengths.shape[1], n_tokens), []
+        cdef const double* of_segments = NULL
         if whole is not None:
-            self.p.whole = self.keep(whole[:, : self.max_length].reshape(-1, self.n_states))
-        self.p.bonus_state = self.p.bonus_length = NULL
-        self.p.bonus = NULL
+            whole = checked(whole, "whole", (n_tokens, lengths.shape[1], n_states))
+            of_segments = self.keep(whole[:, : self.max_length].reshape(-1, n_states))
+        self.p = SegmentPotentials(
+            n_tokens, n_states, self.max_length, self.keep(opening), self.keep(closing),
+            self.keep(lengths.T[: self.max_length]), of_segments, self.keep(transitions), NULL,
+            NULL, NULL
+        )
 
     cdef const double* keep(self, rows) except NULL:
         cdef const double[:, ::1] kept = padded_rows(rows)
@@ -307,50 +319,6 @@ def segment_marginals(tokens, transitions, lengths, *, first=None, last=None, st
     whole_table = np.zeros((n_tokens, n_lengths, n_states))
     whole_table[:, : packed.max_length] = segments
     return log_partition, marginals, whole_table
-
-
-def check_segments(tokens, transitions, lengths, first, last, start, end, whole):
-    """Return scores of the segments of a sequence as float64 arrays, checked.
-
-    Parameters
-    ----------
-    tokens, transitions, lengths, first, last, start, end, whole : array-like or None
-        As for `sskit.oracles.segment_max_sum`.
-
-    Returns
-    -------
-    scores : tuple of ndarray
-        As given, zeros for None; but `whole` stays None.
-
-    Raises
-    ------
-    ValueError
-        Naming the first entry that is wrong.
-    """
-    tokens = as_floats(tokens, "tokens")
-    if tokens.ndim != 2 or 0 in tokens.shape:
-        raise ValueError(
-            f"tokens must have shape (n_tokens, n_states), both at least 1, got {tokens.shape}"
-        )
-    check_table(tokens, "tokens", finite=True)
-    n_tokens, n_states = tokens.shape
-    lengths = as_floats(lengths, "lengths")
-    if lengths.ndim != 2 or len(lengths) != n_states or lengths.shape[1] == 0:
-        raise ValueError(
-            f"lengths must have shape ({n_states}, max_length), max_length at least 1, got "
-            f"{lengths.shape}"
-        )
-    lengths = checked(lengths, "lengths", lengths.shape)
-    transitions = checked(transitions, "transitions", (n_states, n_states))
-    first, last = (
-        checked(scores, name, tokens.shape) for scores, name in ((first, "first"), (last, "last"))
-    )
-    start, end = (
-        checked(scores, name, (n_states,)) for scores, name in ((start, "start"), (end, "end"))
-    )
-    if whole is not None:
-        whole = checked(whole, "whole", (n_tokens, lengths.shape[1], n_states))
-    return tokens, transitions, lengths, first, last, start, end, whole
 
 
 def checked(scores, name, shape):

@@ -50,7 +50,6 @@ COLD = {
         "solvers.block_coordinate.eviction",
         "solvers.common.snapshot",
         "solvers.oracle_calls.answers",
-        "solvers.oracle_calls.exact_pass",
         "solvers.oracle_calls.pool",
         "solvers.oracle_calls.vertices",
         "solvers.sharded.rounds",

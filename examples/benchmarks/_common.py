@@ -23,7 +23,7 @@ from sskit.core.regularizer import Regularizer
 from sskit.inputs.ragged import stack_labels, stack_sequences
 from sskit.models.chain.model import ChainModel, token_costs
 from sskit.preprocessing import TokenTransformer
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.oracle_calls.pool import make_pool
 
 COLUMNS = ("passes", "calls", "seconds", "primal", "dual", "gap")
 
@@ -148,7 +148,7 @@ def trace(problem, lam, solver, seed, *, seconds, target=0.0, passes=100_000):
         In the order of COLUMNS. Calls are those of the oracle, divided by the number of blocks.
     """
     regularizer = Regularizer(lam, problem.n_weights)
-    charged, free = Evaluator(problem), Evaluator(problem)
+    charged, free = make_pool(problem), make_pool(problem)
     start = time.process_time()
     hinges = charged.hinges(regularizer.padded(np.zeros(problem.n_weights)))
     gaps = np.asarray(problem.block_weight) * hinges

@@ -19,7 +19,7 @@ from sskit.core.regularizer import Regularizer
 from sskit.metrics import span_f1_score
 from sskit.preprocessing import TokenTransformer
 from sskit.solvers import BCFW
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.oracle_calls.pool import make_pool
 
 PAIR = "w[-1]|w[0]"
 N_PASSES = 20
@@ -52,7 +52,7 @@ def start(X, y):
     tagger = SequenceTagger()
     task = tagger._make_task(X, y, None)
     problem, regularizer = task.problem, Regularizer(task.default_lam, task.problem.n_weights)
-    hinges = Evaluator(problem).hinges(regularizer.padded(np.zeros(problem.n_weights)))
+    hinges = make_pool(problem).hinges(regularizer.padded(np.zeros(problem.n_weights)))
     gaps = np.asarray(problem.block_weight) * hinges
     solver = BCFW().resolved(problem, False)
     return solver.start(problem, regularizer, np.random.RandomState(0), gaps)

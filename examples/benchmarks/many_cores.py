@@ -26,7 +26,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sskit import SegmentationModel, SequenceTagger, TreeTagger
 from sskit.core.regularizer import Regularizer
 from sskit.solvers import BCFW
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.oracle_calls.pool import make_pool
 from sskit.utils import RaggedArray
 
 COUNTED = 4, 8
@@ -166,7 +166,7 @@ def count(name, problem, lam, tol):
     w = Regularizer(lam, problem.n_weights).padded(np.ones(problem.n_weights))
     passes = []
     for n_jobs in (1, 2):
-        evaluator = Evaluator(problem, n_jobs)
+        evaluator = make_pool(problem, n_jobs)
         passes.append(lambda evaluator=evaluator: evaluator.hinges(w))
     line(name, "pass", alternately(passes, arguments.rounds))
     alone = None

@@ -31,7 +31,7 @@ from sskit.models.chain.model import ChainModel, default_lam, token_scale
 from sskit.preprocessing import TokenTransformer
 from sskit.solvers import BCFW, GDMM
 from sskit.solvers.dual_decomposition import gdmm
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.oracle_calls.pool import make_pool
 
 LAMS = (1.0, 0.1, 0.01, 0.001)
 
@@ -250,7 +250,7 @@ def scaling(n_train=40):
             seconds, looks = (time.process_time() - began) / 4, (run.sweep.n_looks - looks) / 4
             found.setdefault(name, []).append((n_states, seconds, looks))
             print(f"{n_states:5d} {name:20s} {seconds:8.4f} s {looks:12.0f} looks", flush=True)
-        evaluator, w = Evaluator(problem, 1), regularizer.padded(run.weights())
+        evaluator, w = make_pool(problem, 1), regularizer.padded(run.weights())
         began = time.process_time()
         evaluator.hinges(w)
         seconds = time.process_time() - began
@@ -278,7 +278,7 @@ def optima(path=None):
         print(f"lam {lam:g}: optimum in [{best.dual:.7f}, {best.primal:.7f}], {seconds:.1f} s")
         regularizer = Regularizer(lam, problem.n_weights)
         run = GDMM().start(problem, regularizer, np.random.RandomState(0))
-        spent, rows, evaluator = 0.0, [], Evaluator(problem, 1)
+        spent, rows, evaluator = 0.0, [], make_pool(problem, 1)
         while not rows or (rows[-1][1] > 1e-4 and spent < 100.0):
             began = time.process_time()
             for _ in range(5):

@@ -30,7 +30,7 @@ from sskit.estimators.label_sets.base import default_lam, row_scale
 from sskit.models.label_sets.label_graph import label_edges, label_shares
 from sskit.models.label_sets.model import PairwiseModel
 from sskit.solvers import BCFW, GDMM
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.oracle_calls.pool import make_pool
 
 LOADERS = {"bibtex": load_bibtex, "delicious": load_delicious, "rcv1": load_rcv1_topics}
 N_TEST, MANY = 500, 500
@@ -91,7 +91,7 @@ def curve(name, solver, data, test, edges, seconds):
             size += f", {run.sweep.n_bytes / len(Y) / 1e3:.1f} kB a row"
         print(f"{name:12s} %4d %9.2f s  F1 %.4f  accuracy %.4f  {size}" % rows[-1], flush=True)
     if Y.shape[1] <= MANY:
-        known = run.certify(Evaluator(problem, 1))
+        known = run.certify(make_pool(problem, 1))
         print(f"{name:12s} primal {known.primal:.5g}, dual {known.dual:.5g}", flush=True)
     return rows
 

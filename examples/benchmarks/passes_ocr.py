@@ -17,9 +17,9 @@ from sskit.core.sampler import PermutationSampler
 from sskit.inputs.ragged import RaggedArray, stack_labels, stack_sequences
 from sskit.models.chain.model import ChainModel
 from sskit.solvers.block_coordinate.plain_pass import PlainVisitor
-from sskit.solvers.common.averaging import Averager, WeightedAverager
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.common.averaging import Averager
 from sskit.solvers.oracle_calls.minibatch import run_pass
+from sskit.solvers.oracle_calls.pool import make_pool
 
 
 class Bench:
@@ -36,11 +36,11 @@ class Bench:
         self.regularizer = Regularizer(lam, self.problem.n_weights)
         self.sampler = PermutationSampler(self.n, np.random.RandomState(0))
         d = self.problem.n_weights
-        self.averager = WeightedAverager(d) if averaging else Averager()
+        self.averager = Averager(d, n_phases=int(averaging))
         self.visitor = PlainVisitor(
             self.problem, self.dual, self.regularizer, self.averager, *np.zeros((2, self.n))
         )
-        self.evaluator = Evaluator(self.problem)
+        self.evaluator = make_pool(self.problem)
         for _ in range(warm_passes):
             self.steps()
 

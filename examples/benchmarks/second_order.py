@@ -24,7 +24,7 @@ from sskit.metrics import span_f1_score
 from sskit.models.chain.model import ChainModel
 from sskit.preprocessing import TokenTransformer
 from sskit.solvers import BCFW
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.oracle_calls.pool import make_pool
 
 ORDERS = (1, 2)
 
@@ -50,7 +50,7 @@ def pass_seconds(X, y, lam, n_passes=5):
         c = block_weights(len(stacked))
         problem = bound.bind(stacked, labels, np.ones(len(labels)), c)
         regularizer = Regularizer(lam, problem.n_weights)
-        hinges = Evaluator(problem).hinges(regularizer.padded(np.zeros(problem.n_weights)))
+        hinges = make_pool(problem).hinges(regularizer.padded(np.zeros(problem.n_weights)))
         solver = BCFW(steps="fw", cache=False)
         run = solver.start(problem, regularizer, np.random.RandomState(0), c * hinges)
         run.run_pass()  # the first one, at weights of zero, is another

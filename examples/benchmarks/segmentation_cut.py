@@ -16,7 +16,7 @@ from sskit.core.problem import block_weights
 from sskit.inputs.graphs import check_graphs
 from sskit.models.graph.model import AttractiveModel
 from sskit.oracles import expansion, graph_max_marginals, graphcut
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.oracle_calls.pool import make_pool
 
 
 def microseconds(functions, repeats=1000):
@@ -57,7 +57,7 @@ def compare(n_nodes, rng):
         np.ones(n_graphs * n_nodes, dtype=bool),
         block_weights(n_graphs),
     )
-    evaluator = Evaluator(problem)
+    evaluator = make_pool(problem)
     w = np.concatenate([model.layout.join({"coef": np.eye(2), "pairwise": [1.0]}), np.zeros(8)])
     many = rng.normal(size=(n_nodes, 9))
     functions = {

@@ -22,7 +22,7 @@ from sskit.inputs.graphs import check_graphs
 from sskit.inputs.masks import node_targets
 from sskit.models.graph.model import AttractiveModel
 from sskit.solvers import BCFW, MultiPlane
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.oracle_calls.pool import make_pool
 
 PLAIN = {"steps": "fw", "cache": False, "stored_passes": 0}
 SOLVERS = {
@@ -50,7 +50,7 @@ def oracle_seconds(model):
         batch, labels, labelled.astype(float), labelled, block_weights(len(X))
     )
     w = np.concatenate([graph_model.weights(model.coef_, model.pairwise_), np.zeros(8)])
-    evaluator, best = Evaluator(problem), float("inf")
+    evaluator, best = make_pool(problem), float("inf")
     for _ in range(10):
         start = time.process_time()
         evaluator.hinges(w)

@@ -22,7 +22,7 @@ from _data import load_yeast
 from sskit import MultilabelPairwise, SlackRescaling
 from sskit.core.regularizer import Regularizer
 from sskit.solvers import BCFW, CuttingPlane, Subgradient
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.oracle_calls.pool import make_pool
 
 SOLVERS = {"bcfw": BCFW(), "subgradient": Subgradient(), "cutting_plane": CuttingPlane()}
 SEARCHES = ("exact", "angular", "bisecting")
@@ -41,7 +41,7 @@ class Yeast:
         task = model._make_task(data.data[rows], data.target[rows], None)
         self.margin, self.lam, self.n_rows = task.problem, task.default_lam, n_rows
         exact = SlackRescaling("exact").wrap(self.margin)
-        self.evaluator = Evaluator(exact)
+        self.evaluator = make_pool(exact)
         self.unit = self.primal(np.zeros(exact.n_weights))
         solution = BCFW().solve(exact, self.regularizer(), tol=1e-3, max_iter=2000, random_state=0)
         self.bound, self.certificate = solution.dual, solution.gap / self.unit

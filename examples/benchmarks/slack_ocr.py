@@ -14,7 +14,7 @@ from _common import alternate, chain_problem, ocr
 from sklearn.exceptions import ConvergenceWarning
 
 from sskit import SequenceTagger, SlackRescaling
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.oracle_calls.pool import make_pool
 
 LAMS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0003)
 SEARCHES = ("exact", "angular", "bisecting")
@@ -53,13 +53,13 @@ def searches(X, y):
         [tagger.coef_.T.ravel(), tagger.transitions_.ravel(), tagger.start_, tagger.end_]
     )
     w = np.concatenate([w, np.zeros(16)])
-    best = Evaluator(SlackRescaling("exact").wrap(margin)).hinges(w)
-    plain = Evaluator(margin)
+    best = make_pool(SlackRescaling("exact").wrap(margin)).hinges(w)
+    plain = make_pool(margin)
     print("oracle        microseconds  times  queries   found  violated")
     for name in SEARCHES:
         rescaling = SlackRescaling(name)
         wrapped = rescaling.wrap(margin)
-        evaluator = Evaluator(wrapped)
+        evaluator = make_pool(wrapped)
         found = evaluator.hinges(w)  # from nothing; later ones begin with these answers
         queries = wrapped.n_queries(0) / len(X)
         share = np.mean(found >= best * (1 - 1e-9))
@@ -80,7 +80,7 @@ def searches(X, y):
 
 def fresh(rescaling, margin, w):
     """Ask all oracles of a problem that has not been asked before."""
-    Evaluator(rescaling.wrap(margin)).hinges(w)
+    make_pool(rescaling.wrap(margin)).hinges(w)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from many_labels import bind
 from sskit.core.regularizer import Regularizer
 from sskit.inputs.ragged import stack_sequences
 from sskit.solvers import BCFW, GDMM, SoftBCFW
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.oracle_calls.pool import make_pool
 
 N_TEST = 40
 SOLVERS = {
@@ -33,7 +33,7 @@ def main(n_characters=300, n_train=100, n_passes=20):
     X, y, n_states = numbered(*made(n_train + N_TEST, n_characters), n_train)
     model, problem, lam = bind(X[:n_train], y[:n_train], n_states)
     stacked, truth = stack_sequences(X[n_train:]), np.concatenate(y[n_train:])
-    evaluator = Evaluator(problem, 1)
+    evaluator = make_pool(problem, 1)
     unit = np.mean([len(labels) for labels in y[:n_train]])
     print(f"{n_states} labels, {sum(map(len, y[:n_train]))} tokens", flush=True)
     for name, solver in SOLVERS.items():

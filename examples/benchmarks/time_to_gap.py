@@ -25,7 +25,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sskit import SequenceTagger
 from sskit.core.regularizer import Regularizer
 from sskit.solvers import BCFW, MultiPlane
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.oracle_calls.pool import make_pool
 
 # lam, and the certified optimum of P
 SETS = {"large": (0.001, 0.302881), "small": (1 / 626, 0.0490815)}
@@ -49,7 +49,7 @@ class ExactPass:
     def __init__(self, X, y, lam):
         self.problem = chain_problem(X, y)
         self.regularizer = Regularizer(lam, self.problem.n_weights)
-        self.evaluator = Evaluator(self.problem)
+        self.evaluator = make_pool(self.problem)
         self.run = BCFW().start(self.problem, self.regularizer, np.random.RandomState(0))
         for _ in range(10):
             self.run.run_pass()

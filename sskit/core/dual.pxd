@@ -52,9 +52,6 @@ cdef class DualState:
     cdef int32_t[::1] index
     cdef double[::1] value
 
-    # ValueError unless this is a dual point of the problem, by its sizes
-    cdef int match(self, Problem problem) except -1
-
     # hint: block i will be visited soon (its arrays), or a little later (where they are)
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil
     cdef void prefetch_block(self, Py_ssize_t i) noexcept nogil
@@ -89,7 +86,7 @@ cdef class DualState:
     cdef int add_plane(
         self, Py_ssize_t i, Py_ssize_t p, Direction delta, double scale
     ) except -1 nogil
-    cdef int add_mixes(self, Problem problem, double lam, double* v) except -1 nogil
+    cdef int add_mixes(self, double lam, double* v) except -1 nogil
     cdef void shrink(self, Block* block, double ratio) noexcept nogil
     # forget all stored planes with their weights
     cdef void clear(self, Py_ssize_t i) noexcept nogil

@@ -100,11 +100,6 @@ cdef class DualState:
                 free(self.blocks[i].gram)
             free(self.blocks)
 
-    cdef int match(self, Problem problem) except -1:
-        check_equal(self.n_blocks, problem.n_blocks, "the number of blocks")
-        check_equal(self.problem.max_code_length, problem.max_code_length, "the length of codes")
-        return check_equal(self.max_statistics, problem.max_statistics, "the number of statistics")
-
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
         cdef Block* block = &self.blocks[i]
         prefetch_memory(block.index, block.n * sizeof(int32_t))
@@ -282,22 +277,21 @@ cdef class DualState:
                     self.evict(i, self.blocks[i].n_planes - 1)
 
     # v += sum of c_i / lam B_i q_i
-    cdef int add_mixes(self, Problem problem, double lam, double* v) except -1 nogil:
+    cdef int add_mixes(self, double lam, double* v) except -1 nogil:
         cdef Py_ssize_t i
         for i in range(self.n_blocks):
             self.scratch.clear()
             self.add_to(i, self.scratch, 1.0)
-            problem.scatter(i, self.scratch, problem.block_weight[i] / lam, v)
+            self.problem.scatter(i, self.scratch, self.problem.block_weight[i] / lam, v)
         return 0
 
-    def rebuild(self, Problem problem, Regularizer regularizer, Stop stop=None):
+    def rebuild(self, Regularizer regularizer, Stop stop=None):
         """Sum v anew from the dual variables, to undo the drift of many small moves.
 
         If the problem fails in between, v is zero; if the stop is due before the end, v stays as
         it is and CutShort is raised.
         """
-        self.match(problem)
-        regularizer.match(problem)
+        cdef Problem problem = self.problem
         cdef double* v = &regularizer.v[0]
         vector = np.asarray(regularizer.v)
         # only the sums of kernel spaces are cut short
@@ -309,7 +303,7 @@ cdef class DualState:
             if regularizer.prior is not None:
                 vector[: problem.n_weights] = regularizer.prior
             with nogil:
-                self.add_mixes(problem, regularizer.lam, v)
+                self.add_mixes(regularizer.lam, v)
                 problem.space.end_sum(v, stop)
         except BaseException as error:
             problem.space.abort_sum(v, problem.n_weights)
@@ -319,22 +313,19 @@ cdef class DualState:
         finally:
             regularizer.refresh()
 
-    def add_sum(self, Problem problem, double lam, double[::1] v):
+    def add_sum(self, double lam, double[::1] v):
         """Add what the blocks add to a dual sum, c_i / lam B_i q_i each; not in a kernel space.
 
         Parameters
         ----------
-        problem : Problem
-            Of this dual point; its blocks may be some of those that the weights c_i are of.
         lam : float
             Regularisation strength.
         v : ndarray of shape (n_weights + LANES,)
             The sum, which grows.
         """
-        self.match(problem)
-        problem.check_weights(v.shape[0], "v")
+        self.problem.check_weights(v.shape[0], "v")
         with nogil:
-            self.add_mixes(problem, lam, &v[0])
+            self.add_mixes(lam, &v[0])
 
     def n_support_planes(self):
         """Return the number of planes with weight, those of the truth aside.
@@ -356,7 +347,7 @@ cdef class DualState:
         """Return the losses of the mixes, shape (n_blocks,)."""
         return np.array([self.loss(i) for i in range(self.n_blocks)])
 
-    def keep_shares(self, Problem problem, const double[::1] shares):
+    def keep_shares(self, const double[::1] shares):
         """Let the planes of block i keep shares[i] <= 1 of their weights; the truth gets the rest.
 
         Dual feasible since psi = 0 and loss = 0 at the truth: the mix and its loss shrink by
@@ -364,7 +355,6 @@ cdef class DualState:
         """
         cdef Py_ssize_t i, p, truth
         cdef Block* block
-        self.match(problem)
         check_equal(shares.shape[0], self.n_blocks, "the number of shares")
         with nogil:
             for i in range(self.n_blocks):
@@ -390,7 +380,7 @@ cdef class DualState:
             block.gram[e] *= ratio
             block.gram[e * block.plane_capacity] *= ratio
 
-    def change_lam(self, Problem problem, Regularizer regularizer, double lam):
+    def change_lam(self, Regularizer regularizer, double lam):
         """Move to another lam, dual feasible.
 
         A smaller lam keeps v and w: all planes but the truth keep the share rho = lam_new /
@@ -403,4 +393,4 @@ cdef class DualState:
             regularizer.rescale(lam)
             return
         regularizer.change_lam(lam)
-        self.keep_shares(problem, np.full(self.n_blocks, rho))
+        self.keep_shares(np.full(self.n_blocks, rho))

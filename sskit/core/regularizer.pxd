@@ -25,8 +25,6 @@ cdef class Regularizer:
     ) except -1 nogil
     # make all of w the image of v
     cdef void refresh(self) noexcept nogil
-    # ValueError unless the weights are those of this problem, by their number
-    cdef int match(self, Problem problem) except -1
 
 
 cdef class BoxRegularizer(Regularizer):

@@ -59,9 +59,6 @@ cdef class Regularizer:
         self.v = np.zeros(self.n_weights + LANES)
         self.w = self.v
 
-    cdef int match(self, Problem problem) except -1:
-        return check_equal(self.n_weights, problem.n_weights, "the number of weights")
-
     cdef int move(
         self, Problem problem, Py_ssize_t i, Direction delta, double step
     ) except -1 nogil:

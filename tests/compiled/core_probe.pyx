@@ -51,7 +51,6 @@ cdef class DualProbe(ProblemProbe):
     cdef readonly DualState dual
 
     def __cinit__(self, Problem problem, DualState dual):
-        dual.match(problem)
         self.dual = dual
 
     cdef Py_ssize_t slot(self, Py_ssize_t i, Py_ssize_t p) except? -1:
@@ -141,7 +140,6 @@ cdef class DualProbe(ProblemProbe):
 
     def move(self, Regularizer regularizer, Py_ssize_t i, delta, double step):
         """Move v of a regularizer by step * B_i delta and let w follow."""
-        regularizer.match(self.problem)
         regularizer.move(self.problem, self.block(i), self.direction(delta), step)
         self.delta.clear()
 

@@ -159,7 +159,7 @@ def busy_dual(toy, n_passes=4, lam=LAM):
             slot = probe.insert(i, code, toy.pairs.loss[i][y])
             probe.blend(i, slot, 0.25)
         probe.evict(i, 1)
-    run.dual.rebuild(toy.problem, run.regularizer)
+    run.dual.rebuild(run.regularizer)
     return run.dual, run.regularizer
 
 
@@ -177,7 +177,7 @@ def test_save_and_restore_give_the_same_bits(name, pickled):
         np.testing.assert_array_equal(save(other)[key], value)
         assert save(other)[key].dtype == value.dtype
     fresh = toy.regularizer(LAM)
-    other.rebuild(toy.problem, fresh)
+    other.rebuild(fresh)
     np.testing.assert_array_equal(fresh.coef(), regularizer.coef())
 
 
@@ -270,7 +270,7 @@ def test_shares_of_one_block_only(name):
     shares[1] = 0.25
     before = [DualProbe(toy.problem, dual).mix(i) for i in range(toy.pairs.n)]
     losses, (_, weights, _, rest) = dual.losses(), planes_of(dual, 1)
-    dual.keep_shares(toy.problem, shares)
+    dual.keep_shares(shares)
     for i, mix in enumerate(before):
         np.testing.assert_allclose(DualProbe(toy.problem, dual).mix(i), shares[i] * mix, atol=1e-13)
     np.testing.assert_allclose(dual.losses(), shares * losses, atol=1e-13)
@@ -284,10 +284,10 @@ def test_change_lam(name, bounded, factor):
     box = (np.full(toy.pairs.d, -0.1), np.full(toy.pairs.d, 0.1)) if bounded else None
     dual, _ = busy_dual(toy)
     regularizer = toy.regularizer(LAM, box)
-    dual.rebuild(toy.problem, regularizer)
+    dual.rebuild(regularizer)
     old_w, old_v = regularizer.coef(), np.array(regularizer.v)
     old_weights = [planes_of(dual, i)[1] for i in range(toy.pairs.n)]
-    dual.change_lam(toy.problem, regularizer, factor * LAM)
+    dual.change_lam(regularizer, factor * LAM)
     assert regularizer.lam == factor * LAM
     if factor <= 1:
         np.testing.assert_array_equal(regularizer.coef(), old_w)
@@ -313,7 +313,7 @@ def test_stored_truth_receives_the_weight():
     probe = DualProbe(toy.problem, dual)
     slot = probe.insert(0, probe.truth(0), 0.0)
     _, before, _, rest = planes_of(dual, 0)
-    dual.change_lam(toy.problem, regularizer, 0.25 * LAM)
+    dual.change_lam(regularizer, 0.25 * LAM)
     _, after, _, after_rest = planes_of(dual, 0)
     given = after[slot - 1] if slot else after_rest
     assert given == pytest.approx(0.25 * (before[slot - 1] if slot else rest) + 0.75)
@@ -327,7 +327,7 @@ def test_rebuild_undoes_drift_only(name):
     for _ in range(2000):
         run.run_pass()
     moved = run.weights()
-    run.dual.rebuild(toy.problem, run.regularizer)
+    run.dual.rebuild(run.regularizer)
     np.testing.assert_allclose(run.weights(), moved, rtol=0, atol=1e-9 * np.abs(moved).max())
     v, _ = toy.dual_sum(run.dual, 0.01)
     np.testing.assert_allclose(toy.flat(run.weights()), v, atol=1e-12)
@@ -348,16 +348,16 @@ def test_a_sum_that_fails_leaves_zero_and_the_next_one_is_right(name, kernel):
     )
     for _ in range(4):
         run.run_pass()
-    run.dual.rebuild(problem, run.regularizer)
+    run.dual.rebuild(run.regularizer)
     expected = run.weights()
     assert np.abs(expected).max() > 0
     for n_moves in (0, 2):
         problem.n_moves = n_moves
         with pytest.raises(RuntimeError, match=f"block {n_moves} cannot be moved"):
-            run.dual.rebuild(problem, run.regularizer)
+            run.dual.rebuild(run.regularizer)
         assert not run.weights().any()
         problem.n_moves = -1
-        run.dual.rebuild(problem, run.regularizer)
+        run.dual.rebuild(run.regularizer)
         np.testing.assert_allclose(run.weights(), expected, rtol=0, atol=1e-12)
 
 

@@ -13,8 +13,8 @@ from helpers.toys import chain_toy, multiclass_toy
 from sskit.core.sampler import UniformSampler
 from sskit.core.stop import CutShort, Stop, presses
 from sskit.solvers import BCFW, Subgradient
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
 from sskit.solvers.oracle_calls.minibatch import run_pass
+from sskit.solvers.oracle_calls.pool import make_pool
 
 pytestmark = pytest.mark.usefixtures("own_handler")
 LAM = 0.1
@@ -198,7 +198,7 @@ def test_who_waits_for_other_threads_hears_ctrl_c(listens):
     X, y = rng.normal(size=(16, 3)), rng.integers(3, size=16).tolist()
     model, stop = Waiting(), Stop()
     problem = bind(model, X, y)
-    evaluator = Evaluator(problem, 2, stop)
+    evaluator = make_pool(problem, 2, stop)
     w = np.zeros(problem.n_weights + 8)
     before = evaluator.hinges(w)
     model.waits = True
@@ -244,7 +244,7 @@ def test_an_error_of_a_thread_is_told_after_all():
 
     model = Failing()
     problem = bind(model, np.eye(3)[np.arange(12) % 3], (np.arange(12) % 3).tolist())
-    evaluator, w = Evaluator(problem, 2, Stop()), np.zeros(problem.n_weights + 8)
+    evaluator, w = make_pool(problem, 2, Stop()), np.zeros(problem.n_weights + 8)
     evaluator.hinges(w)
     model.waits = True
     model.go_on.set()
@@ -257,7 +257,7 @@ def test_counts_of_calls_that_were_cut_short():
     toy = chain_toy(0, n=6)
     stop = Stop(1e-9, 0.0)
     stop.begin_pass()
-    evaluator = Evaluator(toy.problem, 1, stop)
+    evaluator = make_pool(toy.problem, 1, stop)
     with pytest.raises(CutShort, match="cut short after 1 answers"):
         evaluator.hinges(toy.regularizer(LAM).w)
     assert evaluator.n_calls == 1

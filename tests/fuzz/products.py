@@ -19,7 +19,7 @@ from fuzz.mutations import pick
 from fuzz.problems import PROBLEMS
 from sskit import RegularizationPath, SlackRescaling
 from sskit.solvers import BCFW, FrankWolfe, MultiPlane
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.oracle_calls.pool import make_pool
 
 ROUNDING = 1e-8  # of P(0)
 
@@ -270,7 +270,7 @@ def primal_at(estimator, X, y, weight, w):
     """
     task = estimator._make_rescaled_task(X, y, weight)
     regularizer = estimator._make_regularizer(BCFW(), task, estimator.lam)
-    answers = Evaluator(task.problem).ask(regularizer.padded(w))
+    answers = make_pool(task.problem).ask(regularizer.padded(w))
     primal = regularizer.primal(w, float(task.problem.block_weight @ answers.hinges()))
     return primal, primal + float(task.problem.block_weight @ answers.excesses())
 

@@ -5,7 +5,7 @@ import pytest
 from sskit_probes.core_probe import DualProbe, mix_of, planes_of
 
 from helpers.qp import solve_primal
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.oracle_calls.pool import make_pool
 
 LAM = 0.1
 
@@ -57,7 +57,7 @@ def follow(toy, run, n_passes, *, lam=LAM, box=None, between=None, tol=1e-8, rou
 
     The laws are checked after each of the first 30 passes, then after every 25.
     """
-    evaluator, value = Evaluator(toy.problem, 1), toy.dual(run.dual, lam, box)
+    evaluator, value = make_pool(toy.problem, 1), toy.dual(run.dual, lam, box)
     for n in range(1, n_passes + 1):
         run.run_pass()
         if n > 30 and n % 25:

@@ -8,7 +8,7 @@ from helpers.toys import TOYS, bind_rows, rebind, with_columns
 
 from sskit.core.regularizer import Regularizer
 from sskit.solvers import BCFW, CuttingPlane, FrankWolfe, MultiPlane, Subgradient
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.oracle_calls.pool import make_pool
 from sskit.testing.probe import ProblemProbe
 
 LAM = 0.2
@@ -125,7 +125,7 @@ def test_a_weight_of_k_is_k_copies_and_none_is_removal(name):
         regularizer = Regularizer(LAM, toy.pairs.d)
         w = regularizer.padded(rng.normal(scale=scale, size=toy.pairs.d))
         hinges = [
-            np.dot(t.problem.block_weight, Evaluator(t.problem).hinges(w)) for t in (toy, other)
+            np.dot(t.problem.block_weight, make_pool(t.problem).hinges(w)) for t in (toy, other)
         ]
         assert hinges[0] == pytest.approx(hinges[1], rel=1e-13)
     _, optimum = solve_primal(other.pairs, LAM)

@@ -1,30 +1,17 @@
 """Block-coordinate Frank-Wolfe."""
 
-from sskit._numbers import capped
 from sskit._public import parameter_defaults
-from sskit.solvers.block_coordinate.corrective_pass import CorrectiveVisitor
-from sskit.solvers.block_coordinate.options import MEGABYTE, SAMPLERS, STEPS, shards_for
-from sskit.solvers.block_coordinate.plain_pass import PlainVisitor
-from sskit.solvers.block_coordinate.projection_pass import ProjectionVisitor
+from sskit.solvers.block_coordinate.options import SAMPLERS, STEPS
 from sskit.solvers.block_coordinate.runs import BlockCoordinateRun
-from sskit.solvers.block_coordinate.schedule import Schedule
-from sskit.solvers.common.averaging import Averager, WeightedAverager
 from sskit.solvers.common.checks import AUTO, COUNT, NATURAL, POSITIVE, TRUTH, StrOptions
 from sskit.solvers.common.solver import Solver
 
 BLOCK_STEPS = 5
-# A plane of at most this weight goes at the end of its life, where steps leave some to all.
-LIGHT = 0.05
 # Up to so many states "auto" scores all of them at each visit: with more, visits of stored planes,
 # which score few, are the better way to small gaps.
 MOST_STATES = 32
-# Work of a pass with the oracle, in passes over stored planes, where nobody has measured it: a
-# cheap oracle costs about as much as scoring the stored planes, and of a costly one this is a
-# cautious guess.
-WORK_OF_CHEAP_ORACLE, WORK_OF_COSTLY_ORACLE = 1.0, 100.0
-# options of stored planes, and values with which there are none
+# options of stored planes
 STORING = ("cache", "block_steps", "cache_size")
-PLAIN = {"steps": ("fw",), "cache": (False,), "block_steps": (1,), "stored_passes": (0,)}
 
 
 class BCFW(Solver):
@@ -156,7 +143,7 @@ class BCFW(Solver):
     max_stored_passes = max_planes = 1000
     plane_life = 10
     clock = False
-    average = WeightedAverager
+    n_averages = 1
 
     def __init__(
         self,
@@ -231,47 +218,4 @@ class BCFW(Solver):
                 "steps='projection' needs a problem whose labellings are one label each, under "
                 f"margin rescaling, which {problem.name} is not; use 'pairwise'"
             )
-        options = {"n_blocks": problem.n_blocks, "random_state": random_state}
-        # blocks that take their steps together
-        in_sets = solver.batch_size > 1 and problem.space.is_kernel_space
-        if in_sets and solver.sampling == "permutation":
-            options["arrange"] = problem.space.arrange
-        sampler = SAMPLERS[solver.sampling](**options)
-        keep, n_shards = None, 1
-        if solver.steps == "projection":
-            visitor = ProjectionVisitor
-        elif all(getattr(solver, name) in values for name, values in PLAIN.items()):
-            visitor = PlainVisitor
-        else:
-            steps = STEPS[solver.steps](), capped(solver.block_steps), solver.cache
-
-            def visitor(*args):
-                return CorrectiveVisitor(*args, *steps)
-
-            # plain steps never take all weight from a plane: all would stay for ever
-            light = LIGHT if solver.steps == "fw" else 0.0
-            n_bytes = float(solver.cache_size) * MEGABYTE
-            keep = capped(solver.plane_life), capped(solver.max_planes), n_bytes, light
-        if solver.batch_size == 1 and not solver.averaging:
-            n_shards = shards_for(problem, pool, bounded=regularizer.bounded)
-        return BlockCoordinateRun(
-            problem,
-            regularizer,
-            sampler,
-            solver.average(problem.n_weights) if solver.averaging else Averager(),
-            gaps,
-            visitor=visitor,
-            schedule=solver._schedule(problem),
-            random_state=random_state,
-            keep=keep,
-            batch_size=solver.batch_size,
-            pool=pool,
-            n_shards=n_shards,
-        )
-
-    def _schedule(self, problem):
-        """Return how many stored passes follow a pass with the oracle."""
-        if self.stored_passes != "slope":
-            return Schedule(self.stored_passes)
-        work = WORK_OF_COSTLY_ORACLE if problem.costly else WORK_OF_CHEAP_ORACLE
-        return Schedule(self.max_stored_passes, work, self.clock)
+        return BlockCoordinateRun(solver, problem, regularizer, random_state, gaps, pool)

@@ -1,10 +1,7 @@
 """Multi-plane block-coordinate Frank-Wolfe."""
 
-from functools import partial
-
 from sskit.solvers.block_coordinate.bcfw import BCFW
 from sskit.solvers.block_coordinate.options import SAMPLERS, STEPS
-from sskit.solvers.common.averaging import WeightedAverager
 from sskit.solvers.common.checks import COUNT, NATURAL, TRUTH, StrOptions
 
 
@@ -93,7 +90,7 @@ class MultiPlane(BCFW):
     # What is no parameter here.
     stored_passes = "slope"
     cache = False
-    average = partial(WeightedAverager, n_phases=2)
+    n_averages = 2
 
     def __init__(
         self,

@@ -2,10 +2,15 @@
 
 import numpy as np
 
+from sskit._numbers import capped
 from sskit.core.sampler import PromisingSampler
+from sskit.solvers.block_coordinate.corrective_pass import CorrectiveVisitor
 from sskit.solvers.block_coordinate.eviction import tidy
+from sskit.solvers.block_coordinate.options import MEGABYTE, SAMPLERS, STEPS, shards_for
+from sskit.solvers.block_coordinate.plain_pass import PlainVisitor
+from sskit.solvers.block_coordinate.projection_pass import ProjectionVisitor
+from sskit.solvers.block_coordinate.schedule import Schedule
 from sskit.solvers.common.averaging import Averager
-from sskit.solvers.common.certificate import better_of, certify_dual_point
 from sskit.solvers.common.dual_run import DualRun
 from sskit.solvers.oracle_calls.minibatch import Batches, run_pass
 from sskit.solvers.oracle_calls.pool import Pool
@@ -15,6 +20,14 @@ from sskit.solvers.sharded.rounds import Rounds
 # share of the mean when they were last visited: they cost as much as the others and gain next to
 # nothing.
 LEAST_PROMISE = 0.1
+# A plane of at most this weight goes at the end of its life, where steps leave some to all.
+LIGHT = 0.05
+# Work of a pass with the oracle, in passes over stored planes, where nobody has measured it: a
+# cheap oracle costs about as much as scoring the stored planes, and of a costly one this is a
+# cautious guess.
+WORK_OF_CHEAP_ORACLE, WORK_OF_COSTLY_ORACLE = 1.0, 100.0
+# values of options with which no planes are stored
+PLAIN = {"steps": ("fw",), "cache": (False,), "block_steps": (1,), "stored_passes": (0,)}
 
 
 def make_pass(runs, n_slices=1):
@@ -62,94 +75,90 @@ class BlockCoordinateRun(DualRun):
 
     Parameters
     ----------
+    solver : BCFW
+        Its options, with what every "auto" stands for.
     problem : Problem
         What to solve.
     regularizer : Regularizer
         Holds lam, v and w.
-    sampler : Sampler
-        Order of the blocks.
-    averager : Averager
-        Average of the iterates.
+    random_state : RandomState
+        Source of randomness.
     gaps : ndarray of shape (n_blocks,) or None
         Block gaps at the start, if they are known.
-    visitor : callable
-        Makes a `BlockVisitor`, of what all of these take.
-    schedule : Schedule
-        How many passes over stored planes follow a pass with the oracle. Where none are stored,
-        these passes ask the oracles of the blocks that promised something.
-    random_state : RandomState
-        Order of these passes.
-    keep : tuple, default=None
-        What `tidy` takes to decide which planes stay; None if none are stored.
-    batch_size : int, default=1
-        Number of oracles that are asked at the same weights.
-    pool : Pool, default=None
-        Asks the oracles of a batch; None asks one after the other.
-    n_shards : int, default=1
-        Number of workers of the pool that visit blocks at the same time, in `Rounds`.
+    pool : Pool or None
+        Asks the oracles of a batch, or has workers that visit blocks at the same time, in
+        `Rounds`; None asks one after the other.
     """
 
-    def __init__(
-        self,
-        problem,
-        regularizer,
-        sampler,
-        averager,
-        gaps,
-        *,
-        visitor,
-        schedule,
-        random_state,
-        keep=None,
-        batch_size=1,
-        pool=None,
-        n_shards=1,
-    ):
-        super().__init__(problem, regularizer, averager)
-        self.sampler, self.schedule, self.keep = sampler, schedule, keep
-        self.batches = self.rounds = None
-        space = problem.space
+    def __init__(self, solver, problem, regularizer, random_state, gaps, pool):
+        n_averages = solver.n_averages if solver.averaging else 0
+        super().__init__(problem, regularizer, Averager(problem.n_weights, n_averages))
+        n_blocks, space = problem.n_blocks, problem.space
+        # blocks that take their steps together
+        in_sets = solver.batch_size > 1 and space.is_kernel_space
+        self.sampler = SAMPLERS[solver.sampling](
+            n_blocks, random_state, arrange=space.arrange if in_sets else None
+        )
         # where a step needs much to be fetched first, blocks with the least gaps do without
-        selective = batch_size > 1 and space.is_kernel_space
-        self.least_share = LEAST_PROMISE if selective else 0.0
+        self.least_share = LEAST_PROMISE if in_sets else 0.0
         # where many steps cost less than one after the other; an average follows every step
-        together = selective and type(averager) is Averager
+        together = in_sets and not solver.averaging
         if gaps is not None:
             self.gaps[:] = gaps
-            sampler.set_gaps(self.gaps)
+            self.sampler.set_gaps(self.gaps)
         self.promises = np.where(np.isfinite(self.gaps), self.gaps, 0.0)
-        places = [self]
-        if n_shards > 1:
-            self.rounds = Rounds(
-                pool.crew, pool.problems[:n_shards], self.dual, regularizer, self.gaps
-            )
-            places = self.rounds.shards
-        if batch_size > 1:
-            # a pass has no more
-            batch_size = min(batch_size, problem.n_blocks)
-            self.batches = Batches(
-                pool or Pool(problem), self.dual, regularizer, batch_size, self.gaps, together
-            )
-        self.visitors = [
-            visitor(
-                place.problem,
-                self.dual,
-                place.regularizer,
-                averager,
-                self.gaps,
-                self.promises,
-            )
-            for place in places
-        ]
         # in a kernel space of the blocks that need nothing fetched
         self.promising = PromisingSampler(
-            problem.n_blocks,
+            n_blocks,
             random_state,
             self.promises,
             LEAST_PROMISE,
             space.cached_blocks,
             space.arrange if together else None,
         )
+        self.batches = self.rounds = None
+        places, n_shards = [self], 1
+        if solver.batch_size > 1:
+            self.batches = Batches(
+                pool or Pool(problem),
+                self.dual,
+                regularizer,
+                min(solver.batch_size, n_blocks),  # a pass has no more
+                self.gaps,
+                together,
+            )
+        elif not solver.averaging:
+            n_shards = shards_for(problem, pool, bounded=regularizer.bounded)
+        if n_shards > 1:
+            self.rounds = Rounds(
+                pool.crew, pool.problems[:n_shards], self.dual, regularizer, self.gaps
+            )
+            places = self.rounds.shards
+        # what `tidy` takes to decide which planes stay; None if none are stored
+        self.keep, options = None, ()
+        if solver.steps == "projection":
+            visitor = ProjectionVisitor
+        elif all(getattr(solver, name) in values for name, values in PLAIN.items()):
+            visitor = PlainVisitor
+        else:
+            visitor = CorrectiveVisitor
+            options = STEPS[solver.steps](), capped(solver.block_steps), solver.cache
+            # plain steps never take all weight from a plane: all would stay for ever
+            light = LIGHT if solver.steps == "fw" else 0.0
+            n_bytes = float(solver.cache_size) * MEGABYTE
+            self.keep = capped(solver.plane_life), capped(solver.max_planes), n_bytes, light
+        common = self.averager, self.gaps, self.promises
+        self.visitors = [
+            visitor(place.problem, self.dual, place.regularizer, *common, *options)
+            for place in places
+        ]
+        # passes over stored planes after one with the oracle; where none are stored, these ask the
+        # oracles of the blocks that promised something
+        if solver.stored_passes == "slope":
+            work = WORK_OF_COSTLY_ORACLE if problem.costly else WORK_OF_CHEAP_ORACLE
+            self.schedule = Schedule(solver.max_stored_passes, work, solver.clock)
+        else:
+            self.schedule = Schedule(solver.stored_passes)
         self.stored = False
 
     @property
@@ -207,22 +216,6 @@ class BlockCoordinateRun(DualRun):
         """Drop planes that are of no more use."""
         if self.keep is not None:
             tidy(self.dual, self.visitors[0].clock, *self.keep)
-
-    def certify(self, evaluator):
-        """Return the certificate of the last iterate, or of the average if that is better."""
-        self.dual.rebuild(self.problem, self.regularizer, self.stop)
-        last, gaps = certify_dual_point(self.problem, self.regularizer, self.dual, evaluator)
-        self.learn_gaps(gaps)
-        loss = float(np.dot(self.problem.block_weight, self.dual.losses()))
-        average = self.averager.average(self.regularizer, loss)
-        if average is None:
-            return last
-        v_average, loss_average = average
-        dual = max(last.dual, self.regularizer.dual(v_average, loss_average))
-        w_average = self.regularizer.image(v_average)
-        return better_of(
-            last, self.problem, self.regularizer, w_average, dual, evaluator, self.dual
-        )
 
     def learn_gaps(self, gaps):
         """Take over the exact gaps of all blocks."""

@@ -3,17 +3,6 @@ from sskit.core.problem cimport Problem
 
 
 cdef class Averager:
-    """Follows the steps of a solver; this one keeps no average."""
-
-    # a step begins (moved() follows if it moves anything)
-    cdef void begin_step(self) noexcept nogil
-    # v += step * B_i delta, and the mean loss of the planes changed
-    cdef int moved(
-        self, Problem problem, Py_ssize_t i, Direction delta, double step, double loss_change
-    ) except -1 nogil
-
-
-cdef class WeightedAverager(Averager):
     """The average of v over the steps k with weights 2 k / (K (K + 1)), kept lazily.
 
     v_K = v_0 + sum_j Delta_j gives  sum_k k v_k = S_K v_K - sum_j S_{j-1} Delta_j  with
@@ -23,8 +12,14 @@ cdef class WeightedAverager(Averager):
 
     cdef double[:, ::1] behind    # (n_phases, n_weights + LANES) sum_j S_{j-1} Delta_j
     cdef double[::1] loss_behind  # (n_phases,) the same for the mean loss of the planes
-    cdef double[::1] n_steps      # (n_phases,) K
+    cdef double[::1] n_steps      # (n_phases,) K; one that nobody needs if there are none
     cdef Py_ssize_t phase         # whose steps are taken
 
+    # a step begins (moved() follows if it moves anything)
+    cdef void begin_step(self) noexcept nogil
+    # v += step * B_i delta, and the mean loss of the planes changed
+    cdef int moved(
+        self, Problem problem, Py_ssize_t i, Direction delta, double step, double loss_change
+    ) except -1 nogil
     # S of the iterates of phase p before the present step
     cdef double before(self, Py_ssize_t p) noexcept nogil

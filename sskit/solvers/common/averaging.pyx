@@ -8,35 +8,6 @@ from sskit.core.lanes cimport LANES
 
 
 cdef class Averager:
-    """No average."""
-
-    cdef void begin_step(self) noexcept nogil:
-        pass
-
-    cdef int moved(
-        self, Problem problem, Py_ssize_t i, Direction delta, double step, double loss_change
-    ) except -1 nogil:
-        return 0
-
-    def attend(self, Py_ssize_t phase):
-        """Say which kind of pass begins: 0 with the oracle, 1 over stored planes."""
-
-    def average(self, regularizer, loss):
-        """Return the averages of v and of the mean loss, given the last ones; None if none."""
-        return None
-
-    def restart(self):
-        """Forget all iterates so far."""
-
-    def save(self):
-        """Return what `restore` takes; None if there is no average."""
-        return None
-
-    def restore(self, saved):
-        """Go on averaging at the dual point at which `save` was called."""
-
-
-cdef class WeightedAverager(Averager):
     """Weighted average of the iterates (Lacoste-Julien et al. 2013, section 4 and appendix D).
 
     With two phases there is one average after oracle calls, one after steps between stored planes,
@@ -48,14 +19,14 @@ cdef class WeightedAverager(Averager):
     ----------
     n_weights : int
         Number of weights d.
-    n_phases : int, default=1
-        Number of kinds of passes, 1 or 2.
+    n_phases : int, default=0
+        Number of kinds of passes, 1 or 2; 0: there is no average.
     """
 
-    def __cinit__(self, Py_ssize_t n_weights, Py_ssize_t n_phases=1):
+    def __cinit__(self, Py_ssize_t n_weights, Py_ssize_t n_phases=0):
         self.behind = np.zeros((n_phases, n_weights + LANES))
         self.loss_behind = np.zeros(n_phases)
-        self.n_steps = np.zeros(n_phases)
+        self.n_steps = np.zeros(max(n_phases, 1))
 
     def attend(self, Py_ssize_t phase):
         """Say which kind of pass begins: 0 with the oracle, 1 over stored planes."""
@@ -72,7 +43,7 @@ cdef class WeightedAverager(Averager):
         self, Problem problem, Py_ssize_t i, Direction delta, double step, double loss_change
     ) except -1 nogil:
         cdef Py_ssize_t p
-        for p in range(self.n_steps.shape[0]):
+        for p in range(self.loss_behind.shape[0]):
             self.loss_behind[p] += self.before(p) * loss_change
             problem.scatter(i, delta, self.before(p) * step, &self.behind[p, 0])
         return 0
@@ -83,7 +54,7 @@ cdef class WeightedAverager(Averager):
         v, behind = np.asarray(regularizer.v)[:n_weights], np.asarray(self.behind)[:, :n_weights]
         ends = [
             (v - behind[p] / (0.5 * n * (n + 1.0)), loss - lost / (0.5 * n * (n + 1.0)))
-            for p, (n, lost) in enumerate(zip(self.n_steps, self.loss_behind))
+            for p, (n, lost) in enumerate(zip(self.n_steps, self.loss_behind, strict=False))
             if n
         ]
         if len(ends) < 2:
@@ -117,7 +88,7 @@ cdef class WeightedAverager(Averager):
         An average of other phases is left aside: a new one begins.
         """
         behind, loss_behind, n_steps = saved
-        if len(n_steps) == len(self.n_steps):
+        if len(loss_behind) == len(self.loss_behind):
             check_equal(behind.shape[1], self.behind.shape[1], "the length of the sums")
             self.behind, self.loss_behind = behind.copy(), loss_behind.copy()
             self.n_steps = n_steps.copy()

@@ -7,37 +7,31 @@ from sskit.core.stop import CutShort
 from sskit.solvers.common.solution import Certificate
 
 
-def certify_dual_point(problem, regularizer, dual, evaluator):
-    """Compute primal, dual and gap at the dual point of a run.
+def certificate_of(problem, regularizer, w, dual, answers):
+    """Return the certificate of the weights at which all oracles were asked.
 
     Parameters
     ----------
     problem : Problem
         The problem.
     regularizer : Regularizer
-        Holds lam, v and w.
-    dual : DualState
-        The dual point that v was summed from.
-    evaluator : Evaluator
-        Makes the exact pass.
+        Holds lam.
+    w : ndarray of shape (n_weights,)
+        The weights.
+    dual : float
+        A lower bound of the optimum.
+    answers : Answers
+        What the oracles have found.
 
     Returns
     -------
     certificate : Certificate
-        Its gap is the sum of the block gaps, which keeps its digits when it is far smaller
-        than the objectives; and of what the oracle may have missed.
-    gaps : ndarray of shape (n_blocks,)
-        The block gaps, by the best known hinges.
+        With that dual.
     """
-    answers = evaluator.ask(regularizer.w, dual)
-    gaps = answers.gaps()
-    w = np.asarray(regularizer.w)[: problem.n_weights]
-    v = np.asarray(regularizer.v)[: problem.n_weights]
     weight = np.asarray(problem.block_weight)
-    missed = float(np.dot(weight, answers.excesses()))
     primal = regularizer.primal(w, float(np.dot(weight, answers.hinges())))
-    value = regularizer.dual(v, float(np.dot(weight, dual.losses())))
-    return Certificate(copied(w), primal, value, float(gaps.sum()), inexactness=missed), gaps
+    missed = float(np.dot(weight, answers.excesses()))
+    return Certificate(copied(w), primal, dual, primal - dual, inexactness=missed)
 
 
 def certify_weights(problem, regularizer, w, dual, evaluator, known=None):
@@ -53,7 +47,7 @@ def certify_weights(problem, regularizer, w, dual, evaluator, known=None):
         The weights.
     dual : float
         A lower bound of the optimum.
-    evaluator : Evaluator
+    evaluator : Pool
         Makes the exact pass.
     known : DualState, default=None
         A dual point whose planes an inexact oracle is compared with.
@@ -63,11 +57,8 @@ def certify_weights(problem, regularizer, w, dual, evaluator, known=None):
     certificate : Certificate
         With that dual.
     """
-    padded = regularizer.padded(w)
-    answers = evaluator.ask(padded, known)
-    missed = float(np.dot(problem.block_weight, answers.excesses()))
-    primal = regularizer.primal(w, float(np.dot(problem.block_weight, answers.hinges())))
-    return Certificate(copied(w), primal, dual, primal - dual, inexactness=missed)
+    answers = evaluator.ask(regularizer.padded(w), known)
+    return certificate_of(problem, regularizer, w, dual, answers)
 
 
 def better_of(last, *average):

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sskit.core.dual import DualState
+from sskit.solvers.common.certificate import better_of, certificate_of
 from sskit.solvers.common.run import Run
 from sskit.solvers.common.snapshot import restore, save
 
@@ -32,11 +33,35 @@ class DualRun(Run):
         self.dual = DualState(problem)
         self.gaps = np.full(problem.n_blocks, np.inf)
 
+    def loss(self):
+        """Return the mean loss of the mixes of all blocks."""
+        return float(np.dot(self.problem.block_weight, self.dual.losses()))
+
     def lower_bound(self):
         """Return the dual objective of the present dual point."""
-        loss = float(np.dot(self.problem.block_weight, self.dual.losses()))
         v = np.asarray(self.regularizer.v)[: self.problem.n_weights]
-        return self.regularizer.dual(v, loss)
+        return self.regularizer.dual(v, self.loss())
+
+    def certify(self, evaluator):
+        """Return the certificate of the last iterate, or of the average if that is better.
+
+        The gap of the last iterate is the sum of the block gaps, which keeps its digits when it is
+        far smaller than the objectives.
+        """
+        problem, regularizer = self.problem, self.regularizer
+        self.dual.rebuild(regularizer, self.stop)
+        answers = evaluator.ask(regularizer.w, self.dual)
+        self.learn_gaps(answers.gaps())
+        w = np.asarray(regularizer.w)[: problem.n_weights]
+        last = certificate_of(problem, regularizer, w, self.lower_bound(), answers)
+        last = replace(last, known_gap=float(self.gaps.sum()))
+        average = self.averager.average(regularizer, self.loss())
+        if average is None:
+            return last
+        v_average, loss_average = average
+        dual = max(last.dual, regularizer.dual(v_average, loss_average))
+        w_average = regularizer.image(v_average)
+        return better_of(last, problem, regularizer, w_average, dual, evaluator, self.dual)
 
     def change_lam(self, lam):
         """Move to another lam, see `DualState.change_lam`; averaging begins anew.
@@ -46,7 +71,7 @@ class DualRun(Run):
         lam : float
             The new lam.
         """
-        self.dual.change_lam(self.problem, self.regularizer, lam)
+        self.dual.change_lam(self.regularizer, lam)
         self.averager.restart()
 
     def rescale(self, lam):
@@ -157,7 +182,7 @@ class DualPoint:
                 f"{problem.n_blocks}"
             )
         self.place(run, lam)
-        run.dual.rebuild(problem, run.regularizer)
+        run.dual.rebuild(run.regularizer)
         unchanged = lam == self.lam and np.array_equal(problem.block_weight, self.block_weight)
         if unchanged and self.average is not None:
             run.averager.restore(self.average)
@@ -165,4 +190,4 @@ class DualPoint:
     def place(self, run, lam):
         """Put the dual variables of a run here, with weights for a lam; its v does not follow."""
         restore(run.dual, self.blocks)
-        run.dual.keep_shares(run.problem, self.shares(run.problem.block_weight, lam))
+        run.dual.keep_shares(self.shares(run.problem.block_weight, lam))

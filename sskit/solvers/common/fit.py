@@ -9,7 +9,7 @@ from sskit.core.stop import CutShort, Stop
 from sskit.solvers.common.progress import Progress
 from sskit.solvers.common.solution import UNKNOWN, History, Proof, Solution, Status, proves
 from sskit.solvers.common.tolerance import Tolerance
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.oracle_calls.pool import make_pool
 
 
 class Fit:
@@ -33,7 +33,7 @@ class Fit:
         Says when to end early.
     progress : Progress
         Told of every exact pass, and of others now and then.
-    evaluator : Evaluator, default=None
+    evaluator : Pool, default=None
         Makes exact passes; None if the run does so itself.
     largest_loss : ndarray of shape (n_blocks,), default=None
         Hinges of the blocks at w = 0, if they are known.
@@ -291,7 +291,7 @@ def begin(
     progress = Progress(type(solver).__name__, verbose)
     solver = solver.resolved(problem, regularizer.bounded)
     stop = Stop(solver.max_time) if stop is None else stop
-    evaluator = Evaluator(problem, n_jobs, stop)
+    evaluator = make_pool(problem, n_jobs, stop)
     gaps = unit = None
     if solver.looks_at_all:
         if start is not None and len(start.largest_loss) == problem.n_blocks:
@@ -304,7 +304,7 @@ def begin(
         unit = float(gaps.sum())
         if regularizer.prior is not None and start is None:
             gaps = np.asarray(problem.block_weight) * evaluator.hinges(regularizer.w)
-    run = solver.start(problem, regularizer, check_random_state(random_state), gaps, evaluator.pool)
+    run = solver.start(problem, regularizer, check_random_state(random_state), gaps, evaluator)
     fit = Fit(
         run,
         run.unit if unit is None else unit,

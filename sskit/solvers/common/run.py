@@ -35,7 +35,7 @@ class Run:
         raise NotImplementedError(f"{type(self).__name__} must implement run_pass")
 
     def certify(self, evaluator):
-        """Return a `Certificate` from an exact pass by an `Evaluator`.
+        """Return a `Certificate` from an exact pass by a `Pool`.
 
         Raises
         ------

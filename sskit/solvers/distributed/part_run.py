@@ -120,7 +120,7 @@ class PartRun:
         """Leave the part; return its `Report`."""
         run = self.fit.run
         report = Report(
-            float(np.dot(run.problem.block_weight, run.dual.losses())),
+            run.loss(),
             float(run.gaps.sum()),
             self.n_calls_before + self.fit.n_oracle_calls,
             self.hinge,
@@ -163,7 +163,7 @@ class PartRun:
 
     def add_sum(self, v):
         """Add what the part, which is open, adds to the dual sum."""
-        self.fit.run.dual.add_sum(self.fit.run.problem, self.lam, v)
+        self.fit.run.dual.add_sum(self.lam, v)
 
     def save(self, whole=True):
         """Return the `DualPoint` of the part; without planes that have no weight unless whole."""

@@ -4,7 +4,6 @@ import numpy as np
 
 from sskit.core.stop import CutShort
 from sskit.solvers.common.averaging import Averager
-from sskit.solvers.common.certificate import certify_dual_point
 from sskit.solvers.common.dual_run import DualRun
 from sskit.solvers.common.solver import Solver
 from sskit.solvers.oracle_calls.vertices import Vertices
@@ -84,7 +83,7 @@ class FrankWolfeRun(DualRun):
     """
 
     def __init__(self, problem, regularizer, pool=None):
-        super().__init__(problem, regularizer, Averager())
+        super().__init__(problem, regularizer, Averager(problem.n_weights))
         self.vertices = Vertices(problem, problem.n_blocks, self.dual, pool)
         self.target = regularizer.padded(np.zeros(problem.n_weights))
 
@@ -119,9 +118,3 @@ class FrankWolfeRun(DualRun):
         v += gamma * direction
         regularizer.set_v(v)
         self.vertices.blend(self.dual, gamma)
-
-    def certify(self, evaluator):
-        """Return the certificate of the last iterate."""
-        self.dual.rebuild(self.problem, self.regularizer, self.stop)
-        certificate, _ = certify_dual_point(self.problem, self.regularizer, self.dual, evaluator)
-        return certificate

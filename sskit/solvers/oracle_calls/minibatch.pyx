@@ -136,7 +136,7 @@ cdef class Batches:
         if self.stop.over():
             self.planes.open()
         else:
-            self.pool.ask(self.planes, &self.regularizer.w[0])
+            self.pool.answer(self.planes, &self.regularizer.w[0])
         n_asked = self.planes.n_answered()
         for k in range(self.planes.n):
             if self.planes.answered[k] and self.planes.gap[k] > max(self.least, 0.0):

@@ -17,6 +17,8 @@ cdef class Pool(Task):
     cdef readonly Problem problem
     cdef readonly Stop stop              # asked after every answer; then the others stay out
     cdef readonly list problems          # of each worker: the problem and its forks
+    cdef public Py_ssize_t n_calls       # in exact passes so far, and for their purpose elsewhere
+    cdef Py_ssize_t before               # queries of the model's oracle before
     cdef list visits
     cdef vector[void*] problem_of        # the same, borrowed
     cdef vector[void*] visit_of
@@ -25,7 +27,7 @@ cdef class Pool(Task):
     cdef const double* w
 
     # the answers that there are afterwards are marked; all, unless a stop is due
-    cdef int ask(self, Answers answers, const double* w) except -1 nogil
+    cdef int answer(self, Answers answers, const double* w) except -1 nogil
     # ask some of the questions; returns whether a stop is due
     cdef bint ask_some(
         self, Answers answers, const double* w, Py_ssize_t start, Py_ssize_t stop,

@@ -1,8 +1,12 @@
-"""Pools that ask many oracles at one w (see the .pxd)."""
+"""Pools that ask many oracles at one w, and exact passes, which ask all (see the .pxd)."""
 
 import numpy as np
 from joblib import effective_n_jobs
 
+from libc.stdint cimport int32_t
+
+from sskit.core.direction cimport Direction
+from sskit.core.dual cimport DualState
 from sskit.core.lanes cimport LANES
 from sskit.core.problem cimport Problem
 from sskit.core.stop cimport Stop, seconds
@@ -25,6 +29,9 @@ cdef double AHEAD = 0.5
 cdef class Pool(Task):
     """One worker: the problem itself.
 
+    What is found in an exact pass, of all blocks at one w, does not depend on the number of
+    workers.
+
     Parameters
     ----------
     problem : Problem
@@ -43,8 +50,9 @@ cdef class Pool(Task):
         for each, visit in zip(self.problems, self.visits):
             self.problem_of.push_back(<void*>each)
             self.visit_of.push_back(<void*>visit)
+        self.before = problem.n_queries(0)
 
-    cdef int ask(self, Answers answers, const double* w) except -1 nogil:
+    cdef int answer(self, Answers answers, const double* w) except -1 nogil:
         answers.open()
         self.ask_some(answers, w, 0, answers.n, 0)
         return 0
@@ -86,9 +94,91 @@ cdef class Pool(Task):
         answers.open()
         if not self.stop.over():
             with nogil:
-                self.ask(answers, &w[0])
+                self.answer(answers, &w[0])
         if answers.n_answered() < answers.n:
             raise CutShort(f"cut short after {answers.n_answered()} answers")
+
+    def n_queries(self, n_calls):
+        """Return how often the model's oracle has been asked, here and by so many calls."""
+        return self.problem.n_queries(self.n_calls + n_calls) - self.before
+
+    def ask(self, const double[::1] w, DualState dual=None, double loss_weight=1.0):
+        """Ask the oracle of every block at w.
+
+        Parameters
+        ----------
+        w : ndarray of shape (n_weights + LANES,)
+            Padded weights.
+        dual : DualState, default=None
+            The dual point whose gaps are wanted. Where the oracle is not exact its stored planes
+            and mixes are compared with the answers.
+        loss_weight : float, default=1.0
+            Factor of the losses; only without `dual`.
+
+        Returns
+        -------
+        answers : Answers
+            With the methods `hinges` and `excesses`, and `gaps` if `dual` is given.
+
+        Raises
+        ------
+        CutShort
+            If a stop was due before all oracles had been asked.
+        """
+        cdef Answers answers = Answers(self.problem, self.problem.n_blocks, dual)
+        answers.loss_weight = loss_weight
+        answers.ask_all()
+        try:
+            self.call_oracle(answers, w)
+        finally:
+            self.n_calls += answers.n_answered()
+        return answers
+
+    def hinges(self, const double[::1] w, double loss_weight=1.0):
+        """Ask the oracle of every block at w for the best values known, and for nothing else.
+
+        Parameters
+        ----------
+        w, loss_weight : object
+            As for `ask`.
+
+        Returns
+        -------
+        hinge : ndarray of shape (n_blocks,)
+            H_i = max_y L_i(y) - <w, psi_i(y)>; the best value known if the oracle is not exact.
+        """
+        return self.ask(w, None, loss_weight).hinges()
+
+    def mixes(self, const double[::1] w, DualState dual):
+        """Evaluate the mixes of a dual point, without the oracle.
+
+        Parameters
+        ----------
+        w : ndarray of shape (n_weights + LANES,)
+            Padded weights.
+        dual : DualState
+            The dual point.
+
+        Returns
+        -------
+        mix : ndarray of shape (n_blocks,)
+            c_i (loss_i - <w, psi_i>) of each block's mix.
+        """
+        cdef double[::1] mix = np.empty(self.problem.n_blocks)
+        cdef Visit visit = Visit(self.problem)
+        cdef Direction delta = visit.delta
+        cdef Py_ssize_t i, e
+        cdef int32_t j
+        with nogil:
+            for i in range(mix.shape[0]):
+                dual.add_to(i, delta, 1.0)
+                self.problem.scores_at(i, &w[0], &delta.index[0], delta.n, &visit.theta[0])
+                mix[i] = dual.loss(i)
+                for e in range(delta.n):
+                    j = delta.index[e]
+                    mix[i] -= delta.value[j] * visit.theta[j]
+                delta.clear()
+        return np.asarray(self.problem.block_weight) * mix
 
 
 cdef class ThreadPool(Pool):
@@ -108,11 +198,11 @@ cdef class ThreadPool(Pool):
         self.crew = Crew(n_threads, stop=self.stop)
         self.worth = WORTH_A_CALL
 
-    cdef int ask(self, Answers answers, const double* w) except -1 nogil:
+    cdef int answer(self, Answers answers, const double* w) except -1 nogil:
         # who asks depends on the clock, what is found does not
         cdef double start = seconds(), workers = 1.0
         if answers.n == 1 or 0.0 < answers.n * self.pace < self.worth:
-            Pool.ask(self, answers, w)
+            Pool.answer(self, answers, w)
         else:
             with gil:
                 self.run_leader(answers, w)
@@ -156,10 +246,10 @@ cdef class PrecomputingPool(Pool):
         self.oracle_pool = oracle_pool
         self.portion = self.n_workers = n_workers
 
-    cdef int ask(self, Answers answers, const double* w) except -1 nogil:
+    cdef int answer(self, Answers answers, const double* w) except -1 nogil:
         # oracle_pool is of whole losses
         if answers.n == 1 or answers.loss_weight != 1.0:
-            return Pool.ask(self, answers, w)
+            return Pool.answer(self, answers, w)
         with gil:
             return self.ask_ahead(answers, w)
 

@@ -169,13 +169,13 @@ class PathTracer:
         run, regularizer, evaluator = self.fit.run, self.regularizer, self.fit.evaluator
         problem, origin = run.problem, self.origin
         at_origin = regularizer.padded(origin)
-        vertices = Vertices(problem, problem.n_blocks, run.dual, evaluator.pool)
+        vertices = Vertices(problem, problem.n_blocks, run.dual, evaluator)
         vertices.look(at_origin)
         vertices.store(run.dual)
         evaluator.n_calls += vertices.n_calls
         self.origin_gap = float(np.dot(problem.block_weight, vertices.excesses()))
         regularizer.rescale(1.0)
-        run.dual.rebuild(problem, regularizer)
+        run.dual.rebuild(regularizer)
         v = np.array(regularizer.v)[: problem.n_weights]
         lower, upper = regularizer.box()
         # coordinates that can leave the origin towards v, and the lam at which one more bound

@@ -22,7 +22,7 @@ from sskit.estimators.base.combinations import refusal
 from sskit.estimators.base.facts import Labels, WeightSums, merge_facts, union
 from sskit.models import PystructAdapter
 from sskit.solvers import BCFW
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.oracle_calls.pool import make_pool
 
 
 def agree(estimator, parts):
@@ -54,8 +54,8 @@ def test_parts_together_are_the_problem_of_all_data(name, n_parts):
     box = whole.layout.bounds(None)
     w = w if box is None else np.clip(w, *box)
     padded = Regularizer(1.0, n_weights).padded(w)
-    hinges = np.concatenate([Evaluator(task.problem).hinges(padded) for task in tasks])
-    expected = Evaluator(whole.problem).hinges(padded)
+    hinges = np.concatenate([make_pool(task.problem).hinges(padded) for task in tasks])
+    expected = make_pool(whole.problem).hinges(padded)
     np.testing.assert_allclose(hinges, expected, rtol=1e-12, atol=1e-12)
     fitted = whole.to_attributes(w)
     for task in tasks:

@@ -29,7 +29,7 @@ from sskit.datasets import make_chains
 from sskit.estimators.base.combinations import refusal
 from sskit.models.layout import WeightLayout
 from sskit.solvers import BCFW
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.oracle_calls.pool import make_pool
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -121,7 +121,7 @@ def test_every_model_takes_a_prior(name):
         regularizer = model._make_regularizer(SOLVERS[solver], task, LAM)
         given = {"tol": 0.05, "max_iter": 20, "random_state": 0}
         solution = SOLVERS[solver].solve(task.problem, regularizer, **given)
-        hinges = Evaluator(task.problem).ask(regularizer.padded(solution.w)).hinges()
+        hinges = make_pool(task.problem).ask(regularizer.padded(solution.w)).hinges()
         inside = w0 if task.columns is None else task.columns.from_user(task.layout, w0)
         primal = 0.5 * LAM * np.sum((solution.w - inside) ** 2)
         primal += float(np.dot(task.problem.block_weight, hinges))

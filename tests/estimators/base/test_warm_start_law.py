@@ -36,7 +36,7 @@ from sskit.core.dual import DualState
 from sskit.estimators.base.prior import blocks_to_flat
 from sskit.solvers import BCFW, FrankWolfe, MultiPlane
 from sskit.solvers.common.snapshot import restore
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.oracle_calls.pool import make_pool
 
 # Of the first samples, longer ones, shorter ones.
 SIZES = (4, 3, 4, 2, 4, 3, 7, 6, 1, 2)
@@ -225,12 +225,12 @@ def check(model, family, n, weighted=False):
             mix = sum(a * probe.plane(i, row) for a, row in zip(share, code, strict=True))
             assert near(probe.mix(i), mix, 1e-10)
             assert mix_of(dual, i)[2] == pytest.approx(share @ losses, abs=1e-10)
-    dual.rebuild(problem, regularizer)
+    dual.rebuild(regularizer)
     v = np.array(regularizer.v)[: problem.n_weights]
     value = regularizer.dual(v, float(problem.block_weight @ dual.losses()))
     averaged = getattr(model.solver_, "averaging", False)
     w = weights(model, task, X)
-    hinges = Evaluator(problem).hinges(regularizer.padded(w))
+    hinges = make_pool(problem).hinges(regularizer.padded(w))
     primal = regularizer.primal(w, float(problem.block_weight @ hinges))
     best, unit = cold(family, n, weighted), 1e-9 * (1.0 + abs(primal))
     assert model.certified_
@@ -365,13 +365,13 @@ def check_completed(model, task):
     dual, regularizer = DualState(problem), model._make_regularizer(BCFW(), task, model.lam_)
     np.testing.assert_array_equal(last.point.block_weight, problem.block_weight)
     restore(dual, last.point.blocks)
-    dual.rebuild(problem, regularizer)
+    dual.rebuild(regularizer)
     v = np.array(regularizer.v)[: problem.n_weights]
     w = blocks_to_flat(vars(model), task, "weights", strict=False)
     padded = regularizer.padded(w)
     value = regularizer.dual(v, float(problem.block_weight @ dual.losses()))
     primal, best = (
-        regularizer.primal(w, float(each.block_weight @ Evaluator(each).hinges(padded)))
+        regularizer.primal(w, float(each.block_weight @ make_pool(each).hinges(padded)))
         for each in (problem, task.problem.with_truth(task.completion.complete(w)))
     )
     assert value == pytest.approx(model.dual_objective_, rel=1e-9)

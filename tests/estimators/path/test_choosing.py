@@ -184,7 +184,7 @@ def test_each_fit_goes_on_to_its_tolerance(case, options, weighted):
 def primal_at(estimator, X, y, weight, model):
     """P(w) of another model by the problem of an estimator."""
     from sskit.core.regularizer import Regularizer
-    from sskit.solvers.oracle_calls.exact_pass import Evaluator
+    from sskit.solvers.oracle_calls.pool import make_pool
 
     task = estimator._make_rescaled_task(X, y, weight)
     problem = task.problem
@@ -197,7 +197,7 @@ def primal_at(estimator, X, y, weight, model):
     w = np.concatenate([np.ravel(part) for part in parts])
     if task.columns is not None:
         w = task.columns.from_user(task.layout, w)
-    hinges = Evaluator(problem).hinges(Regularizer(1.0, len(w)).padded(w))
+    hinges = make_pool(problem).hinges(Regularizer(1.0, len(w)).padded(w))
     return 0.5 * estimator.lam * float(w @ w) + float(problem.block_weight @ hinges)
 
 

@@ -107,13 +107,13 @@ def allowed(path, lam):
 def primal_at(estimator, X, y, weight, w):
     """P(w) by the problem of an estimator, independent of any solver's run."""
     from sskit.core.regularizer import Regularizer
-    from sskit.solvers.oracle_calls.exact_pass import Evaluator
+    from sskit.solvers.oracle_calls.pool import make_pool
 
     task = estimator._make_task(X, y, weight)
     problem = task.problem
     if task.columns is not None:
         w = task.columns.from_user(task.layout, w)
-    hinges = Evaluator(problem).hinges(Regularizer(1.0, len(w)).padded(w))
+    hinges = make_pool(problem).hinges(Regularizer(1.0, len(w)).padded(w))
     return 0.5 * estimator.lam * float(w @ w) + float(problem.block_weight @ hinges)
 
 

@@ -15,7 +15,7 @@ from sskit.core.problem import block_weights
 from sskit.datasets import make_chains
 from sskit.models import StructuredModel
 from sskit.solvers import BCFW
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.oracle_calls.pool import make_pool
 
 COSTS = np.array([[0.0, 1.0, 3.0], [0.5, 0.0, 1.0], [2.0, 1.0, 0.0]])
 EPS = 0.05
@@ -86,7 +86,7 @@ def test_a_search_that_misses_the_maximum_bounds_the_gaps_of_a_path():
     problem = exact._make_rescaled_task(X, y, None).problem
     for lam in np.geomspace(0.01, 3 * path.lams_[0], 30):
         w = path.coef_at(lam)
-        hinges = Evaluator(problem).hinges(np.concatenate([w, np.zeros(16)]))
+        hinges = make_pool(problem).hinges(np.concatenate([w, np.zeros(16)]))
         primal = 0.5 * lam * float(w @ w) + hinges.mean()
         assert primal <= path.primal_objective_at(lam) + 1e-9
         assert primal - path.dual_objective_at(lam) <= path.gap_at(lam) + 1e-9

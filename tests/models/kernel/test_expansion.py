@@ -14,7 +14,7 @@ from sskit.models.kernel.functions import Kernel
 from sskit.solvers import BCFW, CuttingPlane, FrankWolfe, MultiPlane
 from sskit.solvers.common.fit import begin
 from sskit.solvers.common.solution import Status
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.oracle_calls.pool import make_pool
 
 TOYS = {"chain": chain_toy, "multiclass": multiclass_toy}
 RBF = Kernel("rbf", gamma=0.3)
@@ -96,10 +96,10 @@ def test_values_are_worked_out_afresh_in_time(name):
     functions, dual = work.run.problem.space, work.run.dual
     values, coefficients = parts(work, layout)
     values += 1.0  # as if rounding had added up to that
-    dual.rebuild(work.run.problem, work.run.regularizer)
+    dual.rebuild(work.run.regularizer)
     np.testing.assert_allclose(values, coefficients @ K + 1.0, atol=1e-10)
     functions.most_added = 1
-    dual.rebuild(work.run.problem, work.run.regularizer)
+    dual.rebuild(work.run.regularizer)
     np.testing.assert_allclose(values, coefficients @ K, atol=1e-10)
 
 
@@ -125,19 +125,19 @@ def test_rows_of_blocks_without_gap_are_not_computed(monkeypatch):
 @pytest.mark.parametrize("name", TOYS)
 def test_a_sum_that_is_cut_short_leaves_everything_as_it_was(own_handler, name, n_bytes):
     work, layout, K = started(name, BCFW(steps="fw"), n=24, n_bytes=n_bytes)
-    dual, problem, regularizer = work.run.dual, work.run.problem, work.run.regularizer
+    dual, regularizer = work.run.dual, work.run.regularizer
     # the sum of the half is worked out afresh, from all rows
     regularizer.change_lam(2.0 * regularizer.lam)
     before, w = np.array(regularizer.v), regularizer.coef()
     with PressedStop(2) as stop:
         stop.begin_pass()
         with pytest.raises(CutShort):
-            dual.rebuild(problem, regularizer, stop)
+            dual.rebuild(regularizer, stop)
         assert stop.n_looks == 2
     np.testing.assert_array_equal(regularizer.v, before)
     np.testing.assert_array_equal(regularizer.coef(), w)
     regularizer.change_lam(0.5 * regularizer.lam)
-    dual.rebuild(problem, regularizer)
+    dual.rebuild(regularizer)
     values, coefficients = parts(work, layout)
     precision = 1e-12 if n_bytes == 1e9 else 1e-6
     np.testing.assert_allclose(values, coefficients @ K, atol=precision * np.abs(values).max())
@@ -160,7 +160,7 @@ def test_at_every_look_there_is_a_model_with_its_gap(own_handler, name, solver):
         assert stop.n_pass_looks == moment
         # another certificate at the same weights, with sums of its own
         fresh = Regularizer(0.05, problem.n_weights, problem.space.covector)
-        hinge = Evaluator(problem, 1).hinges(fresh.padded(solution.w))
+        hinge = make_pool(problem, 1).hinges(fresh.padded(solution.w))
         primal = fresh.primal(solution.w, float(np.dot(problem.block_weight, hinge)))
         assert solution.primal == pytest.approx(primal, abs=1e-12)
         X = np.concatenate([np.atleast_2d(x) for x in toy.X])

@@ -10,7 +10,7 @@ from helpers.toys import MultilabelToy
 from sskit.core.problem import block_weights
 from sskit.models.label_sets.model import HierarchyModel, PairwiseModel
 from sskit.models.slack.model import SlackRescaling
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.oracle_calls.pool import make_pool
 from sskit.testing.probe import ProblemProbe
 from sskit.testing.problem_checks import check_problem
 
@@ -54,7 +54,7 @@ def test_hinges(name, search):
     toy = MODELS[name]()
     problem = SlackRescaling(search).wrap(toy.problem)
     assert problem.exact
-    pairs, evaluator, rng = slack_pairs(toy.pairs), Evaluator(problem), np.random.default_rng(0)
+    pairs, evaluator, rng = slack_pairs(toy.pairs), make_pool(problem), np.random.default_rng(0)
     for scale in (0.0, 0.1, 1.0, 10.0):
         w = scale * rng.normal(size=pairs.d)
         if name == "graphcut":

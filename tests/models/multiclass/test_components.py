@@ -12,7 +12,7 @@ from sskit.core.dual import DualState
 from sskit.core.regularizer import Regularizer
 from sskit.solvers import BCFW
 from sskit.solvers.common.snapshot import move_truths, restore, truth_gains
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.oracle_calls.pool import make_pool
 from sskit.testing.probe import ProblemProbe
 from sskit.testing.problem_checks import check_problem
 
@@ -68,8 +68,8 @@ def test_moved_truths_are_feasible_and_keep_the_other_blocks():
             for one, other in zip(mix_of(dual, i), mix_of(before, i), strict=True):
                 np.testing.assert_array_equal(one, other)
     regularizer = Regularizer(0.05, after.n_weights)
-    dual.rebuild(after, regularizer)
-    gaps = Evaluator(after).ask(regularizer.w, dual).gaps()
+    dual.rebuild(regularizer)
+    gaps = make_pool(after).ask(regularizer.w, dual).gaps()
     assert (gaps >= -1e-12).all()
     w = np.random.default_rng(0).normal(size=problem.n_weights)
     gains = truth_gains(after, problem, regularizer.padded(w))

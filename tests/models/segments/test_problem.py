@@ -7,7 +7,7 @@ from helpers.segments import codes, feature, segmentations, span_loss, token_los
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import Regularizer
 from sskit.models.segments.model import SegmentModel
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.oracle_calls.pool import make_pool
 from sskit.testing import check_problem
 from sskit.testing.probe import ProblemProbe
 from sskit.utils import RaggedArray
@@ -51,7 +51,7 @@ def test_hinges_are_those_of_all_segmentations(ends, lengths, loss):
         flat = np.concatenate(
             [block.ravel() for block in model.layout.split(w[: problem.n_weights]).values()]
         )
-        found = Evaluator(problem).hinges(w)
+        found = make_pool(problem).hinges(w)
         for i, (x, truth, cost) in enumerate(zip(X, y, costs, strict=True)):
             own = flat @ feature(x, truth, LIMITS, 3, ends=ends, lengths=lengths)
             values = []

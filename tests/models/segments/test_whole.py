@@ -7,7 +7,7 @@ from helpers.segments import codes, feature, segmentations, span_loss, token_los
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import Regularizer
 from sskit.models.segments.model import SegmentModel
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.oracle_calls.pool import make_pool
 from sskit.testing import check_problem
 from sskit.utils import RaggedArray
 
@@ -57,7 +57,7 @@ def test_hinges_are_those_of_all_segmentations(ends, lengths, spans):
         w = Regularizer(1.0, problem.n_weights).padded(rng.normal(0, scale, problem.n_weights))
         blocks = model.layout.split(w[: problem.n_weights])
         flat = np.concatenate([block.ravel() for block in blocks.values()])
-        found = Evaluator(problem).hinges(w)
+        found = make_pool(problem).hinges(w)
         for i, (x, z, truth, cost) in enumerate(zip(X, whole, y, costs, strict=True)):
             own = flat @ phi(x, z, truth, ends, lengths)
             values = []

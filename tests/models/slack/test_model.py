@@ -15,7 +15,7 @@ from sskit.models.counts import are_counts
 from sskit.models.slack.model import SEARCHES, SlackRescaling
 from sskit.solvers import BCFW
 from sskit.solvers.common.snapshot import restore, save
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.oracle_calls.pool import make_pool
 from sskit.testing.probe import ProblemProbe
 from sskit.testing.problem_checks import check_problem
 from sskit.utils import RaggedArray
@@ -50,7 +50,7 @@ def hinges_agree(toy, search):
     """Exact hinges at random w are those of the enumeration; the maximal losses, at w = 0."""
     pairs, problem = slack_pairs(toy.pairs), SlackRescaling(search).wrap(toy.problem)
     assert problem.exact
-    evaluator, rng = Evaluator(problem), np.random.default_rng(0)
+    evaluator, rng = make_pool(problem), np.random.default_rng(0)
     for scale in (0.0, 0.1, 1.0, 10.0):
         w = scale * rng.normal(size=pairs.d)
         expected = [pairs.hinge(i, w) for i in range(pairs.n)]
@@ -66,7 +66,7 @@ def test_bisecting_stays_below(name):
     toy = TOYS[name]()
     pairs, problem = slack_pairs(toy.pairs), SlackRescaling("bisecting").wrap(toy.problem)
     assert not problem.exact
-    evaluator, rng = Evaluator(problem), np.random.default_rng(0)
+    evaluator, rng = make_pool(problem), np.random.default_rng(0)
     for scale in (0.0, 0.1, 1.0):
         w = scale * rng.normal(size=pairs.d)
         expected = np.array([pairs.hinge(i, w) for i in range(pairs.n)])
@@ -96,7 +96,7 @@ def test_queries_are_counted(n_jobs):
     toy = chain_toy(n=40)
     for search in SEARCHES:
         problem = SlackRescaling(search).wrap(toy.problem)
-        evaluator = Evaluator(problem, n_jobs)
+        evaluator = make_pool(problem, n_jobs)
         evaluator.hinges(np.zeros(problem.n_weights + 16))
         evaluator.hinges(np.random.default_rng(0).normal(size=problem.n_weights + 16))
         if search == "exact":
@@ -167,7 +167,7 @@ def test_python_classes_agree_with_compiled_ones():
     problem = SlackRescaling("bisecting").wrap(bind(Classes(3), toy.X, [int(k) for k in labels]))
     pairs, rng = slack_pairs(toy.pairs), np.random.default_rng(0)
     w = rng.normal(size=pairs.d)
-    found = Evaluator(problem).hinges(np.concatenate([toy.unflat(w), np.zeros(16)]))
+    found = make_pool(problem).hinges(np.concatenate([toy.unflat(w), np.zeros(16)]))
     np.testing.assert_allclose(found, [pairs.hinge(i, w) for i in range(pairs.n)], atol=1e-9)
 
 

@@ -12,7 +12,7 @@ from sskit.core.regularizer import Regularizer
 from sskit.models.structured.structure import Structure
 from sskit.solvers import BCFW
 from sskit.solvers.common.snapshot import move_truths, restore, truth_gains
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.oracle_calls.pool import make_pool
 from sskit.testing.probe import ProblemProbe
 from sskit.testing.problem_checks import check_problem
 
@@ -89,8 +89,8 @@ def test_moved_points_are_dual_points_of_the_new_problem(steps):
                 np.testing.assert_allclose(mix, np.sum(expected, axis=0), atol=1e-12)
                 assert loss == pytest.approx(weights @ losses)
         regularizer = Regularizer(LAM, new.n_weights)
-        dual.rebuild(new, regularizer)
-        gaps = Evaluator(new).ask(regularizer.w, dual).gaps()
+        dual.rebuild(regularizer)
+        gaps = make_pool(new).ask(regularizer.w, dual).gaps()
         assert (gaps >= -1e-12).all()
     del dual, probe, solution, point, solver
     assert problem.plane_store.n_planes <= kept + len(X)

@@ -27,8 +27,7 @@ from sskit.models import PystructAdapter
 from sskit.models.structured.oracle_pool import OraclePool
 from sskit.models.structured.structure import Structure
 from sskit.solvers import BCFW, Subgradient
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
-from sskit.solvers.oracle_calls.pool import PrecomputingPool, ThreadPool
+from sskit.solvers.oracle_calls.pool import PrecomputingPool, ThreadPool, make_pool
 
 X = [np.array([1.0, k]) for k in range(12)]
 Y = [1, -1] * 6
@@ -95,10 +94,10 @@ def test_joblib_has_the_last_word():
     ]:  # fmt: skip
         problem = bind(Signs(), X, Y, parallel=prefer)
         if backend is None:
-            kinds.append(type(Evaluator(problem, 2).pool))
+            kinds.append(type(make_pool(problem, 2)))
         else:
             with parallel_config(backend=backend, n_jobs=2):
-                kinds.append(type(Evaluator(problem).pool))
+                kinds.append(type(make_pool(problem)))
     assert kinds == [ThreadPool, PrecomputingPool, PrecomputingPool, ThreadPool]
 
 
@@ -143,9 +142,9 @@ def test_workers_leave_ctrl_c_to_their_leader():
 def test_answers_are_found_ahead_in_portions(own_handler, moment):
     problem = bind(Signs(), X, Y, parallel="processes")
     stop = PressedStop(moment)
-    evaluator = Evaluator(problem, N_JOBS, stop)
-    looks, look = [], evaluator.pool.oracle_pool.precompute
-    evaluator.pool.oracle_pool.precompute = lambda blocks, w: (
+    evaluator = make_pool(problem, N_JOBS, stop)
+    looks, look = [], evaluator.oracle_pool.precompute
+    evaluator.oracle_pool.precompute = lambda blocks, w: (
         looks.append(len(blocks)) or look(blocks, w)
     )
     with stop:
@@ -155,7 +154,7 @@ def test_answers_are_found_ahead_in_portions(own_handler, moment):
     # between two portions somebody asks whether to go on; none of their answers is lost
     assert stop.n_looks == moment == len(looks)
     assert sum(looks) == evaluator.n_calls < len(X)
-    assert not evaluator.pool.oracle_pool.found
+    assert not evaluator.oracle_pool.found
     stop.begin_certificate()
     assert len(evaluator.hinges(np.zeros(2 + 8))) == len(X)
 
@@ -250,6 +249,6 @@ def test_inputs_may_be_changed_by_the_structure():
 def test_hinges_found_by_processes():
     problem = bind(Signs(), X, Y, parallel="processes")
     w = Regularizer(0.1, 2).padded(np.array([0.3, -0.2]))
-    expected = Evaluator(bind(Signs(), X, Y)).hinges(w)
-    np.testing.assert_array_equal(Evaluator(problem, 2).hinges(w), expected)
+    expected = make_pool(bind(Signs(), X, Y)).hinges(w)
+    np.testing.assert_array_equal(make_pool(problem, 2).hinges(w), expected)
     assert problem.plane_store.n_planes <= len(X)

@@ -19,7 +19,7 @@ from sskit_probes.core_probe import DualProbe, mix_of, planes_of
 from sskit.solvers import BCFW
 from sskit.solvers.block_coordinate.eviction import retire_all
 from sskit.solvers.common.snapshot import save
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.oracle_calls.pool import make_pool
 
 SAMPLING = ["permutation", "uniform", "gap", "max_gap"]
 ALL = 10**6  # a time after every clock
@@ -162,7 +162,7 @@ def test_drift_after_many_steps(name, steps):
     v, _ = toy.dual_sum(run.dual, lam)
     np.testing.assert_allclose(toy.flat(run.weights()), v, rtol=0, atol=1e-9 * np.abs(v).max())
     check_dual_point(toy, run.dual, 1e-10)
-    check_certificate(toy, run, Evaluator(toy.problem, 1), lam)
+    check_certificate(toy, run, make_pool(toy.problem, 1), lam)
 
 
 @every_pair(name=TOYS, bounded=[False, True], steps=["pairwise", "away"])

@@ -7,7 +7,7 @@ from helpers.toys import bind_rows, keeping
 from sskit_probes.core_probe import DualProbe, mix_of, planes_of
 
 from sskit.solvers import BCFW, MultiPlane
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.oracle_calls.pool import make_pool
 
 LAM = 1e-5
 N_BLOCKS = 1000
@@ -31,7 +31,7 @@ def noisy():
 def test_drift_after_a_million_steps(noisy, steps, cache):
     solver = BCFW(steps=steps, cache=cache, block_steps=1, stored_passes=0, averaging=False)
     regularizer = noisy.regularizer(LAM)
-    gaps = noisy.pairs.c * Evaluator(noisy.problem).hinges(regularizer.w)
+    gaps = noisy.pairs.c * make_pool(noisy.problem).hinges(regularizer.w)
     run = solver.start(noisy.problem, regularizer, np.random.RandomState(0), gaps)
     n_visits, n_steps = 0, 0
     while n_steps < 10**6:
@@ -138,6 +138,6 @@ def test_gaps_hold_where_planes_with_weight_are_evicted(name, n_steps):
     w = work.toy.flat(work.run.weights())
     # as if each dual weight were wrong by 1e-9
     np.testing.assert_allclose(w, v, rtol=0, atol=1e-9 / work.lam)
-    certificate = work.run.certify(Evaluator(work.toy.problem))
+    certificate = work.run.certify(make_pool(work.toy.problem))
     primal = work.toy.pairs.primal(work.toy.flat(certificate.w), work.lam)
     assert certificate.gap == pytest.approx(primal - dual, abs=1e-9)

@@ -12,7 +12,7 @@ from sskit_probes.core_probe import planes_of
 
 from sskit.core.sampler import PermutationSampler
 from sskit.solvers import BCFW, MultiPlane
-from sskit.solvers.block_coordinate import bcfw
+from sskit.solvers.block_coordinate import runs
 from sskit.solvers.block_coordinate import schedule as schedules
 from sskit.solvers.oracle_calls.minibatch import run_pass
 
@@ -38,7 +38,7 @@ def test_laws_and_optimum(name, steps, sampling, bounded, monkeypatch):
     toy = TOYS[name](21, n=7, weights=weights)
     box = binding_box(toy.pairs.d) if bounded else None
     block_steps = 5 if number % 2 else 1
-    monkeypatch.setattr(bcfw, "WORK_OF_CHEAP_ORACLE", (1.0, 100.0)[number // 2 % 2])
+    monkeypatch.setattr(runs, "WORK_OF_CHEAP_ORACLE", (1.0, 100.0)[number // 2 % 2])
     run = start(toy, box, steps=steps, sampling=sampling, block_steps=block_steps)
     # Plain steps are slow near the optimum, and so is sampling by gaps that are seldom renewed: how
     # far these come depends on how a machine rounds.
@@ -97,7 +97,7 @@ def test_only_clock_hangs_on_the_clock(monkeypatch):
     # equal times for all passes, however fast they are: as if the oracle's work were one,
     # but a stored pass that leaves out blocks counts in full
     timed, run = n_passes_of(toy, monkeypatch, seconds=1.0, clock=True)
-    monkeypatch.setattr(bcfw, "WORK_OF_CHEAP_ORACLE", 1e9)
+    monkeypatch.setattr(runs, "WORK_OF_CHEAP_ORACLE", 1e9)
     assert timed != n_passes_of(toy, monkeypatch, seconds=1.0)[0]
     assert any(timed)
     monkeypatch.undo()
@@ -130,7 +130,7 @@ def test_without_stored_passes_it_is_bcfw(block_steps):
 def test_a_longer_oracle_gets_more_stored_passes(monkeypatch):
     toy, solutions = chain_toy(30, n=8), []
     for work in (0.01, 1000.0):
-        monkeypatch.setattr(bcfw, "WORK_OF_CHEAP_ORACLE", work)
+        monkeypatch.setattr(runs, "WORK_OF_CHEAP_ORACLE", work)
         solver = MultiPlane(averaging=False, block_steps=1)
         solutions.append(solve(toy, solver, max_iter=8))
     assert solutions[1].dual > solutions[0].dual

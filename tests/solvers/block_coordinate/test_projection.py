@@ -247,7 +247,7 @@ def test_a_visitor_needs_blocks_of_one_state():
     toy = TOYS["chain"](0, n=4)
     dual, regularizer = DualState(toy.problem), toy.regularizer(0.1)
     with pytest.raises(TypeError, match="no blocks of one state"):
-        ProjectionVisitor(toy.problem, dual, regularizer, Averager(), *np.zeros((2, 4)))
+        ProjectionVisitor(toy.problem, dual, regularizer, Averager(0), *np.zeros((2, 4)))
 
 
 def test_interrupted_fits_go_on():

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sskit_probes.unreliable import UnreliableProblem
 
+from sskit.core.regularizer import Regularizer
 from sskit.solvers import MultiPlane
 from sskit.solvers.block_coordinate import schedule as schedule_module
 from sskit.solvers.block_coordinate.schedule import Schedule
@@ -111,7 +112,10 @@ def test_without_clock_nobody_looks_at_it(monkeypatch):
 def test_work_of_oracles():
     problem = chain_toy().problem
     costly = UnreliableProblem(problem, 0, costly=True)
-    works = [MultiPlane()._schedule(one).oracle_work for one in (costly, problem)]
+    works = []
+    for one in (costly, problem):
+        run = MultiPlane().start(one, Regularizer(1.0, one.n_weights), np.random.RandomState(0))
+        works.append(run.schedule.oracle_work)
     assert works[0] > 10 * works[1]
 
 

@@ -18,7 +18,7 @@ from sskit.solvers.common.fit import begin
 from sskit.solvers.common.solution import UNKNOWN, Certificate, History, Proof, Status
 from sskit.solvers.common.tolerance import Tolerance
 from sskit.solvers.dual_decomposition.soft_bcfw import SoftBCFW
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.oracle_calls.pool import make_pool
 from sskit.testing.problem_checks import check_problem
 
 LAM = 0.05
@@ -62,7 +62,7 @@ def solve(solver, toy, box=None, **options):
 
 def missed(toy, w):
     """What the oracle misses at w by its own account: sum of c_i excess_i."""
-    answers = Evaluator(toy.problem).ask(toy.regularizer(LAM).padded(w))
+    answers = make_pool(toy.problem).ask(toy.regularizer(LAM).padded(w))
     return float(toy.pairs.c @ answers.excesses())
 
 
@@ -170,7 +170,7 @@ def test_the_inexact_part_is_what_is_between_the_bounds_and_what_is_known(name, 
     run = SOLVERS["pairwise"].start(toy.problem, toy.regularizer(LAM), np.random.RandomState(0))
     for _ in range(5):
         run.run_pass()
-    evaluator, rng, better = Evaluator(toy.problem, n_jobs), np.random.default_rng(0), 0
+    evaluator, rng, better = make_pool(toy.problem, n_jobs), np.random.default_rng(0), 0
     for scale in (0.0, 0.3, 3.0):
         w = toy.flat(run.weights()) + rng.normal(scale=scale, size=toy.pairs.d)
         padded = run.regularizer.padded(toy.unflat(w))
@@ -192,7 +192,7 @@ def test_an_answer_below_the_truth_keeps_its_bound():
     toy = bounding("multiclass", share=0.0)
     w = 5 * np.random.default_rng(3).normal(size=toy.pairs.d)
     padded = toy.regularizer(LAM).padded(toy.unflat(w))
-    answers = Evaluator(toy.problem).ask(padded)
+    answers = make_pool(toy.problem).ask(padded)
     for i in range(toy.pairs.n):
         upper = answers.hinges()[i] + answers.excesses()[i]
         assert upper == pytest.approx(toy.pairs.hinge(i, w), abs=1e-12)
@@ -201,7 +201,7 @@ def test_an_answer_below_the_truth_keeps_its_bound():
 def test_weights_alone_have_a_certificate():
     toy = bounding("chain")
     w = toy.unflat(0.1 * np.random.default_rng(0).normal(size=toy.pairs.d))
-    regularizer, evaluator = toy.regularizer(LAM), Evaluator(toy.problem)
+    regularizer, evaluator = toy.regularizer(LAM), make_pool(toy.problem)
     for known in (None, DualState(toy.problem)):
         certificate = certify_weights(toy.problem, regularizer, w, 0.1, evaluator, known)
         primal = toy.pairs.primal(toy.flat(w), LAM)
@@ -246,7 +246,7 @@ def test_bisecting_bounds_the_product(name, how):
     for scale in (0.0, 0.1, 1.0, 10.0):
         w = rng.normal(scale=scale, size=pairs.d)
         for loss_weight in (1.0, 0.0):
-            answers = Evaluator(toy.problem).ask(
+            answers = make_pool(toy.problem).ask(
                 toy.regularizer(LAM).padded(toy.unflat(w)), None, loss_weight
             )
             for i in range(pairs.n):

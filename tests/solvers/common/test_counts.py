@@ -10,7 +10,7 @@ from sskit.datasets import make_digit_strings
 from sskit.inputs.ragged import stack_sequences
 from sskit.models.chain.model import ChainModel
 from sskit.solvers import BCFW
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.oracle_calls.pool import make_pool
 
 
 def hard_and_easy(n, n_classes):
@@ -69,7 +69,7 @@ def calls_on_strings(problem, tol, lam=0.01, stored_passes=0, **options):
     run = BCFW(averaging=False, stored_passes=stored_passes, **options).start(
         problem, Regularizer(lam, problem.n_weights), np.random.RandomState(0)
     )
-    evaluator, n_passes = Evaluator(problem, 1), 0
+    evaluator, n_passes = make_pool(problem, 1), 0
     while run.certify(evaluator).gap > tol:
         for _ in range(2):
             run.run_pass()

@@ -10,7 +10,7 @@ from sskit_probes.unreliable import UnreliableProblem
 
 from sskit.core.dual import DualState
 from sskit.solvers import BCFW, FrankWolfe, MultiPlane
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.oracle_calls.pool import make_pool
 from sskit.testing.problem_checks import check_problem
 
 LAM = 0.05
@@ -55,7 +55,7 @@ def test_gaps_are_those_of_the_best_known_planes(name, solver, n_jobs):
     for _ in range(4):
         run.run_pass()
     toy.problem.n_good = 0
-    rng, evaluator, missed = np.random.default_rng(0), Evaluator(toy.problem, n_jobs), 0
+    rng, evaluator, missed = np.random.default_rng(0), make_pool(toy.problem, n_jobs), 0
     for scale in (0.0, 0.3, 3.0):
         w = toy.flat(run.weights()) + rng.normal(scale=scale, size=toy.pairs.d)
         padded = run.regularizer.padded(toy.unflat(w))
@@ -95,7 +95,7 @@ def test_stored_planes_are_solved_when_the_oracle_has_given_up(name, solver):
     """The gap over what is known goes to zero; no step is ever negative."""
     toy, _ = tired(name, 3)
     run = SOLVERS[solver].start(toy.problem, toy.regularizer(LAM), np.random.RandomState(0))
-    evaluator, value = Evaluator(toy.problem), 0.0
+    evaluator, value = make_pool(toy.problem), 0.0
     for n_pass in range(400):
         run.run_pass()
         if n_pass == 3:
@@ -115,7 +115,7 @@ def test_an_exact_oracle_is_taken_at_its_word():
     """Where the oracle is exact, planes are not looked at again: the hinge is its answer."""
     toy = TOYS["chain"](62)
     w = toy.regularizer(LAM).padded(np.random.default_rng(0).normal(size=toy.pairs.d))
-    evaluator = Evaluator(toy.problem)
+    evaluator = make_pool(toy.problem)
     dual = DualState(toy.problem)
     answers = evaluator.ask(w, dual)
     hinges, gaps = answers.hinges(), answers.gaps()

@@ -11,7 +11,7 @@ from sskit.inputs.ragged_array import RaggedArray
 from sskit.models.chain.model import ChainModel
 from sskit.solvers import BCFW
 from sskit.solvers.common.snapshot import move_truths, restore, save, truth_gains
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.oracle_calls.pool import make_pool
 
 K, P, LAM = 3, 2, 0.1
 LENGTHS = np.array([1, 3, 4, 2, 4])
@@ -73,8 +73,8 @@ def test_moved_points_are_dual_points_of_the_new_problem(steps, allowed):
             )
             assert losses[codes.tolist().index(code.tolist())] == pytest.approx(wrong.sum())
     regularizer = Regularizer(LAM, new.n_weights)
-    dual.rebuild(new, regularizer)
-    gaps = Evaluator(new).ask(regularizer.w, dual).gaps()
+    dual.rebuild(regularizer)
+    gaps = make_pool(new).ask(regularizer.w, dual).gaps()
     assert (gaps >= -1e-12).all()
     # the same truths leave all as it is
     same = move_truths(point.blocks, problem, problem)

@@ -11,7 +11,7 @@ from sskit.solvers import BCFW
 from sskit.solvers.common.solution import Status
 from sskit.solvers.distributed.run import WorkersLost
 from sskit.solvers.distributed.worker import Worker
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.oracle_calls.pool import make_pool
 
 LAM = 0.2
 N_PARTS = 4
@@ -105,7 +105,7 @@ def fit(tasks, owners, fatal=(), joins=True, tol=0.05):
 def test_a_worker_is_lost_at_any_moment(tasks, owners, joins):
     parts, whole = tasks
     reference, _, n_moments = fit(parts, owners, joins=joins)
-    evaluator = Evaluator(whole.problem)
+    evaluator = make_pool(whole.problem)
     regularizer = Regularizer(LAM, whole.layout.n_weights)
     # the first rounds and the last ones, and some of those between
     first, last = range(1, min(16, n_moments + 1)), range(max(n_moments - 9, 1), n_moments + 1)

@@ -12,7 +12,7 @@ from sskit_probes.unreliable import BoundingProblem
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.solvers import BCFW, FrankWolfe
 from sskit.solvers.common.solution import Proof, Status
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.oracle_calls.pool import make_pool
 
 LAM = 0.2
 PLAIN = BCFW(averaging=False)
@@ -60,7 +60,7 @@ def optimum_of(task, half_width=None):
 def assert_true(solution, task, half_width=None):
     """The certificate is what a slow look at all data finds."""
     regularizer = regularizer_of(task, LAM, half_width)
-    hinges = Evaluator(task.problem).hinges(regularizer.padded(solution.w))
+    hinges = make_pool(task.problem).hinges(regularizer.padded(solution.w))
     primal = regularizer.primal(solution.w, float(np.dot(task.problem.block_weight, hinges)))
     if solution.inexactness:  # what the oracle finds is a lower bound, what is said an upper one
         assert primal <= solution.primal * (1 + 1e-9)
@@ -189,7 +189,7 @@ def test_what_the_oracles_of_all_parts_may_have_missed_is_added_up(owners, half_
     solution = driver.solution(status)
     assert solution.certified
     regularizer = regularizer_of(whole, LAM, half_width)
-    hinges = Evaluator(whole.problem).hinges(regularizer.padded(solution.w))
+    hinges = make_pool(whole.problem).hinges(regularizer.padded(solution.w))
     primal = regularizer.primal(solution.w, float(np.dot(whole.problem.block_weight, hinges)))
     best = optimum_of(whole, half_width)
     assert solution.dual <= best.primal * (1 + 1e-9)

@@ -13,7 +13,7 @@ from sskit.core.sampler import PermutationSampler
 from sskit.solvers import GDMM
 from sskit.solvers.common.solution import Status
 from sskit.solvers.dual_decomposition.factors import disagreement_scale
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.oracle_calls.pool import make_pool
 
 LAM = 0.1
 METHODS = ["afw", "bgcd"]
@@ -132,7 +132,7 @@ def test_optimum(method, allowed):
 def test_lower_bound_from_the_first_pass_on(allowed):
     toy = chain_toy(5, allowed=allowed)
     _, optimum = solve_primal(toy.pairs, LAM)
-    run, evaluator = start(toy), Evaluator(toy.problem, 1)
+    run, evaluator = start(toy), make_pool(toy.problem, 1)
     for _ in range(10):
         certificate = run.certify(evaluator)
         assert certificate.dual <= optimum + 1e-9

@@ -11,7 +11,7 @@ from sskit.core.regularizer import Regularizer
 from sskit.models.label_sets.model import PairwiseModel
 from sskit.solvers import BCFW, GDMM
 from sskit.solvers.common.solution import Status
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.oracle_calls.pool import make_pool
 
 LAM = 0.1
 PASSES_ALONE = 3  # of labels without their pairs
@@ -180,7 +180,7 @@ def test_labels_are_linked_where_they_need_it():
 def test_lower_bound_from_the_first_pass_on():
     toy = multilabel_toy(5, inference="lp")
     _, optimum = solve_primal(toy.pairs, LAM)
-    run, evaluator = start(toy), Evaluator(toy.problem, 1)
+    run, evaluator = start(toy), make_pool(toy.problem, 1)
     for _ in range(12):
         certificate = run.certify(evaluator)
         assert certificate.dual <= optimum + 1e-9

@@ -13,7 +13,6 @@ from sskit_probes.core_probe import planes_of
 
 from sskit.core.regularizer import Regularizer
 from sskit.solvers import BCFW
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
 from sskit.solvers.oracle_calls.pool import Pool, ThreadPool, make_pool
 
 LAM = 0.1
@@ -151,7 +150,7 @@ def test_the_dual_never_falls_and_the_optimum_is_that_of_the_quadratic_program(
     toy = TOYS[name](21, n=7, weights=np.random.default_rng(3).uniform(0.2, 3.0, size=7))
     box = box_of(toy) if bounded else None
     run = start(toy, options, 4, box=box, n_jobs=2)
-    evaluator, value = Evaluator(toy.problem), toy.dual(run.dual, LAM, box)
+    evaluator, value = make_pool(toy.problem), toy.dual(run.dual, LAM, box)
     plain = options["steps"] == "fw"
     for n in range(1, 301 if plain else 3001):
         run.run_pass()
@@ -221,20 +220,20 @@ def test_a_team_is_as_large_as_asked_but_not_larger_than_the_problem():
     pool = make_pool(toy.problem, 16)
     assert type(pool) is ThreadPool
     zero = toy.regularizer(LAM).padded(np.zeros(toy.pairs.d))
-    evaluator = Evaluator(toy.problem, 16)
-    evaluator.pool.worth = 0.0
-    assert evaluator.pool.crew.threads == []
-    expected = Evaluator(toy.problem).hinges(zero)
+    evaluator = make_pool(toy.problem, 16)
+    evaluator.worth = 0.0
+    assert evaluator.crew.threads == []
+    expected = make_pool(toy.problem).hinges(zero)
     for _ in range(200):
         np.testing.assert_array_equal(evaluator.hinges(zero), expected)
-    assert len(evaluator.pool.crew.threads) == 2
+    assert len(evaluator.crew.threads) == 2
 
 
 def test_threads_end_with_their_team():
     toy = chain_toy(0, n=5)
-    evaluator = Evaluator(toy.problem, 3)
+    evaluator = make_pool(toy.problem, 3)
     evaluator.hinges(toy.regularizer(LAM).padded(np.zeros(toy.pairs.d)))
-    threads = evaluator.pool.crew.threads
+    threads = evaluator.crew.threads
     assert [thread.is_alive() for thread in threads] == [True, True]
     del evaluator
     for thread in threads:
@@ -247,7 +246,7 @@ def test_the_first_error_is_raised_and_the_team_goes_on(n_jobs):
     wrong = {3, 5, 11, 17}
     X, Y = [np.array([1.0, k]) for k in range(20)], [1] * 20
     problem = bind(Signs({"argmax": late_errors(wrong)}), X, Y)
-    evaluator = Evaluator(problem, n_jobs)
+    evaluator = make_pool(problem, n_jobs)
     w = Regularizer(LAM, 2).padded(np.zeros(2))
     for expected in (3, 5, 11, 17):
         for _ in range(5):

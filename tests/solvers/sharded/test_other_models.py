@@ -13,7 +13,6 @@ from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.models.slack.model import SlackRescaling
 from sskit.solvers import BCFW, MultiPlane
 from sskit.solvers.block_coordinate.options import shards_for
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
 from sskit.solvers.oracle_calls.pool import make_pool
 
 LAM = 0.1
@@ -88,7 +87,7 @@ def test_the_dual_never_falls_and_the_certificate_holds(name, options, n_jobs):
     toy = TOYS[name](5, n=24, weights=weights)
     run = start(toy.problem, options, n_jobs)
     assert len(run.visitors) == n_jobs
-    before, evaluator = 0.0, Evaluator(toy.problem)
+    before, evaluator = 0.0, make_pool(toy.problem)
     for _ in range(12):
         run.run_pass()
         check_dual_point(toy, run.dual, 1e-11)
@@ -138,7 +137,7 @@ def test_slack_rescaling_ends_at_the_optimum_of_the_quadratic_program(name, sear
     toy = TOYS[name](2, n=20)
     problem, pairs = SlackRescaling(search).wrap(toy.problem), slack_pairs(toy.pairs)
     toy = Toy(problem, toy.layout, pairs, toy.X, toy.n_states)
-    run, evaluator = start(problem, {}, 4), Evaluator(problem)
+    run, evaluator = start(problem, {}, 4), make_pool(problem)
     assert len(run.visitors) == 4
     for _ in range(400):
         run.run_pass()

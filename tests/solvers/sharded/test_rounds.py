@@ -20,7 +20,6 @@ from sskit.models.multiclass.model import MulticlassModel
 from sskit.parallel import crew
 from sskit.solvers import BCFW, MultiPlane
 from sskit.solvers.block_coordinate.options import shards_for
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
 from sskit.solvers.oracle_calls.pool import make_pool
 from sskit.solvers.sharded import rounds
 
@@ -105,7 +104,7 @@ def test_the_dual_never_falls_and_is_that_of_the_blocks(name, options, kind, n_j
     box = box_of(toy) if bounded else None
     run = start(toy, options, n_jobs, box=box)
     assert len(run.visitors) == n_jobs
-    before, evaluator = 0.0, Evaluator(toy.problem)
+    before, evaluator = 0.0, make_pool(toy.problem)
     for _ in range(12):
         run.run_pass()
         check_dual_point(toy, run.dual, 1e-11)

@@ -74,7 +74,7 @@ def check_weights(problem):
         run.run_pass()
     v = np.array(regularizer.v)[: problem.n_weights]
     assert np.abs(v).max() > 1e-6
-    run.dual.rebuild(problem, regularizer)
+    run.dual.rebuild(regularizer)
     np.testing.assert_allclose(v, np.array(regularizer.v)[: problem.n_weights], atol=1e-11)
     dual = problem.block_weight @ run.dual.losses() - 0.5 * lam * v @ v
     assert run.rounds.increase == pytest.approx(dual, abs=1e-10)

@@ -2,8 +2,6 @@
 
 import numpy as np
 
-from sskit.core.checks cimport check_least
-
 
 cdef class Direction:
     """Sparse vector with dense storage, reused from block to block.
@@ -15,7 +13,6 @@ cdef class Direction:
     """
 
     def __cinit__(self, Py_ssize_t size):
-        check_least(size, 0, "size")
         self.value = np.zeros(max(size, 1))
         self.seen = np.zeros(max(size, 1), dtype=np.uint8)
         self.index = np.zeros(size + 1, dtype=np.int32)  # one to spare for add()

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sskit.core.checks cimport check_equal, check_least
+from sskit.core.checks cimport check_equal
 from sskit.core.lanes cimport LANES
 from sskit.core.memory cimport copy_numbers
 
@@ -27,7 +27,6 @@ def copied(const double[::1] w not None, Py_ssize_t spare=0):
     copy : ndarray of shape (n + spare,)
         Its own.
     """
-    check_least(spare, 0, "spare")
     out = np.zeros(w.shape[0] + spare)
     cdef double[::1] zeros = out
     if w.shape[0]:
@@ -54,7 +53,6 @@ cdef class Regularizer:
         cdef bint boxed = isinstance(self, BoxRegularizer)
         self.lam = lam
         self.n_weights = len(n_weights) if boxed else n_weights
-        check_least(self.n_weights, 0, "n_weights")
         self.covector = itself if boxed or covector is None else covector
         self.v = np.zeros(self.n_weights + LANES)
         self.w = self.v

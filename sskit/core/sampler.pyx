@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sskit.core.checks cimport check_equal, check_indices, check_least
+from sskit.core.checks cimport check_equal, check_indices
 
 
 # Gaps are cut off here: sums of them are finite.
@@ -24,7 +24,6 @@ cdef class Sampler:
     """
 
     def __cinit__(self, Py_ssize_t n_blocks, random_state, *args, arrange=None, **kwargs):
-        check_least(n_blocks, 1, "n_blocks")
         self.n_blocks = n_blocks
         self.random_state = random_state
         self.arrange = arrange
@@ -182,7 +181,6 @@ cdef class GapSampler(GapTree):
 
     def begin_pass(self, Py_ssize_t n_steps):
         """Draw the random numbers of the pass; return n_steps."""
-        check_least(n_steps, 0, "n_steps")
         self.shares = self.random_state.random_sample(n_steps + 1)
         self.position = 0
         self.upcoming = self.draw()

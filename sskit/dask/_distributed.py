@@ -26,7 +26,7 @@ from sskit.estimators.base.meta import DelegatingEstimator, common_attributes
 from sskit.estimators.base.outcome import WarmStart, fitted_attributes, warn_of_end
 from sskit.solvers.common.fit import Fit
 from sskit.solvers.common.progress import Progress
-from sskit.solvers.distributed.run import DistributedRun
+from sskit.solvers.distributed.run import DistributedRun, persist
 
 
 class Distributed(DelegatingEstimator):
@@ -58,7 +58,7 @@ class Distributed(DelegatingEstimator):
         False, there is no cluster. It is not pickled.
     checkpoint : str or path, default=None
         Folder in which the dual variables are saved every `checkpoint_every` passes and at the
-        end. A fit of the same data with the same parameters goes on from there, also in another
+        end. A fit of the same model to the same data goes on from there, also in another
         process; what is saved of other data, of another model or by another version is refused.
         Files are pickles: as with all of these, do not load what you do not trust. None saves
         nothing.
@@ -187,7 +187,7 @@ class Distributed(DelegatingEstimator):
         check_combinations(model, parts="data in parts")
         starts, store = vars(self).get("_warm_start", {}) if model.warm_start else {}, None
         if self.checkpoint is not None:
-            store = Checkpoint(self.checkpoint, model, len(parts))
+            store = Checkpoint(self.checkpoint)
             starts = store.load() or starts
         given = model, parts, starts, model.warm_start or store is not None
         client = find_client(self.client)
@@ -243,7 +243,7 @@ class Distributed(DelegatingEstimator):
             def ends():
                 return {
                     number: WarmStart(fingerprint, point, task.columns)
-                    for number, (fingerprint, point) in run.persist(workers.save).items()
+                    for number, (fingerprint, point) in persist(workers.save, run.begin).items()
                 }
 
             def on_pass(n_iter, weights):

@@ -7,7 +7,7 @@ import dask
 
 from sskit.dask._parts import Part, is_lazy
 from sskit.dask._worker import DataWorker
-from sskit.solvers.distributed.run import WorkersLost
+from sskit.solvers.distributed.run import WorkersLost, persist
 
 
 class Held(NamedTuple):
@@ -128,11 +128,7 @@ class Workers:
 
     def surely(self, method, *args, n_asked=None):
         """Return what workers answer, which are asked anew if some are lost meanwhile."""
-        while True:
-            try:
-                return self.ask(method, *args, n_asked=n_asked)
-            except WorkersLost:
-                self.settle()
+        return persist(partial(self.ask, method, *args, n_asked=n_asked), self.settle)
 
     def count(self, facts):
         """Return what a second look at each part says, given the facts of all."""

@@ -3,8 +3,6 @@
 from operator import itemgetter
 from threading import Thread
 
-from sskit.core.checks cimport check_least
-
 cdef extern from "Python.h":
     const Py_ssize_t PY_SSIZE_T_MAX
 
@@ -65,7 +63,6 @@ cdef class Crew:
     """
 
     def __cinit__(self, Py_ssize_t n_workers, *, Stop stop=None):
-        check_least(n_workers, 1, "n_workers")
         self.n_workers = n_workers
         self.stop = Stop() if stop is None else stop
         self.threads = []

@@ -321,14 +321,15 @@ def test_checkpoints(tmp_path):
     assert again.history_["dual"][0] >= best - 1e-12
     assert_same_optimum(again.estimator_, clone(WHOLE).fit(TOKENS, TAGS))
     for changed, message in [
-        ({"estimator__loss": "hamming"}, "was made with loss 'hamming_sum', not 'hamming'"),
-        ({"estimator": StructSVMClassifier()}, "with estimator SequenceTagger, not Struct"),
+        (
+            {"estimator__loss": "hamming"},
+            r"^part 0: the checkpoint in .*, because the loss of y\[0\] changed",
+        ),
+        ({"estimator__rescaling": "slack"}, "^part 0: the checkpoint in .*, because .* changed"),
     ]:
         with pytest.raises(ValueError, match=message):
             clone(again).set_params(**changed).fit(X, y)
-    with pytest.raises(ValueError, match="was made with parts 3, not 2"):
-        clone(again).fit(X[:2], y[:2])
-    with pytest.raises(ValueError, match="^part 2: the checkpoint in .*kept is of other data, be"):
+    with pytest.raises(ValueError, match="^part 2: the checkpoint in .*kept is of other data or "):
         clone(again).fit([X[0], X[1], [2.0 * x for x in X[2]]], y)
 
 

@@ -129,7 +129,7 @@ def test_the_solver_holds_what_it_stores(plane_life, chains):
         chains, Regularizer(0.1, chains.n_weights), tol=1e-4, n_jobs=2, random_state=0
     )
     gc.collect()
-    code = [planes_of(solution.dual_state, i)[0].ravel() for i in range(chains.n_blocks)]
+    code = [planes_of(solution.fit.run.dual, i)[0].ravel() for i in range(chains.n_blocks)]
     stored = set(np.concatenate(code).tolist()) - {0}
     assert len(stored) <= chains.plane_store.n_planes <= len(stored) + chains.n_blocks
     for i in range(chains.n_blocks):

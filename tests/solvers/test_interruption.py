@@ -68,9 +68,9 @@ def test_at_every_look_there_is_a_dual_point_with_its_gap(kind, name):
         solution, stop = solve(BLOCKS[kind], toy, moment)
         check_interrupted(solution, stop, moment)
         assert solution.certified
-        check_dual_point(toy, solution.dual_state)
+        check_dual_point(toy, solution.fit.run.dual)
         primal = toy.pairs.primal(toy.flat(solution.w), LAM)
-        dual = toy.dual(solution.dual_state, LAM)
+        dual = toy.dual(solution.fit.run.dual, LAM)
         assert solution.primal == pytest.approx(primal, abs=1e-11)
         assert solution.gap == pytest.approx(solution.primal - solution.dual, abs=1e-11)
         if kind in ("averaged", "multi-plane"):
@@ -80,7 +80,7 @@ def test_at_every_look_there_is_a_dual_point_with_its_gap(kind, name):
         # the steps are those of the whole fit, one more at every look
         assert dual >= before - 1e-12
         before = dual
-    assert before <= toy.dual(whole.dual_state, LAM) + 1e-12
+    assert before <= toy.dual(whole.fit.run.dual, LAM) + 1e-12
 
 
 @pytest.mark.parametrize("name", ["chain", "multiclass"])
@@ -173,8 +173,8 @@ def test_the_second_leaves_out_the_exact_pass(kind, later):
         n_skipped = 5 * (1 + (kind in ("averaged", "multi-plane", "ssg"))) - later
         assert solution.n_oracle_calls == certified.n_oracle_calls - n_skipped
         if kind != "ssg":
-            check_dual_point(toy, solution.dual_state)
-            v, _ = toy.dual_sum(solution.dual_state, LAM)
+            check_dual_point(toy, solution.fit.run.dual)
+            v, _ = toy.dual_sum(solution.fit.run.dual, LAM)
             np.testing.assert_allclose(toy.flat(solution.w), v, atol=1e-12)
 
 
@@ -187,7 +187,7 @@ def test_of_two_exact_passes_the_first_is_enough(kind):
     assert solution.certified
     assert solution.primal == pytest.approx(toy.pairs.primal(toy.flat(solution.w), LAM), abs=1e-11)
     if kind == "averaged":
-        last = toy.dual_sum(solution.dual_state, LAM)[0]
+        last = toy.dual_sum(solution.fit.run.dual, LAM)[0]
         np.testing.assert_allclose(toy.flat(solution.w), last, atol=1e-12)
 
 
@@ -275,7 +275,7 @@ def test_threads(kind):
         assert solution.primal == pytest.approx(primal, abs=1e-11)
         assert solution.dual <= optimum + 1e-10
         if kind != "cuts":
-            check_dual_point(toy, solution.dual_state)
+            check_dual_point(toy, solution.fit.run.dual)
     solution, _ = solve(solver, toy, 1, 1, n_jobs=2)
     # if the helper has answered all the rest by then, the cut is whole and proves its own gap
     whole = kind == "cuts" and np.isfinite(solution.gap)

@@ -75,8 +75,8 @@ def test_the_optimum_is_bracketed(solver, name, form, bounded, weighted):
     assert box is None or ((w >= box[0]) & (w <= box[1])).all()
     # slow ones may need more passes than they got, but all come near
     assert solution.gap <= (0.3 if solver == "ssg-last" else 0.1) * solution.unit
-    if solution.dual_state is not None and "averaging" not in solver:
-        dual = toy.dual(solution.dual_state, LAM, box)
+    if hasattr(solution.fit.run, "dual") and "averaging" not in solver:
+        dual = toy.dual(solution.fit.run.dual, LAM, box)
         assert solution.gap == pytest.approx(toy.pairs.primal(w, LAM) - dual, abs=1e-10)
 
 

@@ -113,7 +113,7 @@ def test_gap_on_ocr_is_primal_less_dual(words, lam):
     )  # fmt: skip
     blocks = model.layout.split(solution.w)
     primal = primal_of_chains(words.data, words.target, lam, *blocks.values())
-    dual = dual_of_chains(words.data, solution.dual_state, lam, 26)
+    dual = dual_of_chains(words.data, solution.fit.run.dual, lam, 26)
     assert solution.primal == pytest.approx(primal, abs=1e-10)
     assert solution.dual == pytest.approx(dual, abs=1e-10)
     assert solution.gap == pytest.approx(primal - dual, abs=1e-10)

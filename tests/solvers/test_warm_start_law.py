@@ -87,7 +87,7 @@ def check_mixes(toy, dual):
 
 def check(toy, lam, optimum, solution):
     """The certificate and all of the history are right, from scratch."""
-    dual = solution.dual_state
+    dual = solution.fit.run.dual
     check_mixes(toy, dual)
     primal = toy.pairs.primal(toy.flat(solution.w), lam)
     assert solution.primal == pytest.approx(primal, abs=1e-10)
@@ -129,10 +129,10 @@ def test_samples_appended_at_the_same_n_lam_leave_the_weights_as_they_are(name, 
     second = SOLVERS[solver].solve(
         more.problem, more.regularizer(less), tol=np.inf, max_iter=1, random_state=0, start=point
     )
-    v = toy.dual_sum(first.dual_state, lam)[0]
-    np.testing.assert_allclose(more.dual_sum(second.dual_state, less)[0], v, atol=1e-11)
+    v = toy.dual_sum(first.fit.run.dual, lam)[0]
+    np.testing.assert_allclose(more.dual_sum(second.fit.run.dual, less)[0], v, atol=1e-11)
     assert second.history["n_passes"][0] == 0
-    value = toy.dual(first.dual_state, lam)
+    value = toy.dual(first.fit.run.dual, lam)
     assert second.history["dual"][0] == pytest.approx(0.8 * value, abs=1e-11)
 
 
@@ -145,5 +145,5 @@ def test_fewer_samples_are_refused():
     toy, lam, _ = stage("chain", "shorter ones")
     point = BCFW().solve(toy.problem, toy.regularizer(lam), random_state=0).fit.save()
     fewer = stage("chain", "first")[0]
-    with pytest.raises(ValueError, match="the dual point has 8 blocks but the problem has 4"):
+    with pytest.raises(ValueError, match="none of this problem"):
         BCFW().solve(fewer.problem, fewer.regularizer(lam), random_state=0, start=point)

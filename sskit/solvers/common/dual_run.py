@@ -173,14 +173,9 @@ class DualPoint:
         Raises
         ------
         ValueError
-            If the problem has fewer blocks.
+            If the problem is another one.
         """
         problem, lam = run.problem, run.regularizer.lam
-        if problem.n_blocks < len(self.block_weight):
-            raise ValueError(
-                f"the dual point has {len(self.block_weight)} blocks but the problem has "
-                f"{problem.n_blocks}"
-            )
         self.place(run, lam)
         run.dual.rebuild(run.regularizer)
         unchanged = lam == self.lam and np.array_equal(problem.block_weight, self.block_weight)

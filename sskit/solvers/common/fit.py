@@ -221,20 +221,17 @@ class Fit:
         known = UNKNOWN if self.certificate is None else self.certificate
         if known is not UNKNOWN and status is not Status.CONVERGED:
             known = lower_of(self.best, known)
+        if known.w is None:
+            known = replace(known, w=self.run.last_weights())
         return Solution(
-            w=self.run.last_weights() if known.w is None else known.w,
-            primal=known.primal,
-            dual=known.dual,
-            gap=known.gap,
+            **vars(known),
             unit=self.unit,
             certified=proves(self.proof, known),
             status=status,
             n_iter=self.n_iter,
             n_oracle_calls=self.n_oracle_calls,
             history=self.history.as_dict(),
-            dual_state=getattr(self.run, "dual", None),
             fit=self,
-            inexactness=known.inexactness,
         )
 
 

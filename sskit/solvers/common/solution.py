@@ -83,16 +83,12 @@ class Proof(IntEnum):
         return cls.BOUND if problem.bounds else cls.NOTHING
 
 
-@dataclass
-class Solution:
-    """A solved problem.
+@dataclass(frozen=True, kw_only=True)
+class Solution(Certificate):
+    """A solved problem: its weights, their certificate, and how they came about.
 
     Attributes
     ----------
-    w : ndarray of shape (n_weights,)
-        The weights.
-    primal, dual, gap : float
-        Objectives at w and the duality gap, absolute.
     unit : float
         P(0), the mean maximal loss.
     certified : bool
@@ -105,27 +101,17 @@ class Solution:
         Oracle calls, those of the exact passes included.
     history : dict of ndarray
         One entry for every exact pass, or for every pass; see `History`.
-    dual_state : object
-        The dual point, None if the solver has none.
     fit : Fit
         With which to go on from here, if the solver keeps a dual point.
-    inexactness : float
-        The part of primal and gap that the oracle may have missed; see `Certificate`.
     """
 
-    w: np.ndarray
-    primal: float
-    dual: float
-    gap: float
     unit: float
     certified: bool
     status: Status
     n_iter: int
     n_oracle_calls: int
     history: dict
-    dual_state: object
     fit: object
-    inexactness: float = 0.0
 
     def compared(self, tol):
         """Return what is known of the tolerance that was not reached, in words.
@@ -142,9 +128,8 @@ class Solution:
         """
         above = f", above tol={tol:g}"
         if not np.isnan(self.gap):
-            missed = self.inexactness
-            gap = relative(self.gap - missed, self.primal - missed, self.unit)
-            aside = ", what the oracle may have missed aside" if missed else ""
+            gap = relative(self.known_gap, self.known_primal, self.unit)
+            aside = ", what the oracle may have missed aside" if self.inexactness else ""
             return f"a relative duality gap of {gap:.3g}{aside}{above}"
         if self.status is Status.UNCERTIFIED:
             return f"a gap that nobody has computed, perhaps{above[1:]}"

@@ -19,6 +19,15 @@ class WorkersLost(Exception):
     """
 
 
+def persist(action, begin):
+    """Return what an action returns; if workers are lost, it is done anew after `begin`."""
+    while True:
+        try:
+            return action()
+        except WorkersLost:
+            begin()
+
+
 class DistributedRun(Run):
     """Passes of all workers, whose moves are added up.
 
@@ -112,21 +121,13 @@ class DistributedRun(Run):
         self.working += time.perf_counter() - start
         return answers
 
-    def persist(self, action):
-        """Return what an action returns, which is begun anew whenever workers are lost."""
-        while True:
-            try:
-                return action()
-            except WorkersLost:
-                self.begin()
-
     def run_pass(self):
         """Let every worker make a pass; return the sum of the gaps last seen."""
-        return self.persist(self.make_pass)
+        return persist(self.make_pass, self.begin)
 
     def certify(self, evaluator):
         """Return the certificate of the last round; see `Run.certify`."""
-        return self.persist(self.make_exact_pass)
+        return persist(self.make_exact_pass, self.begin)
 
     def make_pass(self):
         """Let all workers make a pass, and add up their moves."""

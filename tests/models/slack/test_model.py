@@ -134,10 +134,10 @@ def test_planes_of_structures_are_saved_with_their_losses():
     found = BCFW(steps="pairwise").solve(one, regularizer, tol=0.1, max_iter=20, random_state=0)
     dual = DualState(other)
     ProblemProbe(other).argmax(0, np.ones(other.max_statistics))  # takes a handle that was free
-    restore(dual, save(found.dual_state))
+    restore(dual, save(found.fit.run.dual))
     probes, n_planes = (ProblemProbe(one), ProblemProbe(other)), 0
     for i in range(one.n_blocks):
-        codes, *rest = planes_of(found.dual_state, i)
+        codes, *rest = planes_of(found.fit.run.dual, i)
         again, *rest_again = planes_of(dual, i)
         for code, same in zip(codes, again, strict=True):
             np.testing.assert_array_equal(code[1:], same[1:])

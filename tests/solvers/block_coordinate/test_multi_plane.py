@@ -163,7 +163,7 @@ def test_budget_of_a_fit_without_room(solver):
     toy = chain_toy(32, n=7)
     solution = solve(toy, solver.set_params(cache_size=1e-9), tol=0.05, max_iter=1000)
     assert solution.gap <= 0.05 * solution.unit
-    assert all(len(planes_of(solution.dual_state, i)[0]) == 0 for i in range(7))
+    assert all(len(planes_of(solution.fit.run.dual, i)[0]) == 0 for i in range(7))
 
 
 # ---- averages --------------------------------------------------------------------------------

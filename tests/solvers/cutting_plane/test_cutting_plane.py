@@ -170,7 +170,7 @@ def test_every_pass_is_an_exact_pass_and_there_are_no_others():
     assert solution.history["n_passes"].tolist() == list(range(1, 13))
     # P(0) takes one pass
     assert solution.n_oracle_calls == 13 * toy.problem.n_blocks
-    assert solution.dual_state is None
+    assert not hasattr(solution.fit.run, "dual")
     assert solution.certified
 
 

@@ -246,7 +246,7 @@ def test_a_stop_leaves_the_dual_point_whole():
         toy.problem, toy.regularizer(LAM), tol=1e-9, n_jobs=3, random_state=0
     )
     assert solution.n_iter == 1 and solution.gap >= 0
-    check_dual_point(toy, solution.dual_state, 1e-11)
+    check_dual_point(toy, solution.fit.run.dual, 1e-11)
 
 
 @pytest.mark.parametrize("who", [0, 1, 2])

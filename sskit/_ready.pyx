@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from cpython.buffer cimport PyBUF_ANY_CONTIGUOUS, PyBuffer_Release, PyObject_GetBuffer
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
 
 ctypedef fused index_t:
@@ -33,27 +32,17 @@ def all_within(array, double limit=LARGEST):
     within : bool
         False for NaN, and for other dtypes and arrays that are not contiguous, too.
     """
-    cdef Floats numbers = Floats(array)
-    cdef const double* values = <const double*>numbers.values
+    cdef const double[::1] numbers
     cdef Py_ssize_t j
-    if numbers.size != sizeof(double):
+    cdef bint within = True
+    if not is_whole(array) or array.dtype != FLOATS[0]:
         return False
+    numbers = array.ravel("K")
     if limit >= LARGEST:
-        return are_finite(values, numbers.n)
-    for j in range(numbers.n):
-        if not -limit <= values[j] <= limit:
-            return False
-    return True
-
-
-def is_nonnegative(array):
-    """Return whether an array is a contiguous one of float64 without negative numbers or NaN."""
-    cdef Floats numbers = Floats(array)
-    cdef Py_ssize_t j
-    cdef bint positive = numbers.size == sizeof(double)
-    for j in range(numbers.n if positive else 0):
-        positive &= (<const double*>numbers.values)[j] >= 0.0
-    return positive
+        return are_finite(numbers)
+    for j in range(numbers.shape[0]):
+        within &= -limit <= numbers[j] <= limit
+    return within
 
 
 cdef bint is_matrix(array, width):
@@ -63,33 +52,12 @@ cdef bint is_matrix(array, width):
     return array.size > 0 and array.flags.c_contiguous and all_within(array)
 
 
-cdef class Floats:
-    """The numbers of an array in the order of its memory, for as long as this lives.
-
-    Parameters
-    ----------
-    array : object
-        Anything; if it is no contiguous ndarray of float64, float32 or float16, `size` is 0.
-    """
-
-    cdef Py_buffer buffer
-    cdef const void* values
-    cdef Py_ssize_t n
-    cdef Py_ssize_t size             # bytes of a number
-
-    def __cinit__(self, array):
-        if type(array) is not np.ndarray or array.dtype not in FLOATS:
-            return
-        flags = array.flags
-        if not (flags.c_contiguous or flags.f_contiguous):
-            return
-        PyObject_GetBuffer(array, &self.buffer, PyBUF_ANY_CONTIGUOUS)
-        self.values, self.size = self.buffer.buf, self.buffer.itemsize
-        self.n = self.buffer.len // self.size
-
-    def __dealloc__(self):
-        if self.size:
-            PyBuffer_Release(&self.buffer)
+cdef bint is_whole(array):
+    """Return whether an object is an ndarray of floats one behind the other, in any order."""
+    if type(array) is not np.ndarray or array.dtype not in FLOATS:
+        return False
+    flags = array.flags
+    return flags.c_contiguous or flags.f_contiguous
 
 
 def all_finite(array):
@@ -106,17 +74,19 @@ def all_finite(array):
         False for what is no ndarray of float64, float32 or float16, or not contiguous, too.
         Nothing is copied.
     """
-    cdef Floats numbers = Floats(array)
-    if numbers.size == sizeof(double):
-        return are_finite(<const double*>numbers.values, numbers.n)
-    if numbers.size == sizeof(float):
-        return are_finite(<const float*>numbers.values, numbers.n)
-    return numbers.size and are_finite_halves(<const uint16_t*>numbers.values, numbers.n)
+    if not is_whole(array):
+        return False
+    numbers = array.ravel("K")
+    if numbers.itemsize == sizeof(double):
+        return are_finite[double](numbers)
+    if numbers.itemsize == sizeof(float):
+        return are_finite[float](numbers)
+    return are_finite_halves(numbers.view(np.uint16))
 
 
-cdef bint are_finite_halves(const uint16_t* values, Py_ssize_t n) noexcept nogil:
+cdef bint are_finite_halves(const uint16_t[::1] values) noexcept nogil:
     """Return whether no exponent of float16 is the one of infinities and NaN."""
-    cdef Py_ssize_t j, stop, first = 0
+    cdef Py_ssize_t j, stop, first = 0, n = values.shape[0]
     cdef uint16_t wrong = 0
     for first in range(0, n, 4096):
         stop = min(first + 4096, n)
@@ -127,11 +97,11 @@ cdef bint are_finite_halves(const uint16_t* values, Py_ssize_t n) noexcept nogil
     return True
 
 
-cdef bint are_finite(const float_t* values, Py_ssize_t n) noexcept nogil:
+cdef bint are_finite(const float_t[::1] values) noexcept nogil:
     """Return whether all numbers are finite: times zero they are zero, the others NaN."""
     cdef float_t sums[8]
     cdef float_t rest = 0.0
-    cdef Py_ssize_t j, k
+    cdef Py_ssize_t j, k, n = values.shape[0]
     for k in range(8):
         sums[k] = 0.0
     for j in range(0, n - 7, 8):

@@ -10,7 +10,6 @@ from sskit._ready import (
     all_finite,
     all_within,
     is_canonical,
-    is_nonnegative,
     ready_ends,
     ready_graph,
     ready_tree,
@@ -43,24 +42,10 @@ def test_arrays_of_another_kind_are_not_looked_at():
         assert not all_within(other)
 
 
-def test_nonnegative():
-    values = np.array([[0.0, 2.0, -0.0], [np.inf, 1.0, 3.0]])
-    assert is_nonnegative(values)
-    assert is_nonnegative(values.T)
-    assert is_nonnegative(np.zeros(0))
-    for wrong in (-1e-300, -np.inf, np.nan):
-        spoilt = values.copy()
-        spoilt[1, 2] = wrong
-        assert not is_nonnegative(spoilt)
-    for other in (values[:, ::2], values.astype(np.float32), [1.0], None, np.ma.array([1.0])):
-        assert not is_nonnegative(other)
-
-
 def test_arrays_from_files(tmp_path):
     # their dtype may be another object
     for values in (pickle.loads(pickle.dumps(np.ones((3, 2)))), saved(np.ones((3, 2)), tmp_path)):
         assert all_within(values)
-        assert is_nonnegative(values)
         assert ready_graph([(values, np.array([[0, 1]]), np.ones((1, 2)))], 2, 2) is not None
 
 

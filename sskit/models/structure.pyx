@@ -432,11 +432,7 @@ cdef class StructuredProblem(Problem):
         self.loss.prefetch(b.first, b.n)
 
     cpdef Problem fork(self):
-        cdef StructuredProblem other = type(self)(
-            self.map.fork(), self.structure.fork(), self.loss, self.block_weight
-        )
-        other.space.support = self.space.support
-        return other
+        return type(self)(self.map.fork(), self.structure.fork(), self.loss, self.block_weight)
 
     def with_truth(self, labels):
         """Return the same problem with other labels as the truth.

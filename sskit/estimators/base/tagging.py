@@ -119,31 +119,6 @@ def check_tree(estimator):
     return kinds
 
 
-class NothingToLabel:
-    """The decoder of no sequence at all.
-
-    Parameters
-    ----------
-    n_classes : int
-        Number of labels K.
-    """
-
-    def __init__(self, n_classes):
-        self.n_classes = n_classes
-
-    def best(self):
-        """Return the labels of no tokens."""
-        return np.empty(0, dtype=np.int32)
-
-    def top_k(self, k):
-        """Return the labellings of no sequence, and their scores."""
-        return np.empty(0, dtype=object), np.empty(0, dtype=object)
-
-    def max_marginals(self):
-        """Return the max-marginals of no tokens."""
-        return np.empty((0, self.n_classes))
-
-
 class TaggerMixin:
     """Prediction and scoring of estimators that label every token of a sequence, or of a tree.
 

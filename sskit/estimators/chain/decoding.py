@@ -6,7 +6,7 @@ from sskit.estimators.base.combinations import check_combinations
 from sskit.estimators.base.estimator import check_constraints
 from sskit.estimators.base.fitted_state import check_count, check_fitted, check_numbers
 from sskit.estimators.base.kernels import function_values
-from sskit.estimators.base.tagging import NothingToLabel, check_chain, check_modest
+from sskit.estimators.base.tagging import check_chain, check_modest
 from sskit.estimators.completion.states import StateDecoder, fitted_states, known_states
 from sskit.estimators.reasons.column_names import check_columns, edge_column_names
 from sskit.estimators.reasons.columns import as_fitted
@@ -55,9 +55,7 @@ def fitted_decoder(tagger, X, known=None):
     offsets = stacked.offsets
     lengths = None if known is None else stacked.lengths
     states, possible = known_states(tagger, known, lengths, "token", "sequences")
-    if offsets[-1] == 0:
-        return NothingToLabel(n_classes), offsets
-    if len(offsets) > 2:
+    if len(offsets) > 2 or not offsets[-1]:
         stacked = RaggedArray(stacked.values, np.unique(offsets))
     rules = _rules(tagger, states, modest)
     if rules[0] is not None:

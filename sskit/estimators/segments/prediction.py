@@ -13,7 +13,7 @@ from sskit.estimators.base.fitted_state import (
     raise_damaged,
 )
 from sskit.estimators.base.known import check_known
-from sskit.estimators.base.tagging import NothingToLabel, TaggerMixin, check_modest
+from sskit.estimators.base.tagging import TaggerMixin, check_modest
 from sskit.estimators.reasons.columns import as_fitted
 from sskit.estimators.segments.whole import whole_features
 from sskit.inputs.chains.segments import check_segmentations
@@ -161,17 +161,15 @@ class SegmentPredictionMixin(TaggerMixin):
         X = as_fitted(self, X)
         n_features = check_count(self, "n_features_in_")
         stacked = stack_sequences(X, n_features=n_features, estimator_name=name, allow_empty=True)
-        n_classes, coefs, lengths, segment_coef = check_segments(self, n_features)
+        coefs, lengths, segment_coef = check_segments(self, n_features)
         offsets, possible = stacked.offsets, None
         if known is not None:
             possible = check_known(known, stacked.lengths, self.classes_, "token", "sequences")
-        if offsets[-1] == 0:
-            return NothingToLabel(n_classes), offsets
         filled = np.flatnonzero(stacked.lengths)
-        if len(offsets) > 2:
+        if len(offsets) > 2 or not offsets[-1]:
             stacked = RaggedArray(stacked.values, np.unique(offsets))
         # none is longer than the sequences, but labels of more than one token stay such labels
-        longest = max(2, int(stacked.lengths.max()))
+        longest = max(2, int(stacked.lengths.max(initial=0)))
         limits = np.minimum(self.max_length_, longest)
         if lengths is not None:
             lengths = lengths[:, : limits.max()]
@@ -239,8 +237,6 @@ def check_segments(estimator, n_features):
 
     Returns
     -------
-    n_classes : int
-        Number of labels K.
     coefs : list of one or three ndarrays of shape (K, n_features)
         Weights of features.
     lengths : ndarray of shape (K, M) or None
@@ -270,4 +266,4 @@ def check_segments(estimator, n_features):
     if "segment_coef_" in vars(estimator):
         shape = n_classes, max(1, np.size(whole) // n_classes)
         check_numbers(estimator, {"segment_coef_": shape})
-    return n_classes, coefs, lengths, whole
+    return coefs, lengths, whole

@@ -15,8 +15,8 @@ from sskit.models.features import (
     squared_norms,
     take_weights,
 )
-from sskit.models.kernel.restriction import KernelSupport, expand
-from sskit.models.kernel.rows import kernel_grams
+from sskit.models.kernel.restriction import KernelSupport
+from sskit.models.kernel.rows import KernelExpansion, kernel_grams
 from sskit.models.kernel.space import kernel_rows, runs_within
 from sskit.models.layout import WeightLayout
 from sskit.models.request import Decoder, Request, gather
@@ -203,7 +203,7 @@ class KernelChainModel(ChainModel):
         rows = no_features(len(labels), end_marks(offsets))
         kernels = kernel_rows(self.kernel, X, n_bytes, int(np.diff(offsets).max()))
         support = KernelSupport(self.kernel, X, self.n_states, self.n_states * (self.n_states + 2))
-        space = expand(kernels, offsets, support, labels)
+        space = KernelExpansion(kernels, support, offsets, labels)
         map = chain_map(rows, offsets, self.n_states, self.rules, space=space)
         map.prepare(kernel_grams(kernels, map, runs_within(self.kernel, X, offsets)))
         return self._problem(map, labels, cost, block_weight, **known)
@@ -288,7 +288,7 @@ def check_lengths(lengths, allowed, allowed_start, allowed_end):
     ValueError
         Naming the shortest such length.
     """
-    if allowed is None:
+    if allowed is None or not len(lengths):
         return
     reached, possible = allowed_start, []
     for _ in range(int(lengths.max())):

@@ -6,7 +6,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from sskit._numbers import array
-from sskit._ready import is_nonnegative
 from sskit.inputs.stacking import FeatureScale, refuse_large
 
 
@@ -14,7 +13,7 @@ def refuse_negative(edge_features):
     """Raise ValueError for the first graph that has a negative feature of an edge, naming it."""
     for i, x in enumerate(edge_features):
         stored = x.data if sp.issparse(x) else x
-        if not is_nonnegative(stored) and stored.size and stored.min() < 0:
+        if stored.min(initial=0.0) < 0:
             e, f = np.argwhere((x.toarray() if sp.issparse(x) else x) < 0)[0]
             raise ValueError(
                 f"edge features must not be negative, or there may be no cut: X[{i}] has "
@@ -36,7 +35,7 @@ def allows_cuts(tables):
         Whether there are cuts, or moves by cuts, for edge features that are not negative.
     """
     if tables.ndim == 1:
-        return is_nonnegative(tables) or bool(tables.min(initial=0.0) >= 0.0)
+        return bool(tables.min(initial=0.0) >= 0.0)
     upper = np.triu(np.ones(tables.shape[1:], dtype=bool), 1)
     equal = np.diagonal(tables, axis1=1, axis2=2)
     return equal.min(initial=0.0) >= 0.0 and tables[:, upper].max(initial=0.0) <= 0.0

@@ -32,11 +32,6 @@ class Kernel(SimpleNamespace):
         """Whether the function is positive semi-definite; of a callable that is taken on trust."""
         return self.function != "sigmoid" and self.parameters.get("coef0", 0.0) >= 0.0
 
-    @property
-    def normalized(self):
-        """Whether the kernel of every row with itself is one."""
-        return self.function == "rbf"
-
     def __call__(self, X, Y):
         """Return the kernel matrix of two sets of rows.
 
@@ -219,9 +214,8 @@ def expand(kernel, X, support, support_vectors, dual_coef):
         `BLOCK_ENTRIES` kernels.
     """
     m = X.shape[0]
-    values = np.empty((m, len(dual_coef)))
-    if len(support) == 0:
-        values[:] = 0.0
+    values = np.zeros((m, len(dual_coef)))
+    if m == 0 or len(support) == 0:
         return values
     for part in gen_batches(m, max(1, BLOCK_ENTRIES // len(support))):
         kernels = kernel.against(X[part], support, support_vectors)

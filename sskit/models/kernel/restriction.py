@@ -128,7 +128,7 @@ class KernelSupport:
         rows = KernelRows.of_matrix(matrix, len(matrix))
         loss = problem.loss.at_nodes(numbers)
         labels = None if problem.space.labels is None else loss.labels
-        space = expand(rows, offsets, part, labels)
+        space = KernelExpansion(rows, part, offsets, labels)
         map = problem.map.at_rows(numbers, offsets, space)
         if map.is_single:
             map.prepare(row_sqnorm=np.diagonal(matrix) + map.mark_sqnorms())
@@ -136,27 +136,3 @@ class KernelSupport:
             map.prepare(grams=kernel_grams(rows, map, [(0, len(blocks), matrix)]))
         structure = problem.structure.bound_to(map)
         return type(problem)(map, structure, loss, block_weight)
-
-
-def expand(rows, offsets, support, labels=None):
-    """Return the functions of a kernel space that a support belongs to.
-
-    Parameters
-    ----------
-    rows : KernelRows
-        The kernel matrix.
-    offsets : ndarray of shape (n_blocks + 1,), int64
-        Where the rows of the blocks begin.
-    support : KernelSupport
-        What the rows are.
-    labels : ndarray of shape (n_rows,), int32, default=None
-        The true states, where the code of a plane is a state for each row.
-
-    Returns
-    -------
-    space : KernelExpansion
-        What a `FeatureMap` takes.
-    """
-    space = KernelExpansion(rows, support.n_states, support.n_linear, offsets, labels)
-    space.support = support
-    return space

@@ -515,10 +515,8 @@ cdef class KernelExpansion(FeatureSpace):
     ----------
     rows : KernelRows
         The kernel matrix of the training rows.
-    n_states : int
-        Number of states.
-    place : int
-        Where they begin in a weight vector.
+    support : KernelSupport
+        What the rows are, how many functions there are, and where they begin in a weight vector.
     offsets : ndarray of shape (n_blocks + 1,), int64
         Block i has the rows offsets[i] to offsets[i + 1] - 1.
     labels : ndarray of shape (n_rows,), int32, default=None
@@ -540,26 +538,22 @@ cdef class KernelExpansion(FeatureSpace):
     cdef object given                        # what it was made of
     cdef object before                       # beta that F belonged to when the sum began
 
-    def __cinit__(self, KernelRows rows, Py_ssize_t n_states, Py_ssize_t place, offsets,
-                  labels=None):
-        self.rows = rows
-        self.given = rows, n_states, place, offsets, labels
-        self.working = WorkingRows(rows, n_states)
-        self.n_states = n_states
+    def __cinit__(self, KernelRows rows, support, offsets, labels=None):
+        self.rows, self.support = rows, support
+        self.given = rows, support, offsets, labels
+        self.n_states, self.place = support.n_states, support.n_linear
+        self.working = WorkingRows(rows, self.n_states)
         self.n_rows = rows.n_rows
-        self.place = place
         self.most_added = MOST_ADDED
-        self.stop = place + 2 * n_states * rows.n_rows
+        self.stop = self.place + 2 * self.n_states * rows.n_rows
         self.offsets, self.labels = offsets, labels
         self.is_kernel_space = True
         self.batch_size = rows.batch_size(len(offsets) - 1)
-        self.value_slice = slice(place, place + n_states * rows.n_rows)
+        self.value_slice = slice(self.place, self.place + self.n_states * rows.n_rows)
 
     def fork(self):
         """Return the same functions for another thread."""
-        cdef KernelExpansion other = KernelExpansion(*self.given)
-        other.support = self.support
-        return other
+        return KernelExpansion(*self.given)
 
     def digests(self):
         """Return what tells spaces apart, of the whole and of each block."""

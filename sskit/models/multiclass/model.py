@@ -4,7 +4,8 @@ import numpy as np
 
 from sskit.models.feature_map import FeatureMap
 from sskit.models.features import FeatureRows, no_features, ones
-from sskit.models.kernel.restriction import KernelSupport, expand
+from sskit.models.kernel.restriction import KernelSupport
+from sskit.models.kernel.rows import KernelExpansion
 from sskit.models.kernel.space import diagonal, kernel_rows
 from sskit.models.layout import WeightLayout
 from sskit.models.structure import NodeLoss, StateStructure, StructuredProblem
@@ -109,6 +110,7 @@ class KernelMulticlassModel(MulticlassModel):
         rows = no_features(n, ones(n) if self.intercept else None, n_marks=1)
         support = KernelSupport(self.kernel, X, self.n_classes, self.n_classes * self.intercept)
         kernels = kernel_rows(self.kernel, X, n_bytes, 1)
-        map = FeatureMap(rows, offsets, self.n_classes, space=expand(kernels, offsets, support))
+        space = KernelExpansion(kernels, support, offsets)
+        map = FeatureMap(rows, offsets, self.n_classes, space=space)
         map.prepare(row_sqnorm=kernels.rounded(diagonal(self.kernel, X)) + float(self.intercept))
         return self._problem(map, labels, block_weight, table)

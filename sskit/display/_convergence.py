@@ -53,7 +53,7 @@ class ConvergenceDisplay:
         self.histories = histories
 
     @classmethod
-    def from_estimator(cls, estimators, *, x="passes", axes=None, **line_options):
+    def from_estimator(cls, estimators, *, x="passes", axes=None):
         """Draw the history of one fitted estimator or of several.
 
         Parameters
@@ -61,7 +61,7 @@ class ConvergenceDisplay:
         estimators : estimator, or dict of str to estimator
             Fitted; with names for the legend if there are several. Of a pipeline the last step
             is drawn, of a search the model that it chose.
-        x, axes, **line_options : object
+        x, axes : object
             See `plot`.
 
         Returns
@@ -87,9 +87,9 @@ class ConvergenceDisplay:
             fit, _ = fitted_with(estimator, "history_", "history_")
             histories[name or type(fit).__name__] = fit.history_
         display = cls(histories=histories)
-        return display.plot(x=x, axes=axes, **line_options)
+        return display.plot(x=x, axes=axes)
 
-    def plot(self, *, x="passes", axes=None, **line_options):
+    def plot(self, *, x="passes", axes=None):
         """Draw objectives, and gaps beside them.
 
         Primal objectives are lines, dual ones dashed: the optimum lies between them.
@@ -101,8 +101,6 @@ class ConvergenceDisplay:
             seconds.
         axes : sequence of matplotlib Axes, default=None
             Two. None makes a figure.
-        **line_options : object
-            Handed on to matplotlib for all lines.
 
         Returns
         -------
@@ -127,14 +125,9 @@ class ConvergenceDisplay:
                 curve = history[what]
                 # some solvers know their gap in some passes only; a gap of zero has no logarithm
                 known = curve > 0.0 if what == "gap" else ~np.isnan(curve)
-                options = {
-                    "color": f"C{k}",
-                    "marker": "." if known.sum() == 1 else None,
-                    "linestyle": style,
-                    "label": name,
-                }
+                options = {"color": f"C{k}", "marker": "." if known.sum() == 1 else None}
                 (self.lines_[name][what],) = self.axes_[panel].plot(
-                    history[column][known], curve[known], **(options | line_options)
+                    history[column][known], curve[known], style, label=name, **options
                 )
         several = len(self.histories) > 1
         self.legend_ = gap.legend(frameon=False) if several else None

@@ -72,14 +72,14 @@ class RegularizationPathDisplay:
     certified: bool = True
 
     @classmethod
-    def from_estimator(cls, path, *, axes=None, **line_options):
+    def from_estimator(cls, path, *, axes=None):
         """Draw a fitted path.
 
         Parameters
         ----------
         path : RegularizationPath
             Fitted; or a pipeline that ends with one.
-        axes, **line_options : object
+        axes : object
             See `plot`.
 
         Returns
@@ -120,17 +120,15 @@ class RegularizationPathDisplay:
             )
         else:
             raise TypeError(f"path must be a RegularizationPath, got {type(path).__name__}")
-        return display.plot(axes=axes, **line_options)
+        return display.plot(axes=axes)
 
-    def plot(self, *, axes=None, **line_options):
+    def plot(self, *, axes=None):
         """Draw the panels side by side.
 
         Parameters
         ----------
         axes : sequence of matplotlib Axes, default=None
             One for each panel. None makes a figure.
-        **line_options : object
-            Handed on to matplotlib for all lines.
 
         Returns
         -------
@@ -147,22 +145,18 @@ class RegularizationPathDisplay:
         self.axes_, self.figure_ = dict(zip(self.curves, row, strict=True)), row[0].figure
         self.lines_, self.band_ = {}, None
         for panel, ax in self.axes_.items():
-            (self.lines_[panel],) = ax.plot(
-                *self.curves[panel], **({"color": "tab:blue"} | line_options)
-            )
+            (self.lines_[panel],) = ax.plot(*self.curves[panel], color="tab:blue")
             ax.set(xscale="log", xlabel="lam", ylabel=PANELS[panel])
             if not ax.xaxis_inverted():
                 ax.invert_xaxis()
         if "score" in self.axes_:
-            ax, line = self.axes_["score"], self.lines_["score"]
-            lams, scores = self.curves["score"]
-            line.set_marker("o")
+            ax, (lams, scores) = self.axes_["score"], self.curves["score"]
+            self.lines_["score"].set_marker("o")
             # the few that were tried; those of a log scale overlap within one power of ten
             ax.set_xticks(lams, [f"{lam:.2g}" for lam in lams])
             ax.minorticks_off()
             low, high = scores - self.score_stds, scores + self.score_stds
-            color = line.get_color()
-            self.band_ = ax.fill_between(lams, low, high, color=color, alpha=0.2, linewidth=0)
+            self.band_ = ax.fill_between(lams, low, high, color="tab:blue", alpha=0.2, linewidth=0)
             for lam, color in ((self.default, "gray"), (self.chosen, "tab:orange")):
                 if lam is not None:
                     ax.axvline(lam, color=color, linestyle="--", zorder=1)

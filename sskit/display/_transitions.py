@@ -6,6 +6,9 @@ from sklearn.utils.validation import check_is_fitted
 from sskit._inside import unwrap
 from sskit.display._common import grid_of_axes
 
+# What rows and columns are, of sequences
+SIDES = "label before it", "label"
+
 
 class TransitionDisplay:
     """What a tagger has learnt about neighbours: the weight of each pair of labels.
@@ -46,7 +49,7 @@ class TransitionDisplay:
     (11, 11)
     """
 
-    def __init__(self, *, weights, rows, columns, axes=("label before it", "label")):
+    def __init__(self, *, weights, rows, columns, axes=SIDES):
         self.weights = weights
         self.rows = rows
         self.columns = columns
@@ -98,7 +101,6 @@ class TransitionDisplay:
         owners = [classes.index(label) for label in getattr(tagger, "state_labels_", classes)]
         names = tagger._state_names() if len(owners) > len(classes) else classes
         rows = columns = [str(name) for name in names]
-        titles = {"axes": ("label of the first node", "label of the second node")}
         if of_graphs or edge_feature is not None:
             tables = tagger.pairwise_ if of_graphs else tagger.edge_coef_
             n, edge_feature = len(tables), edge_feature or 0
@@ -115,8 +117,9 @@ class TransitionDisplay:
                 weights = np.pad(weights, ((1, 0), (0, 1)), constant_values=np.nan)
                 weights[0, :-1], weights[1:, -1] = start, end
                 rows, columns = ["(start)", *rows], [*columns, "(end)"]
-        titles = titles if of_graphs else {}
-        return cls(weights=weights, rows=rows, columns=columns, **titles).plot(ax=ax, **options)
+        axes = ("label of the first node", "label of the second node") if of_graphs else SIDES
+        display = cls(weights=weights, rows=rows, columns=columns, axes=axes)
+        return display.plot(ax=ax, **options)
 
     def plot(self, *, ax=None, colorbar=True, values=False):
         """Draw the heat map.

@@ -52,11 +52,10 @@ def test_lines_are_the_histories(fits, x, column):
 
 def test_one_estimator_has_no_legend(fits):
     _, axes = plt.subplots(1, 2)
-    display = ConvergenceDisplay.from_estimator(fits["fw"], axes=axes, linewidth=3)
+    display = ConvergenceDisplay.from_estimator(fits["fw"], axes=axes)
     assert display.axes_ == {"objective": axes[0], "gap": axes[1]}
     assert display.legend_ is None
     assert sorted(display.lines_["StructSVMClassifier"]) == ["dual", "gap", "primal"]
-    assert display.lines_["StructSVMClassifier"]["dual"].get_linewidth() == 3
 
 
 def test_a_gap_of_zero_is_left_out():

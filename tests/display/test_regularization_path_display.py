@@ -95,9 +95,8 @@ def test_bad_input():
 
 def test_without_cross_validation_there_are_no_scores():
     path = fit()
-    display = RegularizationPathDisplay.from_estimator(path, color="black")
+    display = RegularizationPathDisplay.from_estimator(path)
     assert list(display.axes_) == ["gap", "norm", "planes"]
-    assert display.lines_["norm"].get_color() == "black"
     assert display.band_ is None
 
 

@@ -334,7 +334,7 @@ class StructSVMClassifier(
 
     def _complete(self, facts):
         """Return merged facts with what parameters make of them."""
-        return self._kind.complete(self, facts)
+        return rows.complete(self, facts) if isinstance(self.model, str) else facts
 
     def _bind(self, checked, facts):
         """Bind the model to checked data; return a `TrainingTask`."""

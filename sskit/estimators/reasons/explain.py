@@ -47,15 +47,16 @@ class Terms(NamedTuple):
     weights: np.ndarray
     features: object = None
 
-    def gains(self, rows, best, other):
-        """Return what some of the terms are in one labelling less than in another."""
-        a, b = (tuple(labels[self.nodes[rows]].T) for labels in (best, other))
+    def entries(self, e, best, other):
+        """Return which features a term has, their values, and their weights in two labellings.
+
+        Without features it is a single one.
+        """
+        w, v = (self.weights[tuple(labels[self.nodes[e]])] for labels in (best, other))
         if self.features is None:
-            return self.weights[a] - self.weights[b]
-        *shape, p = self.weights.shape
-        scores = self.features[rows].astype(np.float64) @ self.weights.reshape(-1, p).T
-        scores, every = scores.reshape(-1, *shape), np.arange(len(rows))
-        return scores[(every, *a)] - scores[(every, *b)]
+            return np.zeros(1, dtype=np.intp), np.ones(1), np.atleast_1d(w), np.atleast_1d(v)
+        row = sp.csr_array(self.features[e : e + 1].astype(np.float64))
+        return row.indices, row.data, w[row.indices], v[row.indices]
 
 
 def beyond(terms, t, best, other):
@@ -71,9 +72,9 @@ def beyond(terms, t, best, other):
     sums = np.zeros(n)
     for some in terms:
         changed = (best != other)[some.nodes].any(axis=1)
-        rows = np.flatnonzero(changed & (some.nodes != t).all(axis=1))
-        if len(rows):
-            np.add.at(sums, branch[some.nodes[rows, 0]], some.gains(rows, best, other))
+        for e in np.flatnonzero(changed & (some.nodes != t).all(axis=1)):
+            _, values, w, v = some.entries(e, best, other)
+            sums[branch[some.nodes[e, 0]]] += values @ (w - v)
     return sums[branch].tolist()
 
 
@@ -323,31 +324,25 @@ def _contributions(model, terms, t, best, other, names, edge_names):
         for e in np.flatnonzero((some.nodes == t).any(axis=1)).tolist()
     ]
     for r, nodes, k, e in sorted(found):
-        kind, _, weights, features = terms[k]
-        place = nodes.index(t)
+        kind, has_features, place = terms[k].kind, terms[k].features is not None, nodes.index(t)
         if r == 1:
-            group, node = "bias" if features is None else "features", t
+            group, node = "features" if has_features else "bias", t
         elif r == 2:
             group, node = model._sides[1 - place], nodes[1 - place]
         else:
             group, node = ("after", "around", "before")[place], nodes[1]
-        states = [tuple(labelling[nodes].tolist()) for labelling in (best, other)]
-        w, v = (weights[codes] for codes in states)
-        if features is None:
-            paths = (" -> ".join(str(labels[code]) for code in codes) for codes in states)
-            text = "" if r == 1 else " against ".join(paths)
-            rows.append((group, kind, text, node, 1.0, float(w), float(v), float(w - v)))
-        else:
-            row = sp.csr_array(features[e : e + 1].astype(np.float64))
-            places, values = row.indices, row.data
-            w, v = w[places], v[places]
-            gains = values * (w - v)
+        places, values, w, v = terms[k].entries(e, best, other)
+        gains, shown = values * (w - v), [0]
+        if has_features:
             given, letter = (names, "x") if r == 1 else (edge_names, "e")
-            texts = named(given, places, letter)
-            for j in np.argsort(-np.abs(gains), kind="stable").tolist():
-                if gains[j] != 0:
-                    numbers = map(float, (values[j], w[j], v[j], gains[j]))
-                    rows.append((group, kind, texts[j], node, *numbers))
+            texts, shown = named(given, places, letter), np.argsort(-np.abs(gains), kind="stable")
+            shown = shown[gains[shown] != 0]
+        else:
+            paths = (" -> ".join(str(labels[j]) for j in some[nodes]) for some in (best, other))
+            texts = [" against ".join(paths) if r > 1 else ""]
+        for j in shown:
+            numbers = map(float, (values[j], w[j], v[j], gains[j]))
+            rows.append((group, kind, texts[j], node, *numbers))
         if kind == "transition":
             rows.append((group, "beyond", model._branch(node, t), node, 1.0, nan, nan, sums[node]))
     return rows

@@ -108,11 +108,6 @@ def survey(estimator, checked):
     )
 
 
-def complete(estimator, facts):
-    """Return merged facts, which need nothing more."""
-    return facts
-
-
 def asks(model):
     """Return what a model object asks for, as `refusal` takes it."""
     asked = {"latent model": is_latent(model), "unready model": needs_data(model)}

@@ -234,9 +234,9 @@ class Number(Interval):
 
 # What n_jobs may be, in terms of scikit-learn's validation
 JOBS = [
+    None,
     Number(Integral, None, -1, closed="right"),
     Number(Integral, 1, None, closed="left"),
-    None,
 ]
 
 

@@ -101,7 +101,11 @@ class HingeEvaluation:
         """Return the gradient by the potentials of edges."""
         edges, tables, K = self._edges, self._tables, self._n_states
         sample, e = edges.places()
-        u, v = edges.ends[edges.first[sample] + e].T + self._layout.first[sample]
+        first = self._layout.first[sample]
+        if edges.ends is None:
+            u, v = first + e, first + e + 1
+        else:
+            u, v = edges.ends[edges.first[sample] + e].T + first
         (a, true_a), (b, true_b) = ([found[end] for found in self._found] for end in (u, v))
         table = tables.first[sample] + tables.step * e
         weights = weights[sample]

@@ -17,9 +17,9 @@ class Edges:
     ----------
     count : ndarray of shape (n,), int64
         Number of edges of each sample.
-    ends : ndarray of shape (m, 2), int32
-        Their nodes.
-    first : ndarray of shape (n,), int64
+    ends : ndarray of shape (m, 2), int32, or None
+        Their nodes; None: those of chains.
+    first : ndarray of shape (n,), int64, or None
         Where those of a sample begin.
     shared : bool
         Whether all samples have the same.
@@ -28,8 +28,8 @@ class Edges:
     """
 
     count: np.ndarray
-    ends: np.ndarray
-    first: np.ndarray
+    ends: np.ndarray | None
+    first: np.ndarray | None
     shared: bool
     width: int | None
 
@@ -105,9 +105,7 @@ class Tables:
 def chain_edges(layout):
     """Return the edges of chains."""
     width = None if layout.width is None else max(layout.width - 1, 0)
-    count = np.maximum(layout.length - 1, 0)
-    place = np.arange(count.max(initial=0), dtype=np.int32)
-    return Edges(count, np.stack([place, place + 1], axis=1), np.zeros_like(count), False, width)
+    return Edges(np.maximum(layout.length - 1, 0), None, None, False, width)
 
 
 def pack_edges(edges, layout):

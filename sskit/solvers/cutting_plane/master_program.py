@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from sskit.solvers.cutting_plane.cut_storage import CutVectors
-from sskit.solvers.simplex_qp.newton import maximum
+from sskit.solvers.simplex_qp.newton import RIDGE, maximum
 
 # Vectors of more weights than this are kept sparse: a cut has entries only at features of what
 # was mistaken.
@@ -195,7 +195,8 @@ class CutProgram(MixProgram):
         lam, image = self.lam, self.regularizer.image
         lower, upper = self.regularizer.box()
         v = self.dual_sum(self.weight)
-        free, gram = np.zeros(len(v), dtype=bool), np.zeros_like(self.gram)
+        # where no weight is free rounding would be all that there is
+        free, gram = np.zeros(len(v), dtype=bool), RIDGE * np.diag(self.gram.diagonal())
         for _ in range(ROUNDS):
             score = self.bounds(image(v))
             # about their mean, so that slopes keep their digits near the maximum

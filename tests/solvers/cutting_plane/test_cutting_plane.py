@@ -11,7 +11,7 @@ from helpers.qp import interior_point, solve_primal
 from helpers.real_data import load_ocr_letters
 from helpers.structures import Classes, bind
 from helpers.toys import TOYS, Toy, chain_toy
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 from sskit_probes.unreliable import UnreliableProblem
@@ -316,6 +316,7 @@ def random_cuts(rng, n_cuts, d, rank):
 
 @pytest.mark.parametrize("bounded", [False, True])
 @given(seed=st.integers(0, 10**6), lam=st.sampled_from([1.0, 0.03, 0.001]))
+@example(seed=637542, lam=1.0)  # no weight is free
 def test_programs_are_solved_whatever_the_cuts(bounded, seed, lam):
     """No gap is left between the dual value and the largest cut at w."""
     rng = np.random.default_rng(seed)

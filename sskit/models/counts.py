@@ -11,33 +11,8 @@ LARGEST_TABLE = 2**26
 ROUNDING = 1e-9
 
 
-def in_units(cost, offsets):
-    """Return the unit of each sequence, its smallest cost that is not zero, and the costs in it.
-
-    Parameters
-    ----------
-    cost : ndarray of shape (n_rows,)
-        Loss of a wrong label at each node.
-    offsets : ndarray of shape (n + 1,)
-        Where the sequences begin.
-
-    Returns
-    -------
-    unit : ndarray of shape (n,)
-        1 where all costs are zero.
-    levels : ndarray of shape (n_rows,)
-        Not rounded.
-    totals : ndarray of shape (n,)
-        Their sums, the largest losses.
-    """
-    unit = np.minimum.reduceat(np.where(cost > 0, cost, np.inf), offsets[:-1])
-    unit[unit == np.inf] = 1.0
-    levels = cost / np.repeat(unit, np.diff(offsets))
-    return unit, levels, np.add.reduceat(levels, offsets[:-1])
-
-
-def are_counts(cost, offsets, n_states):
-    """Return whether the losses of all sequences are counts of not too many units.
+def counted(cost, offsets, n_states):
+    """Return the losses of sequences as counts of units, if they are, and of not too many.
 
     Parameters
     ----------
@@ -50,11 +25,23 @@ def are_counts(cost, offsets, n_states):
 
     Returns
     -------
-    answer : bool
-        As the Hamming losses are; not with balanced class weights, as a rule.
+    levels : ndarray of shape (n_rows,), int32
+        The costs, in units of their sequence.
+    unit : ndarray of shape (n,)
+        The smallest cost of a sequence that is not zero, 1 where all are.
+    most : int
+        The largest loss of a sequence, in units.
+
+    None in place of all three if losses are no such counts. Hamming losses are; those with balanced
+    class weights are not, as a rule.
     """
-    _, levels, totals = in_units(cost, offsets)
-    whole = np.abs(levels - np.round(levels)) <= ROUNDING * np.maximum(levels, 1.0)
     lengths = np.diff(offsets)
+    unit = np.minimum.reduceat(np.where(cost > 0, cost, np.inf), offsets[:-1])
+    unit[unit == np.inf] = 1.0
+    levels = cost / np.repeat(unit, lengths)
+    whole = np.abs(levels - np.round(levels)) <= ROUNDING * np.maximum(levels, 1.0)
+    totals = np.add.reduceat(levels, offsets[:-1])
     size = float(lengths.max()) * float(totals.max() + 1) * n_states
-    return bool(whole.all() and (totals <= MOST_UNITS * lengths).all() and size <= LARGEST_TABLE)
+    if not whole.all() or (totals > MOST_UNITS * lengths).any() or size > LARGEST_TABLE:
+        return None
+    return np.round(levels).astype(np.int32), unit, int(np.round(totals.max()))

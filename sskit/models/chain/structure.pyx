@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sskit.models.counts import are_counts, in_units
+from sskit.models.counts import counted
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
@@ -77,24 +77,17 @@ cdef class ChainStructure(Structure):
         self, const Block* b, NodeLoss loss, double weight, int32_t* code
     ) except -1 nogil:
         cdef const double* node = b.theta + self.map.node_base
+        cdef const double* cost = NULL
+        cdef const int32_t* truth = NULL
+        cdef Chain c
         if loss.is_bonus:
-            self.decode(
-                b, node, &loss.truth[b.first], &loss.cost[b.first], weight, code
-            )
-            return 0
-        if weight != 0.0 or loss.has_masks:
+            truth, cost = &loss.truth[b.first], &loss.cost[b.first]
+        elif weight != 0.0 or loss.has_masks:
             self.nodes.resize(b.n * self.stride)
             memcpy(self.nodes.data(), node, b.n * self.stride * sizeof(double))
             loss.add(b.first, b.n, weight, self.nodes.data(), self.stride)
             node = self.nodes.data()
-        self.decode(b, node, NULL, NULL, 0.0, code)
-        return 0
-
-    cdef int decode(
-        self, const Block* b, const double* node, const int32_t* truth, const double* cost,
-        double weight, int32_t* code
-    ) except -1 nogil:
-        cdef Chain c = self.chain(b, node)
+        c = self.chain(b, node)
         # a beam may have lost all labellings that are allowed
         if not self.beam.size or self.beam.decode(c, code) == -INFINITY:
             self.oracle.best(c, truth, cost, weight, code)
@@ -158,12 +151,10 @@ cdef class ChainStructure(Structure):
 
     def n_candidates(self, NodeLoss loss):
         """Return the largest number of units of a loss, and one more, if losses are counts."""
-        offsets, cost = np.asarray(self.map.nodes), np.asarray(loss.cost)
-        if self.triples or not loss.is_bonus or not are_counts(cost, offsets, self.n_states):
-            return 0
-        unit, levels, totals = in_units(cost, offsets)
-        largest = int(np.round(totals.max()))
-        return self.index_losses(np.round(levels).astype(np.int32), unit, largest)
+        counts = None
+        if loss.is_bonus and not self.triples:
+            counts = counted(np.asarray(loss.cost), np.asarray(self.map.nodes), self.n_states)
+        return 0 if counts is None else self.index_losses(*counts)
 
     def index_losses(self, levels, unit, most):
         """Take the losses of candidates; return how many of these there can be.

@@ -6,8 +6,8 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 
 from sskit.inputs.edges import check_edges
 from sskit.oracles.graph.potentials import Topologies, choose
+from sskit.oracles.label_sets.sets import MAX_EXHAUSTIVE
 
-MAX_EXHAUSTIVE = 20
 # What the rule of graphs is asked: trying all sets of up to 14 labels takes less time than the
 # relaxation, or little more where that is easy; and it is exact.
 RULE = {"max_entries": 0, "max_labellings": 2**14}

@@ -3,7 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 
-from sskit.models.counts import are_counts, in_units
+from sskit.models.counts import counted
 from sskit.models.feature_map import FeatureMap
 from sskit.models.features import FeatureRows, ones
 from sskit.models.label_sets.hierarchy import Hierarchy
@@ -321,8 +321,8 @@ class HierarchyModel(LabelSetModel):
 
 def counted_slack(cost, parents=None):
     """Return the best sets by loss, of a hierarchy or of a forest, if losses are counts."""
-    offsets = np.array([0, len(cost)])
-    if not are_counts(cost, offsets, STATES):
+    counts = counted(cost, np.array([0, len(cost)]), STATES)
+    if counts is None:
         return None
-    unit, levels, _ = in_units(cost, offsets)
-    return CountedSlack(parents, np.round(levels).astype(np.int32), unit[0])
+    levels, unit, _ = counts
+    return CountedSlack(parents, levels, unit[0])

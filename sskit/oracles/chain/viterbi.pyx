@@ -403,34 +403,6 @@ def chain_marginals(nodes, transitions, *, start=None, end=None, return_pairs=Fa
     return PaddedChain(*given).marginals(return_pairs)
 
 
-def check_levels(cost):
-    """Return the losses of wrong states as whole numbers.
-
-    Parameters
-    ----------
-    cost : ndarray of shape (n_nodes,)
-        Non-negative.
-
-    Returns
-    -------
-    levels : ndarray of shape (n_nodes,), int32
-        The same.
-
-    Raises
-    ------
-    ValueError
-        Naming the first that is not one, or if they add up to more than 10,000.
-    """
-    wrong = np.flatnonzero(cost != np.floor(cost))
-    if len(wrong):
-        raise ValueError(f"cost[{wrong[0]}] is {cost[wrong[0]]}, expected a whole number")
-    with np.errstate(over="ignore"):
-        total = cost.sum()
-    if total > 10_000:
-        raise ValueError(f"cost adds up to {total:g}, expected at most 10000")
-    return cost.astype(np.int32)
-
-
 def viterbi_by_loss(nodes, transitions, truth, *, cost=1.0):
     """Find the best labelling of a chain for each loss.
 
@@ -481,11 +453,17 @@ def viterbi_by_loss(nodes, transitions, truth, *, cost=1.0):
     """
     if truth is None:
         raise ValueError("truth must hold the true states, got None")
-    nodes, transitions, _, truth, cost = check_chain(nodes, transitions, truth=truth, cost=cost)
-    levels = check_levels(cost)
-    cdef PaddedChain c = PaddedChain(nodes, transitions)
+    *given, truth, cost = check_chain(nodes, transitions, truth=truth, cost=cost)
+    wrong = np.flatnonzero(cost != np.floor(cost))
+    if len(wrong):
+        raise ValueError(f"cost[{wrong[0]}] is {cost[wrong[0]]}, expected a whole number")
+    with np.errstate(over="ignore"):
+        total = cost.sum()
+    if total > 10_000:
+        raise ValueError(f"cost adds up to {total:g}, expected at most 10000")
+    cdef PaddedChain c = PaddedChain(*given)
     cdef LossIndexed programme
-    cdef const int32_t[::1] right = truth, units = levels
+    cdef const int32_t[::1] right = truth, units = cost.astype(np.int32)
     cdef Py_ssize_t e, reach = programme.solve(c.chain, &right[0], &units[0])
     labels, scores = np.full((reach + 1, c.n_nodes), -1, dtype=np.int32), np.empty(reach + 1)
     cdef int32_t[:, ::1] out = labels

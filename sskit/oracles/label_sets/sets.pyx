@@ -14,8 +14,7 @@ from sskit.oracles.graph.cut cimport Cut
 from sskit.oracles.graph.potentials cimport Topology
 
 ONE = 1 << 30
-MAX_ENUMERATED = 20
-cdef Py_ssize_t MOST_LABELS = MAX_ENUMERATED
+MAX_EXHAUSTIVE = 20
 
 
 cdef class LabelSetOracle:
@@ -68,9 +67,9 @@ cdef class EnumeratedSets(LabelSetOracle):
 
     def __cinit__(self):
         self.exact = self.lock_free = True
-        self.weights = np.empty((MAX_ENUMERATED, MAX_ENUMERATED))
-        self.positive = np.empty(MAX_ENUMERATED)
-        self.gain = np.empty((MAX_ENUMERATED + 1, MAX_ENUMERATED))
+        self.weights = np.empty((MAX_EXHAUSTIVE, MAX_EXHAUSTIVE))
+        self.positive = np.empty(MAX_EXHAUSTIVE)
+        self.gain = np.empty((MAX_EXHAUSTIVE + 1, MAX_EXHAUSTIVE))
 
     cdef int find(self, const SetScores* s, int32_t* code) except -1 nogil:
         self.load(s)
@@ -81,15 +80,9 @@ cdef class EnumeratedSets(LabelSetOracle):
         return 0
 
     # scores of labels in gain[n_labels], and weights of pairs
-    cdef int load(self, const SetScores* s) except -1 nogil:
+    cdef void load(self, const SetScores* s) noexcept nogil:
         cdef Py_ssize_t e, k, j, n_labels = s.n_labels
         cdef int32_t u, v
-        if n_labels > MOST_LABELS:
-            with gil:
-                raise ValueError(
-                    f"{n_labels} labels have too many sets to enumerate, expected at most "
-                    f"{MAX_ENUMERATED}"
-                )
         for k in range(n_labels):
             self.gain[n_labels, k] = s.label[k]
             memset(&self.weights[k, 0], 0, n_labels * sizeof(double))
@@ -101,7 +94,6 @@ cdef class EnumeratedSets(LabelSetOracle):
             self.positive[k] = 0.0
             for j in range(k):
                 self.positive[k] += max(self.weights[k, j], 0.0)
-        return 0
 
     # decide the labels before k; the others have been, and score `score`
     cdef void search(self, Py_ssize_t k, double score, unsigned int chosen) noexcept nogil:

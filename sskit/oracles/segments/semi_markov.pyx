@@ -32,11 +32,9 @@ cdef class PackedSegments:
         Further scores of segments by their first token and their length less one.
     """
 
-    cdef readonly Py_ssize_t n_tokens
-    cdef readonly Py_ssize_t n_states
-    cdef readonly Py_ssize_t max_length
     cdef SegmentPotentials p
     cdef list arrays                         # what they point to
+    cdef Segmentations oracle
 
     def __cinit__(self, tokens, transitions, lengths, first=None, last=None, start=None, end=None,
                   whole=None):
@@ -46,7 +44,7 @@ cdef class PackedSegments:
                 f"tokens must have shape (n_tokens, n_states), both at least 1, got {tokens.shape}"
             )
         check_table(tokens, "tokens", finite=True)
-        self.n_tokens, self.n_states = n_tokens, n_states = tokens.shape
+        n_tokens, n_states = tokens.shape
         lengths = as_floats(lengths, "lengths")
         if lengths.ndim != 2 or len(lengths) != n_states or lengths.shape[1] == 0:
             raise ValueError(
@@ -61,14 +59,14 @@ cdef class PackedSegments:
         opening[0] += checked(start, "start", (n_states,))
         closing[-1] += checked(end, "end", (n_states,))
         # no segment is longer than the sequence
-        self.max_length, self.arrays = min(lengths.shape[1], n_tokens), []
+        max_length, self.arrays = min(lengths.shape[1], n_tokens), []
         cdef const double* of_segments = NULL
         if whole is not None:
             whole = checked(whole, "whole", (n_tokens, lengths.shape[1], n_states))
-            of_segments = self.keep(whole[:, : self.max_length].reshape(-1, n_states))
+            of_segments = self.keep(whole[:, :max_length].reshape(-1, n_states))
         self.p = SegmentPotentials(
-            n_tokens, n_states, self.max_length, self.keep(opening), self.keep(closing),
-            self.keep(lengths.T[: self.max_length]), of_segments, self.keep(transitions), NULL,
+            n_tokens, n_states, max_length, self.keep(opening), self.keep(closing),
+            self.keep(lengths.T[:max_length]), of_segments, self.keep(transitions), NULL,
             NULL, NULL
         )
 
@@ -132,13 +130,12 @@ def segment_max_sum(tokens, transitions, lengths, *, first=None, last=None, star
     cdef PackedSegments scores = PackedSegments(
         tokens, transitions, lengths, first, last, start, end, whole
     )
-    cdef Segmentations search
-    code = np.zeros(scores.n_tokens, dtype=np.int32)
+    code = np.zeros(scores.p.n_tokens, dtype=np.int32)
     cdef int32_t[::1] out = code
     cdef double score
     with nogil:
-        score = search.decode(scores.p, &out[0])
-    check_allowed(score > -INFINITY, scores.n_tokens, SEGMENTS)
+        score = scores.oracle.decode(scores.p, &out[0])
+    check_allowed(score > -INFINITY, scores.p.n_tokens, SEGMENTS)
     return segments_of(code), score
 
 
@@ -181,11 +178,10 @@ def segment_max_marginals(tokens, transitions, lengths, *, first=None, last=None
     cdef PackedSegments scores = PackedSegments(
         tokens, transitions, lengths, first, last, start, end, whole
     )
-    cdef Segmentations search
-    marginals = np.empty((scores.n_tokens, scores.n_states))
+    marginals = np.empty((scores.p.n_tokens, scores.p.n_states))
     cdef double[:, ::1] out = marginals
     with nogil:
-        search.max_marginals(scores.p, scores.n_states, &out[0, 0])
+        scores.oracle.max_marginals(scores.p, scores.p.n_states, &out[0, 0])
     return marginals
 
 
@@ -234,15 +230,14 @@ def segment_top_k(tokens, transitions, lengths, k, *, first=None, last=None, sta
     cdef PackedSegments packed = PackedSegments(
         tokens, transitions, lengths, first, last, start, end, whole
     )
-    cdef Py_ssize_t n_tokens = packed.n_tokens, most
-    k = most = count_answers(k, 2 * packed.n_states, n_tokens)
-    cdef Segmentations search
+    cdef Py_ssize_t n_tokens = packed.p.n_tokens, most
+    k = most = count_answers(k, 2 * packed.p.n_states, n_tokens)
     codes, scores = np.empty((k, n_tokens), dtype=np.int32), np.empty(k)
     cdef int32_t[:, ::1] codes_out = codes
     cdef double[::1] scores_out = scores
     cdef Py_ssize_t found
     with nogil:
-        found = search.k_best(packed.p, most, &codes_out[0, 0], &scores_out[0])
+        found = packed.oracle.k_best(packed.p, most, &codes_out[0, 0], &scores_out[0])
     check_allowed(found, n_tokens, SEGMENTS)
     return [segments_of(code) for code in codes[:found]], scores[:found].copy()
 
@@ -303,21 +298,20 @@ def segment_marginals(tokens, transitions, lengths, *, first=None, last=None, st
     cdef PackedSegments packed = PackedSegments(
         tokens, transitions, lengths, first, last, start, end, whole
     )
-    cdef Py_ssize_t n_tokens = packed.n_tokens, n_states = packed.n_states
-    cdef Segmentations oracle
+    cdef Py_ssize_t n_tokens = packed.p.n_tokens, n_states = packed.p.n_states
     marginals = np.zeros((n_tokens, n_states))
-    segments = np.zeros((n_tokens, packed.max_length, n_states))
+    segments = np.zeros((n_tokens, packed.p.max_length, n_states))
     cdef double[:, ::1] out = marginals
     cdef double[:, :, ::1] by_segment = segments
     cdef double log_partition
     with nogil:
-        log_partition = oracle.infer(packed.p, &out[0, 0], &by_segment[0, 0, 0])
+        log_partition = packed.oracle.infer(packed.p, &out[0, 0], &by_segment[0, 0, 0])
     check_allowed(log_partition > -INFINITY, n_tokens, SEGMENTS)
     if not return_segments:
         return log_partition, marginals
     n_lengths = np.shape(lengths)[1]
     whole_table = np.zeros((n_tokens, n_lengths, n_states))
-    whole_table[:, : packed.max_length] = segments
+    whole_table[:, : packed.p.max_length] = segments
     return log_partition, marginals, whole_table
 
 

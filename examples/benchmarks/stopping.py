@@ -34,9 +34,9 @@ COLUMNS = ("case", "lam", "seed", "averaging", "of P(0)", "of P(w)", "passes", "
 def traced(estimator, score, X, y, X_test, y_test, *, share, budget):
     """Yield (gap over P(0), gap over P(w), passes, seconds, score), the gap falling."""
     solver = estimator._check_parameters()
-    task = estimator._make_rescaled_task(X, y, None)
+    task = estimator._make_task(X, y, None)
     lam = share * task.default_lam
-    regularizer = estimator._make_regularizer(solver, task, lam)
+    regularizer = estimator._make_regularizer(task, lam)
     with Stop() as stop:
         start = time.process_time()
         run = begin(

@@ -82,9 +82,7 @@ class Part:
         checked, self.checked = self.checked, None
         if checked is None:
             checked = self.check()
-        task = self.call(
-            lambda: self.estimator._rescaled(self.estimator._bind_scaled(checked, facts))
-        )
+        task = self.call(self.estimator._bind_scaled, checked, facts)
         if self.keeps and task.completion is not None:
             self.task = task
         return task

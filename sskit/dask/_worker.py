@@ -72,7 +72,7 @@ class DataWorker(Worker):
         task = part.bind(facts)
         part.checked = checked  # still to be bound for good
         lam = resolved_lam(estimator, task.default_lam)
-        regularizer = estimator._make_regularizer(solver, task, lam)
+        regularizer = estimator._make_regularizer(task, lam)
         solver = solver.resolved(task.problem, regularizer.bounded)
         box = regularizer.box() if regularizer.bounded else None
         plan = Plan(facts, solver, lam, task.problem.n_weights, box, seed)

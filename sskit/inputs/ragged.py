@@ -244,6 +244,22 @@ def stack_known_labels(y, lengths, ignore_label=None, *, name="y", x_name="X", w
     >>> flat[~ignored]
     array(['N', 'V'], dtype='<U1')
     """
+    given = stack_entries(y, lengths, name=name, x_name=x_name, what=what)
+    return known_labels(*given, ignore_label)
+
+
+def stack_entries(y, lengths=None, *, name="y", x_name="X", what="sequences"):
+    """Stack a list of label sequences, whose labels are not looked at yet.
+
+    Parameters are those of `stack_labels`; entries may also be sets of labels.
+
+    Returns
+    -------
+    flat : ndarray of shape (N,), or list
+        A list, which is new, if they take a look at each of them.
+    name_of : callable
+        Returns what error messages call an entry, by its place.
+    """
     if y is None:
         raise ValueError(f"{name} is None, but labels are needed: {_LABELS}")
     if isinstance(y, RaggedArray) or (isinstance(y, np.ndarray) and y.ndim == 2):
@@ -267,6 +283,19 @@ def stack_known_labels(y, lengths, ignore_label=None, *, name="y", x_name="X", w
     if flat is None:
         lists = (item.tolist() if isinstance(item, np.ndarray) else item for item in items)
         flat = list(chain.from_iterable(lists))
+    return flat, name_of
+
+
+def sets_among(flat):
+    """Return the places of sets of labels, of which one is right, in what `stack_entries` found."""
+    kinds = set() if isinstance(flat, np.ndarray) else set(map(type, flat))  # there are few
+    if not any(issubclass(kind, SETS) for kind in kinds):
+        return []
+    return [t for t, label in enumerate(flat) if isinstance(label, SETS)]
+
+
+def known_labels(flat, name_of, ignore_label=None):
+    """Return the labels of entries, of which some are none; see `stack_known_labels`."""
     ignored = is_ignored(flat, ignore_label)
     if not ignored.any():
         flat = checked_labels(flat, name_of)
@@ -326,43 +355,6 @@ def refuse_lookalikes(labels, ignore_label, name_of):
             f"{ignore_label!r}, of type {kinds[1]}, to which it is not equal; arrays of strings "
             "turn numbers among them into strings, lists do not"
         )
-
-
-def find_sets(y, name="y"):
-    """Find tokens with a set of labels, of which one is right.
-
-    Parameters
-    ----------
-    y : sequence of n sequences (T_i,)
-        Labels, not checked.
-    name : str, default="y"
-        What error messages call `y`.
-
-    Returns
-    -------
-    found : tuple or None
-        The items of y, and of each a list of the tokens that have a set or frozenset; None if
-        there are none.
-    """
-    if y is None or isinstance(y, RaggedArray) and y.values.dtype.kind != "O":
-        return None
-    whole = isinstance(y, RaggedArray) or (isinstance(y, np.ndarray) and y.ndim == 2)
-    items = [
-        item.to_numpy() if hasattr(item, "to_numpy") else item
-        for item in (y if whole else _items(y, name, _LABELS))
-    ]
-    places = [_sets_in(item) for item in items]
-    return (items, places) if any(places) else None
-
-
-def _sets_in(item):
-    """Return the tokens of a sequence that have a set of labels; none of what is no sequence."""
-    plain = isinstance(item, np.ndarray) and (item.dtype.kind != "O" or item.ndim != 1)
-    if plain or not isinstance(item, (np.ndarray, list, tuple)):
-        return []
-    if not any(issubclass(kind, SETS) for kind in set(map(type, item))):  # of which there are few
-        return []
-    return [t for t, label in enumerate(item) if isinstance(label, SETS)]
 
 
 def check_kinds(true, pred, message="y_true has labels of dtype {} but y_pred of {}"):

@@ -241,6 +241,39 @@ class FeatureScale:
     rows: float
     weight: float
 
+    @classmethod
+    def of(cls, sqnorm, weight=None, n_rows=1.0):
+        """Return how large the features of samples are.
+
+        Parameters
+        ----------
+        sqnorm : array-like of shape (n,)
+            The squared norms of the rows of each sample, added up.
+        weight : ndarray of shape (n,), default=None
+            Weights of the samples; None means 1 for each.
+        n_rows : float or ndarray of shape (n,), default=1.0
+            How many rows samples have.
+
+        Returns
+        -------
+        scale : FeatureScale
+            Of all samples.
+
+        Raises
+        ------
+        ValueError
+            Naming the sample with the largest features, if their squares overflow in sum.
+        """
+        weight = np.ones(len(sqnorm)) if weight is None else weight
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares = np.multiply(sqnorm, weight).sum()
+            scale = cls(squares, np.multiply(n_rows, weight).sum(), float(weight.sum()))
+            total = np.sum(sqnorm)
+        # the samples of a part may all have the weight zero; too large weights are found elsewhere
+        if not (np.isfinite(total) or np.isfinite(scale.mean if scale.rows > 0 else squares)):
+            refuse_large(sqnorm)
+        return scale
+
     def __add__(self, other):
         """Return the sums over the samples of both."""
         with np.errstate(over="ignore"):
@@ -263,26 +296,3 @@ class FeatureScale:
         A lam in proportion to it lets the scale of the features cancel.
         """
         return float(factor * self.mean or 1.0)
-
-    def checked(self, sqnorm):
-        """Return the sums, or raise ValueError if squares of the features overflow.
-
-        Parameters
-        ----------
-        sqnorm : array-like of shape (n,)
-            Squared norms by sample, by which the error names one.
-
-        Returns
-        -------
-        scale : FeatureScale
-            Itself.
-
-        Raises
-        ------
-        ValueError
-            Naming the sample with the largest features.
-        """
-        # the samples of a part may all have the weight zero
-        if not np.isfinite(self.mean if self.rows > 0 else self.squares):
-            refuse_large(sqnorm)
-        return self

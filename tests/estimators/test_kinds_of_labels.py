@@ -402,7 +402,7 @@ def test_messages_name_the_item_its_token_and_its_value():
         r"^known\[1\]\[1\] has 'X-PER', which is no label": [
             lambda: fitted.predict(SEQUENCES, known=sets)
         ],
-        r"^y\[1\]\[2\] is 'X-PER', which is not among the classes": [
+        r"^y\[1\]\[2\] has 'X-PER', not among the classes": [
             lambda: clone(fitted).partial_fit(SEQUENCES, y, classes=VALUES),
             lambda: SequenceTagger().partial_fit(
                 tuple(SEQUENCES), tuple(map(tuple, y)), classes=tuple(VALUES)
@@ -410,7 +410,7 @@ def test_messages_name_the_item_its_token_and_its_value():
             lambda: SequenceTagger().partial_fit(SEQUENCES, list(map(objects, y)), classes=VALUES),
             lambda: TreeTagger().partial_fit(TREES, y, classes=VALUES),
         ],
-        r"^y\[5\] is 'X-PER', which is not among the classes": [
+        r"^y\[5\] has 'X-PER', not among the classes": [
             lambda: StructSVMClassifier().partial_fit(
                 FAMILIES["rows"][1], tuple(targets("rows", list, y)), classes=VALUES
             )
@@ -444,7 +444,7 @@ def test_labels_that_are_tuples():
     other = SequenceTagger(random_state=0)
     other.partial_fit(SEQUENCES, pairs, classes=[("N", 5), ("N", 1), ("V", 0)])
     assert other.classes_.tolist() == [("N", 1), ("N", 5), ("V", 0)]
-    with pytest.raises(ValueError, match=r"^y\[0\]\[1\] is \('N', 5\), which is not among"):
+    with pytest.raises(ValueError, match=r"^y\[0\]\[1\] has \('N', 5\), not among"):
         SequenceTagger().partial_fit(SEQUENCES, pairs, classes=[("N", 1), ("V", 0)])
 
 

@@ -179,14 +179,13 @@ REFUSALS = [
     Refusal(sentence)
     for sentence in (
         r"cannot be combined with",
-        r"cannot keep (bounds|a prior)|cannot solve problems with (bounds|a prior)",
-        r"prior has the shape",  # a part of the samples lacks labels
+        r"cannot solve problems with (bounds|a prior)",
+        r"prior\[.* must be numbers of shape",  # a part of the samples lacks labels
         r"has no meaning with",
         r"needs a model that is a sum over nodes and edges",
         r"method='afw' is for nodes and edges of many states",
         r"^The '(steps|sampling)' parameter of \w+ must be a str among",
         r"warm_start=True cannot continue the last fit",
         r"search='(exact|angular)' needs",
-        r"cannot be traced by",
     )
 ]

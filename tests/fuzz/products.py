@@ -18,6 +18,7 @@ from fuzz import options
 from fuzz.mutations import pick
 from fuzz.problems import PROBLEMS
 from sskit import RegularizationPath, SlackRescaling
+from sskit.estimators.base.prior import flat_prior
 from sskit.solvers import BCFW, FrankWolfe, MultiPlane
 from sskit.solvers.oracle_calls.pool import make_pool
 
@@ -268,8 +269,8 @@ def primal_at(estimator, X, y, weight, w):
 
     Where the oracle may miss the maximum, what is known of it, and what it is at most.
     """
-    task = estimator._make_rescaled_task(X, y, weight)
-    regularizer = estimator._make_regularizer(BCFW(), task, estimator.lam)
+    task = estimator._make_task(X, y, weight)
+    regularizer = estimator._make_regularizer(task, estimator.lam, flat_prior(estimator, task))
     answers = make_pool(task.problem).ask(regularizer.padded(w))
     primal = regularizer.primal(w, float(task.problem.block_weight @ answers.hinges()))
     return primal, primal + float(task.problem.block_weight @ answers.excesses())

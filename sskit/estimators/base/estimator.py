@@ -199,13 +199,13 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         return self.rescaling
 
     def _make_task(self, X, y, sample_weight, **further):
-        """Bind the model to training data; return a `TrainingTask`."""
+        """Bind the model to training data, rescaled if asked for; return a `TrainingTask`."""
         checked = self._gate(X, y, sample_weight, **further)
-        facts = self._agree([self._survey(checked)], stacklevel=7 + FRAMES_AROUND_FIT)
+        facts = self._agree([self._survey(checked)], stacklevel=6 + FRAMES_AROUND_FIT)
         if facts.columns is None and getattr(facts, "scale", None) is not None:
             names = getattr(facts, "feature_names", None)
             features = matrices(checked.data)
-            warn_of_column(self, features, names, stacklevel=5 + FRAMES_AROUND_FIT)
+            warn_of_column(self, features, names, stacklevel=4 + FRAMES_AROUND_FIT)
         return self._bind_scaled(checked, self._with_columns(facts))
 
     def _survey(self, checked):
@@ -223,18 +223,21 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         return replace(facts, columns=columns, scale=facts.scale.of_norm(columns.n_varying))
 
     def _bind_scaled(self, checked, facts):
-        """Bind the model as `_bind` does, to features with scaled columns if they are to be."""
-        columns = facts.columns
+        """Bind as `_bind` does, with scaled columns and under another rescaling if asked for."""
+        columns, rescaling, scaled = facts.columns, self._rescaling(), checked
+        if columns is not None:
+            features = [columns.applied(matrix) for matrix in matrices(checked.data)]
+            scaled = checked._replace(data=with_matrices(checked.data, features))
+        task = self._bind(scaled, facts)
+        if rescaling is not None:
+            task = task._replace(problem=rescaling.wrap(task.problem))
         if columns is None:
-            return self._bind(checked, facts)
-        data = checked.data
-        data = with_matrices(data, [columns.applied(matrix) for matrix in matrices(data)])
-        task = self._bind(checked._replace(data=data), facts)
-        box = task.layout.bounds(self.bounds)
+            return task
 
         def unscaled():
-            return self._rescaled(self._bind(checked, facts)).problem
+            return self._bind_scaled(checked, replace(facts, columns=None)).problem
 
+        box = task.layout.bounds(self.bounds)
         return task._replace(columns=columns, box=box, unscaled=unscaled)
 
     def _agree(self, surveys, stacklevel=5 + FRAMES_AROUND_FIT):
@@ -303,17 +306,6 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         """Return what else than `ASKED` says the estimator asks for, as `refusal` takes it."""
         return {}
 
-    def _make_rescaled_task(self, X, y, sample_weight, **further):
-        """Return the `TrainingTask` of `_make_task` under the rescaling asked for."""
-        return self._rescaled(self._make_task(X, y, sample_weight, **further))
-
-    def _rescaled(self, task):
-        """Return a `TrainingTask` under the rescaling asked for."""
-        rescaling = self._rescaling()
-        if rescaling is None:
-            return task
-        return task._replace(problem=rescaling.wrap(task.problem))
-
     def _make_solver(self):
         """Return the solver object that the parameters ask for."""
         options = {
@@ -358,29 +350,22 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         auto = all(isinstance(value, str) and value == "auto" for value in asked)
         return auto and not self.warm_start
 
-    def _make_regularizer(self, solver, task, lam):
+    def _make_regularizer(self, task, lam, prior=None):
         """Return lam / 2 ||w - prior||^2 on the box of the parameters."""
-        regularizer, prior = self._make_box(solver, task, lam), flat_prior(self, task)
-        if prior is not None:
-            if not solver.keeps_prior:
-                raise unable(solver, "a prior")
-            regularizer.set_prior(prior)
-        return regularizer
-
-    def _make_box(self, solver, task, lam):
-        """Return lam / 2 ||w||^2 on the box of the parameters."""
         if lam < SMALLEST_LAM:
             raise ValueError(
                 f"lam={lam:g} is too small: the squares of weights, which grow as 1 / lam, overflow"
             )
         box = task.layout.bounds(self.bounds)
         if box is None:
-            return Regularizer(lam, task.layout.n_weights, task.problem.space.covector)
-        if not solver.keeps_bounds:
-            raise unable(solver, "bounds on the weights")
-        if task.columns is not None:
-            box = task.columns.box(task.layout, *box)
-        return BoxRegularizer(lam, *box)
+            regularizer = Regularizer(lam, task.layout.n_weights, task.problem.space.covector)
+        else:
+            if task.columns is not None:
+                box = task.columns.box(task.layout, *box)
+            regularizer = BoxRegularizer(lam, *box)
+        if prior is not None:
+            regularizer.set_prior(prior)
+        return regularizer
 
     def _fit(self, X, y, sample_weight, **further):
         """Check everything, bind the model to the data and solve the training problem.
@@ -400,9 +385,9 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
             Fitted attributes.
         """
         solver = self._check_parameters()
-        task = self._make_rescaled_task(X, y, sample_weight, **further)
+        task = self._make_task(X, y, sample_weight, **further)
         lam = resolved_lam(self, task.default_lam)
-        make_regularizer = partial(self._make_regularizer, solver, task, lam)
+        make_regularizer = partial(self._make_regularizer, task, lam, flat_prior(self, task))
         fitted = self._solve(solver, task, make_regularizer, X, y, sample_weight)
         return fitted | self._seen(task.problem.n_blocks, sample_weight)
 
@@ -474,13 +459,6 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
 
     def _check_source(self, source):
         """Raise ValueError if weights of a fitted prior mean something else here."""
-
-
-def unable(solver, what):
-    """Return the ValueError for something that a solver cannot keep."""
-    kind = type(solver)
-    name = next((name for name in SOLVERS if SOLVERS[name] is kind), kind.__name__)
-    return ValueError(f"solver {name!r} cannot keep {what}; use 'bcfw' or 'frank_wolfe'")
 
 
 def replace_fitted(estimator, fitted):

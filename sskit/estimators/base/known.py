@@ -2,13 +2,15 @@
 
 import numpy as np
 
-from sskit._labels import SETS, is_same, plain, shown
+from sskit._labels import SETS, is_ignored, is_same, plain, shown
 from sskit.inputs.ragged import _items
 
 _FORM = "one item per sample: None, or for each {} None, a label or a set of labels"
 
 
-def check_known(known, sizes, classes, noun="node", things="graphs", name="known"):
+def check_known(
+    known, sizes, classes, noun="node", things="graphs", name="known", ignored=None, lenient=False
+):
     """Return which labels are possible.
 
     Parameters
@@ -25,6 +27,10 @@ def check_known(known, sizes, classes, noun="node", things="graphs", name="known
         What error messages call a token or node, and the samples.
     name : str, default="known"
         What error messages call `known`.
+    ignored : object, default=None
+        A label that says as little as None does.
+    lenient : bool, default=False
+        Whether others than the labels count as not known, in place of being errors.
 
     Returns
     -------
@@ -47,46 +53,51 @@ def check_known(known, sizes, classes, noun="node", things="graphs", name="known
         return None
     place = {label: k for k, label in enumerate(classes.tolist())}
     allowed = np.ones((int(np.sum(sizes)), len(classes)), dtype=bool)
-    start = 0
+    stop = 0
     for i, (item, size) in enumerate(zip(items, np.asarray(sizes).tolist(), strict=True)):
-        if item is not None:
-            allowed[start : start + size] = _possible(item, size, place, f"{name}[{i}]", noun)
-        start += size
+        rows, label = allowed[stop : stop + size], f"{name}[{i}]"
+        stop += size
+        if item is None:
+            continue
+        if isinstance(item, np.ndarray) and item.dtype == bool and item.ndim == 2:
+            if item.shape != rows.shape:
+                raise ValueError(
+                    f"{label} must have shape {rows.shape}, a row for each {noun} and a column for "
+                    f"each label, got {item.shape}"
+                )
+            rows[...] = item
+        else:
+            entries = _entries(item, size, label, noun)
+            for t in np.flatnonzero(~is_ignored(entries, ignored)).tolist():
+                places = _places(entries[t], place, f"{label}[{t}]", lenient)
+                if places is not None:
+                    rows[t] = False
+                    rows[t, places] = True
+        empty = np.flatnonzero(~rows.any(axis=1))
+        if len(empty):
+            raise ValueError(f"{label}[{empty[0]}] leaves no label that is possible")
     return allowed
 
 
-def _possible(item, size, place, label, noun):
-    """Return the labels that are possible in one sample, (size, K)."""
-    if isinstance(item, np.ndarray) and item.dtype == bool and item.ndim == 2:
-        if item.shape != (size, len(place)):
-            raise ValueError(
-                f"{label} must have shape ({size}, {len(place)}), a row for each {noun} and a "
-                f"column for each label, got {item.shape}"
-            )
-        rows = item
-    else:
-        if isinstance(item, (str, bytes, *SETS)) or not hasattr(item, "__len__"):
-            raise TypeError(
-                f"{label} must have an entry for each {noun}, or be None, got {type(item).__name__}"
-            )
-        if len(item) != size:
-            raise ValueError(f"X has {size} {noun}s there, but {label} has {len(item)} entries")
-        entries = item.tolist() if isinstance(item, np.ndarray) else list(item)
-        rows = np.ones((size, len(place)), dtype=bool)
-        for t, entry in enumerate(entries):
-            if entry is not None:
-                rows[t] = False
-                rows[t, _places(entry, place, f"{label}[{t}]")] = True
-    empty = np.flatnonzero(~rows.any(axis=1))
-    if len(empty):
-        raise ValueError(f"{label}[{empty[0]}] leaves no label that is possible")
-    return rows
+def _entries(item, size, label, noun):
+    """Return what is known of the tokens or nodes of one sample, as a list."""
+    if isinstance(item, (str, bytes, *SETS)) or not hasattr(item, "__len__"):
+        raise TypeError(
+            f"{label} must have an entry for each {noun}, or be None, got {type(item).__name__}"
+        )
+    if len(item) != size:
+        raise ValueError(f"X has {size} {noun}s there, but {label} has {len(item)} entries")
+    return item.tolist() if isinstance(item, np.ndarray) else list(item)
 
 
-def _places(entry, place, label):
-    """Return the numbers of the labels of one entry."""
+def _places(entry, place, label, lenient):
+    """Return the numbers of the labels of one entry; None if nothing is known."""
+    if entry is None:
+        return None
     labels = [plain(value) for value in (entry if isinstance(entry, SETS) else [entry])]
     try:
+        if lenient:
+            return [place[value] for value in labels if value in place] or None
         return [place[value] for value in labels]
     except (KeyError, TypeError):
         others = (value for value in labels if not any(is_same(value, k) for k in place))

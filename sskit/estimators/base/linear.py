@@ -3,7 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 
-from sskit.inputs.stacking import FeatureScale
+from sskit.inputs.stacking import FeatureScale, refuse_large
 from sskit.models.features import float64_blocks, squared_norms
 from sskit.models.request import row_scores
 
@@ -40,37 +40,22 @@ def linear_scores(X, coef, intercept, n_jobs=None):
         return row_scores(X, coef, n_jobs) + intercept
 
 
-def row_sqnorms(X):
-    """Return the squared norms of checked rows in double precision; infinite if they overflow."""
-    return squared_norms(X)
-
-
-def row_scale(X, weight, part=False):
-    """Return how large the features of rows are.
+def row_scale(X, weight, offsets=None):
+    """Return the `FeatureScale` of rows, or of sets of rows, or raise ValueError if it overflows.
 
     Parameters
     ----------
     X : ndarray or CSR matrix of shape (n, p)
         Features.
-    weight : ndarray of shape (n,) or None
-        Sample weights.
-    part : bool, default=False
-        Whether these are a part of the data: sums are checked once all are known.
-
-    Returns
-    -------
-    scale : FeatureScale
-        A row for each sample.
-
-    Raises
-    ------
-    ValueError
-        If squares of the features overflow.
+    weight : ndarray or None
+        Weights of the rows, or of the sets.
+    offsets : ndarray of shape (n_sets + 1,), default=None
+        Where sets begin; None means that rows are samples.
     """
-    weight = np.ones(X.shape[0]) if weight is None else weight
-    sqnorm, total = row_sqnorms(X), weight.sum()
-    with np.errstate(over="ignore", invalid="ignore"):
-        squares = np.multiply(sqnorm, weight).sum()
-    if part and np.isfinite(sqnorm).all():
-        return FeatureScale(squares, total, total)
-    return FeatureScale(squares, total, total).checked(sqnorm)
+    sqnorm, sizes = squared_norms(X), 1.0
+    if not np.isfinite(sqnorm).all():
+        refuse_large(sqnorm)
+    if offsets is not None:
+        with np.errstate(over="ignore"):
+            sqnorm, sizes = np.add.reduceat(sqnorm, offsets[:-1]), np.diff(offsets)
+    return FeatureScale.of(sqnorm, weight, sizes)

@@ -1,13 +1,12 @@
 """What estimators share that fit another one of this package."""
 
-import inspect
 from numbers import Real
 
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.metrics import check_scoring
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from sskit._public import PublicMixin
 from sskit.estimators.base.estimator import StructuredEstimator, check_constraints
@@ -49,15 +48,11 @@ class MetaEstimator(PublicMixin, MetaEstimatorMixin, BaseEstimator):
                 f"estimator must be one of this package, such as SequenceTagger(), got {got}"
             )
 
-    def _fit_takes(self, name):
-        """Return whether the fit of the estimator has an argument of a name."""
-        return name in inspect.signature(self.estimator.fit).parameters
-
     def _further(self, token_weight):
         """Return what the fit of the estimator takes beside the weights of samples."""
         if token_weight is None:
             return {}
-        if not self._fit_takes("token_weight"):
+        if not has_fit_parameter(self.estimator, "token_weight"):
             name = type(self.estimator).__name__
             raise TypeError(f"{name}.fit takes no weights of tokens; leave token_weight at None")
         return {"token_weight": token_weight}
@@ -79,13 +74,9 @@ class DelegatingEstimator(MetaEstimator):
 
     def _answer(self, name, X, *given, known=None, **options):
         """Return what a method of the fitted estimator does."""
-        method = getattr(self._fitted_estimator(), name)
         if known is not None:
-            if "known" not in inspect.signature(method).parameters:
-                name = f"{type(method.__self__).__name__}.{name}"
-                raise TypeError(f"{name} takes no known labels; leave known at None")
             options["known"] = known
-        return method(X, *given, **options)
+        return getattr(self._fitted_estimator(), name)(X, *given, **options)
 
     def predict(self, X, known=None):
         """Predict with the fitted estimator.

@@ -6,8 +6,8 @@ import numpy as np
 
 from sskit._labels import is_ignored
 from sskit.estimators.base.facts import Labels
-from sskit.inputs.ragged import checked_labels, find_sets, stack_known_labels
-from sskit.inputs.ragged_array import locate, make_offsets
+from sskit.inputs.ragged import checked_labels, known_labels, sets_among, stack_entries
+from sskit.inputs.ragged_array import locate
 
 
 class PartialLabels(NamedTuple):
@@ -71,14 +71,21 @@ class PartialLabels(NamedTuple):
         return {"labels": labels, "n_hidden": len(self.labels) - certain, "n_certain": certain}
 
     def place_in(self, offsets):
-        """Return a function from the number of a label to what messages call its first token."""
+        """Return a function from the number of a label to what messages call its first token.
+
+        Parameters
+        ----------
+        offsets : ndarray of shape (n + 1,) or None
+            Where sequences begin; None means that tokens are samples.
+        """
 
         def place(k):
             """Return the name of the first token that has label k, or may have it among others."""
             has = self.labels == k
             if self.possible is not None:
                 has = self.possible[:, k] & ~self.ignored
-            return "y[{}][{}]".format(*locate(offsets, np.argmax(has)))
+            t = np.argmax(has)
+            return f"y[{t}]" if offsets is None else "y[{}][{}]".format(*locate(offsets, t))
 
         return place
 
@@ -119,24 +126,32 @@ def check_partial_labels(y, lengths, ignore_label=None, what="sequences"):
     >>> partial.possible.astype(int).tolist()
     [[0, 1, 0], [0, 1, 1], [1, 1, 1], [1, 0, 0]]
     """
-    found = find_sets(y)
-    if found is None:
-        flat, ignored = stack_known_labels(y, lengths, ignore_label, what=what)
-        if not ignored.any():
-            return PartialLabels(*np.unique(flat, return_inverse=True))
-        classes, codes = np.unique(flat[~ignored], return_inverse=True)
-        tokens = np.flatnonzero(~ignored)
-    else:
-        flat, tokens, ignored = _members(*found, lengths, ignore_label, what)
-        classes, codes = np.unique(flat, return_inverse=True)
+    flat, name_of = stack_entries(y, lengths, what=what)
+    owners, members = [], []
+    for t in sets_among(flat):
+        several = list(flat[t])
+        if not several:
+            raise ValueError(f"{name_of(t)} is an empty set: one of its labels must be right")
+        if is_ignored(several, ignore_label).any():
+            raise ValueError(
+                f"{name_of(t)} is a set with ignore_label={ignore_label!r} in it; a token that "
+                "may have any label has ignore_label alone"
+            )
+        flat[t] = several[0]
+        members += several[1:]
+        owners += [t] * (len(several) - 1)
+    flat, ignored = known_labels(flat, name_of, ignore_label)
+    known = np.flatnonzero(~ignored)
+    if not members and len(known) == len(flat):
+        return PartialLabels(*np.unique(flat, return_inverse=True))
+    tokens, flat = np.append(known, owners).astype(np.intp), flat[known]
+    if members:
+        flat = checked_labels([*flat.tolist(), *members], lambda k: name_of(tokens[k]))
+    classes, codes = np.unique(flat, return_inverse=True)
     possible = np.zeros((len(ignored), len(classes)), dtype=bool)
     possible[tokens, codes] = True
     possible[ignored] = True
-    labels = np.zeros(len(ignored), dtype=np.intp)
-    if len(classes):
-        labels = possible.argmax(axis=1)
-    if not ignored.any() and len(tokens) == len(ignored):
-        return PartialLabels(classes, labels)  # sets of one label each
+    labels = possible.argmax(axis=1) if len(classes) else np.zeros(len(ignored), dtype=np.intp)
     return PartialLabels(classes, labels, possible, ignored)
 
 
@@ -171,34 +186,3 @@ def set_mask(partial, states=False):
     size = partial.n_possible
     is_set = (size > 1) & (states | (size < len(partial.classes)))
     return partial.possible if is_set.any() else None
-
-
-def _members(items, places, lengths, ignore_label, what):
-    """Return all labels that are possible one by one, their tokens, and which are ignored."""
-    offsets = make_offsets(np.asarray(lengths))
-    singles, members, owners = [], [], []
-    for i, (item, tokens) in enumerate(zip(items, places, strict=True)):
-        labels = item
-        if tokens:
-            labels = item.tolist() if isinstance(item, np.ndarray) else list(item)
-        for t in tokens:
-            several = list(labels[t])
-            if not several:
-                raise ValueError(f"y[{i}][{t}] is an empty set: one of its labels must be right")
-            if is_ignored(several, ignore_label).any():
-                raise ValueError(
-                    f"y[{i}][{t}] is a set with ignore_label={ignore_label!r} in it; a token that "
-                    "may have any label has ignore_label alone"
-                )
-            labels[t] = several[0]
-            members += several[1:]
-            owners += [offsets[i] + t] * (len(several) - 1)
-        singles.append(labels)
-    flat, missing = stack_known_labels(singles, lengths, ignore_label, what=what)
-    known = np.flatnonzero(~missing)
-    tokens = np.append(known, owners).astype(np.intp)
-
-    def name_of(k):
-        return "y[{}][{}]".format(*locate(offsets, tokens[k]))
-
-    return checked_labels([*flat[known].tolist(), *members], name_of), tokens, missing

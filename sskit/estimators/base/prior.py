@@ -6,25 +6,29 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sskit._labels import plain
-from sskit._numbers import shortened
-from sskit._ready import all_within
+from sskit._numbers import array, as_array, shortened
 from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT
 from sskit.estimators.base.fitted_state import LARGEST
 
 LABEL, FEATURE, EDGE_FEATURE = "classes_", "feature_names_in_", "edge_feature_names_in_"
 KIND, PAIR = "edge_kinds_", "edges_"
-# What the dimensions of fitted weights are of, by the attribute that names the entries.
-DIMENSIONS = {
-    **dict.fromkeys(("coef_", "first_coef_", "last_coef_"), (LABEL, FEATURE)),
-    **dict.fromkeys(("lengths_", "segment_coef_"), (LABEL, None)),
-    **dict.fromkeys(("intercept_", "start_", "end_", "root_", "leaf_"), (LABEL,)),
-    "transitions_": (LABEL, LABEL),
-    "triples_": (LABEL, LABEL, LABEL),
-    "edge_coef_": (EDGE_FEATURE, LABEL, LABEL),
-    "pairwise_": (PAIR,),
+# What the dimensions of fitted weights are of, by the attribute that names the entries; by the name
+# of the weights and the number of dimensions.
+AXES = {
+    (key, len(axes)): axes
+    for keys, axes in (
+        (("coef_", "first_coef_", "last_coef_"), (LABEL, FEATURE)),
+        (("intercept_", "start_", "end_", "root_", "leaf_"), (LABEL,)),
+        (("lengths_", "segment_coef_"), (LABEL, None)),
+        (("transitions_",), (LABEL, LABEL)),
+        (("transitions_",), (KIND, LABEL, LABEL)),
+        (("triples_",), (LABEL, LABEL, LABEL)),
+        (("edge_coef_",), (EDGE_FEATURE, LABEL, LABEL)),
+        (("pairwise_",), (PAIR,)),
+        (("pairwise_",), (None, LABEL, LABEL)),
+    )
+    for key in keys
 }
-# Of those that are a table for each kind, or each feature, of edges.
-TABLES = {"transitions_": (KIND, LABEL, LABEL), "pairwise_": (None, LABEL, LABEL)}
 NAMES = (LABEL, FEATURE, EDGE_FEATURE, KIND, PAIR)
 
 
@@ -73,30 +77,8 @@ def flat_prior(estimator, task):
             )
         estimator._check_source(prior)
         return blocks_to_flat(vars(prior), task, "prior", strict=False)
-    flat = _numbers(prior, "prior")
-    n_weights = task.layout.n_weights
-    if flat.shape != (n_weights,):
-        raise ValueError(
-            f"prior has the shape {flat.shape}, expected ({n_weights},), all weights of this "
-            "model; or give a dict of blocks, or a fitted estimator"
-        )
-    return task.from_user(flat)
-
-
-def _numbers(value, name):
-    """Return an array of finite numbers in double precision, or raise ValueError."""
-    try:
-        array = np.asarray(value)
-    except ValueError:
-        raise ValueError(f"{name} has rows of different lengths") from None
-    if array.dtype.kind not in "biuf":
-        raise ValueError(f"{name} must be an array of numbers, got dtype {array.dtype}")
-    array = array.astype(np.float64, copy=False)
-    wrong = () if all_within(array, LARGEST) else np.argwhere(~(np.abs(array) <= LARGEST))
-    if len(wrong):
-        place = wrong[0].tolist()
-        raise ValueError(f"{name}{place} is {array[tuple(place)]}, expected a finite number")
-    return array
+    limits = {"low": -LARGEST, "high": LARGEST}
+    return task.from_user(array(prior, "prior", (task.layout.n_weights,), **limits))
 
 
 def blocks_to_flat(blocks, task, name, strict=True):
@@ -130,92 +112,72 @@ def blocks_to_flat(blocks, task, name, strict=True):
             f"{', '.join(map(repr, shapes))}, and {', '.join(map(repr, NAMES))} may say what "
             "their entries are of"
         )
-    if isinstance(blocks.get(LABEL), (list, tuple)):
-        blocks = blocks | {LABEL: [plain(label) for label in blocks[LABEL]]}
-    names = _checked_names(blocks, known, name) if strict else {}
-    weights = {}
-    for key, shape in shapes.items():
-        block = weights[key] = np.zeros(shape)
-        if key not in blocks:
-            continue
-        where = f"{name}[{key!r}]"
-        block = _both_classes(_numbers(blocks[key], where), key, blocks, known, shape)
+    ours = _names_by_axis(known, name)
+    theirs = _names_by_axis(blocks, name, ours.get(LABEL, ()), strict)
+    labels = theirs.get(LABEL, ()), ours.get(LABEL, ())
+    if strict and all(labels) and not set(labels[0]) & set(labels[1]):
+        warnings.warn(
+            f"{name}['classes_'] has labels none of which is in y, {shortened(labels[0])}, where y "
+            f"has {shortened(labels[1])}",
+            UserWarning,
+            stacklevel=5 + FRAMES_AROUND_FIT,
+        )
+    weights = {key: np.zeros(shape) for key, shape in shapes.items()}
+    for key in shapes.keys() & blocks.keys():
+        shape, where = shapes[key], f"{name}[{key!r}]"
+        given = as_array(blocks[key], where)
+        axes = AXES.get((key, len(shape)), (None,) * len(shape))
+        sides = [_sides(theirs.get(by), ours.get(by), n) for by, n in zip(axes, shape, strict=True)]
+        expected = [len(source) for source, _ in sides]
+        # where two classes share one score it is that of both
+        one = key in ("coef_", "intercept_") and len(theirs.get(LABEL, labels[1])) == 2
+        one = one and given.shape[:1] == (1,) < shape[:1]
+        if one:
+            expected[0] = 1
+        block = array(given, where, tuple(expected), low=-LARGEST, high=LARGEST)
+        if one:
+            block = np.concatenate([-0.5 * block, 0.5 * block])
         if key == "springs_" and "unit_" in blocks:
             # costs of displacements, and of their squares, in units of another length
             block = block * (known["unit_"] / blocks["unit_"]) ** np.array([1.0, 2.0])
-        given = block.shape
-        for axis, by in enumerate(_dimensions(key, block.ndim)):
-            if by in names and len(names[by]) != given[axis]:
-                told = f"{by!r} beside it names {len(names[by])}"
-                raise ValueError(f"{where} has the shape {given}, but {told}")
-            if block.ndim == len(shape):
-                source = _entries(blocks, by, given[axis], known)
-                block = _aligned(block, axis, source, _entries(known, by, shape[axis], known))
-        if block.shape != shape:
-            raise ValueError(
-                f"{where} has the shape {given}, expected {shape}: labels and features are aligned "
-                "only if both data and prior name them, hidden states, components and lengths of "
-                "segments must be as many"
-            )
+        for axis, names in enumerate(sides):
+            block = _aligned(block, axis, *names)
         weights[key] = block
     return task.from_user(task.to_attributes.flat(weights))
 
 
-def _checked_names(blocks, known, name):
-    """Return the lists of names in a dict of a user; warn if no label is one of the data."""
-    names = {by: blocks[by] for by in NAMES if blocks.get(by) is not None}
-    for by, given in names.items():
+def _names_by_axis(attributes, name, classes=(), checked=False):
+    """Return the lists of what entries along dimensions are of, by attribute; perhaps checked."""
+    found = {}
+    for by in NAMES:
+        given = attributes.get(by)
+        if given is None:
+            continue
+        told = f"{name}[{by!r}] must be a list of names, each of them once, got {given!r:.80}"
         try:
-            names[by] = list(map(tuple if by == PAIR else plain, np.asarray(given).tolist()))
-            if len(set(names[by])) < len(names[by]):
-                raise ValueError(f"{name}[{by!r}] has an entry twice: {given!r:.80}")
+            names = list(given if isinstance(given, (list, tuple)) else np.asarray(given).tolist())
+            if by == PAIR:
+                # numbers of labels, which other data may number otherwise
+                place = dict(enumerate(found.get(LABEL, classes)))
+                names = [frozenset(place.get(k, k) for k in pair) for pair in names]
+            found[by] = list(map(plain, names)) if checked else names
+            if checked and len(set(found[by])) < len(names):
+                raise ValueError(told)
         except TypeError:
-            raise ValueError(f"{name}[{by!r}] must be a list of names, got {given!r:.80}") from None
-    mine, theirs = names.get(LABEL, []), np.asarray(known.get(LABEL, ())).tolist()
-    if mine and theirs and not set(mine) & set(theirs):
-        warnings.warn(
-            f"{name}['classes_'] has labels none of which is in y, {shortened(mine)}, where y has "
-            f"{shortened(theirs)}",
-            UserWarning,
-            stacklevel=8 + FRAMES_AROUND_FIT,
-        )
-    return names
+            raise ValueError(told) from None
+    return found
 
 
-def _both_classes(block, key, blocks, known, shape):
-    """Return a block with a row for each of two classes where one score is that of both."""
-    classes = blocks.get(LABEL, known.get(LABEL))
-    one = key in ("coef_", "intercept_") and block.ndim and len(block) == 1
-    if one and np.size(classes) == 2 and len(shape) and shape[0] > 1:
-        return np.concatenate([-0.5 * block, 0.5 * block])
-    return block
-
-
-def _dimensions(key, n_dimensions):
-    """Return the attributes that name the entries along each dimension, None for none."""
-    found = TABLES.get(key) if n_dimensions == 3 else None
-    found = DIMENSIONS.get(key, ()) if found is None else found
-    return found if len(found) == n_dimensions else (None,) * n_dimensions
-
-
-def _entries(attributes, by, n, known):
-    """Return what n entries along a dimension are of, as a list, or None if nothing says so."""
-    names = None if by is None else attributes.get(by)
-    if names is None or np.ndim(names) == 0 or len(names) != n:
-        return None
-    names = np.asarray(names).tolist()
-    if by != PAIR:
-        return names
-    classes = attributes.get(LABEL)
-    classes = known.get(LABEL, ()) if classes is None else classes
-    place = dict(enumerate(np.asarray(classes).tolist()))
-    # numbers of labels, which other data may number otherwise
-    return [frozenset(place.get(k, k) for k in pair) for pair in names]
+def _sides(source, target, n):
+    """Return what entries along a dimension are of there and here, their numbers if nobody says."""
+    if source is None or target is None or len(target) != n:
+        return range(n), range(n)
+    return source, target
 
 
 def _aligned(block, axis, source, target):
     """Return a block with the entries along an axis where other data have them; new ones zero."""
-    if source is None or target is None or source == target:
+    if source == target:
         return block
     place = {value: k for k, value in enumerate(source)}
     none = np.zeros_like(block, shape=(*block.shape[:axis], 1, *block.shape[axis + 1 :]))

@@ -4,7 +4,6 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sskit._inside import unwrap
-from sskit._labels import SETS, is_ignored, plain
 from sskit.estimators.base.fitted_state import raise_damaged
 from sskit.estimators.base.known import check_known
 from sskit.estimators.base.tagging import states_of_labels
@@ -96,20 +95,8 @@ def possible_labels(y, scores, classes, ignored, name="y"):
     -------
     possible : ndarray of shape (N, K), bool
     """
-    place = set(classes.tolist())
-    lengths = np.diff(scores.offsets)
-
-    def entry(label):
-        if isinstance(label, SETS):
-            return place.intersection(map(plain, label)) or None
-        return label if label is not None and plain(label) in place else None
-
-    known = []
-    for i, (labels, length) in enumerate(zip(y, lengths, strict=True)):
-        labels = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
-        if len(labels) != length:
-            raise ValueError(f"X[{i}] has {length} tokens but {name}[{i}] has {len(labels)} labels")
-        pairs = zip(labels, is_ignored(labels, ignored), strict=True)
-        known.append([None if nothing else entry(label) for label, nothing in pairs])
-    allowed = check_known(known, lengths, classes)
-    return np.ones((lengths.sum(), len(classes)), dtype=bool) if allowed is None else allowed
+    given = "token", "sequences", name
+    allowed = check_known(
+        list(y), np.diff(scores.offsets), classes, *given, ignored=ignored, lenient=True
+    )
+    return np.ones((scores.offsets[-1], len(classes)), dtype=bool) if allowed is None else allowed

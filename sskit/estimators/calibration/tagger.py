@@ -240,9 +240,6 @@ class CalibratedTagger(MetaEstimator):
         if len(impossible):
             if possible is None:
                 raise ValueError(f"X[{impossible[0]}] has no labelling that the model allows")
-            *_, (tagger, seen) = unwrap(self.estimator_, X)
-            if np.array_equal(tagger.classes_, self.classes_):
-                tagger.predict(seen, known=known)  # whose error says more
             raise ValueError(f"known[{impossible[0]}] leaves no labelling that the model allows")
         return scores, calibration, possible, found
 

@@ -73,6 +73,6 @@ def obeying(estimator, known, offsets, rules):
         f"{len(changed)} labels that allowed_transitions does not allow were changed for "
         f"training, the first of them y[{i}][{t}] from {old} to {new}",
         UserWarning,
-        stacklevel=7 + FRAMES_AROUND_FIT,
+        stacklevel=6 + FRAMES_AROUND_FIT,
     )
     return known._replace(labels=repaired)

@@ -113,7 +113,7 @@ class LabelSetClassifier(WeightsFrameMixin, ClassifierMixin, StandardizeMixin, S
         label_costs(self.loss, self.label_weight, given.shape[1])
         weight = check_sample_weight(sample_weight, len(given), part=part)
         # refuses features that are too large, whatever lam
-        scale = row_scale(data, weight, part)
+        scale = row_scale(data, weight)
         weights, shares = WeightSums.of(len(given), weight), None
         if weights.largest:
             shares = self._shares(given, weights.block_weights(len(given), weight))

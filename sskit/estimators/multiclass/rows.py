@@ -64,7 +64,7 @@ def gate(estimator, X, y, sample_weight, part=False):
     weight = check_sample_weight(sample_weight, data.shape[0], part=part)
     known = PartialLabels(*np.unique(target, return_inverse=True))
     # refuses features that are too large, whatever lam
-    scale = None if is_kernel(estimator) else row_scale(data, weight, part)
+    scale = None if is_kernel(estimator) else row_scale(data, weight)
     labels = Labels.of(known.classes, known.labels)
     if estimator.class_weight is not None:
         # what factors of the classes, which come with the labels of all parts, multiply

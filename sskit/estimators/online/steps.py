@@ -1,12 +1,13 @@
 """Implicit online steps over the parts of a stream."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names
 
-from sskit._labels import SETS, is_same, label_array, shown
+from sskit._labels import label_array, shown
 from sskit._numbers import as_array, shortened
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.columns import Columns
@@ -120,7 +121,7 @@ class PartialFitMixin:
         survey = self._survey(checked)
         if last is not None:
             check_features(self, X, survey)
-        survey = with_all_labels(survey, classes, last, y)
+        survey = with_all_labels(survey, classes, last, checked)
         # columns are not scaled by what few samples have
         facts = replace(self._agree([survey]), columns=None)
         features = matrices(getattr(checked, "data", None))
@@ -129,7 +130,7 @@ class PartialFitMixin:
         if last is not None and features:
             factors = np.sqrt(scale[-1] / scale[:-1])
             facts = replace(facts, columns=Columns(None, factors))
-        task = self._rescaled(self._bind_scaled(checked, facts))
+        task = self._bind_scaled(checked, facts)
         lam = scale[-1] * resolved_lam(self, task.default_lam)
         if last is None:
             prior = flat_prior(self, task)
@@ -137,14 +138,7 @@ class PartialFitMixin:
             prior = blocks_to_flat(vars(self), task, "the last step", strict=False)
             if task.completion is not None:
                 task.completion.begin_at(prior)
-
-        def make_regularizer():
-            """Return lam / 2 ||w - prior||^2 on the box of the parameters."""
-            regularizer = self._make_box(solver, task, lam)
-            if prior is not None:
-                regularizer.set_prior(prior)
-            return regularizer
-
+        make_regularizer = partial(self._make_regularizer, task, lam, prior)
         fitted = self._solve(solver, task, make_regularizer, X, y, sample_weight)
         now = self._seen(task.problem.n_blocks, sample_weight)["n_samples_seen_"]
         counts = before + counts_of(features, task.problem.n_blocks)
@@ -231,7 +225,7 @@ def check_features(estimator, X, survey):
             )
 
 
-def with_all_labels(survey, classes, last, y):
+def with_all_labels(survey, classes, last, checked):
     """Return what a part says of itself with the labels, and kinds of edges, of all steps.
 
     Parameters
@@ -242,8 +236,8 @@ def with_all_labels(survey, classes, last, y):
         Argument of partial_fit.
     last : dict or None
         Attributes after the last step; None if this is the first.
-    y : object
-        Labels of the part, in which an error finds those that are unknown.
+    checked : TrainingData
+        The part, in which an error finds those labels that are unknown.
 
     Returns
     -------
@@ -271,10 +265,12 @@ def with_all_labels(survey, classes, last, y):
             )
         known = given
     expected = set(known.tolist())
-    for label in labels.values.tolist():
+    for k, label in enumerate(labels.values.tolist()):
         if label not in expected:
+            data = checked.data
+            offsets = getattr(data, "offsets", getattr(data, "node_offsets", None))
             raise ValueError(
-                f"{where(label, y)} {shown(label)}, which is not among the classes "
+                f"{checked.known.place_in(offsets)(k)} has {shown(label)}, not among the classes "
                 f"{known.tolist()!r:.80}: the first call of partial_fit must name all of them"
             )
     survey = replace(survey, labels=among(known, labels))
@@ -296,33 +292,6 @@ def among(known, labels):
     shares = None if labels.shares is None else np.zeros(len(known))
     none = Labels(known, np.zeros(len(known), dtype=np.int64), shares)
     return Labels.merge([none, labels], [0.0, 1.0], [0, 1])
-
-
-def where(label, y):
-    """Return what error messages call the first place in y that has a label, as in "y[2][1] is".
-
-    Parameters
-    ----------
-    label : object
-        In y, checked.
-    y : object
-        As it was given: classes of rows, or sequences of labels and of sets of labels.
-
-    Returns
-    -------
-    place : str
-        With its verb.
-    """
-    for i, item in enumerate(y):
-        if is_same(item, label):
-            return f"y[{i}] is"
-        listed = np.iterable(item) and not isinstance(item, (str, bytes))
-        for t, entry in enumerate(item if listed else ()):
-            if is_same(entry, label):
-                return f"y[{i}][{t}] is"
-            if isinstance(entry, SETS) and any(is_same(one, label) for one in entry):
-                return f"y[{i}][{t}] has"
-    return "y has"
 
 
 def counts_before(estimator, last, features):

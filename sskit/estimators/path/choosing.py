@@ -15,6 +15,7 @@ from sskit.core.stop import Stop
 from sskit.estimators.base.estimator import QUIET
 from sskit.estimators.base.meta import checked_score
 from sskit.estimators.base.outcome import refuse_overflow
+from sskit.estimators.base.prior import flat_prior
 from sskit.estimators.base.weights import resolved_lam
 from sskit.estimators.path.tracing import fitted_model
 from sskit.solvers.common.fit import begin
@@ -61,10 +62,11 @@ class FallingFits:
         self.estimator = clone(estimator)
         self.estimator.set_params(warm_start=False, tol=max(tol, self.estimator.tol))
         solver = self.estimator._check_parameters()
-        self._task = self.estimator._make_rescaled_task(X, y, sample_weight, **further)
+        self._task = self.estimator._make_task(X, y, sample_weight, **further)
         solver = self.estimator._solver_for(self._task.problem, solver)
         bounded = self._task.layout.bounds(self.estimator.bounds) is not None
         self._solver = solver.resolved(self._task.problem, bounded)
+        self._prior = flat_prior(self.estimator, self._task)
         self.default_lam = self._task.default_lam
         self.goes_on = self._solver.keeps_dual_point and self._task.completion is None
         self._run, self.complete = None, True
@@ -92,7 +94,7 @@ class FallingFits:
     def _solution(self, lam):
         """Return the `Solution` of one lam, from where the last one ended if that can be."""
         problem, completion = self._task.problem, self._task.completion
-        make_regularizer = partial(self.estimator._make_regularizer, self._solver, self._task, lam)
+        make_regularizer = partial(self.estimator._make_regularizer, self._task, lam, self._prior)
         # a stop that is not entered leaves Ctrl-C to others
         limits = self.estimator._limits() | {"stop": Stop(self._solver.max_time)}
         if completion is not None:

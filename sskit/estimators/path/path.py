@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import get_scorer_names
 from sklearn.utils import get_tags, indexable
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
 
 from sskit.core.regularizer import BoxRegularizer
 from sskit.estimators.base.estimator import check_constraints, replace_fitted
@@ -218,7 +218,7 @@ class RegularizationPath(DelegatingEstimator):
         self._check_parameters()
         self._check(y, groups)
         further = self._further(token_weight)
-        if groups is not None and self._fit_takes("groups"):
+        if groups is not None and has_fit_parameter(self.estimator, "groups"):
             further["groups"] = groups
         work = self._trace if self.cv is None else self._choose
         replace_fitted(self, work(X, y, sample_weight, groups, further))
@@ -266,7 +266,7 @@ class RegularizationPath(DelegatingEstimator):
         """Raise an error if parameters do not go together, or not with the target."""
         check_constraints(self.estimator, "lam")  # not that of the path, but what `predict` takes
         if self.cv is None:
-            if groups is not None and not self._fit_takes("groups"):
+            if groups is not None and not has_fit_parameter(self.estimator, "groups"):
                 raise ValueError("groups say how folds are made; set cv")
             return
         first = next(iter(y), None) if np.iterable(y) else None

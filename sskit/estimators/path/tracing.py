@@ -7,6 +7,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from sskit.core.stop import Stop
+from sskit.estimators.base.combinations import check_combinations
 from sskit.estimators.base.estimator import QUIET
 from sskit.estimators.base.meta import common_attributes
 from sskit.estimators.base.outcome import refuse_overflow
@@ -50,27 +51,14 @@ def trace(estimator, X, y, sample_weight, options, further):
     """
     given, estimator = estimator, clone(estimator).set_params(lam=None, warm_start=False)
     solver = estimator._check_parameters()
-    if estimator.prior is not None:
-        raise ValueError(
-            "a path cannot be traced with a prior: its first models and their bounds are those "
-            "of weights near zero; set prior=None"
-        )
-    if not solver.keeps_dual_point:
-        raise ValueError(
-            f"a path cannot be traced by {type(solver).__name__}, which keeps no dual point; "
-            "use the solver 'bcfw' or 'frank_wolfe'"
-        )
+    check_combinations(estimator, path="a path")
     if "averaging" in solver.get_params():
         solver.set_params(averaging=False)  # the next model starts from the last iterate
-    task = estimator._make_rescaled_task(X, y, sample_weight, **further)
+    task = estimator._make_task(X, y, sample_weight, **further)
     if task.completion is not None:
-        raise ValueError(
-            "a path cannot be traced where labels are not known, nor with hidden states, "
-            "components, types or parts: the objective is not convex; search lam with "
-            "GridSearchCV"
-        )
+        check_combinations(estimator, path="a path", hidden="labels that are not known")
     # any lam will do until algorithm 6 has found the first one
-    regularizer = estimator._make_regularizer(solver, task, 1.0)
+    regularizer = estimator._make_regularizer(task, 1.0)
     solver = solver.resolved(task.problem, regularizer.bounded)
     bounds = tuple(bound.copy() for bound in regularizer.box()) if regularizer.bounded else None
     if options["lam_min"] is None:

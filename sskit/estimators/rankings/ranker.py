@@ -11,14 +11,13 @@ from sskit.estimators.base.columns import StandardizeMixin
 from sskit.estimators.base.estimator import FEW_PAIRS, StructuredEstimator, TrainingTask
 from sskit.estimators.base.facts import RowFacts, TrainingData
 from sskit.estimators.base.fitted_state import check_fitted, check_numbers
-from sskit.estimators.base.linear import linear_scores, row_sqnorms
+from sskit.estimators.base.linear import linear_scores, row_scale
 from sskit.estimators.base.partial_labels import PartialLabels
 from sskit.estimators.rankings.groups import check_group_weight, check_groups
 from sskit.estimators.reasons.columns import read_rows
 from sskit.estimators.reasons.weights import WeightsFrameMixin
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.inputs.rows import check_classes, check_rows, refuse_large_integers
-from sskit.inputs.stacking import FeatureScale, refuse_large
 from sskit.inputs.weights import check_sample_weight
 from sskit.models.rankings.model import RankingModel
 from sskit.oracles.rankings.swapped_pairs import worst_ranking
@@ -228,21 +227,15 @@ class RankingSVM(RegressorMixin, WeightsFrameMixin, StandardizeMixin, Structured
         found = check_groups(groups, data.shape[0])
         weight = check_group_weight(weight, found, groups is not None)
         data, grades = found.sort(data), found.sort(grades)
-        sqnorm, sizes = row_sqnorms(data), np.diff(found.offsets)
-        if not np.isfinite(sqnorm).all():
-            refuse_large(sqnorm)
+        scale, sizes = row_scale(data, weight, found.offsets), np.diff(found.offsets)
         lowest, highest = (f.reduceat(grades, found.offsets[:-1]) for f in (np.minimum, np.maximum))
-        each = np.ones(len(sizes)) if weight is None else weight
-        if not ((lowest < highest) & (each > 0)).any():
+        counts = True if weight is None else weight > 0
+        if not ((lowest < highest) & counts).any():
             where = "" if groups is None else " in a group with a weight"
             found = " (n_samples = 1)" if len(grades) == 1 else ""
             raise ValueError(
                 f"y has no two rows of different grades{where}, of which to learn the order{found}"
             )
-        of_rows = np.repeat(each, sizes)
-        with np.errstate(over="ignore", invalid="ignore"):
-            squares = np.multiply(sqnorm, of_rows).sum()
-        scale = FeatureScale(squares, of_rows.sum(), each.sum()).checked(sqnorm)
         counts = sizes * (lowest < highest)
         counted = float(counts.sum() if weight is None else counts @ weight)
         facts = {"labels": None, "n_counted": counted}

@@ -420,14 +420,10 @@ def token_scale(stacked, weight, sqnorm=None):
     ValueError
         If squares of the features overflow.
     """
-    weight = np.ones(len(stacked)) if weight is None else weight
-    token_weight = np.repeat(weight, stacked.lengths)
-    if sqnorm is None:
-        sqnorm = squared_norms(stacked.values)
-    with np.errstate(over="ignore", invalid="ignore"):
-        squares = np.dot(token_weight, sqnorm)
-        scale = FeatureScale(squares, token_weight.sum(), float(weight.sum()))
-    return scale.checked(np.maximum.reduceat(sqnorm, stacked.offsets[:-1]))
+    sqnorm = squared_norms(stacked.values) if sqnorm is None else sqnorm
+    with np.errstate(over="ignore"):
+        sums = np.add.reduceat(sqnorm, stacked.offsets[:-1])
+    return FeatureScale.of(sums, weight, stacked.lengths)
 
 
 def default_lam(scale):

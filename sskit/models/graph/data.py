@@ -184,11 +184,7 @@ def node_scale(features, weight, n_nodes):
     ValueError
         If squares of the features overflow.
     """
-    weight = np.ones(len(features)) if weight is None else weight
-    total = [sqnorm(x) for x in features]
-    with np.errstate(over="ignore", invalid="ignore"):
-        scale = FeatureScale(np.dot(weight, total), np.dot(weight, n_nodes), float(weight.sum()))
-    return scale.checked(total)
+    return FeatureScale.of([sqnorm(x) for x in features], weight, n_nodes)
 
 
 def default_lam(scale, loss):

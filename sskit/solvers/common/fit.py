@@ -284,7 +284,8 @@ def begin(
     if start is not None and not solver.keeps_dual_point:
         raise ValueError(f"{type(solver).__name__} keeps no dual point and cannot start at one")
     if regularizer.prior is not None and not solver.keeps_prior:
-        raise ValueError(f"{type(solver).__name__} cannot solve problems with a prior")
+        name = type(solver).__name__
+        raise ValueError(f"{name} cannot solve problems with a prior; use the solver 'bcfw'")
     progress = Progress(type(solver).__name__, verbose)
     solver = solver.resolved(problem, regularizer.bounded)
     stop = Stop(solver.max_time) if stop is None else stop

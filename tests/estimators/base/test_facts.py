@@ -37,7 +37,7 @@ def agree(estimator, parts):
 def bind(estimator, parts):
     """Training tasks of the parts."""
     checked, facts = agree(estimator, parts)
-    return [estimator._rescaled(estimator._bind_scaled(part, facts)) for part in checked]
+    return [estimator._bind_scaled(part, facts) for part in checked]
 
 
 @pytest.mark.parametrize("n_parts", [1, 2, 5])
@@ -45,7 +45,7 @@ def bind(estimator, parts):
 def test_parts_together_are_the_problem_of_all_data(name, n_parts):
     estimator, *data = CASES[name]
     assert refusal(estimator, parts="data in parts") is None
-    whole = estimator._make_rescaled_task(*data)
+    whole = estimator._make_task(*data)
     tasks = bind(estimator, split(data, n_parts))
     weights = np.concatenate([task.problem.block_weight for task in tasks])
     np.testing.assert_allclose(weights, whole.problem.block_weight, rtol=2e-15)

@@ -27,6 +27,7 @@ from sskit import (
 )
 from sskit.datasets import make_chains
 from sskit.estimators.base.combinations import refusal
+from sskit.estimators.base.prior import flat_prior
 from sskit.models.layout import WeightLayout
 from sskit.solvers import BCFW
 from sskit.solvers.oracle_calls.pool import make_pool
@@ -103,7 +104,7 @@ def prior_and_optimum(kind, box):
 
 
 def task_of(model, X, y):
-    return model._make_rescaled_task(X, y, None)
+    return model._make_task(X, y, None)
 
 
 @pytest.mark.parametrize("name", [name for name in FITS if "kernel" not in name])
@@ -118,7 +119,7 @@ def test_every_model_takes_a_prior(name):
         if not suits(name, solver):
             continue
         model = clone(estimator).set_params(prior=w0)
-        regularizer = model._make_regularizer(SOLVERS[solver], task, LAM)
+        regularizer = model._make_regularizer(task, LAM, flat_prior(model, task))
         given = {"tol": 0.05, "max_iter": 20, "random_state": 0}
         solution = SOLVERS[solver].solve(task.problem, regularizer, **given)
         hinges = make_pool(task.problem).ask(regularizer.padded(solution.w)).hinges()
@@ -295,23 +296,32 @@ CHAIN = FITS["chains"].data()
 BAD = {
     "words": ("yes", "'prior' parameter"),
     "a number": (3.0, "'prior' parameter"),
-    "short": (np.ones(3), r"prior has the shape \(3,\), expected \(27,\)"),
-    "not finite": (np.full(27, np.nan), r"prior\[0\] is nan, expected a finite number"),
+    "short": (np.ones(3), r"prior must be numbers of shape \(27,\), got shape \(3,\)"),
+    "not finite": (np.full(27, np.nan), r"prior\[0\] is nan, expected finite numbers"),
     "too large": (np.full(27, 1e200), r"prior\[0\] is 1e\+200"),
-    "strings": (["a"] * 27, "prior must be an array of numbers"),
-    "ragged": ([[1.0], [1.0, 2.0]], "prior has rows of different lengths"),
+    "strings": (["a"] * 27, "prior must hold numbers"),
+    "ragged": ([[1.0], [1.0, 2.0]], "prior is no array: its items have different shapes"),
     "no block": ({"coefs": np.ones(3)}, "prior has no block 'coefs'; the blocks of this model"),
-    "shape": ({"coef_": np.ones((2, 4))}, r"prior\['coef_'\] has the shape \(2, 4\), expected"),
-    "features": ({"coef_": np.ones((3, 5))}, "labels and features are aligned only if both"),
-    "dimensions": ({"start_": np.ones((3, 1))}, r"\['start_'\] has the shape \(3, 1\), expected"),
+    "shape": (
+        {"coef_": np.ones((2, 4))},
+        r"prior\['coef_'\] must be numbers of shape \(3, 4\)",
+    ),
+    "features": ({"coef_": np.ones((3, 5))}, r"shape \(3, 4\), got shape \(3, 5\)"),
+    "dimensions": (
+        {"start_": np.ones((3, 1))},
+        r"\['start_'\] must be numbers of shape \(3,\)",
+    ),
     "nan in a block": ({"end_": [0, np.nan, 0]}, r"prior\['end_'\]\[1\] is nan"),
     "no names": (
         {"start_": np.ones(1), "classes_": [[0]]},
         r"\['classes_'\] must be a list of names",
     ),
     "one name": ({"start_": np.ones(1), "classes_": 7}, r"\['classes_'\] must be a list of names"),
-    "twice": ({"start_": [1, 2], "classes_": [0, 0]}, r"\['classes_'\] has an entry twice"),
-    "few names": ({"start_": [1, 2], "classes_": [0]}, "'classes_' beside it names 1"),
+    "twice": ({"start_": [1, 2], "classes_": [0, 0]}, r"\['classes_'\] must be a list of names,"),
+    "few names": (
+        {"start_": [1, 2], "classes_": [0]},
+        r"must be numbers of shape \(1,\)",
+    ),
     "another model": (
         TreeTagger(random_state=0, tol=0.5).fit(*FITS["trees"].data()),
         "prior is a TreeTagger, expected a fitted SequenceTagger",
@@ -359,7 +369,7 @@ def test_what_cannot_have_a_prior_says_so():
     prior = np.ones(12)
     with pytest.raises(ValueError, match="kernel='rbf' cannot be combined with a prior"):
         StructSVMClassifier(kernel="rbf", prior=prior).fit(X, y)
-    with pytest.raises(ValueError, match="a path cannot be traced with a prior"):
+    with pytest.raises(ValueError, match="a path cannot be combined with a prior"):
         RegularizationPath(StructSVMClassifier(prior=prior)).fit(X, y)
     reason = refusal(StructSVMClassifier(prior=prior), parts="parts")
     assert reason.startswith("parts cannot be combined with a prior")

@@ -244,7 +244,7 @@ def test_path():
     at = path.estimator_at(0.05)
     assert at.rescaling == "slack"
     fitted = clone(tagger).set_params(lam=0.05, tol=1e-3).fit(X, y)
-    problem = tagger._make_rescaled_task(X, y, None).problem
+    problem = tagger._make_task(X, y, None).problem
     w = path.coef_at(0.05)
     hinges = make_pool(problem).hinges(np.concatenate([w, np.zeros(16)]))
     primal = 0.5 * 0.05 * w @ w + hinges.mean()

@@ -33,7 +33,7 @@ from sskit import (
     TreeTagger,
 )
 from sskit.core.dual import DualState
-from sskit.estimators.base.prior import blocks_to_flat
+from sskit.estimators.base.prior import blocks_to_flat, flat_prior
 from sskit.solvers import BCFW, FrankWolfe, MultiPlane
 from sskit.solvers.common.snapshot import restore
 from sskit.solvers.oracle_calls.pool import make_pool
@@ -213,8 +213,11 @@ def check(model, family, n, weighted=False):
     """The certificate of a fit to the first n samples is right, from scratch and all the way."""
     X, y, further = data(family).of(range(n))
     weight = data(family).weight(n) if weighted else None
-    task = model._make_rescaled_task(X, y, weight, **further)
-    problem, regularizer = task.problem, model._make_regularizer(BCFW(), task, model.lam_)
+    task = model._make_task(X, y, weight, **further)
+    problem, regularizer = (
+        task.problem,
+        model._make_regularizer(task, model.lam_, flat_prior(model, task)),
+    )
     dual, point = DualState(problem), model._warm_start.point
     np.testing.assert_array_equal(point.block_weight, problem.block_weight)
     restore(dual, point.blocks)
@@ -362,7 +365,10 @@ def check_completed(model, task):
     """The certificate of the last round is that of its truths, and P(w) that of the best ones."""
     last = model._warm_start.point
     problem = task.problem.with_truth(last.truth)
-    dual, regularizer = DualState(problem), model._make_regularizer(BCFW(), task, model.lam_)
+    dual, regularizer = (
+        DualState(problem),
+        model._make_regularizer(task, model.lam_, flat_prior(model, task)),
+    )
     np.testing.assert_array_equal(last.point.block_weight, problem.block_weight)
     restore(dual, last.point.blocks)
     dual.rebuild(regularizer)

@@ -380,7 +380,7 @@ def test_data_are_checked_as_a_whole(data):
     X = [*X[:-1], np.full_like(X[-1], np.nan)]
     with pytest.raises(ValueError, match=rf"X\[{len(X) - 1}\]"):
         CalibratedTagger(SequenceTagger()).fit(X, y)
-    with pytest.raises(ValueError, match=r"y\[0\] has 1 label"):
+    with pytest.raises(ValueError, match=r"y\[0\] has 1 entries"):
         tagger = SequenceTagger(random_state=0).fit(*data)
         CalibratedTagger(tagger, cv="prefit").fit(data[0], [["O"], *y[1:]])
 

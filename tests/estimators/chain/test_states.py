@@ -332,7 +332,7 @@ def test_refused_of_data():
         model, parts="data in parts"
     )
     assert refusal(SequenceTagger(), parts="data in parts") is None
-    with pytest.raises(ValueError, match="a path cannot be traced"):
+    with pytest.raises(ValueError, match="a path cannot be combined"):
         RegularizationPath(model).fit(X, Y)
     with pytest.raises(ValueError, match="risk='labelling' cannot"):
         CalibratedTagger(model, risk="labelling").fit(X, Y)

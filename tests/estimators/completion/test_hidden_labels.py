@@ -479,7 +479,7 @@ def test_refused(name):
 
 def test_refused_in_paths():
     model = make("chains")
-    with pytest.raises(ValueError, match="a path cannot be traced where labels are not known"):
+    with pytest.raises(ValueError, match="a path cannot be combined with labels that are"):
         RegularizationPath(model).fit(X, HIDDEN)
     assert GDMM().keeps_dual_point is False
 

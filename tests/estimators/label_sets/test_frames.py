@@ -277,7 +277,7 @@ def test_a_prior_without_names_is_aligned_by_place(named):
     np.testing.assert_allclose(model.coef_, source.coef_, atol=1e-6)
     np.testing.assert_allclose(model.pairwise_, source.pairwise_, atol=1e-6)
     fewer = given[1].iloc[:, :3] if named == "target" else given[1][:, :3]
-    with pytest.raises(ValueError, match="aligned only if both data and prior name them"):
+    with pytest.raises(ValueError, match=r"^prior\[.* must be numbers of shape"):
         clone(model).fit(X, fewer)
 
 

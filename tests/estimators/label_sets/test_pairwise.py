@@ -17,7 +17,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from sskit import MultilabelPairwise, RegularizationPath, SlackRescaling
-from sskit.estimators.label_sets.base import default_lam, row_scale
+from sskit.estimators.label_sets.base import default_lam
+from sskit.inputs.stacking import FeatureScale
+from sskit.models.features import squared_norms
 from sskit.solvers import BCFW, GDMM
 
 
@@ -127,7 +129,7 @@ def test_scales_of_features_and_loss_cancel(data):
 
 
 def lam_of(X, weight, cost):
-    return default_lam(row_scale(X, weight), cost)
+    return default_lam(FeatureScale.of(squared_norms(X), weight), cost)
 
 
 def test_default_lam():

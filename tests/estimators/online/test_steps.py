@@ -200,10 +200,10 @@ def started(**parameters):
 
 TAGGED = SequenceTagger(random_state=0, tol=0.5).partial_fit(*CHAINS)
 BAD = {
-    "a label": (started(), ROWS[:2], [0, 7], {}, r"y\[1\] is 7, which is not among"),
+    "a label": (started(), ROWS[:2], [0, 7], {}, r"y\[1\] has 7, not among"),
     "a token": (
         TAGGED, CHAINS[0][:2], [CHAINS[1][0], np.full(len(CHAINS[1][1]), 9)], {},
-        r"y\[1\]\[0\] is 9, which is not among the classes \[0, 1, 2\]",
+        r"y\[1\]\[0\] has 9, not among the classes \[0, 1, 2\]",
     ),
     "other classes": (
         started(), ROWS[:2], [0, 1], {"classes": [0, 1]}, r"classes=\[0, 1\] is not the same as",

@@ -182,7 +182,7 @@ def test_refused_elsewhere():
     means = np.zeros((3, 2, 2))
     assert "latent_types" in refusal(model.set_params(means=means), parts="data in parts")
     assert refusal(model.set_params(latent_types=False), parts="data in parts") is None
-    with pytest.raises(ValueError, match="a path cannot be traced"):
+    with pytest.raises(ValueError, match="a path cannot be combined"):
         RegularizationPath(PartsModel(PARENTS, **FAST)).fit(X, Y)
 
 

@@ -186,7 +186,7 @@ def primal_at(estimator, X, y, weight, model):
     from sskit.core.regularizer import Regularizer
     from sskit.solvers.oracle_calls.pool import make_pool
 
-    task = estimator._make_rescaled_task(X, y, weight)
+    task = estimator._make_task(X, y, weight)
     problem = task.problem
     if hasattr(model, "transitions_"):
         parts = (model.coef_.T, model.transitions_, model.start_, model.end_)

@@ -83,7 +83,7 @@ def test_a_search_that_misses_the_maximum_bounds_the_gaps_of_a_path():
     assert path.certified_
     assert path.max_gap_ > EPS
     exact = clone(tagger).set_params(rescaling="slack")
-    problem = exact._make_rescaled_task(X, y, None).problem
+    problem = exact._make_task(X, y, None).problem
     for lam in np.geomspace(0.01, 3 * path.lams_[0], 30):
         w = path.coef_at(lam)
         hinges = make_pool(problem).hinges(np.concatenate([w, np.zeros(16)]))

@@ -223,7 +223,7 @@ def test_what_is_refused(name, structure):
 
 
 def test_parts_paths_and_steps_are_refused():
-    with pytest.raises(ValueError, match="a path cannot be traced"):
+    with pytest.raises(ValueError, match="a path cannot be combined"):
         RegularizationPath(make()).fit(X, Y)
     with pytest.raises(ValueError, match="data in parts cannot be combined with"):
         Distributed(make()).fit([X[:30], X[30:]], [Y[:30], Y[30:]])

@@ -318,7 +318,7 @@ def test_refused_of_data():
         ValueError, match="data in parts cannot be combined with n_states_per_label"
     ):
         Distributed(TreeTagger(**FAST), client=False).fit([X[:7], X[7:]], [Y[:7], Y[7:]])
-    with pytest.raises(ValueError, match="a path cannot be traced"):
+    with pytest.raises(ValueError, match="a path cannot be combined"):
         RegularizationPath(TreeTagger(**FAST)).fit(X, Y)
     with pytest.raises(NotFittedError):
         TreeTagger().predict_states(X)

@@ -281,7 +281,7 @@ def test_what_needs_a_dual_point_says_so():
     X, y = data(StructSVMClassifier)
     with pytest.raises(ValueError, match="warm_start=True .* keeps no dual point"):
         StructSVMClassifier(solver="one_slack", warm_start=True).fit(X, y)
-    with pytest.raises(ValueError, match="traced by CuttingPlane, which keeps no dual point"):
+    with pytest.raises(ValueError, match="a path cannot be combined with solver=.*no dual point"):
         RegularizationPath(StructSVMClassifier(solver="one_slack")).fit(X, y)
     with pytest.raises(ValueError, match="steps='fw' cannot be combined with solver='one_slack'"):
         StructSVMClassifier(solver="one_slack", steps="fw").fit(X, y)

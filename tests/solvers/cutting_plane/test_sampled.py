@@ -467,7 +467,7 @@ def test_what_is_reported(moons):
         with pytest.warns(ConvergenceWarning, match="after 4 passes with a relative duality gap"):
             model.fit(X, y)
         np.testing.assert_array_equal(model.history_["n_passes"], [1, 2, 3, 4])
-    with pytest.raises(ValueError, match="traced by CuttingPlane, which keeps no dual point"):
+    with pytest.raises(ValueError, match="a path cannot be combined with solver=.*no dual point"):
         RegularizationPath(model).fit(X, y)
 
 

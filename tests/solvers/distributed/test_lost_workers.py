@@ -86,8 +86,8 @@ def tasks():
     checked = [estimator._gate(*part, part=True) for part in split(data, N_PARTS)]
     facts = estimator._agree([estimator._survey(part) for part in checked])
     facts = estimator._with_columns(facts)
-    whole = estimator._make_rescaled_task(*data)
-    return [estimator._rescaled(estimator._bind_scaled(part, facts)) for part in checked], whole
+    whole = estimator._make_task(*data)
+    return [estimator._bind_scaled(part, facts) for part in checked], whole
 
 
 def fit(tasks, owners, fatal=(), joins=True, tol=0.05):

@@ -26,8 +26,8 @@ def tasks_of(name, n_parts):
     agreed = estimator._agree([estimator._survey(part) for part in checked])
     facts = estimator._look_again(agreed, lambda f: [estimator._count(part, f) for part in checked])
     facts = estimator._with_columns(facts)
-    tasks = [estimator._rescaled(estimator._bind_scaled(part, facts)) for part in checked]
-    return tasks, estimator._make_rescaled_task(*data)
+    tasks = [estimator._bind_scaled(part, facts) for part in checked]
+    return tasks, estimator._make_task(*data)
 
 
 def regularizer_of(task, lam=LAM, half_width=None):

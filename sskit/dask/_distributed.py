@@ -100,9 +100,9 @@ class Distributed(DelegatingEstimator):
 
     Notes
     -----
-    Where parts pass through memory one after the other, the blocks of a part are all visited
-    before those of the next. That can take more passes than a fit to all data in memory, above all
-    if there are few parts, or if they differ in what is in them: shuffle the data first.
+    Parts that pass through memory are visited four at a time, while the next four are loaded: all
+    blocks of these four before those of the next. That can take more passes than a fit to all data
+    in memory, above all if the parts differ in what is in them: shuffle the data first.
 
     References
     ----------
@@ -206,12 +206,12 @@ class Distributed(DelegatingEstimator):
     def _fit_by(self, workers, model, solver, store, data):
         """Fit to the parts that workers have; return the fitted attributes."""
         # what is refused is so before the data are looked at
-        suited(solver, workers.passing, n_workers=1)
+        suited(solver, n_workers=1)
         with Stop(solver.max_time) as stop, np.errstate(**QUIET):
             workers.stop = stop
             facts = model._look_again(model._agree(workers.survey()), workers.count)
             facts = model._with_columns(facts)
-            solver = suited(solver, workers.passing, len(workers.held))
+            solver = suited(solver, len(workers.held))
             seed = check_random_state(model.random_state).randint(2**31 - 1)
             ((plan, task),) = workers.surely("make_plan", facts, solver, seed, n_asked=1)
             metadata = {"sample_weight": data[2]}

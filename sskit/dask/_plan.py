@@ -8,11 +8,8 @@ from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.estimators.base.facts import Facts
 from sskit.solvers.common.solver import Solver
 
-# What "auto" stands for where it is not what the solver would choose. Passes over the stored planes
-# of one part, before the next is loaded, gain no more than a pass with the oracle later on. Where
-# several workers move at the same time, moves are worth more if they come from more such passes, of
-# which no other worker need hear.
-STORED_PASSES_OF_PASSING = 0
+# What "auto" stands for where several workers move at the same time: moves are worth more if they
+# come from more passes over stored planes, of which no other worker need hear.
 STORED_PASSES_OF_MANY = 10
 
 
@@ -53,15 +50,13 @@ class Plan:
         return BoxRegularizer(self.lam, *self.box)
 
 
-def suited(solver, passing, n_workers):
+def suited(solver, n_workers):
     """Return a solver with what "auto" is for data in parts.
 
     Parameters
     ----------
     solver : Solver
         As it was given.
-    passing : bool
-        Whether parts are dropped after each pass.
     n_workers : int
         Number of workers.
 
@@ -82,9 +77,6 @@ def suited(solver, passing, n_workers):
             "leave it at 'auto'"
         )
     auto = {"averaging": False} if "averaging" in options else {}
-    if options.get("stored_passes") == "auto" and options.get("steps") != "fw":
-        if passing:
-            auto["stored_passes"] = STORED_PASSES_OF_PASSING
-        elif n_workers > 1:
-            auto["stored_passes"] = STORED_PASSES_OF_MANY
+    if n_workers > 1 and options.get("stored_passes") == "auto" and options.get("steps") != "fw":
+        auto["stored_passes"] = STORED_PASSES_OF_MANY
     return clone(solver).set_params(**auto)

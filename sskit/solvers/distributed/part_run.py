@@ -96,9 +96,15 @@ class PartRun:
             self.coming = executor.submit(self.load)
 
     def open(self):
-        """Load the problem if it is not in memory, and go on where the part was left."""
+        """Load the problem if it is not in memory, and go on where the part was left.
+
+        Returns
+        -------
+        fit : Fit
+            Of the part.
+        """
         if self.fit is not None:
-            return
+            return self.fit
         coming, self.coming = self.coming, None
         self.fit = begin(
             self.solver,
@@ -115,6 +121,7 @@ class PartRun:
         if self.point is not None:
             self.point.place(self.fit.run, self.lam)
             self.point = None
+        return self.fit
 
     def close(self):
         """Leave the part; return its `Report`."""

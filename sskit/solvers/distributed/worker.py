@@ -11,6 +11,9 @@ from sskit.solvers.distributed.part_run import Report
 # In a pass, parts that stay in memory take so many turns: blocks of a part that are all visited
 # before those of the next would pull the weights back and forth.
 TURNS = 64
+# Of parts that pass through memory so many are visited together, while as many are loaded: visits
+# to one alone fit the weights to what it has in it.
+TOGETHER = 4
 
 
 class Worker:
@@ -67,7 +70,7 @@ class Worker:
         self.drift = np.zeros(len(self.common))
         self.regularizer.change_lam(self.lam / n_workers)
         unit, proof, v = 0.0, Proof.MAXIMUM, np.zeros(len(self.regularizer.v))
-        for number, part in self.in_turn([*self.parts]):
+        for number, part in self.one_by_one():
             part.open()
             part.add_sum(v)
             unit, proof = unit + part.unit, min(proof, part.fit.proof)
@@ -127,36 +130,34 @@ class Worker:
 
     def make_pass(self):
         """Make a pass over the parts, those that pass through memory in random order."""
-        self.visit_kept()
+        kept = [number for number, part in self.parts.items() if part.keeps]
         passing = [number for number, part in self.parts.items() if not part.keeps]
         order = [passing[k] for k in self.random_state.permutation(len(passing))]
-        for number, part in self.in_turn(order):
+        groups = [order[k : k + TOGETHER] for k in range(0, len(order), TOGETHER)]
+        for parts in self.in_turn([kept, *groups] if kept else groups):
             if self.stop.ends:
                 break
-            part.open()
-            part.fit.run.run_pass()
-            self.reports[number] = part.close()
+            runs = [part.open().run for part in parts.values()]
+            if all(isinstance(run, BlockCoordinateRun) for run in runs):
+                make_pass(runs, TURNS if len(runs) > 1 else 1)
+            else:
+                for run in runs:
+                    run.run_pass()
+            for number, part in parts.items():
+                self.reports[number] = part.close()
 
-    def in_turn(self, numbers):
-        """Yield (number, part) of some parts; while one is in use, the next is loaded."""
+    def in_turn(self, groups):
+        """Yield groups of parts by number; while one is in use, the next is loaded."""
         with ThreadPoolExecutor(1) as executor:
-            for k, number in enumerate(numbers):
-                if k + 1 < len(numbers):
-                    self.parts[numbers[k]].load_ahead(executor)
-                    self.parts[numbers[k + 1]].load_ahead(executor)
-                yield number, self.parts[number]
+            for group, later in zip(groups, [*groups[1:], []], strict=True):
+                for number in [*group, *later]:
+                    self.parts[number].load_ahead(executor)
+                yield {number: self.parts[number] for number in group}
 
-    def visit_kept(self):
-        """Make a pass over the parts that stay in memory, which take turns."""
-        kept = {number: part for number, part in self.parts.items() if part.keeps}
-        runs = [part.fit.run for part in kept.values()]
-        if runs and all(isinstance(run, BlockCoordinateRun) for run in runs):
-            make_pass(runs, TURNS if len(runs) > 1 else 1)
-        else:
-            for run in runs:
-                run.run_pass()
-        for number, part in kept.items():
-            self.reports[number] = part.close()
+    def one_by_one(self):
+        """Yield the number and the part of each; while it is in use, the next is loaded."""
+        for parts in self.in_turn([[number] for number in self.parts]):
+            yield from parts.items()
 
     def evaluate(self):
         """Make an exact pass, and sum the dual variables anew.
@@ -176,7 +177,7 @@ class Worker:
         self.stop.begin_certificate()
         self.regularizer.set_v(self.common)
         v = np.zeros(len(self.regularizer.v))
-        for number, part in self.in_turn([*self.parts]):
+        for number, part in self.one_by_one():
             self.reports[number] = part.evaluate(v)
         return self.report(), v[: len(self.common)]
 

@@ -12,6 +12,7 @@ from sskit_probes.unreliable import BoundingProblem
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.solvers import BCFW, FrankWolfe
 from sskit.solvers.common.solution import Proof, Status
+from sskit.solvers.distributed.worker import Worker
 from sskit.solvers.oracle_calls.pool import make_pool
 
 LAM = 0.2
@@ -84,6 +85,32 @@ def test_certificates_of_all_models(name, owners):
     status = driver.reach(0.02, max_iter=3000)
     assert status is Status.CONVERGED
     assert_true(driver.solution(status), whole)
+
+
+class Watched(Worker):
+    """Counts how many of its parts are in memory, or are being loaded."""
+
+    most = 0
+
+    def in_turn(self, groups):
+        for parts in super().in_turn(groups):
+            held = [part for part in self.parts.values() if part.fit or part.coming]
+            self.most = max(self.most, len(held))
+            yield parts
+
+
+def test_of_parts_that_pass_four_are_visited_while_four_are_loaded():
+    problems = [task.problem for task in tasks_of("sequences", 5)[0]] * 4
+    workers = LocalWorkers(
+        problems, [0] * 20, PLAIN, lambda: Regularizer(LAM, problems[0].n_weights), False, Watched
+    )
+    driver = make_fit(workers)
+    (worker,) = workers.workers
+    assert worker.most == 2  # the beginning looks at one at a time
+    n_calls = driver.run.n_calls
+    driver.run.run_pass()
+    assert worker.most == 8
+    assert driver.run.n_calls - n_calls == sum(problem.n_blocks for problem in problems)
 
 
 SOLVERS = {

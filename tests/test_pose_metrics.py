@@ -74,7 +74,7 @@ POSES = [[[0, 0], [1, 2], [3, 4]]] * 2
 @pytest.mark.parametrize(
     ("arguments", "error", "pattern"),
     [
-        ({"y_true": []}, ValueError, "y_true must hold one pose"),
+        ({"y_true": []}, ValueError, "y_true must hold one sample"),
         ({"y_true": 3}, TypeError, "y_true must be a list with one array of positions"),
         ({"y_pred": POSES[:1]}, ValueError, "y_true has 2 poses but y_pred has 1"),
         (

@@ -7,7 +7,7 @@ import numpy as np
 from sskit._numbers import array
 from sskit._ready import ready_ends
 from sskit.inputs.edges import check_edges
-from sskit.inputs.ragged import _items, _type_name, check_widths, finite_matrix, stack_labels
+from sskit.inputs.ragged import _type_name, check_widths, finite_matrix, samples_of, stack_labels
 from sskit.inputs.ragged_array import locate, make_offsets
 from sskit.inputs.stacking import is_ready
 
@@ -138,10 +138,8 @@ def check_graphs(
     widths = n_features, n_edge_features
     found = [
         _graph(item, f"X[{i}]", with_kinds, widths)
-        for i, item in enumerate(_items(X, "X", _GRAPHS))
+        for i, item in enumerate(samples_of(X, "X", _GRAPHS))
     ]
-    if not found:
-        raise ValueError("Found array with 0 sample(s): X must hold one graph or more")
     features, ends, edge_features, kinds, areas, segments = map(list, zip(*found, strict=True))
     check_widths([x.shape[1] for x in features], n_features, estimator_name)
     widths = [x.shape[1] for x in edge_features]

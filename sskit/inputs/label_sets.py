@@ -124,8 +124,7 @@ def check_known_sets(known, n, n_labels):
     form = "one item per row: None, or for each label 1, 0 or None"
     if hasattr(known, "iloc"):
         known = known.astype(object).where(known.notna(), None).to_numpy()
-    whole = isinstance(known, np.ndarray) and known.ndim == 2
-    items = list(known) if whole else _items(known, "known", form)
+    items = _items(known, "known", form, stacked=(2,))
     if len(items) != n:
         raise ValueError(f"X has {n} rows but known has {len(items)} items")
     codes = np.full((n, n_labels), -1, dtype=np.int8)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from sskit._numbers import array, as_array
-from sskit.inputs.ragged import _items
+from sskit.inputs.ragged import samples_of
 
 # Squares of larger numbers overflow.
 LARGEST_PLACE = 1e150
@@ -80,13 +80,8 @@ def check_poses(y, name, n_parts=None, names=None):
         If there are no poses, or one has not the shape of the others or holds what is not a
         finite number; it is named.
     """
-    if isinstance(y, np.ndarray) and y.ndim == 3:
-        y = list(y)
-    items = _items(y, name, _POSES)
-    if not len(items):
-        raise ValueError(f"Found array with 0 sample(s): {name} must hold one pose or more")
     poses = []
-    for i, item in enumerate(items):
+    for i, item in enumerate(samples_of(y, name, _POSES, stacked=(3,))):
         item = by_part(item, f"{name}[{i}]", names, "position")
         shape = ("n_parts" if n_parts is None else n_parts, 2)
         pose = array(item, f"{name}[{i}]", shape, low=-LARGEST_PLACE, high=LARGEST_PLACE)

@@ -17,13 +17,11 @@ from sskit.inputs.ragged_array import (
     split,
 )
 from sskit.inputs.stacking import (
-    as_floats_in_place,
-    canonical_csr,
+    as_it_is_read,
     check_finite,
     check_structure,
     is_ready,
-    stack_csr,
-    stack_dense,
+    stack_rows,
 )
 
 __all__ = ["RaggedArray", "split", "stack_known_labels", "stack_labels", "stack_sequences"]
@@ -120,11 +118,8 @@ def stack_sequences(
 
     if pieces is not None:
         pieces = [piece for piece in pieces if piece.shape[0]]
-        values = stack_csr(pieces) if any(map(sp.issparse, pieces)) else stack_dense(pieces)
-    if sp.issparse(values):
-        values = canonical_csr(values, owned=pieces is not None)
-    else:
-        values = as_floats_in_place(values)
+        values = stack_rows(pieces)
+    values = as_it_is_read(values, owned=pieces is not None)
     if not allow_nan:
         check_finite(values, name, offsets)
     if isinstance(X, RaggedArray) and values is X.values:
@@ -262,9 +257,8 @@ def stack_entries(y, lengths=None, *, name="y", x_name="X", what="sequences"):
     """
     if y is None:
         raise ValueError(f"{name} is None, but labels are needed: {_LABELS}")
-    if isinstance(y, RaggedArray) or (isinstance(y, np.ndarray) and y.ndim == 2):
-        y = list(y)
-    items = [_label_item(item, f"{name}[{i}]") for i, item in enumerate(_items(y, name, _LABELS))]
+    items = _items(y, name, _LABELS, stacked=(2,))
+    items = [_label_item(item, f"{name}[{i}]") for i, item in enumerate(items)]
     found = np.array([len(item) for item in items], dtype=np.int64)
     lengths = found if lengths is None else np.asarray(lengths)
     if len(items) != lengths.size:
@@ -376,10 +370,21 @@ def _label_item(item, label):
     return item
 
 
-def _items(data, name, what):
-    """Return the sequences in a container as a list."""
+def samples_of(data, name, what, stacked=()):
+    """Return the items of a container as `_items`, of which there must be one."""
+    items = _items(data, name, what, stacked)
+    if not len(items):
+        raise ValueError(f"Found array with 0 sample(s): {name} must hold one sample or more")
+    return items
+
+
+def _items(data, name, what, stacked=()):
+    """Return the items of a container as a list; those of one size may be stacked in an array."""
     if isinstance(data, (list, tuple)):
         return data
+    whole = isinstance(data, np.ndarray) and data.ndim in stacked
+    if whole or (stacked and isinstance(data, RaggedArray)):
+        return list(data)
     if hasattr(data, "to_numpy") and getattr(data, "ndim", 2) == 1:
         data = data.to_numpy()
     if isinstance(data, np.ndarray) and data.ndim == 1 and (data.dtype == object or not data.size):
@@ -435,10 +440,7 @@ def _as_matrix(item, label, allow_empty=False):
 def finite_matrix(values, name):
     """Return a finite matrix that kernels can read, not copied if it is one."""
     matrix = _as_matrix(values, name)
-    if sp.issparse(matrix):
-        matrix = canonical_csr(matrix, owned=matrix is not values)
-    else:
-        matrix = as_floats_in_place(matrix)
+    matrix = as_it_is_read(matrix, owned=matrix is not values)
     check_finite(matrix, name)
     return matrix
 

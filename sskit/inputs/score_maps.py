@@ -4,7 +4,7 @@ import numpy as np
 
 from sskit._numbers import array, as_array
 from sskit.inputs.poses import by_part, check_poses
-from sskit.inputs.ragged import _items
+from sskit.inputs.ragged import samples_of
 
 __all__ = ["check_positions", "check_score_maps"]
 
@@ -46,15 +46,10 @@ def check_score_maps(X, n_parts, names=None):
     >>> check_score_maps([np.zeros((3, 4, 5))], n_parts=3)[0].shape
     (3, 4, 5)
     """
-    if isinstance(X, np.ndarray) and X.ndim == 4:
-        X = list(X)
-    maps = [
+    return [
         _map(by_part(x, f"X[{i}]", names, "map"), f"X[{i}]", n_parts)
-        for i, x in enumerate(_items(X, "X", _MAPS))
+        for i, x in enumerate(samples_of(X, "X", _MAPS, stacked=(4,)))
     ]
-    if not maps:
-        raise ValueError("Found array with 0 sample(s): X must hold one sample or more")
-    return maps
 
 
 def check_positions(y, maps, names=None):

@@ -57,9 +57,11 @@ def common_dtype(dtypes):
     return np.result_type(*dtypes) if dtypes and dtypes <= set(FLOATS) else FLOATS[0]
 
 
-def as_floats_in_place(array):
-    """Return an array C-contiguous and of a type that is read as it lies; itself if it is so."""
-    return np.ascontiguousarray(array, dtype=common_dtype([array.dtype]))
+def as_it_is_read(matrix, *, owned):
+    """Return an array in C order, or canonical CSR matrix, of floats; itself if it is so."""
+    if sp.issparse(matrix):
+        return canonical_csr(matrix, owned=owned)
+    return np.ascontiguousarray(matrix, dtype=common_dtype([matrix.dtype]))
 
 
 def stack_rows(pieces):
@@ -116,14 +118,11 @@ def _address(array):
 
 
 def stack_csr(pieces):
-    """Concatenate CSR matrices and 2-D arrays into a new CSR array of float64 or float32.
-
-    Unlike scipy's vstack it converts while it copies, so that nothing is held twice.
-    """
+    """Concatenate CSR matrices and 2-D arrays into a new CSR array of float64 or float32."""
     numbers = common_dtype(piece.dtype for piece in pieces)
     numbers = np.float32 if numbers == np.float16 else numbers
     pieces = [
-        _without_slack(piece) if sp.issparse(piece) else sp.csr_array(as_sparse_numbers(piece))
+        _without_slack(piece) if sp.issparse(piece) else sp.csr_array(piece.astype(numbers))
         for piece in pieces
     ]
     stacked = sp.vstack(pieces, format="csr")
@@ -139,11 +138,6 @@ def _without_slack(csr):
         csr = csr.copy()
         csr.prune()
     return csr
-
-
-def as_sparse_numbers(array):
-    """Return an array of a type that SciPy's matrices can have."""
-    return array.astype(np.float32) if array.dtype == np.float16 else array
 
 
 def canonical_csr(csr, *, owned):

@@ -6,7 +6,7 @@ from itertools import chain
 import numpy as np
 
 from sskit._numbers import shortened
-from sskit.inputs.ragged import _items, stack_sequences
+from sskit.inputs.ragged import samples_of, stack_sequences
 from sskit.inputs.ragged_array import RaggedArray, locate, make_offsets
 
 _TOKENS = "one sequence of tokens per sequence"
@@ -61,9 +61,7 @@ def as_sentences(X, allow_empty=False):
     TypeError, ValueError
         Naming the first sequence that is none, or has no tokens.
     """
-    sentences = list(X) if isinstance(X, (RaggedArray, np.ndarray)) else _items(X, "X", _TOKENS)
-    if len(sentences) == 0:
-        raise ValueError("Found array with 0 sample(s): X must hold one sequence or more")
+    sentences = samples_of(X, "X", _TOKENS, stacked=(1, 2, 3))
     if type(sentences) is not list or not all(type(sentence) is list for sentence in sentences):
         sentences = [_as_tokens(sentence, i) for i, sentence in enumerate(sentences)]
     if not allow_empty and not all(sentences):

@@ -7,7 +7,7 @@ import numpy as np
 from sskit._ready import ready_tree
 from sskit.inputs.graphs import GraphBatch, _all_or_none, kind_codes, node_features, parts_of
 from sskit.inputs.parents import check_parents
-from sskit.inputs.ragged import _items, _label_item, check_widths, stack_labels
+from sskit.inputs.ragged import _label_item, check_widths, samples_of, stack_labels
 from sskit.inputs.ragged_array import make_offsets
 
 __all__ = ["TreeBatch", "check_trees"]
@@ -101,10 +101,8 @@ def check_trees(X, *, n_features=None, estimator_name="the model"):
     """
     parts = [
         parts_of(item, f"X[{i}]", "tree", ("features", "parents", "kinds"))
-        for i, item in enumerate(_items(X, "X", _TREES))
+        for i, item in enumerate(samples_of(X, "X", _TREES))
     ]
-    if not parts:
-        raise ValueError("Found array with 0 sample(s): X must hold one tree or more")
     features = [node_features(x, f"X[{i}]", n_features) for i, (x, *_) in enumerate(parts)]
     check_widths([x.shape[1] for x in features], n_features, estimator_name)
     marks, ends = [], []

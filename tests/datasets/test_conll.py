@@ -342,7 +342,7 @@ ONE = [[{"word": "a"}]]
 @pytest.mark.parametrize(
     ("args", "options", "error", "message"),
     [
-        (([],), {}, ValueError, "X must hold one sequence or more"),
+        (([],), {}, ValueError, "X must hold one sample or more"),
         (("ab",), {}, TypeError, "X must be a list with one sequence of tokens .* got str"),
         ((5,), {}, TypeError, "X must be a list with one sequence of tokens .* got int"),
         ((ONE[0],), {}, TypeError, r"X\[0\] must be a sequence of tokens, got dict"),

@@ -95,7 +95,7 @@ def test_a_pipeline_shows_the_maps_that_its_model_sees():
     ("arguments", "pattern"),
     [
         ({"panels": {}}, "panels must hold one kind"),
-        ({"panels": {"a": []}}, "a must hold one pose or more"),
+        ({"panels": {"a": []}}, "a must hold one sample or more"),
         ({"panels": {"a": [TRUTH[0], TRUTH[1][:2]]}}, r"a\[1\] must be numbers"),
         ({"panels": {"a": [TRUTH[0] * np.nan]}}, r"a\[0\]\[0, 0\] is nan"),
         ({"panels": {"a": TRUTH, "b": TRUTH[:1]}}, "as many poses each"),

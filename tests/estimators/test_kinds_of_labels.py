@@ -586,9 +586,9 @@ def test_pixels_without_a_label(dtype):
         lambda: SegmentationModel(ignore_label=9).fit(pictures([0]), [mask]),
         lambda: mean_iou_score([mask], [np.zeros((2, 4))]),
     ):
-        with pytest.raises(ValueError, match=r"^y(_true)?\[0\]\[1, 1\] is nan: "):
+        with pytest.raises(ValueError, match=r"^y(_true)?\[0\]\[1\]\[1\] is nan: "):
             call()
-    with pytest.raises(ValueError, match=r"^mask\[1, 1\] is nan: "):
+    with pytest.raises(ValueError, match=r"^mask\[1\]\[1\] is nan: "):
         pictures([0])[0].node_labels(mask)
     model = SegmentationModel(ignore_label=np.nan, random_state=0).fit(pictures([0]), [mask])
     assert model.classes_.tolist() == [0.0, 1.0] and model.score(pictures([0]), [mask]) == 1.0
@@ -597,7 +597,7 @@ def test_pixels_without_a_label(dtype):
     found = mean_iou_score([mask], [np.array([[0, 0, 1, 1], [0, 5, 1, 5]])], ignore_label=np.nan)
     assert found == 1.0
     infinite = np.array([[0, 0, 1, 1], [0, 0, 1, np.inf]])
-    with pytest.raises(ValueError, match=r"^y\[0\]\[1, 3\] is inf: "):
+    with pytest.raises(ValueError, match=r"^y\[0\]\[1\]\[3\] is inf: "):
         SegmentationModel().fit(pictures([0]), [infinite])
 
 
@@ -605,10 +605,10 @@ def test_pixels_of_another_kind_than_what_is_ignored():
     numbers = np.array([[0, 0, 1, 1], [0, 0, 1, 1]])
     strings = np.array([["a", "a", "b", "b"], ["a", "a", "b", "b"]])
     for mask, ignore_label, told in (
-        (numbers, "void", r"\[0, 0\] is 0, a number, but ignore_label is 'void', a string"),
-        (numbers.astype(bool), "void", r"\[0, 0\] is False, a number"),
-        (strings, -1, r"\[0, 0\] is 'a', a string, but ignore_label is -1, a number"),
-        (strings, np.nan, r"\[0, 0\] is 'a', a string, but ignore_label is nan, a number"),
+        (numbers, "void", r"\[0\]\[0\] is 0, but ignore_label is 'void', of another type"),
+        (numbers.astype(bool), "void", r"\[0\]\[0\] is False, but"),
+        (strings, -1, r"\[0\]\[0\] is 'a', but ignore_label is -1, of another type"),
+        (strings, np.nan, r"\[0\]\[0\] is 'a', but ignore_label is nan, of another type"),
     ):
         model = SegmentationModel(ignore_label=ignore_label)
         with pytest.raises(ValueError, match=rf"^y\[0\]{told}"):
@@ -632,7 +632,8 @@ def test_pixels_of_another_kind_than_what_is_ignored():
 
 def test_pixels_that_do_not_sort():
     mask = [["a", "a", "b", "b"], ["a", 7, "b", "b"]]
-    with pytest.raises(TypeError, match=r"^y\[0\]\[0, 0\] is 'a' but y\[0\]\[1, 1\] is 7: labels"):
+    told = r"^y\[0\]\[0\]\[0\] is 'a' but y\[0\]\[1\]\[1\] is 7: labels"
+    with pytest.raises(TypeError, match=told):
         SegmentationModel().fit(pictures([0]), [mask])
     flat = SimpleNamespace(**{
         name: getattr(pictures([0])[0], name) for name in ("features", "edges", "edge_features")

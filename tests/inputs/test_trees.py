@@ -113,7 +113,7 @@ def test_bad_kinds(trees, error, pattern):
 @pytest.mark.parametrize(
     ("trees", "error", "pattern"),
     [
-        ([], ValueError, "X must hold one tree"),
+        ([], ValueError, "X must hold one sample"),
         (3, TypeError, "X must be a list with one tree"),
         ([X], TypeError, r"X\[0\] must be a tree"),
         ([(X, PARENTS), (X,)], ValueError, r"X\[1\] must be a tree .* got 1 items"),

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sskit._labels import by_label, label_array, plain
+from sskit._labels import by_label, check_sortable, label_array, plain
 from sskit._tag_schemes import find_spans, parse_tags
 from sskit.inputs.ragged import _items, stack_labels
 from sskit.inputs.ragged_array import RaggedArray, locate, make_offsets
@@ -62,7 +62,7 @@ def check_segmentations(y, lengths, scheme, outside, max_length=None, name="y"):
     """
     if y is None:
         raise ValueError(f"{name} is None, but segmentations are needed: {_FORM}")
-    _check_outside(outside)
+    check_sortable([outside], lambda _: "outside")
     outside = plain(outside)
     tags = isinstance(y, RaggedArray) or (isinstance(y, np.ndarray) and y.ndim == 2)
     items = list(y) if tags else list(_items(y, name, _FORM))
@@ -81,17 +81,6 @@ def check_segmentations(y, lengths, scheme, outside, max_length=None, name="y"):
             "outside of segments; set outside to another label"
         )
     return _packed(starts, stops, labels, offsets, outside, form, name)
-
-
-def _check_outside(outside):
-    """Raise ValueError unless the label of tokens outside is one that may be a label."""
-    try:
-        hash(outside)
-        label = outside is not None and bool(outside == outside) and not isinstance(outside, tuple)
-    except Exception:  # what cannot be compared is no label
-        label = False
-    if not label:
-        raise ValueError(f"outside must be a label, such as 'O' or -1, got {outside!r:.80}")
 
 
 def _has_tags(items):

@@ -49,7 +49,8 @@ def oracle_seconds(model):
     problem = graph_model.bind(
         batch, labels, labelled.astype(float), labelled, block_weights(len(X))
     )
-    w = np.concatenate([graph_model.weights(model.coef_, model.pairwise_), np.zeros(8)])
+    w = graph_model.layout.join({"coef": model.coef_, "pairwise": model.pairwise_})
+    w = np.concatenate([w, np.zeros(8)])
     evaluator, best = make_pool(problem), float("inf")
     for _ in range(10):
         start = time.process_time()

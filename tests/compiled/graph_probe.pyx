@@ -4,7 +4,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 
 from sskit.oracles.graph.potentials cimport (
-    GraphOracle, GraphPotentials, Potentials, Topologies, check_capacities, labelling_score
+    GraphOracle, GraphPotentials, Potentials, Topologies, labelling_score
 )
 
 from sskit.inputs.edges import check_edges
@@ -46,7 +46,6 @@ def improve_labelling(
     labels, _ = check_truth(labels, 1.0, p.n_nodes, p.n_states, "labels")
     cdef int32_t[::1] out = labels
     cdef float[::1] memory = messages
-    check_capacities(p)
     if topologies is not None:
         p.topology = topologies.at(0)
     with nogil:

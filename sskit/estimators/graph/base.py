@@ -16,7 +16,6 @@ from sskit.inputs.graphs import check_graphs
 from sskit.inputs.masks import node_targets
 from sskit.inputs.weights import check_sample_weight
 from sskit.models.graph.data import (
-    NodeSums,
     check_edge_features,
     default_lam,
     node_costs,
@@ -32,7 +31,6 @@ class GraphFacts(RowFacts):
     n_edge_features: int = same("X has {} edge features, but part {} has {}")
     labels_of: str = same("y has labels of {}, but part {} has labels of {}")
     n_labelled: int
-    node_weight: float
 
 
 class GraphEstimator(WeightsFrameMixin, SegmenterMixin, StructuredEstimator):
@@ -62,13 +60,12 @@ class GraphEstimator(WeightsFrameMixin, SegmenterMixin, StructuredEstimator):
         classes, codes = np.unique(target[labelled], return_inverse=True)
         labels = np.zeros(len(target), dtype=np.int64)
         labels[labelled] = codes
-        sums = node_sums(labels, labelled, len(classes), self._areas(graphs))
+        n_labelled, of_class = node_sums(labels, labelled, len(classes), self._areas(graphs))
         facts = {
-            "labels": Labels(classes, sums.of_class),
+            "labels": Labels(classes, of_class),
             "n_edge_features": graphs.n_edge_features,
             "labels_of": "nodes" if masks is None else "pixels",
-            "n_labelled": sums.n_labelled,
-            "node_weight": sums.total,
+            "n_labelled": n_labelled,
         }
         known = PartialLabels(classes, labels, ignored=~labelled)
         return TrainingData(graphs, known, weight, Columns(), scale, facts)
@@ -105,7 +102,7 @@ class GraphEstimator(WeightsFrameMixin, SegmenterMixin, StructuredEstimator):
         """Return labels, costs, which nodes have a label, and weights of graphs."""
         graphs, known, labelled = checked.data, checked.known, ~checked.known.ignored
         labels = facts.labels.renumber(known.classes, known.labels) * labelled
-        sums = NodeSums(facts.n_labelled, facts.node_weight, facts.labels.counts)
+        sums = facts.n_labelled, facts.labels.counts
         given = len(facts.labels.values), self._areas(graphs), graphs.n_nodes
         cost = node_costs(self._loss_kind(), labels, labelled, *given, sums)
         share = facts.weights.block_weights(len(graphs), checked.weight)

@@ -18,7 +18,7 @@ from sskit.inputs.masks import check_masks, node_targets, paint
 from sskit.inputs.ragged import PREDICTS, check_kinds, split
 from sskit.inputs.ragged_array import object_array
 from sskit.inputs.weights import check_sample_weight
-from sskit.models.graph.model import GraphModel
+from sskit.models.graph.model import FORMS, form_of
 
 
 def check_graph_model(estimator):
@@ -164,7 +164,7 @@ class SegmenterMixin:
     def _bound(self, graphs, possible):
         """Return the decoder of checked graphs."""
         model = self._fitted_model()
-        given = self.coef_, [model.pairs(self.pairwise_)], self.n_jobs, possible
+        given = self.coef_, [model.form.numbers(self.pairwise_)], self.n_jobs, possible
         decoder = model.decoder(graphs, *given)
         if not decoder.request.is_modest():
             check_numbers(self, {"coef_": self.coef_.shape})
@@ -238,14 +238,15 @@ class GraphWeights(BlockAttributes):
 
     form: str = "potts"
 
-    def model(self):
-        """Return a model of such weights."""
-        n_states, n_features = self.layout.shapes["coef"]
-        return GraphModel(n_features, self.layout.shapes["pairwise"][0], n_states, self.form)
+    @property
+    def pairs(self):
+        """The form as an object."""
+        return form_of(self.layout.shapes["coef"][0], FORMS[self.form])
 
     def __call__(self, w):
         """Return fitted attributes by name, of flat weights; their arrays are their own."""
-        return super().__call__(w) | {"pairwise_": self.model().tables(w)}
+        fitted = super().__call__(w)
+        return fitted | {"pairwise_": self.pairs.tables(fitted["pairwise_"])}
 
     def weight_shapes(self):
         """Return the shapes of the weights by the names of their attributes."""
@@ -254,8 +255,8 @@ class GraphWeights(BlockAttributes):
 
     def flat(self, weights):
         """Return the flat weights of arrays of these shapes; tables must be of the form."""
-        model = self.model()
-        w = model.weights(weights["coef_"], weights["pairwise_"])
-        if not np.array_equal(model.tables(w), weights["pairwise_"]):
+        tables = weights["pairwise_"]
+        numbers = self.pairs.numbers(tables)
+        if not np.array_equal(self.pairs.tables(numbers), tables):
             raise ValueError("prior['pairwise_'] must have symmetric tables, as this model has")
-        return w
+        return self.layout.join({"coef": weights["coef_"], "pairwise": numbers})

@@ -1,7 +1,5 @@
 """Arrays that the graph model makes of graphs before it is bound to them."""
 
-from typing import NamedTuple
-
 import numpy as np
 import scipy.sparse as sp
 
@@ -41,29 +39,10 @@ def allows_cuts(tables):
     return equal.min(initial=0.0) >= 0.0 and tables[:, upper].max(initial=0.0) <= 0.0
 
 
-class NodeSums(NamedTuple):
-    """What nodes weigh that have a label; those of parts of the data add up to those of all.
-
-    Attributes
-    ----------
-    n_labelled : int
-        How many there are.
-    total : float
-        Sum of their weights.
-    of_class : ndarray of shape (K,)
-        The same by label.
-    """
-
-    n_labelled: int
-    total: float
-    of_class: np.ndarray
-
-
 def node_sums(labels, labelled, n_states, node_weight):
-    """Return the `NodeSums` of nodes; arguments as for `node_costs`."""
+    """Return how many nodes have a label, and what these weigh by label; see `node_costs`."""
     weight = labelled_weight(labelled, node_weight)
-    of_class = np.bincount(labels[labelled], weight[labelled], n_states)
-    return NodeSums(int(labelled.sum()), float(weight.sum()), of_class)
+    return int(labelled.sum()), np.bincount(labels[labelled], weight[labelled], n_states)
 
 
 def labelled_weight(labelled, node_weight):
@@ -89,8 +68,8 @@ def node_costs(loss, labels, labelled, n_states, node_weight, n_nodes, sums=None
         Weights of the nodes.
     n_nodes : ndarray of shape (n,)
         Numbers of nodes of the graphs.
-    sums : NodeSums, default=None
-        Of all training data; None means of these graphs.
+    sums : tuple, default=None
+        The `node_sums` of all training data; None means of these graphs.
 
     Returns
     -------
@@ -103,7 +82,8 @@ def node_costs(loss, labels, labelled, n_states, node_weight, n_nodes, sums=None
         If all weights are zero.
     """
     weight = labelled_weight(labelled, node_weight)
-    n_labelled, total, of_class = sums or node_sums(labels, labelled, n_states, node_weight)
+    n_labelled, of_class = sums or node_sums(labels, labelled, n_states, node_weight)
+    total = of_class.sum()
     if not total > 0:
         raise ValueError("all nodes that have a label have the weight 0")
     if loss == "hamming_sum":

@@ -3,7 +3,6 @@
 import numpy as np
 
 from sskit.oracles.graph.potentials import NAMES
-from sskit.oracles.tree.choice import ORACLES
 
 from libc.math cimport INFINITY, fabs, isfinite
 from libc.stdint cimport int32_t
@@ -13,7 +12,7 @@ from sskit.models.feature_map cimport FeatureMap
 from sskit.models.graph.structure cimport GraphStructure, Remainder
 from sskit.models.structure cimport Block, NodeLoss
 from sskit.oracles.graph.potentials cimport (
-    ELIMINATION, ROUNDING, TREE, GraphOracle, PairForm, Potentials, Topology, choose_oracle,
+    ROUNDING, TREE, GraphOracle, PairForm, Potentials, Topology, choose_oracle,
     pair_score, size_of, table_of
 )
 from sskit.oracles.tree.max_sum cimport TreeOracle
@@ -27,7 +26,7 @@ cdef class GivenGraphs(GraphStructure):
 
     Parameters
     ----------
-    map, form, ends, edges, oracles, choice : object
+    map, form, ends, edges, kinds, choice : object
         As for a `GraphStructure`; `given_graphs` makes the last two.
     table : ndarray of shape (n_edges,), int32, default=None
         Which table of the head, or of its graph, an edge has; None: each has its own.
@@ -41,7 +40,7 @@ cdef class GivenGraphs(GraphStructure):
     cdef tuple words
     # scratch
     cdef Topology topology           # of the edges at hand
-    cdef Remainder rest              # of nodes without a label
+    cdef Remainder rest              # given the nodes with a label
     cdef Scratch[double] counts
 
     def __cinit__(self, *args, bint forests=True, tuple words=("tree", "node"), **given):
@@ -111,22 +110,16 @@ cdef class GivenGraphs(GraphStructure):
                 return False
         return True
 
-    # The best labelling that agrees with what is known: nodes of one possible state are left out,
-    # for the rest may be a simpler graph.
+    # The best labelling that agrees with what is known: nodes of one possible state lose their
+    # edges, for the rest may be a simpler graph.
     cdef int complete(
         self, const Block* b, Potentials* p, NodeLoss loss, int32_t* labels
     ) except -1 nogil:
         cdef const unsigned char* possible = NULL
-        cdef Py_ssize_t n_hidden
         if loss.possible.shape[0]:
             possible = &loss.possible[b.first, 0]
-        n_hidden = self.rest.begin(p[0], possible, labels)
-        self.excess = 0.0
-        if n_hidden:
-            self.rest.reduce(p[0], n_hidden, labels)
-            self.improve(b, &self.rest.rest, self.rest.labels.data())
-            self.rest.write(labels)
-        return 0
+        self.rest.make(p[0], possible, labels)
+        return self.improve(b, &self.rest.rest, labels)
 
     cdef double marginals(self, const Block* b, double* nodes, double* pairs) except? -1 nogil:
         cdef Potentials p
@@ -157,8 +150,6 @@ cdef class GivenGraphs(GraphStructure):
 
 def given_graphs(FeatureMap map, PairForm form, ends, edges, table=None, **more):
     """Return `GivenGraphs`, with all oracles, by their numbers in the rule of choice."""
-    oracles = [ORACLES[name]() for name in NAMES]
-    oracles[ELIMINATION] = ORACLES["elimination"](MODEST_ENTRIES)
     first_for_marginals = np.full(map.n_blocks, TREE, dtype=np.int8)
     given = {"table": table, "marginals": True}
-    return GivenGraphs(map, form, ends, edges, oracles, first_for_marginals, **given, **more)
+    return GivenGraphs(map, form, ends, edges, NAMES, first_for_marginals, **given, **more)

@@ -51,60 +51,46 @@ inline ptrdiff_t graph_plane(const Potentials& p, int32_t node, int32_t pair, co
     return n;
 }
 
-// The graph of the nodes that have no label yet, given the labels of the others.
+// A graph given the labels of some nodes: these have no edges, and none of their other states is as
+// good.
 struct Remainder {
     Potentials rest{};
-    std::vector<int32_t> place, ends, table, labels;  // place: of a node in it, -1: it has a label
+    std::vector<int32_t> known, ends, table;  // known: the label of a node, -1: it has none
     std::vector<double> nodes, pair;
 
-    // Find the nodes that have more than one of the possible states (n_nodes, K), or, if it is
-    // NULL, any; the others get theirs. Returns how many there are.
-    ptrdiff_t begin(const Potentials& p, const unsigned char* possible, int32_t* label) {
-        ptrdiff_t n = 0;
-        place.resize(p.n_nodes);
-        for (ptrdiff_t v = 0; v < p.n_nodes; ++v) {
-            int count = 0;
-            for (int32_t k = 0; possible && k < p.n_states; ++k)
-                if (possible[v * p.n_states + k]) label[v] = k, ++count;
-            place[v] = count == 1 ? -1 : (int32_t)n++;
-        }
-        return n;
-    }
-
-    // Make the potentials of these n nodes; `labels` are the best of each alone.
-    void reduce(const Potentials& p, ptrdiff_t n, const int32_t* label) {
-        nodes.resize(n * p.stride);
-        labels.resize(n);
+    // Given are nodes with one of the possible states (n_nodes, K), none if that is NULL; `labels`
+    // become the best of each node alone.
+    void make(const Potentials& p, const unsigned char* possible, int32_t* labels) {
+        known.assign(p.n_nodes, -1);
+        nodes.assign(p.node, p.node + p.n_nodes * p.stride);
         ends.clear(), table.clear(), pair.clear();
-        for (ptrdiff_t v = 0; v < p.n_nodes; ++v)
-            if (place[v] >= 0)
-                std::copy_n(p.node + v * p.stride, p.stride, nodes.data() + place[v] * p.stride);
+        for (ptrdiff_t v = 0; possible && v < p.n_nodes; ++v) {
+            const unsigned char* may = possible + v * p.n_states;
+            if (std::count(may, may + p.n_states, 0) < p.n_states - 1) continue;
+            known[v] = (int32_t)(std::max_element(may, may + p.n_states) - may);
+            std::fill_n(nodes.data() + v * p.stride, p.n_states, -1.0);
+            nodes[v * p.stride + known[v]] = 0.0;
+        }
         for (ptrdiff_t e = 0; e < p.n_edges; ++e) {
-            const int32_t u = p.ends[2 * e], v = p.ends[2 * e + 1], a = place[u], b = place[v];
-            if (a >= 0 && b >= 0) {
-                ends.push_back(a), ends.push_back(b);
+            const int32_t u = p.ends[2 * e], v = p.ends[2 * e + 1];
+            if (known[u] < 0 && known[v] < 0) {
+                ends.insert(ends.end(), {u, v});
                 table.push_back((int32_t)table_of(&p, e));
                 pair.push_back(p.pair[table_of(&p, e) * p.width]);
-            } else if (a >= 0 || b >= 0) {
-                double* row = nodes.data() + std::max(a, b) * p.stride;
-                const int32_t node = a >= 0 ? u : v, other = label[a >= 0 ? v : u];
+            } else if (known[u] < 0 || known[v] < 0) {
+                const int32_t node = known[u] < 0 ? u : v, other = known[u] < 0 ? v : u;
                 for (int32_t k = 0; k < p.n_states; ++k)
-                    row[k] += edge_score(&p, e, node, k, other);
+                    nodes[node * p.stride + k] += edge_score(&p, e, node, k, known[other]);
             }
         }
         rest = p;
-        rest.n_nodes = n, rest.n_edges = (ptrdiff_t)table.size();
+        rest.n_edges = (ptrdiff_t)table.size();
         rest.node = nodes.data(), rest.ends = ends.data(), rest.table = table.data();
         if (p.potts) {  // these share no tables
             rest.pair = pair.data(), rest.table = nullptr;
             rest.width = 1, rest.n_tables = rest.n_edges;
         }
-        nodes_alone(&rest, labels.data());
-    }
-
-    void write(int32_t* label) const {
-        for (size_t v = 0; v < place.size(); ++v)
-            if (place[v] >= 0) label[v] = labels[place[v]];
+        nodes_alone(&rest, labels);
     }
 };
 

@@ -1,6 +1,6 @@
 """The model of graphs, with pairs of neighbours of any sign or pairs that attract."""
 
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 
@@ -11,8 +11,7 @@ from sskit.models.graph.structure import GraphStructure
 from sskit.models.layout import WeightLayout
 from sskit.models.request import Decoder, Request, gather
 from sskit.models.structure import NodeLoss, StructuredProblem
-from sskit.oracles.graph.potentials import Topologies, choose, form_of
-from sskit.oracles.tree.choice import ORACLES
+from sskit.oracles.graph.potentials import NAMES, Topologies, choose, form_of
 
 # Messages that are kept from call to call, in numbers of 4 bytes: 256 MiB.
 MOST_MESSAGES = 2**26
@@ -89,45 +88,6 @@ class GraphModel:
         shape = (n_edge_features,) if self.form.potts else (n_edge_features, self.form.width)
         return WeightLayout(coef=(self.n_states, n_features), pairwise=shape)
 
-    def tables(self, w):
-        """Return the weights of pairs of a flat vector as users see them.
-
-        Parameters
-        ----------
-        w : ndarray of shape (n_weights,)
-            Flat weights.
-
-        Returns
-        -------
-        pairwise : ndarray of shape (n_edge_features,) or (n_edge_features, K, K)
-            A copy.
-        """
-        block = self.layout.split(w)["pairwise"]
-        if self.form.potts:
-            return block.copy()
-        return block[:, np.asarray(self.form.columns())]
-
-    def pairs(self, tables):
-        """Return the weights of pairs as users see them as a block of the flat weights.
-
-        Parameters
-        ----------
-        tables : ndarray of shape (n_edge_features,) or (n_edge_features, K, K)
-            Weights of the pairs; of symmetric ones the upper triangles count.
-
-        Returns
-        -------
-        pairs : ndarray of shape (n_edge_features,) or (n_edge_features, width)
-            The inverse of `tables`.
-        """
-        if self.form.potts:
-            return tables
-        return tables.reshape(len(tables), -1)[:, first_places(self.form)]
-
-    def weights(self, coef, tables):
-        """Return the flat vector (n_weights,) of weights as users see them."""
-        return self.layout.join({"coef": coef, "pairwise": self.pairs(tables)})
-
     def refuse_pairs(self, graphs, labels, labelled, classes):
         """Raise ValueError for the first edge whose true labels are not an allowed pair.
 
@@ -175,7 +135,7 @@ class GraphModel:
         Returns
         -------
         names : list of str
-            Of `ORACLES`.
+            Of `NAMES`.
         """
         return self._choices(self._topologies(graphs), len(graphs))
 
@@ -264,11 +224,8 @@ class GraphModel:
     def _bound(self, graphs, topologies, names, rows):
         """Return the feature map and the structure of graphs with these oracles."""
         self.check(graphs)
-        kinds = [name for name in ORACLES if name in names]
-        oracles = [ORACLES[name]() for name in kinds]
+        kinds = [name for name in NAMES if name in names]
         choice = np.array([kinds.index(name) for name in names], dtype=np.int8)
-        if topologies is not None:
-            topologies.arrange(oracles, choice, self.n_states)
         edges, offsets, table = self._edges(graphs)
         width, nodes = self.form.width, graphs.node_offsets
         pairs = {"edges": edges, "edge_offsets": offsets, "edge_columns": width}
@@ -278,13 +235,14 @@ class GraphModel:
             self.form,
             graphs.ends,
             (graphs.edge_offsets[:-1], graphs.edge_offsets[1:]),
-            oracles,
+            kinds,
             choice,
             topologies=topologies,
             table=table,
             allowed_pairs=self.allowed_pairs,
             marginals=self.marginals or (kinds == ["graphcut"] and self.n_states == 2),
         )
+        structure.arrange()
         return map, structure
 
     def _rows(self, graphs):
@@ -363,9 +321,3 @@ class AttractiveModel(GraphModel):
 def rows_of(parts):
     """Return the `FeatureRows` of some matrices, as a tuple."""
     return tuple([FeatureRows(x, sparsify=False) for x in parts])
-
-
-@lru_cache(maxsize=8)
-def first_places(form):
-    """Return for each number of a form the first pair of states that it stands for."""
-    return np.unique(form.columns(), return_index=True)[1]

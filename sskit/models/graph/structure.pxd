@@ -17,12 +17,7 @@ cdef extern from "labellings.hpp" namespace "sskit" nogil:
 
     cppclass Remainder:
         Potentials rest
-        Scratch[int32_t] labels
-        Py_ssize_t begin(
-            const Potentials& p, const unsigned char* possible, int32_t* label
-        ) except +
-        void reduce(const Potentials& p, Py_ssize_t n, const int32_t* label) except +
-        void write(int32_t* label)
+        void make(const Potentials& p, const unsigned char* possible, int32_t* labels) except +
 
 
 cdef class GraphStructure(Structure):
@@ -39,6 +34,7 @@ cdef class GraphStructure(Structure):
     cdef vector[void*] oracle_of
     cdef const int8_t[::1] choice
     cdef Topologies topologies               # forks share them; None: oracles do without
+    cdef tuple args
     cdef dict given                          # the arguments that may be missing
     cdef const double[::1] forbidden         # (width,) 0 or -inf, added to all tables; empty: none
     cdef bint marginals_are_true

@@ -2,17 +2,16 @@
 
 import numpy as np
 
+from sskit._ready import is_nonnegative
 from sskit.models.features import value_digests
+from sskit.oracles.tree.choice import ORACLES
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 
 from sskit.core.checks cimport all_below
-from sskit.core.lanes cimport LANES, padded
-from sskit.models.feature_map cimport score_rows
 from sskit.models.features cimport are_modest
-from sskit.models.rows cimport Rows, dense_rows
 from sskit.oracles.graph.cut cimport Cut, leave_cut, take_cut
 from sskit.oracles.graph.potentials cimport (
     GraphOracle, labelling_score, nodes_alone, size_of
@@ -39,12 +38,12 @@ cdef class GraphStructure(Structure):
         The two nodes of the edges of all graphs, counted in their graph.
     edges : tuple of two ndarray of shape (n_blocks,), int64
         Where the edges of each graph begin, and where they end.
-    oracles : sequence of GraphOracle
-        What finds labellings.
+    kinds : sequence of str
+        Names of the oracles that find labellings.
     choice : ndarray of shape (n_blocks,), int8
         The number of the oracle of each graph.
     topologies : Topologies, default=None
-        What follows from the edges, arranged for the oracles; None: they make what they need.
+        What follows from the edges; None: the oracles make what they need.
     table : ndarray of shape (n_edges,), int32, default=None
         Which row of edge features of its graph an edge has; None: each has its own.
     allowed_pairs : ndarray of shape (K, K), bool, default=None
@@ -56,15 +55,17 @@ cdef class GraphStructure(Structure):
         For subclasses.
     """
 
-    def __cinit__(self, FeatureMap map, PairForm form, ends, edges, oracles, choice, *,
+    def __cinit__(self, FeatureMap map, PairForm form, ends, edges, kinds, choice, *,
                   Topologies topologies=None, table=None, allowed_pairs=None,
                   bint marginals=False, **more):
         cdef GraphOracle oracle
+        self.args = map, form, ends, edges, kinds, choice
         self.given = more | dict(
             topologies=topologies, table=table, allowed_pairs=allowed_pairs, marginals=marginals
         )
         self.map, self.form, self.ends, (self.edge_first, self.edge_stop) = map, form, ends, edges
-        self.oracles, self.choice, self.marginals_are_true = tuple(oracles), choice, marginals
+        self.oracles = tuple([ORACLES[name]() for name in kinds])
+        self.choice, self.marginals_are_true = choice, marginals
         self.topologies = topologies
         self.table, self.forbidden, self.last, self.messages, self.message_offset = EMPTY
         if table is not None:
@@ -85,6 +86,11 @@ cdef class GraphStructure(Structure):
             self.pair_width = map.node_base // map.head_rows
         self.max_code_length = map.longest
         self.max_support = 2 * (map.longest + np.max(edges[1] - edges[0], initial=0))
+
+    def arrange(self):
+        """Make what oracles read of the edges, or raise ValueError naming the graph."""
+        if self.topologies is not None:
+            self.topologies.arrange(self.oracles, self.choice, self.form.n_states)
 
     def remember(self, Py_ssize_t most):
         """Keep the last labellings, and messages: of as many graphs as so many floats allow."""
@@ -249,12 +255,7 @@ cdef class GraphStructure(Structure):
         return 0
 
     cpdef Structure fork(self):
-        cdef GraphStructure other = type(self)(
-            self.map, self.form, np.asarray(self.ends),
-            (np.asarray(self.edge_first), np.asarray(self.edge_stop)),
-            [(<GraphOracle>oracle).fork() for oracle in self.oracles], np.asarray(self.choice),
-            **self.given
-        )
+        cdef GraphStructure other = type(self)(*self.args, **self.given)
         other.last, other.messages = self.last, self.messages
         other.message_offset = self.message_offset
         return other
@@ -288,8 +289,7 @@ cdef void take_better(
 cdef PairForm POTTS = PairForm(2, "potts")
 
 
-def cut_single(const double[:, ::1] features, const int32_t[:, ::1] ends,
-               const double[:, ::1] edge_features, coef, pairs):
+def cut_single(features, const int32_t[:, ::1] ends, edge_features, coef, pairs):
     """Return the best labelling of one graph with two states and Potts potentials.
 
     It is what is served most: a map, a structure and a request take longer to make than the cut.
@@ -313,38 +313,22 @@ def cut_single(const double[:, ::1] features, const int32_t[:, ::1] ends,
         None if features of an edge are negative, or other numbers so large that a score may
         overflow: whoever takes all graphs knows what to say of that.
     """
-    cdef const double[:, :] weights = np.asarray(coef, dtype=np.float64)
-    cdef const double[:] agreement = np.asarray(pairs, dtype=np.float64)
-    cdef Py_ssize_t n = features.shape[0], p = features.shape[1], m = ends.shape[0]
-    cdef Py_ssize_t q = edge_features.shape[1], stride = padded(2), j, k
-    # weights of nodes and of pairs, each with spare ones behind them; scores of nodes and of pairs
-    cdef double[::1] memory = np.zeros(2 * p + q + 2 * LANES + n * stride + m)
-    cdef double* w = &memory[0]
-    cdef double* pair_w = w + 2 * p + LANES
-    cdef double* node = pair_w + q + LANES
-    cdef Rows rows = dense_rows(&features[0, 0], p), edges = dense_rows(&edge_features[0, 0], q)
-    cdef bint positive = True
-    cdef Potentials found
-    cdef Cut cut
-    for j in range(m):
-        for k in range(q):
-            positive &= edge_features[j, k] >= 0.0
-    for j in range(p):
-        w[2 * j], w[2 * j + 1] = weights[0, j], weights[1, j]
-    for j in range(q):
-        pair_w[j] = agreement[j]
-    if not (positive and are_modest(w, 2 * p) and are_modest(&features[0, 0], n * p)):
+    cdef const double[:, ::1] node = features.dot(np.asarray(coef, dtype=np.float64).T)
+    cdef const double[::1] pair = edge_features.dot(np.asarray(pairs, dtype=np.float64))
+    if not is_nonnegative(edge_features):
         return None
-    score_rows(&rows, 0, n, w, 2, node, stride)
-    score_rows(&edges, 0, m, pair_w, 1, node + n * stride, 1)
-    POTTS.write(&found)
-    found.n_nodes, found.n_edges, found.n_tables, found.stride = n, m, m, stride
-    found.width, found.node, found.pair, found.ends = 1, node, node + n * stride, &ends[0, 0]
-    found.table = NULL
-    found.topology = NULL
-    labels = np.empty(n, dtype=np.int32)
+    if not (are_modest(&node[0, 0], 2 * node.shape[0]) and are_modest(&pair[0], pair.shape[0])):
+        return None
+    cdef Potentials p
+    cdef Cut cut
+    POTTS.write(&p)
+    p.n_nodes, p.n_edges, p.n_tables = node.shape[0], ends.shape[0], ends.shape[0]
+    p.stride, p.width, p.node, p.pair, p.ends = 2, 1, &node[0, 0], &pair[0], &ends[0, 0]
+    p.table = NULL
+    p.topology = NULL
+    labels = np.empty(p.n_nodes, dtype=np.int32)
     cdef int32_t[::1] out = labels
     cut = take_cut()
-    cut.improve(&found, &out[0], NULL)
+    cut.improve(&p, &out[0], NULL)
     leave_cut(cut)
     return labels

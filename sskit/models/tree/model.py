@@ -6,7 +6,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from sskit.models.features import FeatureRows
-from sskit.models.graph.data import node_scale
 from sskit.models.graph.model import GraphModel
 from sskit.models.layout import WeightLayout
 
@@ -45,10 +44,6 @@ class TreeModel(GraphModel):
         # in the order of the feature map, for which roots and leaves are features
         blocks = {"root": (K,), "leaf": (K,), "transitions": (*tables, K, K)}
         return WeightLayout(coef=(K, self.sizes[0]), **blocks)
-
-    def _choices(self, topologies, n):
-        """Return the name of the oracle of each tree."""
-        return ["tree"] * n
 
     def _rows(self, trees):
         """Return the `FeatureRows` of the nodes; roots and leaves are two more columns."""
@@ -97,11 +92,6 @@ def kinds_of_trees(codes, edge_offsets, n_kinds):
     ]
     table = (table.reshape(-1) - first[tree]).astype(np.int32)
     return tuple([FeatureRows(x) for x in kinds]), first, table
-
-
-def feature_scale(trees, weight):
-    """Return the `FeatureScale` of a `TreeBatch` whose trees have sample weights, or None."""
-    return node_scale(trees.features, weight, trees.n_nodes)
 
 
 def default_lam(scale):

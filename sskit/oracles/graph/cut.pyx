@@ -10,7 +10,7 @@ from libc.math cimport fabs
 from libc.string cimport memcpy, memset
 
 from sskit.oracles.graph.potentials cimport (
-    ROUNDING, GraphPotentials, Topology, check_capacities, labelling_score, pair_score
+    ROUNDING, GraphPotentials, Topology, labelling_score, pair_score
 )
 from sskit.parallel.turnstile cimport Turnstile
 
@@ -56,9 +56,6 @@ cdef class Cut(GraphOracle):
         memset(labels, 0, p.n_nodes * sizeof(int32_t))
         self.last.refill(p.n_nodes, <int32_t>(p.n_states - 1))  # 1 of two states, 0 of one
         return self.choose(p, self.last.data(), labels)
-
-    cpdef GraphOracle fork(self):
-        return Cut()
 
     cdef int choose(
         self, const Potentials* p, const int32_t* second, int32_t* labels
@@ -202,9 +199,6 @@ cdef class Expansion(GraphOracle):
         self.persistency, self.swaps = persistency, swaps
         self.needs_finite, self.cut = True, Cut()
 
-    cpdef GraphOracle fork(self):
-        return Expansion(self.persistency, self.swaps)
-
     cdef int improve(self, const Potentials* p, int32_t* labels, float* messages) except -1 nogil:
         cdef Py_ssize_t n_states = p.n_states, m = 0, idle = 0, v, e
         cdef Py_ssize_t n_moves = n_states * (n_states - 1) // 2 if self.swaps else n_states
@@ -275,9 +269,6 @@ cdef class QPBO(GraphOracle):
         self.bounds = self.takes_turns = self.needs_finite = True
         self.cut, self.rest = Cut(), TRWS()
 
-    cpdef GraphOracle fork(self):
-        return QPBO()
-
     cdef int arrange(self, Topology* topology, Py_ssize_t n_states) except -1 nogil:
         return self.rest.arrange(topology, n_states)
 
@@ -332,7 +323,6 @@ cdef GraphPotentials two_states(nodes, edges, pairwise, truth=None, cost=1.0, mo
             f"nodes must have 2 columns, one for each state, got {potentials.struct_.n_states}; "
             f"for more states see {more}"
         )
-    check_capacities(&potentials.struct_)
     return potentials
 
 

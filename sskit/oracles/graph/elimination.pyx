@@ -33,9 +33,6 @@ cdef class Elimination(GraphOracle):
         self.exact = self.lock_free = self.bounds = True
         self.max_entries = max_entries
 
-    cpdef GraphOracle fork(self):
-        return Elimination(self.max_entries)
-
     cdef int arrange(self, Topology* topology, Py_ssize_t n_states) except -1 nogil:
         cdef Py_ssize_t width
         topology.make_incidence()

@@ -59,10 +59,6 @@ cdef int choose_oracle(
 ) except -1 nogil
 
 
-# Raise ValueError if sums of the numbers overflow, but for -inf: a cut would never end
-cdef int check_capacities(const Potentials* p) except -1
-
-
 cdef class PairForm:
     """How the numbers of an edge make a table over pairs of states (see Potentials)."""
 
@@ -70,6 +66,8 @@ cdef class PairForm:
     cdef readonly Py_ssize_t width
     cdef readonly bint potts
     cdef const int32_t[:, ::1] column
+    cdef object columns              # the same as an array
+    cdef object first                # (width,) the first pair of states that a number stands for
 
     cdef inline void write(self, Potentials* p) noexcept nogil:
         p.n_states, p.potts, p.column = self.n_states, self.potts, &self.column[0, 0]
@@ -91,7 +89,10 @@ cdef class GraphPotentials:
 
 
 cdef class GraphOracle:
-    """Finds a labelling of a high score; the object is scratch memory for one thread."""
+    """Finds a labelling of a high score; the object is scratch memory for one thread.
+
+    Another thread takes another one, made without arguments.
+    """
 
     cdef readonly bint exact         # is it always the best?
     cdef readonly bint lock_free     # does improve() never take the interpreter's lock?
@@ -110,5 +111,3 @@ cdef class GraphOracle:
     cdef int arrange(self, Topology* topology, Py_ssize_t n_states) except -1 nogil
     # that of the potentials, or, where they bring none, made for this call
     cdef const Topology* topology_of(self, const Potentials* p) except NULL nogil
-    # another one for another thread
-    cpdef GraphOracle fork(self)

@@ -12,13 +12,6 @@ from sskit._ready import ready_ends
 from libc.math cimport isfinite, pow
 
 
-cdef int check_capacities(const Potentials* p) except -1:
-    cdef bint forbids
-    if not isfinite(4.0 * size_of(p, &forbids)):
-        raise ValueError("nodes and pairwise are too large: sums of them overflow")
-    return 0
-
-
 # Numbers that elimination looks at are fewer: some 50 ms, 60 MB of tables.
 DEFAULT_ENTRIES = 2**24
 
@@ -156,24 +149,26 @@ cdef class PairForm:
     """
 
     def __cinit__(self, Py_ssize_t n_states, kind):
-        states = np.arange(n_states, dtype=np.int32)
+        cdef Py_ssize_t K = n_states
         self.n_states = n_states
         self.potts = kind == "potts"
-        if kind == "potts":
-            self.width = 1
-            self.column = np.zeros((n_states, n_states), dtype=np.int32)
-        elif kind == "symmetric":
-            self.width = n_states * (n_states + 1) // 2
-            low = np.minimum(states[:, None], states)
-            high = np.maximum(states[:, None], states)
-            self.column = low * n_states - low * (low + 1) // 2 + high
-        else:
-            self.width = n_states * n_states
-            self.column = states[:, None] * np.int32(n_states) + states
+        columns = np.zeros((K, K), dtype=np.int32)
+        if kind == "symmetric":
+            upper = np.triu_indices(K)
+            columns[upper] = columns.T[upper] = np.arange(len(upper[0]))
+        elif not self.potts:
+            columns.flat = np.arange(K * K)
+        self.column = self.columns = columns
+        self.first = np.unique(columns, return_index=True)[1]
+        self.width = len(self.first)
 
-    def columns(self):
-        """Return the number that stands for each pair of states, shape (n_states, n_states)."""
-        return np.array(self.column)
+    def tables(self, numbers):
+        """Return numbers of pairs of states (n, width) as tables (n, K, K), or as (n,) of Potts."""
+        return numbers if self.potts else numbers[:, self.columns]
+
+    def numbers(self, tables):
+        """Return the inverse of `tables`; of symmetric ones the upper triangles count."""
+        return tables if self.potts else tables.reshape(len(tables), -1)[:, self.first]
 
 
 form_of = lru_cache(maxsize=8)(PairForm)
@@ -231,11 +226,13 @@ cdef class GraphPotentials:
         p.n_tables = len(pairwise)
         p.table = &self.table_view[0] if tied and p.n_edges else NULL
         self.form.write(p)
+        cdef bint may_forbid
+        if not isfinite(4.0 * size_of(p, &may_forbid)):  # a cut would never end
+            raise ValueError("nodes and pairwise are too large: sums of them overflow")
 
     cdef tuple labelled(self, GraphOracle oracle, start=None):
         cdef Potentials* p = &self.struct_
         cdef int32_t[::1] out
-        check_capacities(p)
         if start is None:
             out = labels = np.empty(p.n_nodes, dtype=np.int32)
             nodes_alone(p, &out[0])
@@ -291,6 +288,3 @@ cdef class GraphOracle:
         self.own.take(p.n_nodes, p.n_edges, p.ends)
         self.arrange(&self.own, p.n_states)
         return &self.own
-
-    cpdef GraphOracle fork(self):
-        raise NotImplementedError(f"{type(self).__name__} must implement fork")

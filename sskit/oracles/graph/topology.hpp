@@ -172,7 +172,7 @@ private:
 };
 
 inline void Topology::make_elimination(ptrdiff_t limit) {
-    if (most == limit) return;
+    if (most == limit || width <= most) return;  // or it was found within another limit
     most = -1;
     // the present neighbours of each node, by number
     std::vector<std::vector<int32_t>> near(n_nodes);

@@ -66,9 +66,6 @@ cdef class TRWS(GraphOracle):
         self.bounds = self.lock_free = self.keeps_messages = True
         self.max_sweeps, self.tol, self.n_moves = max_sweeps, tol, n_moves
 
-    cpdef GraphOracle fork(self):
-        return TRWS(self.max_sweeps, self.tol, self.n_moves)
-
     cdef int arrange(self, Topology* topology, Py_ssize_t n_states) except -1 nogil:
         topology.make_sorted()
         return 0

@@ -16,9 +16,6 @@ cdef class TreeOracle(GraphOracle):
     def __cinit__(self):
         self.exact = self.lock_free = True
 
-    cpdef GraphOracle fork(self):
-        return TreeOracle()
-
     cdef int arrange(self, Topology* topology, Py_ssize_t n_states) except -1 nogil:
         topology.make_forest()
         return 0

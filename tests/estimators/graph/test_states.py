@@ -220,7 +220,8 @@ def test_a_completion_that_is_worse_than_the_truth_is_not_taken():
     w = rng.normal(size=task.problem.n_weights)
     model = GraphTagger(**FAST)
     model.pairwise_form, fitted = "directed", hidden.model.layout.split(w)
-    model.coef_, model.pairwise_ = fitted["coef"], hidden.model.tables(w)
+    model.coef_ = fitted["coef"]
+    model.pairwise_ = hidden.model.form.tables(fitted["pairwise"])
     best, truth = hidden.complete(w), drawn(rng, hidden)
     # better or the same for even graphs, anything for odd ones
     even = np.repeat(np.arange(len(X)) % 2 == 0, np.diff(hidden.offsets))

@@ -160,7 +160,7 @@ def test_tables_have_a_bound():
         tables *= rng.choice([0.0, 6.0], size=tables.shape)
         theta = probe.scores(i, w)
         nodes = graphs[i][0] @ model.layout.split(w)["coef"].T
-        pairs = graphs[i][2][:, :, None] * model.tables(w)[0]
+        pairs = graphs[i][2][:, :, None] * model.form.tables(model.layout.split(w)["pairwise"])[0]
         found = labelling_score(probe.argmax(i, theta, 0.0)[0], nodes, graphs[i][1], pairs)
         best = labelling_score(sure.argmax(i, theta, 0.0)[0], nodes, graphs[i][1], pairs)
         assert found - 1e-9 <= best <= found + problem.excess + 1e-9

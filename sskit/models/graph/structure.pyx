@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from sskit._ready import is_nonnegative
 from sskit.models.features import value_digests
 from sskit.oracles.tree.choice import ORACLES
 
@@ -315,9 +314,13 @@ def cut_single(features, const int32_t[:, ::1] ends, edge_features, coef, pairs)
     """
     cdef const double[:, ::1] node = features.dot(np.asarray(coef, dtype=np.float64).T)
     cdef const double[::1] pair = edge_features.dot(np.asarray(pairs, dtype=np.float64))
-    if not is_nonnegative(edge_features):
-        return None
-    if not (are_modest(&node[0, 0], 2 * node.shape[0]) and are_modest(&pair[0], pair.shape[0])):
+    cdef const double[:, ::1] given = edge_features
+    cdef Py_ssize_t e, k
+    cdef bint sound = are_modest(&node[0, 0], 2 * node.shape[0]) and are_modest(&pair[0], len(pair))
+    for e in range(given.shape[0]):
+        for k in range(given.shape[1]):
+            sound &= given[e, k] >= 0.0
+    if not sound:
         return None
     cdef Potentials p
     cdef Cut cut

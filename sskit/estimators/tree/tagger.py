@@ -23,8 +23,7 @@ from sskit.estimators.reasons.columns import as_fitted, read_columns
 from sskit.estimators.reasons.explain import ExplainTreeMixin
 from sskit.inputs.trees import check_trees
 from sskit.inputs.weights import check_sample_weight, check_token_weight
-from sskit.models.graph.data import node_scale
-from sskit.models.tree.model import TreeModel, default_lam
+from sskit.models.tree.model import TreeModel, default_lam, feature_scale
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -314,7 +313,7 @@ class TreeTagger(
             "kinds": None if kinds is None else Labels(*np.unique(kinds, return_counts=True)),
         }
         # refuses features that are too large, whatever lam
-        scale = node_scale(trees.features, weight, trees.n_nodes)
+        scale = feature_scale(trees, weight)
         return TrainingData(trees, known, weight, columns, scale, facts, token_weight)
 
     def _bind(self, checked, facts):

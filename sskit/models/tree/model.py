@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sskit.models.features import FeatureRows
+from sskit.models.graph.data import node_scale
 from sskit.models.graph.model import GraphModel
 from sskit.models.layout import WeightLayout
 
@@ -92,6 +93,11 @@ def kinds_of_trees(codes, edge_offsets, n_kinds):
     ]
     table = (table.reshape(-1) - first[tree]).astype(np.int32)
     return tuple([FeatureRows(x) for x in kinds]), first, table
+
+
+def feature_scale(trees, weight):
+    """Return the `FeatureScale` of a `TreeBatch` whose trees have sample weights, or None."""
+    return node_scale(trees.features, weight, trees.n_nodes)
 
 
 def default_lam(scale):

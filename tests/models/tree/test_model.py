@@ -13,10 +13,10 @@ from helpers.trees import random_parents
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import Regularizer
 from sskit.inputs.trees import check_trees
-from sskit.models.graph.data import node_scale
 from sskit.models.tree.model import (
     TreeModel,
     default_lam,
+    feature_scale,
     kinds_of_trees,
 )
 from sskit.solvers import BCFW, FrankWolfe, MultiPlane, Subgradient
@@ -133,7 +133,7 @@ def test_decoder_equals_enumeration(n_jobs, n_kinds):
 
 
 def lam_of(trees, weight):
-    return default_lam(node_scale(trees.features, weight, trees.n_nodes))
+    return default_lam(feature_scale(trees, weight))
 
 
 def test_default_lam():

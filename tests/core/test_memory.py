@@ -30,11 +30,6 @@ def test_copies_are_equal(n, share):
     np.testing.assert_array_equal(kept, before)
 
 
-def test_room_is_not_negative():
-    with pytest.raises(ValueError, match="spare"):
-        copied(np.zeros(100), -1)
-
-
 def test_weights_of_regularizers_are_copies():
     regularizer = Regularizer(0.1, 5)
     regularizer.set_v(np.arange(5.0))

@@ -63,13 +63,12 @@ def newton_step(score, weight, gram, lam):
     K, score, share = gram[np.ix_(support, support)] / lam, score[support], weight[support]
     increase, full = 0.0, False
     while not full and len(share) > 1:
-        # to where all scores are equal; the changes of the weights sum to zero
-        n = len(K)
-        system = np.ones((n + 1, n + 1))
-        system[:n, :n] = K
-        system[range(n), range(n)] += RIDGE * (K.diagonal().max() or 1.0)
-        system[n, n] = 0.0
-        change = np.linalg.solve(system, np.append(score, 0.0))[:n]
+        change = newton_change(K, score)
+        if not score @ change > 0.0:
+            # rounding, or the function is not concave: from the worst atom to the best
+            change = np.zeros_like(score)
+            change[score.argmax()] += 1.0
+            change[score.argmin()] -= 1.0
         slope, curvature = float(score @ change), float(change @ K @ change)
         if slope <= 0.0:
             break
@@ -89,3 +88,16 @@ def newton_step(score, weight, gram, lam):
     solved = np.zeros_like(weight)
     solved[support] = share / share.sum()
     return increase, solved
+
+
+def newton_change(K, score):
+    """Return the change of weights, summing to zero, after which all scores would be equal."""
+    n = len(K)
+    system = np.ones((n + 1, n + 1))
+    system[:n, :n] = K
+    system[range(n), range(n)] += RIDGE * (K.diagonal().max() or 1.0)
+    system[n, n] = 0.0
+    try:
+        return np.linalg.solve(system, np.append(score, 0.0))[:n]
+    except np.linalg.LinAlgError:
+        return np.zeros(n)

@@ -17,7 +17,7 @@ from sskit.oracles.graph.potentials cimport (
 )
 from sskit.oracles.tree.max_sum cimport TreeOracle
 
-# Elimination may look at so many numbers: some 3 ms.
+# Elimination may look at so many numbers beside those of the nodes: some 3 ms.
 cdef Py_ssize_t MODEST_ENTRIES = 2**20
 
 
@@ -78,14 +78,15 @@ cdef class GivenGraphs(GraphStructure):
     # a best labelling, if the oracle is exact; `labels` has one to begin with
     cdef int improve(self, const Block* b, Potentials* p, int32_t* labels) except -1 nogil:
         cdef bint finite = True, cuts = False, forbids
+        cdef Py_ssize_t most
         cdef int k
         self.prepare(b, p)
         if self.topology.closing_edge() >= 0:
             finite = isfinite(4.0 * size_of(p, &forbids)) and not forbids
             cuts = p.n_states == 2 and finite and self.takes_cuts(p)
-        k = choose_oracle(
-            &self.topology, p.n_states, cuts, p.potts, not finite, MODEST_ENTRIES, 0.0
-        )
+        # nodes of one possible state are in nobody's way, however many there are
+        most = MODEST_ENTRIES + p.n_nodes * p.n_states
+        k = choose_oracle(&self.topology, p.n_states, cuts, p.potts, not finite, most, 0.0)
         (<GraphOracle>self.oracle_of[k]).arrange(&self.topology, p.n_states)
         if finite:
             self.ask(k, p, labels, NULL)

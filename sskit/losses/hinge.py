@@ -1,5 +1,7 @@
 """Structured hinge losses of potentials that anything may have made, and their subgradients."""
 
+from operator import is_
+
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import StrOptions
@@ -110,6 +112,7 @@ class StructuredHinge(PublicMixin, BaseEstimator):
         "pairwise_form": [StrOptions({"full", "potts"})],
         "n_jobs": JOBS,
     }
+    _sound = None  # parameters that passed their check
 
     def __init__(
         self,
@@ -264,6 +267,9 @@ default=None
 
     def _check(self):
         """Raise ValueError for a parameter that is wrong, or that does not go with another."""
+        given = [vars(self)[name] for name in self._parameter_constraints]
+        if self._sound is not None and all(map(is_, given, self._sound)):
+            return  # a check takes as long as a short sequence
         self._validate_params()
         if self.rescaling == "slack":
             if self.structure != "chain":
@@ -275,6 +281,7 @@ default=None
                 raise ValueError("rescaling='slack' takes loss='hamming_sum' or 'hamming'")
         if self.structure == "chain" and self.pairwise_form != "full":
             raise ValueError("pairwise_form='potts' is for trees and graphs")
+        self._sound = given
 
     def _pack(
         self, unary, pairwise, labels, edges, mask, temperature=1.0, decoding=False, method=None

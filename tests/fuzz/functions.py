@@ -134,15 +134,16 @@ def layer(rng):
     if structure != "chain":
         given["edges"] = np.array([[0, 1], [1, 2], [3, 2]])
     given["mask"] = np.arange(4) < np.array([[4], [4], [4 if "edges" in given else 2]])
-    methods = ["evaluate", "losses", "gradients", "decode"]
+    methods = ["evaluate", "losses", "decode"]
     if structure in ("chain", "tree"):
         methods += ["max_marginals", "marginals"]
     name = pick(rng, methods)
     if not name.endswith("marginals"):
         given["labels"] = labels
-    if name in ("evaluate", "losses", "gradients"):
+    if name in ("evaluate", "losses"):
         given["token_weight"] = np.ones((3, 4))
-    given |= {"gradients": {"weights": np.ones(3)}, "marginals": {"temperature": 0.5}}.get(name, {})
+    if name == "marginals":
+        given["temperature"] = 0.5
     return Subject(getattr(StructuredHinge(structure), name), given)
 
 

@@ -175,7 +175,7 @@ cdef class GapSampler(GapTree):
         Share of the draws that are uniform.
     """
 
-    def __cinit__(self, n_blocks, random_state, *, double uniform_share=0.1, **options):
+    def __cinit__(self, n_blocks, random_state, *, double uniform_share=0.1):
         self.uniform_share = uniform_share
         self.shares = np.zeros(0)
 

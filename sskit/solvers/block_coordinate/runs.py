@@ -96,9 +96,9 @@ class BlockCoordinateRun(DualRun):
         n_blocks, space = problem.n_blocks, problem.space
         # blocks that take their steps together
         in_sets = solver.batch_size > 1 and space.is_kernel_space
-        self.sampler = SAMPLERS[solver.sampling](
-            n_blocks, random_state, arrange=space.arrange if in_sets else None
-        )
+        arranged = in_sets and solver.sampling == "permutation"
+        options = {"arrange": space.arrange} if arranged else {}
+        self.sampler = SAMPLERS[solver.sampling](n_blocks, random_state, **options)
         # where a step needs much to be fetched first, blocks with the least gaps do without
         self.least_share = LEAST_PROMISE if in_sets else 0.0
         # where many steps cost less than one after the other; an average follows every step

@@ -8,8 +8,8 @@ from sskit.solvers.block_coordinate.runs import BlockCoordinateRun, make_pass
 from sskit.solvers.common.solution import Proof
 from sskit.solvers.distributed.part_run import Report
 
-# In a pass, parts that stay in memory take so many turns: blocks of a part that are all visited
-# before those of the next would pull the weights back and forth.
+# In a pass, parts that are visited together take so many turns: blocks of a part that are all
+# visited before those of the next would pull the weights back and forth.
 TURNS = 64
 # Of parts that pass through memory so many are visited together, while as many are loaded: visits
 # to one alone fit the weights to what it has in it.

@@ -2,6 +2,13 @@
 
 import numpy as np
 
+from cpython.buffer cimport (
+    PyBUF_ANY_CONTIGUOUS,
+    PyBUF_FORMAT,
+    PyBuffer_Release,
+    PyObject_GetBuffer,
+)
+from libc.math cimport fabs
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
 
 ctypedef fused index_t:
@@ -12,8 +19,9 @@ ctypedef fused float_t:
     double
     float
 
-FLOATS = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.float16))
+FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 INDICES = (np.dtype(np.int32), np.dtype(np.int64))
+cdef type NDARRAY = np.ndarray
 cdef double LARGEST = np.finfo(np.float64).max
 
 
@@ -32,16 +40,21 @@ def all_within(array, double limit=LARGEST):
     within : bool
         False for NaN, and for other dtypes and arrays that are not contiguous, too.
     """
-    cdef const double[::1] numbers
-    cdef Py_ssize_t j
+    cdef Py_buffer floats
+    cdef const double* values
+    cdef Py_ssize_t j, n
     cdef bint within = True
-    if not is_whole(array) or array.dtype != FLOATS[0]:
+    if not take(array, &floats):
         return False
-    numbers = array.ravel("K")
-    if limit >= LARGEST:
-        return are_finite(numbers)
-    for j in range(numbers.shape[0]):
-        within &= -limit <= numbers[j] <= limit
+    values, n = <const double*>floats.buf, floats.len // <Py_ssize_t>sizeof(double)
+    if floats.itemsize != sizeof(double):
+        within = False
+    elif limit >= LARGEST:
+        within = are_finite(values, n)
+    else:
+        for j in range(n):
+            within &= fabs(values[j]) <= limit
+    PyBuffer_Release(&floats)
     return within
 
 
@@ -52,12 +65,19 @@ cdef bint is_matrix(array, width):
     return array.size > 0 and array.flags.c_contiguous and all_within(array)
 
 
-cdef bint is_whole(array):
-    """Return whether an object is an ndarray of floats one behind the other, in any order."""
-    if type(array) is not np.ndarray or array.dtype not in FLOATS:
+cdef bint take(array, Py_buffer* floats) except -1:
+    """Return whether an object is an ndarray of floats one behind the other, in any order; if so,
+    its memory is taken and to be released."""
+    if type(array) is not NDARRAY:
         return False
-    flags = array.flags
-    return flags.c_contiguous or flags.f_contiguous
+    try:
+        PyObject_GetBuffer(array, floats, PyBUF_ANY_CONTIGUOUS | PyBUF_FORMAT)
+    except ValueError:  # it has holes, or numbers that no other language knows
+        return False
+    if floats.format[0] in b"dfe" and floats.format[1] == 0:
+        return True
+    PyBuffer_Release(floats)
+    return False
 
 
 def all_finite(array):
@@ -74,19 +94,25 @@ def all_finite(array):
         False for what is no ndarray of float64, float32 or float16, or not contiguous, too.
         Nothing is copied.
     """
-    if not is_whole(array):
+    cdef Py_buffer floats
+    cdef Py_ssize_t n
+    cdef bint finite
+    if not take(array, &floats):
         return False
-    numbers = array.ravel("K")
-    if numbers.itemsize == sizeof(double):
-        return are_finite[double](numbers)
-    if numbers.itemsize == sizeof(float):
-        return are_finite[float](numbers)
-    return are_finite_halves(numbers.view(np.uint16))
+    n = floats.len // floats.itemsize
+    if floats.itemsize == sizeof(double):
+        finite = are_finite(<const double*>floats.buf, n)
+    elif floats.itemsize == sizeof(float):
+        finite = are_finite(<const float*>floats.buf, n)
+    else:
+        finite = are_finite_halves(<const uint16_t*>floats.buf, n)
+    PyBuffer_Release(&floats)
+    return finite
 
 
-cdef bint are_finite_halves(const uint16_t[::1] values) noexcept nogil:
+cdef bint are_finite_halves(const uint16_t* values, Py_ssize_t n) noexcept nogil:
     """Return whether no exponent of float16 is the one of infinities and NaN."""
-    cdef Py_ssize_t j, stop, first = 0, n = values.shape[0]
+    cdef Py_ssize_t j, stop, first = 0
     cdef uint16_t wrong = 0
     for first in range(0, n, 4096):
         stop = min(first + 4096, n)
@@ -97,11 +123,11 @@ cdef bint are_finite_halves(const uint16_t[::1] values) noexcept nogil:
     return True
 
 
-cdef bint are_finite(const float_t[::1] values) noexcept nogil:
+cdef bint are_finite(const float_t* values, Py_ssize_t n) noexcept nogil:
     """Return whether all numbers are finite: times zero they are zero, the others NaN."""
     cdef float_t sums[8]
     cdef float_t rest = 0.0
-    cdef Py_ssize_t j, k, n = values.shape[0]
+    cdef Py_ssize_t j, k
     for k in range(8):
         sums[k] = 0.0
     for j in range(0, n - 7, 8):
@@ -129,7 +155,7 @@ def is_canonical(X):
         pointers sound, and the columns of each row within the matrix and rising.
     """
     values, indices, indptr = X.data, X.indices, X.indptr
-    for array, dtypes in ((values, FLOATS[:2]), (indices, INDICES), (indptr, INDICES)):
+    for array, dtypes in ((values, FLOATS), (indices, INDICES), (indptr, INDICES)):
         if type(array) is not np.ndarray or array.dtype not in dtypes or array.ndim != 1:
             return False
         if not array.flags.c_contiguous:

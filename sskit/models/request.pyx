@@ -42,7 +42,7 @@ def gather(rows, coef, others):
     weights : ndarray of shape (n_weights + SPARE,), float64
         As a `Request` takes them.
     """
-    behind = np.concatenate([*[np.ravel(weights) for weights in others], NO_WEIGHTS])
+    behind = np.concatenate([*[weights.ravel() for weights in others], NO_WEIGHTS])
     out = take_weights(rows, coef, len(behind))
     out[len(out) - len(behind) :] = behind
     return out

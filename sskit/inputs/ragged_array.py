@@ -245,7 +245,7 @@ def object_array(items):
 def make_offsets(lengths):
     """Return where pieces of these lengths begin, int64 with the total at the end."""
     offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=offsets[1:])
+    np.add.accumulate(lengths, out=offsets[1:])
     return offsets
 
 

@@ -67,7 +67,10 @@ class Layout:
 
     def split_labels(self, flat):
         """Return labels (n_rows,) as users know them, -100 at padding."""
-        return self.split(np.where(flat < 0, IGNORED, flat))
+        labels = flat.copy()
+        if not self.full:
+            labels[labels < 0] = IGNORED
+        return self.split(labels)
 
 
 def is_ragged(values):
@@ -209,7 +212,8 @@ def pack_nodes(unary, mask, words, *, labels=None, n_states=None):
     else:
         length = np.full(n, width)
         labels = None if labels is None else as_array(labels, "labels")
-        if labels is not None and labels.shape == (n, width) and width:
+        ended = labels is not None and labels.shape == (n, width) and width
+        if ended and (labels[:, -1] == IGNORED).any():
             known = labels[:, ::-1] != IGNORED
             length = np.where(known.any(axis=1), width - known.argmax(axis=1), 0)
     return unary.reshape(-1, n_states), Layout(length.astype(np.int64), width, words)
@@ -301,7 +305,10 @@ def pack_labels(labels, layout, n_labels):
         Naming the first that is wrong.
     """
     flat = pack_values(labels, layout, "labels", as_labels)
-    known = layout.only_inside((flat >= 0) & (flat < n_labels))
+    known = (flat >= 0) & (flat < n_labels)
+    if layout.full and known.all():
+        return flat.astype(np.int32)
+    known = layout.only_inside(known)
     wrong = layout.only_inside(~known & (flat != IGNORED))
     if wrong.any():
         row = int(wrong.argmax())

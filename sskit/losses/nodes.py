@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sskit._ready import all_finite
 from sskit.inputs.ragged_array import make_offsets
 from sskit.losses.layout import pack_labels, pack_nodes
 from sskit.losses.pairs import chain_edges, pack_edges, pack_tables
@@ -80,7 +81,10 @@ class NodeProblem:
                 self.values = self.values / np.float64(temperature)
         self.rows = rows
         # most are right, and have no NaN in their padding either
-        if not (rows.max(initial=-np.inf) < np.inf and self.values.max(initial=-np.inf) < np.inf):
+        if not all(
+            all_finite(numbers) or numbers.max(initial=-np.inf) < np.inf
+            for numbers in (rows, self.values)
+        ):
             self._check_numbers()
 
     def _check_numbers(self):

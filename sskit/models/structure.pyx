@@ -15,6 +15,9 @@ from sskit.core.lanes cimport prefetch_memory
 from sskit.core.problem cimport goal_value
 
 
+cdef const double[:, ::1] NO_TABLE = np.zeros((0, 1))
+cdef const unsigned char[:, ::1] NO_MASK = np.zeros((0, 1), dtype=np.uint8)
+cdef const unsigned char[::1] NO_MARKS = np.zeros(0, dtype=np.uint8)
 # What tables of nodes are to users.
 MASKS = (
     "the right labels", "the labels allowed", "which nodes have a label in y",
@@ -51,9 +54,9 @@ cdef class NodeLoss:
             truth=truth, cost=cost, table=table, right=right, possible=possible, labelled=labelled
         )
         self.truth, self.cost, self.n_states, self.by_node = truth, cost, n_states, by_node
-        self.table = np.zeros((0, 1)) if table is None else table
-        self.right = self.possible = np.zeros((0, 1), dtype=np.uint8)
-        self.labelled = np.zeros(0, dtype=np.uint8)
+        self.table = NO_TABLE if table is None else table
+        self.right = self.possible = NO_MASK
+        self.labelled = NO_MARKS
         if right is not None:
             self.right = np.ascontiguousarray(right, dtype=bool).view(np.uint8)
         if possible is not None:

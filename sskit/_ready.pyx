@@ -163,7 +163,7 @@ def is_canonical(X):
     n_rows, n_columns = X.shape
     if indices.dtype != indptr.dtype:
         return False
-    if indices.dtype == np.int64:
+    if indices.itemsize == sizeof(int64_t):
         return rows_rise[int64_t](indices, indptr, n_rows, n_columns, len(values))
     return rows_rise[int32_t](indices, indptr, n_rows, n_columns, len(values))
 

@@ -696,7 +696,8 @@ def row_scores(X, coef, n_jobs=None):
     rows = FeatureRows(X)
     n, n_scores = rows.n_rows, len(coef)
     # rows go through the processor in groups
-    offsets = np.minimum(np.arange(0, n + GROUP, GROUP, dtype=np.int64), n)
+    offsets = np.arange(0, n + GROUP, GROUP, dtype=np.int64)
+    offsets[-1] = n
     n_jobs = n_jobs if rows.n_entries * n_scores >= LEAST_PRODUCTS else 1
     weights = take_weights((rows,), coef, SPARE)
     weights[len(weights) - SPARE :] = 0.0

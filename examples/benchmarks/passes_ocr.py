@@ -55,7 +55,7 @@ class Bench:
 
     def exact(self):
         """Make one exact gap pass."""
-        self.evaluator.hinges(self.regularizer.w, self.dual)
+        self.evaluator.hinges(self.regularizer.w)
 
     def decoder(self):
         """Return what makes one pass of pure scores and Viterbi."""

@@ -1,5 +1,7 @@
 """What the guide says of the package exists: files, scripts, papers."""
 
+import ast
+import importlib
 import re
 from pathlib import Path
 
@@ -56,6 +58,20 @@ def test_files_that_a_page_names_exist(page):
     scripts = re.findall(r"``(\w+\.py)\b[^`]*``", text)
     missing = [name for name in named if not (ROOT / name).is_file()]
     missing += [name for name in scripts if not (ROOT / "examples/benchmarks" / name).is_file()]
+    assert missing == []
+
+
+def test_benchmarks_import_what_there_is():
+    missing = []
+    for path in sorted((ROOT / "examples/benchmarks").glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.module.partition(".")[0] == "sskit":
+                module = importlib.import_module(node.module)
+                missing += [
+                    f"{path.name}: {node.module}.{alias.name}"
+                    for alias in node.names
+                    if not hasattr(module, alias.name)
+                ]
     assert missing == []
 
 

@@ -11,10 +11,11 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import sys
 import time
+from functools import partial
 
 import numpy as np
 
-from sskit.models.features import FeatureRows, RowScores
+from sskit.models.request import row_scores
 
 N_FEATURES, N_STATES, LENGTH = 768, 17, 25
 
@@ -51,8 +52,7 @@ def main(size):
     report(f"BLAS, {LENGTH} rows at a time", lambda: [x @ weights for x in pieces], double.nbytes)
     for dtype in (np.float64, np.float32, np.float16):
         rows = X.astype(dtype)
-        scores = RowScores(FeatureRows(rows, sparsify=False), coef)
-        report(f"sskit, {rows.dtype}", scores.table, rows.nbytes)
+        report(f"sskit, {rows.dtype}", partial(row_scores, rows, coef, 1), rows.nbytes)
 
 
 if __name__ == "__main__":

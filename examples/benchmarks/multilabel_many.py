@@ -11,8 +11,8 @@ Each solver has as many seconds of the processor, so that other programs matter 
 `MANY` labels the relaxation takes seconds a row: there sets of test rows are found by adding or
 leaving out single labels, and BCFW, which asks the relaxation, is left out.
 
-Of memory there are the peak of the whole process, which loading the data may have set, what it
-holds before and after each pass, and what the dual variables take for a row (GDMM).
+Of memory there are the peak of the whole process, which loading the data may have set, and what it
+holds before and after each pass.
 """
 
 import resource
@@ -87,8 +87,6 @@ def curve(name, solver, data, test, edges, seconds):
         rows.append((len(rows) + 1, spent, f1, float(np.mean(sets == test[1]))))
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
         size = f"{resident():.0f} MB, peak {peak:.0f} MB"
-        if isinstance(solver, GDMM):
-            size += f", {run.sweep.n_bytes / len(Y) / 1e3:.1f} kB a row"
         print(f"{name:12s} %4d %9.2f s  F1 %.4f  accuracy %.4f  {size}" % rows[-1], flush=True)
     if Y.shape[1] <= MANY:
         known = run.certify(make_pool(problem, 1))

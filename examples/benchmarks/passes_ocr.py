@@ -51,7 +51,7 @@ class Bench:
     def steps(self):
         """Take one BCFW pass."""
         self.sampler.begin_pass(self.n)
-        run_pass(self.visitor, self.sampler, self.n)
+        run_pass([self.visitor], [self.sampler], [self.n])
 
     def exact(self):
         """Make one exact gap pass."""

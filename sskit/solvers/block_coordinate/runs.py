@@ -48,26 +48,30 @@ def make_pass(runs, n_slices=1):
     schedule.begin(sum(run.increase for run in runs))
     visits = [run.begin_pass() for run in runs]
     n_blocks = sum(visits)
-    take_turns([run.visit for run in runs], visits, n_slices)
+    take_turns(runs, visits, n_slices)
     # what the cache answered was no work for the oracle
     n_visits = sum(run.n_oracle_calls for run in runs) - n_calls
     while not stop.ends and schedule.another(
         sum(run.increase for run in runs), n_visits / n_blocks
     ):
         visits = [run.begin_pass(stored=True) for run in runs]
-        take_turns([run.visit for run in runs], visits, n_slices)
+        take_turns(runs, visits, n_slices)
         n_visits = sum(visits)
     for run in runs:
         run.end_pass()
 
 
-def take_turns(visit, n_visits, n_slices):
-    """Let several make so many visits each, in turns."""
+def take_turns(runs, n_visits, n_slices):
+    """Let runs make so many visits each, in turns."""
+    if all(run.goes_alone for run in runs):
+        visitors = [run.visitors[0] for run in runs]
+        run_pass(visitors, [run.order for run in runs], n_visits, n_slices, runs[0].stop)
+        return
     for k in range(n_slices):
-        for visit_some, n in zip(visit, n_visits, strict=True):
+        for run, n in zip(runs, n_visits, strict=True):
             n_now = n * (k + 1) // n_slices - n * k // n_slices
             if n_now:
-                visit_some(n_now)
+                run.visit(n_now)
 
 
 class BlockCoordinateRun(DualRun):
@@ -197,14 +201,22 @@ class BlockCoordinateRun(DualRun):
         self.averager.attend(int(stored))
         return (self.promising if stored else self.sampler).begin_pass(self.problem.n_blocks)
 
+    @property
+    def order(self):
+        """Who says which blocks the pass that has begun visits."""
+        return self.promising if self.stored else self.sampler
+
+    @property
+    def goes_alone(self):
+        """Whether the pass that has begun visits one block after the other."""
+        together = self.batches is not None and (self.batches.together or not self.stored)
+        return self.rounds is None and not together
+
     def visit(self, n_steps):
-        """Make some of the visits of the pass that has begun, in batches or in rounds if asked."""
-        sampler = self.promising if self.stored else self.sampler
-        visitor = self.visitors[0]
+        """Make some of the visits of the pass that has begun, in batches or in rounds."""
+        sampler, visitor = self.order, self.visitors[0]
         if self.rounds is not None:
             self.rounds.run_pass(self.visitors, sampler, n_steps, int(self.stored))
-        elif self.batches is None or (self.stored and not self.batches.together):
-            run_pass(visitor, sampler, n_steps, self.stop)
         elif self.stored:
             self.batches.run_stored(visitor, sampler, n_steps)
         else:

@@ -3,6 +3,8 @@
 import numpy as np
 
 from libc.math cimport INFINITY
+from libc.stdint cimport int64_t
+from libcpp.vector cimport vector
 
 from sskit.core.dual cimport DualState
 from sskit.core.regularizer cimport Regularizer
@@ -39,17 +41,19 @@ cdef class Visitor:
         return 0
 
 
-def run_pass(Visitor visitor, Sampler sampler, Py_ssize_t n_steps, Stop stop=None):
+def run_pass(visitors, samplers, n_visits, Py_ssize_t n_slices=1, Stop stop=None):
     """Visit blocks one after the other, without the GIL.
 
     Parameters
     ----------
-    visitor : Visitor
-        What to do at a block.
-    sampler : Sampler
-        Says which blocks; its begin_pass(n_steps) has been called.
-    n_steps : int
+    visitors : list of Visitor
+        What to do at a block; the problem of each is its own.
+    samplers : list of Sampler
+        Says which blocks; its begin_pass has been called.
+    n_visits : list of int
         Number of visits.
+    n_slices : int, default=1
+        In how many turns they make them.
     stop : Stop, default=None
         Says after which visit to end already; None never does.
 
@@ -58,20 +62,38 @@ def run_pass(Visitor visitor, Sampler sampler, Py_ssize_t n_steps, Stop stop=Non
     n_done : int
         Number of visits made.
     """
-    cdef Problem problem = visitor.problem
-    cdef DualState dual = visitor.dual
-    cdef Py_ssize_t i, n_done = 0
+    cdef vector[void*] visitor_of, sampler_of  # which the lists keep
+    cdef Visitor visitor
+    cdef Sampler sampler
+    cdef const int64_t[::1] counts = np.asarray(n_visits, dtype=np.int64)
+    cdef Py_ssize_t t, j, k, n, m = counts.shape[0], n_done = 0
+    for visitor, sampler in zip(visitors, samplers, strict=True):
+        visitor_of.push_back(<void*>visitor)
+        sampler_of.push_back(<void*>sampler)
     if stop is None:
         stop = Stop()
     with nogil:
-        while n_done < n_steps:
-            i = sampler.next()
-            prefetch_next(problem, dual, sampler)
-            visitor.visit(i, sampler)
-            n_done += 1
-            if stop.due():
+        for t in range(n_slices * m):
+            k, j = t // m, t % m
+            n = counts[j] * (k + 1) // n_slices - counts[j] * k // n_slices
+            n_done += visit_some(<Visitor>visitor_of[j], <Sampler>sampler_of[j], n, stop)
+            if stop.over():
                 break
     return n_done
+
+
+cdef Py_ssize_t visit_some(
+    Visitor visitor, Sampler sampler, Py_ssize_t n, Stop stop
+) except -1 nogil:
+    """Visit so many blocks, fewer if a stop is due; return how many."""
+    cdef Py_ssize_t i, k
+    for k in range(n):
+        i = sampler.next()
+        prefetch_next(visitor.problem, visitor.dual, sampler)
+        visitor.visit(i, sampler)
+        if stop.due():
+            return k + 1
+    return n
 
 
 cdef class Batches:

@@ -283,10 +283,6 @@ class Distributed(DelegatingEstimator):
                 "of all labels, and parts have only some; give a dict"
             )
 
-    def to_local(self):
-        """Return the fitted estimator, `estimator_`."""
-        return self._fitted_estimator()
-
     def _answer(self, name, X, *given, **options):
         """Return what a method of the fitted estimator does, lazily for collections."""
         options = {name: value for name, value in options.items() if value is not None}

@@ -109,7 +109,8 @@ def load_conll(
         _check_separator(separator)
     file, lines = _read_lines(path, encoding)
     names = _columns_in_file(file, lines) if columns is None else _check_columns(columns)
-    known = (line for line in lines if _is_token(line, comments))
+    form = LineForm(" ", [], comments)  # to which all are comments that may be
+    known = (line for line in lines if form.read(line, True))
     first = next(known, None) or next((line for line in lines if "\t" in line), "")
     if separator is None:
         separator = "\t" if "\t" in first else " "
@@ -295,13 +296,6 @@ def _split(line, separator):
         return line.rstrip(" ").split(separator)
     values = line.replace("\t", " ").split(" ")
     return [*filter(None, values)] if "" in values else values
-
-
-def _is_token(line, comments):
-    """Return whether a line is that of a token for sure."""
-    if not line.strip(" \t") or line.startswith(_DOCUMENT):
-        return False
-    return line[0] != "#" or (comments is False and not _HEADER.fullmatch(line))
 
 
 def _check_tags(y, scheme, label):

@@ -109,40 +109,36 @@ def make_score_maps(
             raise ValueError(f"{name} must be a probability, got {value!r}")
     positions = [array(pose, f"y[{i}]", ("n_parts", 2)) for i, pose in enumerate(y)]
     rng = check_random_state(random_state)
-    return [
-        _score_maps(pose, height, width, mirrors, blur, jitter, misses, confusion, clutter, rng)
-        + (noise * rng.normal(size=(len(pose), height, width))).astype(np.float32)
-        for pose in positions
-    ]
-
-
-def _score_maps(pose, height, width, mirrors, blur, jitter, misses, confusion, clutter, rng):
-    """Return the maps of one pose without their noise."""
-    n_parts = len(pose)
-    own = np.where(
-        rng.uniform(size=n_parts) < misses,
-        rng.uniform(0, 0.3, size=n_parts),
-        rng.uniform(0.5, 1, size=n_parts),
-    )
-    mirrors = np.arange(n_parts) if mirrors is None else np.asarray(mirrors)
-    other = rng.uniform(size=n_parts) * (rng.uniform(size=n_parts) < confusion)
-    n_bumps = rng.poisson(clutter, size=n_parts)
-    anywhere = rng.uniform(size=(n_parts, n_bumps.max(initial=0)))
-    anywhere[np.arange(anywhere.shape[1]) >= n_bumps[:, None]] = 0
-    heights = np.column_stack([own, other * (mirrors != np.arange(n_parts)), anywhere])
-    places = np.concatenate(
-        [
-            (pose + jitter * rng.normal(size=pose.shape))[:, None],
-            (pose + jitter * rng.normal(size=pose.shape))[mirrors][:, None],
-            rng.uniform(size=(*anywhere.shape, 2)) * (width - 1, height - 1),
-        ],
-        axis=1,
-    )
-    x, y = (
-        np.exp(-0.5 * ((np.arange(n) - places[..., axis, None]) / blur) ** 2)
-        for axis, n in enumerate((width, height))
-    )
-    return np.einsum("kb,kbh,kbw->khw", heights, y, x, optimize=True).astype(np.float32)
+    X = []
+    for pose in positions:
+        n_parts = len(pose)
+        own = np.where(
+            rng.uniform(size=n_parts) < misses,
+            rng.uniform(0, 0.3, size=n_parts),
+            rng.uniform(0.5, 1, size=n_parts),
+        )
+        sides = np.arange(n_parts) if mirrors is None else np.asarray(mirrors)
+        other = rng.uniform(size=n_parts) * (rng.uniform(size=n_parts) < confusion)
+        n_bumps = rng.poisson(clutter, size=n_parts)
+        anywhere = rng.uniform(size=(n_parts, n_bumps.max(initial=0)))
+        anywhere[np.arange(anywhere.shape[1]) >= n_bumps[:, None]] = 0
+        heights = np.column_stack([own, other * (sides != np.arange(n_parts)), anywhere])
+        places = np.concatenate(
+            [
+                (pose + jitter * rng.normal(size=pose.shape))[:, None],
+                (pose + jitter * rng.normal(size=pose.shape))[sides][:, None],
+                rng.uniform(size=(*anywhere.shape, 2)) * (width - 1, height - 1),
+            ],
+            axis=1,
+        )
+        across, down = (
+            np.exp(-0.5 * ((np.arange(n) - places[..., axis, None]) / blur) ** 2)
+            for axis, n in enumerate((width, height))
+        )
+        maps = np.einsum("kb,kbh,kbw->khw", heights, down, across, optimize=True)
+        grain = noise * rng.normal(size=(n_parts, height, width))
+        X.append(maps.astype(np.float32) + grain.astype(np.float32))
+    return X
 
 
 def make_poses(n_samples=100, shape=(36, 36), *, random_state=None, **score_options):

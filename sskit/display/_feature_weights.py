@@ -76,7 +76,10 @@ class FeatureWeightsDisplay:
         """
         frame = weights_frame(estimator, top, feature_names=feature_names)
         frame = frame[frame["kind"] == "node"]
-        found = frame["label"].unique().tolist()
+        found = {
+            label: rows.set_index("feature")["weight"]
+            for label, rows in frame.groupby("label", sort=False)
+        }
         shown = found if labels is None else list(labels)
         for wanted in shown:
             if wanted not in found:
@@ -85,11 +88,7 @@ class FeatureWeightsDisplay:
                 )
         if not shown:
             raise ValueError("there is no label with weights of features to draw")
-        panels = {
-            str(wanted): frame[[label == wanted for label in frame["label"]]] for wanted in shown
-        }
-        panels = {label: rows.set_index("feature")["weight"] for label, rows in panels.items()}
-        return cls(panels=panels).plot(ax=ax)
+        return cls(panels={str(wanted): found[wanted] for wanted in shown}).plot(ax=ax)
 
     def plot(self, *, ax=None):
         """Draw the bars.

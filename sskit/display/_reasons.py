@@ -1,5 +1,7 @@
 """Weights by name and explanations, of pipelines too."""
 
+from contextlib import suppress
+
 import numpy as np
 
 from sskit._inside import unwrap
@@ -58,11 +60,7 @@ def weights_frame(estimator, top=20, *, feature_names=None, edge_feature_names=N
     model, _ = fitted_with(
         estimator, "weights_frame", "weights of features by label, and no weights_frame"
     )
-    return model.weights_frame(
-        top,
-        _names(estimator, model, feature_names),
-        _names(estimator, model, edge_feature_names, edges=True),
-    )
+    return model.weights_frame(top, **_names(estimator, model, feature_names, edge_feature_names))
 
 
 def explain(estimator, X, i, t, *, feature_names=None, edge_feature_names=None, **options):
@@ -112,23 +110,22 @@ def explain(estimator, X, i, t, *, feature_names=None, edge_feature_names=None, 
     ('NOUN', ['features', 'bias', 'before'])
     """
     model, X = fitted_with(estimator, "explain", "max-marginals, and no explain", X)
-    names = {
-        "feature_names": _names(estimator, model, feature_names),
-        "edge_feature_names": _names(estimator, model, edge_feature_names, edges=True),
-    }
+    names = _names(estimator, model, feature_names, edge_feature_names)
     return model.explain(X, i, t, **names, **options)
 
 
-def _names(estimator, model, given, edges=False):
-    """Return names of features: those given, else those of the steps of a pipeline, or None."""
-    if given is not None:
-        return given
+def _names(estimator, model, *given):
+    """Return names of features and those of edges: given, else of a pipeline's steps, or None."""
     found = [inner for inner, _ in unwrap(estimator) if hasattr(inner, "named_steps")]
-    try:
-        steps = [pipeline[:-1] for pipeline in found if len(pipeline) > 1][-1]
-        names = steps[-1].get_edge_feature_names_out() if edges else steps.get_feature_names_out()
-    except (AttributeError, IndexError, ValueError):  # no steps, or without names, as a hasher
-        return None
-    # names of what later steps no longer show
-    n_features = getattr(model, "n_edge_features_in_" if edges else "n_features_in_", None)
-    return np.asarray(names, dtype=object) if len(names) == n_features else None
+    steps = next((pipeline[:-1] for pipeline in found[::-1] if len(pipeline) > 1), [None])
+    names = {}
+    for kind, own, owner in zip(("", "edge_"), given, (steps, steps[-1]), strict=True):
+        if own is None:
+            # none where there are no steps, or without names, as a hasher
+            with suppress(AttributeError, ValueError):
+                told = getattr(owner, f"get_{kind}feature_names_out")()
+                # later steps may no longer show what these are names of
+                if len(told) == getattr(model, f"n_{kind}features_in_", None):
+                    own = np.asarray(told, dtype=object)
+        names[f"{kind}feature_names"] = own
+    return names

@@ -174,7 +174,7 @@ def majority_labels(segments, mask, n_nodes, ignore_label=None):
     Parameters
     ----------
     segments : ndarray of int of shape (H, W)
-        The superpixel of every pixel, 0 to ``n_nodes - 1``.
+        The superpixel of every pixel, 0 to ``n_nodes - 1``, from `check_segments`.
     mask : ndarray of shape (H, W)
         The label of every pixel, of any type that can be sorted.
     n_nodes : int
@@ -187,17 +187,9 @@ def majority_labels(segments, mask, n_nodes, ignore_label=None):
     labels : ndarray of shape (V,)
         Of the dtype of the mask, which `check_mask` has returned. Of equally frequent labels, the
         smallest.
-
-    Raises
-    ------
-    ValueError
-        If a superpixel holds no pixel at all.
     """
     flat, nodes = mask.ravel(), segments.ravel().astype(np.int64)
     known = ~is_ignored(flat, ignore_label)
-    empty = np.flatnonzero(np.bincount(nodes, minlength=n_nodes)[:n_nodes] == 0)
-    if empty.size:
-        raise ValueError(f"superpixel {empty[0]} holds no pixel")
     if not known.any():
         return np.full(n_nodes, ignore_label, dtype=mask.dtype)
     classes, codes = np.unique(flat[known], return_inverse=True)

@@ -35,20 +35,22 @@ def check_parents(parents, name, n_nodes=None, noun="node"):
     parents = array(parents, name, shape, "integers", low=-1, high=high).astype(np.int32)
     if not len(parents):
         raise ValueError(f"{name} must have the parent of one {noun} or more, -1 for roots")
-    above = ancestors(parents)
-    wrong = np.flatnonzero(above >= 0)
+    above, _ = climb(parents)
+    wrong = above[above >= 0]
     if wrong.size:
-        raise ValueError(f"{name} has a cycle: {noun} {above[wrong].min()} is its own ancestor")
+        raise ValueError(f"{name} has a cycle: {noun} {wrong.min()} is its own ancestor")
     return parents
 
 
-def ancestors(parents):
-    """Return the ancestor of each node 2^k levels up, 2^k >= n_nodes: -1 unless in a cycle."""
-    above, steps = parents, 1
-    while steps < len(parents) + 1:
+def climb(parents):
+    """Return an ancestor of each node above the roots, -1 unless it is in a cycle, and its depth."""
+    # depths by doubling: how far up `above` is, until it is above the root
+    above, depth, steps = parents, (parents >= 0).astype(np.int32), 1
+    while steps <= len(parents) and (above >= 0).any():
+        depth = depth + np.where(above >= 0, depth[above], 0)
         above = np.where(above >= 0, above[above], -1)
         steps *= 2
-    return above
+    return above, depth
 
 
 def parents_first(parents):
@@ -64,9 +66,4 @@ def parents_first(parents):
     order : ndarray of shape (n_nodes,), int32
         The nodes by their depth.
     """
-    # depths by doubling: how far up `above` is, until it is above the root
-    above, depth = parents, (parents >= 0).astype(np.int32)
-    while (above >= 0).any():
-        depth = depth + np.where(above >= 0, depth[above], 0)
-        above = np.where(above >= 0, above[above], -1)
-    return np.argsort(depth, kind="stable").astype(np.int32)
+    return np.argsort(climb(parents)[1], kind="stable").astype(np.int32)

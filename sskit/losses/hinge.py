@@ -161,6 +161,8 @@ default=None
         ValueError
             Naming the sample and the node, label or edge that is wrong, and what was expected.
         """
+        if labels is None:
+            raise ValueError("labels must hold the true labels, got None")
         problem = self._pack(unary, pairwise, labels, edges, mask)
         weight = pack_weights(token_weight, problem.layout)
         table = cost_table(self.loss, np.arange(problem.n_states))
@@ -258,8 +260,8 @@ default=None
         temperature = as_floats(temperature, "temperature")
         if temperature.shape != () or not 0 < temperature < np.inf:
             raise ValueError(f"temperature must be a positive number, got {temperature}")
-        divisor = float(temperature)
-        problem = self._pack(unary, pairwise, None, edges, mask, divisor, method="marginals")
+        given = unary, pairwise, None, edges, mask
+        problem = self._pack(*given, method="marginals", temperature=float(temperature))
         log_sums, out, *_ = Decoder(problem.request(), self.n_jobs).marginals()
         if log_sums.min(initial=0.0) == -np.inf:
             problem.refuse(int(log_sums.argmin()))
@@ -283,24 +285,12 @@ default=None
             raise ValueError("pairwise_form='potts' is for trees and graphs")
         self._sound = given
 
-    def _pack(
-        self, unary, pairwise, labels, edges, mask, temperature=1.0, decoding=False, method=None
-    ):
+    def _pack(self, *given, method=None, **options):
         """Return potentials and labels, checked, for a method if it has no oracle of all graphs."""
         self._check()
         if method is not None and self.structure == "graph":
             raise ValueError(f"{method} is for chains and trees, not for structure='graph'")
-        return NodeProblem(
-            self.structure,
-            self.pairwise_form == "potts",
-            unary,
-            pairwise,
-            labels,
-            edges,
-            mask,
-            temperature=temperature,
-            decoding=decoding or method is not None,
-        )
+        return NodeProblem(self.structure, self.pairwise_form == "potts", *given, **options)
 
     def _find(self, problem, table=None, cost=None, levels=None, unit=None):
         """Return what is found for all samples.

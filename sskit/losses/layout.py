@@ -115,11 +115,16 @@ def as_labels(values, name):
     return array
 
 
-def read_items(values, name, layout, read=as_potentials):
-    """Return the arrays of a list that has one for each sample of a layout."""
+def read_items(values, name, layout, shapes, read=as_potentials):
+    """Return the arrays of a list that has one of a known shape for each sample of a layout."""
+    item = layout.words[0]
     if len(values) != layout.n:
-        raise ValueError(f"{name} has {len(values)} {layout.words[0]}s, but unary {layout.n}")
-    return [read(item, f"{name}[{i}]") for i, item in enumerate(values)]
+        raise ValueError(f"{name} has {len(values)} {item}s, but unary {layout.n}")
+    arrays = [read(each, f"{name}[{i}]") for i, each in enumerate(values)]
+    for i, (array, shape) in enumerate(zip(arrays, shapes, strict=True)):
+        if array.shape != shape:
+            raise ValueError(f"{item} {i}: {name} must have shape {shape}, got {array.shape}")
+    return arrays
 
 
 def joined(items, shape=(0,)):
@@ -190,13 +195,10 @@ def pack_nodes(unary, mask, words, *, labels=None, n_states=None):
             )
         items = [as_potentials(x, f"unary[{i}]") for i, x in enumerate(unary)]
         for i, x in enumerate(items):
-            if x.ndim != 2 or x.shape[1] == 0:
+            if x.ndim != 2 or x.shape[1] == 0 or x.shape[1] != items[0].shape[1]:
                 raise ValueError(
-                    f"unary[{i}] must have shape (n_{node}s, n_{state}s), got {x.shape}"
-                )
-            if x.shape[1] != items[0].shape[1]:
-                raise ValueError(
-                    f"unary[{i}] has {x.shape[1]} columns, but unary[0] {items[0].shape[1]}"
+                    f"unary[{i}] must have shape (n_{node}s, n_{state}s), with as many columns as "
+                    f"unary[0], got {x.shape}"
                 )
         rows = joined(items, (0, n_states or 1))
         return rows, Layout(np.array([len(x) for x in items], dtype=np.int64), None, words)
@@ -225,11 +227,9 @@ def check_mask(mask, shape, words):
     mask = as_array(mask, "mask")
     if mask.shape != shape:
         raise ValueError(f"mask must have shape {shape} to go with unary, got {mask.shape}")
-    if mask.dtype != bool:
-        if mask.dtype.kind not in "iu" or ((mask != 0) & (mask != 1)).any():
-            raise ValueError(f"mask must hold booleans, got dtype {mask.dtype}")
-        mask = mask.astype(bool)
-    length, hole = find_lengths(mask)
+    if mask.dtype.kind not in "biu" or ((mask != 0) & (mask != 1)).any():
+        raise ValueError(f"mask must hold booleans, got dtype {mask.dtype}")
+    length, hole = find_lengths(mask != 0)
     if hole is not None:
         raise ValueError(
             f"{item} {hole[0]}: the mask leaves out {node} {hole[1]}, but not all that follow; "
@@ -263,7 +263,6 @@ def pack_values(values, layout, name, read):
     ValueError
         If their number is not that of the nodes.
     """
-    item, node, _ = layout.words
     if layout.width is not None:
         values = read(values, name)
         if values.shape != (layout.n, layout.width):
@@ -272,13 +271,7 @@ def pack_values(values, layout, name, read):
                 f"{values.shape}"
             )
         return values.reshape(-1)
-    values = read_items(values, name, layout, read)
-    for i, (y, n) in enumerate(zip(values, layout.length, strict=True)):
-        if y.shape != (n,):
-            raise ValueError(
-                f"{item} {i}: {name} must have one number for each of the {n} {node}s, got shape "
-                f"{y.shape}"
-            )
+    values = read_items(values, name, layout, [(n,) for n in layout.length.tolist()], read)
     return np.concatenate(values) if layout.n else np.zeros(0, dtype=np.int64)
 
 

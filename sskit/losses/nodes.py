@@ -35,21 +35,28 @@ class NodeProblem:
         Whether a number stands for a table.
     unary, pairwise, labels, edges, mask : object
         As for `StructuredHinge.evaluate`; `labels` may be None.
-    temperature : float
-        What potentials are divided by.
-    decoding : bool
+    decoding : bool, default=False
         Whether labels at the end that are not known are no padding.
+    temperature : float, default=1.0
+        What potentials are divided by.
     """
 
     def __init__(
-        self, structure, potts, unary, pairwise, labels, edges, mask, *, temperature, decoding
+        self,
+        structure,
+        potts,
+        unary,
+        pairwise,
+        labels,
+        edges,
+        mask,
+        decoding=False,
+        temperature=1.0,
     ):
         self.words = words = WORDS[structure]
         self.structure, self.potts = structure, potts
         if structure == "chain" and edges is not None:
             raise ValueError("edges are for trees and graphs, not for chains")
-        if labels is None and not decoding:
-            raise ValueError("labels must hold the true labels, got None")
         trailing = labels if structure == "chain" and not decoding else None
         n_states = None
         if isinstance(pairwise, np.ndarray) and pairwise.ndim >= 2:

@@ -45,20 +45,13 @@ class Edges:
         usual = self.ends.min(initial=0) >= 0 and self.ends.max(initial=-1) < least
         if usual and not (first == second).any():
             return
-        (item, node, _), (sample, number) = layout.words, self.places()
+        sample, number = self.places()
         ends = self.ends[self.first[sample] + number]
         beyond = (ends < 0) | (ends >= layout.length[sample, np.newaxis])
         wrong = beyond.any(axis=1) | (ends[:, 0] == ends[:, 1])
-        if not wrong.any():
-            return
-        e = int(wrong.argmax())
-        where = f"{item} {sample[e]}: edges[{number[e]}]"
-        if beyond[e].any():
-            raise ValueError(
-                f"{where} has the {node} {ends[e][beyond[e]][0]}, expected 0 to "
-                f"{layout.length[sample[e]] - 1}"
-            )
-        raise ValueError(f"{where} joins the {node} {ends[e, 0]} to itself")
+        for i in sample[wrong][:1]:
+            (item, node, _), own = layout.words, ends[sample == i]
+            check_edges(own, int(layout.length[i]), where=f" of {item} {i}", noun=node)
 
 
 @dataclass
@@ -226,18 +219,11 @@ def pack_tables(pairwise, layout, edges, n_states, *, potts=False, chains=False)
 
 def _pack_list(pairwise, layout, edges, table, size):
     """Return the tables of a list with an array for each sample."""
-    item, n = layout.words[0], layout.n
-    items = read_items(pairwise, "pairwise", layout)
-    one_each = bool(items) and bool(table) and all(x.shape == table for x in items)
-    for i, (x, m) in enumerate(zip(items, edges.count, strict=True)):
-        if not one_each and x.shape != (m, *table):
-            raise ValueError(
-                f"{item} {i}: pairwise must have shape {(int(m), *table)} to go with {m} edges, "
-                f"got {x.shape}"
-            )
-    flat = joined([x.reshape(-1) for x in items])
+    count, shapes = edges.count, [(m, *table) for m in edges.count.tolist()]
+    # all edges of a sample share a table
+    one_each = bool(table) and layout.n > 0 and as_potentials(pairwise[0], "pairwise[0]").ndim == 2
     if one_each:
-        samples = np.arange(n, dtype=np.int64)
-        return Tables(flat, size, samples, 0, False, None, np.ones(n, dtype=np.int64))
-    first = np.cumsum(edges.count) - edges.count
-    return Tables(flat, size, first, 1, True, None, edges.count)
+        count, shapes = np.ones_like(count), [table] * layout.n
+    items = read_items(pairwise, "pairwise", layout, shapes)
+    flat, first = joined([x.reshape(-1) for x in items]), np.cumsum(count) - count
+    return Tables(flat, size, first, int(not one_each), not one_each, None, count)

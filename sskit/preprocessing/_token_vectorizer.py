@@ -1,5 +1,6 @@
 """TokenVectorizer: dicts of attributes, as users of CRFsuite have them, to rows of features."""
 
+from contextlib import suppress
 from numbers import Integral
 
 import numpy as np
@@ -11,8 +12,6 @@ from sskit._public import PublicMixin
 from sskit.inputs.ragged_array import RaggedArray, make_offsets, one_sequence
 from sskit.inputs.tokens import as_sentences
 from sskit.preprocessing._token_rows import DEEPEST, TokenColumns, fit_rows, read_rows
-
-_DTYPES = {np.dtype(np.float64), np.dtype(np.float32)}
 
 
 # No set_output: a RaggedArray is not a data frame.
@@ -211,15 +210,11 @@ class TokenVectorizer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_ou
 
     def _dtype(self):
         """Return the dtype of the rows."""
-        if self.dtype is np.float64:
-            return np.float64
-        try:
-            dtype = np.dtype(self.dtype)
-        except TypeError:
-            dtype = None
-        if dtype not in _DTYPES:
-            raise ValueError(f"dtype must be float64 or float32, got {self.dtype!r:.80}")
-        return dtype.type
+        with suppress(TypeError):
+            dtype = np.dtype(self.dtype).type
+            if dtype in (np.float64, np.float32):
+                return dtype
+        raise ValueError(f"dtype must be float64 or float32, got {self.dtype!r:.80}")
 
 
 def _ragged(rows, sentences, kind=RaggedArray):

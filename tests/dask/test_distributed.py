@@ -164,7 +164,6 @@ def test_history():
         history["n_passes"][history["exact"]], fitted.history_["n_passes"]
     )
     assert model.n_features_in_ == 3 and model.classes_.tolist() == fitted.classes_.tolist()
-    assert model.to_local() is fitted
 
 
 def test_clones_pickles_and_tags():

@@ -4,7 +4,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from sskit.inputs.ragged import check_widths, stack_sequences
-from sskit.inputs.ragged_array import RaggedArray
 from sskit.inputs.stacking import is_ready
 
 EDGES = "the edge features of X"
@@ -53,16 +52,14 @@ def stack_pairs(X, *, n_edge_features=None, **options):
         return stacked, given[0]  # what is served most
     edges = stack_sequences(given, name=EDGES, allow_empty=True)
     check_edge_counts(lengths, edges.lengths)
-    if edges.values.shape[0]:
-        width = edges.values.shape[1]
-    else:
-        width = n_edge_features or max(map(width_of, given))
-        if not width:
-            raise ValueError("the edge features of X have no columns")
-        edges = RaggedArray(np.empty((0, width)), edges.offsets)
+    values = edges.values
+    if not values.shape[0]:
+        values = np.empty((0, n_edge_features or max(map(width_of, given))))
+    if not values.shape[1]:
+        raise ValueError("the edge features of X have no columns")
     name = options.get("estimator_name") or "the model"
-    check_widths([width], n_edge_features, name, what="edge features")
-    return stacked, edges.values
+    check_widths([values.shape[1]], n_edge_features, name, what="edge features")
+    return stacked, values
 
 
 def split_pairs(X):

@@ -118,32 +118,27 @@ def _read_segments(items, lengths, offsets, name):
     lengths = np.asarray(lengths)
     if len(items) != len(lengths):
         raise ValueError(f"X has {len(lengths)} sequences but {name} has {len(items)}")
-    starts, stops, labels, places = [], [], [], []
+    spans, labels, places = [], [], []
     for i, (item, size) in enumerate(zip(items, lengths.tolist(), strict=True)):
         if not _is_list(item):
             raise TypeError(
                 f"{name}[{i}] must be a list of tags or of segments (start, end, label), got "
                 f"{type(item).__name__}"
             )
-        spans = [_segment(each, size, f"{name}[{i}][{j}]") for j, each in enumerate(item)]
+        places += [(i, j) for j in range(len(item))]
+        own = [_segment(each, size, f"{name}[{i}][{j}]") for j, each in enumerate(item)]
+        spans.append(offsets[i] + np.array(own, dtype=np.int64).reshape(-1, 2))
         labels.append([label for _, _, label in item])
-        last = 0
-        for j in sorted(range(len(spans)), key=spans.__getitem__):
-            start, stop = spans[j]
-            if start < last:
-                raise ValueError(
-                    f"{name}[{i}][{j}] begins at token {start}, before another segment ends at "
-                    f"{last}"
-                )
-            last = stop
-            starts.append(offsets[i] + start)
-            stops.append(offsets[i] + stop)
-            places.append((i, j))
-    flat = stack_labels(labels, [len(item) for item in labels], name=name)
-    first = make_offsets([len(item) for item in labels])
-    order = [int(first[i]) + j for i, j in places]
-    integers = np.array(starts, dtype=np.int64), np.array(stops, dtype=np.int64)
-    return *integers, flat[order], places, "segments"
+    starts, stops = np.concatenate(spans).T
+    order = np.lexsort((stops, starts))
+    starts, stops, places = starts[order], stops[order], [places[k] for k in order]
+    for k in np.flatnonzero(starts[1:] < stops[:-1])[:1] + 1:
+        i, j = places[k]
+        raise ValueError(
+            f"{name}[{i}][{j}] begins at token {starts[k] - offsets[i]}, before another segment "
+            f"ends at {stops[k - 1] - offsets[i]}"
+        )
+    return starts, stops, stack_labels(labels, name=name)[order], places, "segments"
 
 
 def _segment(segment, size, label):
@@ -186,23 +181,16 @@ def _packed(starts, stops, labels, offsets, outside, form, name):
     np.add.at(inside, stops, -1)
     free = np.cumsum(inside[:-1]) == 0
     classes, numbers = np.unique(labels, return_inverse=True)
+    out = 0
     if free.any():
-        t = np.flatnonzero(free)[0]
-        old, classes = classes, _with_outside(classes, outside, locate(offsets, t), name)
-        place = {value: k for k, value in enumerate(classes.tolist())}
-        numbers = np.array([place[value] for value in old.tolist()], dtype=np.intp)[numbers]
-        out = place[outside]
-    codes = np.empty(n_tokens, dtype=np.int32)
+        i, t = locate(offsets, np.flatnonzero(free)[0])
+        names = [f"a label of {name}"] * len(classes)
+        names.append(f"outside, the label of token {t} of {name}[{i}],")
+        labels = label_array([*classes.tolist(), outside], names.__getitem__)
+        classes = np.unique(labels)
+        out = classes.tolist().index(outside)
+        numbers = numbers + (numbers >= out)
+    codes = np.full(n_tokens, 2 * out + 1, dtype=np.int32)
     codes[~free] = np.repeat(2 * numbers, stops - starts)
-    if free.any():
-        codes[free] = 2 * out + 1
     codes[starts] += 1
     return Segmentations(classes, codes, form)
-
-
-def _with_outside(classes, outside, place, name):
-    """Return sorted labels with that of tokens outside, or raise an error."""
-    labels = [*classes.tolist(), outside]
-    told = f"outside, the label of token {place[1]} of {name}[{place[0]}],"
-    names = [*[f"a label of {name}"] * len(classes), told]
-    return np.unique(label_array(labels, names.__getitem__))

@@ -6,7 +6,7 @@ import io
 import lzma
 import re
 from collections.abc import Mapping
-from itertools import chain, pairwise
+from itertools import chain
 from numbers import Integral
 from pathlib import Path
 
@@ -205,29 +205,28 @@ def save_conll(
     """
     _check_separator(separator)
     sentences = as_sentences(X)
-    offsets = make_offsets([*map(len, sentences)])
-    tokens = [*chain.from_iterable(sentences)]
     if y is not None:
-        stack_labels(y, np.diff(offsets))  # for its errors: NumPy drops a NUL at the end of strings
-    labels = None if y is None else [*chain.from_iterable(y)]
-    names, attributes, k = _columns_of(tokens[0], columns, tags, y is not None)
+        # for its errors: NumPy drops a NUL at the end of strings
+        stack_labels(y, [*map(len, sentences)])
+        labels = chain.from_iterable(y)
+    names, attributes, k = _columns_of(sentences[0][0], columns, tags, y is not None)
     # A file of one column has no separator that could be seen.
     form = LineForm(separator if len(names) > 1 else " ", names, None)
     lines = [f"# global.columns = {' '.join(names)}"] if header else []
     if header and lines[0].split()[3:] != names:
         raise ValueError(f"a header cannot name columns with blanks in their names: {names}")
-    for i, (a, b) in enumerate(pairwise(offsets.tolist())):
-        for t in range(a, b):
-            place = f"X[{i}][{t - a}]"
-            values = _values_of(tokens[t], attributes, columns is None, place)
-            if labels is not None:
-                values.insert(k, labels[t])
+    for i, sentence in enumerate(sentences):
+        for t, token in enumerate(sentence):
+            place = f"X[{i}][{t}]"
+            values = _values_of(token, attributes, columns is None, place)
+            if y is not None:
+                values.insert(k, next(labels))
             for name, value in zip(names, values, strict=True):
                 if not isinstance(value, str):
                     raise TypeError(f"{place}: {name!r} is {value!r:.100}, but files hold strings")
             line = separator.join(values)
             marked = line[:1] == _BYTE_ORDER or not {"\n", "\r"}.isdisjoint(line)
-            if marked or form.read(line, t == a) != values:
+            if marked or form.read(line, t == 0) != values:
                 raise ValueError(
                     f"{place} could not be read back: its line would be {line!r:.100}. Values must "
                     "be free of the separator and of line breaks, in one column of blanks too, and "

@@ -74,9 +74,7 @@ def make_chains(
     means = rng.normal(size=(n_states, n_features))
     # A small concentration makes few successors likely.
     transitions = rng.dirichlet(np.full(n_states, 0.3), size=n_states)
-    offsets = make_offsets(rng.randint(min_length, max_length + 1, size=n_samples))
-    states = _walk(transitions, n_samples, max_length, rng)
-    flat = _cut(states, offsets)
+    flat, offsets = _walks(transitions, n_samples, min_length, max_length, rng)
     values = means[flat] + noise * rng.normal(size=(flat.size, n_features))
     return _pieces(values, offsets), _pieces(flat, offsets)
 
@@ -144,33 +142,26 @@ def make_digit_strings(
     transitions = np.zeros((10, 10))
     for c, probability in zip(_SUCCESSORS, _SUCCESSOR_PROBABILITIES, strict=True):
         transitions[np.arange(10), (3 * np.arange(10) + c) % 10] = probability
-    offsets = make_offsets(rng.randint(min_length, max_length + 1, size=n_samples))
-    flat = _cut(_walk(transitions, n_samples, max_length, rng), offsets)
-    pixels, groups = _digit_images(subset)
-    sizes = np.array([len(group) for group in groups])
-    padded = np.zeros((10, sizes.max()), dtype=np.int64)
-    for digit, group in enumerate(groups):
-        padded[digit, : len(group)] = group
-    draws = (rng.uniform(size=flat.size) * sizes[flat]).astype(np.int64)
-    result = _pieces(pixels[padded[flat, draws]], offsets), _pieces(flat, offsets)
+    flat, offsets = _walks(transitions, n_samples, min_length, max_length, rng)
+    images, counts = _digit_images(subset)
+    draws = (rng.uniform(size=flat.size) * counts[flat]).astype(np.int64)
+    draws += make_offsets(counts)[flat]
+    result = _pieces(images[draws], offsets), _pieces(flat, offsets)
     return (*result, transitions) if return_transitions else result
 
 
-def _walk(transitions, n_samples, length, rng):
-    """Return Markov chains, one per row, whose first states are uniform."""
+def _walks(transitions, n_samples, min_length, max_length, rng):
+    """Return Markov chains whose first states are uniform, one after the other, and offsets."""
+    lengths = rng.randint(min_length, max_length + 1, size=n_samples)
     n_states = len(transitions)
     cumulative = transitions.cumsum(axis=1)
-    states = rng.randint(n_states, size=(n_samples, length))
-    for t in range(1, length):
+    states = rng.randint(n_states, size=(n_samples, max_length))
+    for t in range(1, max_length):
         below = cumulative[states[:, t - 1]] <= rng.uniform(size=(n_samples, 1))
         # Rounding may leave the last cumulative probability a little below 1.
         states[:, t] = np.minimum(below.sum(axis=1), n_states - 1)
-    return states.astype(np.int64, copy=False)
-
-
-def _cut(states, offsets):
-    """Return the beginnings of the rows, as long as the offsets say, one after the other."""
-    return states[np.arange(states.shape[1]) < np.diff(offsets)[:, None]]
+    states = states.astype(np.int64, copy=False)
+    return states[np.arange(max_length) < lengths[:, None]], make_offsets(lengths)
 
 
 def _pieces(values, offsets):
@@ -180,16 +171,15 @@ def _pieces(values, offsets):
 
 @lru_cache(maxsize=3)
 def _digit_images(subset):
-    """Return scaled pixels with a constant, and for every digit the rows of its images."""
+    """Return scaled pixels with a constant, sorted by digit, and how many images each has."""
     digits = load_digits()
     pixels = np.column_stack([digits.data / 16, np.ones(len(digits.data))])
-    rows = np.arange(len(pixels))
-    part = {
-        None: rows,
-        "train": rows[:_FIRST_TEST_IMAGE],
-        "test": rows[_FIRST_TEST_IMAGE:],
-    }[subset]
-    return pixels, [part[digits.target[part] == digit] for digit in range(10)]
+    part = slice(
+        _FIRST_TEST_IMAGE if subset == "test" else None,
+        _FIRST_TEST_IMAGE if subset == "train" else None,
+    )
+    order = np.argsort(digits.target[part], kind="stable")
+    return pixels[part][order], np.bincount(digits.target[part])
 
 
 def check_counts(**counts):

@@ -43,7 +43,7 @@ def check_parents(parents, name, n_nodes=None, noun="node"):
 
 
 def climb(parents):
-    """Return an ancestor of each node above the roots, -1 unless it is in a cycle, and its depth."""
+    """Return an ancestor of each node, -1 unless it is in a cycle, and the depth of each."""
     # depths by doubling: how far up `above` is, until it is above the root
     above, depth, steps = parents, (parents >= 0).astype(np.int32), 1
     while steps <= len(parents) and (above >= 0).any():

@@ -150,15 +150,11 @@ def check_torso(torso, n_parts, names=None):
     """
     if torso is None:
         return None
-    number = {} if names is None else {name: k for k, name in enumerate(names)}
+    number = dict(zip(range(n_parts), range(n_parts), strict=True))
+    number |= zip(() if names is None else names, range(n_parts), strict=False)
     given = torso if isinstance(torso, (tuple, list, np.ndarray)) and np.iterable(torso) else ()
-    parts = [number.get(k, k) if isinstance(k, str) else k for k in given]
-    if (
-        len(parts) != 2
-        or any(isinstance(k, bool) or not isinstance(k, numbers.Integral) for k in parts)
-        or any(not 0 <= k < n_parts for k in parts)
-        or parts[0] == parts[1]
-    ):
+    parts = [number.get(k) for k in given if isinstance(k, (str, numbers.Integral))]
+    if len(given) != 2 or len({*parts} - {None}) != 2:
         raise ValueError(
             f"torso must be two different parts from 0 to {n_parts - 1}, got {torso!r}"
         )

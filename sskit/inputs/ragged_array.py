@@ -6,6 +6,8 @@ from numbers import Integral
 import numpy as np
 import scipy.sparse as sp
 
+from sskit._numbers import array
+
 _ARRAYS = {"data", "indices", "indptr", "_shape"}
 _ATTRIBUTES = {}  # of empty CSR matrices, by their type
 
@@ -26,10 +28,9 @@ class RaggedArray:
 
     Raises
     ------
-    TypeError
-        If `offsets` are not integers.
     ValueError
-        If `values` is not one- or two-dimensional or `offsets` do not cut it into pieces.
+        If `values` is not one- or two-dimensional, or `offsets` are no integers that cut it into
+        pieces.
 
     Notes
     -----
@@ -59,12 +60,9 @@ class RaggedArray:
         dim = len(values.shape)
         if dim not in (1, 2):
             raise ValueError(f"values must be one- or two-dimensional, got {dim} dimensions")
-        offsets = np.array(offsets)
-        if offsets.dtype.kind not in "iu":
-            raise TypeError(f"offsets must be integers, got dtype {offsets.dtype}")
-        if offsets.ndim != 1 or offsets.size == 0 or offsets[0] != 0:
-            raise ValueError("offsets must be a one-dimensional array that starts with 0")
-        offsets = offsets.astype(np.int64, copy=False)
+        offsets = array(offsets, "offsets", ("n + 1",), "integers").astype(np.int64)
+        if offsets[:1].tolist() != [0]:
+            raise ValueError("offsets must start with 0")
         if offsets[-1] != values.shape[0]:
             raise ValueError(
                 f"offsets must end with the number of rows, {values.shape[0]}, got {offsets[-1]}"
@@ -236,10 +234,10 @@ def object_array(items):
 
     ``np.array(items)`` would turn sequences of equal length into a matrix.
     """
-    array = np.empty(len(items), dtype=object)
+    objects = np.empty(len(items), dtype=object)
     for i, item in enumerate(items):
-        array[i] = item
-    return array
+        objects[i] = item
+    return objects
 
 
 def make_offsets(lengths):

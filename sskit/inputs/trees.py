@@ -8,7 +8,6 @@ from sskit._ready import ready_tree
 from sskit.inputs.graphs import GraphBatch, _all_or_none, kind_codes, node_features, parts_of
 from sskit.inputs.parents import check_parents
 from sskit.inputs.ragged import _label_item, check_widths, samples_of, stack_labels
-from sskit.inputs.ragged_array import make_offsets
 
 __all__ = ["TreeBatch", "check_trees"]
 
@@ -41,12 +40,9 @@ class TreeBatch(GraphBatch):
     """
 
     def __init__(self, features, marks, ends, kinds=None):
-        self.features, self.marks, self.kinds = features, marks, kinds
-        self.ends = np.concatenate(ends)
-        self.n_nodes = np.array([x.shape[0] for x in features], dtype=np.int64)
-        self.n_edges = np.array([len(edges) for edges in ends], dtype=np.int64)
-        self.node_offsets = make_offsets(self.n_nodes)
-        self.edge_offsets = make_offsets(self.n_edges)
+        # edges of trees have no features but their ends
+        super().__init__(features, np.concatenate(ends), ends)
+        self.marks, self.kinds = marks, kinds
 
     def without_edges(self, labelled):
         """Return the same nodes, and roots and leaves, without the edges of unlabelled ones."""

@@ -37,52 +37,34 @@ class NodeProblem:
         As for `StructuredHinge.evaluate`; `labels` may be None.
     decoding : bool, default=False
         Whether labels at the end that are not known are no padding.
-    temperature : float, default=1.0
+    temperature : float, default=1
         What potentials are divided by.
     """
 
     def __init__(
-        self,
-        structure,
-        potts,
-        unary,
-        pairwise,
-        labels,
-        edges,
-        mask,
-        decoding=False,
-        temperature=1.0,
+        self, structure, potts, unary, pairwise, labels, edges, mask, decoding=False, temperature=1
     ):
         self.words = words = WORDS[structure]
         self.structure, self.potts = structure, potts
         if structure == "chain" and edges is not None:
             raise ValueError("edges are for trees and graphs, not for chains")
-        trailing = labels if structure == "chain" and not decoding else None
+        chains = structure == "chain"
+        trailing = labels if chains and not decoding else None
         n_states = None
         if isinstance(pairwise, np.ndarray) and pairwise.ndim >= 2:
             n_states = pairwise.shape[-1]  # where there is no sample to tell
         rows, self.layout = pack_nodes(unary, mask, words, labels=trailing, n_states=n_states)
         self.n_states = rows.shape[1]
-        if structure == "chain":
-            self.edges = chain_edges(self.layout)
-        else:
-            self.edges = pack_edges(edges, self.layout)
-        self.tables = pack_tables(
-            pairwise,
-            self.layout,
-            self.edges,
-            self.n_states,
-            potts=potts,
-            chains=structure == "chain",
-        )
-        if structure != "chain":
+        self.edges = chain_edges(self.layout) if chains else pack_edges(edges, self.layout)
+        self.tables = pack_tables(pairwise, self.layout, self.edges, self.n_states, potts, chains)
+        if not chains:
             self.edges.check(self.layout)
         self.dtypes = rows.dtype, self.tables.values.dtype
         self.truth = np.full(self.layout.n_rows, -1, dtype=np.int32)
         if labels is not None:
             self.truth = pack_labels(labels, self.layout, self.n_states)
         self.values = self.tables.values
-        if temperature != 1.0:
+        if temperature != 1:
             with np.errstate(over="ignore"):  # what has become infinite is refused below
                 rows = rows / np.float64(temperature)
                 self.values = self.values / np.float64(temperature)

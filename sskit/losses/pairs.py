@@ -159,7 +159,7 @@ def pack_edges(edges, layout):
     return Edges(count, ends, np.cumsum(count) - count, False, None)
 
 
-def pack_tables(pairwise, layout, edges, n_states, *, potts=False, chains=False):
+def pack_tables(pairwise, layout, edges, n_states, potts, chains):
     """Return potentials of edges.
 
     Parameters
@@ -172,9 +172,9 @@ def pack_tables(pairwise, layout, edges, n_states, *, potts=False, chains=False)
         The edges.
     n_states : int
         Number of states.
-    potts : bool, default=False
+    potts : bool
         Whether a number stands for a table.
-    chains : bool, default=False
+    chains : bool
         Whether edges are transitions, of which each sample may have one table.
 
     Returns

@@ -63,7 +63,7 @@ ROOMS = {
     "solvers/frank_wolfe": "core solvers/common solvers/oracle_calls",
     "solvers/subgradient": "core solvers/common solvers/oracle_calls",
     "solvers/cutting_plane": "core solvers/common solvers/oracle_calls solvers/simplex_qp",
-    "solvers/dual_decomposition": "core solvers/common",
+    "solvers/dual_decomposition": "core solvers/common solvers/simplex_qp",
     "solvers/path": "solvers/common solvers/oracle_calls",
     "solvers/distributed": "core solvers/block_coordinate solvers/common",
     "estimators/base": (

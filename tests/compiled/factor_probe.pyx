@@ -154,7 +154,7 @@ def look_at(FactorSweep sweep, Py_ssize_t i, Py_ssize_t f):
     else:
         FactorProbe(sweep.factors).check_edge(i, f - n_nodes)
     best = sweep.look(i, f, True)
-    return state_of(sweep, f, sweep.mixes[f][best]), sweep.gain[best]
+    return state_of(sweep, f, sweep.mixes[f][best]), sweep.atoms.score[best]
 
 
 cdef state_of(FactorSweep sweep, Py_ssize_t f, Share share):

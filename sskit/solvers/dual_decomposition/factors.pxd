@@ -3,6 +3,7 @@ from libcpp.random cimport mt19937_64
 from libcpp.vector cimport vector
 
 from sskit.solvers.dual_decomposition.sweep cimport Sweep
+from sskit.solvers.simplex_qp.program cimport Step, WorkingSet
 
 
 cdef extern from "mixes.hpp" namespace "sskit" nogil:
@@ -22,7 +23,7 @@ cdef extern from "pair_search.hpp" namespace "sskit" nogil:
         void bind(const double* table, Py_ssize_t n_states) except +
         void renew() except +
         void moved(int32_t a, int32_t b) except +
-        Py_ssize_t best(const Mix& mix, const Sparse& first, const Sparse& second)
+        Py_ssize_t best(const Mix& mix, const vector[Sparse]& told)
 
 
 cdef class FactorSweep(Sweep):
@@ -34,24 +35,23 @@ cdef class FactorSweep(Sweep):
     cdef vector[Mix] mixes
     cdef vector[Mix] messages
     cdef vector[vector[Py_ssize_t]] incident   # the messages of each node
-    cdef char kind                       # of step, see take_step()
+    cdef Step towards                    # which states a step goes; None for projections
     cdef readonly Py_ssize_t n_parts     # into which the states of a node are split
     cdef mt19937_64 random               # draws one
     cdef readonly bint ordered           # are the pairs searched in sublinear time?
     cdef PairSearch search
     cdef double[::1] score               # (n_states + LANES,) of a node
-    cdef double[::1] scratch             # likewise, but anything
-    cdef Sparse first                    # (n_states + LANES,) zero between calls: what edges say
-    cdef Sparse second                   # likewise, but the spare ones are infinite
-    # of the mix at hand
-    cdef vector[double] gain
-    cdef vector[double] own
-    cdef vector[double] change
+    cdef double[::1] table               # (n_states^2 + LANES,) of an edge, if they share none
+    # What the ends of an edge are told, the first one what its edges say to a node as well:
+    # (n_states + LANES,) zero between calls, but the spare ones of the second are infinite
+    cdef vector[Sparse] told
+    cdef WorkingSet atoms                # the states of the mix at hand with their gains
+    cdef vector[double] gram             # of these: curvatures over c_i^2 / lam
 
     # rho c_i / lam: what a message counts in a gradient
     cdef double penalty(self, Py_ssize_t i) noexcept nogil
     # Find the gains of the states of the mix, which the best one of all joins if the look is
-    # `full`; returns the place of the largest
+    # `full`, into `atoms`; returns the place of the largest
     cdef Py_ssize_t look(self, Py_ssize_t i, Py_ssize_t f, bint full) except -1 nogil
     cdef int look_at_node(self, Py_ssize_t i, Py_ssize_t j, bint full) except -1 nogil
     cdef int look_at_edge(self, Py_ssize_t i, Py_ssize_t e, bint full) except -1 nogil

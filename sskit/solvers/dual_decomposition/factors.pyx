@@ -8,16 +8,16 @@ from libcpp.algorithm cimport max_element
 
 from sskit.core.decomposition cimport Factors
 from sskit.core.lanes cimport LANES
+from sskit.solvers.simplex_qp.program cimport Step, WorkingSet
 
 cdef extern from "factor_kernels.hpp" namespace "sskit":
     Py_ssize_t best_pair(
-        const double* rows, Py_ssize_t n_rows, Py_ssize_t n_states, const double* first,
-        const double* second, double* most
+        const double* table, Py_ssize_t n_states, const double* first, const double* second
     ) noexcept nogil
 
 cdef extern from "mixes.hpp" namespace "sskit" nogil:
     void give(Mix* mix, int32_t first, int32_t second, double weight) except +
-    void apply_change(Mix* mix, const double* change)
+    void set_weights(Mix* mix, const double* weight)
     void listen(
         const Mix& edge, int side, const Mix& node, const Mix& message, double scale, Sparse* out
     ) except +
@@ -26,9 +26,9 @@ cdef extern from "mixes.hpp" namespace "sskit" nogil:
     ) except +
     Mix joint(const Mix& first, const Mix& edge, const Mix& second) except +
     Mix marginal(const Mix& pairs) except +
-    double take_step(
-        char kind, const Mix& mix, const double* gain, const double* own, double shared,
-        double scale, Py_ssize_t greedy, double* change
+    double projected_step(
+        size_t n, const double* gain, const double* gram, double scale, double* weight,
+        double* change
     )
 
 cdef double LEAST = -1e300               # scores below are -inf
@@ -56,8 +56,9 @@ cdef class FactorSweep(Sweep):
     factors, lam, rho, step, w : object
         As for `Sweep`, but that `rho` is relative to `disagreement_scale`. With a step of 0 the
         multipliers stay at zero.
-    kind : {"fw", "afw", "away", "bgcd"}
-        How a factor steps: plain and away-steps of Frank-Wolfe, projections.
+    towards : Step, default=None
+        Between which states a factor steps; must be one with an end point in the mix. None is a
+        projection onto the distributions on its states.
     n_parts : int, default=1
         Number nu of parts, stretches of equal length; at most the number of states.
     seed : int, default=0
@@ -68,16 +69,20 @@ cdef class FactorSweep(Sweep):
     """
 
     def __cinit__(self, Factors factors, double lam, double rho, double step, double[::1] w, *,
-                  str kind, Py_ssize_t n_parts=1, uint64_t seed=0, bint ordered=False):
+                  Step towards=None, Py_ssize_t n_parts=1, uint64_t seed=0, bint ordered=False):
         cdef Py_ssize_t i, e, j, side, n_nodes = factors.n_nodes, n = factors.n_states
         cdef int32_t label[2]
         self.rho *= disagreement_scale(factors, lam)
-        self.kind, self.certifies, self.stores = ord(kind[0]), factors.forest, step > 0.0
+        self.towards, self.certifies, self.stores = towards, factors.forest, step > 0.0
         self.n_parts, self.random, self.ordered = min(n_parts, n), mt19937_64(seed), ordered
-        self.score, self.scratch = np.zeros((2, n + LANES))
-        self.first.at.resize(n + LANES, 0.0)
-        self.second.at.resize(n, 0.0)
-        self.second.at.resize(n + LANES, INFINITY)
+        self.score = np.zeros(n + LANES)
+        self.table = np.zeros(n * n + LANES if factors.pair_weights < 0 else 0)
+        self.told.resize(2)
+        for side in range(2):
+            self.told[side].at.resize(n, 0.0)
+            self.told[side].at.resize(n + LANES, INFINITY if side else 0.0)
+        self.atoms = WorkingSet()
+        self.atoms.with_image, self.atoms.block_weight = True, 1.0
         self.mixes.resize(n_nodes + factors.n_edges)
         self.messages.resize(2 * factors.n_edges)
         self.incident.resize(n_nodes)
@@ -96,17 +101,17 @@ cdef class FactorSweep(Sweep):
         return self.rho * self.factors.block_weight[i] / self.lam
 
     cdef Py_ssize_t look(self, Py_ssize_t i, Py_ssize_t f, bint full) except -1 nogil:
-        self.gain.clear()
+        self.atoms.reserve(self.mixes[f].size() + 1)
         if f < self.factors.n_nodes:
             self.look_at_node(i, f, full)
         else:
             self.look_at_edge(i, f - self.factors.n_nodes, full)
-        return max_element(self.gain.begin(), self.gain.end()) - self.gain.begin()
+        self.atoms.n_atoms = self.mixes[f].size()
+        return self.atoms.highest()
 
     cdef int look_at_node(self, Py_ssize_t i, Py_ssize_t j, bint full) except -1 nogil:
-        cdef Py_ssize_t n_states = self.factors.n_states, start = 0, stop = 0, part = 0, m
+        cdef Py_ssize_t n_states = self.factors.n_states, start = 0, stop = 0, part = 0, m, k
         cdef double* score = &self.score[0]
-        cdef double nothing = 0.0, most = -INFINITY
         cdef Share share
         if full:
             if self.n_parts > 1:
@@ -123,95 +128,90 @@ cdef class FactorSweep(Sweep):
         for m in self.incident[j]:
             listen(
                 self.mixes[self.factors.n_nodes + m // 2], m % 2, self.mixes[j], self.messages[m],
-                self.penalty(i), &self.first
+                self.penalty(i), &self.told[0]
             )
-        self.first.pour_into(score)
+        self.told[0].pour_into(score)
         if full:
-            # as one row of pairs, less zeros that the infinite spare numbers follow
-            start += max(best_pair(
-                score + start, 1, stop - start, &nothing,
-                self.second.at.data() + n_states - (stop - start), &most
-            ), 0)
-            give(&self.mixes[j], <int32_t>start, 0, 0.0)
-        for share in self.mixes[j]:
-            self.gain.push_back(score[share.label[0]])
+            give(&self.mixes[j], max_element(score + start, score + stop) - score, 0, 0.0)
+        for k in range(<Py_ssize_t>self.mixes[j].size()):
+            self.atoms.score[k] = score[self.mixes[j][k].label[0]]
         return 0
 
     cdef int look_at_edge(self, Py_ssize_t i, Py_ssize_t e, bint full) except -1 nogil:
-        cdef Py_ssize_t f = self.factors.n_nodes + e, n_states = self.factors.n_states, pair, side
+        cdef Py_ssize_t f = self.factors.n_nodes + e, n_states = self.factors.n_states
+        cdef Py_ssize_t pair, side, k
         cdef Mix* mix = &self.mixes[f]
-        cdef Share share
+        cdef const int32_t* label
         for side in range(2):
             listen(
                 mix[0], side, self.mixes[self.factors.end(i, e, side)],
-                self.messages[2 * e + side], self.penalty(i),
-                &self.second if side else &self.first
+                self.messages[2 * e + side], self.penalty(i), &self.told[side]
             )
         if full:
             pair = self.best_pair(i, e)
             give(mix, <int32_t>(pair // n_states), <int32_t>(pair % n_states), 0.0)
-        for share in mix[0]:
-            self.gain.push_back(
-                self.factors.score(i, f, share.label, &self.w[0])
-                - (self.first.at[share.label[0]] + self.second.at[share.label[1]])
+        for k in range(<Py_ssize_t>mix.size()):
+            label = mix.data()[k].label
+            self.atoms.score[k] = (
+                self.factors.score(i, f, label, &self.w[0])
+                - (self.told[0].at[label[0]] + self.told[1].at[label[1]])
             )
-        self.n_looks += self.gain.size()
-        self.first.clear()
-        self.second.clear()
+        self.n_looks += mix.size()
+        for side in range(2):
+            self.told[side].clear()
         return 0
 
     cdef Py_ssize_t best_pair(self, Py_ssize_t i, Py_ssize_t e) except -1 nogil:
-        cdef Py_ssize_t n_states = self.factors.n_states, a, pair, best = 0
-        cdef const double* second = self.second.at.data()
-        cdef double most = -INFINITY
+        cdef Py_ssize_t n_states = self.factors.n_states, a, best
+        cdef const double* table = &self.w[0] + self.factors.pair_weights
         if self.ordered:
-            best = self.search.best(
-                self.mixes[self.factors.n_nodes + e], self.first, self.second
-            )
+            best = self.search.best(self.mixes[self.factors.n_nodes + e], self.told)
             self.n_looks += self.search.n_looks
             return best
         self.n_looks += n_states * n_states
-        if self.factors.pair_weights >= 0:
-            return max(best_pair(
-                &self.w[self.factors.pair_weights], n_states, n_states, self.first.at.data(),
-                second, &most
-            ), 0)
-        for a in range(n_states):
-            self.factors.edge_scores(i, e, &self.w[0], <int32_t>a, &self.scratch[0])
-            pair = best_pair(
-                &self.scratch[0], 1, n_states, self.first.at.data() + a, second, &most
-            )
-            if pair >= 0:
-                best = a * n_states + pair
-        return best
+        if self.factors.pair_weights < 0:
+            table = &self.table[0]
+            for a in range(n_states):
+                self.factors.edge_scores(
+                    i, e, &self.w[0], <int32_t>a, &self.table[a * n_states]
+                )
+        return best_pair(table, n_states, self.told[0].at.data(), self.told[1].at.data())
 
     cdef double move(self, Py_ssize_t i, Py_ssize_t f, Py_ssize_t greedy) except? -1 nogil:
-        cdef Mix* mix = &self.mixes[f]
-        cdef double kappa = self.factors.block_weight[i] / self.lam, gap = 0.0, decrease
+        cdef Share* share = self.mixes[f].data()
+        cdef double kappa = self.factors.block_weight[i] / self.lam, gap = 0.0, decrease, change
         cdef bint is_edge = f >= self.factors.n_nodes
         cdef double own = 0.0 if is_edge else self.rho * self.incident[f].size()
-        cdef size_t k
-        cdef Share share
-        self.own.clear()
-        self.change.resize(mix.size())
-        for k in range(mix.size()):
-            share = mix.data()[k]
+        cdef size_t k, m, n = self.mixes[f].size()
+        self.gram.resize(n * n)
+        for k in range(n):
+            self.atoms.weight[k] = share[k].weight
             # differences, so that the digits remain where all gains are nearly the same
-            gap += share.weight * (self.gain[greedy] - self.gain[k])
-            self.own.push_back(own + self.factors.sqnorm(i, f, share.label))
+            gap += share[k].weight * (self.atoms.score[greedy] - self.atoms.score[k])
+            for m in range(n):
+                self.gram[k * n + m] = self.rho * is_edge * (
+                    (share[k].label[0] == share[m].label[0])
+                    + (share[k].label[1] == share[m].label[1])
+                )
+            self.gram[k * n + k] += own + self.factors.sqnorm(i, f, share[k].label)
         self.gap += self.factors.block_weight[i] * gap
-        decrease = take_step(
-            self.kind, mix[0], self.gain.data(), self.own.data(), self.rho * is_edge, kappa,
-            greedy, self.change.data()
-        )
-        for k in range(mix.size()):
-            if self.change[k] == 0.0:
-                continue
-            share = mix.data()[k]
-            self.factors.move(i, f, share.label, -kappa * self.change[k], &self.w[0])
-            if is_edge and self.ordered:
-                self.search.moved(share.label[0], share.label[1])
-        apply_change(mix, self.change.data())
+        if self.towards is None:
+            decrease = projected_step(
+                n, self.atoms.score.data(), self.gram.data(), kappa, self.atoms.weight.data(),
+                self.atoms.image.data()
+            )
+        else:
+            self.atoms.gram, self.atoms.gram_stride = self.gram.data(), n
+            self.atoms.scale = kappa
+            self.atoms.sum_up()
+            decrease = self.atoms.improve(self.towards, 1, 0.0)
+        for k in range(n):
+            change = self.atoms.weight[k] - share[k].weight
+            if change != 0.0:
+                self.factors.move(i, f, share[k].label, -kappa * change, &self.w[0])
+                if is_edge and self.ordered:
+                    self.search.moved(share[k].label[0], share[k].label[1])
+        set_weights(&self.mixes[f], self.atoms.weight.data())
         return decrease
 
     cdef double visit(self, Py_ssize_t i, bint full, double* distance) except? -1 nogil:
@@ -231,10 +231,10 @@ cdef class FactorSweep(Sweep):
             for side in range(2):
                 listen(
                     self.mixes[n_nodes + e], side, self.mixes[self.factors.end(i, e, side)],
-                    silent, 1.0, &self.first
+                    silent, 1.0, &self.told[0]
                 )
-                ascend(self.first, step, &self.messages[2 * e + side], &total, &squares)
-                self.first.clear()
+                ascend(self.told[0], step, &self.messages[2 * e + side], &total, &squares)
+                self.told[0].clear()
         distance[0] = 0.5 * total / max(2 * (stop - start), 1)
         return decrease - self.penalty(i) * step * squares
 

@@ -5,6 +5,7 @@ from sskit.solvers.common.checks import FINITE, StrOptions
 from sskit.solvers.dual_decomposition.factors import FactorSweep
 from sskit.solvers.dual_decomposition.labels import LabelSweep
 from sskit.solvers.dual_decomposition.run import FactorRun, FactorSolver
+from sskit.solvers.simplex_qp.program import AwayStep
 
 MANY = 80  # labels, from which on ordered pairs pay
 PART = 100  # labels that a node looks at, at least
@@ -166,7 +167,7 @@ class GDMM(FactorSolver):
             self.rho,
             self.step,
             w,
-            kind=self.method,
+            towards=AwayStep() if self.method == "afw" else None,
             n_parts=n_parts,
             seed=random_state.randint(2**31) if n_parts > 1 else 0,
             ordered=factors.pair_weights >= 0 and factors.n_states >= MANY,

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 namespace sskit {
@@ -51,14 +52,10 @@ inline void give(Mix* mix, int32_t first, int32_t second, double weight) {
     mix->push_back({{first, second}, weight});
 }
 
-// Add a change to a mix; states whose weight is gone leave it.
-inline void apply_change(Mix* mix, const double* change) {
-    double total = 0.0;
-    for (Share& share : *mix) {
-        share.weight = std::max(share.weight + *change++, 0.0);
-        total += share.weight;
-    }
-    for (Share& share : *mix) share.weight /= total;
+// Give the states of a mix these weights, which sum to one but for rounding; those without leave it.
+inline void set_weights(Mix* mix, const double* weight) {
+    const double total = std::accumulate(weight, weight + mix->size(), 0.0);
+    for (Share& share : *mix) share.weight = *weight++ / total;
     const auto gone = [](const Share& share) { return !(share.weight > 0.0); };
     mix->erase(std::remove_if(mix->begin(), mix->end(), gone), mix->end());
 }
@@ -107,115 +104,39 @@ inline Mix marginal(const Mix& pairs) {
     return mix;
 }
 
-// The quadratic by which the augmented Lagrangian over c_i depends on a mix q:
-//     scale ( sum_s own[s] d_s^2 + shared (||M_1 d||^2 + ||M_2 d||^2) ) / 2 - <gain, d>
-// for a change d, M_1 and M_2 summing over the pairs with the same first and second label. A step
-// writes the changes of the weights and returns the decrease.
-struct Quadratic {
-    const Mix& mix;
-    const double* gain;
-    const double* own;
-    double shared;  // 0 for nodes
-    double scale;
-    ptrdiff_t greedy;  // the state with the largest gain
-    double* change;
-
-    // Labels that two pairs have in common
-    int in_common(size_t k, size_t m) const {
-        return (mix[k].label[0] == mix[m].label[0]) + (mix[k].label[1] == mix[m].label[1]);
-    }
-
-    double slope() const {
-        double total = 0.0;
-        for (size_t k = 0; k < mix.size(); ++k) total += gain[k] * change[k];
-        return total;
-    }
-
-    double curvature() const {
-        double total = 0.0;
-        for (size_t k = 0; k < mix.size(); ++k) {
-            total += (own[k] + 2.0 * shared) * change[k] * change[k];
-            for (size_t m = 0; shared > 0.0 && m < k; ++m)
-                total += 2.0 * shared * change[k] * change[m] * in_common(k, m);
-        }
-        return scale * total;
-    }
-
-    // Shorten a direction to the best step of at most `most`; returns the decrease.
-    double walk(double along, double most) {
-        const double bend = curvature();
-        // all the way where the slope never becomes zero: that is for the end point, exactly
-        const double step = !(along > 0.0) ? 0.0 : along < most * bend ? along / bend : most;
-        for (size_t k = 0; k < mix.size(); ++k) change[k] *= step;
-        return step * (along - 0.5 * step * bend);
-    }
-
-    // Frank-Wolfe towards the greedy state, with exact line search
-    double plain_step() {
-        for (size_t k = 0; k < mix.size(); ++k) change[k] = -mix[k].weight;
-        change[greedy] += 1.0;
-        return walk(slope(), 1.0);
-    }
-
-    // Towards the greedy state or away from the worst (algorithm 2)
-    double away_step() {
-        ptrdiff_t worst = -1, n = mix.size();
-        double mean = 0.0;
-        for (ptrdiff_t k = 0; k < n; ++k) {
-            mean += mix[k].weight * gain[k];
-            if (mix[k].weight > 0.0 && (worst < 0 || gain[k] < gain[worst])) worst = k;
-        }
-        if (gain[greedy] - mean >= mean - gain[worst]) return plain_step();
-        const double weight = mix[worst].weight, most = weight / (1.0 - weight);
-        for (ptrdiff_t k = 0; k < n; ++k) change[k] = mix[k].weight;
-        change[worst] -= 1.0;
-        const double decrease = walk(mean - gain[worst], most);
-        // the longest step leaves nothing of it, not even of the rounding
-        if (change[worst] == most * (weight - 1.0)) change[worst] = -weight;
-        return decrease;
-    }
-
-    // The best mix of its states where the curvature is the same in all directions (equation 19).
-    // That is so for nodes; for edges the largest curvature takes the place of the others.
-    double projected_step() {
-        const size_t n = mix.size();
-        double largest = 0.0;
-        int most = 1;
-        for (size_t k = 0; k < n; ++k) {
-            int crowd = 0;
-            for (size_t m = 0; shared > 0.0 && m < n; ++m) crowd += in_common(k, m);
-            largest = std::max(largest, own[k]);
-            most = std::max(most, crowd);
-        }
-        const double bend = scale * (largest + shared * most);
+// Project numbers onto the simplex: a shift, which rises as numbers fall below it (Michelot 1986).
+inline void project(size_t n, double* x) {
+    double shift = -std::numeric_limits<double>::infinity();
+    size_t n_above = n + 1, n_before;
+    do {
+        double total = -1.0;
+        n_before = n_above, n_above = 0;
         for (size_t k = 0; k < n; ++k)
-            change[k] = bend > 0.0 ? mix[k].weight + gain[k] / bend : ptrdiff_t(k) == greedy;
-        if (bend > 0.0) project();
-        for (size_t k = 0; k < n; ++k) change[k] -= mix[k].weight;
-        return slope() - 0.5 * curvature();
-    }
+            if (x[k] > shift) total += x[k], ++n_above;
+        shift = total / n_above;
+    } while (n_above < n_before);
+    for (size_t k = 0; k < n; ++k) x[k] = std::max(x[k] - shift, 0.0);
+}
 
-    // Projects `change` onto the simplex: a shift, which rises as numbers fall below it (Michelot
-    // 1986).
-    void project() {
-        double shift = -std::numeric_limits<double>::infinity();
-        size_t n_above = mix.size() + 1, n_before;
-        do {
-            double total = -1.0;
-            n_before = n_above, n_above = 0;
-            for (size_t k = 0; k < mix.size(); ++k)
-                if (change[k] > shift) total += change[k], ++n_above;
-            shift = total / n_above;
-        } while (n_above < n_before);
-        for (size_t k = 0; k < mix.size(); ++k) change[k] = std::max(change[k] - shift, 0.0);
+// Move n weights to the maximum over the simplex of
+//     <gain, d> - scale <d, gram d> / 2
+// for a change d, where the curvature is the same in all directions (equation 19). That is so for
+// nodes; for edges a bound of it, the largest sum of a row, takes the place of the curvatures.
+// Returns by how much this rises; `change` is room for d.
+inline double projected_step(size_t n, const double* gain, const double* gram, double scale,
+                             double* weight, double* change) {
+    double bend = std::numeric_limits<double>::min(), rise = 0.0;
+    for (size_t k = 0; k < n; ++k)
+        bend = std::max(bend, scale * std::accumulate(gram + k * n, gram + (k + 1) * n, 0.0));
+    const double most = *std::max_element(gain, gain + n);
+    for (size_t k = 0; k < n; ++k) change[k] = weight[k] + (gain[k] - most) / bend;
+    project(n, change);
+    for (size_t k = 0; k < n; ++k) change[k] -= weight[k], weight[k] += change[k];
+    for (size_t k = 0; k < n; ++k) {
+        const double along = std::inner_product(change, change + n, gram + k * n, 0.0);
+        rise += change[k] * (gain[k] - most - 0.5 * scale * along);
     }
-};
-
-// Plain (f) and away-steps (a) of Frank-Wolfe, projections (b)
-inline double take_step(char kind, const Mix& mix, const double* gain, const double* own,
-                        double shared, double scale, ptrdiff_t greedy, double* change) {
-    Quadratic f{mix, gain, own, shared, scale, greedy, change};
-    return kind == 'f' ? f.plain_step() : kind == 'a' ? f.away_step() : f.projected_step();
+    return rise;
 }
 
 }  // namespace sskit

@@ -63,16 +63,16 @@ class PairSearch {
 
     // The best pair, as a * n + b. The pairs of the mix come first: seldom is another one better,
     // so most bounds fall short.
-    ptrdiff_t best(const Mix& mix, const Sparse& first, const Sparse& second) {
-        count[0] = first.at.data(), count[1] = second.at.data();
+    ptrdiff_t best(const Mix& mix, const std::vector<Sparse>& told) {
+        for (int side = 0; side < 2; ++side) count[side] = told[side].at.data();
         most = -std::numeric_limits<double>::infinity(), found = 0, n_looks = 0;
         for (const Share& share : mix) offer(share.label[0], share.label[1]);
-        for (const int32_t a : first.labels)
-            for (const int32_t b : second.labels)
+        for (const int32_t a : told[0].labels)
+            for (const int32_t b : told[1].labels)
                 // of the pair, whose weight is somewhere in a large table
                 if (std::min(top[0][a], top[1][b]) - count[0][a] - count[1][b] > most) offer(a, b);
         for (int side = 0; side < 2; ++side)
-            for (const int32_t label : (side ? second : first).labels) {
+            for (const int32_t label : told[side].labels) {
                 const double own = count[side][label];
                 if (own == 0.0 || !(top[side][label] - own > most)) continue;
                 scan(side, label);

@@ -5,6 +5,7 @@ import numpy as np
 from sskit.solvers.common.checks import StrOptions
 from sskit.solvers.dual_decomposition.factors import FactorSweep
 from sskit.solvers.dual_decomposition.run import FactorRun, FactorSolver
+from sskit.solvers.simplex_qp.program import AwayStep, PlainStep
 
 
 class SoftRun(FactorRun):
@@ -132,4 +133,5 @@ class SoftBCFW(FactorSolver):
 
     def _sweep(self, factors, lam, w, random_state):
         """Return what visits the blocks: multipliers stay where they are, at zero."""
-        return FactorSweep(factors, lam, self.rho, 0.0, w, kind=self.steps)
+        towards = AwayStep() if self.steps == "away" else PlainStep()
+        return FactorSweep(factors, lam, self.rho, 0.0, w, towards=towards)

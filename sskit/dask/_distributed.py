@@ -205,13 +205,11 @@ class Distributed(DelegatingEstimator):
 
     def _fit_by(self, workers, model, solver, store, data):
         """Fit to the parts that workers have; return the fitted attributes."""
-        # what is refused is so before the data are looked at
-        suited(solver, n_workers=1)
+        solver = suited(solver)  # what is refused is so before the data are looked at
         with Stop(solver.max_time) as stop, np.errstate(**QUIET):
             workers.stop = stop
             facts = model._look_again(model._agree(workers.survey()), workers.count)
             facts = model._with_columns(facts)
-            solver = suited(solver, len(workers.held))
             seed = check_random_state(model.random_state).randint(2**31 - 1)
             ((plan, task),) = workers.surely("make_plan", facts, solver, seed, n_asked=1)
             metadata = {"sample_weight": data[2]}

@@ -8,10 +8,6 @@ from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.estimators.base.facts import Facts
 from sskit.solvers.common.solver import Solver
 
-# What "auto" stands for where several workers move at the same time: moves are worth more if they
-# come from more passes over stored planes, of which no other worker need hear.
-STORED_PASSES_OF_MANY = 10
-
 
 @dataclass(frozen=True)
 class Plan:
@@ -50,15 +46,13 @@ class Plan:
         return BoxRegularizer(self.lam, *self.box)
 
 
-def suited(solver, n_workers):
+def suited(solver):
     """Return a solver with what "auto" is for data in parts.
 
     Parameters
     ----------
     solver : Solver
         As it was given.
-    n_workers : int
-        Number of workers.
 
     Returns
     -------
@@ -77,6 +71,4 @@ def suited(solver, n_workers):
             "leave it at 'auto'"
         )
     auto = {"averaging": False} if "averaging" in options else {}
-    if n_workers > 1 and options.get("stored_passes") == "auto" and options.get("steps") != "fw":
-        auto["stored_passes"] = STORED_PASSES_OF_MANY
     return clone(solver).set_params(**auto)

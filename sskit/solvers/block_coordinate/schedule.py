@@ -26,15 +26,17 @@ class Schedule:
         self.oracle_work = oracle_work
         self.clock = clock
 
-    def begin(self, increase):
+    def begin(self, increase, further_work=0.0):
         """A pass with the oracle begins.
 
         Parameters
         ----------
         increase : float
             Increase of the dual objective by all passes so far.
+        further_work : float, default=0
+            What the pass with the oracle takes besides its visits.
         """
-        self.n_done = -1
+        self.n_done, self.further_work = -1, further_work
         self.work = time.perf_counter() if self.clock else 0.0
         self.first = self.last = (self.work, increase)
 
@@ -61,7 +63,8 @@ class Schedule:
             self.work = time.perf_counter()
         else:
             # blocks of the first pass that did not ask the oracle looked at stored planes
-            self.work += work if self.n_done else work * self.oracle_work + (1.0 - work)
+            first = work * self.oracle_work + (1.0 - work) + self.further_work
+            self.work += work if self.n_done else first
         before, self.last = self.last, (self.work, increase)
         gained = increase > before[1]
         steep = _slope(before, self.last) >= _slope(self.first, self.last)

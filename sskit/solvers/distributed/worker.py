@@ -14,6 +14,9 @@ TURNS = 64
 # Of parts that pass through memory so many are visited together, while as many are loaded: visits
 # to one alone fit the weights to what it has in it.
 TOGETHER = 4
+# What it takes several workers to exchange their moves, in passes over stored planes: moves are worth
+# more if they come from more of these, of which no other worker need hear.
+WORK_OF_ROUND = 10.0
 
 
 class Worker:
@@ -139,7 +142,8 @@ class Worker:
                 break
             runs = [part.open().run for part in parts.values()]
             if all(isinstance(run, BlockCoordinateRun) for run in runs):
-                make_pass(runs, TURNS if len(runs) > 1 else 1)
+                turns = TURNS if len(runs) > 1 else 1
+                make_pass(runs, turns, WORK_OF_ROUND if self.n_workers > 1 else 0.0)
             else:
                 for run in runs:
                     run.run_pass()

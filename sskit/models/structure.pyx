@@ -282,6 +282,8 @@ cdef class Structure:
 
     cpdef Structure fork(self):
         """Return the same structure with scratch memory of its own, for another thread."""
+        if self.h.size():
+            self.lacks("fork")  # candidates have scratch memory
         return self
 
     def bound_to(self, map):
@@ -524,6 +526,9 @@ cdef class StateStructure(Structure):
     def __cinit__(self, Py_ssize_t n_states):
         self.n_states = n_states
         self.max_code_length, self.max_support = 1, 2
+
+    cpdef Structure fork(self):
+        return StateStructure(self.n_states)
 
     cdef bint knows(self, const Block* b, const int32_t* code) noexcept nogil:
         return all_below(code, 1, self.n_states)

@@ -44,30 +44,6 @@ def parameter_defaults(cls):
     return {p.name: p.default for p in parameters if p.default is not p.empty}
 
 
-def full_signature(cls):
-    """Return the signature of the constructor of a class, with what it hands on to its bases.
-
-    Parameters
-    ----------
-    cls : type
-        The class. Its constructor, and those of its bases, take what they do not name as keywords,
-        and give them to the next one.
-
-    Returns
-    -------
-    signature : Signature
-        The parameters of the class first, then of each base those that are not named before.
-    """
-    found = {}
-    for init in [vars(base)["__init__"] for base in cls.__mro__ if "__init__" in vars(base)]:
-        given = inspect.signature(init).parameters
-        found |= {name: each for name, each in given.items() if name not in found}
-        if all(each.kind is not each.VAR_KEYWORD for each in given.values()):
-            break
-    named = [each for each in found.values() if each.kind is not each.VAR_KEYWORD]
-    return inspect.Signature(sorted(named, key=lambda each: each.kind))
-
-
 class PublicMixin:
     """Base of what has parameters: pictures of an object link to the page about its class.
 
@@ -78,12 +54,6 @@ class PublicMixin:
     _doc_link_module = "sskit"
     _doc_link_template = ADDRESS + "/generated/{estimator_module}.{estimator_name}.html"
 
-    def __init_subclass__(cls, **kwargs):
-        """Let the constructor tell of the parameters of all bases, as pages and clones read it."""
-        super().__init_subclass__(**kwargs)
-        if "__init__" in vars(cls):
-            cls.__init__.__signature__ = full_signature(cls)
-
     @classmethod
     def _get_param_names(cls):
         """Return the names of the parameters, sorted, as scikit-learn reads them from a class."""
@@ -92,9 +62,5 @@ class PublicMixin:
         return [*cls._param_names]
 
     def _keep(self, arguments):
-        """Keep the arguments of the constructor, its ``locals()``, as attributes of their names.
-
-        What it takes as ``**others`` is kept by those of its bases.
-        """
-        others = "self", "others", "__class__"
-        vars(self).update((name, value) for name, value in arguments.items() if name not in others)
+        """Keep the arguments of the constructor, its ``locals()``, as attributes of their names."""
+        vars(self).update((name, value) for name, value in arguments.items() if name != "self")

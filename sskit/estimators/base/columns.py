@@ -236,10 +236,6 @@ class StandardizeMixin:
     _parameter_constraints = {"standardize": ["boolean", StrOptions({"auto"})]}
     _needs_intercept = True
 
-    def __init__(self, *, standardize="auto", **others):
-        super().__init__(**others)
-        self._keep(locals())
-
     def _survey(self, checked):
         """Return the facts of checked data, with the sums of their columns if these are scaled."""
         facts, weight = super()._survey(checked), checked.weight

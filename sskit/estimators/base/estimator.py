@@ -162,26 +162,6 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
 
     _facts = RowFacts
 
-    def __init__(
-        self,
-        lam=None,
-        *,
-        rescaling="margin",
-        solver="auto",
-        steps="auto",
-        sampling="auto",
-        cache="auto",
-        bounds=None,
-        prior=None,
-        tol=0.02,
-        max_iter=1000,
-        warm_start=False,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-    ):
-        self._keep(locals())
-
     def __init_subclass__(cls, **kwargs):
         """Take over what the parameters of all bases may be."""
         super().__init_subclass__(**kwargs)

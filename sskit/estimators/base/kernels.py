@@ -42,12 +42,6 @@ class KernelMixin:
         "kernel_cache": [Interval(numbers.Real, 0, None, closed="neither")],
     }
 
-    def __init__(
-        self, *, kernel="linear", gamma="scale", degree=3, coef0=0.0, kernel_cache=500.0, **others
-    ):
-        super().__init__(**others)
-        self._keep(locals())
-
 
 def is_kernel(estimator):
     """Return whether an estimator asks for a kernel that is not the linear one."""

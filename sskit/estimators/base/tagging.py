@@ -133,10 +133,6 @@ class TaggerMixin:
         "class_weight": [StrOptions({"balanced"}), dict, None],
     }
 
-    def __init__(self, *, loss="hamming_sum", class_weight=None, **others):
-        super().__init__(**others)
-        self._keep(locals())
-
     def _check_facts(self, facts):
         """Raise ValueError if costs or weights of classes do not fit the labels of all parts."""
         cost_table(self.loss, facts.labels.values)

@@ -51,7 +51,7 @@ class SequenceTagger(
     TaggerMixin,
     KernelMixin,
     StructuredEstimator,
-):  # numpydoc ignore=PR02
+):
     r"""Labels for all tokens of a sequence, learnt with the structured hinge loss.
 
     The score F(x, y) of a labelling is
@@ -82,58 +82,6 @@ class SequenceTagger(
         of transitions, weights of three labels in a row, a table (n_classes, n_classes,
         n_classes); the first two labels have the weights of start and transition alone. Not with
         a kernel, features of edges or a beam.
-    ignore_label : object, default=None
-        A label in y that says that the token has none: it does not count in the loss and in
-        `score`. Training completes such labels, and those of which one of a set is right, by the
-        best that the model of the moment can find; so the transitions beside them learn too.
-        It may be of another type than the labels; None means that there is no such label.
-    allowed_transitions : str or array-like of shape (n_classes, n_classes), default=None
-        Which transitions, from row to column of the sorted labels, may occur, as booleans; None
-        allows all. Or a scheme of tags, which allows what it does, also for the first and the
-        last label: "bio" (also called "iob2"), "iob1", "bioes" ("iobes"), or "bilou", which is
-        BIOES with the letters L and U. Can be set on a fitted estimator: prediction then keeps
-        to it.
-    on_violation : {"raise", "repair", "ignore"}, default="raise"
-        What becomes of training labels that `allowed_transitions` does not allow: an error that
-        names them; a warning, and training on labels that are allowed and differ from those given
-        at as few tokens as can be; or training as if all transitions were allowed, so that
-        prediction alone keeps to the rules.
-    beam_size : int, default=None
-        Number of labels that `predict` and `score` keep at each token: those in which the best
-        labellings of the tokens so far end. None keeps all, which gives the best labelling. With
-        a beam the time for a token falls from n_classes^2 to beam_size * n_classes, and what is
-        found may score less; see :func:`sskit.oracles.beam_search`. Neither `fit` nor
-        `predict_topk` and `decision_function` use it, so it can be set on a fitted estimator.
-    n_states_per_label : int or dict, default=1
-        Number of hidden states of each label; in a dict by label, others have one. A token has a
-        state of its label, which nobody tells: the best one is completed in training, and
-        prediction gives the label of the best state. States have the weights that labels have
-        otherwise. See the user guide on hidden variables.
-    n_init : int, default=1
-        From how many clusterings of the tokens of each label states start, if there are several.
-        The model with the lowest objective is kept.
-    loss : str, array-like of shape (n_classes, n_classes) or dict, default="hamming_sum"
-        Task loss of a sequence: "hamming", the share of wrong tokens, "hamming_sum", their number,
-        or the sum of their costs. An array has these by true label (row) and predicted one
-        (column), in the order of ``classes_``, a dict of dicts by label,
-        ``{true: {predicted: cost}}``, where those that are not named are 1. Costs are non-negative,
-        and zero where both labels are the same.
-    class_weight : dict or "balanced", default=None
-        Factors of the loss of a token by its true label, 1 for those that a dict does not name, and
-        it may name others; "balanced" makes all labels weigh the same.
-    kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
-        Kernel of two tokens, as in :class:`sklearn.svm.SVC`; a callable takes two matrices of rows.
-        With "precomputed" the features of a token are its kernels with all training tokens.
-        Parameters that it does not have make no difference.
-    gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of the kernels "rbf", "poly" and "sigmoid", as in SVC.
-    degree : int, default=3
-        Degree of the kernel "poly".
-    coef0 : float, default=0.0
-        Constant of the kernels "poly" and "sigmoid".
-    kernel_cache : float, default=500
-        Memory for rows of the kernel matrix during a fit, in megabytes (2**20 bytes). Rows are
-        kept in double precision if all fit, else in single precision.
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling, whose
         hinge is max_y L_i(y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`,
@@ -151,6 +99,52 @@ class SequenceTagger(
     cache : {"auto", True, False}, default="auto"
         Whether "bcfw" steps between stored planes where they promise enough, instead of asking
         the oracle.
+    loss : str, array-like of shape (n_classes, n_classes) or dict, default="hamming_sum"
+        Task loss of a sequence: "hamming", the share of wrong tokens, "hamming_sum", their number,
+        or the sum of their costs. An array has these by true label (row) and predicted one
+        (column), in the order of ``classes_``, a dict of dicts by label,
+        ``{true: {predicted: cost}}``, where those that are not named are 1. Costs are non-negative,
+        and zero where both labels are the same.
+    class_weight : dict or "balanced", default=None
+        Factors of the loss of a token by its true label, 1 for those that a dict does not name, and
+        it may name others; "balanced" makes all labels weigh the same.
+    ignore_label : object, default=None
+        A label in y that says that the token has none: it does not count in the loss and in
+        `score`. Training completes such labels, and those of which one of a set is right, by the
+        best that the model of the moment can find; so the transitions beside them learn too.
+        It may be of another type than the labels; None means that there is no such label.
+    allowed_transitions : str or array-like of shape (n_classes, n_classes), default=None
+        Which transitions, from row to column of the sorted labels, may occur, as booleans; None
+        allows all. Or a scheme of tags, which allows what it does, also for the first and the
+        last label: "bio" (also called "iob2"), "iob1", "bioes" ("iobes"), or "bilou", which is
+        BIOES with the letters L and U. Can be set on a fitted estimator: prediction then keeps
+        to it.
+    on_violation : {"raise", "repair", "ignore"}, default="raise"
+        What becomes of training labels that `allowed_transitions` does not allow: an error that
+        names them; a warning, and training on labels that are allowed and differ from those given
+        at as few tokens as can be; or training as if all transitions were allowed, so that
+        prediction alone keeps to the rules.
+    n_states_per_label : int or dict, default=1
+        Number of hidden states of each label; in a dict by label, others have one. A token has a
+        state of its label, which nobody tells: the best one is completed in training, and
+        prediction gives the label of the best state. States have the weights that labels have
+        otherwise. See the user guide on hidden variables.
+    n_init : int, default=1
+        From how many clusterings of the tokens of each label states start, if there are several.
+        The model with the lowest objective is kept.
+    kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
+        Kernel of two tokens, as in :class:`sklearn.svm.SVC`; a callable takes two matrices of rows.
+        With "precomputed" the features of a token are its kernels with all training tokens.
+        Parameters that it does not have make no difference.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of the kernels "rbf", "poly" and "sigmoid", as in SVC.
+    degree : int, default=3
+        Degree of the kernel "poly".
+    coef0 : float, default=0.0
+        Constant of the kernels "poly" and "sigmoid".
+    kernel_cache : float, default=500
+        Memory for rows of the kernel matrix during a fit, in megabytes (2**20 bytes). Rows are
+        kept in double precision if all fit, else in single precision.
     bounds : tuple (lower, upper) or dict of such tuples, default=None
         Box on the weights. A bound is a number, None, or an array over the flat weight vector
         (``coef_`` by columns, ``transitions_`` by rows, ``start_``, ``end_``, then ``triples_``
@@ -175,6 +169,12 @@ class SequenceTagger(
         not use them raises an error that says what changed. Where labels, or states of labels, are
         completed it begins at the last completion. Not for solvers that keep none: "subgradient",
         "cutting_plane", "gdmm", "soft_bcfw".
+    beam_size : int, default=None
+        Number of labels that `predict` and `score` keep at each token: those in which the best
+        labellings of the tokens so far end. None keeps all, which gives the best labelling. With
+        a beam the time for a token falls from n_classes^2 to beam_size * n_classes, and what is
+        found may score less; see :func:`sskit.oracles.beam_search`. Neither `fit` nor
+        `predict_topk` and `decision_function` use it, so it can be set on a fitted estimator.
     n_jobs : int, default=None
         Number of threads. Training visits as many sequences at the same time and merges what was
         found; what comes out depends on the number, not on how fast they are. Exact passes,
@@ -304,13 +304,33 @@ class SequenceTagger(
         lam=None,
         *,
         order=1,
+        rescaling="margin",
+        solver="auto",
+        steps="auto",
+        sampling="auto",
+        cache="auto",
+        loss="hamming_sum",
+        class_weight=None,
         ignore_label=None,
         allowed_transitions=None,
         on_violation="raise",
+        n_states_per_label=1,
+        n_init=1,
+        kernel="linear",
+        gamma="scale",
+        degree=3,
+        coef0=0.0,
+        kernel_cache=500.0,
+        bounds=None,
+        prior=None,
+        tol=0.02,
+        max_iter=1000,
+        warm_start=False,
         beam_size=None,
-        **others,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
     ):
-        super().__init__(**others)
         self._keep(locals())
 
     @with_callbacks

@@ -72,10 +72,6 @@ class HiddenStatesMixin:
         "n_init": [Interval(Integral, 1, None, closed="left")],
     }
 
-    def __init__(self, *, n_states_per_label=1, n_init=1, **others):
-        super().__init__(**others)
-        self._keep(locals())
-
     @property
     def state_labels_(self):
         """The label of each hidden state, (n_states,); without hidden states, the labels."""

@@ -47,18 +47,6 @@ class GraphEstimator(WeightsFrameMixin, SegmenterMixin, StructuredEstimator):
         "ignore_label": "no_validation",
     }
 
-    def __init__(
-        self,
-        *,
-        loss="hamming_sum",
-        node_weights=None,
-        ignore_label=None,
-        inference="auto",
-        **others,
-    ):
-        super().__init__(**others)
-        self._keep(locals())
-
     def _gate(self, X, y, sample_weight, part=False):
         """Return training data, or a part of them, checked."""
         graphs = self._check_graphs(X)

@@ -12,7 +12,7 @@ from sskit.models.graph.model import AttractiveModel
 from sskit.models.graph.structure import cut_single
 
 
-class SegmentationModel(GraphEstimator):  # numpydoc ignore=PR02
+class SegmentationModel(GraphEstimator):
     r"""Labels for all nodes of a graph, learnt with the structured hinge loss.
 
     The score of a labelling is
@@ -39,28 +39,6 @@ class SegmentationModel(GraphEstimator):  # numpydoc ignore=PR02
         norm of the features of a node and n the number of graphs (the sum of the sample
         weights), so that neither the scale of the features nor the amount of data asks for
         another value; times the mean number of nodes of a graph if the loss is a share.
-    pairwise_form : {"potts", "full"}, default="potts"
-        Whether an edge scores by agreement of its two labels alone, or by a symmetric table of
-        all pairs of labels.
-    loss : str, array-like of shape (n_classes, n_classes) or dict, default="hamming_sum"
-        Task loss of a graph: "hamming", the share of wrong nodes, "hamming_sum", their number, or
-        "balanced", their share, in which each class counts the same over all graphs; or the sum of
-        their costs. An array has these by true label (row) and predicted one (column), in the
-        order of ``classes_``, a dict of dicts by label, ``{true: {predicted: cost}}``, where those
-        that are not named are 1. Costs are non-negative, and zero where both labels are the same.
-    node_weights : {"areas"} or None, default=None
-        How much a node counts in the loss: all the same, or by the area of its superpixel. For
-        "hamming_sum" the areas are scaled to have the mean one.
-    ignore_label : object, default=None
-        A label in y that says that a node or pixel has none: it does not count in the loss and
-        in `score`, and its node is left out of the graph in training. Where pixels are numbers it
-        is one too, such as NaN. None means that there is no such label.
-    inference : {"auto", "graphcut", "expansion", "elimination", "trws"}, default="auto"
-        How the best labelling is found: by one minimum cut, exactly, for two labels; by
-        expansion moves, each a cut, for more labels that score by agreement; by message passing
-        with a bound ("trws"), for tables of more; or by elimination of one node after the other,
-        exactly, for graphs of small treewidth, with weights of any sign. "auto" is the first of
-        the first three that serves.
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling, whose
         hinge is max_y L_i(y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`,
@@ -77,6 +55,28 @@ class SegmentationModel(GraphEstimator):  # numpydoc ignore=PR02
     cache : {"auto", True, False}, default="auto"
         Whether "bcfw" steps between stored planes where they promise enough, instead of asking
         the oracle.
+    loss : str, array-like of shape (n_classes, n_classes) or dict, default="hamming_sum"
+        Task loss of a graph: "hamming", the share of wrong nodes, "hamming_sum", their number, or
+        "balanced", their share, in which each class counts the same over all graphs; or the sum of
+        their costs. An array has these by true label (row) and predicted one (column), in the
+        order of ``classes_``, a dict of dicts by label, ``{true: {predicted: cost}}``, where those
+        that are not named are 1. Costs are non-negative, and zero where both labels are the same.
+    node_weights : {"areas"} or None, default=None
+        How much a node counts in the loss: all the same, or by the area of its superpixel. For
+        "hamming_sum" the areas are scaled to have the mean one.
+    ignore_label : object, default=None
+        A label in y that says that a node or pixel has none: it does not count in the loss and
+        in `score`, and its node is left out of the graph in training. Where pixels are numbers it
+        is one too, such as NaN. None means that there is no such label.
+    pairwise_form : {"potts", "full"}, default="potts"
+        Whether an edge scores by agreement of its two labels alone, or by a symmetric table of
+        all pairs of labels.
+    inference : {"auto", "graphcut", "expansion", "elimination", "trws"}, default="auto"
+        How the best labelling is found: by one minimum cut, exactly, for two labels; by
+        expansion moves, each a cut, for more labels that score by agreement; by message passing
+        with a bound ("trws"), for tables of more; or by elimination of one node after the other,
+        exactly, for graphs of small treewidth, with weights of any sign. "auto" is the first of
+        the first three that serves.
     bounds : tuple (lower, upper) or dict of such tuples, default=None
         Box on the weights, within the bounds that the oracle needs. A bound is a number, None,
         or an array over the flat weight vector (``coef_`` by columns, ``pairwise_``); in a dict
@@ -192,8 +192,29 @@ class SegmentationModel(GraphEstimator):  # numpydoc ignore=PR02
         "inference": [StrOptions(set(AttractiveModel.inferences))],
     }
 
-    def __init__(self, lam=None, *, pairwise_form="potts", **others):
-        super().__init__(**others)
+    def __init__(
+        self,
+        lam=None,
+        *,
+        rescaling="margin",
+        solver="auto",
+        steps="auto",
+        sampling="auto",
+        cache="auto",
+        loss="hamming_sum",
+        node_weights=None,
+        ignore_label=None,
+        pairwise_form="potts",
+        inference="auto",
+        bounds=None,
+        prior=None,
+        tol=0.02,
+        max_iter=1000,
+        warm_start=False,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
         self._keep(locals())
 
     @with_callbacks

@@ -39,7 +39,7 @@ class TaggerFacts(GraphFacts):
         return np.array(pairs, dtype=bool).reshape(len(kinds), len(labels))
 
 
-class GraphTagger(HiddenStatesMixin, GraphEstimator):  # numpydoc ignore=PR02
+class GraphTagger(HiddenStatesMixin, GraphEstimator):
     r"""Labels for all nodes of any graph, with interactions of any sign.
 
     The score of a labelling is
@@ -64,43 +64,6 @@ class GraphTagger(HiddenStatesMixin, GraphEstimator):  # numpydoc ignore=PR02
         Regularisation strength, positive. None means 4 R^2 / n, where R^2 is the mean squared
         norm of the features of a node and n the number of graphs (the sum of the sample
         weights); times the mean number of nodes of a graph if the loss is a share.
-    pairwise_form : {"directed", "symmetric", "potts"}, default="directed"
-        Whether an edge scores by a table of all pairs of labels, that of its first node by row;
-        by a symmetric table; or by agreement of its two labels alone.
-    allowed_pairs : array-like of shape (K, K) of bool, default=None
-        Which labels may stand at the first (row) and the second node (column) of an edge, labels
-        sorted. Only for directed tables. None allows all.
-    n_states_per_label : int or dict, default=1
-        Number of hidden states of each label; in a dict by label, others have one. A node has a
-        state of its label, which nobody tells: the best one is completed in training, and
-        prediction gives the label of the best state. States have the weights that labels have
-        otherwise. See the user guide on hidden variables.
-    n_init : int, default=1
-        From how many clusterings of the nodes of each label states start, if there are several.
-        The model with the lowest objective is kept.
-    loss : str, array-like of shape (K, K), dict or callable, default="hamming_sum"
-        Task loss of a graph: "hamming", the share of wrong nodes, "hamming_sum", their number,
-        "balanced", their share, in which each class counts the same over all graphs; or the sum
-        over the nodes of a table's entry at the true label (row) and the predicted one (column),
-        both sorted, which may be a dict of dicts, ``{true: {predicted: cost}}``, where costs that
-        are not named are 1; or of what a function ``loss(y, classes)`` returns for the true labels
-        (V,) of a graph and the labels (K,) that there are: an array (V, K), 0 at the true labels.
-        Tables and functions are not negative.
-    node_weights : {"areas"} or None, default=None
-        How much a node counts in the loss: all the same, or by the area of its superpixel. For
-        all but "hamming" and "balanced" the areas are scaled to have the mean one.
-    ignore_label : object, default=None
-        A label in y that says that a node or pixel has none: it does not count in the loss and
-        in `score`, and its node is left out of the graph in training. Where pixels are numbers it
-        is one too, such as NaN. None means that there is no such label.
-    inference : {"auto", "tree", "elimination", "qpbo", "trws"}, default="auto"
-        How the best labelling of a graph is found: "tree" by max-sum, exactly, for graphs
-        without cycles; "elimination" of one node after the other, exactly, for graphs of small
-        treewidth; "qpbo" for two labels, by roof duality, a minimum cut that is exact where
-        neighbours like each other and often else; "trws" for all, by sequential
-        tree-reweighted message passing. "auto" takes for each graph the first of
-        "tree", "elimination" (if that takes no longer), "qpbo" and "trws" that serves it;
-        `choose_inference` tells which.
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling, whose
         hinge is max_y L_i(y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`,
@@ -117,6 +80,43 @@ class GraphTagger(HiddenStatesMixin, GraphEstimator):  # numpydoc ignore=PR02
     cache : {"auto", True, False}, default="auto"
         Whether "bcfw" steps between stored planes where they promise enough, instead of asking
         the oracle.
+    loss : str, array-like of shape (K, K), dict or callable, default="hamming_sum"
+        Task loss of a graph: "hamming", the share of wrong nodes, "hamming_sum", their number,
+        "balanced", their share, in which each class counts the same over all graphs; or the sum
+        over the nodes of a table's entry at the true label (row) and the predicted one (column),
+        both sorted, which may be a dict of dicts, ``{true: {predicted: cost}}``, where costs that
+        are not named are 1; or of what a function ``loss(y, classes)`` returns for the true labels
+        (V,) of a graph and the labels (K,) that there are: an array (V, K), 0 at the true labels.
+        Tables and functions are not negative.
+    node_weights : {"areas"} or None, default=None
+        How much a node counts in the loss: all the same, or by the area of its superpixel. For
+        all but "hamming" and "balanced" the areas are scaled to have the mean one.
+    ignore_label : object, default=None
+        A label in y that says that a node or pixel has none: it does not count in the loss and
+        in `score`, and its node is left out of the graph in training. Where pixels are numbers it
+        is one too, such as NaN. None means that there is no such label.
+    pairwise_form : {"directed", "symmetric", "potts"}, default="directed"
+        Whether an edge scores by a table of all pairs of labels, that of its first node by row;
+        by a symmetric table; or by agreement of its two labels alone.
+    allowed_pairs : array-like of shape (K, K) of bool, default=None
+        Which labels may stand at the first (row) and the second node (column) of an edge, labels
+        sorted. Only for directed tables. None allows all.
+    n_states_per_label : int or dict, default=1
+        Number of hidden states of each label; in a dict by label, others have one. A node has a
+        state of its label, which nobody tells: the best one is completed in training, and
+        prediction gives the label of the best state. States have the weights that labels have
+        otherwise. See the user guide on hidden variables.
+    n_init : int, default=1
+        From how many clusterings of the nodes of each label states start, if there are several.
+        The model with the lowest objective is kept.
+    inference : {"auto", "tree", "elimination", "qpbo", "trws"}, default="auto"
+        How the best labelling of a graph is found: "tree" by max-sum, exactly, for graphs
+        without cycles; "elimination" of one node after the other, exactly, for graphs of small
+        treewidth; "qpbo" for two labels, by roof duality, a minimum cut that is exact where
+        neighbours like each other and often else; "trws" for all, by sequential
+        tree-reweighted message passing. "auto" takes for each graph the first of
+        "tree", "elimination" (if that takes no longer), "qpbo" and "trws" that serves it;
+        `choose_inference` tells which.
     bounds : tuple (lower, upper) or dict of such tuples, default=None
         Box on the weights. A bound is a number, None, or an array over the flat weight vector
         (``coef_`` by columns, ``pairwise_``); in a dict by the blocks "coef" and "pairwise" a
@@ -250,8 +250,32 @@ class GraphTagger(HiddenStatesMixin, GraphEstimator):  # numpydoc ignore=PR02
         "inference": [StrOptions(set(GraphModel.inferences))],
     }
 
-    def __init__(self, lam=None, *, pairwise_form="directed", allowed_pairs=None, **others):
-        super().__init__(**others)
+    def __init__(
+        self,
+        lam=None,
+        *,
+        rescaling="margin",
+        solver="auto",
+        steps="auto",
+        sampling="auto",
+        cache="auto",
+        loss="hamming_sum",
+        node_weights=None,
+        ignore_label=None,
+        pairwise_form="directed",
+        allowed_pairs=None,
+        n_states_per_label=1,
+        n_init=1,
+        inference="auto",
+        bounds=None,
+        prior=None,
+        tol=0.02,
+        max_iter=1000,
+        warm_start=False,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
         self._keep(locals())
 
     @with_callbacks

@@ -72,10 +72,6 @@ class LabelSetClassifier(WeightsFrameMixin, ClassifierMixin, StandardizeMixin, S
         "fit_intercept": ["boolean"],
     }
 
-    def __init__(self, *, loss="hamming_sum", label_weight=None, fit_intercept=True, **others):
-        super().__init__(**others)
-        self._keep(locals())
-
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
         """Fit the model.

@@ -4,7 +4,7 @@ from sskit.estimators.label_sets.base import LabelSetClassifier
 from sskit.models.label_sets.model import HierarchyModel
 
 
-class HierarchicalMultilabel(LabelSetClassifier):  # numpydoc ignore=PR02
+class HierarchicalMultilabel(LabelSetClassifier):
     r"""Multilabel classification with a hierarchy of labels.
 
     Whoever has a label has its ancestors too. The score of a set of labels is the sum over the
@@ -31,19 +31,6 @@ class HierarchicalMultilabel(LabelSetClassifier):  # numpydoc ignore=PR02
         Regularisation strength, positive. None means R^2 / (10 n) over the mean cost of a wrong
         label, with R^2 the mean squared norm of a row, scaled columns included, and n the sum of
         the sample weights: then the scales of the features and of the loss cancel.
-    loss : {"hamming_sum", "hamming"}, default="hamming_sum"
-        Task loss of a row: the number of wrong labels, or their share (number / n_labels).
-    label_weight : array-like of shape (n_labels,), default=None
-        Non-negative factors of the loss by label. None means 1 for each.
-    fit_intercept : bool, default=True
-        Whether to add a constant feature 1. Its weights are regularised as the others are.
-    standardize : {"auto", True, False}, default="auto"
-        Whether columns are centred and scaled to variance one for the fit, so that neither their
-        units nor their offsets matter: "auto" does so to dense rows, and leaves sparse ones as they
-        are. ``coef_`` and ``intercept_`` stay in the units of X; what is regularised are those of
-        the scaled columns. True scales sparse columns too, but centres none of them; nor are
-        columns centred without an intercept, or if `bounds` has one for it. The fit works on a
-        scaled copy, which for a memory-mapped array is a temporary file.
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling, whose
         hinge is max_y L(y_i, y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`,
@@ -60,6 +47,19 @@ class HierarchicalMultilabel(LabelSetClassifier):  # numpydoc ignore=PR02
     cache : {"auto", True, False}, default="auto"
         Whether "bcfw" steps between stored planes where they promise enough, instead of asking
         the oracle.
+    loss : {"hamming_sum", "hamming"}, default="hamming_sum"
+        Task loss of a row: the number of wrong labels, or their share (number / n_labels).
+    label_weight : array-like of shape (n_labels,), default=None
+        Non-negative factors of the loss by label. None means 1 for each.
+    fit_intercept : bool, default=True
+        Whether to add a constant feature 1. Its weights are regularised as the others are.
+    standardize : {"auto", True, False}, default="auto"
+        Whether columns are centred and scaled to variance one for the fit, so that neither their
+        units nor their offsets matter: "auto" does so to dense rows, and leaves sparse ones as they
+        are. ``coef_`` and ``intercept_`` stay in the units of X; what is regularised are those of
+        the scaled columns. True scales sparse columns too, but centres none of them; nor are
+        columns centred without an intercept, or if `bounds` has one for it. The fit works on a
+        scaled copy, which for a memory-mapped array is a temporary file.
     bounds : tuple (lower, upper) or dict of such tuples, default=None
         Box on the weights. A bound is a number, None, or an array over the flat weight vector
         (``coef_`` by columns, then ``intercept_``); in a dict by the blocks "coef" and
@@ -153,8 +153,29 @@ class HierarchicalMultilabel(LabelSetClassifier):  # numpydoc ignore=PR02
         "hierarchy": ["array-like", None],
     }
 
-    def __init__(self, hierarchy=None, lam=None, **others):
-        super().__init__(**others)
+    def __init__(
+        self,
+        hierarchy=None,
+        lam=None,
+        *,
+        rescaling="margin",
+        solver="auto",
+        steps="auto",
+        sampling="auto",
+        cache="auto",
+        loss="hamming_sum",
+        label_weight=None,
+        fit_intercept=True,
+        standardize="auto",
+        bounds=None,
+        prior=None,
+        tol=0.02,
+        max_iter=1000,
+        warm_start=False,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
         self._keep(locals())
 
     def _make_model(self, facts):

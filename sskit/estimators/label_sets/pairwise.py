@@ -10,7 +10,7 @@ from sskit.models.label_sets.label_graph import label_edges, label_shares
 from sskit.models.label_sets.model import PairwiseModel
 
 
-class MultilabelPairwise(LabelSetClassifier):  # numpydoc ignore=PR02
+class MultilabelPairwise(LabelSetClassifier):
     r"""Multilabel classification in which pairs of labels attract or repel each other.
 
     A set of labels y, in :math:`\{0, 1\}^L`, has the score
@@ -32,31 +32,6 @@ class MultilabelPairwise(LabelSetClassifier):  # numpydoc ignore=PR02
         Regularisation strength, positive. None means R^2 / (10 n) over the mean cost of a wrong
         label, with R^2 the mean squared norm of a row, scaled columns included, and n the sum of
         the sample weights: then the scales of the features and of the loss cancel.
-    edges : {"full", "tree"}, None or array-like of shape (n_edges, 2), default="full"
-        The pairs of labels that have a weight: all; those of the spanning tree with the largest
-        mutual information of the labels in fit (Chow and Liu); none; or these.
-    inference : {"auto", "exhaustive", "tree", "graphcut", "lp"}, default="auto"
-        How the best set is found. "exhaustive" tries all sets of at most 20 labels. "tree" is
-        max-sum, for edges without a cycle. "graphcut" is a minimum cut: the weights of pairs are
-        bounded from below by 0, so that labels can only attract each other. These are exact.
-        "lp" is the linear relaxation over the local polytope, exact as such, for any edges and
-        any number of labels; its solutions may hold a label by half. Then the fit is one of the
-        relaxed problem, an upper bound of the objective, and so is its certificate; see Notes.
-        "auto" is "tree" if the edges have no cycle, else "exhaustive" for up to 14 labels, else
-        "lp".
-    loss : {"hamming_sum", "hamming"}, default="hamming_sum"
-        Task loss of a row: the number of wrong labels, or their share (number / n_labels).
-    label_weight : array-like of shape (n_labels,), default=None
-        Non-negative factors of the loss by label. None means 1 for each.
-    fit_intercept : bool, default=True
-        Whether to add a constant feature 1. Its weights are regularised as the others are.
-    standardize : {"auto", True, False}, default="auto"
-        Whether columns are centred and scaled to variance one for the fit, so that neither their
-        units nor their offsets matter: "auto" does so to dense rows, and leaves sparse ones as they
-        are. ``coef_`` and ``intercept_`` stay in the units of X; what is regularised are those of
-        the scaled columns. True scales sparse columns too, but centres none of them; nor are
-        columns centred without an intercept, or if `bounds` has one for it. The fit works on a
-        scaled copy, which for a memory-mapped array is a temporary file.
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling, whose
         hinge is max_y L(y_i, y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`,
@@ -77,6 +52,31 @@ class MultilabelPairwise(LabelSetClassifier):  # numpydoc ignore=PR02
     cache : {"auto", True, False}, default="auto"
         Whether "bcfw" steps between stored planes where they promise enough, instead of asking
         the oracle.
+    loss : {"hamming_sum", "hamming"}, default="hamming_sum"
+        Task loss of a row: the number of wrong labels, or their share (number / n_labels).
+    label_weight : array-like of shape (n_labels,), default=None
+        Non-negative factors of the loss by label. None means 1 for each.
+    edges : {"full", "tree"}, None or array-like of shape (n_edges, 2), default="full"
+        The pairs of labels that have a weight: all; those of the spanning tree with the largest
+        mutual information of the labels in fit (Chow and Liu); none; or these.
+    inference : {"auto", "exhaustive", "tree", "graphcut", "lp"}, default="auto"
+        How the best set is found. "exhaustive" tries all sets of at most 20 labels. "tree" is
+        max-sum, for edges without a cycle. "graphcut" is a minimum cut: the weights of pairs are
+        bounded from below by 0, so that labels can only attract each other. These are exact.
+        "lp" is the linear relaxation over the local polytope, exact as such, for any edges and
+        any number of labels; its solutions may hold a label by half. Then the fit is one of the
+        relaxed problem, an upper bound of the objective, and so is its certificate; see Notes.
+        "auto" is "tree" if the edges have no cycle, else "exhaustive" for up to 14 labels, else
+        "lp".
+    fit_intercept : bool, default=True
+        Whether to add a constant feature 1. Its weights are regularised as the others are.
+    standardize : {"auto", True, False}, default="auto"
+        Whether columns are centred and scaled to variance one for the fit, so that neither their
+        units nor their offsets matter: "auto" does so to dense rows, and leaves sparse ones as they
+        are. ``coef_`` and ``intercept_`` stay in the units of X; what is regularised are those of
+        the scaled columns. True scales sparse columns too, but centres none of them; nor are
+        columns centred without an intercept, or if `bounds` has one for it. The fit works on a
+        scaled copy, which for a memory-mapped array is a temporary file.
     bounds : tuple (lower, upper) or dict of such tuples, default=None
         Box on the weights. A bound is a number, None, or an array over the flat weight vector
         (``coef_`` by columns, ``intercept_``, ``pairwise_``); in a dict by the blocks "coef",
@@ -187,8 +187,30 @@ class MultilabelPairwise(LabelSetClassifier):  # numpydoc ignore=PR02
         "inference": [StrOptions({"auto", "exhaustive", "tree", "graphcut", "lp"})],
     }
 
-    def __init__(self, lam=None, *, edges="full", inference="auto", **others):
-        super().__init__(**others)
+    def __init__(
+        self,
+        lam=None,
+        *,
+        rescaling="margin",
+        solver="auto",
+        steps="auto",
+        sampling="auto",
+        cache="auto",
+        loss="hamming_sum",
+        label_weight=None,
+        edges="full",
+        inference="auto",
+        fit_intercept=True,
+        standardize="auto",
+        bounds=None,
+        prior=None,
+        tol=0.02,
+        max_iter=1000,
+        warm_start=False,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
         self._keep(locals())
 
     def _shares(self, sets, weight):

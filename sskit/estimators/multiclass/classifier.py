@@ -29,7 +29,7 @@ class StructSVMClassifier(
     KernelMixin,
     StandardizeMixin,
     StructuredEstimator,
-):  # numpydoc ignore=PR02
+):
     r"""Classification with the multiclass hinge loss, or with a structure of your own.
 
     Minimises, with c_i proportional to the sample weights,
@@ -59,6 +59,20 @@ class StructSVMClassifier(
         by Crammer and Singer, 2 / (C n) for that of two classes by hinge. None means R^2 / (4 n),
         with R^2 the mean squared norm of a row, scaled columns included, and n the sum of the
         sample weights; with a kernel or a model object 1 / n.
+    rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
+        Margin rescaling, the objective above, or slack rescaling, which multiplies violations by
+        the loss: see :class:`SlackRescaling`, an object of which has options.
+    solver : str or solver object, default="auto"
+        One of "auto", "bcfw", "multi_plane", "frank_wolfe", "subgradient" and "cutting_plane":
+        block-coordinate Frank-Wolfe ("auto" too), with passes over stored planes, batch
+        Frank-Wolfe, subgradient, cutting planes, or an object of `sskit.solvers` with options.
+    steps : {"auto", "fw", "pairwise", "away", "projection"}, default="auto"
+        Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`. The last is what "auto" is for
+        up to 32 classes.
+    sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
+        Order of the training pairs for the solver "bcfw"; the first three also for "subgradient".
+    cache : {"auto", True, False}, default="auto"
+        Whether "bcfw" steps between stored planes that promise enough, in place of the oracle.
     loss : "zero_one", array-like of shape (n_classes, n_classes) or dict, default="zero_one"
         What a wrong class costs: one, or what a table says. An array has costs by true class (row)
         and predicted one (column), in the order of ``classes_``, a dict of dicts by class,
@@ -68,6 +82,14 @@ class StructSVMClassifier(
         Whether to add a constant feature 1 (to a kernel: 1), regularised as the others are. A model
         object has its own features, and this, the next three parameters and kernels make no
         difference to it.
+    standardize : {"auto", True, False}, default="auto"
+        Whether columns are centred and scaled to variance one for the fit, so that neither their
+        units nor their offsets matter: "auto" does so to dense rows, and leaves sparse ones as they
+        are. ``coef_`` and ``intercept_`` stay in the units of X; what is regularised are those of
+        the scaled columns. True scales sparse columns too, but centres none of them; nor are
+        columns centred without an intercept, or if `bounds` has one for it. With a
+        kernel, a model object and in `partial_fit` columns stay as they are. The fit works on a
+        scaled copy, which for a memory-mapped array is a temporary file.
     class_weight : dict or "balanced", default=None
         Factors of the sample weights by class, 1 for those that a dict does not name, and it may
         name others; "balanced" makes all classes weigh the same.
@@ -90,28 +112,6 @@ class StructSVMClassifier(
     kernel_cache : float, default=500
         Memory for rows of the kernel matrix during a fit, in megabytes (2**20 bytes). Rows are
         kept in double precision if all fit, else in single precision.
-    standardize : {"auto", True, False}, default="auto"
-        Whether columns are centred and scaled to variance one for the fit, so that neither their
-        units nor their offsets matter: "auto" does so to dense rows, and leaves sparse ones as they
-        are. ``coef_`` and ``intercept_`` stay in the units of X; what is regularised are those of
-        the scaled columns. True scales sparse columns too, but centres none of them; nor are
-        columns centred without an intercept, or if `bounds` has one for it. With a
-        kernel, a model object and in `partial_fit` columns stay as they are. The fit works on a
-        scaled copy, which for a memory-mapped array is a temporary file.
-    rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
-        Margin rescaling, the objective above, or slack rescaling, which multiplies violations by
-        the loss: see :class:`SlackRescaling`, an object of which has options.
-    solver : str or solver object, default="auto"
-        One of "auto", "bcfw", "multi_plane", "frank_wolfe", "subgradient" and "cutting_plane":
-        block-coordinate Frank-Wolfe ("auto" too), with passes over stored planes, batch
-        Frank-Wolfe, subgradient, cutting planes, or an object of `sskit.solvers` with options.
-    steps : {"auto", "fw", "pairwise", "away", "projection"}, default="auto"
-        Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`. The last is what "auto" is for
-        up to 32 classes.
-    sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
-        Order of the training pairs for the solver "bcfw"; the first three also for "subgradient".
-    cache : {"auto", True, False}, default="auto"
-        Whether "bcfw" steps between stored planes that promise enough, in place of the oracle.
     bounds : tuple (lower, upper) or dict of such tuples, default=None
         Box on the weights. A bound is a number, None, or an array over the flat weight vector
         (``coef_`` by columns, then ``intercept_``); in a dict by the blocks "coef" and
@@ -248,14 +248,31 @@ class StructSVMClassifier(
         model="multiclass",
         lam=None,
         *,
+        rescaling="margin",
+        solver="auto",
+        steps="auto",
+        sampling="auto",
+        cache="auto",
         loss="zero_one",
         fit_intercept=True,
+        standardize="auto",
         class_weight=None,
         n_components=1,
         n_init=1,
-        **others,
+        kernel="linear",
+        gamma="scale",
+        degree=3,
+        coef0=0.0,
+        kernel_cache=500.0,
+        bounds=None,
+        prior=None,
+        tol=0.02,
+        max_iter=1000,
+        warm_start=False,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
     ):
-        super().__init__(**others)
         self._keep(locals())
 
     @with_callbacks

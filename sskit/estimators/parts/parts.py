@@ -86,7 +86,7 @@ class PoseFacts(Facts):
         return replace(self, square=square)
 
 
-class PartsModel(StructuredEstimator):  # numpydoc ignore=PR02
+class PartsModel(StructuredEstimator):
     r"""Places of parts that hang on springs in a tree, learnt with the structured hinge loss.
 
     A pictorial structure: every part k has a map :math:`x_k` of scores, and hangs on a spring
@@ -111,6 +111,21 @@ class PartsModel(StructuredEstimator):  # numpydoc ignore=PR02
     lam : float, default=None
         Regularisation strength, positive. None means 10 / n, with n the number of samples (the
         sum of the sample weights), or 1 / n with raw scores, as suits some of the size of one.
+    rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
+        Surrogate of the loss: margin rescaling, the objective above, or slack rescaling; see
+        :class:`SlackRescaling`. For parts it has a search only that may miss the maximum.
+    solver : str or solver object, default="auto"
+        One of "auto", "bcfw", "multi_plane", "frank_wolfe", "subgradient" and "cutting_plane":
+        block-coordinate Frank-Wolfe ("auto" but for few pairs), its multi-plane variant, batch
+        Frank-Wolfe, stochastic subgradient, cutting planes, or an object of `sskit.solvers`,
+        which has further options.
+    steps : {"auto", "fw", "pairwise", "away"}, default="auto"
+        Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
+    sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
+        Order of the training pairs for the solver "bcfw".
+    cache : {"auto", True, False}, default="auto"
+        Whether "bcfw" steps between stored planes where they promise enough, instead of asking
+        the oracle. As the oracle is costly "auto" does.
     loss : {"squared", "distance"}, default="squared"
         Task loss of a sample, the mean over its parts of: the squared distance from the true
         position in units of `cutoff` torsos, at most one; or the distance in torsos.
@@ -141,21 +156,6 @@ class PartsModel(StructuredEstimator):  # numpydoc ignore=PR02
     part_names : sequence of n_parts str, default=None
         Names of the parts, in the order of `parents`. With them score maps and positions may be
         given as dicts by part; None means that there are arrays only.
-    rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
-        Surrogate of the loss: margin rescaling, the objective above, or slack rescaling; see
-        :class:`SlackRescaling`. For parts it has a search only that may miss the maximum.
-    solver : str or solver object, default="auto"
-        One of "auto", "bcfw", "multi_plane", "frank_wolfe", "subgradient" and "cutting_plane":
-        block-coordinate Frank-Wolfe ("auto" but for few pairs), its multi-plane variant, batch
-        Frank-Wolfe, stochastic subgradient, cutting planes, or an object of `sskit.solvers`,
-        which has further options.
-    steps : {"auto", "fw", "pairwise", "away"}, default="auto"
-        Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
-    sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
-        Order of the training pairs for the solver "bcfw".
-    cache : {"auto", True, False}, default="auto"
-        Whether "bcfw" steps between stored planes where they promise enough, instead of asking
-        the oracle. As the oracle is costly "auto" does.
     bounds : tuple (lower, upper) or dict of such tuples, default=None
         Box on the weights, within those that the model needs. A bound is a number, None, or an
         array over the flat weight vector (``coef_``, ``types_``, ``springs_``, each by rows); in
@@ -294,6 +294,11 @@ class PartsModel(StructuredEstimator):  # numpydoc ignore=PR02
         parents,
         lam=None,
         *,
+        rescaling="margin",
+        solver="auto",
+        steps="auto",
+        sampling="auto",
+        cache="auto",
         loss="squared",
         cutoff=1.0,
         radius=0.2,
@@ -304,9 +309,15 @@ class PartsModel(StructuredEstimator):  # numpydoc ignore=PR02
         scores="log_odds",
         min_square=0.01,
         part_names=None,
-        **others,
+        bounds=None,
+        prior=None,
+        tol=0.02,
+        max_iter=1000,
+        warm_start=False,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
     ):
-        super().__init__(**others)
         self._keep(locals())
 
     @with_callbacks

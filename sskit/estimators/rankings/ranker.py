@@ -35,9 +35,7 @@ class RowSetFacts(RowFacts):
     n_counted: float
 
 
-class RankingSVM(
-    RegressorMixin, WeightsFrameMixin, StandardizeMixin, StructuredEstimator
-):  # numpydoc ignore=PR02
+class RankingSVM(RegressorMixin, WeightsFrameMixin, StandardizeMixin, StructuredEstimator):
     r"""Ranks the rows of each group by grades, such as how relevant documents are to a query.
 
     The loss of a group is the share of its pairs of rows of different grades that are in the wrong
@@ -58,11 +56,6 @@ class RankingSVM(
     lam : float, default=None
         Regularisation strength, positive. None means R^2 / (10 n), with R^2 the mean squared
         norm of a row and n the number of rows that are in some pair.
-    standardize : {"auto", True, False}, default="auto"
-        Whether columns are scaled to variance one for the fit, so that their units do not matter:
-        "auto" does so to dense rows, and leaves sparse ones as they are. ``coef_`` stays in the
-        units of X; what is regularised are the weights of the scaled columns. The fit works on a
-        scaled copy, which for a memory-mapped array is a temporary file.
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling; see
         :class:`SlackRescaling`. For sets of rows it has a search only that may miss the maximum.
@@ -76,6 +69,11 @@ class RankingSVM(
         Order of the sets for the solver "bcfw".
     cache : {"auto", True, False}, default="auto"
         Whether "bcfw" steps between stored planes that promise enough, in place of the oracle.
+    standardize : {"auto", True, False}, default="auto"
+        Whether columns are scaled to variance one for the fit, so that their units do not matter:
+        "auto" does so to dense rows, and leaves sparse ones as they are. ``coef_`` stays in the
+        units of X; what is regularised are the weights of the scaled columns. The fit works on a
+        scaled copy, which for a memory-mapped array is a temporary file.
     bounds : tuple (lower, upper) or dict of such tuples, default=None
         Box on the weights. A bound is a number, None, or an array over the weights; in a dict the
         block is "coef".
@@ -169,8 +167,25 @@ class RankingSVM(
     _needs_intercept = False
     _facts = RowSetFacts
 
-    def __init__(self, lam=None, **others):
-        super().__init__(**others)
+    def __init__(
+        self,
+        lam=None,
+        *,
+        rescaling="margin",
+        solver="auto",
+        steps="auto",
+        sampling="auto",
+        cache="auto",
+        standardize="auto",
+        bounds=None,
+        prior=None,
+        tol=0.02,
+        max_iter=1000,
+        warm_start=False,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
         self._keep(locals())
 
     @with_callbacks

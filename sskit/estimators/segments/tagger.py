@@ -26,7 +26,7 @@ from sskit.models.chain.model import default_lam, token_scale
 from sskit.models.segments.model import SegmentModel
 
 
-class SegmentTagger(SegmentPredictionMixin, StructuredEstimator):  # numpydoc ignore=PR02
+class SegmentTagger(SegmentPredictionMixin, StructuredEstimator):
     r"""Labels for segments of a sequence, such as chunks, names or activities: semi-Markov models.
 
     A labelling y of a sequence is a list of segments (s, e, k): the tokens s to e - 1, at most
@@ -83,20 +83,6 @@ class SegmentTagger(SegmentPredictionMixin, StructuredEstimator):  # numpydoc ig
         less than T M calls for a sequence, whose T M q answers stay in memory as float64
         until the fit ends.
         Pickled and saved models need a function of a module, no lambda.
-    loss : str, array-like of shape (n_classes, n_classes) or dict, default="segments"
-        Task loss of a sequence: "segments", the number of segments that are not true and of true
-        ones that are missed; or "hamming_sum", the number of wrong tokens, or "hamming", their
-        share, where a token is right if its label is and it begins a segment just if it should, as
-        tags of the scheme "bio" say. An array gives the cost of a token by its true label (row) and
-        the predicted one (column), in the order of ``classes_``, a dict of dicts the same by label,
-        ``{true: {predicted: cost}}``, where costs that are not named are 1. Costs are non-negative,
-        and zero where both labels are the same; the loss is their sum, and a token of the right
-        label that begins a segment where it should not, or does not where it should, costs 1. See
-        the user guide for how the default was chosen.
-    class_weight : dict or "balanced", default=None
-        Factors of the loss by label: of a token, or of a true segment that is missed, by the true
-        one, of a segment that is not true by its own; "balanced" makes the tokens of all labels
-        weigh the same.
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling, whose
         hinge is max_y L_i(y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`,
@@ -114,6 +100,20 @@ class SegmentTagger(SegmentPredictionMixin, StructuredEstimator):  # numpydoc ig
     cache : {"auto", True, False}, default="auto"
         Whether "bcfw" steps between stored planes where they promise enough, instead of asking
         the oracle.
+    loss : str, array-like of shape (n_classes, n_classes) or dict, default="segments"
+        Task loss of a sequence: "segments", the number of segments that are not true and of true
+        ones that are missed; or "hamming_sum", the number of wrong tokens, or "hamming", their
+        share, where a token is right if its label is and it begins a segment just if it should, as
+        tags of the scheme "bio" say. An array gives the cost of a token by its true label (row) and
+        the predicted one (column), in the order of ``classes_``, a dict of dicts the same by label,
+        ``{true: {predicted: cost}}``, where costs that are not named are 1. Costs are non-negative,
+        and zero where both labels are the same; the loss is their sum, and a token of the right
+        label that begins a segment where it should not, or does not where it should, costs 1. See
+        the user guide for how the default was chosen.
+    class_weight : dict or "balanced", default=None
+        Factors of the loss by label: of a token, or of a true segment that is missed, by the true
+        one, of a segment that is not true by its own; "balanced" makes the tokens of all labels
+        weigh the same.
     bounds : tuple (lower, upper) or dict of such tuples, default=None
         Box on the weights. A bound is a number, None, or an array over the flat weight vector
         (feature after feature the columns of ``coef_``, ``first_coef_`` and ``last_coef_``, then
@@ -259,10 +259,22 @@ class SegmentTagger(SegmentPredictionMixin, StructuredEstimator):  # numpydoc ig
         first_last=True,
         lengths=True,
         segment_features=None,
+        rescaling="margin",
+        solver="auto",
+        steps="auto",
+        sampling="auto",
+        cache="auto",
         loss="segments",
-        **others,
+        class_weight=None,
+        bounds=None,
+        prior=None,
+        tol=0.02,
+        max_iter=1000,
+        warm_start=False,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
     ):
-        super().__init__(**others)
         self._keep(locals())
 
     @with_callbacks

@@ -36,7 +36,7 @@ class TreeFacts(RowFacts):
 
 class TreeTagger(
     ExplainTreeMixin, HiddenStatesMixin, TokenStepsMixin, TaggerMixin, StructuredEstimator
-):  # numpydoc ignore=PR02
+):
     r"""Labels for all nodes of a tree, learnt with the structured hinge loss.
 
     The score of a labelling is
@@ -61,28 +61,6 @@ class TreeTagger(
         Regularisation strength, positive. None means R^2 / (4 n), where R^2 is the mean squared
         norm of the features of a node and n the number of trees (the sum of the sample
         weights), as for `SequenceTagger`.
-    ignore_label : object, default=None
-        A label in y that says that the node has none: it does not count in the loss and in
-        `score`. Training completes such labels, and those of which one of a set is right, by the
-        best that the model of the moment can find; so the transitions beside them learn too.
-        It may be of another type than the labels; None means that there is no such label.
-    n_states_per_label : int or dict, default=1
-        Number of hidden states of each label; in a dict by label, others have one. A node has a
-        state of its label, which nobody tells: the best one is completed in training, and
-        prediction gives the label of the best state. States have the weights that labels have
-        otherwise. See the user guide on hidden variables.
-    n_init : int, default=1
-        From how many clusterings of the nodes of each label states start, if there are several.
-        The model with the lowest objective is kept.
-    loss : str, array-like of shape (n_classes, n_classes) or dict, default="hamming_sum"
-        Task loss of a tree: "hamming", the share of wrong nodes, or "hamming_sum", their number, or
-        the sum of their costs. An array has these by true label (row) and predicted one (column),
-        in the order of ``classes_``, a dict of dicts by label, ``{true: {predicted: cost}}``,
-        where those that are not named are 1. Costs are non-negative, and zero where both labels
-        are the same.
-    class_weight : dict or "balanced", default=None
-        Factors of the loss of a node by its true label, 1 for those that a dict does not name, and
-        it may name others; "balanced" makes all labels weigh the same.
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling; see
         :class:`SlackRescaling`. For trees it has a search only that may miss the maximum.
@@ -98,6 +76,28 @@ class TreeTagger(
     cache : {"auto", True, False}, default="auto"
         Whether "bcfw" steps between stored planes where they promise enough, instead of asking
         the oracle.
+    loss : str, array-like of shape (n_classes, n_classes) or dict, default="hamming_sum"
+        Task loss of a tree: "hamming", the share of wrong nodes, or "hamming_sum", their number, or
+        the sum of their costs. An array has these by true label (row) and predicted one (column),
+        in the order of ``classes_``, a dict of dicts by label, ``{true: {predicted: cost}}``,
+        where those that are not named are 1. Costs are non-negative, and zero where both labels
+        are the same.
+    class_weight : dict or "balanced", default=None
+        Factors of the loss of a node by its true label, 1 for those that a dict does not name, and
+        it may name others; "balanced" makes all labels weigh the same.
+    ignore_label : object, default=None
+        A label in y that says that the node has none: it does not count in the loss and in
+        `score`. Training completes such labels, and those of which one of a set is right, by the
+        best that the model of the moment can find; so the transitions beside them learn too.
+        It may be of another type than the labels; None means that there is no such label.
+    n_states_per_label : int or dict, default=1
+        Number of hidden states of each label; in a dict by label, others have one. A node has a
+        state of its label, which nobody tells: the best one is completed in training, and
+        prediction gives the label of the best state. States have the weights that labels have
+        otherwise. See the user guide on hidden variables.
+    n_init : int, default=1
+        From how many clusterings of the nodes of each label states start, if there are several.
+        The model with the lowest objective is kept.
     bounds : tuple (lower, upper) or dict of such tuples, default=None
         Box on the weights. A bound is a number, None, or an array over the flat weight vector
         (``coef_`` by columns, ``root_``, ``leaf_``, ``transitions_`` by rows); in a dict by the
@@ -237,8 +237,29 @@ class TreeTagger(
         "ignore_label": "no_validation",
     }
 
-    def __init__(self, lam=None, *, ignore_label=None, **others):
-        super().__init__(**others)
+    def __init__(
+        self,
+        lam=None,
+        *,
+        rescaling="margin",
+        solver="auto",
+        steps="auto",
+        sampling="auto",
+        cache="auto",
+        loss="hamming_sum",
+        class_weight=None,
+        ignore_label=None,
+        n_states_per_label=1,
+        n_init=1,
+        bounds=None,
+        prior=None,
+        tol=0.02,
+        max_iter=1000,
+        warm_start=False,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
         self._keep(locals())
 
     @with_callbacks

@@ -35,12 +35,17 @@ struct Link : KeptLink {
     double end[2];
 };
 
+// Where an edge leads from a label
+struct Neighbour {
+    int32_t label, edge;
+};
+
 // The block at hand
 class LabelBlock {
     static constexpr double NOISE = 1e-9;   // weights and marginals below it are rounding
     static constexpr double CROWDED = 0.9;  // links whose shares sum to more will be needed again
     static constexpr double DONE = 0.1;     // share of the gradient that a step may leave
-    static constexpr int MAX_STEPS = 64;    // of Newton's method
+    static constexpr int MAX_STEPS = 64;    // of the secant method
     static constexpr int SWEEPS = 2;        // over labels, links and multipliers at a visit
     static constexpr double NEVER = -std::numeric_limits<double>::infinity();
 
@@ -51,10 +56,8 @@ class LabelBlock {
     double noise = 0.0;        // weights up to it are zero but for rounding
     double kappa = 0.0, penalty = 0.0, slope = 0.0;
     double decrease = 0.0;  // of the augmented Lagrangian over c_i, links aside
-    // Entries start[k] .. start[k + 1] - 1 are the edges of label k: to which label, which edge.
-    std::vector<ptrdiff_t> start;
-    std::vector<int32_t> neighbour, edge;
-    std::vector<double> attraction;            // of each label: the sum of its positive weights
+    std::vector<std::vector<Neighbour>> near;  // of each label
+    std::vector<double> attraction;            // of each label: its positive weights, see renew()
     std::vector<unsigned char> linked;         // is an edge?
     std::vector<std::vector<int32_t>> member;  // links of each label
     std::vector<Marginals> trial;              // where the links of a label would go
@@ -70,21 +73,14 @@ class LabelBlock {
               const double* costs, double* pair_weights) {
         n = n_labels, ends = ends_of_edges, cost = costs, weight = pair_weights;
         noise = NOISE * std::max(*std::max_element(cost, cost + n), 0.0);
-        start.assign(n + 1, 0);
-        for (ptrdiff_t m = 0; m < 2 * n_edges; ++m) ++start[ends[m] + 1];
-        for (ptrdiff_t k = 0; k < n; ++k) start[k + 1] += start[k];
-        neighbour.resize(2 * n_edges), edge.resize(2 * n_edges), linked.resize(n_edges);
-        std::vector<ptrdiff_t> next = start;
-        for (ptrdiff_t m = 0; m < 2 * n_edges; ++m) {
-            const ptrdiff_t at = next[ends[m]]++;
-            neighbour[at] = ends[m ^ 1], edge[at] = static_cast<int32_t>(m / 2);
-        }
-        member.resize(n), y.resize(n), reduced.resize(n);
-        gain.resize(n + LANES), change.resize(n + LANES);
-        renew();
+        near.resize(n), member.resize(n), linked.resize(n_edges);
+        for (ptrdiff_t m = 0; m < 2 * n_edges; ++m)
+            near[ends[m]].push_back({ends[m ^ 1], static_cast<int32_t>(m / 2)});
+        for (auto& neighbours : near) neighbours.shrink_to_fit();
+        y.resize(n), reduced.resize(n), gain.resize(n + LANES), change.resize(n + LANES);
     }
 
-    // Read all weights anew.
+    // Sum the weights that attract labels; once a pass, as they say only where to look for pairs.
     void renew() {
         attraction.assign(n, 0.0);
         for (size_t m = 0; m < 2 * linked.size(); ++m)
@@ -174,12 +170,13 @@ class LabelBlock {
             for (ptrdiff_t k = 0; k < n; ++k) {
                 double sum = reduced[k];
                 if (sum == NEVER) continue;
-                n_looks += start[k + 1] - start[k];
-                for (ptrdiff_t m = start[k]; m < start[k + 1]; ++m) {
-                    const double w = weight[edge[m]], pair = w + reduced[k] + reduced[neighbour[m]];
-                    if (!(w > 0.0 && pair > NEVER) || linked[edge[m]]) continue;
+                n_looks += near[k].size();
+                for (const Neighbour& other : near[k]) {
+                    const double w = weight[other.edge];
+                    const double pair = w + reduced[k] + reduced[other.label];
+                    if (!(w > 0.0 && pair > NEVER) || linked[other.edge]) continue;
                     sum += w;
-                    if (pair > most) most = pair, best = edge[m];
+                    if (pair > most) most = pair, best = other.edge;
                 }
                 if (!(sum > 0.0)) reduced[k] = NEVER, changed = true;
             }
@@ -238,11 +235,8 @@ class LabelBlock {
         const float both = static_cast<float>(z);
         const double more = static_cast<double>(both) - link->both;
         double& w = weight[link->edge];
-        const double before = w;
         decrease += more * (w - 0.5 * kappa * more);
         w -= kappa * more;
-        for (const int32_t label : link->label)
-            attraction[label] += std::max(w, 0.0) - std::max(before, 0.0);
         link->both = both;
     }
 
@@ -267,11 +261,11 @@ class LabelBlock {
     }
 
     // The minimum of the Lagrangian over a label and its links is that of a convex function of its
-    // share. Newton's method, made safe by halving as the derivative jumps, goes there, until a
+    // share. The secant method, made safe by halving as the derivative jumps, goes there, until a
     // tenth of the slope is left; `trial` has where the links go.
     double best_share(ptrdiff_t j) {
         double low = -1.0, high = 2.0;  // the root is between them; beyond ends not looked at
-        double share = y[j], bend, value = pose(j, share, &bend);
+        double share = y[j], value = pose(j, share), bend = slope + 0.5 * penalty * member[j].size();
         const double enough = DONE * std::abs(value);
         for (int k = 0; k < MAX_STEPS && std::abs(value) > enough; ++k) {
             (value > 0.0 ? low : high) = share;
@@ -279,18 +273,17 @@ class LabelBlock {
             if (!(low < next && next < high))
                 next = 0.5 * (std::max(low, 0.0) + std::min(high, 1.0));
             if (next == share) break;
-            share = next;
-            value = pose(j, share, &bend);
+            const double before = value, moved = next - share;
+            value = pose(j, share = next);
+            bend = (before - value) / moved;
         }
         return share;
     }
 
-    // Returns the gradient by the share of label j where its links are at their best, in `trial`;
-    // and minus its derivative.
-    double pose(ptrdiff_t j, double share, double* bend) {
+    // Returns the gradient by the share of label j where its links are at their best, in `trial`.
+    double pose(ptrdiff_t j, double share) {
         const double per_kappa = 1.0 / kappa, tie = penalty * per_kappa;
         double value = gain[j] - slope * (share - y[j]);
-        *bend = slope;
         trial.resize(links.size());
         for (const int32_t m : member[j]) {
             const Link& link = links[m];
@@ -299,7 +292,6 @@ class LabelBlock {
             ask[side] = share - link.mu[side];
             trial[m] = nearest_pair(link.both, weight[link.edge] * per_kappa, tie, ask[0], ask[1]);
             value += penalty * (trial[m].end[side] - ask[side]);
-            *bend += penalty * stiffness(trial[m], side, tie);
         }
         return value;
     }
@@ -319,12 +311,10 @@ class LabelBlock {
     // share of it; returns whether there are any.
     bool link_to(ptrdiff_t k, double share) {
         const size_t n_links = links.size();
-        for (ptrdiff_t m = start[k]; m < start[k + 1]; ++m) {
-            const double other = y[neighbour[m]];
-            if (other > 0.0 && !linked[edge[m]] &&
-                (weight[edge[m]] > noise || other + share > 1.0))
-                join(edge[m]);
-        }
+        for (const Neighbour& other : near[k])
+            if (y[other.label] > 0.0 && !linked[other.edge] &&
+                (weight[other.edge] > noise || y[other.label] + share > 1.0))
+                join(other.edge);
         return links.size() > n_links;
     }
 
@@ -332,15 +322,17 @@ class LabelBlock {
     // labels that are on and attract each other are linked.
     void imply() {
         std::copy(gain.begin(), gain.begin() + n, reduced.begin());
-        for (ptrdiff_t k = 0; k < n; ++k)
-            for (ptrdiff_t m = start[k]; y[k] > 0.0 && m < start[k + 1]; ++m) {
+        for (ptrdiff_t k = 0; k < n; ++k) {
+            if (!(y[k] > 0.0)) continue;
+            for (const Neighbour& other : near[k]) {
                 // most weights are not: the rest is looked at for few
-                if (!(weight[edge[m]] > noise) || linked[edge[m]]) continue;
-                if (y[neighbour[m]] > 0.0)
-                    join(edge[m]);
+                if (!(weight[other.edge] > noise) || linked[other.edge]) continue;
+                if (y[other.label] > 0.0)
+                    join(other.edge);
                 else
-                    reduced[neighbour[m]] += weight[edge[m]];
+                    reduced[other.label] += weight[other.edge];
             }
+        }
     }
 
     // Link labels that are off, and that messages make rise, to those that attract them; and the

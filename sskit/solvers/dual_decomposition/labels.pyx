@@ -87,10 +87,10 @@ cdef class LabelSweep(Sweep):
         self.n_looks += self.block.n_looks
         return decrease
 
-    def rebuild(self):
-        """Sum the weights from the dual variables anew: they are a sum of many small moves."""
-        Sweep.rebuild(self)
+    def run_pass(self, *args, **options):
+        """Visit blocks, see `Sweep`."""
         self.block.renew()
+        Sweep.run_pass(self, *args, **options)
 
     cdef double add_block(self, Py_ssize_t i, bint consistent, double* w) except? -1 nogil:
         cdef double scale = self.labels.block_weight[i] / self.lam, loss

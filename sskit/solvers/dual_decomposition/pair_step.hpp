@@ -50,19 +50,4 @@ inline Marginals nearest_pair(double from, double gain, double tie, double a, do
     return m;
 }
 
-// How much of a small move of what is asked of an end this end does not follow at the minimum m
-inline double stiffness(const Marginals& m, int side, double tie) {
-    const double z = m.both;
-    const bool one = m.end[side] > z, other = m.end[1 - side] > z;  // q(1, 0), q(0, 1) > 0
-    const bool full = m.end[0] + m.end[1] - z >= 1.0 - 1e-12;  // q(0, 0) = 0, but for rounding
-    const bool free = 0.0 < z && z < 1.0;
-    if (full) {
-        if (one && other) return free ? 1.0 / (2.0 + tie) : 0.5;
-        return one && free ? 1.0 / (1.0 + tie) : 1.0;
-    }
-    if (one) return 0.0;
-    if (!free) return 1.0;
-    return other ? 1.0 / (1.0 + tie) : (1.0 + tie) / (1.0 + 2.0 * tie);
-}
-
 }  // namespace sskit

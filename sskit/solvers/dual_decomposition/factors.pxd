@@ -55,7 +55,6 @@ cdef class FactorSweep(Sweep):
     cdef Py_ssize_t look(self, Py_ssize_t i, Py_ssize_t f, bint full) except -1 nogil
     cdef int look_at_node(self, Py_ssize_t i, Py_ssize_t j, bint full) except -1 nogil
     cdef int look_at_edge(self, Py_ssize_t i, Py_ssize_t e, bint full) except -1 nogil
-    cdef Py_ssize_t best_pair(self, Py_ssize_t i, Py_ssize_t e) except -1 nogil
     # Take the step of a factor whose gains are known; returns the decrease
     cdef double move(self, Py_ssize_t i, Py_ssize_t f, Py_ssize_t greedy) except? -1 nogil
     # w += scale (phi_f(truth) - the mean of phi_f)

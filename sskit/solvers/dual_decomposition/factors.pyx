@@ -139,7 +139,8 @@ cdef class FactorSweep(Sweep):
 
     cdef int look_at_edge(self, Py_ssize_t i, Py_ssize_t e, bint full) except -1 nogil:
         cdef Py_ssize_t f = self.factors.n_nodes + e, n_states = self.factors.n_states
-        cdef Py_ssize_t pair, side, k
+        cdef Py_ssize_t pair, side, a, k
+        cdef const double* table = &self.w[0] + self.factors.pair_weights
         cdef Mix* mix = &self.mixes[f]
         cdef const int32_t* label
         for side in range(2):
@@ -148,7 +149,20 @@ cdef class FactorSweep(Sweep):
                 self.messages[2 * e + side], self.penalty(i), &self.told[side]
             )
         if full:
-            pair = self.best_pair(i, e)
+            if self.ordered:
+                pair = self.search.best(mix[0], self.told)
+                self.n_looks += self.search.n_looks
+            else:
+                if self.factors.pair_weights < 0:
+                    table = &self.table[0]
+                    for a in range(n_states):
+                        self.factors.edge_scores(
+                            i, e, &self.w[0], <int32_t>a, &self.table[a * n_states]
+                        )
+                pair = best_pair(
+                    table, n_states, self.told[0].at.data(), self.told[1].at.data()
+                )
+                self.n_looks += n_states * n_states
             give(mix, <int32_t>(pair // n_states), <int32_t>(pair % n_states), 0.0)
         for k in range(<Py_ssize_t>mix.size()):
             label = mix.data()[k].label
@@ -160,22 +174,6 @@ cdef class FactorSweep(Sweep):
         for side in range(2):
             self.told[side].clear()
         return 0
-
-    cdef Py_ssize_t best_pair(self, Py_ssize_t i, Py_ssize_t e) except -1 nogil:
-        cdef Py_ssize_t n_states = self.factors.n_states, a, best
-        cdef const double* table = &self.w[0] + self.factors.pair_weights
-        if self.ordered:
-            best = self.search.best(self.mixes[self.factors.n_nodes + e], self.told)
-            self.n_looks += self.search.n_looks
-            return best
-        self.n_looks += n_states * n_states
-        if self.factors.pair_weights < 0:
-            table = &self.table[0]
-            for a in range(n_states):
-                self.factors.edge_scores(
-                    i, e, &self.w[0], <int32_t>a, &self.table[a * n_states]
-                )
-        return best_pair(table, n_states, self.told[0].at.data(), self.told[1].at.data())
 
     cdef double move(self, Py_ssize_t i, Py_ssize_t f, Py_ssize_t greedy) except? -1 nogil:
         cdef Share* share = self.mixes[f].data()
@@ -318,7 +316,6 @@ def disagreement_scale(Factors factors, double lam):
     cdef Py_ssize_t i, j
     cdef double sqnorm = 0.0, cost = 0.0, product
     cdef Py_ssize_t n_nodes = 0, n_blocks = 0
-    cdef int32_t label[2]
     with nogil:
         for i in range(factors.n_blocks):
             if factors.block_weight[i] == 0.0:
@@ -326,7 +323,7 @@ def disagreement_scale(Factors factors, double lam):
             n_blocks += 1
             for j in range(factors.first_node[i], factors.first_node[i + 1]):
                 # and one for an edge
-                sqnorm += factors.sqnorm(i, j, true_labels(factors, i, j, label)) + 1.0
+                sqnorm += factors.sqnorm(i, j, &factors.truth[j]) + 1.0
                 cost += factors.cost_of(j)
                 n_nodes += 1
     # c is 1 / n_blocks in the mean

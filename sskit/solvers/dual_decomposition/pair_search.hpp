@@ -79,13 +79,8 @@ class PairSearch {
                 if (side) offer_unheld(-own, 0, n - 1, label, label);
                 else offer_unheld(-own, label, label, 0, n - 1);
             }
-        const double *bound = top[0].data(), *own = count[0];
-        double least = std::max(most, 0.0);
-        for (int32_t a = 0; a < n; ++a) {
-            if (!(bound[a] > least) || own[a] != 0.0) continue;
-            scan(0, a);
-            least = std::max(most, 0.0);
-        }
+        for (int32_t a = 0; a < n; ++a)
+            if (top[0][a] > std::max(most, 0.0) && count[0][a] == 0.0) scan(0, a);
         offer_unheld(0.0, 0, n - 1, 0, n - 1);
         return found;
     }

@@ -547,7 +547,7 @@ def test_labels_of_regions_that_do_not_sort():
             TypeError, match=r"^y_pred\[\d\]\[0\] is .*: complex numbers are no lab"
         ):
             metrics.iou_scores(y_true, y_pred)
-    with pytest.raises(ValueError, match=r"^y_pred\[1\] has rows of different lengths"):
+    with pytest.raises(ValueError, match=r"^y_pred\[1\] is no array"):
         metrics.iou_scores([[0], [0, 1]], [[0], [[0, 1], [1]]])
 
 

@@ -149,14 +149,11 @@ def load_conll(
     return X, None if k is None else y
 
 
-def save_conll(
-    path, X, y=None, *, columns=None, tags=-1, separator="\t", header=False, encoding="utf-8"
-):
+def save_conll(path, X, y=None, *, columns=None, tags=-1, separator="\t", encoding="utf-8"):
     """Write sentences to a file with a token a line, as `load_conll` reads them.
 
-    `load_conll` with the same `columns`, `tags` and `encoding` returns what was written, and so it
-    does without the first two where the file has a header, but for tags that are not in the last
-    column. Where blanks part columns and a sentence begins with "#", ``comments=False`` is safe.
+    `load_conll` with the same `columns`, `tags` and `encoding` returns what was written. Where
+    blanks part columns and a sentence begins with "#", ``comments=False`` is safe.
 
     Parameters
     ----------
@@ -176,9 +173,6 @@ def save_conll(
         stands for the last column.
     separator : str, default="\\t"
         What parts columns.
-    header : bool, default=False
-        Whether the first line is the comment "# global.columns = ..." of CoNLL-U Plus, with
-        `columns`. Most other programs take it for a token.
     encoding : str, default="utf-8"
         The encoding of the file.
 
@@ -212,9 +206,7 @@ def save_conll(
     names, attributes, k = _columns_of(sentences[0][0], columns, tags, y is not None)
     # A file of one column has no separator that could be seen.
     form = LineForm(separator if len(names) > 1 else " ", names, None)
-    lines = [f"# global.columns = {' '.join(names)}"] if header else []
-    if header and lines[0].split()[3:] != names:
-        raise ValueError(f"a header cannot name columns with blanks in their names: {names}")
+    lines = []
     for i, sentence in enumerate(sentences):
         for t, token in enumerate(sentence):
             place = f"X[{i}][{t}]"

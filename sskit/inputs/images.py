@@ -3,6 +3,9 @@
 import numpy as np
 
 from sskit._numbers import as_array
+from sskit.inputs.ragged import samples_of
+
+_IMAGES = "one image (H, W) or (H, W, 3) per sample"
 
 
 def check_images(X, name="X"):
@@ -27,19 +30,10 @@ def check_images(X, name="X"):
     ValueError
         If there is no image, or one has a wrong shape or values out of range.
     """
-    if not isinstance(X, (list, tuple, np.ndarray)):
-        raise TypeError(f"{name} must be a list of images or an array, got {type(X).__name__}")
-    if isinstance(X, np.ndarray) and X.dtype != object:
-        if X.ndim not in (3, 4):
-            raise ValueError(
-                f"{name} must be a list of images or an array of shape (n, H, W) or (n, H, W, 3), "
-                f"got shape {X.shape}"
-            )
-        if X.ndim == 3 and X.shape[2] == 3 and len(X) > 0:
-            raise ValueError(f"{name} has shape {X.shape}, that of one image: put it into a list")
-    if len(X) == 0:
-        raise ValueError(f"Found array with 0 sample(s): {name} must hold at least one image")
-    return [_check_image(image, f"{name}[{i}]") for i, image in enumerate(X)]
+    if isinstance(X, np.ndarray) and X.ndim == 3 and X.shape[2] == 3 and len(X) > 0:
+        raise ValueError(f"{name} has shape {X.shape}, that of one image: put it into a list")
+    images = samples_of(X, name, _IMAGES, stacked=(3, 4))
+    return [_check_image(image, f"{name}[{i}]") for i, image in enumerate(images)]
 
 
 def as_rgb(image):

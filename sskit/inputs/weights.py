@@ -4,6 +4,7 @@ import numpy as np
 
 from sskit._labels import by_label
 from sskit._numbers import array, as_array, as_floats
+from sskit.inputs.ragged import _items
 
 # Sums of weights have reciprocals and products with other numbers.
 SMALLEST = 1e-150
@@ -69,19 +70,13 @@ def check_token_weight(token_weight, lengths, noun="token"):
     """
     if token_weight is None:
         return None
-    if isinstance(token_weight, (str, bytes)) or not hasattr(token_weight, "__len__"):
-        raise TypeError(
-            f"token_weight must hold one array of weights per sample, got "
-            f"{type(token_weight).__name__}"
-        )
-    if len(token_weight) != len(lengths):
-        raise ValueError(
-            f"X has {len(lengths)} samples but token_weight has {len(token_weight)} items"
-        )
-    pieces = []
-    for i, (item, length) in enumerate(zip(token_weight, lengths.tolist(), strict=True)):
-        pieces.append(array(item, f"token_weight[{i}]", (length,), low=0))
-    weight = np.concatenate(pieces)
+    items = _items(token_weight, "token_weight", "one array of weights per sample", stacked=(2,))
+    if len(items) != len(lengths):
+        raise ValueError(f"X has {len(lengths)} samples but token_weight has {len(items)} items")
+    pieces = zip(items, lengths.tolist(), strict=True)
+    weight = np.concatenate(
+        [array(x, f"token_weight[{i}]", (n,), low=0) for i, (x, n) in enumerate(pieces)]
+    )
     if not weight.any():
         raise ValueError(f"token_weight is zero for all {noun}s")
     return weight

@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.model_selection import check_cv
+from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
@@ -85,6 +86,8 @@ class NodeProbabilities(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_
     >>> probabilities.get_feature_names_out()
     array(['probability_0', 'probability_1'], dtype=object)
     """
+
+    _parameter_constraints = {"estimator": [HasMethods(["fit", "predict_proba"])]}
 
     def __init__(self, estimator, *, cv=5, passthrough=False, ignore_label=None, n_jobs=None):
         self._keep(locals())
@@ -202,13 +205,7 @@ class NodeProbabilities(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_
 
     def _gate(self, X, y, sample_weight):
         """Return checked graphs, rows, labels, weights of their nodes, and which have a label."""
-        inner = self.estimator
-        if isinstance(inner, type) or not (
-            hasattr(inner, "fit") and hasattr(inner, "predict_proba")
-        ):
-            raise TypeError(
-                f"estimator must be a classifier with fit and predict_proba, got {inner!r:.200}"
-            )
+        self._validate_params()
         graphs = check_graphs(X)
         labels, labelled, _ = node_targets(y, graphs, self.ignore_label)
         if not labelled.any():

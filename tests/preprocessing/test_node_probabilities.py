@@ -143,8 +143,8 @@ def test_as_scikit_learn_has_it():
 @pytest.mark.parametrize(
     ("options", "change", "error", "message"),
     [
-        ({"estimator": LinearSVC()}, {}, TypeError, "must be a classifier with fit and predict_pr"),
-        ({"estimator": GaussianNB}, {}, TypeError, "must be a classifier with fit and predict_pro"),
+        ({"estimator": LinearSVC()}, {}, TypeError, "implementing 'fit' and 'predict_proba'"),
+        ({"estimator": GaussianNB}, {}, TypeError, "Cannot clone object"),
         ({"cv": ShuffleSplit(2)}, {}, ValueError, "cv must hold out each of the 12 graphs once"),
         ({"cv": 13}, {}, ValueError, "Cannot have number of splits n_splits=13"),
         ({"cv": GroupKFold(2)}, {}, ValueError, "'groups' parameter should not be None"),

@@ -332,10 +332,10 @@ GOOD = np.zeros((4, 4, 3))
     [
         ([], ValueError, r"0 sample\(s\)"),
         (np.empty((0, 4, 4)), ValueError, r"0 sample\(s\)"),
-        (None, TypeError, "X must be a list of images or an array, got NoneType"),
-        ("horse.png", TypeError, "X must be a list of images or an array, got str"),
+        (None, TypeError, "X must be a list with one image .* got NoneType"),
+        ("horse.png", TypeError, "X must be a list with one image .* got str"),
         ((image for image in IMAGES), TypeError, "got generator"),
-        (np.zeros((4, 4)), ValueError, r"or an array of shape .* got shape \(4, 4\)"),
+        (np.zeros((4, 4)), ValueError, r"one image .* got ndarray of shape \(4, 4\)"),
         (GOOD, ValueError, r"X has shape \(4, 4, 3\), that of one image: put it into a list"),
         ([GOOD, GOOD, GOOD, GOOD[..., :2]], ValueError, r"X\[3\] must be an image .* \(4, 4, 2\)"),
         ([GOOD, np.zeros((4, 4, 4))], ValueError, r"X\[1\] must be an image of shape \(H, W\)"),

@@ -3,9 +3,10 @@
 import dask
 import numpy as np
 from sklearn.utils import get_tags
+from sklearn.utils.validation import _num_samples
 
 from sskit._labels import is_ignored
-from sskit.dask._parts import collect, is_lazy, lengths, n_samples, parts_of
+from sskit.dask._parts import collect, is_lazy, lengths, parts_of
 from sskit.estimators.base.weights import weight_argument
 
 # What of estimators is scored by labels; by samples that of the others.
@@ -82,9 +83,9 @@ def lazy_score(model, X, y, sample_weight=None):
 
 def score_part(model, X, y, sample_weight):
     """Return the score of a part and its weight."""
-    if not n_samples(X):
+    if not _num_samples(X):
         return 0.0, 0.0
-    weight = np.ones(n_samples(X)) if sample_weight is None else np.asarray(sample_weight, float)
+    weight = np.ones(_num_samples(X)) if sample_weight is None else np.asarray(sample_weight, float)
     if get_tags(model).estimator_type in COUNTS_LABELS:
         ignored = getattr(model, "ignore_label", None)
         weight = weight * [n_known(labels, ignored) for labels in y]

@@ -1,6 +1,7 @@
 """Parts of data: how collections are cut into them, and what an estimator makes of one."""
 
 import numpy as np
+from sklearn.utils.validation import _num_samples
 
 from sskit.core.stop import CutShort
 from sskit.estimators.completion.convex_concave import Rounds
@@ -48,7 +49,7 @@ class Part:
     def check(self):
         """Return the part as the gate of the estimator returns it; None if it has no samples."""
         X, y, sample_weight, token_weight = self.call(self.load)
-        if n_samples(X) == 0 and n_samples(y) == 0:
+        if self.call(_num_samples, X) == 0 and self.call(_num_samples, y) == 0:
             return None
         further = {} if token_weight is None else {"token_weight": token_weight}
         checked = self.call(self.estimator._gate, X, y, sample_weight, part=True, **further)
@@ -160,17 +161,6 @@ def error_of(number, error):
         kind = TypeError if isinstance(error, TypeError) else ValueError
         return kind(f"part {number}: {error}")
     return RuntimeError(f"part {number}: {type(error).__name__}: {error}")
-
-
-def n_samples(data):
-    """Return the number of samples of a part; None if it cannot be told."""
-    shape = getattr(data, "shape", None)
-    if shape is not None and len(shape):
-        return shape[0]
-    try:
-        return len(data)
-    except TypeError:
-        return None
 
 
 def collect(X, y, sample_weight=None, token_weight=None):

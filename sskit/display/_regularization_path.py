@@ -3,10 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from sskit._inside import unwrap
-from sskit.display._common import grid_of_axes
+from sskit.display._common import fitted_with, grid_of_axes
 
 PANELS = {
     "score": "test score",
@@ -94,9 +92,7 @@ class RegularizationPathDisplay:
         NotFittedError
             If the path is not fitted.
         """
-        inside = (inner for inner, _ in unwrap(path))
-        path = next((inner for inner in inside if hasattr(inner, "max_breakpoints")), path)
-        check_is_fitted(path)
+        path, _ = fitted_with(path, "max_breakpoints", "max_breakpoints: no RegularizationPath")
         if hasattr(path, "lams_"):
             # a last piece that serves all lam is drawn down to a tenth of its breakpoint
             end = max(path.lam_end_, 0.1 * path.lams_[-1])
@@ -108,7 +104,7 @@ class RegularizationPathDisplay:
                 "planes": steps(path.lams_, path.n_support_planes_, end),
             }
             display = cls(curves=curves, max_gap=path.max_gap_, certified=path.certified_)
-        elif hasattr(path, "default_lam_"):
+        else:
             results = path.cv_results_
             known = ~np.isnan(results["mean_test_score"])
             lams = np.asarray(results["param_lam"])[known]
@@ -118,8 +114,6 @@ class RegularizationPathDisplay:
                 chosen=path.best_lam_,
                 default=path.default_lam_,
             )
-        else:
-            raise TypeError(f"path must be a RegularizationPath, got {type(path).__name__}")
         return display.plot(axes=axes)
 
     def plot(self, *, axes=None):

@@ -118,7 +118,7 @@ class RaggedArray:
         return split(self._values, self._offsets)
 
     def __iter__(self):
-        return (self._rows(a, b) for a, b in _bounds(self._offsets))
+        return (self._rows(a, b) for a, b in pairwise(self._offsets.tolist()))
 
     def __getitem__(self, key):
         if isinstance(key, tuple):
@@ -226,7 +226,7 @@ def split(flat, offsets):
     """
     if len(offsets) == 2:
         return object_array([flat[offsets[0] : offsets[1]]])
-    return object_array([flat[a:b] for a, b in _bounds(np.asarray(offsets))])
+    return object_array([flat[a:b] for a, b in pairwise(np.asarray(offsets).tolist())])
 
 
 def object_array(items):
@@ -251,8 +251,3 @@ def locate(offsets, row):
     """Return the sequence that a stacked row belongs to and its place therein."""
     i = int(np.searchsorted(offsets, row, side="right")) - 1
     return i, int(row - offsets[i])
-
-
-def _bounds(offsets):
-    """Yield begin and end of every sequence as Python integers."""
-    return pairwise(offsets.tolist())

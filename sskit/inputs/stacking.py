@@ -88,13 +88,13 @@ def _joined_where_they_lie(pieces):
     first = pieces[0]
     if first.base is None or first.dtype not in FLOATS:
         return None
-    owner, place, n_rows = _owner(first), _address(first), 0
+    owner, place, n_rows = _owner(first), first.ctypes.data, 0
     for piece in pieces:
         if (
             _owner(piece) is not owner
             or piece.dtype != first.dtype
             or not piece.flags.c_contiguous
-            or _address(piece) != place
+            or piece.ctypes.data != place
         ):
             return None
         place += piece.nbytes
@@ -110,11 +110,6 @@ def _owner(array):
     while isinstance(array.base, np.ndarray):
         array = array.base
     return array
-
-
-def _address(array):
-    """Return where an array begins in memory."""
-    return array.__array_interface__["data"][0]
 
 
 def stack_csr(pieces):

@@ -159,8 +159,6 @@ class TokenVectorizer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_ou
     @property
     def vocabulary_(self):
         """The columns of the features by name."""
-        if "feature_names_" not in vars(self):
-            raise AttributeError("this TokenVectorizer is not fitted, and has no 'vocabulary_'")
         return self._known_columns().vocabulary
 
     def __sklearn_tags__(self):
@@ -173,12 +171,6 @@ class TokenVectorizer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_ou
         """Return what is pickled: columns are found by attribute again."""
         state = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_columns"}
-
-    def __setstate__(self, state):
-        """Take what was pickled."""
-        super().__setstate__(state)
-        if "feature_names_" in vars(self):
-            self._columns = TokenColumns(self.feature_names_, "=")
 
     @_fit_context(prefer_skip_nested_validation=True)
     def _fit(self, X, rows):

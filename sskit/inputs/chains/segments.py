@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sskit._labels import by_label, check_sortable, label_array, plain
+from sskit._labels import by_label, check_sortable, label_array, plain, string_array
 from sskit._tag_schemes import find_spans, parse_tags
 from sskit.inputs.ragged import _items, stack_labels
 from sskit.inputs.ragged_array import RaggedArray, locate, make_offsets
@@ -107,9 +107,7 @@ def _read_tags(items, lengths, offsets, scheme, name):
 
     prefix, kind, types = parse_tags(flat, scheme, label)
     starts, stops, kinds = find_spans(prefix, kind, offsets)
-    labels = np.empty(0, dtype=str)
-    if types:
-        labels = label_array([types[k] for k in kinds.tolist()], label)
+    labels = string_array(types)[kinds]
     return starts, stops, labels, [locate(offsets, t) for t in starts.tolist()], "tags"
 
 

@@ -42,24 +42,7 @@ __all__ = [
     "get_include",
 ]
 
-export_from(
-    __name__,
-    CalibratedTagger,
-    EarlyStopping,
-    GraphTagger,
-    HierarchicalMultilabel,
-    MultilabelPairwise,
-    PartsModel,
-    RankingSVM,
-    RegularizationPath,
-    SegmentTagger,
-    SegmentationModel,
-    SequenceTagger,
-    SlackRescaling,
-    StructSVMClassifier,
-    StructuredModel,
-    TreeTagger,
-)
+export_from(__name__)
 
 
 def get_include():

@@ -1,14 +1,16 @@
 """What public classes share: the names that they are known by, and pages about them."""
 
 import inspect
+import sys
 from functools import lru_cache
+from types import FunctionType
 
 # The same as the project's "Documentation" address in pyproject.toml, without a slash at its end.
 ADDRESS = "https://sskit-learn.readthedocs.io/en/stable"
 
 
-def export_from(module, *exported):
-    """Let classes and functions be known by the package that exports them.
+def export_from(module, *others):
+    """Let classes and functions be known by the package that exports them in its ``__all__``.
 
     Files of saved models, pickles too, name the types in them, and pages are called by them. They
     stay readable when a class moves to another file, as long as its package exports it.
@@ -17,11 +19,14 @@ def export_from(module, *exported):
     ----------
     module : str
         Name of the package.
-    *exported : type or callable
-        What it exports.
+    *others : type
+        What is in files too, though nobody imports it.
     """
-    for item in exported:
-        item.__module__ = module
+    package = sys.modules[module]
+    named = (getattr(package, name, None) for name in getattr(package, "__all__", ()))
+    for item in (*named, *others):
+        if isinstance(item, (type, FunctionType)):
+            item.__module__ = module
 
 
 @lru_cache(maxsize=256)

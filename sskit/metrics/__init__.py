@@ -54,14 +54,4 @@ __all__ = [
     "token_accuracy_scorer",
 ]
 
-# of the scorers
-export_from(
-    __name__,
-    RegionScorer,
-    class_accuracy_score,
-    mean_iou_score,
-    pdj_score,
-    sequence_accuracy_score,
-    span_f1_score,
-    token_accuracy_score,
-)
+export_from(__name__)

@@ -19,12 +19,4 @@ from sskit.models.structured.pystruct import PystructAdapter
 
 __all__ = ["CompiledModel", "PystructAdapter", "SlackRescaling", "StructuredModel"]
 
-export_from(
-    __name__,
-    CompiledModel,
-    Kernel,
-    PrecomputedKernel,
-    PystructAdapter,
-    SegmentLayout,
-    WeightLayout,
-)
+export_from(__name__, Kernel, PrecomputedKernel, SegmentLayout, WeightLayout)

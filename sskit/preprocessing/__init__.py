@@ -18,11 +18,4 @@ __all__ = [
     "region_adjacency",
 ]
 
-export_from(
-    __name__,
-    NodeProbabilities,
-    SuperpixelGraph,
-    SuperpixelGraphs,
-    TokenTransformer,
-    TokenVectorizer,
-)
+export_from(__name__)

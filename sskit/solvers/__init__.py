@@ -16,6 +16,4 @@ from sskit.solvers.subgradient.subgradient import Subgradient
 
 __all__ = ["BCFW", "GDMM", "Subgradient", "CuttingPlane", "FrankWolfe", "MultiPlane", "SoftBCFW"]
 
-export_from(
-    __name__, BCFW, GDMM, Subgradient, CuttingPlane, DualPoint, FrankWolfe, MultiPlane, SoftBCFW
-)
+export_from(__name__, DualPoint)

@@ -82,8 +82,8 @@ ROOMS = {
         "inputs/chains models models/chain models/kernel"
     ),
     "estimators/tree": (
-        "estimators/base estimators/completion estimators/graph estimators/online "
-        "estimators/reasons inputs models/tree"
+        "estimators/base estimators/completion estimators/online estimators/reasons inputs "
+        "models/tree"
     ),
     "estimators/graph": (
         "estimators/base estimators/completion estimators/reasons inputs models/graph"

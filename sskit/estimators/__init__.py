@@ -6,7 +6,7 @@ from sskit.estimators.base.columns import Columns
 from sskit.estimators.base.outcome import WarmStart
 from sskit.estimators.calibration.tagger import CalibratedTagger
 from sskit.estimators.chain.tagger import SequenceTagger
-from sskit.estimators.graph.prediction import GraphWeights
+from sskit.estimators.graph.base import GraphWeights
 from sskit.estimators.graph.segmentation import SegmentationModel
 from sskit.estimators.graph.tagger import GraphTagger
 from sskit.estimators.label_sets.hierarchical import HierarchicalMultilabel

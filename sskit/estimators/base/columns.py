@@ -238,29 +238,15 @@ class StandardizeMixin:
 
     def _survey(self, checked):
         """Return the facts of checked data, with the sums of their columns if these are scaled."""
-        facts, weight = super()._survey(checked), checked.weight
-        if checked.scale is None:  # in a kernel space
+        facts, weight, wanted = super()._survey(checked), checked.weight, self.standardize
+        (X,) = matrices(checked.data)
+        if isinstance(wanted, str):
+            wanted = not sp.issparse(X)
+        if not wanted or checked.scale is None:  # in a kernel space
             return facts
         if isinstance(checked.data, RaggedArray) and weight is not None:
             weight = np.repeat(weight, checked.data.lengths)  # rows have the weight of their set
-        return replace(facts, columns=self._column_sums(*matrices(checked.data), weight))
-
-    def _column_sums(self, X, weight):
-        """Return the `ColumnSums` of checked rows, or None if their columns stay as they are.
-
-        Parameters
-        ----------
-        X : ndarray or CSR matrix of shape (n, p)
-            Rows.
-        weight : ndarray of shape (n,) or None
-            Their weights.
-        """
-        wanted = self.standardize
-        if isinstance(wanted, str):
-            wanted = not sp.issparse(X)
-        if not wanted:
-            return None
         bounds = self.bounds
         free = bounds is None or (isinstance(bounds, dict) and "intercept" not in bounds)
         centred = not self._needs_intercept or (self.fit_intercept and free)
-        return ColumnSums.of(X, weight, centred)
+        return replace(facts, columns=ColumnSums.of(X, weight, centred))

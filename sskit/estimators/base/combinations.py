@@ -16,7 +16,7 @@ def _has(name, without=None):
     return lambda estimator: str(getattr(estimator, name, without)) != str(without)
 
 
-def has_several(name):
+def _has_several(name):
     """Return a function that says whether a number by label, or one for all, exceeds one."""
 
     def asked(estimator):
@@ -30,7 +30,7 @@ def _keeps_no_dual_point(estimator):
     return not estimator._make_solver().keeps_dual_point
 
 
-several_states = has_several("n_states_per_label")
+several_states = _has_several("n_states_per_label")
 # What parameters ask for: how messages call it, and whether an estimator does. Data and tools ask
 # for more, of which their checks tell.
 ASKED = {
@@ -52,7 +52,7 @@ ASKED = {
         lambda e: ASKED["repair"][1](e) and ASKED["balanced"][1](e),
     ),
     "states": ("n_states_per_label={e.n_states_per_label!r:.80}", several_states),
-    "components": ("n_components={e.n_components!r:.80}", has_several("n_components")),
+    "components": ("n_components={e.n_components!r:.80}", _has_several("n_components")),
     "latent types": ("latent_types=True", _is("latent_types", True)),
     "drawn types": (
         "n_types={e.n_types!r} without means",

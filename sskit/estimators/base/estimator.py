@@ -19,11 +19,7 @@ from sskit._numbers import JOBS
 from sskit._public import PublicMixin
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.core.stop import Stop
-from sskit.estimators.base.callbacks import (
-    FRAMES_AROUND_FIT,
-    CallbackSupportMixin,
-    PassReporter,
-)
+from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT, CallbackSupportMixin, PassReporter
 from sskit.estimators.base.columns import warn_of_column
 from sskit.estimators.base.combinations import check_combinations
 from sskit.estimators.base.facts import RowFacts, matrices, merge_facts, with_matrices

@@ -40,6 +40,12 @@ def linear_scores(X, coef, intercept, n_jobs=None):
         return row_scores(X, coef, n_jobs) + intercept
 
 
+def check_scores(fits, what):
+    """Raise ValueError for the first row whose scores do not fit into floats, and what they are."""
+    if not fits.all():
+        raise ValueError(f"X[{np.argmin(fits)}] is too large: {what}")
+
+
 def row_scale(X, weight, offsets=None):
     """Return the `FeatureScale` of rows, or of sets of rows, or raise ValueError if it overflows.
 

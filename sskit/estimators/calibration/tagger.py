@@ -16,23 +16,21 @@ from sskit._numbers import check_k
 from sskit._tag_schemes import SCHEMES, find_spans, parse_tags
 from sskit.estimators.base.combinations import check_combinations
 from sskit.estimators.base.estimator import check_constraints, replace_fitted
-from sskit.estimators.base.fitted_state import check_labels
+from sskit.estimators.base.fitted_state import check_labels, raise_damaged
 from sskit.estimators.base.known import check_known
 from sskit.estimators.base.meta import MetaEstimator
-from sskit.estimators.calibration.scores import (
-    fitted_classes,
-    inner_tagger,
-    possible_labels,
-    scores_of,
-)
+from sskit.estimators.base.tagging import states_of_labels
+from sskit.estimators.chain.decoding import score_tables
 from sskit.estimators.chain.tagger import SequenceTagger
+from sskit.estimators.reasons.columns import as_fitted
 from sskit.estimators.tree.tagger import TreeTagger
 from sskit.inputs.ragged import split, stack_labels
 from sskit.inputs.ragged_array import locate, object_array
+from sskit.inputs.trees import check_trees
 from sskit.inputs.weights import check_sample_weight
 from sskit.metrics import token_accuracy_score
 from sskit.models.calibration.likelihood import METHODS, HeldOut, fit_calibration
-from sskit.models.calibration.scores import Calibration
+from sskit.models.calibration.scores import Calibration, EdgeScores, Scores
 from sskit.models.calibration.spans import find_steps
 
 TAGGERS = (SequenceTagger, TreeTagger)
@@ -466,3 +464,91 @@ def check_tagger(estimator, prefit):
             f"in one, got {got}; for graphs with cycles and sets of labels with scores of pairs "
             "the sum over all labellings has no efficient algorithm"
         )
+
+
+def inner_tagger(estimator):
+    """Return the tagger that an estimator is, or ends in."""
+    *_, (tagger, _) = unwrap(estimator)
+    return tagger
+
+
+def fitted_classes(estimator):
+    """Return the labels of the fitted tagger that an estimator ends in."""
+    tagger = inner_tagger(estimator)
+    check_is_fitted(tagger, "classes_")
+    return tagger.classes_
+
+
+def scores_of(estimator, X, classes):
+    """Return the scores of a fitted estimator among labels, of which it may not know all.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted; a tagger, or what ends in one.
+    X : object
+        What it takes.
+    classes : ndarray of shape (K,)
+        Labels, sorted.
+
+    Returns
+    -------
+    scores : Scores
+    """
+    *_, (tagger, X) = unwrap(estimator, X)
+    X = as_fitted(tagger, X, trees=isinstance(tagger, TreeTagger))
+    decoder, offsets = tagger._decoder(X)
+    offsets = np.asarray(offsets, dtype=np.int64)
+    own = tagger.classes_
+    place = np.searchsorted(classes, own)
+    if (place >= len(classes)).any() or (classes[place] != own).any():
+        raise_damaged("CalibratedTagger", "classes_ must have the labels of estimator_")
+    states = states_of_labels(tagger)
+    owner = place if states is None else np.repeat(place, states)
+    labels = {"owner": owner, "n_labels": len(classes)}
+    if isinstance(tagger, TreeTagger):
+        # the gate of the decoder has checked them
+        trees = check_trees(X, n_features=tagger.n_features_in_)
+        codes, tables = trees.codes(tagger.edge_kinds_), np.array(tagger.transitions_)
+        if codes is None:
+            codes, tables = np.zeros(len(trees.ends), dtype=np.int32), tables[None]
+        nodes = getattr(decoder, "inner", decoder).node_scores()
+        ends = np.ascontiguousarray(trees.ends, dtype=np.int32).reshape(-1, 2)
+        edges = np.asarray(trees.edge_offsets, dtype=np.int64)
+        forest = ends, edges, np.ascontiguousarray(codes, dtype=np.int32)
+        zeros = np.zeros((2, len(owner)))
+        return Scores(nodes, offsets, tables, *zeros, forest=forest, **labels)
+    nodes, transitions, start, end, edges = score_tables(tagger, X)
+    if edges is not None:
+        edges = EdgeScores(edges, np.asarray(tagger.edge_coef_, dtype=np.float64))
+    triples = getattr(tagger, "triples_", None)
+    further = {"edge_scores": edges, "triples": triples, **labels}
+    return Scores(nodes, offsets, transitions[None], start, end, **further)
+
+
+def possible_labels(y, scores, classes, ignored, name="y"):
+    """Return which labels true labels may be, where some are not known.
+
+    Parameters
+    ----------
+    y : sequence of n sequences (T_i,)
+        Labels; None, what is ignored and labels that no model knows count as not known, sets of
+        labels as one of them.
+    scores : Scores
+        Of the same sequences.
+    classes : ndarray of shape (K,)
+        Labels, sorted.
+    ignored : object
+        The label that stands for one that is not known; None if there is none.
+    name : str
+        What error messages call y.
+
+    Returns
+    -------
+    possible : ndarray of shape (N, K), bool
+    """
+    given = "token", "sequences", name
+    allowed = check_known(
+        list(y), np.diff(scores.offsets), classes, *given, ignored=ignored, lenient=True
+    )
+    return np.ones((scores.offsets[-1], len(classes)), dtype=bool) if allowed is None else allowed

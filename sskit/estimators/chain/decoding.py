@@ -8,8 +8,7 @@ from sskit.estimators.base.fitted_state import check_count, check_fitted, check_
 from sskit.estimators.base.kernels import function_values
 from sskit.estimators.base.tagging import check_chain, check_modest
 from sskit.estimators.completion.states import StateDecoder, fitted_states, known_states
-from sskit.estimators.reasons.column_names import check_columns, edge_column_names
-from sskit.estimators.reasons.columns import as_fitted
+from sskit.estimators.reasons.columns import as_fitted, check_columns, edge_column_names
 from sskit.inputs.chains.gate import stack_pairs
 from sskit.inputs.ragged_array import RaggedArray, SoundArray
 from sskit.models.chain.model import check_lengths, make_request

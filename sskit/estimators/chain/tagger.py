@@ -1,5 +1,7 @@
 """Sequence tagging."""
 
+import warnings
+from dataclasses import dataclass
 from numbers import Integral
 
 import numpy as np
@@ -7,28 +9,21 @@ from sklearn.utils._param_validation import Interval, Options, StrOptions
 
 from sskit._tag_schemes import SCHEMES
 from sskit.estimators.base.attributes import BlockAttributes
-from sskit.estimators.base.callbacks import with_callbacks
+from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT, with_callbacks
 from sskit.estimators.base.combinations import check_combinations
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
-from sskit.estimators.base.facts import TrainingData
+from sskit.estimators.base.facts import RowFacts, TrainingData, same
 from sskit.estimators.base.kernels import KernelMixin, is_kernel, kernel_bytes, make_kernel
 from sskit.estimators.base.tagging import TaggerMixin
 from sskit.estimators.chain.decoding import fitted_decoder
 from sskit.estimators.chain.hidden import HiddenChains
-from sskit.estimators.chain.sequences import (
-    ChainFacts,
-    obeying,
-)
 from sskit.estimators.completion.gate import gate_labels, training_costs
-from sskit.estimators.completion.states import (
-    HiddenStatesMixin,
-    resolve_states,
-)
+from sskit.estimators.completion.states import HiddenStatesMixin, resolve_states
 from sskit.estimators.online.steps import TokenStepsMixin
-from sskit.estimators.reasons.column_names import edge_column_names
-from sskit.estimators.reasons.columns import read_columns
+from sskit.estimators.reasons.columns import edge_column_names, read_columns
 from sskit.estimators.reasons.explain import ExplainChainMixin
 from sskit.inputs.chains.gate import stack_pairs
+from sskit.inputs.ragged_array import locate
 from sskit.inputs.weights import check_sample_weight, check_token_weight
 from sskit.models.chain.model import (
     ChainModel,
@@ -37,11 +32,30 @@ from sskit.models.chain.model import (
     edge_scale,
     token_scale,
 )
-from sskit.models.chain.transitions import resolve_transitions
+from sskit.models.chain.transitions import (
+    check_possible,
+    find_violations,
+    kinds_of,
+    refuse_violations,
+    repair,
+    resolve_transitions,
+)
 from sskit.models.kernel.space import diagonal
 
 # What predictions may have: transitions, first and last labels.
 RULES = "allowed_transitions_", "allowed_start_", "allowed_end_"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChainFacts(RowFacts):
+    """What sequences say of all data."""
+
+    n_edge_features: int | None = same(
+        "the number of edge features of X is {}, but that of part {} is {}"
+    )
+    edge_feature_names: tuple | None = same(
+        "the edge features of X are {}, but those of part {} are {}"
+    )
 
 
 class SequenceTagger(
@@ -417,14 +431,12 @@ class SequenceTagger(
         if is_kernel(self):
             return self._bind_in_kernel_space(*given, weight, table, allowed, shared)
         states = resolve_states(self.n_states_per_label, classes, len(labels))
-        n_states = len(classes)
-        if states is not None:
-            partial, allowed = states.known(labels, partial), states.lifted(allowed)
-            n_states, shared["n_states_"] = len(states.labels), states.counts
+        allowed, table = states.lifted(allowed), states.of_pairs(table)
+        if states.hidden:
+            partial, shared["n_states_"] = states.known(labels, partial), states.counts
             given = stacked, partial.labels, *given[2:]
-            table = states.of_pairs(table)
         sizes = {"order": self.order, "n_edge_features": facts.n_edge_features}
-        model = ChainModel(facts.n_features, n_states, *allowed, **sizes)
+        model = ChainModel(facts.n_features, len(states.labels), *allowed, **sizes)
         problem = model.bind(*given, n_jobs=self.n_jobs, edges=edges, table=table)
         if edges is not None:
             shared["n_edge_features_in_"], names = facts.n_edge_features, facts.edge_feature_names
@@ -453,3 +465,52 @@ class SequenceTagger(
     def _decoder(self, X, known=None):
         """Return the decoder of checked sequences that are not empty, and where all begin."""
         return fitted_decoder(self, X, known)
+
+
+def obeying(estimator, known, offsets, rules):
+    """Return labels to train on, by what `on_violation` says of those that are not allowed.
+
+    Parameters
+    ----------
+    estimator : SequenceTagger
+        Has the parameters; not changed.
+    known : PartialLabels
+        What is known of the labels; not changed.
+    offsets : ndarray of shape (n + 1,)
+        Where sequences begin.
+    rules : tuple
+        Allowed transitions, first labels and last labels; None where all are.
+
+    Returns
+    -------
+    known : PartialLabels
+        The same, or with other labels that are allowed; of these a warning tells.
+
+    Raises
+    ------
+    ValueError
+        Naming the first token whose label is not allowed.
+    """
+    if rules[0] is None or estimator.on_violation == "ignore":
+        return known
+    classes, labels, possible, _ = known
+    if possible is not None:
+        check_possible(possible, offsets, *rules, "y", every=True)
+        return known
+    tokens = find_violations(labels, offsets, *rules)
+    if not len(tokens):
+        return known
+    if estimator.on_violation == "raise":
+        refuse_violations(tokens, labels, offsets, classes, *rules[:2])
+    kinds = kinds_of(classes) if isinstance(estimator.allowed_transitions, str) else None
+    repaired = repair(tokens, labels, offsets, *rules, kinds)
+    changed = np.flatnonzero(repaired != labels)
+    i, t = locate(offsets, changed[0])
+    old, new = classes[labels[changed[0]]], classes[repaired[changed[0]]]
+    warnings.warn(
+        f"{len(changed)} labels that allowed_transitions does not allow were changed for "
+        f"training, the first of them y[{i}][{t}] from {old} to {new}",
+        UserWarning,
+        stacklevel=6 + FRAMES_AROUND_FIT,
+    )
+    return known._replace(labels=repaired)

@@ -72,7 +72,7 @@ class Hidden:
 
     def completion(self, problem, random_state):
         """Return the `ConvexConcave` of a problem, which is told where several labels are right."""
-        accepted = set_mask(self.partial, self.states is not None)
+        accepted = set_mask(self.partial, self.states.hidden)
         # losses by node are zero at all right labels
         if accepted is not None and not problem.loss.by_node:
             problem.accept(accepted)
@@ -85,7 +85,7 @@ class Hidden:
         Labels are completed by what stretches of known ones say; without any they are drawn.
         """
         random_state = check_random_state(random_state)
-        if self.states is not None:
+        if self.states.hidden:
             for _ in range(self.n_init):
                 yield self.first_states(solved, random_state)
             return
@@ -128,3 +128,24 @@ class Hidden:
     def adapted(self, w):
         """Return weights of the known part as they are in all data."""
         return w
+
+
+class HiddenNodes(Hidden):
+    """Completes the labels of the nodes of graphs or trees; see `Hidden`."""
+
+    def complete(self, w):
+        """Return the best labels (n_nodes,) under flat weights that agree with what is known."""
+        coef, *others = self.model.layout.split(w).values()
+        given = self.data, coef, others, self.n_jobs, self.partial.possible
+        return self.model.decoder(*given).best()
+
+    def known_part(self, of_part=False):
+        """Return the problem of the known nodes and the edges between them, None if there are none.
+
+        A part of the data without such nodes has one in which there is nothing to lose.
+        """
+        known = self.partial.n_possible == 1
+        if not known.any() and not of_part:
+            return None
+        given = self.partial.labels, self.cost, known, self.block_weight
+        return self.model.bind(self.data, *given, table=self.table)

@@ -26,6 +26,11 @@ class LabelStates:
     counts: np.ndarray
 
     @property
+    def hidden(self):
+        """Whether some label has several states."""
+        return bool((self.counts > 1).any())
+
+    @property
     def first(self):
         """The first state of each label, (K,)."""
         return np.cumsum(self.counts) - self.counts
@@ -110,11 +115,15 @@ class HiddenStatesMixin:
 
     def _state_names(self):
         """Return what rows of weights are of: labels, or states, "label/0" and so on."""
-        states = states_of_labels(self)
-        if states is None:
+        if states_of_labels(self) is None:
             return self.classes_.tolist()
-        pairs = zip(self.classes_.tolist(), states.tolist(), strict=True)
-        return [f"{label}/{k}" for label, n in pairs for k in range(n)]
+        return names_of_states(self.state_labels_)
+
+
+def names_of_states(labels):
+    """Return the names of states, "label/0" and so on, those of a label one after the other."""
+    labels = labels.tolist()
+    return [f"{label}/{k - labels.index(label)}" for k, label in enumerate(labels)]
 
 
 def fitted_states(tagger):
@@ -151,8 +160,8 @@ def resolve_states(given, classes, n_tokens, tokens="tokens", name="n_states_per
 
     Returns
     -------
-    states : LabelStates or None
-        None if each label has one.
+    states : LabelStates
+        Of all labels.
 
     Raises
     ------
@@ -165,8 +174,7 @@ def resolve_states(given, classes, n_tokens, tokens="tokens", name="n_states_per
         if n > max(n_tokens, 1):
             which = f"[{label!r}]" if by_name else ""
             raise ValueError(f"{name}{which} is {n}, but y has {n_tokens} {tokens} only")
-    counts = np.array(counts, dtype=np.intp)
-    return None if (counts == 1).all() else LabelStates(counts)
+    return LabelStates(np.array(counts, dtype=np.intp))
 
 
 class StateDecoder:

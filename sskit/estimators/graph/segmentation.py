@@ -5,8 +5,7 @@ from sklearn.utils._param_validation import StrOptions
 from sskit._ready import ready_graph
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.fitted_state import check_fitted, raise_damaged
-from sskit.estimators.graph.base import GraphEstimator
-from sskit.estimators.graph.prediction import check_graph_model
+from sskit.estimators.graph.base import GraphEstimator, check_graph_model
 from sskit.models.graph.data import allows_cuts
 from sskit.models.graph.model import AttractiveModel
 from sskit.models.graph.structure import cut_single

@@ -8,15 +8,14 @@ from sklearn.utils._param_validation import StrOptions
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.facts import Labels
 from sskit.estimators.base.fitted_state import check_fitted, check_labels, check_numbers
+from sskit.estimators.completion.hidden import HiddenNodes
 from sskit.estimators.completion.states import (
     HiddenStatesMixin,
     LabelStates,
     fitted_states,
     resolve_states,
 )
-from sskit.estimators.graph.base import GraphEstimator, GraphFacts
-from sskit.estimators.graph.hidden import HiddenNodes
-from sskit.estimators.graph.prediction import check_graph_model
+from sskit.estimators.graph.base import GraphEstimator, GraphFacts, check_graph_model
 from sskit.inputs.graphs import kind_codes
 from sskit.inputs.ragged_array import locate
 from sskit.models.graph.data import losses_by_callable
@@ -376,9 +375,8 @@ class GraphTagger(HiddenStatesMixin, GraphEstimator):
 
     def _states(self, facts):
         """Return the `LabelStates`, of one each where there are no others."""
-        classes = facts.labels.values
-        states = resolve_states(self.n_states_per_label, classes, facts.n_labelled, self._tokens)
-        return LabelStates(np.ones(len(classes), dtype=np.intp)) if states is None else states
+        given = facts.labels.values, facts.n_labelled, self._tokens
+        return resolve_states(self.n_states_per_label, *given)
 
     def _bind(self, checked, facts):
         """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
@@ -400,7 +398,7 @@ class GraphTagger(HiddenStatesMixin, GraphEstimator):
         problem = model.bind(graphs, truth, cost, labelled, share, allowed=allowed, **losses)
         kinds = None if facts.kinds is None else facts.kinds.values
         others = {"node_kinds_": kinds, "kind_classes_": mask}
-        if len(states.labels) > len(classes):
+        if states.hidden:
             partial = states.known(labels, None)
             partial.possible[~labelled] = np.arange(len(states.labels)) == 0
             given = graphs.without_edges(labelled), partial, cost, share, self.n_jobs, None

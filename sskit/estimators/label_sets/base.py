@@ -14,17 +14,10 @@ from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.columns import StandardizeMixin
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
-from sskit.estimators.base.facts import (
-    Labels,
-    RowFacts,
-    TrainingData,
-    WeightSums,
-    averaged,
-    same,
-)
+from sskit.estimators.base.facts import Labels, RowFacts, TrainingData, WeightSums, averaged, same
 from sskit.estimators.base.fitted_state import check_fitted, check_labels, check_numbers
 from sskit.estimators.base.known import check_known
-from sskit.estimators.base.linear import linear_scores, row_scale
+from sskit.estimators.base.linear import check_scores, linear_scores, row_scale
 from sskit.estimators.base.partial_labels import PartialLabels
 from sskit.estimators.reasons.columns import read_rows
 from sskit.estimators.reasons.weights import WeightsFrameMixin
@@ -130,15 +123,10 @@ class LabelSetClassifier(WeightsFrameMixin, ClassifierMixin, StandardizeMixin, S
     def _shares(self, sets, weight):
         """Return what `label_shares` does if the model depends on it, else None."""
 
-    def _complete(self, facts):
-        """Return merged facts; two classes may be in different parts."""
-        if facts.labels is None:
-            return facts
-        check_two_classes(facts.labels.values)
-        return facts
-
     def _check_facts(self, facts):
         """Raise ValueError if the model cannot have so many labels."""
+        if facts.labels is not None:
+            check_two_classes(facts.labels.values)
         self._make_model(facts)
 
     def _bind(self, checked, facts):
@@ -210,9 +198,7 @@ class LabelSetClassifier(WeightsFrameMixin, ClassifierMixin, StandardizeMixin, S
         with np.errstate(over="ignore", invalid="ignore"):
             # an oracle adds up scores of any of the labels and pairs, and takes differences
             most = np.abs(scores).sum(axis=1) + np.abs(self._pairs()).sum()
-        wrong = np.flatnonzero(~(most < LARGEST_SCORE))
-        if len(wrong):
-            raise ValueError(f"X[{wrong[0]}] is too large: the scores of its labels overflow")
+        check_scores(most < LARGEST_SCORE, "the scores of its labels overflow")
         return np.ascontiguousarray(scores)
 
     def predict(self, X, known=None):

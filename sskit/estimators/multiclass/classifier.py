@@ -12,8 +12,8 @@ from sskit.estimators.base.columns import StandardizeMixin
 from sskit.estimators.base.estimator import StructuredEstimator
 from sskit.estimators.base.fitted_state import check_fitted
 from sskit.estimators.base.kernels import KernelMixin
+from sskit.estimators.completion.states import names_of_states
 from sskit.estimators.multiclass import rows
-from sskit.estimators.multiclass.components import component_names
 from sskit.estimators.online.steps import PartialFitMixin
 from sskit.estimators.reasons.weights import WeightsFrameMixin
 from sskit.estimators.structured import structured
@@ -308,7 +308,7 @@ class StructSVMClassifier(
     @available_if(lambda self: "component_labels_" in vars(self))
     def _state_names(self):
         """Return what rows of weights are of where classes have components, "class/0" and so on."""
-        return component_names(self.component_labels_)
+        return names_of_states(self.component_labels_)
 
     @property
     def _kind(self):

@@ -1,6 +1,7 @@
 """What StructSVMClassifier fits to rows and classes."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from sklearn.metrics import accuracy_score
@@ -11,19 +12,13 @@ from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.estimator import TrainingTask
 from sskit.estimators.base.facts import Labels, TrainingData, WeightSums
 from sskit.estimators.base.fitted_state import check_labels, check_numbers, raise_damaged
-from sskit.estimators.base.kernels import (
-    function_values,
-    is_kernel,
-    kernel_bytes,
-    make_kernel,
-)
-from sskit.estimators.base.linear import linear_scores, row_scale
+from sskit.estimators.base.kernels import function_values, is_kernel, kernel_bytes, make_kernel
+from sskit.estimators.base.linear import check_scores, linear_scores, row_scale
 from sskit.estimators.base.partial_labels import PartialLabels
 from sskit.estimators.base.weights import default_lam, scaled_lam
-from sskit.estimators.multiclass.components import (
-    bind_mixture,
-    is_mixture,
-)
+from sskit.estimators.completion.convex_concave import ConvexConcave
+from sskit.estimators.completion.hidden import Hidden
+from sskit.estimators.completion.states import resolve_states
 from sskit.estimators.reasons.columns import read_rows
 from sskit.inputs.costs import cost_table
 from sskit.inputs.rows import check_classes, refuse_large_integers
@@ -111,15 +106,45 @@ def bind(estimator, checked, facts):
 def bind_linear(estimator, data, labels, block_weight, table, lam, shared):
     """Bind the linear model to checked data; see `bind`."""
     classes = shared["classes_"]
-    if is_mixture(estimator):
-        bound = bind_mixture(estimator, data, labels, block_weight, table, classes)
-        model, problem, completion, further = bound
-        to_attributes = BlockAttributes(model.layout, shared | further)
-        return TrainingTask(problem, lam, to_attributes, completion=completion)
+    given = estimator.n_components, classes, len(labels), "rows", "n_components"
+    states = resolve_states(*given)
+    if states.hidden:
+        return bind_mixture(estimator, states, data, labels, block_weight, table, lam, shared)
     model = MulticlassModel(data.shape[1], len(classes), estimator.fit_intercept)
     problem = model.bind(data, labels, block_weight, table)
     to_attributes = BlockAttributes(model.layout, shared, len(classes) == 2)
     return TrainingTask(problem, lam, to_attributes)
+
+
+class Mixture(Hidden):
+    """Completes the components of rows: states of their classes, of which the best one is taken."""
+
+    def complete(self, w):
+        """Return the best component of the class of each row under flat weights, (n,)."""
+        blocks, possible = self.model.layout.split(w), self.partial.possible
+        intercept = blocks.get("intercept", np.zeros(possible.shape[1]))
+        scores = linear_scores(self.data, blocks["coef"], intercept, self.n_jobs)
+        return np.where(possible, scores, -np.inf).argmax(axis=1)
+
+    def completion(self, problem, random_state):
+        """Return the `ConvexConcave` of a problem, whose truths say all that is known."""
+        return ConvexConcave(self.complete, partial(self.starts, random_state=random_state))
+
+
+def bind_mixture(estimator, states, data, labels, block_weight, table, lam, shared):
+    """Bind a model of components, `LabelStates`, to checked data; see `bind`."""
+    model = MulticlassModel(data.shape[1], len(states.labels), estimator.fit_intercept)
+    # only the class counts
+    table = states.of_pairs(1.0 - np.eye(len(states.counts)) if table is None else table)
+    problem = model.bind(data, states.first[labels], block_weight, table)
+    known = states.known(labels, None)
+    given = known, None, block_weight, estimator.n_jobs, table, states, estimator.n_init
+    completion = Mixture(model, data, *given).completion(problem, estimator.random_state)
+    shared = shared | {"component_labels_": np.repeat(shared["classes_"], states.counts)}
+    if not estimator.fit_intercept:
+        shared["intercept_"] = np.zeros(len(states.labels))
+    to_attributes = BlockAttributes(model.layout, shared)
+    return TrainingTask(problem, lam, to_attributes, completion=completion)
 
 
 def bind_in_kernel_space(estimator, data, labels, block_weight, table, lam, shared):
@@ -193,9 +218,8 @@ def component_scores(estimator, X):
     else:
         check_numbers(estimator, {"coef_": (n_scores, X.shape[1])}, finite=False)
         scores = linear_scores(X, estimator.coef_, estimator.intercept_, estimator.n_jobs)
-    wrong = () if all_within(scores) else np.flatnonzero(~np.isfinite(scores).all(axis=1))
-    if len(wrong):
-        raise ValueError(f"X[{wrong[0]}] is too large: the scores of its classes overflow")
+    if not all_within(scores):
+        check_scores(np.isfinite(scores).all(axis=1), "the scores of its classes overflow")
     return scores, first
 
 

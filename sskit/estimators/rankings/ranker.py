@@ -11,7 +11,7 @@ from sskit.estimators.base.columns import StandardizeMixin
 from sskit.estimators.base.estimator import FEW_PAIRS, StructuredEstimator, TrainingTask
 from sskit.estimators.base.facts import RowFacts, TrainingData
 from sskit.estimators.base.fitted_state import check_fitted, check_numbers
-from sskit.estimators.base.linear import linear_scores, row_scale
+from sskit.estimators.base.linear import check_scores, linear_scores, row_scale
 from sskit.estimators.base.partial_labels import PartialLabels
 from sskit.estimators.rankings.groups import check_group_weight, check_groups
 from sskit.estimators.reasons.columns import read_rows
@@ -288,9 +288,7 @@ class RankingSVM(RegressorMixin, WeightsFrameMixin, StandardizeMixin, Structured
         # scores that are not finite are found below
         check_numbers(self, {"coef_": (1, X.shape[1])}, finite=False)
         scores = linear_scores(X, self.coef_, np.zeros(1), self.n_jobs).ravel()
-        wrong = np.flatnonzero(~np.isfinite(scores))
-        if len(wrong):
-            raise ValueError(f"X[{wrong[0]}] is too large: its score overflows")
+        check_scores(np.isfinite(scores), "its score overflows")
         return scores
 
     def score(self, X, y, groups=None, sample_weight=None):

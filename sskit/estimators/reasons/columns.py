@@ -6,15 +6,10 @@ from typing import NamedTuple
 import numpy as np
 
 from sskit._numbers import shortened
-from sskit.estimators.reasons.column_names import (
-    check_columns,
-    column_names,
-    features_of_trees,
-)
 from sskit.inputs.ragged import ready_sequence
 from sskit.inputs.ragged_array import SoundArray
 from sskit.inputs.rows import check_rows
-from sskit.inputs.tokens import holds_objects
+from sskit.inputs.tokens import holds_objects, is_frame
 
 
 class Columns(NamedTuple):
@@ -39,6 +34,95 @@ class Columns(NamedTuple):
         """Return fitted attributes by name."""
         found = {"feature_names_in_": self.names, "vectorizer_": self.vectorizer}
         return {name: value for name, value in found.items() if value is not None}
+
+
+def column_names(items, where="X"):
+    """Return the names of the columns of data frames, or None if items are something else.
+
+    Parameters
+    ----------
+    items : object
+        Matrices as users give them, one for each sequence or tree, or tuples that begin with one.
+    where : str, default="X"
+        What error messages call them.
+
+    Returns
+    -------
+    names : ndarray of shape (n_features,), object, or None
+        None unless all are data frames with columns that are called by strings.
+
+    Raises
+    ------
+    ValueError
+        Naming the first data frame whose columns differ from those of the first one.
+    """
+    if not isinstance(items, (list, tuple)) or not items or not is_frame(_features(items[0])):
+        return None
+    items = [_features(item) for item in items]
+    first = list(items[0].columns)
+    if not all(isinstance(name, str) for name in first):
+        return None
+    for i, frame in enumerate(items):
+        if not is_frame(frame):
+            return None
+        columns = list(frame.columns)
+        # other numbers of columns are the gate's to refuse
+        if columns != first and len(columns) == len(first):
+            raise ValueError(
+                f"the columns of {where}[{i}] are {shortened(columns)}, but those of {where}[0] "
+                f"are {shortened(first)}"
+            )
+    return np.array(first, dtype=object)
+
+
+def edge_column_names(X, where="the edge features of X"):
+    """Return the names of the columns of the edge features of pairs, or None, as `column_names`.
+
+    Parameters
+    ----------
+    X : object
+        Pairs (features, edge_features) as users give them. A sequence of one token has no edges,
+        and may have anything that is empty.
+    where : str, default="the edge features of X"
+        What error messages call the edge features.
+
+    Returns
+    -------
+    names : ndarray of shape (n_edge_features,), object, or None
+        As of `column_names`.
+
+    Raises
+    ------
+    ValueError
+        As `column_names`.
+    """
+    if not isinstance(X, (list, tuple)):
+        return None
+    edges = [item[1] for item in X if isinstance(item, tuple) and len(item) == 2]
+    first = next((item for item in edges if is_frame(item)), None)
+    if first is None:
+        return None
+    # what is empty has no names that could differ
+    return column_names(
+        [item if is_frame(item) or np.size(item) else first for item in edges], where
+    )
+
+
+def check_columns(names, expected, estimator_name, where="X"):
+    """Raise ValueError if names of columns, where there are some, are not those of the fit."""
+    if expected is not None and names is not None and names.tolist() != list(expected):
+        raise ValueError(
+            f"the columns of {where} are {shortened(names.tolist())}, but {estimator_name} was "
+            f"fitted to {shortened(list(expected))}, in this order"
+        )
+
+
+def _features(item):
+    """Return the features of an item that has further parts, or the item itself."""
+    if isinstance(item, tuple) and item:
+        return item[0]
+    is_tree = hasattr(item, "parents") and not is_frame(item)
+    return getattr(item, "features", item) if is_tree else item
 
 
 def read_columns(estimator, X, part=False, trees=False):
@@ -68,10 +152,9 @@ def read_columns(estimator, X, part=False, trees=False):
         Naming the first attribute of a token that is not as it should be; or if a fit that was
         before cannot go on with the features of these tokens.
     """
-    given = features_of_trees(X) if trees else X
-    tokens = tokens_of(given)
+    tokens = tokens_of(X, trees)
     if tokens is None:
-        return X, Columns(column_names(given))
+        return X, Columns(column_names(X))
     last = vars(estimator).get("vectorizer_")
     if part and "n_features_in_" in vars(estimator):
         _check_has_vectorizer(estimator)
@@ -160,35 +243,34 @@ def as_fitted(estimator, X, trees=False):
     ready = None if trees else ready_sequence(X, fitted.get("n_features_in_"))
     if ready is not None:
         return ready  # what is served most
-    given = features_of_trees(X) if trees else X
-    tokens = tokens_of(given)
+    tokens = tokens_of(X, trees)
     if tokens is not None:
         _check_has_vectorizer(estimator)
         return put_back(fitted["vectorizer_"]._transform(tokens, SoundArray), X, tokens)
     names = fitted.get("feature_names_in_")
     if names is not None:
-        check_columns(column_names(given), names, type(estimator).__name__)
+        check_columns(column_names(X), names, type(estimator).__name__)
     return X
 
 
-def tokens_of(given):
+def tokens_of(X, trees=False):
     """Return the tokens of sequences, or of the features of pairs or trees; None if these are rows.
 
     Parameters
     ----------
-    given : object
-        As users give it; trees as of `features_of_trees`.
+    X, trees : object
+        As of `read_columns`.
 
     Returns
     -------
     tokens : object
-        The same if it is sequences of tokens.
+        X itself if it is sequences of tokens.
     """
-    if holds_objects(given):
-        return given
-    if not isinstance(given, (list, tuple)) or not any(isinstance(x, tuple) for x in given):
+    if not trees and holds_objects(X):
+        return X
+    if not isinstance(X, (list, tuple)) or not (trees or any(isinstance(x, tuple) for x in X)):
         return None
-    first = [item[0] if isinstance(item, tuple) and item else item for item in given]
+    first = [_features(item) for item in X]
     return first if holds_objects(first) else None
 
 

@@ -11,12 +11,13 @@ from sklearn.utils.validation import _num_samples
 from sskit._labels import is_same
 from sskit.estimators.base.fitted_state import check_fitted
 from sskit.estimators.base.known import check_known
-from sskit.estimators.reasons.column_names import check_names, named
 from sskit.estimators.reasons.columns import as_fitted
 from sskit.estimators.reasons.weights import (
     WeightsFrameMixin,
     check_edge_names,
+    check_names,
     linear_coef,
+    named,
     names_of_rows,
 )
 from sskit.inputs.chains.gate import stack_pairs
@@ -173,9 +174,7 @@ class ExplainMixin(WeightsFrameMixin):
 
         check_fitted(self)
         coef = linear_coef(self, "explain")
-        if feature_names is None:
-            feature_names = getattr(self, "feature_names_in_", None)
-        names = check_names(feature_names, coef.shape[1])
+        names = check_names(self, feature_names, coef.shape[1])
         edge_names = check_edge_names(self, edge_feature_names)
         n_samples = _num_samples(X)
         i = _place(i, "i", n_samples, f"X has {n_samples} samples")

@@ -5,7 +5,6 @@ from functools import partial
 import numpy as np
 
 from sskit.estimators.base.fitted_state import check_fitted
-from sskit.estimators.reasons.column_names import check_names, check_top, named
 
 COLUMNS = "kind", "label", "to_label", "feature", "weight"
 # Weights of labels alone, in the order in which they are listed.
@@ -62,9 +61,7 @@ class WeightsFrameMixin:
         check_fitted(self)
         check_top(top)
         coef = linear_coef(self, "weights_frame")
-        if feature_names is None:
-            feature_names = getattr(self, "feature_names_in_", None)
-        names = check_names(feature_names, coef.shape[1])
+        names = check_names(self, feature_names, coef.shape[1])
         rows = []
         for kind, weights, axes in _blocks(self, coef, names, edge_feature_names):
             for g, row in enumerate(weights):
@@ -207,29 +204,9 @@ def _at(entries):
 
 
 def check_edge_names(model, names):
-    """Return names of the features of edges of a model, those of its fit if none are given.
-
-    Parameters
-    ----------
-    model : estimator
-        Fitted.
-    names : array-like of str of shape (n_edge_features,), or None
-        As users give them.
-
-    Returns
-    -------
-    names : ndarray of shape (n_edge_features,) or None
-        None if nobody knows them.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If names are wrong, or are given where edges have no features.
-    """
-    if names is None:
-        names = getattr(model, "edge_feature_names_in_", None)
+    """Return names of the features of edges of a model, as `check_names` does."""
     n_features = len(getattr(model, "edge_coef_", getattr(model, "pairwise_", ())))
-    return check_names(names, n_features, "edge_feature_names", "features of edges")
+    return check_names(model, names, n_features, "edge_feature_names", "features of edges")
 
 
 def names_of_rows(model, n_rows):
@@ -239,3 +216,62 @@ def names_of_rows(model, n_rows):
     classes = np.asarray(getattr(model, "classes_", np.arange(n_rows)))
     fits = classes.ndim == 1 and len(classes) in (n_rows, n_rows + (n_rows == 1))
     return classes.tolist() if fits else list(range(n_rows))
+
+
+def named(names, places, letter):
+    """Return the names of some features; without names these are a letter and a number."""
+    if names is None:
+        return [f"{letter}{j}" for j in places.tolist()]
+    return [str(name) for name in names[places].tolist()]
+
+
+def check_names(model, names, n, what="feature_names", counted="features"):
+    """Return names as an array, those of the fit if none are given.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+    names : array-like of str of shape (n,), or None
+        As users give them.
+    n : int
+        How many there must be.
+    what, counted : str
+        What error messages call the names, and what they are of.
+
+    Returns
+    -------
+    names : ndarray of shape (n,) or None
+        None if nobody knows them.
+
+    Raises
+    ------
+    TypeError
+        If they are a single string, or nothing that has a length.
+    ValueError
+        If there is another number of them.
+    """
+    names = getattr(model, f"{what}_in_", None) if names is None else names
+    if names is None:
+        return None
+    if isinstance(names, (str, bytes, set, frozenset, dict)) or not np.iterable(names):
+        raise TypeError(
+            f"{what} must be a sequence of names in an order, one for each of the {n} {counted}, "
+            f"got {names!r:.80}"
+        )
+    if isinstance(names, np.ndarray):
+        array = names
+    else:
+        names = list(names)
+        array = np.fromiter(names, dtype=object, count=len(names))  # tuples stay tuples
+    if array.shape != (n,):
+        got = len(array) if array.ndim == 1 else f"an array of shape {array.shape}"
+        raise ValueError(f"{what} must hold {n} names, as there are {n} {counted}, got {got}")
+    return array
+
+
+def check_top(top):
+    """Raise ValueError unless `top` is a positive whole number, or None."""
+    whole = isinstance(top, (int, np.integer)) and not isinstance(top, bool)
+    if top is not None and not (whole and top >= 1):
+        raise ValueError(f"top must be an integer, at least 1, or None for all, got {top!r}")

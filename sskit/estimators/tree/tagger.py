@@ -11,13 +11,13 @@ from sskit.estimators.base.facts import Labels, RowFacts, TrainingData, same
 from sskit.estimators.base.fitted_state import check_fitted
 from sskit.estimators.base.tagging import TaggerMixin, check_modest, check_tree
 from sskit.estimators.completion.gate import gate_labels, training_costs
+from sskit.estimators.completion.hidden import HiddenNodes
 from sskit.estimators.completion.states import (
     HiddenStatesMixin,
     StateDecoder,
     known_states,
     resolve_states,
 )
-from sskit.estimators.graph.hidden import HiddenNodes
 from sskit.estimators.online.steps import TokenStepsMixin
 from sskit.estimators.reasons.columns import as_fitted, read_columns
 from sskit.estimators.reasons.explain import ExplainTreeMixin
@@ -327,12 +327,11 @@ class TreeTagger(
         share = facts.weights.block_weights(len(trees), checked.weight)
         shared = {"classes_": classes, "edge_kinds_": kinds, "n_features_in_": facts.n_features}
         states = resolve_states(self.n_states_per_label, classes, len(labels), self._tokens)
-        n_states = len(classes)
-        if states is not None:
-            partial, table = states.known(labels, partial), states.of_pairs(table)
-            labels, n_states = partial.labels, len(states.labels)
-            shared["n_states_"] = states.counts
-        model = TreeModel(facts.n_features, n_states, kinds)
+        table = states.of_pairs(table)
+        if states.hidden:
+            partial, shared["n_states_"] = states.known(labels, partial), states.counts
+            labels = partial.labels
+        model = TreeModel(facts.n_features, len(states.labels), kinds)
         problem = model.bind(trees, labels, costs, None, share, table=table)
         shared |= checked.columns.attributes()
         to_attributes = BlockAttributes(model.layout, shared)

@@ -120,16 +120,7 @@ class PathTracer:
         Why the last breakpoint ended; other than CONVERGED if it cut the path short.
     """
 
-    def __init__(
-        self,
-        fit,
-        *,
-        eps,
-        kappa,
-        lam_min=0.0,
-        max_breakpoints=None,
-        max_iter=1000,
-    ):
+    def __init__(self, fit, *, eps, kappa, lam_min=0.0, max_breakpoints=None, max_iter=1000):
         self.fit = fit
         self.largest = Tolerance(eps, fit.unit)
         self.share = kappa * eps

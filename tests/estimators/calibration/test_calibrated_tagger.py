@@ -197,7 +197,7 @@ def test_trees(method, tree_tagger):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_the_gradient_of_the_likelihood(method, data):
-    from sskit.estimators.calibration.scores import possible_labels, scores_of
+    from sskit.estimators.calibration.tagger import possible_labels, scores_of
     from sskit.models.calibration.likelihood import Family, HeldOut, Target
 
     X, y = data

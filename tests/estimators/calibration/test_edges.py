@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from scipy.special import logsumexp
 
 from sskit import CalibratedTagger, SequenceTagger
-from sskit.estimators.calibration.scores import possible_labels, scores_of
+from sskit.estimators.calibration.tagger import possible_labels, scores_of
 from sskit.metrics import spans
 from sskit.models.calibration.likelihood import METHODS, Family, HeldOut, Target
 

@@ -157,6 +157,7 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
     }
 
     _facts = RowFacts
+    _type_of_estimator = None  # the type of estimator, where samples are no rows
 
     def __init_subclass__(cls, **kwargs):
         """Take over what the parameters of all bases may be."""
@@ -170,6 +171,14 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         if hasattr(self.prior, "fit"):
             copied.prior = self.prior
         return copied
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        if self._type_of_estimator is not None:
+            tags.estimator_type = self._type_of_estimator
+            tags.target_tags.required = True
+            tags.input_tags.two_d_array = False
+        return tags
 
     def _check_parameters(self):
         """Raise an error for the first parameter that is wrong.

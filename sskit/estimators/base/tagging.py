@@ -127,7 +127,7 @@ class TaggerMixin:
     decoder knows sequences that have tokens only.
     """
 
-    _kind_of_tagger = "sequence_tagger"
+    _type_of_estimator = "sequence_tagger"
     _parameter_constraints = {
         "loss": [StrOptions({"hamming", "hamming_sum"}), "array-like", dict],
         "class_weight": [StrOptions({"balanced"}), dict, None],
@@ -249,9 +249,6 @@ class TaggerMixin:
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.estimator_type = self._kind_of_tagger
-        tags.target_tags.required = True
-        tags.input_tags.two_d_array = False
         tags.input_tags.three_d_array = True
         tags.input_tags.sparse = tags.input_tags.dict = tags.input_tags.string = True
         return tags

@@ -52,6 +52,7 @@ class GraphEstimator(WeightsFrameMixin, StructuredEstimator):
     """
 
     _facts = GraphFacts
+    _type_of_estimator = "graph_labeller"
     _with_kinds = False  # may nodes have kinds?
     _parameter_constraints = {
         "loss": [StrOptions({"hamming", "hamming_sum", "balanced"}), "array-like", dict],
@@ -295,13 +296,6 @@ class GraphEstimator(WeightsFrameMixin, StructuredEstimator):
         if not counts.sum() > 0:
             raise ValueError("y has no labels that count: all are ignored or have the weight 0")
         return float(np.average(found == truth, weights=counts))
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.estimator_type = "graph_labeller"
-        tags.target_tags.required = True
-        tags.input_tags.two_d_array = False
-        return tags
 
 
 def check_graph_model(estimator):

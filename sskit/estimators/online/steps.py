@@ -330,9 +330,5 @@ def counts_of(features, n_samples):
     """Return how many rows have each feature, and how many rows there are; see `counts_before`."""
     if not features:
         return np.array([n_samples])
-    n_features = features[0].shape[1]
-    total = np.zeros(n_features + 1, dtype=np.int64)
-    for matrix in features:
-        total[:-1] += np.asarray((matrix != 0).sum(axis=0)).ravel()
-        total[-1] += matrix.shape[0]
-    return total
+    filled = (np.asarray((matrix != 0).sum(axis=0)).ravel() for matrix in features)
+    return np.append(sum(filled), sum(matrix.shape[0] for matrix in features))

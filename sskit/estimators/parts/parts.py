@@ -275,6 +275,7 @@ class PartsModel(StructuredEstimator):
     True
     """
 
+    _type_of_estimator = "pose_estimator"
     _parameter_constraints = {
         "parents": ["array-like"],
         "loss": [StrOptions({"squared", "distance"})],
@@ -476,13 +477,6 @@ class PartsModel(StructuredEstimator):
         given = {"radius": self.radius, "sample_weight": sample_weight}
         torso = check_torso(self.torso, len(self.parents_), self.part_names_)
         return pdj_score(truth, decoder.best(), torso=torso, **given)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.estimator_type = "pose_estimator"
-        tags.target_tags.required = True
-        tags.input_tags.two_d_array = False
-        return tags
 
 
 def check_parts(estimator):

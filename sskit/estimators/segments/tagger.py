@@ -284,7 +284,7 @@ class SegmentTagger(TaggerMixin, StructuredEstimator):
     """
 
     _facts = SegmentFacts
-    _kind_of_tagger = "segment_tagger"
+    _type_of_estimator = "segment_tagger"
     _parameter_constraints = {
         "max_length": [Interval(Integral, 1, None, closed="left"), dict, None],
         "scheme": [StrOptions(set(SCHEMES))],

@@ -232,7 +232,7 @@ class TreeTagger(
 
     _tokens = "nodes"
     _facts = TreeFacts
-    _kind_of_tagger = "tree_tagger"
+    _type_of_estimator = "tree_tagger"
     _parameter_constraints = {
         "ignore_label": "no_validation",
     }

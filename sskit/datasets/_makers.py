@@ -174,10 +174,8 @@ def _digit_images(subset):
     """Return scaled pixels with a constant, sorted by digit, and how many images each has."""
     digits = load_digits()
     pixels = np.column_stack([digits.data / 16, np.ones(len(digits.data))])
-    part = slice(
-        _FIRST_TEST_IMAGE if subset == "test" else None,
-        _FIRST_TEST_IMAGE if subset == "train" else None,
-    )
+    parts = {"train": slice(_FIRST_TEST_IMAGE), "test": slice(_FIRST_TEST_IMAGE, None)}
+    part = parts.get(subset, slice(None))
     order = np.argsort(digits.target[part], kind="stable")
     return pixels[part][order], np.bincount(digits.target[part])
 

@@ -11,9 +11,9 @@ from sskit._numbers import as_array, as_floats, shown
 from sskit.inputs.ragged_array import (
     RaggedArray,
     SoundArray,
-    locate,
     make_offsets,
     one_sequence,
+    row_namer,
     split,
 )
 from sskit.inputs.stacking import (
@@ -267,17 +267,11 @@ def stack_entries(y, lengths=None, *, name="y", x_name="X", what="sequences"):
         i = np.flatnonzero(found != lengths)[0]
         has = f"{lengths[i]} {'labels' if x_name == 'y_true' else 'rows'}"
         raise ValueError(f"{x_name}[{i}] has {has} but {name}[{i}] has {found[i]} labels")
-    offsets = make_offsets(lengths)
-
-    def name_of(t):
-        i, t = locate(offsets, t)
-        return f"{name}[{i}][{t}]"
-
     flat = join_arrays(items)
     if flat is None:
         lists = (item.tolist() if isinstance(item, np.ndarray) else item for item in items)
         flat = list(chain.from_iterable(lists))
-    return flat, name_of
+    return flat, row_namer(name, make_offsets(lengths))
 
 
 def sets_among(flat):

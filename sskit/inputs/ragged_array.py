@@ -247,6 +247,11 @@ def make_offsets(lengths):
     return offsets
 
 
+def row_namer(name, offsets):
+    """Return a function of a row of stacked sequences: what error messages call it."""
+    return lambda row: "{}[{}][{}]".format(name, *locate(offsets, row))
+
+
 def locate(offsets, row):
     """Return the sequence that a stacked row belongs to and its place therein."""
     i = int(np.searchsorted(offsets, row, side="right")) - 1

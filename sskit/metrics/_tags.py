@@ -4,7 +4,7 @@ import numpy as np
 
 from sskit._labels import string_array
 from sskit._tag_schemes import check_scheme, parse_tags, refuse_violations, write_tags
-from sskit.inputs.ragged_array import locate, split
+from sskit.inputs.ragged_array import row_namer, split
 from sskit.metrics._pairs import stack
 
 
@@ -53,10 +53,7 @@ def convert_tags(y, source, target, *, strict=True):
     if not isinstance(strict, (bool, np.bool_)):
         raise TypeError(f"strict must be True or False, got {strict!r}")
     flat, offsets = stack(y, "y")
-
-    def label(t):
-        return "y[{}][{}]".format(*locate(offsets, t))
-
+    label = row_namer("y", offsets)
     prefix, kind, types = parse_tags(flat, source, label)
     if strict:
         hint = ". strict=False reads such tags as spans() does"

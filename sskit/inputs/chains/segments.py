@@ -7,7 +7,7 @@ import numpy as np
 from sskit._labels import by_label, check_sortable, label_array, plain, string_array
 from sskit._tag_schemes import find_spans, parse_tags
 from sskit.inputs.ragged import _items, stack_labels
-from sskit.inputs.ragged_array import RaggedArray, locate, make_offsets
+from sskit.inputs.ragged_array import RaggedArray, locate, make_offsets, row_namer
 
 _FORM = "per sequence its tags, or a list of segments (start, end, label)"
 
@@ -101,11 +101,7 @@ def _is_list(item):
 def _read_tags(items, lengths, offsets, scheme, name):
     """Return first tokens, those after the last, labels and places of the spans of tags."""
     flat = stack_labels(items, lengths, name=name)
-
-    def label(row):
-        return "{}[{}][{}]".format(name, *locate(offsets, row))
-
-    prefix, kind, types = parse_tags(flat, scheme, label)
+    prefix, kind, types = parse_tags(flat, scheme, row_namer(name, offsets))
     starts, stops, kinds = find_spans(prefix, kind, offsets)
     labels = string_array(types)[kinds]
     return starts, stops, labels, [locate(offsets, t) for t in starts.tolist()], "tags"

@@ -8,7 +8,6 @@ from libcpp.algorithm cimport max_element
 
 from sskit.core.decomposition cimport Factors
 from sskit.core.lanes cimport LANES
-from sskit.solvers.simplex_qp.program cimport Step, WorkingSet
 
 cdef extern from "factor_kernels.hpp" namespace "sskit":
     Py_ssize_t best_pair(

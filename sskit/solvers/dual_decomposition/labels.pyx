@@ -1,7 +1,5 @@
 """The pass of dual-decomposed training over sets of labels."""
 
-from sskit.core.decomposition cimport LabelFactors
-
 # With w = 0 every label of the first blocks is violated, and so every pair would be linked; a few
 # passes over labels alone leave few.
 cdef Py_ssize_t PASSES_ALONE = 3

@@ -4,7 +4,6 @@ import numpy as np
 
 from libc.math cimport NAN
 
-from sskit.core.decomposition cimport Factors
 from sskit.core.sampler cimport Sampler
 from sskit.core.stop cimport Stop
 

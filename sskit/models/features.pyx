@@ -454,7 +454,7 @@ def make_grams(features, const int64_t[::1] offsets):
         for i in range(n):
             ends = np.array([0, offsets[i + 1] - offsets[i]])
             fill_grams(features[i], ends, offset[i : i + 1], numbers, 0, 1)
-    elif rows.n_entries < LEAST_ENTRIES:
+    elif rows.n_entries < LEAST_ENTRIES or effective_n_jobs(rows.n_jobs) == 1:
         fill_grams(rows, offsets, offset, numbers, 0, n)
     else:
         n_workers = effective_n_jobs(rows.n_jobs)

@@ -129,8 +129,6 @@ cdef class Problem:
     # that are kept
     cpdef Problem fork(self)
 
-    # ValueError unless another problem has the same blocks and weights, but for their numbers
-    cdef int match(self, Problem other) except -1
     # ValueError unless there is room for the weights and their spare ones
     cdef int check_weights(self, Py_ssize_t length, str name) except -1
 

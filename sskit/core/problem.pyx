@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sskit.core.checks cimport check_equal, check_least
+from sskit.core.checks cimport check_least
 from sskit.core.lanes cimport LANES
 
 
@@ -67,13 +67,6 @@ cdef class Problem:
 
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
         pass
-
-    cdef int match(self, Problem other) except -1:
-        check_equal(self.n_blocks, other.n_blocks, "the number of blocks")
-        check_equal(self.n_weights, other.n_weights, "the number of weights")
-        check_equal(self.max_statistics, other.max_statistics, "the number of statistics")
-        check_equal(self.max_code_length, other.max_code_length, "the length of codes")
-        return check_equal(self.max_support, other.max_support, "the support of planes")
 
     cdef int check_weights(self, Py_ssize_t length, str name) except -1:
         return check_least(length, self.n_weights + LANES, f"the length of {name}")

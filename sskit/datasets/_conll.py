@@ -114,8 +114,8 @@ def load_conll(
     first = next(known, None) or next((line for line in lines if "\t" in line), "")
     if separator is None:
         separator = "\t" if "\t" in first else " "
-    names = names or [str(k) for k in range(len(_split(first, separator)))]
-    k = None if tags is None or not first else _tag_column(tags, names, f"{file}: ")
+    names = names or [str(k) for k in range(len(_split(first, separator)) if first else 0)]
+    k = None if tags is None or not names else _tag_column(tags, names, f"{file}: ")
     if k is not None and len(names) == 1:
         raise ValueError(f"{file} has one column, that of the tags; tags=None reads it as tokens")
     form = LineForm(separator, names, comments)

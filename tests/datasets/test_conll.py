@@ -459,6 +459,12 @@ def test_what_is_written_is_what_is_read(file, separator, given_separator):
         assert read(named, tags=column, **options) == (tokens, tags)
 
 
+def test_tags_are_found_where_all_lines_might_be_comments():
+    X, y = [[{"ID": "#"}], [{"ID": "#"}]], [["#"], ["#"]]
+    text = written(X, y, columns=["tag", "ID"], tags="tag", separator=",")
+    assert read(text, columns=["tag", "ID"], tags="tag", separator=",") == (X, y)
+
+
 @given(files())
 def test_simple_values_are_always_written(file):
     tokens, tags, names = file

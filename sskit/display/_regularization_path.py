@@ -92,7 +92,7 @@ class RegularizationPathDisplay:
         NotFittedError
             If the path is not fitted.
         """
-        path, _ = fitted_with(path, "max_breakpoints", "max_breakpoints: no RegularizationPath")
+        path, _ = fitted_with(path, "max_breakpoints", "path: it must be a RegularizationPath")
         if hasattr(path, "lams_"):
             # a last piece that serves all lam is drawn down to a tenth of its breakpoint
             end = max(path.lam_end_, 0.1 * path.lams_[-1])

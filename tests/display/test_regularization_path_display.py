@@ -89,7 +89,7 @@ def test_bad_input():
     with pytest.raises(NotFittedError, match="RegularizationPath instance is not fitted"):
         RegularizationPathDisplay.from_estimator(RegularizationPath(StructSVMClassifier()))
     classifier = StructSVMClassifier().fit([[0.0], [1.0]], [0, 1])
-    with pytest.raises(TypeError, match="StructSVMClassifier has no max_breakpoints: no Reg"):
+    with pytest.raises(TypeError, match="StructSVMClassifier has no path: it must be a Reg"):
         RegularizationPathDisplay.from_estimator(classifier)
 
 

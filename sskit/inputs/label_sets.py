@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
-from sskit.inputs.ragged import _items
+from sskit.inputs.ragged import items_of
 from sskit.inputs.stacking import check_structure
 
 BINARIZE = "sklearn.preprocessing.MultiLabelBinarizer makes one of lists of labels"
@@ -124,7 +124,7 @@ def check_known_sets(known, n, n_labels):
     form = "one item per row: None, or for each label 1, 0 or None"
     if hasattr(known, "iloc"):
         known = known.astype(object).where(known.notna(), None).to_numpy()
-    items = _items(known, "known", form, stacked=(2,))
+    items = items_of(known, "known", form, stacked=(2,))
     if len(items) != n:
         raise ValueError(f"X has {n} rows but known has {len(items)} items")
     codes = np.full((n, n_labels), -1, dtype=np.int8)

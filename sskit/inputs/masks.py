@@ -4,7 +4,7 @@ import numpy as np
 
 from sskit._labels import check_label, is_ignored, is_string
 from sskit._numbers import as_array, shown
-from sskit.inputs.ragged import _items, stack_known_labels
+from sskit.inputs.ragged import items_of, stack_known_labels
 from sskit.inputs.ragged_array import object_array, split
 
 _TARGETS = "one array of labels, of nodes or of pixels, per graph"
@@ -143,7 +143,7 @@ def check_mask(mask, name, ignore_label=None):
 
 def _target_items(y, graphs):
     """Return the labels of the graphs as a list of as many."""
-    items = _items(y, "y", _TARGETS, stacked=(2, 3))
+    items = items_of(y, "y", _TARGETS, stacked=(2, 3))
     if len(items) != len(graphs):
         raise ValueError(f"X has {len(graphs)} graphs but y has {len(items)}")
     return items

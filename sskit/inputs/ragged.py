@@ -100,7 +100,7 @@ def stack_sequences(
     else:
         pieces = [
             _as_matrix(x, f"{name}[{i}]", allow_empty)
-            for i, x in enumerate(_items(X, name, _MATRICES))
+            for i, x in enumerate(items_of(X, name, _MATRICES))
         ]
         lengths = np.array([piece.shape[0] for piece in pieces], dtype=np.int64)
     if lengths.size == 0:
@@ -257,7 +257,7 @@ def stack_entries(y, lengths=None, *, name="y", x_name="X", what="sequences"):
     """
     if y is None:
         raise ValueError(f"{name} is None, but labels are needed: {_LABELS}")
-    items = _items(y, name, _LABELS, stacked=(2,))
+    items = items_of(y, name, _LABELS, stacked=(2,))
     items = [_label_item(item, f"{name}[{i}]") for i, item in enumerate(items)]
     found = np.array([len(item) for item in items], dtype=np.int64)
     lengths = found if lengths is None else np.asarray(lengths)
@@ -365,14 +365,14 @@ def _label_item(item, label):
 
 
 def samples_of(data, name, what, stacked=()):
-    """Return the items of a container as `_items`, of which there must be one."""
-    items = _items(data, name, what, stacked)
+    """Return the items of a container as `items_of`, of which there must be one."""
+    items = items_of(data, name, what, stacked)
     if not len(items):
         raise ValueError(f"Found array with 0 sample(s): {name} must hold one sample or more")
     return items
 
 
-def _items(data, name, what, stacked=()):
+def items_of(data, name, what, stacked=()):
     """Return the items of a container as a list; those of one size may be stacked in an array."""
     if isinstance(data, (list, tuple)):
         return data

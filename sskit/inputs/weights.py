@@ -4,7 +4,7 @@ import numpy as np
 
 from sskit._labels import by_label
 from sskit._numbers import array, as_array, as_floats
-from sskit.inputs.ragged import _items
+from sskit.inputs.ragged import items_of
 
 # Sums of weights have reciprocals and products with other numbers.
 SMALLEST = 1e-150
@@ -70,7 +70,7 @@ def check_token_weight(token_weight, lengths, noun="token"):
     """
     if token_weight is None:
         return None
-    items = _items(token_weight, "token_weight", "one array of weights per sample", stacked=(2,))
+    items = items_of(token_weight, "token_weight", "one array of weights per sample", stacked=(2,))
     if len(items) != len(lengths):
         raise ValueError(f"X has {len(lengths)} samples but token_weight has {len(items)} items")
     pieces = zip(items, lengths.tolist(), strict=True)

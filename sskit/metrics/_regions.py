@@ -4,7 +4,7 @@ import numpy as np
 
 from sskit._numbers import as_array
 from sskit.inputs.masks import check_mask
-from sskit.inputs.ragged import _items, check_kinds
+from sskit.inputs.ragged import check_kinds, items_of
 from sskit.inputs.rows import check_classes
 from sskit.metrics._pairs import check_weights, stack_pair
 from sskit.metrics._tokens import RegionScorer
@@ -183,7 +183,7 @@ def _confusion(y_true, y_pred, ignore_label, sample_weight):
 def _flattened(y, name, ignore_label=None):
     """Return arrays of labels as sequences."""
     flat = []
-    for i, item in enumerate(_items(y, name, "one array of labels per graph", stacked=(2, 3))):
+    for i, item in enumerate(items_of(y, name, "one array of labels per graph", stacked=(2, 3))):
         n_dimensions = as_array(item, f"{name}[{i}]").ndim
         if n_dimensions == 2:
             item = check_mask(item, f"{name}[{i}]", ignore_label)

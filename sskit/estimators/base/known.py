@@ -3,7 +3,7 @@
 import numpy as np
 
 from sskit._labels import SETS, is_ignored, is_same, plain, shown
-from sskit.inputs.ragged import _items
+from sskit.inputs.ragged import items_of
 
 _FORM = "one item per sample: None, or for each {} None, a label or a set of labels"
 
@@ -46,7 +46,7 @@ def check_known(
     """
     if known is None:
         return None
-    items = list(_items(known, name, _FORM.format(noun)))
+    items = list(items_of(known, name, _FORM.format(noun)))
     if len(items) != len(sizes):
         raise ValueError(f"X has {len(sizes)} {things} but {name} has {len(items)} items")
     if all(item is None for item in items):

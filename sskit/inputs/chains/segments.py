@@ -6,7 +6,7 @@ import numpy as np
 
 from sskit._labels import by_label, check_sortable, label_array, plain, string_array
 from sskit._tag_schemes import find_spans, parse_tags
-from sskit.inputs.ragged import _items, stack_labels
+from sskit.inputs.ragged import items_of, stack_labels
 from sskit.inputs.ragged_array import RaggedArray, locate, make_offsets, row_namer
 
 _FORM = "per sequence its tags, or a list of segments (start, end, label)"
@@ -65,7 +65,7 @@ def check_segmentations(y, lengths, scheme, outside, max_length=None, name="y"):
     check_sortable([outside], lambda _: "outside")
     outside = plain(outside)
     tags = isinstance(y, RaggedArray) or (isinstance(y, np.ndarray) and y.ndim == 2)
-    items = list(y) if tags else list(_items(y, name, _FORM))
+    items = list(y) if tags else list(items_of(y, name, _FORM))
     offsets = make_offsets(lengths)
     if tags or _has_tags(items):
         read = _read_tags(items, lengths, offsets, scheme, name)

@@ -36,14 +36,14 @@ cdef enum Phase:
     MOVES
     BLOCKS
 
-# Blocks in flight, those of all shards together, in the first round.
-cdef double FIRST_IN_FLIGHT = 40.0
-# A merge should gain this share of what the moves would gain one by one: rounds become longer while
-# merges gain enough, and shorter while they gain less, by this factor at a time, up to this share
-# of all blocks.
+# Blocks in flight, those of all shards together, are at most so many, and this share of all. Beyond
+# that passes gain less, even where merges keep nearly all that moves would gain by themselves.
+cdef double MOST_IN_FLIGHT = 40.0
+cdef double LARGEST_SHARE = 0.25
+# A merge should gain this share of what the moves would gain one by one: rounds become shorter
+# while merges gain less, and longer again while they gain enough, by this factor at a time.
 cdef double ENOUGH = 0.9
 cdef double PACE = 1.05
-cdef double LARGEST_ROUND = 0.25
 # If all moves together gain less than this, the best share of them is searched for.
 cdef double LEAST = 0.5
 # Every shard follows the moves of all others.
@@ -161,8 +161,8 @@ cdef class Rounds(Task):
                 regularizer.n_weights
             )
         self.owner = np.full(dual.n_blocks, -1, dtype=np.int64)
-        self.most = LARGEST_ROUND * dual.n_blocks / self.n_shards
-        self.size = np.full(2, max(min(FIRST_IN_FLIGHT / self.n_shards, self.most), 1.0))
+        self.most = min(MOST_IN_FLIGHT, LARGEST_SHARE * dual.n_blocks) / self.n_shards
+        self.size = np.full(2, max(self.most, 1.0))
         self.inner, self.square = np.zeros(self.n_shards), np.zeros(self.n_shards)
         self.version = -1
 

@@ -9,6 +9,8 @@
 #include <numeric>
 #include <vector>
 
+#include "threshold.hpp"
+
 namespace sskit {
 
 // A state of a factor with its weight: two labels of an edge; of a node the second one is zero.
@@ -104,25 +106,11 @@ inline Mix marginal(const Mix& pairs) {
     return mix;
 }
 
-// Project numbers onto the simplex: a shift, which rises as numbers fall below it (Michelot 1986).
-inline void project(size_t n, double* x) {
-    double shift = -std::numeric_limits<double>::infinity();
-    size_t n_above = n + 1, n_before;
-    do {
-        double total = -1.0;
-        n_before = n_above, n_above = 0;
-        for (size_t k = 0; k < n; ++k)
-            if (x[k] > shift) total += x[k], ++n_above;
-        shift = total / n_above;
-    } while (n_above < n_before);
-    for (size_t k = 0; k < n; ++k) x[k] = std::max(x[k] - shift, 0.0);
-}
-
 // Move n weights to the maximum over the simplex of
 //     <gain, d> - scale <d, gram d> / 2
 // for a change d, where the curvature is the same in all directions (equation 19). That is so for
 // nodes; for edges a bound of it, the largest sum of a row, takes the place of the curvatures.
-// Returns by how much this rises; `change` is room for d.
+// Returns by how much this rises; `change` is room for d, and for whole LANES.
 inline double projected_step(size_t n, const double* gain, const double* gram, double scale,
                              double* weight, double* change) {
     double bend = std::numeric_limits<double>::min(), rise = 0.0;
@@ -130,8 +118,12 @@ inline double projected_step(size_t n, const double* gain, const double* gram, d
         bend = std::max(bend, scale * std::accumulate(gram + k * n, gram + (k + 1) * n, 0.0));
     const double most = *std::max_element(gain, gain + n);
     for (size_t k = 0; k < n; ++k) change[k] = weight[k] + (gain[k] - most) / bend;
-    project(n, change);
-    for (size_t k = 0; k < n; ++k) change[k] -= weight[k], weight[k] += change[k];
+    std::fill(change + n, change + padded(n), UNUSED);
+    const double level = simplex_threshold(change, n, *std::max_element(change, change + n), 1.0);
+    for (size_t k = 0; k < n; ++k) {
+        const double moved = std::max(change[k] - level, 0.0);
+        change[k] = moved - weight[k], weight[k] = moved;
+    }
     for (size_t k = 0; k < n; ++k) {
         const double along = std::inner_product(change, change + n, gram + k * n, 0.0);
         rise += change[k] * (gain[k] - most - 0.5 * scale * along);

@@ -1,5 +1,6 @@
 """Small quadratic programs over the weights of atoms, and kinds of steps (see the .pxd)."""
 
+from sskit.core.lanes cimport LANES
 from sskit.solvers.simplex_qp.line_search cimport best_step
 
 
@@ -10,7 +11,7 @@ cdef class WorkingSet:
         if n > self.score.size():
             self.score.resize(2 * n)
             self.weight.resize(2 * n)
-            self.image.resize(2 * n)
+            self.image.resize(2 * n + LANES)  # projections read whole ones
         return 0
 
     cdef double inner(self, Py_ssize_t a, Py_ssize_t b) noexcept nogil:

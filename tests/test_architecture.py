@@ -55,7 +55,7 @@ ROOMS = {
     "models/label_sets": "core inputs models oracles/graph oracles/label_sets",
     "solvers/oracle_calls": "core parallel",
     "solvers/common": "core solvers/oracle_calls",
-    "solvers/simplex_qp": "",
+    "solvers/simplex_qp": "core",
     "solvers/sharded": "core parallel solvers/oracle_calls",
     "solvers/block_coordinate": (
         "core solvers/common solvers/oracle_calls solvers/sharded solvers/simplex_qp"

@@ -30,7 +30,7 @@ WORK_OF_CHEAP_ORACLE, WORK_OF_COSTLY_ORACLE = 1.0, 100.0
 PLAIN = {"steps": ("fw",), "cache": (False,), "block_steps": (1,), "stored_passes": (0,)}
 
 
-def make_pass(runs, n_slices=1, further_work=0.0):
+def make_pass(runs, n_slices=1):
     """Make a pass over the blocks of one run or several, and passes that go back to some.
 
     How many of these follow is up to the schedule of the first run.
@@ -42,12 +42,10 @@ def make_pass(runs, n_slices=1, further_work=0.0):
     n_slices : int, default=1
         In how many turns runs make their visits. Blocks of a run that are all visited before
         those of the next pull the weights back and forth.
-    further_work : float, default=0
-        What the pass takes besides the visits, in passes over all stored planes.
     """
     schedule, stop = runs[0].schedule, runs[0].stop
     n_calls = sum(run.n_oracle_calls for run in runs)
-    schedule.begin(sum(run.increase for run in runs), further_work)
+    schedule.begin(sum(run.increase for run in runs))
     visits = [run.begin_pass() for run in runs]
     n_blocks = sum(visits)
     take_turns(runs, visits, n_slices)

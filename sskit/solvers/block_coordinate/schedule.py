@@ -26,17 +26,15 @@ class Schedule:
         self.oracle_work = oracle_work
         self.clock = clock
 
-    def begin(self, increase, further_work=0.0):
+    def begin(self, increase):
         """A pass with the oracle begins.
 
         Parameters
         ----------
         increase : float
             Increase of the dual objective by all passes so far.
-        further_work : float, default=0
-            What the pass with the oracle takes besides its visits.
         """
-        self.n_done, self.further_work = -1, further_work
+        self.n_done = -1
         self.work = time.perf_counter() if self.clock else 0.0
         self.first = self.last = (self.work, increase)
 
@@ -63,7 +61,7 @@ class Schedule:
             self.work = time.perf_counter()
         else:
             # blocks of the first pass that did not ask the oracle looked at stored planes
-            first = work * self.oracle_work + (1.0 - work) + self.further_work
+            first = work * self.oracle_work + (1.0 - work)
             self.work += work if self.n_done else first
         before, self.last = self.last, (self.work, increase)
         gained = increase > before[1]

@@ -14,9 +14,6 @@ TURNS = 64
 # Of parts that pass through memory so many are visited together, while as many are loaded: visits
 # to one alone fit the weights to what it has in it.
 TOGETHER = 4
-# What it takes several workers to exchange their moves, in passes of all over their stored planes:
-# moves are worth more if they come from more of these, of which no other worker need hear.
-WORK_OF_ROUND = 5.0
 
 
 class Worker:
@@ -142,9 +139,7 @@ class Worker:
                 break
             runs = [part.open().run for part in parts.values()]
             if all(isinstance(run, BlockCoordinateRun) for run in runs):
-                turns = TURNS if len(runs) > 1 else 1
-                alone = self.n_workers == 1
-                make_pass(runs, turns, 0.0 if alone else WORK_OF_ROUND * self.n_workers)
+                make_pass(runs, TURNS if len(runs) > 1 else 1)
             else:
                 for run in runs:
                     run.run_pass()

@@ -17,7 +17,7 @@ from itertools import combinations
 import matplotlib.pyplot as plt
 import numpy as np
 
-from sskit import StructSVMClassifier, StructuredModel
+from sskit import StructuredModel, StructuredSVM
 from sskit.testing import check_structure
 
 K = 6
@@ -121,7 +121,7 @@ best = max(
 )
 found = [Alignment().argmax(x, best) for x in X[test]]
 share["equal or not"] = np.mean(np.concatenate(found) == np.concatenate(y[test]))
-model = StructSVMClassifier(Alignment(), lam=0.003, random_state=0).fit(X[train], y[train])
+model = StructuredSVM(Alignment(), lam=0.003, random_state=0).fit(X[train], y[train])
 share["learnt"] = model.score(X[test], y[test])
 print(f"gap {model.dual_gap_:.4f}, certified {model.certified_}")
 print({name: round(float(value), 3) for name, value in share.items()})

@@ -23,7 +23,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy.sparse import csr_array
 
-from sskit import StructSVMClassifier, StructuredModel
+from sskit import StructuredModel, StructuredSVM
 
 # the sources stand beside this script; the gallery runs it in their folder
 here = Path(__file__).parent if "__file__" in globals() else Path()
@@ -166,7 +166,7 @@ def is_tree(y):
 
 shares, found = {}, {}
 for name, model in (("word by word", WordByWord()), ("tree", ParseModel())):
-    parser = StructSVMClassifier(model, lam=0.002, random_state=0).fit(X[train], y[train])
+    parser = StructuredSVM(model, lam=0.002, random_state=0).fit(X[train], y[train])
     found[name] = parser.predict(X[test])
     right = np.mean([np.array_equal(*pair) for pair in zip(found[name], y[test], strict=True)])
     trees = np.mean([is_tree(heads) for heads in found[name]])

@@ -18,7 +18,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from sskit import StructSVMClassifier, StructuredModel
+from sskit import StructuredModel, StructuredSVM
 from sskit.testing import check_structure
 
 SIZE, WIDTH, STEP = 41, 9, 2
@@ -87,7 +87,7 @@ class Detector(StructuredModel):
 
 
 check_structure(Detector(), X[:5], y[:5])
-model = StructSVMClassifier(Detector(), lam=0.1, max_iter=60, tol=0.05, random_state=0)
+model = StructuredSVM(Detector(), lam=0.1, max_iter=60, tol=0.05, random_state=0)
 model.fit(X[train], y[train])
 print(f"estimated gap {model.dual_gap_:.3f}, certified {model.certified_}")
 

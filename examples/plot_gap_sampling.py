@@ -14,7 +14,7 @@ most examples are easy, that saves many calls of the oracle.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from sskit import StructSVMClassifier
+from sskit import StructuredSVM
 from sskit.models import StructuredModel
 from sskit.solvers import BCFW
 
@@ -60,7 +60,7 @@ calls = {}
 for sampling in ("permutation", "gap"):
     model = CountingClasses()
     solver = BCFW(steps="pairwise", sampling=sampling, cache=False, stored_passes=0, gap_every=10)
-    classifier = StructSVMClassifier(
+    classifier = StructuredSVM(
         model=model, solver=solver, lam=1e-3, tol=1e-2, max_iter=1000, random_state=0
     ).fit(X, y.tolist())
     calls[sampling] = model.n_calls

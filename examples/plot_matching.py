@@ -18,7 +18,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.linear_model import LogisticRegression
 
-from sskit import StructSVMClassifier, StructuredModel
+from sskit import StructuredModel, StructuredSVM
 from sskit.testing import check_structure
 
 FEATURES = ["horizontal", "vertical", "distance to centre", "nearest neighbour", "brightness"]
@@ -88,7 +88,7 @@ check_structure(Matching(), X[:5], y[:5])
 # %%
 # Training finds weights with which the right matchings are better than all others, by a margin.
 
-model = StructSVMClassifier(Matching(), lam=0.001, random_state=0).fit(X[train], y[train])
+model = StructuredSVM(Matching(), lam=0.001, random_state=0).fit(X[train], y[train])
 learnt = model.predict(X[test])
 print(f"duality gap {model.dual_gap_:.4f}, certified: {model.certified_}")
 

@@ -16,7 +16,7 @@ methods.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from sskit import StructSVMClassifier, StructuredModel
+from sskit import StructuredModel, StructuredSVM
 from sskit.testing import check_structure
 
 RULES = [
@@ -140,7 +140,7 @@ shares = {
     "to the noun": 1 - np.mean([Parser().loss(*pair) for pair in zip(y_test, found, strict=True)])
 }
 for name, words in (("rules", False), ("rules and words", True)):
-    model = StructSVMClassifier(Parser(words), lam=0.003, random_state=0).fit(X[train], y[train])
+    model = StructuredSVM(Parser(words), lam=0.003, random_state=0).fit(X[train], y[train])
     shares[name] = model.score(X_test, y_test)
     print(f"{name}: gap {model.dual_gap_:.4f}, certified {model.certified_}")
 print({name: round(float(share), 3) for name, share in shares.items()})

@@ -16,6 +16,7 @@ from sskit.estimators import (
     SegmentTagger,
     SequenceTagger,
     StructSVMClassifier,
+    StructuredSVM,
     TreeTagger,
 )
 from sskit.models import SlackRescaling, StructuredModel
@@ -37,6 +38,7 @@ __all__ = [
     "SlackRescaling",
     "StructSVMClassifier",
     "StructuredModel",
+    "StructuredSVM",
     "TreeTagger",
     "__version__",
     "get_include",

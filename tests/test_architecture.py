@@ -72,10 +72,12 @@ ROOMS = {
     "estimators/completion": ("core estimators/base inputs models models/chain solvers/common"),
     "estimators/reasons": "estimators/base inputs inputs/chains preprocessing",
     "estimators/online": "estimators/base inputs",
-    "estimators/structured": "estimators/base estimators/completion inputs models/structured",
+    "estimators/structured": (
+        "estimators/base estimators/completion estimators/online inputs models/structured"
+    ),
     "estimators/multiclass": (
         "estimators/base estimators/completion estimators/online estimators/reasons "
-        "estimators/structured inputs models/multiclass"
+        "inputs models/multiclass"
     ),
     "estimators/chain": (
         "estimators/base estimators/completion estimators/online estimators/reasons inputs "

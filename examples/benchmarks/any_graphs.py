@@ -23,7 +23,7 @@ from _images import graphs as graphs_of_images
 from _images import measures
 from sklearn.exceptions import ConvergenceWarning
 
-from sskit import GraphTagger, SegmentationModel, StructSVMClassifier, StructuredModel
+from sskit import GraphTagger, SegmentationModel, StructuredModel, StructuredSVM
 from sskit.oracles import trws
 
 SHARES = 1.0, 1 / 4, 1 / 16, 1 / 64
@@ -219,7 +219,7 @@ def speed():
     ours = (time.process_time() - start) / (model.n_iter_ + len(model.history_["gap"]))
     written = PythonGraphs(X[0][0].shape[1], 2, 11)
     start = time.process_time()
-    slow = StructSVMClassifier(model=written, lam=model.lam_, max_iter=1, random_state=0)
+    slow = StructuredSVM(model=written, lam=model.lam_, max_iter=1, random_state=0)
     slow.fit(X[:20], y[:20])
     theirs = 10 * (time.process_time() - start) / (slow.n_oracle_calls_ / 20)
     print(f"a pass over snakes: {ours:.4f} s, in Python {theirs:.1f} s: {theirs / ours:.0f} times")

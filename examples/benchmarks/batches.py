@@ -15,7 +15,7 @@ from _common import ocr
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 
-from sskit import SequenceTagger, StructSVMClassifier, StructuredModel
+from sskit import SequenceTagger, StructuredModel, StructuredSVM
 from sskit.solvers import BCFW
 
 SIZES = [1, 2, 4, 8, 16, 64]
@@ -76,7 +76,7 @@ if __name__ == "__main__":
     print("Python oracle of 2 ms, processes")
     X, y = load_digits(return_X_y=True)
     measure(
-        lambda n_jobs, size: StructSVMClassifier(
+        lambda n_jobs, size: StructuredSVM(
             SlowDigits(), n_jobs=n_jobs, solver=BCFW(batch_size=size), **options
         ),
         X[:200] / 16.0,

@@ -21,7 +21,13 @@ from pathlib import Path
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from sskit import SegmentationModel, SequenceTagger, StructSVMClassifier, StructuredModel
+from sskit import (
+    SegmentationModel,
+    SequenceTagger,
+    StructSVMClassifier,
+    StructuredModel,
+    StructuredSVM,
+)
 from sskit.core import stop as _stop
 from sskit.estimators.base import estimator as _base
 
@@ -101,7 +107,7 @@ CASES = {
     ),
     "cuts, 32,400 pixels": (SegmentationModel(), lambda: images(12, 180), time.process_time),
     "Python oracle, 50 ms": (
-        StructSVMClassifier(SleepyClasses()),
+        StructuredSVM(SleepyClasses()),
         lambda: rows(40, 4, 10),
         time.perf_counter,
     ),

@@ -21,7 +21,7 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC, LinearSVC
 
-from sskit import StructSVMClassifier, StructuredModel
+from sskit import StructSVMClassifier, StructuredModel, StructuredSVM
 
 
 class Styles(StructuredModel):
@@ -107,7 +107,7 @@ def styles():
     for n_init in (1, 5):
         measure(
             f"structure in Python, n_init={n_init}",
-            lambda n_init=n_init: StructSVMClassifier(Styles(), n_init=n_init, random_state=0),
+            lambda n_init=n_init: StructuredSVM(Styles(), n_init=n_init, random_state=0),
             X,
             y,
             digits,

@@ -18,7 +18,7 @@ import numpy as np
 from _common import processor_time
 from sklearn.exceptions import ConvergenceWarning
 
-from sskit import StructSVMClassifier, StructuredModel
+from sskit import StructuredModel, StructuredSVM
 from sskit.datasets import make_digit_strings
 from sskit.solvers import BCFW, MultiPlane
 
@@ -89,7 +89,7 @@ class SlowDigits(StructuredModel):
 
 def fit(solver, X, y, seed, options):
     """Return (calls an example, seconds, relative gap) of a fit."""
-    classifier = StructSVMClassifier(
+    classifier = StructuredSVM(
         SlowDigits(),
         lam=options.lam,
         tol=TOL,

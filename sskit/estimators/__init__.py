@@ -17,6 +17,7 @@ from sskit.estimators.path.path import RegularizationPath
 from sskit.estimators.rankings.ranker import RankingSVM
 from sskit.estimators.segments.tagger import SegmentTagger
 from sskit.estimators.stopping.early_stopping import EarlyStopping
+from sskit.estimators.structured.structured import StructuredSVM
 from sskit.estimators.tree.tagger import TreeTagger
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "SegmentationModel",
     "SequenceTagger",
     "StructSVMClassifier",
+    "StructuredSVM",
     "TreeTagger",
 ]
 

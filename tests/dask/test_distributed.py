@@ -17,7 +17,7 @@ from helpers.structures import Chains
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from sskit import SequenceTagger, SlackRescaling, StructSVMClassifier
+from sskit import SequenceTagger, SlackRescaling, StructSVMClassifier, StructuredSVM
 from sskit.preprocessing import TokenVectorizer
 from sskit.solvers import BCFW, GDMM, FrankWolfe, MultiPlane
 
@@ -174,7 +174,7 @@ def test_clones_pickles_and_tags():
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.estimator_.coef_, model.estimator_.coef_)
     assert model.__sklearn_tags__().estimator_type == "sequence_tagger"
-    assert not hasattr(Distributed(StructSVMClassifier(Chains(3))), "decision_function")
+    assert not hasattr(Distributed(StructuredSVM(Chains(3))), "decision_function")
     assert "Distributed" in model._repr_html_()
 
 

@@ -14,6 +14,7 @@ from sskit import (
     SegmentationModel,
     SequenceTagger,
     StructSVMClassifier,
+    StructuredSVM,
 )
 from sskit.solvers import BCFW, CuttingPlane, MultiPlane
 
@@ -151,7 +152,7 @@ def test_answers_that_are_too_large(method, answer, message):
         return answer if method == "joint_feature" or args[0] != args[1] else 0.0
 
     with pytest.raises(ValueError, match=message):
-        StructSVMClassifier(Signs({method: given})).fit(X, y)
+        StructuredSVM(Signs({method: given})).fit(X, y)
 
 
 @pytest.mark.filterwarnings("ignore:.*stopped after")
@@ -159,7 +160,7 @@ def test_answers_that_are_too_large(method, answer, message):
 @pytest.mark.parametrize("solver", ["bcfw", "fw", "one_slack", "ssg"])
 def test_objectives_that_overflow_are_no_results(solver, lam):
     X, y = np.array([[1e149, 1.0], [-1e149, 1.0]]), [-1, 1]
-    model = StructSVMClassifier(Signs(), lam=lam, solver=solver, max_iter=3)
+    model = StructuredSVM(Signs(), lam=lam, solver=solver, max_iter=3)
     try:
         model.fit(X, y)
     except ValueError as error:

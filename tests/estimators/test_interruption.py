@@ -19,6 +19,7 @@ from sskit import (
     RegularizationPath,
     SequenceTagger,
     StructSVMClassifier,
+    StructuredSVM,
 )
 from sskit.datasets import make_chains, make_digit_strings
 from sskit.estimators.base import estimator as _base
@@ -63,7 +64,7 @@ CASES = {
     "sets": (MultilabelPairwise(lam=0.01), sets),
     "sets, gdmm": (MultilabelPairwise(lam=0.01, inference="lp", solver="gdmm"), sets),
     "sets, soft": (MultilabelPairwise(lam=0.01, inference="lp", solver="soft_bcfw"), sets),
-    "structure": (StructSVMClassifier(Matching(), lam=0.01), matchings),
+    "structure": (StructuredSVM(Matching(), lam=0.01), matchings),
 }
 
 

@@ -20,6 +20,7 @@ from sskit import (
     SegmentationModel,
     SequenceTagger,
     StructSVMClassifier,
+    StructuredSVM,
     TreeTagger,
 )
 from sskit.datasets import make_chains, make_score_maps
@@ -92,7 +93,7 @@ CASES = {
     "chains, slack": (SequenceTagger(rescaling="slack", **OPTIONS), chains),
     "chains, gdmm": (SequenceTagger(solver="gdmm", **OPTIONS), chains),
     "chains, beam": (SequenceTagger(beam_size=2, **OPTIONS), chains),
-    "matchings": (StructSVMClassifier(Matching(), **OPTIONS), matchings),
+    "matchings": (StructuredSVM(Matching(), **OPTIONS), matchings),
     "label sets": (MultilabelPairwise(**OPTIONS), label_sets),
     "label sets, cuts": (MultilabelPairwise(inference="graphcut", **OPTIONS), label_sets),
     "label sets, lp": (MultilabelPairwise(inference="lp", **OPTIONS), label_sets),

@@ -17,6 +17,7 @@ from sskit import (
     SegmentationModel,
     SequenceTagger,
     StructSVMClassifier,
+    StructuredSVM,
     TreeTagger,
 )
 
@@ -117,10 +118,8 @@ def classifier(rng, chosen):
         bounds = problem.estimator.bounds
         bounds = None if isinstance(bounds, dict) else bounds
         if bounds == problem.estimator.bounds and own["loss"] == "zero_one":
-            twin = clone(problem.estimator).set_params(
-                model=Classes(n_classes), fit_intercept=True, bounds=bounds
-            )
-            problem.twins.append((twin, X, y))
+            shared = {"lam": chosen["lam"], "rescaling": chosen["rescaling"], "bounds": bounds}
+            problem.twins.append((StructuredSVM(Classes(n_classes), **shared), X, y))
     return problem
 
 
@@ -159,7 +158,7 @@ def tagger(rng, chosen):
         twin = TreeTagger(loss=own["loss"], class_weight=own["class_weight"], **shared)
         problem.twins.append((twin, trees, y))
         if own["loss"] == "hamming" and not balanced:
-            problem.twins.append((StructSVMClassifier(Chains(n_states), **shared), X, y))
+            problem.twins.append((StructuredSVM(Chains(n_states), **shared), X, y))
     return problem
 
 
@@ -278,7 +277,7 @@ def matching(rng, chosen):
     y = [rng.permutation(3) for _ in X]
 
     def kind(**given):
-        return StructSVMClassifier(Matching(), **given)
+        return StructuredSVM(Matching(), **given)
 
     return finished(rng, chosen, kind, X, y, own={}, unit=1.0)
 

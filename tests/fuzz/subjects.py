@@ -23,6 +23,7 @@ from sskit import (
     SequenceTagger,
     SlackRescaling,
     StructSVMClassifier,
+    StructuredSVM,
     TreeTagger,
 )
 from sskit.preprocessing import SuperpixelGraph
@@ -175,7 +176,7 @@ def latent_structure(rng):
     # what their n_weights make of other parameters is not ours
     kinds = [without_parameters(cls) for cls in (Styles, Started, Careless)] + [Hidden()]
     given = options(rng, SOLVERS) | {"n_init": int(rng.integers(1, 3)), "warm_start": False}
-    model = StructSVMClassifier(pick(rng, kinds), **given)
+    model = StructuredSVM(pick(rng, kinds), **given)
     X, y = make_styles(n, seed=int(rng.integers(1000)))
     return Subject(model, {"X": X, "y": y} | weighted(rng, n))
 
@@ -240,7 +241,7 @@ def structure(rng):
     bounded = {"bounds": (-1.0, 1.0)} if kind == "signs" and rng.random() < 0.3 else {}
     given = options(rng, SOLVERS) | bounded
     given["rescaling"] = pick(rng, ["margin", "margin", "slack"])
-    return Subject(StructSVMClassifier(model, **given), {"X": X, "y": y} | weighted(rng, n))
+    return Subject(StructuredSVM(model, **given), {"X": X, "y": y} | weighted(rng, n))
 
 
 def spoiled_structure(rng):

@@ -22,6 +22,7 @@ from sskit import (
     SequenceTagger,
     SlackRescaling,
     StructSVMClassifier,
+    StructuredSVM,
     TreeTagger,
 )
 from sskit.datasets import make_chains, make_score_maps
@@ -195,7 +196,7 @@ FITS = {
     "trees": Fit(TreeTagger(), trees),
     "trees, costs": Fit(TreeTagger(**PAIRS), trees),
     "parts": Fit(PartsModel([1, -1, 1], n_types=2), figures, bounded=True),
-    "matchings": Fit(StructSVMClassifier(Matching()), matchings),
+    "matchings": Fit(StructuredSVM(Matching()), matchings),
     "ranking": Fit(RankingSVM(0.1, **RAW), grades),
     "ranking, scaled": Fit(RankingSVM(0.1), grades),
     "ranking, slack": Fit(RankingSVM(0.1, rescaling="slack"), two_classes),

@@ -16,6 +16,7 @@ from sskit import (
     SegmentTagger,
     SequenceTagger,
     StructSVMClassifier,
+    StructuredSVM,
     TreeTagger,
 )
 
@@ -92,8 +93,8 @@ CASES = {
         WEIGHT,
     ),
     "two classes": (StructSVMClassifier(), ROWS, np.arange(N) > 9, None),
-    "object": (StructSVMClassifier(Chains(3)), TOKENS, NUMBERS, WEIGHT),
-    "object of classes": (StructSVMClassifier(Classes(3)), ROWS, np.arange(N) % 3, None),
+    "object": (StructuredSVM(Chains(3)), TOKENS, NUMBERS, WEIGHT),
+    "object of classes": (StructuredSVM(Classes(3)), ROWS, np.arange(N) % 3, None),
     "sequences": (SequenceTagger(), TOKENS, TAGS, None),
     "edges": (SequenceTagger(), EDGED, TAGS, WEIGHT),
     "second order": (SequenceTagger(order=2), TOKENS, TAGS, WEIGHT),

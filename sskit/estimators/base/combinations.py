@@ -69,8 +69,6 @@ ASKED = {
         lambda e: isinstance(e._make_solver(), (GDMM, SoftBCFW)),
     ),
 }
-# What has no effect where a model object takes the place of rows and classes.
-OF_ROWS = "kernel", "components", "standardize", "balanced"
 HIDDEN = "states", "components", "latent types", "latent model", "hidden"
 # What cannot be combined with what, each with its reason.
 REASONS = (
@@ -139,8 +137,6 @@ def refusal(estimator, **given):
     def named(name):
         if name in given or name not in ASKED:
             return given.get(name)
-        if name in OF_ROWS and not isinstance(getattr(estimator, "model", ""), str):
-            return None
         words, asked = ASKED[name]
         return words.format(e=estimator) if asked(estimator) else None
 

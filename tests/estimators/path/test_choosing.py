@@ -35,6 +35,7 @@ from sskit import (
     SequenceTagger,
     SlackRescaling,
     StructSVMClassifier,
+    StructuredSVM,
     TreeTagger,
 )
 from sskit.datasets import make_digit_strings
@@ -156,7 +157,7 @@ OPTIONS = {
 CASES = {
     "rows": (StructSVMClassifier(random_state=0), rows),
     "strings": (SequenceTagger(random_state=0), strings),
-    "matchings": (StructSVMClassifier(Matching(), random_state=0), lambda: matchings(8)),
+    "matchings": (StructuredSVM(Matching(), random_state=0), lambda: matchings(8)),
 }
 
 
@@ -251,7 +252,7 @@ def test_the_tolerance_of_the_folds_is_eps_if_that_of_the_estimator_is_smaller()
 ALL = {
     "rows": (StructSVMClassifier(random_state=0), rows),
     "rbf": (StructSVMClassifier(kernel="rbf", random_state=0), rows),
-    "structure": (StructSVMClassifier(Matching(), random_state=0), matchings),
+    "structure": (StructuredSVM(Matching(), random_state=0), matchings),
     "strings": (SequenceTagger(random_state=0), strings),
     "second order": (SequenceTagger(order=2, random_state=0), strings),
     "segments": (SegmentTagger(random_state=0), segments),

@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sskit import RegularizationPath, SequenceTagger, StructSVMClassifier
+from sskit import RegularizationPath, SequenceTagger, StructSVMClassifier, StructuredSVM
 from sskit.datasets import make_digit_strings
 from sskit.solvers import BCFW, FrankWolfe
 
@@ -42,7 +42,7 @@ def matchings():
 CASES = {
     "rows": (StructSVMClassifier(random_state=0), rows),
     "strings": (SequenceTagger(random_state=0), strings),
-    "matchings": (StructSVMClassifier(Matching(), random_state=0), matchings),
+    "matchings": (StructuredSVM(Matching(), random_state=0), matchings),
 }
 OPTIONS = {
     "default": {},
@@ -192,7 +192,7 @@ def test_inexact_oracles_give_heuristic_paths():
             return 1 if w @ x >= 0 else -1
 
     X = [np.array([1.0, 0.5]), np.array([-1.0, 0.2]), np.array([0.5, -0.3])]
-    path = RegularizationPath(StructSVMClassifier(Signs(), random_state=0), lam_min=1e-2)
+    path = RegularizationPath(StructuredSVM(Signs(), random_state=0), lam_min=1e-2)
     assert not path.fit(X, [1, -1, 1]).certified_
     assert not path.estimator_at(0.1).certified_
 

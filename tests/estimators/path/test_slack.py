@@ -10,7 +10,12 @@ from helpers.paper import Enumerated, multiclass_feature
 from helpers.qp import solve_primal
 from sklearn.base import clone
 
-from sskit import RegularizationPath, SequenceTagger, SlackRescaling, StructSVMClassifier
+from sskit import (
+    RegularizationPath,
+    SequenceTagger,
+    SlackRescaling,
+    StructuredSVM,
+)
 from sskit.core.problem import block_weights
 from sskit.datasets import make_chains
 from sskit.models import StructuredModel
@@ -57,7 +62,7 @@ def problem():
 def test_every_model_is_within_eps(problem, bounded):
     X, y, weights, pairs = problem
     box = (np.full(6, -0.4), np.full(6, 0.6)) if bounded else None
-    estimator = StructSVMClassifier(
+    estimator = StructuredSVM(
         SlackClasses(), solver=BCFW(), bounds=box, max_iter=10_000, random_state=0
     )
     path = RegularizationPath(estimator, eps=EPS, lam_min=1e-2)

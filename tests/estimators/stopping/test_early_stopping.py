@@ -20,6 +20,7 @@ from sskit import (
     RegularizationPath,
     SequenceTagger,
     StructSVMClassifier,
+    StructuredSVM,
 )
 from sskit.datasets import make_chains
 from sskit.metrics import token_accuracy_scorer
@@ -322,7 +323,7 @@ def test_a_model_object_is_asked_for_what_is_trained_on_only():
             finally:
                 del asked[n_asked:]
 
-    estimator = StructSVMClassifier(Counting(), tol=0, random_state=0)
+    estimator = StructuredSVM(Counting(), tol=0, random_state=0)
     model = EarlyStopping(estimator, n_iter_no_change=1, random_state=0).fit(X, y)
     assert not {id(X[i]) for i in model.validation_indices_} & set(asked)
 
@@ -331,7 +332,7 @@ def test_complaints_of_a_model_object_name_the_items_of_the_data():
     """Not those of the share that is trained on."""
     rng = np.random.default_rng(0)
     X, labels = rng.normal(size=(12, 3)), list(rng.choice([-1, 1], size=12))
-    model = StructSVMClassifier(Signs(), random_state=0)
+    model = StructuredSVM(Signs(), random_state=0)
     stopping = EarlyStopping(model, validation_fraction=0.4, random_state=0)
     held_out = stopping.fit(X, labels).validation_indices_
     for k in sorted(set(range(12)) - set(held_out)):

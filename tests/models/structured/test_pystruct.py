@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.structures import best_sign
 
-from sskit import StructSVMClassifier
+from sskit import StructSVMClassifier, StructuredSVM
 from sskit.models import PystructAdapter
 from sskit.models.structured.pystruct import adapted
 
@@ -42,7 +42,7 @@ class Model:
 
 def test_an_object_of_the_protocol_is_a_model():
     model = Model()
-    classifier = StructSVMClassifier(model, lam=0.05, random_state=0).fit(X, Y)
+    classifier = StructuredSVM(model, lam=0.05, random_state=0).fit(X, Y)
     assert classifier.score(X, Y) > 0.9
     assert classifier.certified_
     assert isinstance(classifier.model_, PystructAdapter)
@@ -51,7 +51,7 @@ def test_an_object_of_the_protocol_is_a_model():
     assert own.classes == [-1, 1]
     assert classifier.coef_.shape == (3,)
     assert set(own.calls) == {False, (False, False)}
-    by_hand = StructSVMClassifier(PystructAdapter(Model()), lam=0.05, random_state=0).fit(X, Y)
+    by_hand = StructuredSVM(PystructAdapter(Model()), lam=0.05, random_state=0).fit(X, Y)
     np.testing.assert_array_equal(by_hand.coef_, classifier.coef_)
 
 
@@ -71,7 +71,7 @@ def test_an_object_of_the_protocol_is_a_model():
 )
 def test_exactness(attributes, exact, expected):
     model = PystructAdapter(Model(**attributes), exact)
-    classifier = StructSVMClassifier(model, random_state=0).fit(X, Y)
+    classifier = StructuredSVM(model, random_state=0).fit(X, Y)
     assert classifier.certified_ is expected
     assert model.exact is exact
 
@@ -86,7 +86,7 @@ def test_without_initialize():
         def loss_augmented_inference(self, x, y, w):
             return best_sign(x, w, y)
 
-    assert StructSVMClassifier(Small(), lam=0.05, random_state=0).fit(X, Y).score(X, Y) > 0.9
+    assert StructuredSVM(Small(), lam=0.05, random_state=0).fit(X, Y).score(X, Y) > 0.9
 
 
 def test_what_has_argmax_is_left_alone():
@@ -107,7 +107,7 @@ def test_wrong_size():
             self.size_joint_feature = 4
 
     with pytest.raises(ValueError, match="joint_feature of sample 0 has length 3, expected 4"):
-        StructSVMClassifier(Liar()).fit(X, Y)
+        StructuredSVM(Liar()).fit(X, Y)
 
 
 # ---- stand-ins for pystruct's own models, written from its documentation -----------------------
@@ -203,7 +203,7 @@ def test_classifiers_of_rows(kind, as_list):
     y = TARGETS[kind]
     data = (list(ROWS), list(y)) if as_list else (ROWS, y)
     model = kind()
-    classifier = StructSVMClassifier(model, lam=0.01, random_state=0).fit(*data)
+    classifier = StructuredSVM(model, lam=0.01, random_state=0).fit(*data)
     assert classifier.certified_
     assert classifier.score(*data) > 0.8
     assert np.shape(classifier.predict(data[0][:2])[0]) == np.shape(y[0])
@@ -215,7 +215,7 @@ def test_multiclass_is_what_the_compiled_one_is():
     y = TARGETS[MultiClassClf]
     given = {"lam": 0.1, "tol": 1e-4, "random_state": 0}
     ours = StructSVMClassifier(fit_intercept=False, standardize=False, **given).fit(ROWS, y)
-    theirs = StructSVMClassifier(MultiClassClf(), **given).fit(ROWS, y)
+    theirs = StructuredSVM(MultiClassClf(), **given).fit(ROWS, y)
     np.testing.assert_allclose(theirs.coef_.reshape(3, -1), ours.coef_, atol=0.02)
     assert max(ours.dual_objective_, theirs.dual_objective_) <= (
         min(ours.primal_objective_, theirs.primal_objective_) + 1e-9
@@ -239,15 +239,15 @@ def test_initialize_is_optional():
     model = MultiClassClf()
     model.initialize(ROWS, y)
     kept = PystructAdapter(model, initialize=False)
-    classifier = StructSVMClassifier(kept, lam=0.1, random_state=0).fit(list(ROWS), y)
+    classifier = StructuredSVM(kept, lam=0.1, random_state=0).fit(list(ROWS), y)
     assert classifier.model_.model.n_calls == 1
-    again = StructSVMClassifier(PystructAdapter(model), lam=0.1, random_state=0).fit(ROWS, y)
+    again = StructuredSVM(PystructAdapter(model), lam=0.1, random_state=0).fit(ROWS, y)
     assert again.model_.model.n_calls == 2
     np.testing.assert_array_equal(again.coef_, classifier.coef_)
     assert model.n_calls == 1
     # one that knows other rows refuses these
     with pytest.raises(ValueError, match="Expected 9 features, got 4"):
-        StructSVMClassifier(MultiClassClf(n_features=9)).fit(ROWS, y)
+        StructuredSVM(MultiClassClf(n_features=9)).fit(ROWS, y)
 
 
 def test_sequences_stay_lists():
@@ -274,6 +274,6 @@ def test_sequences_stay_lists():
 
     y = TARGETS[MultiClassClf]
     data = [ROWS[:20], ROWS[20:]], [y[:20], y[20:]]
-    classifier = StructSVMClassifier(ChainLike(), lam=0.1, random_state=0).fit(*data)
+    classifier = StructuredSVM(ChainLike(), lam=0.1, random_state=0).fit(*data)
     assert seen == [(list, list)]
     assert classifier.certified_

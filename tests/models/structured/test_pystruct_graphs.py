@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from helpers.graphs import exhaustive, random_graph
 
-from sskit import SequenceTagger, StructSVMClassifier
+from sskit import SequenceTagger, StructuredSVM
 from sskit.models import PystructAdapter
 from sskit.oracles import viterbi
 
@@ -158,7 +158,7 @@ def test_graphs_and_chains(kind, wrapped):
     X, Y = CASES[kind]()
     model = kind()
     given = PystructAdapter(model) if wrapped else model
-    classifier = StructSVMClassifier(given, lam=0.05, random_state=0).fit(X, Y)
+    classifier = StructuredSVM(given, lam=0.05, random_state=0).fit(X, Y)
     assert classifier.certified_
     predicted = classifier.predict(X)
     right = np.mean(np.concatenate(predicted) == np.concatenate(Y))
@@ -174,7 +174,7 @@ def test_graphs_and_chains(kind, wrapped):
 def test_a_chain_is_that_of_the_compiled_tagger():
     X, Y = chains()
     options = {"lam": 0.1, "tol": 1e-4, "random_state": 0}
-    theirs = StructSVMClassifier(ChainCRF(), **options).fit(X, Y)
+    theirs = StructuredSVM(ChainCRF(), **options).fit(X, Y)
     ours = SequenceTagger(bounds={"start": (0, 0), "end": (0, 0)}, **options).fit(X, Y)
     low = max(ours.dual_objective_, theirs.dual_objective_)
     assert low <= min(ours.primal_objective_, theirs.primal_objective_) + 1e-9
@@ -185,4 +185,4 @@ def test_a_chain_is_that_of_the_compiled_tagger():
 def test_what_initialize_refuses_is_not_hidden():
     X, Y = graphs()
     with pytest.raises(ValueError, match="Expected 9 states, got 3"):
-        StructSVMClassifier(EdgeFeatureGraphCRF(n_states=9)).fit(X, Y)
+        StructuredSVM(EdgeFeatureGraphCRF(n_states=9)).fit(X, Y)

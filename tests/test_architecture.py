@@ -22,7 +22,9 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "sskit"
 
 # Modules that any room may use; they use none, and each other in one place.
-GROUND = {"_inside", "_labels", "_numbers", "_public", "_ready", "_tag_schemes"}
+GROUND = {
+    "_inside", "_labels", "_numbers", "_parameters", "_public", "_ready", "_tag_schemes"
+}  # fmt: skip
 # The rooms, and which others each may import, cimport or include from, itself aside. The pillars
 # solvers and oracles with models do not know each other: they meet in core and in estimators.
 # A folder's __init__.py is its door: it may show what stands in the folder and its rooms.

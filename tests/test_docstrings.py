@@ -71,7 +71,9 @@ def faults(name, codes):
 
 @pytest.mark.parametrize("name", OBJECTS)
 def test_docstring(name):
-    assert faults(name, ERRORS) == []
+    # of a class that takes keywords the text may follow another order: its own ones come early
+    codes = ERRORS - {"PR03"} if inspect.isclass(OBJECTS[name]) else ERRORS
+    assert faults(name, codes) == []
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -84,7 +86,10 @@ def test_every_init_parameter_is_documented(name):
     documented = get_doc_object(CLASSES[name])["Parameters"]
     # One entry may document several parameters: "lower, upper : float".
     listed = [part.strip() for entry in documented for part in entry.name.split(",")]
-    assert listed == list(inspect.signature(CLASSES[name]).parameters)
+    taken = inspect.signature(CLASSES[name]).parameters.values()
+    assert sorted(listed) == sorted(parameter.name for parameter in taken)
+    by_place = [p.name for p in taken if p.kind is not p.KEYWORD_ONLY]
+    assert listed[: len(by_place)] == by_place
 
 
 @pytest.mark.parametrize("name", OBJECTS)

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils._param_validation import StrOptions
 
+from sskit._parameters import parameter, parameters
 from sskit.estimators.base.facts import matrices
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.models.features import float64_blocks, is_mapped
@@ -225,6 +226,7 @@ def warn_of_column(estimator, features, names, stacklevel):
         )
 
 
+@parameters
 class StandardizeMixin:
     """The parameter `standardize` of estimators of rows.
 
@@ -233,7 +235,7 @@ class StandardizeMixin:
     ``_needs_intercept`` is false.
     """
 
-    _parameter_constraints = {"standardize": ["boolean", StrOptions({"auto"})]}
+    standardize: object = parameter("auto", "boolean", StrOptions({"auto"}))
     _needs_intercept = True
 
     def _survey(self, checked):

@@ -1,6 +1,5 @@
 """What all estimators share: parameters, their checks, and the one fit."""
 
-import numbers
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -9,13 +8,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils._param_validation import (
     HasMethods,
-    Interval,
     StrOptions,
     validate_parameter_constraints,
 )
 
 from sskit._labels import plain, warn_of_unmatched
 from sskit._numbers import JOBS
+from sskit._parameters import AT_LEAST_ONE, NON_NEGATIVE, POSITIVE, parameter, parameters
 from sskit._public import PublicMixin
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.core.stop import Stop
@@ -53,6 +52,7 @@ FEW_PAIRS, FEW_WEIGHTS = 5, 20_000
 SMALLEST_LAM = 1e-150
 # What overflows in a fit is found at its end.
 QUIET = {"over": "ignore", "invalid": "ignore"}
+SAMPLINGS = "auto", "gap", "uniform", "permutation", "max_gap"
 RESCALINGS = {"margin": None, "slack": SlackRescaling()}
 
 
@@ -123,10 +123,11 @@ class TrainingTask(NamedTuple):
 BY_LABEL = ("class_weight", "loss", "max_length", "n_components", "n_states_per_label")
 
 
+@parameters
 class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
     """Base of all estimators.
 
-    A subclass has the parameters of `_parameter_constraints` and its own, and implements three
+    A subclass has these parameters and its own, and implements three
     steps from training data to the problem. ``_gate(X, y, sample_weight, part=False)`` checks
     data and returns them in the form that the next steps take; if they are a part of the data
     only, what all parts together must have is left to `_agree`. ``_survey(checked)`` returns the
@@ -139,31 +140,23 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
     changes.
     """
 
-    _parameter_constraints = {
-        "lam": [Interval(numbers.Real, 0, None, closed="neither"), None],
-        "rescaling": [StrOptions({*RESCALINGS}), SlackRescaling],
-        "solver": [StrOptions({*SOLVERS, *ALIASES}), Solver],
-        "steps": [StrOptions({"auto", "fw", "pairwise", "away"})],
-        "sampling": [StrOptions({"auto", "gap", "uniform", "permutation", "max_gap"})],
-        "cache": [StrOptions({"auto"}), "boolean"],
-        "bounds": [tuple, list, dict, None],
-        "prior": ["array-like", dict, HasMethods("fit"), None],
-        "tol": [Interval(numbers.Real, 0, None, closed="left")],
-        "max_iter": [Interval(numbers.Integral, 1, None, closed="left")],
-        "warm_start": ["boolean"],
-        "n_jobs": JOBS,
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
-    }
+    lam: float | None = parameter(None, POSITIVE, None, positional=True)
+    rescaling: object = parameter("margin", StrOptions({*RESCALINGS}), SlackRescaling)
+    solver: object = parameter("auto", StrOptions({*SOLVERS, *ALIASES}), Solver)
+    steps: str = parameter("auto", StrOptions({"auto", "fw", "pairwise", "away"}))
+    sampling: str = parameter("auto", StrOptions(set(SAMPLINGS)))
+    cache: object = parameter("auto", StrOptions({"auto"}), "boolean")
+    bounds: object = parameter(None, tuple, list, dict, None)
+    prior: object = parameter(None, "array-like", dict, HasMethods("fit"), None)
+    tol: float = parameter(0.02, NON_NEGATIVE)
+    max_iter: int = parameter(1000, AT_LEAST_ONE)
+    warm_start: bool = parameter(False, "boolean")
+    n_jobs: int | None = parameter(None, *JOBS)
+    random_state: object = parameter(None, "random_state")
+    verbose: int = parameter(0, "verbose")
 
     _facts = RowFacts
     _type_of_estimator = None  # the type of estimator, where samples are no rows
-
-    def __init_subclass__(cls, **kwargs):
-        """Take over what the parameters of all bases may be."""
-        super().__init_subclass__(**kwargs)
-        found = [vars(base).get("_parameter_constraints", {}) for base in reversed(cls.__mro__)]
-        cls._parameter_constraints = {name: each[name] for each in found for name in each}
 
     def __sklearn_clone__(self):
         """Return an unfitted copy, whose prior stays fitted."""

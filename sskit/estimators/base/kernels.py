@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from sskit._parameters import NON_NEGATIVE, POSITIVE, parameter, parameters
 from sskit.estimators.base.fitted_state import (
     check_count,
     check_numbers,
@@ -28,19 +29,17 @@ PARAMETERS = {
 NOISE = 1e-14
 
 
+@parameters
 class KernelMixin:
     """Parameters of estimators that also learn in a kernel space."""
 
-    _parameter_constraints = {
-        "kernel": [StrOptions({"linear", "precomputed", *PARAMETERS}), callable],
-        "gamma": [
-            StrOptions({"scale", "auto"}),
-            Interval(numbers.Real, 0, None, closed="left"),
-        ],
-        "degree": [Interval(numbers.Integral, 0, None, closed="left")],
-        "coef0": [Interval(numbers.Real, None, None, closed="neither")],
-        "kernel_cache": [Interval(numbers.Real, 0, None, closed="neither")],
-    }
+    kernel: object = parameter(
+        "linear", StrOptions({"linear", "precomputed", *PARAMETERS}), callable
+    )
+    gamma: object = parameter("scale", StrOptions({"scale", "auto"}), NON_NEGATIVE)
+    degree: int = parameter(3, Interval(numbers.Integral, 0, None, closed="left"))
+    coef0: float = parameter(0.0, Interval(numbers.Real, None, None, closed="neither"))
+    kernel_cache: float = parameter(500.0, POSITIVE)
 
 
 def is_kernel(estimator):

@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from sskit._numbers import check_k
+from sskit._parameters import parameter, parameters
 from sskit.estimators.base.fitted_state import (
     check_count,
     check_labels,
@@ -119,6 +120,7 @@ def check_tree(estimator):
     return kinds
 
 
+@parameters
 class TaggerMixin:
     """Prediction and scoring of estimators that label every token of a sequence, or of a tree.
 
@@ -128,10 +130,10 @@ class TaggerMixin:
     """
 
     _type_of_estimator = "sequence_tagger"
-    _parameter_constraints = {
-        "loss": [StrOptions({"hamming", "hamming_sum"}), "array-like", dict],
-        "class_weight": [StrOptions({"balanced"}), dict, None],
-    }
+    loss: object = parameter(
+        "hamming_sum", StrOptions({"hamming", "hamming_sum"}), "array-like", dict
+    )
+    class_weight: object = parameter(None, StrOptions({"balanced"}), dict, None)
 
     def _check_facts(self, facts):
         """Raise ValueError if costs or weights of classes do not fit the labels of all parts."""

@@ -13,6 +13,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from sskit._inside import unwrap
 from sskit._numbers import check_k
+from sskit._parameters import REQUIRED, parameter, parameters
 from sskit._tag_schemes import SCHEMES, find_spans, parse_tags
 from sskit.estimators.base.combinations import check_combinations
 from sskit.estimators.base.estimator import check_constraints, replace_fitted
@@ -36,6 +37,7 @@ from sskit.models.calibration.spans import find_steps
 TAGGERS = (SequenceTagger, TreeTagger)
 
 
+@parameters
 class CalibratedTagger(MetaEstimator):
     r"""Probabilities of the labels of a tagger, calibrated on held-out data.
 
@@ -131,20 +133,21 @@ class CalibratedTagger(MetaEstimator):
     True
     """
 
-    _parameter_constraints = {
-        "estimator": [object],
-        "method": [StrOptions(set(METHODS))],
-        "cv": [
-            Interval(numbers.Integral, 2, None, closed="left"), StrOptions({"prefit"}),
-            HasMethods(["split", "get_n_splits"]), "array-like", list, tuple, None,
-        ],
-        "risk": [StrOptions({"labelling", "tokens"}), None],
-        "scheme": [StrOptions(set(SCHEMES)), None],
-        "n_jobs": [numbers.Integral, None],
-    }  # fmt: skip
-
-    def __init__(self, estimator, *, method="matrix", cv=3, risk=None, scheme=None, n_jobs=None):
-        self._keep(locals())
+    estimator: object = parameter(REQUIRED, positional=True)
+    method: str = parameter("matrix", StrOptions(set(METHODS)))
+    cv: object = parameter(
+        3,
+        Interval(numbers.Integral, 2, None, closed="left"),
+        StrOptions({"prefit"}),
+        HasMethods(["split", "get_n_splits"]),
+        "array-like",
+        list,
+        tuple,
+        None,
+    )
+    risk: str | None = parameter(None, StrOptions({"labelling", "tokens"}), None)
+    scheme: str | None = parameter(None, StrOptions(set(SCHEMES)), None)
+    n_jobs: int | None = parameter(None, numbers.Integral, None)
 
     def fit(self, X, y, sample_weight=None):
         """Fit the estimator on splits of the data, and the calibration on what they leave out.

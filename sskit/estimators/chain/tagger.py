@@ -6,8 +6,9 @@ from numbers import Integral
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, Options, StrOptions
+from sklearn.utils._param_validation import Options, StrOptions
 
+from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit._tag_schemes import SCHEMES
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT, with_callbacks
@@ -59,6 +60,7 @@ class ChainFacts(RowFacts):
     )
 
 
+@parameters
 class SequenceTagger(
     HiddenStatesMixin,
     ExplainChainMixin,
@@ -306,47 +308,11 @@ class SequenceTagger(
     """
 
     _facts = ChainFacts
-    _parameter_constraints = {
-        "order": [Options(Integral, {1, 2})],
-        "allowed_transitions": [StrOptions(set(SCHEMES)), "array-like", None],
-        "on_violation": [StrOptions({"raise", "repair", "ignore"})],
-        "ignore_label": "no_validation",
-        "beam_size": [Interval(Integral, 1, None, closed="left"), None],
-    }
-
-    def __init__(
-        self,
-        lam=None,
-        *,
-        order=1,
-        rescaling="margin",
-        solver="auto",
-        steps="auto",
-        sampling="auto",
-        cache="auto",
-        loss="hamming_sum",
-        class_weight=None,
-        ignore_label=None,
-        allowed_transitions=None,
-        on_violation="raise",
-        n_states_per_label=1,
-        n_init=1,
-        kernel="linear",
-        gamma="scale",
-        degree=3,
-        coef0=0.0,
-        kernel_cache=500.0,
-        bounds=None,
-        prior=None,
-        tol=0.02,
-        max_iter=1000,
-        warm_start=False,
-        beam_size=None,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-    ):
-        self._keep(locals())
+    order: int = parameter(1, Options(Integral, {1, 2}))
+    ignore_label: object = parameter(None)
+    allowed_transitions: object = parameter(None, StrOptions(set(SCHEMES)), "array-like", None)
+    on_violation: str = parameter("raise", StrOptions({"raise", "repair", "ignore"}))
+    beam_size: int | None = parameter(None, AT_LEAST_ONE, None)
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None, token_weight=None):

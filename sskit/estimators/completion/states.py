@@ -1,12 +1,11 @@
 """Hidden states of labels: what taggers fit and predict where labels have several."""
 
 from dataclasses import dataclass
-from numbers import Integral
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
 from sskit._labels import by_label
+from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit.estimators.base.known import check_known
 from sskit.estimators.base.partial_labels import PartialLabels
 from sskit.estimators.base.tagging import state_labels, states_of_labels
@@ -62,6 +61,7 @@ class LabelStates:
         return PartialLabels(np.arange(len(self.labels)), possible.argmax(axis=1), possible)
 
 
+@parameters
 class HiddenStatesMixin:
     """Hidden states of the labels of a tagger of sequences, trees or graphs.
 
@@ -72,10 +72,8 @@ class HiddenStatesMixin:
 
     _tokens = "tokens"
 
-    _parameter_constraints = {
-        "n_states_per_label": [Interval(Integral, 1, None, closed="left"), dict],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-    }
+    n_states_per_label: object = parameter(1, AT_LEAST_ONE, dict)
+    n_init: int = parameter(1, AT_LEAST_ONE)
 
     @property
     def state_labels_(self):

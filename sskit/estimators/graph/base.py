@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from sskit._labels import is_ignored
+from sskit._parameters import parameter, parameters
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
 from sskit.estimators.base.facts import Labels, RowFacts, TrainingData, same
@@ -35,6 +36,8 @@ from sskit.models.graph.data import (
 )
 from sskit.models.graph.model import FORMS, form_of
 
+LOSSES = StrOptions({"hamming", "hamming_sum", "balanced"}), "array-like", dict
+
 
 @dataclass(frozen=True, kw_only=True)
 class GraphFacts(RowFacts):
@@ -45,6 +48,7 @@ class GraphFacts(RowFacts):
     n_labelled: int
 
 
+@parameters
 class GraphEstimator(WeightsFrameMixin, StructuredEstimator):
     """Base of the estimators that label the nodes of graphs.
 
@@ -54,11 +58,9 @@ class GraphEstimator(WeightsFrameMixin, StructuredEstimator):
     _facts = GraphFacts
     _type_of_estimator = "graph_labeller"
     _with_kinds = False  # may nodes have kinds?
-    _parameter_constraints = {
-        "loss": [StrOptions({"hamming", "hamming_sum", "balanced"}), "array-like", dict],
-        "node_weights": [StrOptions({"areas"}), None],
-        "ignore_label": "no_validation",
-    }
+    loss: object = parameter("hamming_sum", *LOSSES)
+    node_weights: str | None = parameter(None, StrOptions({"areas"}), None)
+    ignore_label: object = parameter(None)
 
     def _gate(self, X, y, sample_weight, part=False):
         """Return training data, or a part of them, checked."""

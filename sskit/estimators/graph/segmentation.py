@@ -2,6 +2,7 @@
 
 from sklearn.utils._param_validation import StrOptions
 
+from sskit._parameters import parameter, parameters
 from sskit._ready import ready_graph
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.fitted_state import check_fitted, raise_damaged
@@ -11,6 +12,7 @@ from sskit.models.graph.model import AttractiveModel
 from sskit.models.graph.structure import cut_single
 
 
+@parameters
 class SegmentationModel(GraphEstimator):
     r"""Labels for all nodes of a graph, learnt with the structured hinge loss.
 
@@ -186,35 +188,8 @@ class SegmentationModel(GraphEstimator):
     (True, (1,))
     """
 
-    _parameter_constraints = {
-        "pairwise_form": [StrOptions({"potts", "full"})],
-        "inference": [StrOptions(set(AttractiveModel.inferences))],
-    }
-
-    def __init__(
-        self,
-        lam=None,
-        *,
-        rescaling="margin",
-        solver="auto",
-        steps="auto",
-        sampling="auto",
-        cache="auto",
-        loss="hamming_sum",
-        node_weights=None,
-        ignore_label=None,
-        pairwise_form="potts",
-        inference="auto",
-        bounds=None,
-        prior=None,
-        tol=0.02,
-        max_iter=1000,
-        warm_start=False,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-    ):
-        self._keep(locals())
+    pairwise_form: str = parameter("potts", StrOptions({"potts", "full"}))
+    inference: str = parameter("auto", StrOptions(set(AttractiveModel.inferences)))
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):

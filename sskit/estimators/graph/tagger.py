@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
+from sskit._parameters import parameter, parameters
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.facts import Labels
 from sskit.estimators.base.fitted_state import check_fitted, check_labels, check_numbers
@@ -15,7 +16,7 @@ from sskit.estimators.completion.states import (
     fitted_states,
     resolve_states,
 )
-from sskit.estimators.graph.base import GraphEstimator, GraphFacts, check_graph_model
+from sskit.estimators.graph.base import LOSSES, GraphEstimator, GraphFacts, check_graph_model
 from sskit.inputs.graphs import kind_codes
 from sskit.inputs.ragged_array import locate
 from sskit.models.graph.data import losses_by_callable
@@ -38,6 +39,7 @@ class TaggerFacts(GraphFacts):
         return np.array(pairs, dtype=bool).reshape(len(kinds), len(labels))
 
 
+@parameters
 class GraphTagger(HiddenStatesMixin, GraphEstimator):
     r"""Labels for all nodes of any graph, with interactions of any sign.
 
@@ -242,40 +244,10 @@ class GraphTagger(HiddenStatesMixin, GraphEstimator):
     _tokens = "nodes"
     _facts = TaggerFacts
     _with_kinds = True
-    _parameter_constraints = {
-        "loss": [*GraphEstimator._parameter_constraints["loss"], callable],
-        "pairwise_form": [StrOptions({"directed", "symmetric", "potts"})],
-        "allowed_pairs": ["array-like", None],
-        "inference": [StrOptions(set(GraphModel.inferences))],
-    }
-
-    def __init__(
-        self,
-        lam=None,
-        *,
-        rescaling="margin",
-        solver="auto",
-        steps="auto",
-        sampling="auto",
-        cache="auto",
-        loss="hamming_sum",
-        node_weights=None,
-        ignore_label=None,
-        pairwise_form="directed",
-        allowed_pairs=None,
-        n_states_per_label=1,
-        n_init=1,
-        inference="auto",
-        bounds=None,
-        prior=None,
-        tol=0.02,
-        max_iter=1000,
-        warm_start=False,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-    ):
-        self._keep(locals())
+    loss: object = parameter("hamming_sum", *LOSSES, callable)
+    pairwise_form: str = parameter("directed", StrOptions({"directed", "symmetric", "potts"}))
+    allowed_pairs: object = parameter(None, "array-like", None)
+    inference: str = parameter("auto", StrOptions(set(GraphModel.inferences)))
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):

@@ -10,6 +10,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils._param_validation import StrOptions
 
 from sskit._numbers import array, shortened
+from sskit._parameters import parameter, parameters
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.columns import StandardizeMixin
@@ -50,6 +51,7 @@ class LabelSetFacts(RowFacts):
     shares: np.ndarray | None = averaged()
 
 
+@parameters
 class LabelSetClassifier(WeightsFrameMixin, ClassifierMixin, StandardizeMixin, StructuredEstimator):
     """Base of the estimators of sets of labels.
 
@@ -59,11 +61,9 @@ class LabelSetClassifier(WeightsFrameMixin, ClassifierMixin, StandardizeMixin, S
     """
 
     _facts = LabelSetFacts
-    _parameter_constraints = {
-        "loss": [StrOptions({"hamming", "hamming_sum"})],
-        "label_weight": ["array-like", None],
-        "fit_intercept": ["boolean"],
-    }
+    loss: str = parameter("hamming_sum", StrOptions({"hamming", "hamming_sum"}))
+    label_weight: object = parameter(None, "array-like", None)
+    fit_intercept: bool = parameter(True, "boolean")
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):

@@ -1,9 +1,11 @@
 """Sets of labels from a hierarchy."""
 
+from sskit._parameters import POSITIVE, parameter, parameters
 from sskit.estimators.label_sets.base import LabelSetClassifier
 from sskit.models.label_sets.model import HierarchyModel
 
 
+@parameters
 class HierarchicalMultilabel(LabelSetClassifier):
     r"""Multilabel classification with a hierarchy of labels.
 
@@ -149,34 +151,8 @@ class HierarchicalMultilabel(LabelSetClassifier):
            [0, 0, 0]])
     """
 
-    _parameter_constraints = {
-        "hierarchy": ["array-like", None],
-    }
-
-    def __init__(
-        self,
-        hierarchy=None,
-        lam=None,
-        *,
-        rescaling="margin",
-        solver="auto",
-        steps="auto",
-        sampling="auto",
-        cache="auto",
-        loss="hamming_sum",
-        label_weight=None,
-        fit_intercept=True,
-        standardize="auto",
-        bounds=None,
-        prior=None,
-        tol=0.02,
-        max_iter=1000,
-        warm_start=False,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-    ):
-        self._keep(locals())
+    hierarchy: object = parameter(None, "array-like", None, positional=True)
+    lam: float | None = parameter(None, POSITIVE, None)
 
     def _make_model(self, facts):
         """Return the model for training data."""

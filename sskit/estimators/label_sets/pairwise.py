@@ -3,13 +3,17 @@
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
+from sskit._parameters import parameter, parameters
 from sskit.estimators.base.estimator import SOLVERS
 from sskit.estimators.base.fitted_state import check_numbers
 from sskit.estimators.label_sets.base import LabelSetClassifier
 from sskit.models.label_sets.label_graph import label_edges, label_shares
 from sskit.models.label_sets.model import PairwiseModel
 
+INFERENCES = "auto", "exhaustive", "tree", "graphcut", "lp"
 
+
+@parameters
 class MultilabelPairwise(LabelSetClassifier):
     r"""Multilabel classification in which pairs of labels attract or repel each other.
 
@@ -182,36 +186,8 @@ class MultilabelPairwise(LabelSetClassifier):
     ('exhaustive', True)
     """
 
-    _parameter_constraints = {
-        "edges": [StrOptions({"full", "tree"}), "array-like", None],
-        "inference": [StrOptions({"auto", "exhaustive", "tree", "graphcut", "lp"})],
-    }
-
-    def __init__(
-        self,
-        lam=None,
-        *,
-        rescaling="margin",
-        solver="auto",
-        steps="auto",
-        sampling="auto",
-        cache="auto",
-        loss="hamming_sum",
-        label_weight=None,
-        edges="full",
-        inference="auto",
-        fit_intercept=True,
-        standardize="auto",
-        bounds=None,
-        prior=None,
-        tol=0.02,
-        max_iter=1000,
-        warm_start=False,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-    ):
-        self._keep(locals())
+    edges: object = parameter("full", StrOptions({"full", "tree"}), "array-like", None)
+    inference: str = parameter("auto", StrOptions(set(INFERENCES)))
 
     def _shares(self, sets, weight):
         """Return the shares of pairs of labels, if the edges are made of them."""

@@ -1,16 +1,16 @@
 """Multiclass classification."""
 
-import numbers
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
+from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit._ready import all_within
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
@@ -45,6 +45,7 @@ from sskit.inputs.weights import check_sample_weight, class_factors
 from sskit.models.multiclass.model import KernelMulticlassModel, MulticlassModel
 
 
+@parameters
 class StructSVMClassifier(
     WeightsFrameMixin,
     PartialFitMixin,
@@ -238,45 +239,12 @@ class StructSVMClassifier(
     (True, True)
     """
 
-    _parameter_constraints = {
-        "steps": [StrOptions({"auto", "fw", "pairwise", "away", "projection"})],
-        "loss": [StrOptions({"zero_one"}), "array-like", dict],
-        "fit_intercept": ["boolean"],
-        "class_weight": [StrOptions({"balanced"}), dict, None],
-        "n_components": [Interval(numbers.Integral, 1, None, closed="left"), dict],
-        "n_init": [Interval(numbers.Integral, 1, None, closed="left")],
-    }
-
-    def __init__(
-        self,
-        lam=None,
-        *,
-        rescaling="margin",
-        solver="auto",
-        steps="auto",
-        sampling="auto",
-        cache="auto",
-        loss="zero_one",
-        fit_intercept=True,
-        standardize="auto",
-        class_weight=None,
-        n_components=1,
-        n_init=1,
-        kernel="linear",
-        gamma="scale",
-        degree=3,
-        coef0=0.0,
-        kernel_cache=500.0,
-        bounds=None,
-        prior=None,
-        tol=0.02,
-        max_iter=1000,
-        warm_start=False,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-    ):
-        self._keep(locals())
+    steps: str = parameter("auto", StrOptions({"auto", "fw", "pairwise", "away", "projection"}))
+    loss: object = parameter("zero_one", StrOptions({"zero_one"}), "array-like", dict)
+    fit_intercept: bool = parameter(True, "boolean")
+    class_weight: object = parameter(None, StrOptions({"balanced"}), dict, None)
+    n_components: object = parameter(1, AT_LEAST_ONE, dict)
+    n_init: int = parameter(1, AT_LEAST_ONE)
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from sskit._parameters import AT_LEAST_ONE, POSITIVE, REQUIRED, parameter, parameters
 from sskit.estimators.base.attributes import BlockAttributes, flat_weights
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
@@ -86,6 +87,7 @@ class PoseFacts(Facts):
         return replace(self, square=square)
 
 
+@parameters
 class PartsModel(StructuredEstimator):
     r"""Places of parts that hang on springs in a tree, learnt with the structured hinge loss.
 
@@ -276,50 +278,18 @@ class PartsModel(StructuredEstimator):
     """
 
     _type_of_estimator = "pose_estimator"
-    _parameter_constraints = {
-        "parents": ["array-like"],
-        "loss": [StrOptions({"squared", "distance"})],
-        "cutoff": [Interval(numbers.Real, 0, None, closed="neither")],
-        "radius": [Interval(numbers.Real, 0, None, closed="neither")],
-        "torso": [tuple, list, None],
-        "n_types": [Interval(numbers.Integral, 1, None, closed="left")],
-        "latent_types": ["boolean"],
-        "means": ["array-like", None],
-        "scores": [StrOptions({"log_odds", "raw"})],
-        "part_names": ["array-like", None],
-        "min_square": [Interval(numbers.Real, 0, 1e100, closed="neither")],
-    }
-
-    def __init__(
-        self,
-        parents,
-        lam=None,
-        *,
-        rescaling="margin",
-        solver="auto",
-        steps="auto",
-        sampling="auto",
-        cache="auto",
-        loss="squared",
-        cutoff=1.0,
-        radius=0.2,
-        torso=None,
-        n_types=4,
-        latent_types=False,
-        means=None,
-        scores="log_odds",
-        min_square=0.01,
-        part_names=None,
-        bounds=None,
-        prior=None,
-        tol=0.02,
-        max_iter=1000,
-        warm_start=False,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-    ):
-        self._keep(locals())
+    parents: object = parameter(REQUIRED, "array-like", positional=True)
+    lam: float | None = parameter(None, POSITIVE, None)
+    loss: str = parameter("squared", StrOptions({"squared", "distance"}))
+    cutoff: float = parameter(1.0, POSITIVE)
+    radius: float = parameter(0.2, POSITIVE)
+    torso: object = parameter(None, tuple, list, None)
+    n_types: int = parameter(4, AT_LEAST_ONE)
+    latent_types: bool = parameter(False, "boolean")
+    means: object = parameter(None, "array-like", None)
+    scores: str = parameter("log_odds", StrOptions({"log_odds", "raw"}))
+    min_square: float = parameter(0.01, Interval(numbers.Real, 0, 1e100, closed="neither"))
+    part_names: object = parameter(None, "array-like", None)
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):

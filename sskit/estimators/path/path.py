@@ -9,9 +9,10 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import get_scorer_names
 from sklearn.utils import get_tags, indexable
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
 
+from sskit._parameters import AT_LEAST_ONE, FRACTION, NON_NEGATIVE, REQUIRED, parameter, parameters
 from sskit.core.regularizer import BoxRegularizer
 from sskit.estimators.base.estimator import check_constraints, replace_fitted
 from sskit.estimators.base.meta import DelegatingEstimator, common_attributes
@@ -25,6 +26,7 @@ from sskit.solvers.path.tracer import dual_objective_at
 LARGEST_LAM = float(np.finfo(np.float64).max)
 
 
+@parameters
 class RegularizationPath(DelegatingEstimator):
     r"""Models for all lam, each within eps of its optimum; or, with `cv`, the choice of one.
 
@@ -166,34 +168,16 @@ class RegularizationPath(DelegatingEstimator):
     (5, array([0, 1, 2]))
     """
 
-    _parameter_constraints = {
-        "estimator": [object],
-        "eps": [Interval(numbers.Real, 0, 1, closed="neither")],
-        "kappa": [Interval(numbers.Real, 0, 1, closed="neither")],
-        "lam_min": [Interval(numbers.Real, 0, None, closed="left"), None],
-        "max_breakpoints": [Interval(numbers.Integral, 1, None, closed="left"), None],
-        "cv": ["cv_object"],
-        "scoring": [StrOptions(set(get_scorer_names())), callable, None],
-        "refit": ["boolean", callable],
-        "n_jobs": [numbers.Integral, None],
-        "verbose": ["verbose"],
-    }
-
-    def __init__(
-        self,
-        estimator,
-        *,
-        eps=0.1,
-        kappa=0.9,
-        lam_min=None,
-        max_breakpoints=None,
-        cv=None,
-        scoring=None,
-        refit=True,
-        n_jobs=None,
-        verbose=0,
-    ):
-        self._keep(locals())
+    estimator: object = parameter(REQUIRED, positional=True)
+    eps: float = parameter(0.1, FRACTION)
+    kappa: float = parameter(0.9, FRACTION)
+    lam_min: float | None = parameter(None, NON_NEGATIVE, None)
+    max_breakpoints: int | None = parameter(None, AT_LEAST_ONE, None)
+    cv: object = parameter(None, "cv_object")
+    scoring: object = parameter(None, StrOptions(set(get_scorer_names())), callable, None)
+    refit: object = parameter(True, "boolean", callable)
+    n_jobs: int | None = parameter(None, numbers.Integral, None)
+    verbose: int = parameter(0, "verbose")
 
     def fit(self, X, y, sample_weight=None, groups=None, token_weight=None):
         """Trace the path, or choose lam.

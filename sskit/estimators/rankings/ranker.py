@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from sskit._parameters import parameters
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.columns import StandardizeMixin
@@ -35,6 +36,7 @@ class RowSetFacts(RowFacts):
     n_counted: float
 
 
+@parameters
 class RankingSVM(RegressorMixin, WeightsFrameMixin, StandardizeMixin, StructuredEstimator):
     r"""Ranks the rows of each group by grades, such as how relevant documents are to a query.
 
@@ -166,27 +168,6 @@ class RankingSVM(RegressorMixin, WeightsFrameMixin, StandardizeMixin, Structured
     # the order within a group does not depend on what centring takes away
     _needs_intercept = False
     _facts = RowSetFacts
-
-    def __init__(
-        self,
-        lam=None,
-        *,
-        rescaling="margin",
-        solver="auto",
-        steps="auto",
-        sampling="auto",
-        cache="auto",
-        standardize="auto",
-        bounds=None,
-        prior=None,
-        tol=0.02,
-        max_iter=1000,
-        warm_start=False,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-    ):
-        self._keep(locals())
 
     @with_callbacks
     def fit(self, X, y, groups=None, sample_weight=None):

@@ -1,12 +1,12 @@
 """Finding segments of sequences."""
 
 from dataclasses import dataclass, field
-from numbers import Integral
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from sskit._labels import by_label, plain, string_array
+from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit._tag_schemes import BEGIN, INSIDE, OUTSIDE, SCHEMES, write_tags
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
@@ -31,6 +31,8 @@ from sskit.inputs.ragged_array import RaggedArray, object_array
 from sskit.inputs.weights import check_sample_weight, class_factors
 from sskit.models.chain.model import default_lam, token_scale
 from sskit.models.segments.model import SegmentModel, make_decoder
+
+LOSSES = "hamming", "hamming_sum", "segments"
 
 
 def _largest(values, portions, numbers):
@@ -71,6 +73,7 @@ class SegmentFacts(RowFacts):
     )
 
 
+@parameters
 class SegmentTagger(TaggerMixin, StructuredEstimator):
     r"""Labels for segments of a sequence, such as chunks, names or activities: semi-Markov models.
 
@@ -285,43 +288,13 @@ class SegmentTagger(TaggerMixin, StructuredEstimator):
 
     _facts = SegmentFacts
     _type_of_estimator = "segment_tagger"
-    _parameter_constraints = {
-        "max_length": [Interval(Integral, 1, None, closed="left"), dict, None],
-        "scheme": [StrOptions(set(SCHEMES))],
-        "outside": "no_validation",
-        "first_last": ["boolean"],
-        "lengths": ["boolean"],
-        "segment_features": [callable, None],
-        "loss": [StrOptions({"hamming", "hamming_sum", "segments"}), "array-like", dict],
-    }
-
-    def __init__(
-        self,
-        lam=None,
-        *,
-        max_length=None,
-        scheme="bio",
-        outside="O",
-        first_last=True,
-        lengths=True,
-        segment_features=None,
-        rescaling="margin",
-        solver="auto",
-        steps="auto",
-        sampling="auto",
-        cache="auto",
-        loss="segments",
-        class_weight=None,
-        bounds=None,
-        prior=None,
-        tol=0.02,
-        max_iter=1000,
-        warm_start=False,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-    ):
-        self._keep(locals())
+    max_length: object = parameter(None, AT_LEAST_ONE, dict, None)
+    scheme: str = parameter("bio", StrOptions(set(SCHEMES)))
+    outside: object = parameter("O")
+    first_last: bool = parameter(True, "boolean")
+    lengths: bool = parameter(True, "boolean")
+    segment_features: object = parameter(None, callable, None)
+    loss: object = parameter("segments", StrOptions(set(LOSSES)), "array-like", dict)
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):

@@ -7,10 +7,11 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.metrics import check_scoring, get_scorer_names
 from sklearn.utils import _safe_indexing, check_random_state, indexable
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _num_samples
 
+from sskit._parameters import AT_LEAST_ONE, FRACTION, REQUIRED, parameter, parameters
 from sskit.estimators.base.estimator import replace_fitted
 from sskit.estimators.base.meta import DelegatingEstimator, checked_score, common_attributes
 from sskit.estimators.base.weights import weight_argument
@@ -25,6 +26,7 @@ UNKNOWN = {
 }
 
 
+@parameters
 class EarlyStopping(DelegatingEstimator):
     """Ends the fit of an estimator once the score on held-out data no longer improves.
 
@@ -107,24 +109,11 @@ class EarlyStopping(DelegatingEstimator):
     True
     """
 
-    _parameter_constraints = {
-        "estimator": [object],
-        "scoring": [StrOptions(set(get_scorer_names())), callable, None],
-        "validation_fraction": [Interval(numbers.Real, 0, 1, closed="neither")],
-        "n_iter_no_change": [Interval(numbers.Integral, 1, None, closed="left")],
-        "random_state": ["random_state"],
-    }
-
-    def __init__(
-        self,
-        estimator,
-        *,
-        scoring=None,
-        validation_fraction=0.1,
-        n_iter_no_change=5,
-        random_state=None,
-    ):
-        self._keep(locals())
+    estimator: object = parameter(REQUIRED, positional=True)
+    scoring: object = parameter(None, StrOptions(set(get_scorer_names())), callable, None)
+    validation_fraction: float = parameter(0.1, FRACTION)
+    n_iter_no_change: int = parameter(5, AT_LEAST_ONE)
+    random_state: object = parameter(None, "random_state")
 
     def fit(self, X, y, sample_weight=None, X_val=None, y_val=None, token_weight=None):
         """Fit the estimator, and stop by the score.

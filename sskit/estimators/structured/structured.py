@@ -4,15 +4,15 @@ import warnings
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, count, islice
-from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import HasMethods, Interval
+from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metaestimators import available_if
 
 from sskit._numbers import check_k
+from sskit._parameters import AT_LEAST_ONE, POSITIVE, REQUIRED, parameter, parameters
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT, with_callbacks
 from sskit.estimators.base.combinations import check_combinations
@@ -59,6 +59,7 @@ class StructureFacts(Facts):
     n_strings: int
 
 
+@parameters
 class StructuredSVM(PartialFitMixin, StructuredEstimator):
     r"""Learning with a structure of your own, with the structured hinge loss.
 
@@ -203,32 +204,14 @@ class StructuredSVM(PartialFitMixin, StructuredEstimator):
     """
 
     _type_of_estimator = "structured_classifier"
-    _parameter_constraints = {
-        "model": [HasMethods(["joint_feature"]), HasMethods(["feature_map", "structure"])],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-    }
-
-    def __init__(
-        self,
-        model,
-        lam=None,
-        *,
-        rescaling="margin",
-        solver="auto",
-        steps="auto",
-        sampling="auto",
-        cache="auto",
-        n_init=1,
-        bounds=None,
-        prior=None,
-        tol=0.02,
-        max_iter=1000,
-        warm_start=False,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-    ):
-        self._keep(locals())
+    model: object = parameter(
+        REQUIRED,
+        HasMethods(["joint_feature"]),
+        HasMethods(["feature_map", "structure"]),
+        positional=True,
+    )
+    lam: float | None = parameter(None, POSITIVE, None)
+    n_init: int = parameter(1, AT_LEAST_ONE)
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sskit._parameters import parameter, parameters
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
@@ -34,6 +35,7 @@ class TreeFacts(RowFacts):
     kinds: Labels | None
 
 
+@parameters
 class TreeTagger(
     ExplainTreeMixin, HiddenStatesMixin, TokenStepsMixin, TaggerMixin, StructuredEstimator
 ):
@@ -233,34 +235,7 @@ class TreeTagger(
     _tokens = "nodes"
     _facts = TreeFacts
     _type_of_estimator = "tree_tagger"
-    _parameter_constraints = {
-        "ignore_label": "no_validation",
-    }
-
-    def __init__(
-        self,
-        lam=None,
-        *,
-        rescaling="margin",
-        solver="auto",
-        steps="auto",
-        sampling="auto",
-        cache="auto",
-        loss="hamming_sum",
-        class_weight=None,
-        ignore_label=None,
-        n_states_per_label=1,
-        n_init=1,
-        bounds=None,
-        prior=None,
-        tol=0.02,
-        max_iter=1000,
-        warm_start=False,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-    ):
-        self._keep(locals())
+    ignore_label: object = parameter(None)
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None, token_weight=None):

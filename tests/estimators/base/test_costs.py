@@ -407,12 +407,3 @@ def test_solvers_that_need_one_cost_say_so():
     for solver in ("gdmm", "soft_bcfw", GDMM()):
         with pytest.raises(ValueError, match="it takes one cost for each token"):
             SequenceTagger(loss=TABLE, solver=solver).fit(X, y)
-
-
-def test_a_model_object_has_its_own_loss():
-    estimator, (X, y) = FITS["matchings"].estimator, FITS["matchings"].data()
-    estimator = clone(estimator).set_params(random_state=0)
-    expected = estimator.fit(X, y).coef_
-    for loss in (TABLE, {}):
-        found = estimator.set_params(loss=loss).fit(X, y).coef_
-        np.testing.assert_array_equal(found, expected)

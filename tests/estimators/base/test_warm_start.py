@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 from helpers.pairwise import every_pair
-from helpers.structures import Classes, Matching
+from helpers.structures import Matching
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
@@ -168,7 +168,6 @@ INCONSISTENT = [
     ("rows", change_classes, {}, r"classes changed from \['setosa', .* to \['other', 'setosa', "),
     ("rows", lambda X, y: (X[:, :3], y), {}, "the number of features changed from 4 to 3"),
     ("rows", None, {"fit_intercept": False}, "the weights changed"),
-    ("rows", lambda X, y: ([*X], [0] * 150), {"model": Classes(3)}, "the classes changed"),
     ("strings", lambda X, y: ([*X[1:], X[0]], [*y[1:], y[0]]), {}, r"X\[0\] changed"),
     ("strings", None, {"loss": "hamming"}, r"the loss of y\[0\] changed"),
     ("strings", None, {"class_weight": {0: 2.0}}, r"the loss of y\[\d+\] changed"),

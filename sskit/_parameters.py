@@ -1,0 +1,55 @@
+"""Parameters of estimators and solvers, each declared once: its default, and what it may be."""
+
+from dataclasses import dataclass, field
+from numbers import Integral, Real
+
+from sklearn.utils._param_validation import Interval
+
+AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
+NON_NEGATIVE = Interval(Real, 0, None, closed="left")
+POSITIVE = Interval(Real, 0, None, closed="neither")
+FRACTION = Interval(Real, 0, 1, closed="neither")
+REQUIRED = object()
+
+
+def parameter(default, *allowed, positional=False):
+    """Return the declaration of a parameter.
+
+    Parameters
+    ----------
+    default : object
+        What it is if nobody says; `REQUIRED` means that somebody must.
+    *allowed : object
+        What it may be, as scikit-learn's `_parameter_constraints` say it; nothing allows all.
+    positional : bool, default=False
+        Whether its name may be left out, as the first ones may.
+
+    Returns
+    -------
+    field : dataclasses.Field
+        For a class that is decorated by `parameters`.
+    """
+    given = {} if default is REQUIRED else {"default": default}
+    allowed = list(allowed) if allowed else "no_validation"
+    return field(**given, kw_only=not positional, metadata={"allowed": allowed})
+
+
+def parameters(cls):
+    """Give a class the constructor of its parameters and those of its bases, and their constraints.
+
+    Parameters
+    ----------
+    cls : type
+        Declares parameters by `parameter`; may declare those of its bases anew.
+
+    Returns
+    -------
+    cls : type
+        The same.
+    """
+    cls = dataclass(eq=False, repr=False)(cls)
+    declared = cls.__dataclass_fields__
+    for name in declared.keys() & vars(cls).keys():
+        delattr(cls, name)  # the constructor has the default
+    cls._parameter_constraints = {name: own.metadata["allowed"] for name, own in declared.items()}
+    return cls

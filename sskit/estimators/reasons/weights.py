@@ -4,74 +4,41 @@ from functools import partial
 
 import numpy as np
 
-from sskit.estimators.base.fitted_state import check_fitted
-
 COLUMNS = "kind", "label", "to_label", "feature", "weight"
 # Weights of labels alone, in the order in which they are listed.
 BIASES = "intercept", "start", "end", "root", "leaf"
 
 
-class WeightsFrameMixin:
-    """The strongest weights of estimators that have weights of features by label."""
+def weights_frame(model, top, feature_names, edge_feature_names):
+    """Return the strongest weights by label, as a table.
 
-    def weights_frame(self, top=20, feature_names=None, edge_feature_names=None):
-        """Return the strongest weights by label, as a table.
+    Parameters
+    ----------
+    model : StructuredEstimator
+        Fitted.
+    top, feature_names, edge_feature_names : object
+        As its method takes them.
 
-        Parameters
-        ----------
-        top : int, default=20
-            How many positive weights, and how many negative ones, are listed for each label: the
-            largest by absolute value. None lists all. Zeros are left out.
-        feature_names : array-like of str of shape (n_features,), default=None
-            Names of the features, such as ``pipeline[:-1].get_feature_names_out()``. None takes
-            ``feature_names_in_`` where the fit saw names, else x0, x1, ...
-        edge_feature_names : array-like of str of shape (n_edge_features,), default=None
-            Names of the features of edges, where there are such. None takes
-            ``edge_feature_names_in_`` where the fit saw names, else e0, e1, ...
+    Returns
+    -------
+    frame : DataFrame
+        As its method returns it.
+    """
+    from pandas import DataFrame
 
-        Returns
-        -------
-        frame : DataFrame
-            A row for each weight, with the columns kind, label, to_label, feature and weight. The
-            kind is "node" (a feature of a token, node or row), "intercept", "transition" (from
-            label to to_label; the feature is the kind of the edge, if edges have kinds), "triple"
-            (of three labels in a row, the first, as the feature the second, and to_label),
-            "start" and "end", or "root" and "leaf", "edge" (a feature of an edge and its two
-            labels; where they need only agree, both are None), or "pair" (of labels of a set). What
-            does not apply is missing. Rows are sorted by kind, label, and
-            weight, from the largest down; transitions, triples and edges by their first label. Of
-            two classes with one row of weights, it is that of the second against the first. Where
-            labels have hidden states, these stand for them: "label/0", "label/1", ...
-
-        Raises
-        ------
-        ImportError
-            If pandas is not installed.
-        NotFittedError
-            If the estimator is not fitted.
-        TypeError, ValueError
-            If `top` or names are wrong, or the weights are functions, as with a kernel.
-
-        See Also
-        --------
-        sskit.display.weights_frame : The same of a pipeline, whose steps name the features.
-        """
-        from pandas import DataFrame
-
-        check_fitted(self)
-        check_top(top)
-        coef = linear_coef(self, "weights_frame")
-        names = check_names(self, feature_names, coef.shape[1])
-        rows = []
-        for kind, weights, axes in _blocks(self, coef, names, edge_feature_names):
-            for g, row in enumerate(weights):
-                places = strongest(row.ravel(), top)
-                index = np.full(len(places), g), *np.unravel_index(places, row.shape)
-                found = {name: entries(index[k]) for name, (k, entries) in axes.items()}
-                found |= {"kind": [kind] * len(places), "weight": row.ravel()[places].tolist()}
-                none = [None] * len(places)
-                rows += zip(*(found.get(name, none) for name in COLUMNS), strict=True)
-        return DataFrame(rows, columns=COLUMNS, dtype=object).astype({"weight": float})
+    check_top(top)
+    coef = linear_coef(model, "weights_frame")
+    names = check_names(model, feature_names, coef.shape[1])
+    rows = []
+    for kind, weights, axes in _blocks(model, coef, names, edge_feature_names):
+        for g, row in enumerate(weights):
+            places = strongest(row.ravel(), top)
+            index = np.full(len(places), g), *np.unravel_index(places, row.shape)
+            found = {name: entries(index[k]) for name, (k, entries) in axes.items()}
+            found |= {"kind": [kind] * len(places), "weight": row.ravel()[places].tolist()}
+            none = [None] * len(places)
+            rows += zip(*(found.get(name, none) for name in COLUMNS), strict=True)
+    return DataFrame(rows, columns=COLUMNS, dtype=object).astype({"weight": float})
 
 
 def linear_coef(estimator, asker):

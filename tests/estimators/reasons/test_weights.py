@@ -168,7 +168,8 @@ def test_what_has_none():
     costs = np.random.default_rng(0).normal(size=(4, 3, 3, 2))
     own = StructuredSVM(Matching(2), random_state=0)
     own.fit(list(costs), [np.arange(3)] * 4)
-    assert not hasattr(own, "weights_frame")
+    with pytest.raises(TypeError, match="which this StructuredSVM has not"):
+        own.weights_frame()
     with pytest.raises(NotFittedError):
         SequenceTagger().weights_frame()
 

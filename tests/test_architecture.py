@@ -71,7 +71,7 @@ ROOMS = {
         "solvers/common"
     ),
     "estimators/completion": ("core estimators/base inputs models models/chain solvers/common"),
-    "estimators/reasons": "inputs preprocessing",
+    "estimators/reasons": "inputs models preprocessing",
     "estimators/online": "estimators/base inputs",
     "estimators/tagging": (
         "estimators/base estimators/completion estimators/online estimators/reasons"

@@ -492,8 +492,10 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
             label to to_label; the feature is the kind of the edge, if edges have kinds), "triple"
             (of three labels in a row, the first, as the feature the second, and to_label),
             "start" and "end", or "root" and "leaf", "edge" (a feature of an edge and its two
-            labels; where they need only agree, both are None), or "pair" (of labels of a set). What
-            does not apply is missing. Rows are sorted by kind, label, and
+            labels; where they need only agree, both are missing), or "pair" (of labels of a set);
+            of segments also "first" and "last" (features of their first and last tokens), "length"
+            and "segment" (features of whole segments). What does not apply is missing. Rows are
+            sorted by kind, label, and
             weight, from the largest down; transitions, triples and edges by their first label. Of
             two classes with one row of weights, it is that of the second against the first. Where
             labels have hidden states, these stand for them: "label/0", "label/1", ...

@@ -1,12 +1,12 @@
 """The strongest weights of a fitted model as a table."""
 
-from functools import partial
-
 import numpy as np
 
+from sskit.models.layout import AXES, EDGE_FEATURE, FEATURE, KIND, LABEL, PAIR
+
 COLUMNS = "kind", "label", "to_label", "feature", "weight"
-# Weights of labels alone, in the order in which they are listed.
-BIASES = "intercept", "start", "end", "root", "leaf"
+COLUMNS_OF_LABELS = (), ("label",), ("label", "to_label"), ("label", "feature", "to_label")
+LETTERS = {FEATURE: "x", EDGE_FEATURE: "e"}
 
 
 def weights_frame(model, top, feature_names, edge_feature_names):
@@ -24,21 +24,45 @@ def weights_frame(model, top, feature_names, edge_feature_names):
     frame : DataFrame
         As its method returns it.
     """
-    from pandas import DataFrame
+    from pandas import DataFrame, concat
 
     check_top(top)
     coef = linear_coef(model, "weights_frame")
-    names = check_names(model, feature_names, coef.shape[1])
-    rows = []
-    for kind, weights, axes in _blocks(model, coef, names, edge_feature_names):
-        for g, row in enumerate(weights):
-            places = strongest(row.ravel(), top)
-            index = np.full(len(places), g), *np.unravel_index(places, row.shape)
-            found = {name: entries(index[k]) for name, (k, entries) in axes.items()}
-            found |= {"kind": [kind] * len(places), "weight": row.ravel()[places].tolist()}
-            none = [None] * len(places)
-            rows += zip(*(found.get(name, none) for name in COLUMNS), strict=True)
-    return DataFrame(rows, columns=COLUMNS, dtype=object).astype({"weight": float})
+    labels, frames = names_of_rows(model, len(coef)), []
+    labels = np.fromiter(labels, dtype=object, count=len(labels))  # tuples stay tuples
+    names = {
+        KIND: getattr(model, KIND, None),
+        FEATURE: check_names(model, feature_names, coef.shape[1]),
+        EDGE_FEATURE: check_edge_names(model, edge_feature_names),
+    }
+    for (attribute, n_dimensions), (kind, axes) in AXES.items():
+        weights = getattr(model, attribute, None)
+        if weights is None or np.ndim(weights) != n_dimensions:
+            continue
+        if kind == "pair" and not hasattr(model, PAIR):  # of labels that agree
+            kind, axes = "edge", (EDGE_FEATURE,)
+        if n_dimensions == 3 and getattr(model, "pairwise_form_", "directed") != "directed":
+            weights = np.triu(weights)  # both halves are the same
+        # labels first: each of them has its strongest
+        order = sorted(range(n_dimensions), key=lambda k, axes=axes: axes[k] != LABEL)
+        table = np.transpose(weights, order)
+        rows = table.reshape(len(table) if n_dimensions > 1 else 1, -1)
+        places = [g * rows.shape[1] + strongest(row, top) for g, row in enumerate(rows)]
+        places = np.concatenate(places)
+        found = {"kind": kind, "weight": rows.ravel()[places]}
+        columns = iter(COLUMNS_OF_LABELS[axes.count(LABEL)])
+        for k, index in zip(order, np.unravel_index(places, table.shape), strict=True):
+            by = axes[k]
+            if by == LABEL:
+                # where two classes share one row, it is that of the second
+                found[next(columns)] = labels[index - weights.shape[k]]
+            elif by == PAIR:
+                found["label"], found["to_label"] = labels[model.edges_[index].T]
+            else:
+                first = int(kind == "length")  # of one token
+                found["feature"] = named(names.get(by), index + first, LETTERS.get(by, kind))
+        frames.append(DataFrame(found, columns=COLUMNS, dtype=object))
+    return concat(frames, ignore_index=True).astype({"weight": float})
 
 
 def linear_coef(estimator, asker):
@@ -92,82 +116,10 @@ def strongest(weights, top):
     places : ndarray of int
         Of equal weights the first comes first.
     """
-    learnt = np.flatnonzero(weights)  # few, where features are
-    finite = weights[learnt]
-    finite = np.where(np.isfinite(finite), finite, 0.0)
-    if top is not None and len(finite) > top:
-        high = np.argpartition(finite, len(finite) - top)[-top:]
-        low = np.argpartition(finite, top - 1)[:top]
-        chosen = np.concatenate([high[finite[high] > 0], low[finite[low] < 0]])
-    else:
-        chosen = np.flatnonzero(finite)
-    return learnt[chosen[np.lexsort((chosen, -finite[chosen]))]]
-
-
-def _blocks(model, coef, names, edge_names):
-    """Yield the weights of a model by kind, in rows of which each has its strongest.
-
-    Parameters
-    ----------
-    model : estimator
-        Fitted.
-    coef : ndarray of shape (n_rows, n_features)
-        Its weights of features.
-    names : ndarray of shape (n_features,), or None
-        Names of the features.
-    edge_names : array-like of shape (n_edge_features,), or None
-        Names of the features of edges, as users give them.
-
-    Yields
-    ------
-    kind : str
-        What the weights are.
-    weights : ndarray of two dimensions or three
-        The weights.
-    axes : dict of str to tuple (int, callable)
-        For columns of the table: a dimension, and what returns the entries of that dimension at
-        places, an ndarray of int, as a list.
-    """
-    labels = names_of_rows(model, len(coef))
-    pair = {"label": (0, _at(labels)), "to_label": (1, _at(labels))}
-    features = partial(named, names, letter="x")
-    yield "node", coef, {"label": (0, _at(labels[-len(coef) :])), "feature": (1, features)}
-    tables = getattr(model, "transitions_", None)
-    if np.ndim(tables) == 3:
-        kinds = [str(kind) for kind in model.edge_kinds_.tolist()]
-        yield "transition", tables.transpose(1, 2, 0), pair | {"feature": (2, _at(kinds))}
-    elif tables is not None:
-        yield "transition", tables, pair
-    if getattr(model, "triples_", None) is not None:
-        middle = _at([str(label) for label in labels])
-        axes = {"label": (0, _at(labels)), "feature": (1, middle), "to_label": (2, _at(labels))}
-        yield "triple", model.triples_, axes
-    for kind in BIASES:
-        weights = getattr(model, f"{kind}_", None)
-        if np.ndim(weights) == 1:
-            yield kind, weights[None], {"label": (1, _at(labels[-len(weights) :]))}
-    pairwise = getattr(model, "edge_coef_", getattr(model, "pairwise_", None))
-    if pairwise is None:
-        return
-    if hasattr(model, "edges_"):
-        ends = ([labels[k] for k in end] for end in model.edges_.T.tolist())
-        axes = {name: (1, _at(end)) for name, end in zip(("label", "to_label"), ends, strict=True)}
-        yield "pair", pairwise[None], axes
-        return
-    features = partial(named, check_edge_names(model, edge_names), letter="e")
-    if np.ndim(pairwise) == 1:
-        yield "edge", pairwise[None], {"feature": (1, features)}
-        return
-    tables = pairwise.transpose(1, 2, 0)
-    if getattr(model, "pairwise_form_", "directed") != "directed":
-        # both halves are the same
-        tables = np.where(np.tri(len(labels), k=-1, dtype=bool)[:, :, None], 0.0, tables)
-    yield "edge", tables, pair | {"feature": (2, features)}
-
-
-def _at(entries):
-    """Return the function that returns entries of a list at places."""
-    return lambda places: [entries[k] for k in places.tolist()]
+    learnt = np.flatnonzero(np.isfinite(weights) & (weights != 0))  # few, where features are
+    falling = learnt[np.argsort(-weights[learnt], kind="stable")]
+    n_positive, top = np.count_nonzero(weights[learnt] > 0), top or len(learnt)
+    return np.concatenate([falling[:n_positive][:top], falling[n_positive:][-top:]])
 
 
 def check_edge_names(model, names):

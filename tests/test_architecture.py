@@ -69,11 +69,15 @@ ROOMS = {
     "solvers/path": "solvers/common solvers/oracle_calls",
     "solvers/distributed": "core solvers/block_coordinate solvers/common",
     "estimators/base": (
-        "core inputs metrics models models/kernel models/slack solvers solvers/common"
+        "core estimators/reasons inputs metrics models models/kernel models/slack solvers "
+        "solvers/common"
     ),
     "estimators/completion": ("core estimators/base inputs models models/chain solvers/common"),
-    "estimators/reasons": "estimators/base inputs inputs/chains preprocessing",
+    "estimators/reasons": "inputs models preprocessing",
     "estimators/online": "estimators/base inputs",
+    "estimators/tagging": (
+        "estimators/base estimators/completion estimators/online estimators/reasons"
+    ),
     "estimators/structured": (
         "estimators/base estimators/completion estimators/online inputs models/structured"
     ),
@@ -82,11 +86,11 @@ ROOMS = {
         "inputs models/multiclass"
     ),
     "estimators/chain": (
-        "estimators/base estimators/completion estimators/online estimators/reasons inputs "
+        "estimators/base estimators/completion estimators/reasons estimators/tagging inputs "
         "inputs/chains models models/chain models/kernel"
     ),
     "estimators/tree": (
-        "estimators/base estimators/completion estimators/online estimators/reasons inputs "
+        "estimators/base estimators/completion estimators/reasons estimators/tagging inputs "
         "models/tree"
     ),
     "estimators/graph": (

@@ -8,6 +8,29 @@ from sskit._numbers import as_array
 
 # Weights above it have squares whose sums may overflow.
 LARGEST = 1e150
+# What the entries along dimensions of weights are of, by the fitted attribute that names them.
+LABEL, FEATURE, EDGE_FEATURE = "classes_", "feature_names_in_", "edge_feature_names_in_"
+KIND, PAIR = "edge_kinds_", "edges_"
+# The fitted weights, by their attribute and number of dimensions: what they are called in tables,
+# and what their dimensions are of; in the order of tables.
+AXES = {
+    ("coef_", 2): ("node", (LABEL, FEATURE)),
+    ("first_coef_", 2): ("first", (LABEL, FEATURE)),
+    ("last_coef_", 2): ("last", (LABEL, FEATURE)),
+    ("lengths_", 2): ("length", (LABEL, None)),
+    ("segment_coef_", 2): ("segment", (LABEL, None)),
+    ("transitions_", 2): ("transition", (LABEL, LABEL)),
+    ("transitions_", 3): ("transition", (KIND, LABEL, LABEL)),
+    ("triples_", 3): ("triple", (LABEL, LABEL, LABEL)),
+    ("intercept_", 1): ("intercept", (LABEL,)),
+    ("start_", 1): ("start", (LABEL,)),
+    ("end_", 1): ("end", (LABEL,)),
+    ("root_", 1): ("root", (LABEL,)),
+    ("leaf_", 1): ("leaf", (LABEL,)),
+    ("edge_coef_", 3): ("edge", (EDGE_FEATURE, LABEL, LABEL)),
+    ("pairwise_", 3): ("edge", (EDGE_FEATURE, LABEL, LABEL)),
+    ("pairwise_", 1): ("pair", (PAIR,)),
+}
 
 
 class WeightLayout:

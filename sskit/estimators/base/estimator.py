@@ -22,9 +22,11 @@ from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT, CallbackSupportMi
 from sskit.estimators.base.columns import warn_of_column
 from sskit.estimators.base.combinations import check_combinations
 from sskit.estimators.base.facts import RowFacts, matrices, merge_facts, with_matrices
+from sskit.estimators.base.fitted_state import check_fitted
 from sskit.estimators.base.outcome import WarmStart, fitted_attributes, warn_of_end
 from sskit.estimators.base.prior import flat_prior
 from sskit.estimators.base.weights import check_entries_by_label, resolved_lam
+from sskit.estimators.reasons.weights import weights_frame
 from sskit.inputs.costs import labels_with_costs
 from sskit.models.slack.model import SlackRescaling
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
@@ -390,8 +392,13 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         return fitted | self._seen(task.problem.n_blocks, sample_weight)
 
     def _seen(self, n_samples, sample_weight):
-        """Return what a fit says of the number of its samples, for those who go on from it."""
-        return {}
+        """Return the fitted attribute that says how many samples were seen, for further steps."""
+        if not hasattr(type(self), "partial_fit"):
+            return {}
+        if sample_weight is None:
+            return {"n_samples_seen_": n_samples}
+        weight = np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), n_samples)
+        return {"n_samples_seen_": float(weight.sum())}
 
     def _solve(self, solver, task, make_regularizer, X, y, sample_weight):
         """Solve a training problem; called by `_fit`, so that warnings point at who called fit.
@@ -454,6 +461,53 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         vars(self).pop("_warm_start", None)
         replace_fitted(self, fitted)
         return self
+
+    def weights_frame(self, top=20, feature_names=None, edge_feature_names=None):
+        """Return the strongest weights by label, as a table.
+
+        Parameters
+        ----------
+        top : int, default=20
+            How many positive weights, and how many negative ones, are listed for each label: the
+            largest by absolute value. None lists all. Zeros are left out.
+        feature_names : array-like of str of shape (n_features,), default=None
+            Names of the features, such as ``pipeline[:-1].get_feature_names_out()``. None takes
+            ``feature_names_in_`` where the fit saw names, else x0, x1, ...
+        edge_feature_names : array-like of str of shape (n_edge_features,), default=None
+            Names of the features of edges, where there are such. None takes
+            ``edge_feature_names_in_`` where the fit saw names, else e0, e1, ...
+
+        Returns
+        -------
+        frame : DataFrame
+            A row for each weight, with the columns kind, label, to_label, feature and weight. The
+            kind is "node" (a feature of a token, node or row), "intercept", "transition" (from
+            label to to_label; the feature is the kind of the edge, if edges have kinds), "triple"
+            (of three labels in a row, the first, as the feature the second, and to_label),
+            "start" and "end", or "root" and "leaf", "edge" (a feature of an edge and its two
+            labels; where they need only agree, both are missing), or "pair" (of labels of a set);
+            of segments also "first" and "last" (features of their first and last tokens), "length"
+            and "segment" (features of whole segments). What does not apply is missing. Rows are
+            sorted by kind, label, and
+            weight, from the largest down; transitions, triples and edges by their first label. Of
+            two classes with one row of weights, it is that of the second against the first. Where
+            labels have hidden states, these stand for them: "label/0", "label/1", ...
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        NotFittedError
+            If the estimator is not fitted.
+        TypeError, ValueError
+            If `top` or names are wrong, or the weights are functions, as with a kernel.
+
+        See Also
+        --------
+        sskit.display.weights_frame : The same of a pipeline, whose steps name the features.
+        """
+        check_fitted(self)
+        return weights_frame(self, top, feature_names, edge_feature_names)
 
     def _check_source(self, source):
         """Raise ValueError if weights of a fitted prior mean something else here."""

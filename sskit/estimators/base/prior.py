@@ -9,26 +9,9 @@ from sskit._labels import plain
 from sskit._numbers import array, as_array, shortened
 from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT
 from sskit.estimators.base.fitted_state import LARGEST
+from sskit.models.layout import AXES, EDGE_FEATURE, FEATURE, KIND, LABEL, PAIR
 
-LABEL, FEATURE, EDGE_FEATURE = "classes_", "feature_names_in_", "edge_feature_names_in_"
-KIND, PAIR = "edge_kinds_", "edges_"
-# What the dimensions of fitted weights are of, by the attribute that names the entries; by the name
-# of the weights and the number of dimensions.
-AXES = {
-    (key, len(axes)): axes
-    for keys, axes in (
-        (("coef_", "first_coef_", "last_coef_"), (LABEL, FEATURE)),
-        (("intercept_", "start_", "end_", "root_", "leaf_"), (LABEL,)),
-        (("lengths_", "segment_coef_"), (LABEL, None)),
-        (("transitions_",), (LABEL, LABEL)),
-        (("transitions_",), (KIND, LABEL, LABEL)),
-        (("triples_",), (LABEL, LABEL, LABEL)),
-        (("edge_coef_",), (EDGE_FEATURE, LABEL, LABEL)),
-        (("pairwise_",), (PAIR,)),
-        (("pairwise_",), (None, LABEL, LABEL)),
-    )
-    for key in keys
-}
+# What a prior may say of its entries
 NAMES = (LABEL, FEATURE, EDGE_FEATURE, KIND, PAIR)
 
 
@@ -126,7 +109,7 @@ def blocks_to_flat(blocks, task, name, strict=True):
     for key in shapes.keys() & blocks.keys():
         shape, where = shapes[key], f"{name}[{key!r}]"
         given = as_array(blocks[key], where)
-        axes = AXES.get((key, len(shape)), (None,) * len(shape))
+        _, axes = AXES.get((key, len(shape)), (None, (None,) * len(shape)))
         sides = [_sides(theirs.get(by), ours.get(by), n) for by, n in zip(axes, shape, strict=True)]
         expected = [len(source) for source, _ in sides]
         # where two classes share one score it is that of both

@@ -9,6 +9,7 @@ from sskit.estimators.base.kernels import function_values
 from sskit.estimators.base.tagging import check_chain, check_modest
 from sskit.estimators.completion.states import StateDecoder, fitted_states, known_states
 from sskit.estimators.reasons.columns import as_fitted, check_columns, edge_column_names
+from sskit.estimators.reasons.explain import Terms
 from sskit.inputs.chains.gate import stack_pairs
 from sskit.inputs.ragged_array import RaggedArray, SoundArray
 from sskit.models.chain.model import check_lengths, make_request
@@ -127,6 +128,26 @@ def fitted_pairs(estimator, X):
             f"{fitted} them"
         )
     return stacked, edges
+
+
+def terms_of(tagger, sample):
+    """Return the `Terms` of the scores of a list of one sequence."""
+    stacked, edge_features = fitted_pairs(tagger, as_fitted(tagger, sample))
+    nodes, sides = np.arange(stacked.offsets[-1])[:, None], ("after", "before")
+    edges = np.hstack([nodes[:-1], nodes[1:]])
+    terms = [
+        Terms("feature", ("features",), nodes, tagger.coef_, stacked.values),
+        Terms("start", ("bias",), nodes[:1], tagger.start_),
+        Terms("end", ("bias",), nodes[-1:], tagger.end_),
+        Terms("transition", sides, edges, tagger.transitions_),
+    ]
+    if edge_features is not None:
+        tables = np.moveaxis(tagger.edge_coef_, 0, -1)
+        terms.append(Terms("edge", sides, edges, tables, edge_features))
+    if "triples_" in vars(tagger):
+        groups, triples = ("after", "around", "before"), np.hstack([edges[:-1], nodes[2:]])
+        terms.append(Terms("triple", groups, triples, tagger.triples_))
+    return terms
 
 
 def score_tables(tagger, X):

@@ -13,17 +13,15 @@ from sskit._tag_schemes import SCHEMES
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT, with_callbacks
 from sskit.estimators.base.combinations import check_combinations
-from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
+from sskit.estimators.base.estimator import TrainingTask
 from sskit.estimators.base.facts import RowFacts, TrainingData, same
 from sskit.estimators.base.kernels import KernelMixin, is_kernel, kernel_bytes, make_kernel
-from sskit.estimators.base.tagging import TaggerMixin
-from sskit.estimators.chain.decoding import fitted_decoder
+from sskit.estimators.chain.decoding import fitted_decoder, terms_of
 from sskit.estimators.completion.gate import gate_labels, training_costs
 from sskit.estimators.completion.hidden import Hidden
-from sskit.estimators.completion.states import HiddenStatesMixin, resolve_states
-from sskit.estimators.online.steps import TokenStepsMixin
+from sskit.estimators.completion.states import resolve_states
 from sskit.estimators.reasons.columns import edge_column_names, read_columns
-from sskit.estimators.reasons.explain import ExplainChainMixin
+from sskit.estimators.tagging.tagger import Tagger
 from sskit.inputs.chains.gate import stack_pairs
 from sskit.inputs.ragged_array import RaggedArray, locate
 from sskit.inputs.weights import check_sample_weight, check_token_weight
@@ -61,14 +59,7 @@ class ChainFacts(RowFacts):
 
 
 @parameters
-class SequenceTagger(
-    HiddenStatesMixin,
-    ExplainChainMixin,
-    TokenStepsMixin,
-    TaggerMixin,
-    KernelMixin,
-    StructuredEstimator,
-):
+class SequenceTagger(KernelMixin, Tagger):
     r"""Labels for all tokens of a sequence, learnt with the structured hinge loss.
 
     The score F(x, y) of a labelling is
@@ -432,6 +423,10 @@ class SequenceTagger(
     def _decoder(self, X, known=None):
         """Return the decoder of checked sequences that are not empty, and where all begin."""
         return fitted_decoder(self, X, known)
+
+    def _terms(self, sample):
+        """Return the `Terms` of a sequence."""
+        return terms_of(self, sample)
 
 
 def obeying(estimator, known, offsets, rules):

@@ -20,7 +20,6 @@ from sskit.estimators.base.known import check_known
 from sskit.estimators.base.partial_labels import PartialLabels
 from sskit.estimators.base.tagging import best_of_states, check_states, state_labels
 from sskit.estimators.reasons.columns import Columns
-from sskit.estimators.reasons.weights import WeightsFrameMixin
 from sskit.inputs.costs import cost_table, factored
 from sskit.inputs.graphs import check_graphs
 from sskit.inputs.masks import check_masks, node_targets, paint
@@ -49,7 +48,7 @@ class GraphFacts(RowFacts):
 
 
 @parameters
-class GraphEstimator(WeightsFrameMixin, StructuredEstimator):
+class GraphEstimator(StructuredEstimator):
     """Base of the estimators that label the nodes of graphs.
 
     A subclass has the parameters `loss`, `node_weights` and `ignore_label`.

@@ -21,7 +21,6 @@ from sskit.estimators.base.known import check_known
 from sskit.estimators.base.linear import check_scores, linear_scores, row_scale
 from sskit.estimators.base.partial_labels import PartialLabels
 from sskit.estimators.reasons.columns import read_rows
-from sskit.estimators.reasons.weights import WeightsFrameMixin
 from sskit.inputs.edges import check_edges
 from sskit.inputs.label_sets import (
     check_entries,
@@ -52,7 +51,7 @@ class LabelSetFacts(RowFacts):
 
 
 @parameters
-class LabelSetClassifier(WeightsFrameMixin, ClassifierMixin, StandardizeMixin, StructuredEstimator):
+class LabelSetClassifier(ClassifierMixin, StandardizeMixin, StructuredEstimator):
     """Base of the estimators of sets of labels.
 
     A subclass implements ``_make_model(facts)``, the model for training data;

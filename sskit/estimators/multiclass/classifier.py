@@ -15,7 +15,7 @@ from sskit._ready import all_within
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.columns import StandardizeMixin
-from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
+from sskit.estimators.base.estimator import TrainingTask
 from sskit.estimators.base.facts import Labels, TrainingData, WeightSums
 from sskit.estimators.base.fitted_state import (
     check_fitted,
@@ -36,9 +36,8 @@ from sskit.estimators.base.weights import default_lam, scaled_lam
 from sskit.estimators.completion.convex_concave import ConvexConcave
 from sskit.estimators.completion.hidden import Hidden
 from sskit.estimators.completion.states import names_of_states, resolve_states
-from sskit.estimators.online.steps import PartialFitMixin
+from sskit.estimators.online.steps import OnlineEstimator
 from sskit.estimators.reasons.columns import read_rows
-from sskit.estimators.reasons.weights import WeightsFrameMixin
 from sskit.inputs.costs import cost_table
 from sskit.inputs.rows import check_classes, check_rows, refuse_large_integers
 from sskit.inputs.weights import check_sample_weight, class_factors
@@ -46,14 +45,7 @@ from sskit.models.multiclass.model import KernelMulticlassModel, MulticlassModel
 
 
 @parameters
-class StructSVMClassifier(
-    WeightsFrameMixin,
-    PartialFitMixin,
-    ClassifierMixin,
-    KernelMixin,
-    StandardizeMixin,
-    StructuredEstimator,
-):
+class StructSVMClassifier(ClassifierMixin, KernelMixin, StandardizeMixin, OnlineEstimator):
     r"""Classification of rows with the multiclass hinge loss.
 
     Minimises, with c_i proportional to the sample weights,

@@ -12,6 +12,7 @@ from sskit._numbers import as_array, shortened
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.columns import Columns
 from sskit.estimators.base.combinations import check_combinations
+from sskit.estimators.base.estimator import StructuredEstimator
 from sskit.estimators.base.facts import Labels, matrices
 from sskit.estimators.base.fitted_state import raise_damaged
 from sskit.estimators.base.kernels import is_kernel
@@ -39,10 +40,8 @@ def takes_steps(estimator):
     return True
 
 
-class PartialFitMixin:
-    r"""Implicit online steps, for estimators that gate their data in parts.
-
-    To be inherited from before `StructuredEstimator`.
+def step(estimator, X, y, classes, sample_weight, **further):
+    r"""Take an implicit online step; called by partial_fit itself, as `_fit` is by fit.
 
     A step minimises, over the samples of the part alone,
 
@@ -52,7 +51,57 @@ class PartialFitMixin:
     before that had feature j; of weights that are of no feature, of all rows. It is that of
     AdaGrad (Duchi, Hazan, Singer 2011) in the place of a step size. What is solved is the ordinary
     problem of features times :math:`\sqrt{S / s_j}` at lam S, S = sqrt(1 + number of rows).
+
+    Parameters
+    ----------
+    estimator : StructuredEstimator
+        Whose `_gate` takes a part of the data.
+    X, y, classes, sample_weight, **further : object
+        Arguments of partial_fit.
+
+    Returns
+    -------
+    estimator : object
+        The same, after the step.
     """
+    solver = estimator._check_parameters()
+    check_combinations(estimator, steps="partial_fit")
+    last = vars(estimator) if "lam_" in vars(estimator) else None
+    checked = estimator._gate(X, y, sample_weight, part=True, **further)
+    survey = estimator._survey(checked)
+    if last is not None:
+        check_features(estimator, X, survey)
+    survey = with_all_labels(survey, classes, last, checked)
+    # columns are not scaled by what few samples have
+    facts = replace(estimator._agree([survey]), columns=None)
+    features = matrices(getattr(checked, "data", None))
+    seen, before = counts_before(estimator, last, features)
+    scale = np.sqrt(1.0 + before)
+    if last is not None and features:
+        factors = np.sqrt(scale[-1] / scale[:-1])
+        facts = replace(facts, columns=Columns(None, factors))
+    task = estimator._bind_scaled(checked, facts)
+    lam = scale[-1] * resolved_lam(estimator, task.default_lam)
+    if last is None:
+        prior = flat_prior(estimator, task)
+    else:
+        prior = blocks_to_flat(vars(estimator), task, "the last step", strict=False)
+        if task.completion is not None:
+            task.completion.begin_at(prior)
+    make_regularizer = partial(estimator._make_regularizer, task, lam, prior)
+    fitted = estimator._solve(solver, task, make_regularizer, X, y, sample_weight)
+    now = estimator._seen(task.problem.n_blocks, sample_weight)["n_samples_seen_"]
+    counts = before + counts_of(features, task.problem.n_blocks)
+    for names in ("feature_names_in_", "vectorizer_", "edge_feature_names_in_"):
+        if last is not None and names in last:  # this part may have come without
+            fitted[names] = last[names]
+    return estimator._set_fitted(
+        fitted | {"n_samples_seen_": seen + now, "_feature_counts_": counts}
+    )
+
+
+class OnlineEstimator(StructuredEstimator):
+    """Base of estimators that take steps, and no weights of what samples consist of."""
 
     @available_if(takes_steps)
     @with_callbacks
@@ -92,109 +141,7 @@ class PartialFitMixin:
         Duchi, Hazan, Singer (2011). Adaptive subgradient methods for online learning and
         stochastic optimization. Journal of Machine Learning Research 12.
         """
-        return self._step(X, y, classes, sample_weight)
-
-    def _seen(self, n_samples, sample_weight):
-        """Return the fitted attribute that says how many samples have been seen, of one fit."""
-        if sample_weight is None:
-            return {"n_samples_seen_": n_samples}
-        weight = np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), n_samples)
-        return {"n_samples_seen_": float(weight.sum())}
-
-    def _step(self, X, y, classes, sample_weight, **further):
-        """Take an implicit online step; called by partial_fit itself, as `_fit` is by fit.
-
-        Parameters
-        ----------
-        X, y, classes, sample_weight, **further : object
-            Arguments of partial_fit.
-
-        Returns
-        -------
-        self : object
-            The estimator after the step.
-        """
-        solver = self._check_parameters()
-        check_combinations(self, steps="partial_fit")
-        last = vars(self) if "lam_" in vars(self) else None
-        checked = self._gate(X, y, sample_weight, part=True, **further)
-        survey = self._survey(checked)
-        if last is not None:
-            check_features(self, X, survey)
-        survey = with_all_labels(survey, classes, last, checked)
-        # columns are not scaled by what few samples have
-        facts = replace(self._agree([survey]), columns=None)
-        features = matrices(getattr(checked, "data", None))
-        seen, before = counts_before(self, last, features)
-        scale = np.sqrt(1.0 + before)
-        if last is not None and features:
-            factors = np.sqrt(scale[-1] / scale[:-1])
-            facts = replace(facts, columns=Columns(None, factors))
-        task = self._bind_scaled(checked, facts)
-        lam = scale[-1] * resolved_lam(self, task.default_lam)
-        if last is None:
-            prior = flat_prior(self, task)
-        else:
-            prior = blocks_to_flat(vars(self), task, "the last step", strict=False)
-            if task.completion is not None:
-                task.completion.begin_at(prior)
-        make_regularizer = partial(self._make_regularizer, task, lam, prior)
-        fitted = self._solve(solver, task, make_regularizer, X, y, sample_weight)
-        now = self._seen(task.problem.n_blocks, sample_weight)["n_samples_seen_"]
-        counts = before + counts_of(features, task.problem.n_blocks)
-        for names in ("feature_names_in_", "vectorizer_", "edge_feature_names_in_"):
-            if last is not None and names in last:  # this part may have come without
-                fitted[names] = last[names]
-        return self._set_fitted(
-            fitted | {"n_samples_seen_": seen + now, "_feature_counts_": counts}
-        )
-
-
-class TokenStepsMixin(PartialFitMixin):
-    """Implicit online steps whose samples have tokens that weigh something."""
-
-    @available_if(takes_steps)
-    @with_callbacks
-    def partial_fit(self, X, y, classes=None, sample_weight=None, token_weight=None):
-        """Take an implicit online step: solve for new samples, near the last weights.
-
-        The last weights are the prior, in a norm in which a weight is the stiffer the more rows
-        have had its feature, as the square root of their number; see the user guide on going on.
-        The step is solved to `tol` and certified as any fit is; what was seen before is not kept.
-        The first call is a fit to its samples, with `prior` if there is one. Labels that are not
-        known are completed by the last weights first, then round by round as in `fit`.
-
-        Parameters
-        ----------
-        X, y : object
-            New samples, as in `fit`; the features are those of all steps.
-        classes : array-like of shape (n_classes,), default=None
-            All labels there will be; for the first call. None means those in y. Later calls may
-            repeat it.
-        sample_weight : array-like of shape (n_samples,), default=None
-            As in `fit`.
-        token_weight : sequence of n_samples sequences (T_i,) of float, default=None
-            As in `fit`.
-
-        Returns
-        -------
-        self : object
-            The estimator after the step.
-
-        Raises
-        ------
-        ValueError
-            If a parameter or the data are wrong, or y has a label that is none of the classes; then
-            the estimator stays as it was.
-
-        References
-        ----------
-        Kulis, Bartlett (2010). Implicit online learning. ICML.
-
-        Duchi, Hazan, Singer (2011). Adaptive subgradient methods for online learning and
-        stochastic optimization. Journal of Machine Learning Research 12.
-        """
-        return self._step(X, y, classes, sample_weight, token_weight=token_weight)
+        return step(self, X, y, classes, sample_weight)
 
 
 def check_features(estimator, X, survey):
@@ -299,7 +246,7 @@ def counts_before(estimator, last, features):
 
     Parameters
     ----------
-    estimator : PartialFitMixin
+    estimator : StructuredEstimator
         The estimator.
     last : dict or None
         Its attributes after the last step; None if this is the first.

@@ -16,7 +16,6 @@ from sskit.estimators.base.linear import check_scores, linear_scores, row_scale
 from sskit.estimators.base.partial_labels import PartialLabels
 from sskit.estimators.rankings.groups import check_group_weight, check_groups
 from sskit.estimators.reasons.columns import read_rows
-from sskit.estimators.reasons.weights import WeightsFrameMixin
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.inputs.rows import check_classes, check_rows, refuse_large_integers
 from sskit.inputs.weights import check_sample_weight
@@ -37,7 +36,7 @@ class RowSetFacts(RowFacts):
 
 
 @parameters
-class RankingSVM(RegressorMixin, WeightsFrameMixin, StandardizeMixin, StructuredEstimator):
+class RankingSVM(RegressorMixin, StandardizeMixin, StructuredEstimator):
     r"""Ranks the rows of each group by grades, such as how relevant documents are to a query.
 
     The loss of a group is the share of its pairs of rows of different grades that are in the wrong

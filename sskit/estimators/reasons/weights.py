@@ -1,77 +1,68 @@
 """The strongest weights of a fitted model as a table."""
 
-from functools import partial
-
 import numpy as np
 
-from sskit.estimators.base.fitted_state import check_fitted
+from sskit.models.layout import AXES, EDGE_FEATURE, FEATURE, KIND, LABEL, PAIR
 
 COLUMNS = "kind", "label", "to_label", "feature", "weight"
-# Weights of labels alone, in the order in which they are listed.
-BIASES = "intercept", "start", "end", "root", "leaf"
+COLUMNS_OF_LABELS = (), ("label",), ("label", "to_label"), ("label", "feature", "to_label")
+LETTERS = {FEATURE: "x", EDGE_FEATURE: "e"}
 
 
-class WeightsFrameMixin:
-    """The strongest weights of estimators that have weights of features by label."""
+def weights_frame(model, top, feature_names, edge_feature_names):
+    """Return the strongest weights by label, as a table.
 
-    def weights_frame(self, top=20, feature_names=None, edge_feature_names=None):
-        """Return the strongest weights by label, as a table.
+    Parameters
+    ----------
+    model : StructuredEstimator
+        Fitted.
+    top, feature_names, edge_feature_names : object
+        As its method takes them.
 
-        Parameters
-        ----------
-        top : int, default=20
-            How many positive weights, and how many negative ones, are listed for each label: the
-            largest by absolute value. None lists all. Zeros are left out.
-        feature_names : array-like of str of shape (n_features,), default=None
-            Names of the features, such as ``pipeline[:-1].get_feature_names_out()``. None takes
-            ``feature_names_in_`` where the fit saw names, else x0, x1, ...
-        edge_feature_names : array-like of str of shape (n_edge_features,), default=None
-            Names of the features of edges, where there are such. None takes
-            ``edge_feature_names_in_`` where the fit saw names, else e0, e1, ...
+    Returns
+    -------
+    frame : DataFrame
+        As its method returns it.
+    """
+    from pandas import DataFrame, concat
 
-        Returns
-        -------
-        frame : DataFrame
-            A row for each weight, with the columns kind, label, to_label, feature and weight. The
-            kind is "node" (a feature of a token, node or row), "intercept", "transition" (from
-            label to to_label; the feature is the kind of the edge, if edges have kinds), "triple"
-            (of three labels in a row, the first, as the feature the second, and to_label),
-            "start" and "end", or "root" and "leaf", "edge" (a feature of an edge and its two
-            labels; where they need only agree, both are None), or "pair" (of labels of a set). What
-            does not apply is missing. Rows are sorted by kind, label, and
-            weight, from the largest down; transitions, triples and edges by their first label. Of
-            two classes with one row of weights, it is that of the second against the first. Where
-            labels have hidden states, these stand for them: "label/0", "label/1", ...
-
-        Raises
-        ------
-        ImportError
-            If pandas is not installed.
-        NotFittedError
-            If the estimator is not fitted.
-        TypeError, ValueError
-            If `top` or names are wrong, or the weights are functions, as with a kernel.
-
-        See Also
-        --------
-        sskit.display.weights_frame : The same of a pipeline, whose steps name the features.
-        """
-        from pandas import DataFrame
-
-        check_fitted(self)
-        check_top(top)
-        coef = linear_coef(self, "weights_frame")
-        names = check_names(self, feature_names, coef.shape[1])
-        rows = []
-        for kind, weights, axes in _blocks(self, coef, names, edge_feature_names):
-            for g, row in enumerate(weights):
-                places = strongest(row.ravel(), top)
-                index = np.full(len(places), g), *np.unravel_index(places, row.shape)
-                found = {name: entries(index[k]) for name, (k, entries) in axes.items()}
-                found |= {"kind": [kind] * len(places), "weight": row.ravel()[places].tolist()}
-                none = [None] * len(places)
-                rows += zip(*(found.get(name, none) for name in COLUMNS), strict=True)
-        return DataFrame(rows, columns=COLUMNS, dtype=object).astype({"weight": float})
+    check_top(top)
+    coef = linear_coef(model, "weights_frame")
+    labels, frames = names_of_rows(model, len(coef)), []
+    labels = np.fromiter(labels, dtype=object, count=len(labels))  # tuples stay tuples
+    names = {
+        KIND: getattr(model, KIND, None),
+        FEATURE: check_names(model, feature_names, coef.shape[1]),
+        EDGE_FEATURE: check_edge_names(model, edge_feature_names),
+    }
+    for (attribute, n_dimensions), (kind, axes) in AXES.items():
+        weights = getattr(model, attribute, None)
+        if weights is None or np.ndim(weights) != n_dimensions:
+            continue
+        if kind == "pair" and not hasattr(model, PAIR):  # of labels that agree
+            kind, axes = "edge", (EDGE_FEATURE,)
+        if n_dimensions == 3 and getattr(model, "pairwise_form_", "directed") != "directed":
+            weights = np.triu(weights)  # both halves are the same
+        # labels first: each of them has its strongest
+        order = sorted(range(n_dimensions), key=lambda k, axes=axes: axes[k] != LABEL)
+        table = np.transpose(weights, order)
+        rows = table.reshape(len(table) if n_dimensions > 1 else 1, -1)
+        places = [g * rows.shape[1] + strongest(row, top) for g, row in enumerate(rows)]
+        places = np.concatenate(places)
+        found = {"kind": kind, "weight": rows.ravel()[places]}
+        columns = iter(COLUMNS_OF_LABELS[axes.count(LABEL)])
+        for k, index in zip(order, np.unravel_index(places, table.shape), strict=True):
+            by = axes[k]
+            if by == LABEL:
+                # where two classes share one row, it is that of the second
+                found[next(columns)] = labels[index - weights.shape[k]]
+            elif by == PAIR:
+                found["label"], found["to_label"] = labels[model.edges_[index].T]
+            else:
+                first = int(kind == "length")  # of one token
+                found["feature"] = named(names.get(by), index + first, LETTERS.get(by, kind))
+        frames.append(DataFrame(found, columns=COLUMNS, dtype=object))
+    return concat(frames, ignore_index=True).astype({"weight": float})
 
 
 def linear_coef(estimator, asker):
@@ -125,82 +116,10 @@ def strongest(weights, top):
     places : ndarray of int
         Of equal weights the first comes first.
     """
-    learnt = np.flatnonzero(weights)  # few, where features are
-    finite = weights[learnt]
-    finite = np.where(np.isfinite(finite), finite, 0.0)
-    if top is not None and len(finite) > top:
-        high = np.argpartition(finite, len(finite) - top)[-top:]
-        low = np.argpartition(finite, top - 1)[:top]
-        chosen = np.concatenate([high[finite[high] > 0], low[finite[low] < 0]])
-    else:
-        chosen = np.flatnonzero(finite)
-    return learnt[chosen[np.lexsort((chosen, -finite[chosen]))]]
-
-
-def _blocks(model, coef, names, edge_names):
-    """Yield the weights of a model by kind, in rows of which each has its strongest.
-
-    Parameters
-    ----------
-    model : estimator
-        Fitted.
-    coef : ndarray of shape (n_rows, n_features)
-        Its weights of features.
-    names : ndarray of shape (n_features,), or None
-        Names of the features.
-    edge_names : array-like of shape (n_edge_features,), or None
-        Names of the features of edges, as users give them.
-
-    Yields
-    ------
-    kind : str
-        What the weights are.
-    weights : ndarray of two dimensions or three
-        The weights.
-    axes : dict of str to tuple (int, callable)
-        For columns of the table: a dimension, and what returns the entries of that dimension at
-        places, an ndarray of int, as a list.
-    """
-    labels = names_of_rows(model, len(coef))
-    pair = {"label": (0, _at(labels)), "to_label": (1, _at(labels))}
-    features = partial(named, names, letter="x")
-    yield "node", coef, {"label": (0, _at(labels[-len(coef) :])), "feature": (1, features)}
-    tables = getattr(model, "transitions_", None)
-    if np.ndim(tables) == 3:
-        kinds = [str(kind) for kind in model.edge_kinds_.tolist()]
-        yield "transition", tables.transpose(1, 2, 0), pair | {"feature": (2, _at(kinds))}
-    elif tables is not None:
-        yield "transition", tables, pair
-    if getattr(model, "triples_", None) is not None:
-        middle = _at([str(label) for label in labels])
-        axes = {"label": (0, _at(labels)), "feature": (1, middle), "to_label": (2, _at(labels))}
-        yield "triple", model.triples_, axes
-    for kind in BIASES:
-        weights = getattr(model, f"{kind}_", None)
-        if np.ndim(weights) == 1:
-            yield kind, weights[None], {"label": (1, _at(labels[-len(weights) :]))}
-    pairwise = getattr(model, "edge_coef_", getattr(model, "pairwise_", None))
-    if pairwise is None:
-        return
-    if hasattr(model, "edges_"):
-        ends = ([labels[k] for k in end] for end in model.edges_.T.tolist())
-        axes = {name: (1, _at(end)) for name, end in zip(("label", "to_label"), ends, strict=True)}
-        yield "pair", pairwise[None], axes
-        return
-    features = partial(named, check_edge_names(model, edge_names), letter="e")
-    if np.ndim(pairwise) == 1:
-        yield "edge", pairwise[None], {"feature": (1, features)}
-        return
-    tables = pairwise.transpose(1, 2, 0)
-    if getattr(model, "pairwise_form_", "directed") != "directed":
-        # both halves are the same
-        tables = np.where(np.tri(len(labels), k=-1, dtype=bool)[:, :, None], 0.0, tables)
-    yield "edge", tables, pair | {"feature": (2, features)}
-
-
-def _at(entries):
-    """Return the function that returns entries of a list at places."""
-    return lambda places: [entries[k] for k in places.tolist()]
+    learnt = np.flatnonzero(np.isfinite(weights) & (weights != 0))  # few, where features are
+    falling = learnt[np.argsort(-weights[learnt], kind="stable")]
+    n_positive, top = np.count_nonzero(weights[learnt] > 0), top or len(learnt)
+    return np.concatenate([falling[:n_positive][:top], falling[n_positive:][-top:]])
 
 
 def check_edge_names(model, names):

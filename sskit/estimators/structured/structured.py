@@ -16,12 +16,12 @@ from sskit._parameters import AT_LEAST_ONE, POSITIVE, REQUIRED, parameter, param
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT, with_callbacks
 from sskit.estimators.base.combinations import check_combinations
-from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
+from sskit.estimators.base.estimator import TrainingTask
 from sskit.estimators.base.facts import Facts, WeightSums, same
 from sskit.estimators.base.fitted_state import check_fitted, check_numbers, raise_damaged
 from sskit.estimators.base.weights import default_lam
 from sskit.estimators.completion.convex_concave import ConvexConcave
-from sskit.estimators.online.steps import PartialFitMixin
+from sskit.estimators.online.steps import OnlineEstimator
 from sskit.inputs.ragged_array import object_array, split
 from sskit.inputs.rows import check_pairs, check_samples, plain_labels
 from sskit.inputs.weights import check_sample_weight
@@ -60,7 +60,7 @@ class StructureFacts(Facts):
 
 
 @parameters
-class StructuredSVM(PartialFitMixin, StructuredEstimator):
+class StructuredSVM(OnlineEstimator):
     r"""Learning with a structure of your own, with the structured hinge loss.
 
     A model object says what labellings there are, their features :math:`\phi(x, y)`, their loss

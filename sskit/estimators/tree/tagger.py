@@ -7,21 +7,16 @@ import numpy as np
 from sskit._parameters import parameter, parameters
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
-from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
+from sskit.estimators.base.estimator import TrainingTask
 from sskit.estimators.base.facts import Labels, RowFacts, TrainingData, same
 from sskit.estimators.base.fitted_state import check_fitted
-from sskit.estimators.base.tagging import TaggerMixin, check_modest, check_tree
+from sskit.estimators.base.tagging import check_modest, check_tree
 from sskit.estimators.completion.gate import gate_labels, training_costs
 from sskit.estimators.completion.hidden import HiddenNodes
-from sskit.estimators.completion.states import (
-    HiddenStatesMixin,
-    StateDecoder,
-    known_states,
-    resolve_states,
-)
-from sskit.estimators.online.steps import TokenStepsMixin
+from sskit.estimators.completion.states import StateDecoder, known_states, resolve_states
 from sskit.estimators.reasons.columns import as_fitted, read_columns
-from sskit.estimators.reasons.explain import ExplainTreeMixin
+from sskit.estimators.reasons.explain import Terms
+from sskit.estimators.tagging.tagger import Tagger
 from sskit.inputs.trees import check_trees
 from sskit.inputs.weights import check_sample_weight, check_token_weight
 from sskit.models.tree.model import TreeModel, default_lam, feature_scale
@@ -36,9 +31,7 @@ class TreeFacts(RowFacts):
 
 
 @parameters
-class TreeTagger(
-    ExplainTreeMixin, HiddenStatesMixin, TokenStepsMixin, TaggerMixin, StructuredEstimator
-):
+class TreeTagger(Tagger):
     r"""Labels for all nodes of a tree, learnt with the structured hinge loss.
 
     The score of a labelling is
@@ -331,6 +324,20 @@ class TreeTagger(
         if states is not None:
             decoder = StateDecoder(decoder, states)
         return decoder, trees.node_offsets
+
+    def _terms(self, sample):
+        """Return the `Terms` of a tree."""
+        trees = check_trees(as_fitted(self, sample, trees=True), n_features=self.n_features_in_)
+        marks, codes = trees.marks[0], trees.codes(self.edge_kinds_)
+        tables = self.transitions_[None] if codes is None else self.transitions_
+        codes = np.zeros(len(trees.ends), dtype=np.intp) if codes is None else codes
+        nodes, bias, sides = np.arange(len(marks))[:, None], ("bias",), ("children", "parent")
+        return [
+            Terms("feature", ("features",), nodes, self.coef_, trees.features[0]),
+            Terms("root", bias, nodes[marks % 2 == 1], self.root_),
+            Terms("leaf", bias, nodes[marks >= 2], self.leaf_),
+            *(Terms("transition", sides, trees.ends[codes == k], w) for k, w in enumerate(tables)),
+        ]
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

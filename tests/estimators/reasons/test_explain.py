@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from helpers.trees import random_parents
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from sskit import SequenceTagger, TreeTagger
-from sskit.estimators.reasons.explain import ExplainChainMixin
 from sskit.utils import RaggedArray
 
 LABELS = np.array(["A", "B", "C"])
@@ -240,14 +239,14 @@ def test_kernels_and_one_label():
         single.explain(X, 0, 0)
 
 
-class Enumerated(ExplainChainMixin, BaseEstimator):
+class Enumerated(SequenceTagger):
     """A chain whose edges have features, decoded by enumeration."""
 
     def __init__(self, rng):
         self.classes_, self.n_features_in_, self.lam_ = LABELS, 3, 1.0
         self.coef_, self.transitions_ = rng.normal(size=(3, 3)), rng.normal(size=(3, 3))
         self.start_, self.end_ = rng.normal(size=3), rng.normal(size=3)
-        self.edge_coef_ = rng.normal(size=(2, 3, 3))
+        self.edge_coef_, self.n_edge_features_in_ = rng.normal(size=(2, 3, 3)), 2
 
     def scores(self, item):
         """Scores of all labellings."""

@@ -14,6 +14,7 @@ from sskit import (
     MultilabelPairwise,
     RegularizationPath,
     SegmentationModel,
+    SegmentTagger,
     SequenceTagger,
     StructSVMClassifier,
     StructuredSVM,
@@ -160,6 +161,21 @@ def test_rows_and_sets():
     assert "pair" not in set(tree.fit(X, Y).weights_frame()["kind"])
 
 
+def test_segments():
+    X = [np.eye(3)[[0, 1, 2, 2]]] * 3
+    y = [[(0, 2, "a"), (2, 3, "b"), (3, 4, "b")]] * 3
+    model = SegmentTagger(max_length=2, random_state=0).fit(X, y)
+    frame = model.weights_frame(None)
+    names = {"node": "coef_", "first": "first_coef_", "last": "last_coef_", "length": "lengths_"}
+    for kind, name in names.items():
+        rows, weights = frame[frame["kind"] == kind], getattr(model, name)
+        assert len(rows) == np.count_nonzero(weights) > 0
+        for _, row in rows.iterrows():
+            column = int(row["feature"].removeprefix("x").removeprefix("length"))
+            place = "ab".index(row["label"]), column - (kind == "length")
+            assert weights[place] == row["weight"]
+
+
 def test_what_has_none():
     X, _ = sets()
     rows = StructSVMClassifier(kernel="rbf", random_state=0).fit(X, np.arange(len(X)) % 3)
@@ -168,7 +184,8 @@ def test_what_has_none():
     costs = np.random.default_rng(0).normal(size=(4, 3, 3, 2))
     own = StructuredSVM(Matching(2), random_state=0)
     own.fit(list(costs), [np.arange(3)] * 4)
-    assert not hasattr(own, "weights_frame")
+    with pytest.raises(TypeError, match="which this StructuredSVM has not"):
+        own.weights_frame()
     with pytest.raises(NotFittedError):
         SequenceTagger().weights_frame()
 

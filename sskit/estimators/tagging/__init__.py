@@ -1,0 +1,1 @@
+"""What taggers of sequences and trees share."""

@@ -26,8 +26,9 @@ def _has_several(name):
     return asked
 
 
-def _keeps_no_dual_point(estimator):
-    return not estimator._make_solver().keeps_dual_point
+def _drops(what):
+    """Return a function that says whether the solver cannot keep something."""
+    return lambda estimator: not getattr(estimator._make_solver(), f"keeps_{what}")
 
 
 several_states = _has_several("n_states_per_label")
@@ -63,7 +64,10 @@ ASKED = {
         "warm_start=True and a last fit to data in one piece",
         lambda e: e.warm_start and "_warm_start" in vars(e),
     ),
-    "no dual point": ("solver={e.solver!r:.80}", _keeps_no_dual_point),
+    "no dual point": ("solver={e.solver!r:.80}", _drops("dual_point")),
+    "no bounds": ("solver={e.solver!r:.80}", _drops("bounds")),
+    "no prior": ("solver={e.solver!r:.80}", _drops("prior")),
+    "projection": ("steps={e.steps!r}", _is("steps", "projection")),
     "node by node": (
         "solver={e.solver!r:.80}",
         lambda e: isinstance(e._make_solver(), (GDMM, SoftBCFW)),
@@ -84,6 +88,14 @@ REASONS = (
     (("sets", "states"), "node by node", "one label must be right, or one state; use 'bcfw'"),
     ("costs of pairs", "node by node", "it takes one cost for each token; use 'bcfw'"),
     (
+        ("slack", "kernel", "order"),
+        "node by node",
+        "scores and losses must be sums over nodes and edges with weights of their own; use 'bcfw'",
+    ),
+    ("bounds", "no bounds", "its steps leave the box; use 'bcfw'"),
+    ("prior", "no prior", "its steps shrink weights towards zero; use 'bcfw'"),
+    ("slack", "projection", "it is for margin rescaling; use 'pairwise'"),
+    (
         "labelling",
         "states",
         "the most probable labelling has the largest sum over its states, which is NP-hard to "
@@ -99,7 +111,7 @@ REASONS = (
         "it keeps no dual point; use 'bcfw' or 'frank_wolfe'",
     ),
     ("path", "prior", "its first models are those of weights near zero; set prior=None"),
-    ("path", HIDDEN, "the objective is not convex; search lam with GridSearchCV"),
+    ("path", ("unknown", *HIDDEN), "the objective is not convex; search lam with GridSearchCV"),
     ("parts", "kernel", "the weights are functions of all training rows"),
     ("parts", "prior", "their sites do not know of it; set prior=None"),
     ("parts", "fit in one piece", "set warm_start=False to start anew"),
@@ -108,6 +120,7 @@ REASONS = (
     ("parts", "drawn types", "types are clusters of the poses of all parts; set means"),
     ("parts", "unready model", "give PystructAdapter(model, initialize=False), initialised"),
     ("parts", "groups", "nothing says that a set of rows lies within one part"),
+    ("steps", "kernel", "the weights are functions of all training data"),
     ("steps", HIDDEN[1:], "what is hidden is completed over all data"),
     ("steps", "warm start", "steps keep no dual point of the samples before"),
     ("steps", "balanced", "it does not know all labels in advance; give a dict"),

@@ -11,7 +11,7 @@ from sskit._labels import label_array, shown
 from sskit._numbers import as_array, shortened
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.columns import Columns
-from sskit.estimators.base.combinations import check_combinations
+from sskit.estimators.base.combinations import check_combinations, refusal
 from sskit.estimators.base.estimator import StructuredEstimator
 from sskit.estimators.base.facts import Labels, matrices
 from sskit.estimators.base.fitted_state import raise_damaged
@@ -33,10 +33,7 @@ FEATURES = {
 def takes_steps(estimator):
     """Return True, or raise AttributeError: with a kernel there is no partial_fit."""
     if hasattr(estimator, "kernel") and is_kernel(estimator):
-        raise AttributeError(
-            f"partial_fit cannot take a step with kernel={estimator.kernel!r}: the weights are "
-            "functions of all training data; leave kernel at 'linear'"
-        )
+        raise AttributeError(refusal(estimator, steps="partial_fit"))
     return True
 
 

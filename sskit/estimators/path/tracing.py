@@ -56,7 +56,7 @@ def trace(estimator, X, y, sample_weight, options, further):
         solver.set_params(averaging=False)  # the next model starts from the last iterate
     task = estimator._make_task(X, y, sample_weight, **further)
     if task.completion is not None:
-        check_combinations(estimator, path="a path", hidden="labels that are not known")
+        check_combinations(estimator, path="a path", unknown="labels that are not known")
     # any lam will do until algorithm 6 has found the first one
     regularizer = estimator._make_regularizer(task, 1.0)
     solver = solver.resolved(task.problem, regularizer.bounded)

@@ -1,0 +1,272 @@
+"""The table of what cannot be combined: every "no" is one, and what it does not name works."""
+
+import warnings
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from sskit import (
+    CalibratedTagger,
+    EarlyStopping,
+    GraphTagger,
+    HierarchicalMultilabel,
+    MultilabelPairwise,
+    PartsModel,
+    RankingSVM,
+    RegularizationPath,
+    SegmentationModel,
+    SegmentTagger,
+    SequenceTagger,
+    StructSVMClassifier,
+    TreeTagger,
+)
+from sskit.estimators.base.combinations import ASKED, REASONS
+
+rng = np.random.default_rng(0)
+N = 6
+TOKENS = [rng.normal(size=(3, 2)) for _ in range(N)]
+TAGS = [["a", "b", "c"], ["b", "b", "a"], ["c", "a", "a"]] * 2
+PARENTS = np.array([-1, 0, 0])
+ROWS, CLASSES = rng.normal(size=(9, 2)), ["a", "b", "c"] * 3
+COSTS = {"a": {"b": 0.5, "c": 2.0}, "b": {"a": 3.0}}
+EDGES = np.array([[0, 1], [1, 2]])
+SETS = np.array([[0, 1, 1], [1, 0, 0], [1, 1, 1]] * 3)
+
+
+@dataclass
+class Feature:
+    """How something is asked for, by parameters or by data, and its names in the table."""
+
+    params: dict = field(default_factory=dict)
+    X: object = None
+    y: object = None
+    fit: object = None
+    names: tuple = ()
+
+
+def known_in_part(first):
+    """Labels whose first one is not known."""
+    return lambda y: [[first, *y[0][1:]], *y[1:]]
+
+
+def trace(estimator, X, y):
+    return RegularizationPath(estimator, lam_min=0.5, max_breakpoints=2).fit(X, y)
+
+
+def choose(estimator, X, y):
+    return RegularizationPath(estimator, cv=2, refit=False).fit(X, y)
+
+
+def stop(estimator, X, y):
+    return EarlyStopping(estimator, validation_fraction=0.4, random_state=0).fit(X, y)
+
+
+def step(estimator, X, y):
+    return estimator.partial_fit(X, y)
+
+
+def label(estimator, X, y):
+    return CalibratedTagger(estimator, cv=2, risk="labelling").fit(X, y)
+
+
+def calibrate(estimator, X, y):
+    return CalibratedTagger(estimator, cv=2).fit(X, y)
+
+
+OF_ALL = {
+    "slack": Feature({"rescaling": "slack"}),
+    "bounds": Feature({"bounds": (-1.0, 1.0)}),
+    "fitted prior": Feature({"prior": "fitted"}, names=("prior",)),
+    "warm start": Feature({"warm_start": True}),
+    "cutting planes": Feature({"solver": "cutting_plane"}, names=("no dual point",)),
+    "subgradient": Feature(
+        {"solver": "subgradient"}, names=("no dual point", "no bounds", "no prior")
+    ),
+    "frank_wolfe": Feature({"solver": "frank_wolfe"}),
+    "threads": Feature({"n_jobs": 2}),
+    "path": Feature(fit=trace),
+    "choice": Feature(fit=choose),
+    "stopping": Feature(fit=stop),
+}
+OF_LABELS = {
+    "costs of pairs": Feature({"loss": COSTS}),
+    "weights of classes": Feature({"class_weight": {"a": 2.0}}),
+    "balanced": Feature({"class_weight": "balanced"}),
+}
+OF_TAGS = OF_LABELS | {
+    "unknown": Feature({"ignore_label": "?"}, y=known_in_part("?")),
+    "sets": Feature(y=known_in_part({"a", "b"}), names=("unknown",)),
+    "states": Feature({"n_states_per_label": 2}),
+    "steps": Feature(fit=step),
+    "calibration": Feature(fit=calibrate),
+    "labelling": Feature(fit=label),
+}
+KERNEL = {"kernel": Feature({"kernel": "rbf"})}
+SCALED = {"standardize": Feature({"standardize": True})}
+FAMILIES = {
+    "sequences": (
+        SequenceTagger(),
+        TOKENS,
+        TAGS,
+        OF_TAGS
+        | KERNEL
+        | {
+            "order": Feature({"order": 2}),
+            "beam": Feature({"beam_size": 2}),
+            "edges": Feature(X=lambda X: [(x, np.diff(x, axis=0)) for x in X]),
+            "repair": Feature(
+                {"allowed_transitions": np.ones((3, 3), bool), "on_violation": "repair"}
+            ),
+            "node by node": Feature({"solver": "gdmm"}, names=("no dual point", "no bounds")),
+        },
+    ),
+    "trees": (TreeTagger(), [(x, PARENTS) for x in TOKENS], TAGS, OF_TAGS),
+    "segments": (
+        SegmentTagger(max_length=2, loss="hamming_sum"),
+        TOKENS,
+        [[(0, 1, "a"), (2, 3, "b")], [(1, 2, "b")], [(0, 2, "c")]] * 2,
+        OF_LABELS | {"costs of pairs": Feature({"loss": COSTS})},
+    ),
+    "graphs": (
+        GraphTagger(),
+        [(x, EDGES) for x in TOKENS],
+        TAGS,
+        {
+            "costs of pairs": OF_LABELS["costs of pairs"],
+            "states": OF_TAGS["states"],
+            "ignored": Feature({"ignore_label": "?"}, y=known_in_part("?")),
+        },
+    ),
+    "attractive graphs": (
+        SegmentationModel(),
+        [(x, EDGES) for x in TOKENS],
+        TAGS,
+        {"costs of pairs": OF_LABELS["costs of pairs"]},
+    ),
+    "rows": (
+        StructSVMClassifier(),
+        ROWS,
+        CLASSES,
+        OF_LABELS
+        | KERNEL
+        | SCALED
+        | {
+            "components": Feature({"n_components": 2}),
+            "projection": Feature({"steps": "projection"}),
+            "steps": Feature(fit=step),
+        },
+    ),
+    "sets of labels": (MultilabelPairwise(), ROWS, SETS, SCALED),
+    "hierarchies": (HierarchicalMultilabel([-1, 0, 0]), ROWS, SETS, SCALED),
+    "rankings": (RankingSVM(), ROWS, [0.0, 1.0, 2.0] * 3, SCALED),
+    "poses": (
+        PartsModel([-1, 0], n_types=1),
+        rng.normal(size=(N, 2, 4, 4)),
+        rng.integers(4, size=(N, 2, 2)),
+        {
+            "latent types": Feature(
+                {"latent_types": True, "n_types": 2, "means": np.zeros((2, 2, 2))}
+            ),
+        },
+    ),
+}
+
+# The models of these have bounds of their own.
+OWN_BOUNDS = "attractive graphs", "poses"
+
+
+def refused(*features):
+    """The reason for which the table refuses features that are asked for together, or None."""
+    names = {name for known, given in features for name in (known, *given.names)}
+    for one, other, why in REASONS:
+        sides = [{side} if isinstance(side, str) else set(side) for side in (one, other)]
+        if sides[0] & names and sides[1] & names:
+            return why
+    return None
+
+
+def cases():
+    """Features of each family, each with the later ones that leave its parameters alone."""
+    for family, (_, _, _, own) in FAMILIES.items():
+        features = OF_ALL | own
+        if family in OWN_BOUNDS:
+            del features["subgradient"]
+        while features:
+            name = next(iter(features))
+            one = features.pop(name)
+            yield family, name, [key for key, other in features.items() if agree(one, other)]
+
+
+def agree(one, other):
+    """Whether two features can be asked for together at all."""
+    both = one.params.keys() | other.params.keys()
+    twice = one.params.keys() & other.params.keys() or {"solver", "steps"} <= both
+    return not (twice or (one.fit and other.fit) or (one.y and other.y))
+
+
+def fitted(estimator, X, y):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return estimator.fit(X, y)
+
+
+@pytest.mark.parametrize(("family", "one", "others"), list(cases()))
+def test_pairs_are_refused_by_the_table_or_work(family, one, others):
+    for other in others:
+        try_together(family, one, other)
+
+
+def try_together(family, one, other):
+    estimator, X, y, own = FAMILIES[family]
+    pair = [(name, (OF_ALL | own)[name]) for name in (one, other)]
+    estimator = clone(estimator).set_params(lam=0.1, max_iter=3, random_state=0)
+    call = fitted
+    for _, given in pair:
+        X = X if given.X is None else given.X(X)
+        y = y if given.y is None else given.y(y)
+        call = given.fit or call
+    params = pair[0][1].params | pair[1][1].params
+    if params.pop("prior", None) is not None:
+        others = {key: given for key, given in params.items() if key not in ("kernel", "rescaling")}
+        plain = {"solver": "auto", "bounds": None} if refused(*pair) else {}
+        params["prior"] = fitted(clone(estimator).set_params(**others | plain), X, y)
+    estimator.set_params(**params)
+    why = refused(*pair)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        if why is None:
+            call(estimator, X, y)
+        else:
+            with pytest.raises((ValueError, AttributeError)) as error:
+                call(estimator, X, y)
+            found = error.value.__cause__ or error.value
+            assert " cannot be combined with " in str(found) and str(found).endswith(why)
+
+
+# Elsewhere: data in parts (tests/dask), structures (tests/estimators/structured), types of springs.
+ELSEWHERE = {
+    "parts", "fit in one piece", "groups", "latent model", "unready model", "hidden",
+    "drawn types", "balanced repair",
+}  # fmt: skip
+
+
+def test_all_of_the_table_is_tried():
+    named = {name for one, other, _ in REASONS for side in (one, other) for name in np.ravel(side)}
+    tried = {
+        name
+        for *_, own in FAMILIES.values()
+        for feature, given in (OF_ALL | own).items()
+        for name in (feature, *given.names)
+    }
+    assert named - tried == ELSEWHERE
+    assert set(ASKED) <= named
+
+
+@pytest.mark.parametrize("family", OWN_BOUNDS)
+def test_solvers_without_bounds_and_models_with_their_own(family):
+    estimator, X, y, _ = FAMILIES[family]
+    with pytest.raises(ValueError, match="Subgradient cannot solve problems with bounds"):
+        clone(estimator).set_params(solver="subgradient").fit(X, y)

@@ -2,11 +2,14 @@
 
 import os
 import re
+import sys
+from pathlib import Path
 
 import sskit
 from sskit._public import ADDRESS, PublicMixin
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+sys.path.append(str(Path(__file__).parent))  # of the extension "combinations"
 
 # the pictures of estimators in the gallery link to the pages beside it
 PublicMixin._doc_link_template = PublicMixin._doc_link_template.replace(ADDRESS, "..")
@@ -17,6 +20,7 @@ copyright = "2026, sskit developers"
 version = release = sskit.__version__
 
 extensions = [
+    "combinations",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "myst_parser",

@@ -2,11 +2,13 @@
 
 import inspect
 import re
+import runpy
 from pathlib import Path
 
 import pytest
 
 import sskit
+from sskit.estimators.base.combinations import REASONS
 
 PAGE = Path(__file__).parents[2] / "doc" / "user_guide" / "what_works.rst"
 COLUMNS = {
@@ -49,3 +51,14 @@ def test_the_page_is_true(name):
         has = {kind for kind in kinds if HAS[name](getattr(sskit, kind))}
         expected = {"yes": set(kinds), "no": set()}.get(cell, {cell.strip("`")})
         assert has == expected, (name, kinds)
+
+
+@pytest.mark.skipif(not PAGE.exists(), reason="the documentation is not here")
+def test_the_page_has_words_for_all_that_the_table_names():
+    pytest.importorskip("docutils")
+    found = runpy.run_path(str(PAGE.parents[1] / "combinations.py"))
+    named = {name for row in REASONS for side in found["sides"](row) for name in side}
+    assert named == set(found["WORDS"])
+    assert found["told"]("kernel", "bounds") == "no" and found["told"]("bounds", "kernel") == "no"
+    assert found["told"]("node by node", "bounds") == "no"
+    assert found["told"]("order", "slack") == "yes"

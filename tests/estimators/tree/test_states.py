@@ -235,7 +235,7 @@ def test_no_node_with_one_label():
     assert (np.diff(model.round_objectives_) <= 0).all()
 
 
-@pytest.mark.parametrize("method", ["temperature", "vector"])
+@pytest.mark.parametrize("method", ["temperature", "matrix"])
 @pytest.mark.parametrize("kinds", [False, True], ids=["one table", "kinds"])
 def test_probabilities_are_sums_over_states(kinds, method):
     trees, y = data(kinds=kinds)

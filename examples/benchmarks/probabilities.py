@@ -150,7 +150,7 @@ def choose(task):
     dicts, y = [dicts[i] for i in order], [np.asarray(y[i]) for i in order]
     vectorizer = TokenTransformer(DictVectorizer())
     X, X_test = vectorizer.fit_transform(dicts[:3000]), vectorizer.transform(dicts[3000:])
-    for method in ("temperature", "vector", "matrix"):
+    for method in ("temperature", "matrix"):
         for precision in (1.0, 10.0, 100.0)[: 1 if method == "temperature" else 3]:
             likelihood.PRECISION = precision  # of "temperature" there is no prior
             model = CalibratedTagger(SequenceTagger(random_state=0), method=method)
@@ -178,7 +178,7 @@ def main():
         X, X_test = vectorizer.fit_transform(dicts), vectorizer.transform(dicts_test)
         data = X, y, X_test, y_test
         print(f"{name:34}", *(f"{column:>8}" for column in columns))
-        for method in ("temperature", "vector", "matrix"):
+        for method in ("temperature", "matrix"):
             model = CalibratedTagger(SequenceTagger(random_state=0), method=method)
             ours(method, model, data, name == "chunks")
         crfsuite((dicts, y, dicts_test, y_test), name == "chunks")

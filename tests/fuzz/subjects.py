@@ -545,7 +545,7 @@ def calibrated(rng):
     """Probabilities of another subject."""
     subject = pick(rng, [tagger, edged_tagger, same_trees])(rng)
     subject.target.set_params(warm_start=False)
-    given = {"cv": 2, "method": pick(rng, ["matrix", "vector", "temperature"])}
+    given = {"cv": 2, "method": pick(rng, ["matrix", "temperature"])}
     subject.target = CalibratedTagger(subject.target, risk=pick(rng, [None, "tokens"]), **given)
     return subject
 

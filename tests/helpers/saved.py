@@ -247,7 +247,7 @@ MODELS = {
         chains,
     ),
     "calibrated trees": (
-        CalibratedTagger(TreeTagger(**FAST), cv=2, method="vector"),
+        CalibratedTagger(TreeTagger(**FAST), cv=2, method="matrix"),
         lambda: trees(kinds=True),
     ),
     "pipeline, rows": (make_pipeline(StandardScaler(), StructSVMClassifier(**FAST)), rows),

@@ -31,7 +31,7 @@ from sskit.inputs.trees import check_trees
 from sskit.inputs.weights import check_sample_weight
 from sskit.metrics import token_accuracy_score
 from sskit.models.calibration.likelihood import METHODS, HeldOut, fit_calibration
-from sskit.models.calibration.scores import Calibration, EdgeScores, Scores
+from sskit.models.calibration.scores import Calibration, Scores
 from sskit.models.calibration.spans import find_steps
 
 TAGGERS = (SequenceTagger, TreeTagger)
@@ -56,12 +56,11 @@ class CalibratedTagger(MetaEstimator):
         A SequenceTagger of either order, with features of edges or without, or a TreeTagger, both
         with hidden states of labels or without; or a pipeline, a search, an
         :class:`EarlyStopping` or a :class:`RegularizationPath` (with ``cv``) that ends in one.
-    method : {"matrix", "vector", "temperature"}, default="matrix"
+    method : {"matrix", "temperature"}, default="matrix"
         Parameters of the calibration: "temperature" has one, the factor 1/T of all scores.
-        "vector" has a factor and a bias of the scores of each label, and a factor of all other
-        scores. "matrix" mixes the scores of all labels of a node by a matrix, and adds a table to
-        the scores of pairs of neighbours. The last two have a normal prior around the first, so
-        that few held-out data change little.
+        "matrix" mixes the scores of all labels of a node by a matrix, with a bias for each label,
+        and adds a table to the scores of pairs of neighbours; a normal prior around the first keeps
+        it from changing much where held-out data are few.
     cv : int, cross-validation splitter, iterable or "prefit", default=3
         How the data are split: the calibration is that of models of the splits on what these have
         not seen, and is then that of a model of all data. With "prefit", or in a
@@ -85,7 +84,7 @@ class CalibratedTagger(MetaEstimator):
     estimator_ : estimator
         The model that was fitted to all data, or before.
     calibration_ : dict of ndarray
-        What becomes of scores: "coef" (a number, (K,) or (K, K)) and "bias" (K,) of those of
+        What becomes of scores: "coef" (a number, or (K, K)) and "bias" (K,) of those of
         nodes; "pairs", the factor of all others; "transitions" (m, K, K), "start" and "end" (K,),
         which are added to them, with m = 1 or a table for each kind of edge.
     log_likelihood_ : float
@@ -108,14 +107,14 @@ class CalibratedTagger(MetaEstimator):
     that no training sequence of the split has) do not count, of a set any may be right, and
     sequences whose labels the tagger's ``allowed_transitions`` forbids are left out.
 
-    Of labels with several hidden states all of these share a bias and factors, and "matrix" mixes
+    Of labels with several hidden states all of these share a bias, and "matrix" mixes
     the score of a state with the means of those of other labels. Probabilities of labels are sums
     over their states.
 
     References
     ----------
     Guo, Pleiss, Sun, Weinberger (2017). On calibration of modern neural networks. ICML
-    (temperature, vector and matrix scaling).
+    (temperature and matrix scaling).
 
     Lafferty, McCallum, Pereira (2001). Conditional random fields: probabilistic models for
     segmenting and labeling sequence data. ICML.
@@ -227,7 +226,7 @@ class CalibratedTagger(MetaEstimator):
             check_combinations(tagger, labelling="risk='labelling'", **states)
 
     def _infer(self, X, known=None):
-        """Return the `Scores` of data, the calibration, what is possible, and the `Inference`."""
+        """Return the `Scores` of data, the calibration, what is possible, log Z and marginals."""
         check_is_fitted(self)
         check_constraints(self, "risk", "scheme", "n_jobs")
         check_labels(self)
@@ -236,13 +235,13 @@ class CalibratedTagger(MetaEstimator):
         if known is not None:
             words = ("node", "trees") if scores.forest else ("token", "sequences")
             possible = check_known(known, np.diff(scores.offsets), self.classes_, *words)
-        found = scores.infer(calibration, possible, n_jobs=self.n_jobs)
-        impossible = np.flatnonzero(~(found.log_z > -np.inf))
+        log_z, marginals, _ = scores.infer(calibration, possible, n_jobs=self.n_jobs)
+        impossible = np.flatnonzero(~(log_z > -np.inf))
         if len(impossible):
             if possible is None:
                 raise ValueError(f"X[{impossible[0]}] has no labelling that the model allows")
             raise ValueError(f"known[{impossible[0]}] leaves no labelling that the model allows")
-        return scores, calibration, possible, found
+        return scores, calibration, possible, log_z, marginals
 
     def predict_proba(self, X, known=None):
         """Return the probability of each label at each token.
@@ -265,8 +264,8 @@ class CalibratedTagger(MetaEstimator):
         ValueError
             If X or known is wrong, or what is known leaves a sequence no labelling.
         """
-        scores, _, _, found = self._infer(X, known)
-        return split(scores.by_label(found.marginals), scores.offsets)
+        scores, *_, marginals = self._infer(X, known)
+        return split(scores.by_label(marginals), scores.offsets)
 
     def predict_log_proba(self, X, known=None):
         """Return the logarithm of the probability of each label at each token.
@@ -302,10 +301,10 @@ class CalibratedTagger(MetaEstimator):
         y : ndarray of shape (n_samples,), object
             Each item is an ndarray of shape (T_i,) of labels.
         """
-        scores, calibration, possible, found = self._infer(X, known)
+        scores, calibration, possible, _, marginals = self._infer(X, known)
         self._check_risk(inner_tagger(self.estimator_))
         if self.risk == "tokens":
-            labels = scores.by_label(found.marginals).argmax(axis=1)
+            labels = scores.by_label(marginals).argmax(axis=1)
         else:
             if self.risk is None:
                 calibration = Calibration.scaled(1.0, len(self.classes_), len(scores.tables))
@@ -328,11 +327,11 @@ class CalibratedTagger(MetaEstimator):
         p : ndarray of shape (n_samples,)
             The probability of all labellings that agree with it.
         """
-        scores, calibration, _, found = self._infer(X)
+        scores, calibration, _, log_z, _ = self._infer(X)
         words = "token", "sequences", "y"
         possible = check_known(y, np.diff(scores.offsets), self.classes_, *words)
-        agreeing = scores.infer(calibration, possible, marginals=False, n_jobs=self.n_jobs)
-        return np.exp(np.minimum(agreeing.log_z - found.log_z, 0.0))
+        agreeing, *_ = scores.infer(calibration, possible, marginals=False, n_jobs=self.n_jobs)
+        return np.exp(np.minimum(agreeing - log_z, 0.0))
 
     def span_confidence(self, X, y=None, known=None):
         """Return the spans that labels describe, and the probability of each.
@@ -352,7 +351,7 @@ class CalibratedTagger(MetaEstimator):
             Each item is a list of tuples (type, first token, one after the last, probability
             that exactly this span occurs), in reading order.
         """
-        scores, calibration, possible, _ = self._infer(X, known)
+        scores, calibration, possible, *_ = self._infer(X, known)
         if scores.forest is not None:
             raise ValueError("spans are those of sequences: trees have none")
         y, offsets = self.predict(X, known) if y is None else y, scores.offsets
@@ -401,7 +400,7 @@ class CalibratedTagger(MetaEstimator):
             Each item is an ndarray of shape (n_samples, T_i) of labels.
         """
         check_k(n_samples, "n_samples")
-        scores, calibration, possible, _ = self._infer(X, known)
+        scores, calibration, possible, *_ = self._infer(X, known)
         uniform = check_random_state(random_state).uniform(size=(n_samples, scores.offsets[-1]))
         labels = scores.sample(calibration, uniform, possible, self.n_jobs)
         columns = np.split(self.classes_[labels], scores.offsets[1:-1], axis=1)
@@ -523,7 +522,7 @@ def scores_of(estimator, X, classes):
         return Scores(nodes, offsets, tables, *zeros, forest=forest, **labels)
     nodes, transitions, start, end, edges = score_tables(tagger, X)
     if edges is not None:
-        edges = EdgeScores(edges, np.asarray(tagger.edge_coef_, dtype=np.float64))
+        edges = edges, np.asarray(tagger.edge_coef_, dtype=np.float64)
     triples = getattr(tagger, "triples_", None)
     further = {"edge_scores": edges, "triples": triples, **labels}
     return Scores(nodes, offsets, transitions[None], start, end, **further)

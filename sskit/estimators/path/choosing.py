@@ -1,6 +1,5 @@
 """Choosing lam by cross-validation: a few fits in each fold, around the default."""
 
-import time
 from functools import partial
 
 import numpy as np
@@ -129,9 +128,8 @@ def score_folds(path, X, y, groups, further):
         What was tried, as lam for all data, falling.
     default : int
         Index of the one that is to be beaten.
-    folds : list of list of tuple of three floats
-        For each fold, and what was tried there: the seconds of the fit and of its score, and the
-        score.
+    scores : ndarray of shape (n_folds, n_lams)
+        Those of the folds; nan where a fold stopped before.
     complete : list of bool
         Whether all fits of a fold reached their tolerance.
     """
@@ -153,120 +151,66 @@ def score_folds(path, X, y, groups, further):
     workers = Parallel(n_jobs=n_workers(path.n_jobs, len(splits)), verbose=path.verbose)
     given = estimator, scorer, path.eps, factors, ratio, X, y, further, scored
     found = workers(delayed(score_fold)(*given, train, test) for train, test in splits)
-    return center * np.array(factors), factors.index(1.0), *zip(*found, strict=True)
+    scores, complete = zip(*found, strict=True)
+    return center * np.array(factors), factors.index(1.0), np.array(scores), complete
 
 
 def score_fold(estimator, scorer, tol, factors, ratio, X, y, further, scored, train, test):
-    """Return the times and scores of one fold, and whether all fits reached their tolerance."""
+    """Return the scores of one fold, and whether all fits reached their tolerance."""
     X_train, y_train = _safe_split(estimator, X, y, train)
     held_out = _safe_split(estimator, X, y, test, train)
     given = {name: _safe_indexing(values, train) for name, values in further.items()}
     of_score = {name: _safe_indexing(further[name], test) for name in scored}
     fits = FallingFits(estimator, X_train, y_train, tol=tol, **given)
-    rows, default = [], factors.index(1.0)
-    for factor in factors:
-        began = time.perf_counter()
+    scores, default = np.full(len(factors), np.nan), factors.index(1.0)
+    for k, factor in enumerate(factors):
         # the default says how lam goes with the number of samples
         model = fits.fit(factor * ratio * fits.default_lam)
-        fitted = time.perf_counter()
-        score = checked_score(scorer(model, *held_out, **of_score))
-        rows.append((fitted - began, time.perf_counter() - fitted, score))
-        if len(rows) > default + 1 and score < rows[default][2]:
+        scores[k] = checked_score(scorer(model, *held_out, **of_score))
+        if k > default and scores[k] < scores[default]:
             break  # the smallest lam, whose fit takes the most passes, would be no better
-    return rows, fits.complete
+    return scores, fits.complete
 
 
-def table(lams, folds):
-    """Return the scores of all folds.
+def choose(lams, scores, default):
+    """Return the index of the lam to choose.
+
+    It is that of the lams whose mean scores may be as good as the best which is nearest to the
+    default. Means may differ by their standard error, by all lams together, as few differences may
+    agree by chance, times the quantile of Student's t; of a single fold there is none.
 
     Parameters
     ----------
     lams : ndarray of shape (n_lams,)
         What was tried, falling.
-    folds : list of list of tuple of three floats
-        From `score_folds`; of as many or fewer.
-
-    Returns
-    -------
-    results : dict of ndarray
-        The columns of ``cv_results_`` of `GridSearchCV`; nan where a fold stopped before.
-    """
-    from scipy.stats import rankdata  # not at import: megabytes that few need
-
-    values = np.full((3, len(folds), len(lams)), np.nan)
-    for k, rows in enumerate(folds):
-        values[:, k, : len(rows)] = np.transpose(rows)
-    results = {
-        "param_lam": np.ma.masked_array(lams, mask=False),
-        "params": [{"lam": float(lam)} for lam in lams],
-    } | {f"split{k}_test_score": scores for k, scores in enumerate(values[2])}
-    for name, columns in zip(("fit_time", "score_time", "test_score"), values, strict=True):
-        results[f"mean_{name}"], results[f"std_{name}"] = columns.mean(axis=0), columns.std(axis=0)
-    means = results["mean_test_score"]
-    ranks = rankdata(-np.where(np.isnan(means), -np.inf, means), method="min")
-    return results | {"rank_test_score": ranks.astype(np.int32)}
-
-
-def choose(results, default, refit):
-    """Return the index of the lam to choose.
-
-    Parameters
-    ----------
-    results : dict
-        From `table`.
+    scores : ndarray of shape (n_folds, n_lams)
+        Those of the folds; nan where a fold stopped before.
     default : int
         Index of the lam that is to be beaten.
-    refit : bool or callable
-        What the function makes of the results; else that of the lams whose mean scores may be as
-        good as the best, see `margin`, which is nearest to the default.
 
     Returns
     -------
     index : int
-        Into the columns of the results.
+        Into the lams.
 
     Raises
     ------
     ValueError
-        If no score of the default is a number, or the function returns no index.
-    """
-    if callable(refit):
-        index = refit(results)
-        n = len(results["params"])
-        if not isinstance(index, (int, np.integer)) or not 0 <= index < n:
-            raise ValueError(f"refit must return an index from 0 to {n - 1}, got {index!r}")
-        return int(index)
-    scores = np.array([column for name, column in results.items() if name.startswith("split")])
-    scores = scores[~np.isnan(scores[:, default])]
-    if not len(scores):
-        raise ValueError("the test scores of the default lam are NaN in all folds")
-    best = int(np.nanargmax(scores.mean(axis=0)))
-    # of the same folds: what makes one fold harder than others is no error of a difference
-    lost = scores[:, [best]] - scores
-    good = lost.mean(axis=0) <= margin(np.delete(lost, best, axis=1))
-    good[best] = True
-    lams = np.log([params["lam"] for params in results["params"]])
-    return int(np.argmin(np.where(good, np.abs(lams - lams[default]), np.inf)))
-
-
-def margin(lost):
-    """Return by how much mean scores may differ without being different.
-
-    Parameters
-    ----------
-    lost : ndarray of shape (n_folds, n_lams)
-        What each lam lacks of the score of the best in the same fold; may be nan.
-
-    Returns
-    -------
-    margin : float
-        The standard error of a mean, by all lams together, as few differences may agree by chance;
-        times the quantile of Student's t. 0 for a single fold.
+        If no score of the default is a number.
     """
     from scipy.special import stdtrit  # not at import: megabytes that few need
 
-    n_folds = len(lost)
-    if n_folds == 1:
-        return 0.0
-    variance = np.nanmean(lost.var(axis=0, ddof=1))
-    return float(stdtrit(n_folds - 1, LIKELY) * np.sqrt(variance / n_folds))
+    scores = scores[~np.isnan(scores[:, default])]
+    n_folds = len(scores)
+    if not n_folds:
+        raise ValueError("the test scores of the default lam are NaN in all folds")
+    best = int(np.nanargmax(scores.mean(axis=0)))
+    # of the same folds: what makes one fold harder than others is no error of a difference
+    lost, margin = scores[:, [best]] - scores, 0.0
+    if n_folds > 1:
+        variance = np.nanmean(np.delete(lost, best, axis=1).var(axis=0, ddof=1))
+        margin = stdtrit(n_folds - 1, LIKELY) * np.sqrt(variance / n_folds)
+    good = lost.mean(axis=0) <= margin
+    good[best] = True
+    lams = np.log(lams)
+    return int(np.argmin(np.where(good, np.abs(lams - lams[default]), np.inf)))

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import get_scorer_names
-from sklearn.utils import get_tags, indexable
+from sklearn.utils import indexable
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
 
@@ -17,13 +17,11 @@ from sskit.core.regularizer import BoxRegularizer
 from sskit.estimators.base.estimator import check_constraints, replace_fitted
 from sskit.estimators.base.meta import DelegatingEstimator, common_attributes
 from sskit.estimators.base.weights import weight_argument
-from sskit.estimators.path.choosing import choose, score_folds, table
+from sskit.estimators.path.choosing import choose, score_folds
 from sskit.estimators.path.tracing import fitted_model, trace
 from sskit.inputs.weights import check_sample_weight
 from sskit.solvers.common.tolerance import relative
 from sskit.solvers.path.tracer import dual_objective_at
-
-LARGEST_LAM = float(np.finfo(np.float64).max)
 
 
 @parameters
@@ -64,10 +62,9 @@ class RegularizationPath(DelegatingEstimator):
         Folds for choosing lam, as in scikit-learn. None traces a path and chooses none.
     scoring : str or callable, default=None
         Score of a model on what a fold left out; None is the score of the estimator.
-    refit : bool or callable, default=True
+    refit : bool, default=True
         With `cv`, whether the estimator is then fitted to all data with the lam that was chosen
-        and its own ``tol``. A function is given ``cv_results_``, chooses instead of the rule
-        above, and returns an index.
+        and its own ``tol``.
     n_jobs : int, default=None
         Number of folds that are fitted in parallel.
     verbose : int, default=0
@@ -102,17 +99,17 @@ class RegularizationPath(DelegatingEstimator):
         Passes and oracle calls until each model was found, from the beginning.
     times_ : ndarray of shape (J,)
         Seconds until each model was found.
-    best_lam_, best_score_, best_index_, best_params_ : float, float, int, dict
-        The choice, its mean score, and where it stands in `cv_results_`; only with `cv`.
+    best_lam_, best_score_ : float
+        The choice and its mean score; only with `cv`.
     default_lam_ : float
         What the choice was to beat: the lam of the estimator, or its default for all data; only
         with `cv`.
     best_estimator_ : estimator
         Fitted on all data with `best_lam_`; only with `cv` and unless `refit` is False.
     cv_results_ : dict of ndarray
-        A row for each lam that was tried, falling, with the columns of
-        :class:`sklearn.model_selection.GridSearchCV`; only with `cv`. lam is that for all data:
-        the folds were fitted at as many times their own default. nan where a fold left out the
+        An entry for each lam that was tried, falling: param_lam, mean_test_score, std_test_score
+        and split0_test_score, split1_test_score, ...; only with `cv`. lam is that for all data: the
+        folds were fitted at as many times their own default. nan where a fold left out the
         smallest lam, as the one before had scored below the default.
     classes_, n_features_in_, feature_names_in_, vectorizer_ : object
         As of the estimator, if it has them and a model of all data was fitted.
@@ -175,7 +172,7 @@ class RegularizationPath(DelegatingEstimator):
     max_breakpoints: int | None = parameter(None, AT_LEAST_ONE, None)
     cv: object = parameter(None, "cv_object")
     scoring: object = parameter(None, StrOptions(set(get_scorer_names())), callable, None)
-    refit: object = parameter(True, "boolean", callable)
+    refit: bool = parameter(True, "boolean")
     n_jobs: int | None = parameter(None, numbers.Integral, None)
     verbose: int = parameter(0, "verbose")
 
@@ -200,26 +197,25 @@ class RegularizationPath(DelegatingEstimator):
             The fitted path.
         """
         self._check_parameters()
-        self._check(y, groups)
+        check_constraints(self.estimator, "lam")  # not that of the path, but what `predict` takes
         further = self._further(token_weight)
         if groups is not None and has_fit_parameter(self.estimator, "groups"):
             further["groups"] = groups
-        work = self._trace if self.cv is None else self._choose
-        replace_fitted(self, work(X, y, sample_weight, groups, further))
+        elif groups is not None and self.cv is None:
+            raise ValueError("groups say how folds are made; set cv")
+        if self.cv is None:
+            fitted = trace(self, X, y, sample_weight, further)
+        else:
+            fitted = self._choose(X, y, sample_weight, groups, further)
+        replace_fitted(self, fitted)
         return self
-
-    def _trace(self, X, y, sample_weight, groups, further):
-        """Return the fitted attributes of a path."""
-        names = "eps", "kappa", "lam_min", "max_breakpoints"
-        options = {name: getattr(self, name) for name in names}
-        return trace(self.estimator, X, y, sample_weight, options, further)
 
     def _choose(self, X, y, sample_weight, groups, further):
         """Return the fitted attributes of a choice of lam."""
         X, y = indexable(X, y)
         sample_weight = check_sample_weight(sample_weight, _num_samples(X))
         given = further | weight_argument(sample_weight)
-        lams, default, folds, complete = score_folds(self, X, y, groups, given)
+        lams, default, scores, complete = score_folds(self, X, y, groups, given)
         short = [k for k, reached in enumerate(complete) if not reached]
         if short:
             warnings.warn(
@@ -228,39 +224,22 @@ class RegularizationPath(DelegatingEstimator):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        results = table(lams, folds)
-        index = choose(results, default, self.refit)
-        best = results["params"][index]
+        index, means = choose(lams, scores, default), scores.mean(axis=0)
+        lam, folds = float(lams[index]), {"mean": means, "std": scores.std(axis=0)}
+        folds |= {f"split{k}": column for k, column in enumerate(scores)}
         chosen = {
-            "cv_results_": results,
-            "best_index_": index,
-            "best_params_": best,
-            "best_lam_": best["lam"],
-            "best_score_": float(results["mean_test_score"][index]),
-            "lam_": best["lam"],
+            "cv_results_": {"param_lam": lams}
+            | {f"{name}_test_score": column for name, column in folds.items()},
+            "best_lam_": lam,
+            "best_score_": float(means[index]),
+            "lam_": lam,
             "default_lam_": float(lams[default]),
         }
-        if self.refit is False:
+        if not self.refit:
             return chosen
-        model = clone(self.estimator).set_params(**best)
+        model = clone(self.estimator).set_params(lam=lam)
         model.fit(X, y, **given)
         return chosen | {"best_estimator_": model} | common_attributes(vars(model))
-
-    def _check(self, y, groups):
-        """Raise an error if parameters do not go together, or not with the target."""
-        check_constraints(self.estimator, "lam")  # not that of the path, but what `predict` takes
-        if self.cv is None:
-            if groups is not None and not has_fit_parameter(self.estimator, "groups"):
-                raise ValueError("groups say how folds are made; set cv")
-            return
-        first = next(iter(y), None) if np.iterable(y) else None
-        ragged = np.iterable(first) and not isinstance(first, (str, bytes))
-        ragged = ragged and not get_tags(self.estimator).input_tags.two_d_array
-        if ragged and isinstance(self.scoring, str):
-            raise ValueError(
-                f"scoring={self.scoring!r} is a score of scikit-learn, which takes one label for "
-                "each sample; leave it at None, or take a scorer of sskit.metrics"
-            )
 
     def coef_at(self, lam):
         """Return the weights that serve one lam.
@@ -413,18 +392,15 @@ class RegularizationPath(DelegatingEstimator):
                 "there is a path only without cv: with it models of a few lam are compared in the "
                 "folds, and best_estimator_ is what is kept; fit with cv=None"
             )
-        number = isinstance(lam, numbers.Real) and not isinstance(lam, bool)
-        # a float16 cannot be compared with a limit beyond its own
-        value = float(lam) if isinstance(lam, np.floating) else lam
-        if not number or not 0 < value <= LARGEST_LAM:
+        if isinstance(lam, bool) or not isinstance(lam, numbers.Real) or not 0.0 < lam < np.inf:
             raise ValueError(f"lam must be a positive finite number, got {lam!r}")
-        lam = float(value)
-        if lam < self.lam_end_:
+        value = float(lam)
+        if value < self.lam_end_:
             raise ValueError(
                 f"lam={lam:g} is below the end of the path, {self.lam_end_:.6g}; fit it with a "
                 "smaller lam_min, or more max_breakpoints or max_iter"
             )
-        return lam
+        return value
 
     def _weights_at(self, lam):
         """Return the weights that serve a lam, of their own, and the number of their piece."""

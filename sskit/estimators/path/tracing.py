@@ -28,19 +28,17 @@ LIMITS = {
 }
 
 
-def trace(estimator, X, y, sample_weight, options, further):
+def trace(path, X, y, sample_weight, further):
     """Trace the path of an estimator on training data.
 
     Parameters
     ----------
-    estimator : StructuredEstimator
-        Not changed.
+    path : RegularizationPath
+        Has the estimator and options; not changed.
     X, y : object
         The training data.
     sample_weight : array-like or None
         Weights of the samples.
-    options : dict
-        Of `RegularizationPath`: eps, kappa, lam_min and max_breakpoints.
     further : dict
         What else the fit of the estimator takes.
 
@@ -49,7 +47,7 @@ def trace(estimator, X, y, sample_weight, options, further):
     fitted : dict
         Fitted attributes of a `RegularizationPath`.
     """
-    given, estimator = estimator, clone(estimator).set_params(lam=None, warm_start=False)
+    estimator = clone(path.estimator).set_params(lam=None, warm_start=False)
     solver = estimator._check_parameters()
     check_combinations(estimator, path="a path")
     if "averaging" in solver.get_params():
@@ -61,14 +59,18 @@ def trace(estimator, X, y, sample_weight, options, further):
     regularizer = estimator._make_regularizer(task, 1.0)
     solver = solver.resolved(task.problem, regularizer.bounded)
     bounds = tuple(bound.copy() for bound in regularizer.box()) if regularizer.bounded else None
-    if options["lam_min"] is None:
-        options = options | {"lam_min": END * task.default_lam}
-    stop = Stop(solver.max_time)
-    limits = estimator._limits()
-    max_iter = limits.pop("max_iter")
-    del limits["tol"]
+    stop, limits = Stop(solver.max_time), estimator._limits()
+    del limits["tol"], limits["max_iter"]
     fit = begin(solver, task.problem, regularizer, stop=stop, **limits)
-    tracer, pieces = PathTracer(fit, max_iter=max_iter, **options), []
+    tracer = PathTracer(
+        fit,
+        eps=path.eps,
+        kappa=path.kappa,
+        lam_min=END * task.default_lam if path.lam_min is None else path.lam_min,
+        max_breakpoints=path.max_breakpoints,
+        max_iter=estimator.max_iter,
+    )
+    pieces = []
     # within the stop Ctrl-C ends the path, for half a path is of use
     with stop, np.errstate(**QUIET):
         for piece in tracer:
@@ -80,7 +82,7 @@ def trace(estimator, X, y, sample_weight, options, further):
         warnings.warn(
             f"the path ends at lam={lam_end:.3g}{why}. {LIMITS.get(status, status.value)}",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=3,
         )
 
     def column(name):
@@ -94,13 +96,13 @@ def trace(estimator, X, y, sample_weight, options, further):
         "sqnorms_": column("sqnorm"),
         "dual_gaps_": column("gap"),
         "hinges_": column("hinge"),
-        "max_gap_": largest_share(options["eps"], pieces, tracer.origin_gap, fit.unit),
+        "max_gap_": largest_share(path.eps, pieces, tracer.origin_gap, fit.unit),
         "certified_": Proof.of(task.problem) > Proof.NOTHING and task.certifiable,
         "n_support_planes_": column("n_support_planes"),
         "n_iter_": column("n_iter"),
         "n_oracle_calls_": column("n_oracle_calls"),
         "times_": column("time"),
-        "lam_": max(resolved_lam(given, task.default_lam), lam_end),
+        "lam_": max(resolved_lam(path.estimator, task.default_lam), lam_end),
         "_unit": fit.unit,
         "_origin": task.to_user(tracer.origin),
         "_origin_gap": tracer.origin_gap,

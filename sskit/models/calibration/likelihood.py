@@ -40,85 +40,51 @@ class Target:
 
     def __init__(self, part):
         scores, possible, weight = part
-        self.scores = scores
-        self.possible = possible
-        n = len(scores.offsets) - 1
-        self.blocks = np.repeat(np.arange(n), np.diff(scores.offsets))
+        self.scores, self.possible = scores, possible
         plain = Calibration.scaled(1.0, possible.shape[1], len(scores.tables))
-        found = scores.infer(plain, self.possible, marginals=False, weight=weight)
+        log_z, _, pairs = scores.infer(plain, possible, marginals=False, weight=weight)
         # labels that the rules forbid have no probability under any calibration
-        self.weight = np.where(found.log_z > -np.inf, weight, 0.0)
-        self.token_weight = self.weight[self.blocks]
+        self.weight = np.where(log_z > -np.inf, weight, 0.0)
+        self.token_weight = np.repeat(self.weight, np.diff(scores.offsets))
         self.states = None
         states = possible[:, scores.owner]
         if (states.sum(axis=1) == 1).all():
-            self.states, self.pairs = states.argmax(axis=1), found.pairs
+            self.states, self.pairs = states.argmax(axis=1), pairs
 
     def evaluate(self, calibration):
         """Return the sum, and its gradient by the calibration, as one."""
         scores, counted = self.scores, self.weight > 0
-        free = scores.infer(calibration, weight=self.weight)
+        log_z, marginals, expected = scores.infer(calibration, weight=self.weight)
         if self.states is not None:
-            best = scores.path_scores(calibration, self.states)
-            slope = -free.marginals
+            best, pairs, slope = (
+                scores.path_scores(calibration, self.states),
+                self.pairs,
+                -marginals,
+            )
             slope[np.arange(len(slope)), self.states] += 1.0
-            pairs = self.pairs - free.pairs
         else:
-            fixed = scores.infer(calibration, self.possible, weight=self.weight)
-            best, slope = fixed.log_z, fixed.marginals - free.marginals
-            pairs = fixed.pairs - free.pairs
-        value = ((best - free.log_z)[counted] * self.weight[counted]).sum()
+            best, fixed, pairs = scores.infer(calibration, self.possible, weight=self.weight)
+            slope = fixed - marginals
+        value = ((best - log_z)[counted] * self.weight[counted]).sum()
         slope = np.where(self.token_weight[:, None] > 0, slope, 0.0) * self.token_weight[:, None]
-        return value, scores.gradient(slope, pairs)
+        return value, scores.gradient(slope, pairs - expected)
 
 
-class Family:
-    """The calibrations of a method, whose numbers are sums of few parameters.
-
-    Parameters
-    ----------
-    method : str
-        Of `METHODS`. "temperature": all scores have one factor. "vector": a factor and a bias for
-        each label, and one factor of all other scores. "matrix": scores of all labels at a node are
-        mixed; tables are added to those of pairs.
-    n_labels, n_tables : int
-        Numbers of labels and of tables of pairs.
-    """
-
-    def __init__(self, method, n_labels, n_tables):
-        n, self.method, self.sizes = n_labels, method, (n_labels, n_tables)
-        self.shapes = [(n, n), (n,), (), (n_tables, n, n), (n,), (n,)]
-        self.ends = np.cumsum([int(np.prod(shape)) for shape in self.shapes])
-        own, pairs = range(0, n * n, n + 1), n * n + n
-        # row j: what parameter j adds to the numbers of a calibration
-        self.basis = sp.eye_array(int(self.ends[-1]), format="csr")
-        if method == "vector":
-            self.basis = self.basis[[*own, *range(n * n, pairs), pairs]]
-        elif method == "temperature":
-            self.basis = sp.csr_array(self.basis[[*own, pairs]].sum(axis=0)[np.newaxis])
-        self.factor = int(self.basis[:, [pairs]].toarray().argmax())  # that of the pairs
-
-    def unpack(self, theta):
-        """Return the calibration that parameters stand for."""
-        numbers = np.split(theta @ self.basis, self.ends[:-1])
-        parts = zip(numbers, self.shapes, strict=True)
-        coef, *others = (part.reshape(shape) for part, shape in parts)
-        if self.method != "matrix":
-            coef = np.diag(coef) if self.method == "vector" else coef[0, 0]
-        return Calibration(coef, *others)._replace(pairs=float(others[1]))
-
-    def pack(self, calibration):
-        """Return the gradient by the parameters from that by the calibration."""
-        return self.basis @ np.concatenate([np.ravel(some) for some in calibration])
-
-    def centre(self, factor):
-        """Return the parameters with which all scores have one factor."""
-        n, m = self.sizes
-        scaled = Calibration.scaled(factor, n, m)._replace(coef=factor * np.eye(n))
-        return self.pack(scaled) / self.basis.sum(axis=1)
+METHODS = ("temperature", "matrix")
 
 
-METHODS = ("temperature", "vector", "matrix")
+def joined(calibration):
+    """Return the numbers of a calibration, or of a gradient by one, as one array."""
+    return np.concatenate([np.ravel(some) for some in calibration])
+
+
+def parted(numbers, n_labels, n_tables):
+    """Return the calibration of an array of numbers, of which `coef` is a matrix."""
+    n, m = n_labels, n_tables
+    shapes = [(n, n), (n,), (), (m, n, n), (n,), (n,)]
+    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1]
+    parts = zip(np.split(numbers, ends), shapes, strict=True)
+    return Calibration(*(part.reshape(shape) for part, shape in parts))
 
 
 def fit_calibration(method, parts, n_labels, n_tables):
@@ -126,12 +92,13 @@ def fit_calibration(method, parts, n_labels, n_tables):
 
     The mean logarithm of the probability of the true labels of a sequence is concave in all
     parameters where all labels are known and have one state each. First all scores get one
-    factor; the other parameters of a method have a normal prior around that.
+    factor, the temperature; the numbers of "matrix" have a normal prior around that.
 
     Parameters
     ----------
-    method : {"temperature", "vector", "matrix"}
-        Which parameters there are.
+    method : {"temperature", "matrix"}
+        "temperature": all scores have one factor. "matrix": scores of all labels at a node are
+        mixed, and have a bias; tables are added to those of pairs.
     parts : list of HeldOut
         Held-out data.
     n_labels, n_tables : int
@@ -153,29 +120,32 @@ def fit_calibration(method, parts, n_labels, n_tables):
     if not total > 0:
         raise ValueError("no held-out sequence has labels that are possible and a positive weight")
 
-    def maximise(family, centre, precision):
+    def maximise(basis, centre, precision, place):
+        """Return the best mix of the rows of a basis; the factor at a place is bounded."""
+
         def negative(theta):
-            calibration = family.unpack(theta)
-            away = theta - centre
+            calibration, away = parted(theta @ basis, n_labels, n_tables), theta - centre
             value, gradient = -0.5 * precision * away @ away, -precision * away
             for target in targets:
                 own, slope = target.evaluate(calibration)
                 value += own
-                gradient = gradient + family.pack(slope)
+                gradient = gradient + basis @ joined(slope)
             return -value / total, -gradient / total
 
         bounds = [(None, None)] * len(centre)
-        bounds[family.factor] = SMALLEST, LARGEST
+        bounds[place] = SMALLEST, LARGEST
         return minimize(
             negative, centre, jac=True, method="L-BFGS-B", bounds=bounds,
             options={"maxiter": 100, "ftol": 1e-7},
-        )  # fmt: skip
+        ).x  # fmt: skip
 
-    family = Family("temperature", n_labels, n_tables)
-    found = maximise(family, family.centre(1.0), 0.0)
-    if method != "temperature":
-        family = Family(method, n_labels, n_tables)
-        found = maximise(family, family.centre(found.x[0]), PRECISION)
-    calibration = family.unpack(found.x)
+    plain = Calibration.scaled(1.0, n_labels, n_tables)
+    ones = joined(plain._replace(coef=np.eye(n_labels)))
+    (factor,) = maximise(ones[np.newaxis], np.ones(1), 0.0, 0)
+    calibration = Calibration.scaled(factor, n_labels, n_tables)
+    if method == "matrix":
+        basis = sp.eye_array(len(ones), format="csr")
+        numbers = maximise(basis, factor * ones, PRECISION, n_labels * (n_labels + 1))
+        calibration = parted(numbers, n_labels, n_tables)
     values = [target.evaluate(calibration)[0] for target in targets]
     return calibration, float(sum(values) / total)

@@ -19,9 +19,8 @@ class Calibration(NamedTuple):
 
     Attributes
     ----------
-    coef : ndarray of shape (), (K,) or (K, K)
-        Factor of the scores of nodes, of all, for each label, or a matrix by which the scores of
-        all labels at a node are mixed.
+    coef : ndarray of shape () or (K, K)
+        Factor of the scores of nodes, or a matrix by which those of all labels at a node are mixed.
     bias : ndarray of shape (K,)
         What is added to them.
     pairs : float
@@ -45,59 +44,6 @@ class Calibration(NamedTuple):
         zeros = np.zeros(n_states)
         tables = np.zeros((n_tables, n_states, n_states))
         return cls(np.asarray(float(factor)), zeros, float(factor), tables, zeros, zeros)
-
-
-class PairSums(NamedTuple):
-    """Weighted sums over neighbours.
-
-    Attributes
-    ----------
-    counts : ndarray of shape (m, S, S)
-        How many pairs there are of the states.
-    further : float
-        The scores of the features of edges, and of three states in a row.
-    """
-
-    counts: np.ndarray
-    further: float
-
-    def __sub__(self, other):
-        return PairSums(self.counts - other.counts, self.further - other.further)
-
-
-class EdgeScores(NamedTuple):
-    """Features of the edges of sequences, and their weights.
-
-    Tables of scores of all edges may take more memory than there is: they are made by sequence.
-
-    Attributes
-    ----------
-    features : {ndarray, CSR matrix} of shape (N - n, q)
-        From each token to the next one, of all sequences that have tokens.
-    weights : ndarray of shape (q, S, S)
-        Of the features, by the states of the two tokens.
-    """
-
-    features: np.ndarray
-    weights: np.ndarray
-
-
-class Inference(NamedTuple):
-    """What `Scores.infer` returns.
-
-    Attributes
-    ----------
-    log_z : ndarray of shape (n,)
-        Logarithms of the sums over all labellings; -inf where none is possible.
-    marginals : ndarray of shape (N, S) or None
-        Probabilities of the states; of no meaning where none is possible.
-    pairs : PairSums or None
-        Of the pairs that are expected.
-    """
-
-    log_z: np.ndarray
-    marginals: np.ndarray | None
-    pairs: PairSums | None
 
 
 @dataclass(eq=False)
@@ -124,8 +70,10 @@ class Scores:
     forest : tuple or None
         Of trees: ends (E, 2), int32, where the edges of each begin (n + 1,), int64, and the
         tables of the edges (E,), int32.
-    edge_scores : EdgeScores or None
-        Of sequences: scores of the features of edges, further to the table.
+    edge_scores : tuple or None
+        Of sequences: what makes scores further to the table, whose tables of all edges may take
+        more memory than there is: features (N - n, q) of the edges from each token to the next, of
+        all sequences that have tokens, and their weights (q, S, S) by the states of both.
     triples : ndarray of shape (S, S, S) or None
         Of sequences: scores of three states in a row.
     """
@@ -138,7 +86,7 @@ class Scores:
     owner: np.ndarray
     n_labels: int
     forest: tuple | None = None
-    edge_scores: EdgeScores | None = None
+    edge_scores: tuple | None = None
     triples: np.ndarray | None = None
 
     def __post_init__(self):
@@ -172,10 +120,10 @@ class Scores:
         labels.
         """
         c, owner = calibration, self.owner
-        if c.coef.ndim == 2:
+        if c.coef.ndim:
             nodes = self.nodes @ (c.coef[owner[:, None], owner] * self.mixing).T
         else:
-            nodes = self.nodes * (c.coef[owner] if c.coef.ndim else c.coef)
+            nodes = self.nodes * c.coef
         nodes += c.bias[owner]
         if possible is not None:
             nodes[~possible[:, owner]] = -np.inf
@@ -194,22 +142,20 @@ class Scores:
         ----------
         slope : ndarray of shape (N, S)
             Of the nodes.
-        pairs : PairSums
-            Of the others.
+        pairs : ndarray of shape (m S^2 + 1,)
+            Of the others, as `infer` returns their sums.
         """
-        own = self.is_owner
+        own, counts = self.is_owner, pairs[:-1].reshape(self.tables.shape)
         ends = np.zeros((2, len(self.owner)))
         if self.forest is None:
             ends[:] = [slope[nodes].sum(axis=0) for nodes in self.ends]
-        total = pairs.further
-        for table, sums in zip(
-            (self.tables, self.start, self.end), (pairs.counts, *ends), strict=True
-        ):
+        total = pairs[-1]
+        for table, sums in ((self.tables, counts), (self.start, ends[0]), (self.end, ends[1])):
             finite = table > -np.inf
             total += sums[finite] @ table[finite]
         mixed = (slope.T @ self.nodes) * self.mixing
         return Calibration(
-            own.T @ mixed @ own, slope.sum(axis=0) @ own, total, own.T @ pairs.counts @ own,
+            own.T @ mixed @ own, slope.sum(axis=0) @ own, total, own.T @ counts @ own,
             *ends @ own,
         )  # fmt: skip
 
@@ -257,9 +203,10 @@ class Scores:
         if self.forest:
             parts["head"] = len(tables), S * S
         if self.edge_scores is not None:
-            rows_of_edges = FeatureRows(self.edge_scores.features, sparsify=False)
+            features, tables = self.edge_scores
+            rows_of_edges = FeatureRows(features, sparsify=False)
             parts |= {"edges": rows_of_edges, "edge_offsets": offsets - np.arange(len(offsets))}
-            weights.append(calibration.pairs * self.edge_scores.weights.ravel())
+            weights.append(calibration.pairs * tables.ravel())
         if self.triples is not None:
             parts |= {"tail": (S * S, S), "triples": True}
             weights.append(calibration.pairs * self.triples.ravel())
@@ -292,7 +239,13 @@ class Scores:
 
         Returns
         -------
-        found : Inference
+        log_z : ndarray of shape (n,)
+            Logarithms of the sums over all labellings; -inf where none is possible.
+        marginals : ndarray of shape (N, S) or None
+            Probabilities of the states; of no meaning where none is possible.
+        pairs : ndarray of shape (m S^2 + 1,) or None
+            Weighted sums of how many pairs of neighbours with each table are expected to have two
+            states, and, last, of the scores of features of edges and of three states in a row.
         """
         blocks = np.ones(len(self.offsets) - 1, dtype=bool) if self.forest else self.filled
         log_z, weights, pairs = np.zeros(len(blocks)), None, None
@@ -301,8 +254,8 @@ class Scores:
         decoder = self.decoder(calibration, possible, n_jobs)
         log_z[blocks], table, counts, expected = decoder.marginals(nodes=marginals, weight=weights)
         if weight is not None:
-            pairs = PairSums(counts.reshape(self.tables.shape), expected / calibration.pairs)
-        return Inference(log_z, table, pairs)
+            pairs = np.append(counts, expected / calibration.pairs)
+        return log_z, table, pairs
 
     def sample(self, calibration, uniform, possible=None, n_jobs=None):
         """Return labellings drawn by numbers of [0, 1), both (n_samples, N)."""

@@ -68,7 +68,7 @@ def test_hidden_labels(wrap, hidden):
 def test_scores_of_hidden_labels_are_those_of_the_tagger(hidden):
     X, y = tagged()
     tagger = SequenceTagger(ignore_label="?", random_state=0).fit(X, y)
-    model = CalibratedTagger(tagger, cv="prefit", method="vector").fit(X, y)
+    model = CalibratedTagger(tagger, cv="prefit", method="matrix").fit(X, y)
     partly, weight = with_hidden(y, hidden), np.arange(len(X))
     assert model.score(X, partly) == tagger.score(X, partly)
     assert model.score(X, partly, weight) == tagger.score(X, partly, weight)
@@ -79,7 +79,7 @@ def test_a_hidden_label_says_what_all_of_its_set_say():
     X, y = tagged()
     tagger = SequenceTagger(ignore_label="?", random_state=0).fit(X, y)
     found = [
-        CalibratedTagger(tagger, cv="prefit", method="vector").fit(X, with_hidden(y, hidden))
+        CalibratedTagger(tagger, cv="prefit", method="matrix").fit(X, with_hidden(y, hidden))
         for hidden in (None, "?", set(TAGS), "of no model", {"of no model"})
     ]
     for model in found:
@@ -98,7 +98,7 @@ def test_held_out_labels_that_say_nothing():
     X, y = tagged()
     hidden = y[:15] + [["?"] * len(row) for row in y[15:]]
     tagger = SequenceTagger(ignore_label="?", random_state=0)
-    model = CalibratedTagger(tagger, cv=Half(), method="vector").fit(X, hidden)
+    model = CalibratedTagger(tagger, cv=Half(), method="matrix").fit(X, hidden)
     # any labels agree with what is not known
     assert model.log_likelihood_ == pytest.approx(0.0, abs=1e-12)
     np.testing.assert_allclose(model.predict_proba(X[:1])[0].sum(axis=1), 1.0)
@@ -113,7 +113,7 @@ def test_hidden_labels_of_trees(hidden):
     model = CalibratedTagger(tagger, cv=2, method="temperature")
     model.fit(trees, partly)
     np.testing.assert_array_equal(model.classes_, TAGS)
-    single = CalibratedTagger(model.estimator_, cv="prefit", method="vector").fit(trees, partly)
+    single = CalibratedTagger(model.estimator_, cv="prefit", method="matrix").fit(trees, partly)
     assert single.score(trees, partly) == model.estimator_.score(trees, partly)
     told = [[None if label == "?" else label for label in row] for row in partly]
     log_p = np.log(single.confidence(trees, told)).mean()

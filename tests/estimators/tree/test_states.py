@@ -235,12 +235,11 @@ def test_no_node_with_one_label():
     assert (np.diff(model.round_objectives_) <= 0).all()
 
 
-@pytest.mark.parametrize("method", ["temperature", "vector"])
 @pytest.mark.parametrize("kinds", [False, True], ids=["one table", "kinds"])
-def test_probabilities_are_sums_over_states(kinds, method):
+def test_probabilities_are_sums_over_states(kinds):
     trees, y = data(kinds=kinds)
     tagger = TreeTagger(**FAST).fit(trees, y)
-    model = CalibratedTagger(tagger, method=method, cv="prefit").fit(trees, y)
+    model = CalibratedTagger(tagger, method="temperature", cv="prefit").fit(trees, y)
     given, scaled = model.calibration_, pickle.loads(pickle.dumps(model.estimator_))
     factor = np.broadcast_to(given["coef"], 3)[OWNER]
     # biases are weights of a constant feature

@@ -103,7 +103,7 @@ class StructuredSVM(OnlineEstimator):
         the model object's own hold too.
     prior : array-like of shape (n_weights,), dict or fitted estimator, default=None
         Weights w0 in whose direction the fit is regularised, by lam / 2 ||w - w0||^2: a flat
-        vector, a dict with them as "coef_", a fitted estimator of this kind, or a pipeline that
+        vector, a dict with them as ``coef_``, a fitted estimator of this kind, or a pipeline that
         ends with one. None is zero.
     tol : float, default=0.02
         Relative tolerance: the fit stops when the duality gap is at most

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import StrOptions
 
-from sskit._numbers import JOBS, as_floats
+from sskit._numbers import JOBS
 from sskit._public import PublicMixin
 from sskit.inputs.costs import cost_table
 from sskit.losses.evaluation import HingeEvaluation, as_type
@@ -169,33 +169,13 @@ default=None
         costs = self._costs(problem, weight)
         return HingeEvaluation(problem, *self._find(problem, table, *costs))
 
-    def losses(self, unary, pairwise, labels, *, edges=None, mask=None, token_weight=None):
-        """Compute the loss of each sample.
-
-        Parameters
-        ----------
-        unary, pairwise, labels, edges, mask, token_weight : object
-            As for :meth:`evaluate`.
-
-        Returns
-        -------
-        losses : ndarray of shape (n,)
-            Not negative.
-        """
-        return self.evaluate(
-            unary, pairwise, labels, edges=edges, mask=mask, token_weight=token_weight
-        ).losses
-
-    def decode(self, unary, pairwise, *, edges=None, mask=None, labels=None):
+    def decode(self, unary, pairwise, *, edges=None, mask=None):
         """Find the best labellings.
 
         Parameters
         ----------
         unary, pairwise, edges, mask : object
             As for :meth:`evaluate`.
-        labels : array-like of int of shape (n, n_nodes), or list of (n_nodes_i,), default=None
-            Labels that are known, -100 where they are not: the best labelling that agrees with
-            them. Padding is told by the mask alone.
 
         Returns
         -------
@@ -207,7 +187,7 @@ default=None
         ValueError
             As :meth:`evaluate`.
         """
-        problem = self._pack(unary, pairwise, labels, edges, mask, decoding=True)
+        problem = self._pack(unary, pairwise, None, edges, mask)
         return problem.layout.split_labels(self._find(problem)[1])
 
     def max_marginals(self, unary, pairwise, *, edges=None, mask=None):
@@ -234,18 +214,17 @@ default=None
         out = Decoder(request, self.n_jobs).run(find_max_marginals, out)[:, : problem.n_states]
         return problem.layout.split(as_type(out, problem.dtypes[0]))
 
-    def marginals(self, unary, pairwise, *, edges=None, mask=None, temperature=1.0):
+    def marginals(self, unary, pairwise, *, edges=None, mask=None):
         """Compute for each node and label its probability, by the sum-product algorithm.
 
-        A labelling has the probability exp(F(y) / temperature) / Z.
+        A labelling has the probability exp(F(y)) / Z. Scores of a max-margin model are no
+        log-probabilities: potentials divided by a temperature that makes held-out labels likely
+        are calibrated.
 
         Parameters
         ----------
         unary, pairwise, edges, mask : object
             As for :meth:`evaluate`.
-        temperature : float, default=1.0
-            Positive. Scores of a max-margin model are no log-probabilities; a temperature that
-            makes held-out labels likely calibrates them.
 
         Returns
         -------
@@ -257,11 +236,7 @@ default=None
         ValueError
             As :meth:`evaluate`; also for graphs.
         """
-        temperature = as_floats(temperature, "temperature")
-        if temperature.shape != () or not 0 < temperature < np.inf:
-            raise ValueError(f"temperature must be a positive number, got {temperature}")
-        given = unary, pairwise, None, edges, mask
-        problem = self._pack(*given, method="marginals", temperature=float(temperature))
+        problem = self._pack(unary, pairwise, None, edges, mask, method="marginals")
         log_sums, out, *_ = Decoder(problem.request(), self.n_jobs).marginals()
         if log_sums.min(initial=0.0) == -np.inf:
             problem.refuse(int(log_sums.argmin()))
@@ -285,12 +260,12 @@ default=None
             raise ValueError("pairwise_form='potts' is for trees and graphs")
         self._sound = given
 
-    def _pack(self, *given, method=None, **options):
+    def _pack(self, *given, method=None):
         """Return potentials and labels, checked, for a method if it has no oracle of all graphs."""
         self._check()
         if method is not None and self.structure == "graph":
             raise ValueError(f"{method} is for chains and trees, not for structure='graph'")
-        return NodeProblem(self.structure, self.pairwise_form == "potts", *given, **options)
+        return NodeProblem(self.structure, self.pairwise_form == "potts", *given)
 
     def _find(self, problem, table=None, cost=None, levels=None, unit=None):
         """Return what is found for all samples.
@@ -334,7 +309,7 @@ default=None
         given = truth, known, loss, n_candidates, completed, labels, *out
         Decoder(request, self.n_jobs).run(find_hinges, given)
         if out[0].min(initial=0.0) == -np.inf:
-            problem.refuse(int(out[0].argmin()), completed)
+            problem.refuse(int(out[0].argmin()))
         return labels, completed, *out[:2], out[2].view(bool)
 
     def _costs(self, problem, weight):

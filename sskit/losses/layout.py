@@ -135,29 +135,6 @@ def joined(items, shape=(0,)):
     return np.ascontiguousarray(np.concatenate(items), dtype=np.float64 if wide else np.float32)
 
 
-def find_lengths(there):
-    """Return how many places of each row there are, and the first (row, place) that is missing.
-
-    Parameters
-    ----------
-    there : ndarray of shape (n, width), bool
-        Those that are there should stand at the beginning of their row.
-
-    Returns
-    -------
-    length : ndarray of shape (n,)
-        Number of places.
-    hole : tuple of int, or None
-        A place that is not there though some behind it are.
-    """
-    length = np.count_nonzero(there, axis=1)
-    holes = there != (np.arange(there.shape[1]) < length[:, np.newaxis])
-    if not holes.any():
-        return length, None
-    i = int(holes.any(axis=1).argmax())
-    return length, (i, int(there[i].argmin()))
-
-
 def pack_nodes(unary, mask, words, *, labels=None, n_states=None):
     """Return potentials of nodes as rows, and how samples lie in them.
 
@@ -229,10 +206,12 @@ def check_mask(mask, shape, words):
         raise ValueError(f"mask must have shape {shape} to go with unary, got {mask.shape}")
     if mask.dtype.kind not in "biu" or ((mask != 0) & (mask != 1)).any():
         raise ValueError(f"mask must hold booleans, got dtype {mask.dtype}")
-    length, hole = find_lengths(mask != 0)
-    if hole is not None:
+    length = np.count_nonzero(mask, axis=1)
+    holes = (mask != 0) != (np.arange(shape[1]) < length[:, np.newaxis])
+    if holes.any():
+        i = int(holes.any(axis=1).argmax())
         raise ValueError(
-            f"{item} {hole[0]}: the mask leaves out {node} {hole[1]}, but not all that follow; "
+            f"{item} {i}: the mask leaves out {node} {mask[i].argmin()}, but not all that follow; "
             f"masked {node}s stand at the end (a {node} whose label is not known has the label "
             f"{IGNORED})"
         )

@@ -12,8 +12,6 @@ from sskit.models.graph.given import given_graphs
 from sskit.models.graph.model import form_of
 from sskit.models.request import Given, GivenMap
 
-__all__ = ["WORDS", "NodeProblem"]
-
 WORDS = {
     "chain": ("sequence", "token", "label"),
     "tree": ("tree", "node", "label"),
@@ -35,44 +33,33 @@ class NodeProblem:
         Whether a number stands for a table.
     unary, pairwise, labels, edges, mask : object
         As for `StructuredHinge.evaluate`; `labels` may be None.
-    decoding : bool, default=False
-        Whether labels at the end that are not known are no padding.
-    temperature : float, default=1
-        What potentials are divided by.
     """
 
-    def __init__(
-        self, structure, potts, unary, pairwise, labels, edges, mask, decoding=False, temperature=1
-    ):
+    def __init__(self, structure, potts, unary, pairwise, labels, edges, mask):
         self.words = words = WORDS[structure]
         self.structure, self.potts = structure, potts
         if structure == "chain" and edges is not None:
             raise ValueError("edges are for trees and graphs, not for chains")
         chains = structure == "chain"
-        trailing = labels if chains and not decoding else None
+        trailing = labels if chains else None
         n_states = None
         if isinstance(pairwise, np.ndarray) and pairwise.ndim >= 2:
             n_states = pairwise.shape[-1]  # where there is no sample to tell
-        rows, self.layout = pack_nodes(unary, mask, words, labels=trailing, n_states=n_states)
-        self.n_states = rows.shape[1]
+        self.rows, self.layout = pack_nodes(unary, mask, words, labels=trailing, n_states=n_states)
+        self.n_states = self.rows.shape[1]
         self.edges = chain_edges(self.layout) if chains else pack_edges(edges, self.layout)
         self.tables = pack_tables(pairwise, self.layout, self.edges, self.n_states, potts, chains)
         if not chains:
             self.edges.check(self.layout)
-        self.dtypes = rows.dtype, self.tables.values.dtype
         self.truth = np.full(self.layout.n_rows, -1, dtype=np.int32)
         if labels is not None:
             self.truth = pack_labels(labels, self.layout, self.n_states)
         self.values = self.tables.values
-        if temperature != 1:
-            with np.errstate(over="ignore"):  # what has become infinite is refused below
-                rows = rows / np.float64(temperature)
-                self.values = self.values / np.float64(temperature)
-        self.rows = rows
+        self.dtypes = self.rows.dtype, self.values.dtype
         # most are right, and have no NaN in their padding either
         if not all(
             all_finite(numbers) or numbers.max(initial=-np.inf) < np.inf
-            for numbers in (rows, self.values)
+            for numbers in (self.rows, self.values)
         ):
             self._check_numbers()
 
@@ -155,35 +142,13 @@ class NodeProblem:
             )
         return int(totals.max(initial=0))
 
-    def refuse(self, i, completed=None):
-        """Raise ValueError for a sample whose labels, where completed, are forbidden.
-
-        Parameters
-        ----------
-        i : int
-            The sample.
-        completed : ndarray of shape (n_rows,), int32, default=None
-            Labels; None: any are.
-        """
-        item, node, state = self.words
-        where = f"{item} {i}: "
-        own = slice(self.layout.first[i], self.layout.first[i] + self.layout.length[i])
-        if completed is None:
-            raise ValueError(where + "no labelling is allowed by unary and pairwise")
-        if (self.truth[own] < 0).any():
-            raise ValueError(
-                where + "no labelling that agrees with labels is allowed by unary and pairwise"
-            )
-        rows, table = self.rows[own], self.values[self.tables.first[i] * self.tables.size :]
-        for t, label in enumerate(completed[own] if self.structure == "chain" else ()):
-            where = f"{item} {i}, {node} {t}: the true {state} {label} is forbidden "
-            if rows[t, label] == -np.inf:
-                raise ValueError(where + "there by unary")
-            before = completed[own][t - 1]
-            place = (t - 1) * self.tables.step * self.tables.size
-            if t and table[place + before * self.n_states + label] == -np.inf:
-                raise ValueError(where + f"after {state} {before} by pairwise")
-        raise ValueError(where + "labels are forbidden by unary and pairwise")
+    def refuse(self, i):
+        """Raise ValueError for a sample whose labels, or all labellings, are forbidden."""
+        own = self.truth[self.layout.first[i] :][: self.layout.length[i]]
+        which = " that agrees with labels" if (own >= 0).any() else ""
+        raise ValueError(
+            f"{self.words[0]} {i}: no labelling{which} is allowed by unary and pairwise"
+        )
 
 
 def _first_wrong(values, name):

@@ -6,7 +6,7 @@ import numpy as np
 
 from sskit._numbers import as_array
 from sskit.inputs.edges import check_edges
-from sskit.losses.layout import as_potentials, find_lengths, is_ragged, joined, read_items
+from sskit.losses.layout import as_potentials, is_ragged, joined, read_items
 
 
 @dataclass
@@ -40,18 +40,14 @@ class Edges:
 
     def check(self, layout):
         """Raise ValueError for the first edge whose nodes its sample does not have."""
-        least, (first, second) = layout.length.min(initial=2**31), self.ends.T
         # most samples have more nodes than any edge names
-        usual = self.ends.min(initial=0) >= 0 and self.ends.max(initial=-1) < least
-        if usual and not (first == second).any():
+        usual = self.ends.max(initial=-1) < layout.length.min(initial=2**31)
+        if usual and self.ends.min(initial=0) >= 0 and (self.ends[:, 0] != self.ends[:, 1]).all():
             return
-        sample, number = self.places()
-        ends = self.ends[self.first[sample] + number]
-        beyond = (ends < 0) | (ends >= layout.length[sample, np.newaxis])
-        wrong = beyond.any(axis=1) | (ends[:, 0] == ends[:, 1])
-        for i in sample[wrong][:1]:
-            (item, node, _), own = layout.words, ends[sample == i]
-            check_edges(own, int(layout.length[i]), where=f" of {item} {i}", noun=node)
+        item, node, _ = layout.words
+        for i, n_nodes in enumerate(layout.length.tolist()):
+            own = self.ends[self.first[i] : self.first[i] + self.count[i]]
+            check_edges(own, n_nodes, where=f" of {item} {i}", noun=node)
 
 
 @dataclass
@@ -138,19 +134,10 @@ def pack_edges(edges, layout):
                 f"edges must be integers of shape (n_edges, 2) or ({n}, n_edges, 2), got shape "
                 f"{edges.shape} and dtype {edges.dtype}"
             )
-        there, width = (edges >= 0).all(axis=2), edges.shape[1]
-        count, hole = find_lengths(there)
-        if hole is not None:
-            i, e = hole
-            raise ValueError(
-                f"{item} {i}: edges[{e}] is ({edges[i, e, 0]}, {edges[i, e, 1]}), expected "
-                f"{node}s, or rows of -1 after the last edge"
-            )
-        ends = np.where(there[..., np.newaxis], edges, 0).reshape(-1, 2)
-        first = np.arange(n, dtype=np.int64) * width
-        return Edges(
-            count.astype(np.int64), np.ascontiguousarray(ends, dtype=np.int32), first, False, width
-        )
+        width = edges.shape[1]
+        count = (edges >= 0).all(axis=2).sum(axis=1)
+        ends = edges[np.arange(width) < count[:, np.newaxis]].astype(np.int32)
+        return Edges(count, ends, np.cumsum(count) - count, False, width)
     if len(edges) != n:
         raise ValueError(f"edges has {len(edges)} {item}s, but unary {n}")
     items = [check_edges(x, where=f" of {item} {i}", noun=node) for i, x in enumerate(edges)]

@@ -1,13 +1,13 @@
 """NodeProbabilities: what a classifier of single nodes says becomes features of the nodes."""
 
-from types import SimpleNamespace
+import warnings
+from copy import copy
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import check_cv, cross_val_predict
 from sklearn.utils._param_validation import HasMethods
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from sskit._numbers import n_workers
@@ -16,9 +16,6 @@ from sskit.inputs.graphs import check_graphs
 from sskit.inputs.masks import node_targets
 from sskit.inputs.stacking import stack_rows
 from sskit.inputs.weights import check_sample_weight
-from sskit.preprocessing._superpixel_graph import SuperpixelGraph
-
-_PARTS = ("features", "edges", "edge_features", "areas", "segments")
 
 
 # No set_output: a graph is not a data frame.
@@ -135,22 +132,29 @@ class NodeProbabilities(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_
         TypeError, ValueError
             As `fit`; also if `cv` does not hold out each graph once.
         """
-        graphs, nodes, labelled = self._gate(X, y, sample_weight)
+        graphs, *nodes = self._gate(X, y, sample_weight)
+        rows, labels, labelled, weights = nodes
         graph_of_node = np.repeat(np.arange(len(graphs)), graphs.n_nodes)
         folds = [
-            (labelled & np.isin(graph_of_node, train), np.isin(graph_of_node, test))
+            (
+                np.flatnonzero(labelled & np.isin(graph_of_node, train)),
+                np.flatnonzero(np.isin(graph_of_node, test)),
+            )
             for train, test in check_cv(self.cv).split(np.arange(len(graphs)))
         ]
-        if not (np.sum([test for _, test in folds], axis=0) == 1).all():
-            raise ValueError(f"cv must hold out each of the {len(graphs)} graphs once")
-        classes = np.unique(nodes[1][labelled])
-        made = Parallel(n_jobs=n_workers(self.n_jobs, len(folds)))(
-            delayed(_held_out)(clone(self.estimator), *nodes, *fold, classes) for fold in folds
-        )
-        self._learn(graphs, nodes, labelled)
-        found = np.empty((len(labelled), len(classes)))
-        for (_, test), probabilities in zip(folds, made, strict=True):
-            found[test] = probabilities
+        with warnings.catch_warnings():
+            # a class that a fold lacks
+            warnings.filterwarnings("ignore", "Number of classes in", RuntimeWarning)
+            found = cross_val_predict(
+                self.estimator,
+                rows,
+                labels,
+                cv=folds,
+                n_jobs=n_workers(self.n_jobs, len(folds)),
+                params=weights,
+                method="predict_proba",
+            )
+        self._learn(graphs, *nodes)
         return self._described(X, graphs, found)
 
     def transform(self, X):
@@ -173,7 +177,7 @@ class NodeProbabilities(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_
         """
         check_is_fitted(self)
         graphs = check_graphs(X, n_features=self.n_features_in_, estimator_name=type(self).__name__)
-        found = _probabilities(self.estimator_, stack_rows(graphs.features), self.classes_)
+        found = self.estimator_.predict_proba(stack_rows(graphs.features))
         return self._described(X, graphs, found)
 
     def get_feature_names_out(self, input_features=None):
@@ -204,21 +208,24 @@ class NodeProbabilities(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_
         return tags
 
     def _gate(self, X, y, sample_weight):
-        """Return checked graphs, rows, labels, weights of their nodes, and which have a label."""
+        """Return checked graphs; of their nodes rows, labels, which are known, and weights."""
         self._validate_params()
         graphs = check_graphs(X)
         labels, labelled, _ = node_targets(y, graphs, self.ignore_label)
         if not labelled.any():
             raise ValueError(f"y has no labels but ignore_label={self.ignore_label!r}")
-        weight = check_sample_weight(sample_weight, len(graphs))
+        # what stands where there is no label is no class
+        labels = np.where(labelled, labels, labels[labelled.argmax()])
+        weight, weights = check_sample_weight(sample_weight, len(graphs)), {}
         if weight is not None:
-            weight = np.repeat(weight, graphs.n_nodes)
-        return graphs, (stack_rows(graphs.features), labels, weight), labelled
+            weights = {"sample_weight": np.repeat(weight, graphs.n_nodes)}
+        return graphs, stack_rows(graphs.features), labels, labelled, weights
 
-    def _learn(self, graphs, nodes, labelled):
+    def _learn(self, graphs, rows, labels, labelled, weights):
         """Fit the classifier of all graphs."""
-        self.estimator_ = _fitted(clone(self.estimator), *nodes, labelled)
-        self.classes_ = np.unique(nodes[1][labelled])
+        weights = {name: weight[labelled] for name, weight in weights.items()}
+        self.estimator_ = clone(self.estimator).fit(rows[labelled], labels[labelled], **weights)
+        self.classes_ = self.estimator_.classes_
         self.n_features_in_ = graphs.n_features
 
     def _described(self, X, graphs, found):
@@ -235,38 +242,10 @@ class NodeProbabilities(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_
         return made
 
 
-def _fitted(estimator, x, labels, weight, rows):
-    """Return a classifier, fitted to some of the rows."""
-    if not rows.any():
-        raise ValueError(
-            "y has no labels in graphs of which a classifier is to learn; take fewer folds"
-        )
-    options = {} if weight is None else {"sample_weight": weight[rows]}
-    return estimator.fit(x[rows], labels[rows], **options)
-
-
-def _held_out(estimator, x, labels, weight, train, test, classes):
-    """Return the probabilities of some rows by what has learned from others."""
-    return _probabilities(_fitted(estimator, x, labels, weight, train), x[test], classes)
-
-
-def _probabilities(fitted, x, classes):
-    """Return probabilities in the order of the classes; 0 for one that was not learned."""
-    found = np.zeros((x.shape[0], len(classes)))
-    if not np.isin(fitted.classes_, classes).all():
-        raise ValueError(
-            f"the classifier knows the classes {fitted.classes_}, which are not all among the "
-            f"labels {classes} that it was fitted with"
-        )
-    found[:, np.searchsorted(classes, fitted.classes_)] = fitted.predict_proba(x)
-    return found
-
-
 def _with_features(graph, features):
     """Return a graph like another one with other features."""
-    if isinstance(graph, SuperpixelGraph):
-        return SuperpixelGraph(features, graph.edges, graph.edge_features, graph.segments)
     if isinstance(graph, (tuple, list)):
         return (features, *graph[1:])
-    given = {name: getattr(graph, name) for name in _PARTS if hasattr(graph, name)}
-    return SimpleNamespace(**given | {"features": features})
+    graph = copy(graph)
+    graph.features = features
+    return graph

@@ -17,7 +17,6 @@ from sskit.inputs.ragged_array import make_csr
 
 from cpython.dict cimport PyDict_GetItemWithError
 from cpython.object cimport PyObject, PyObject_Hash
-from cpython.ref cimport Py_INCREF, Py_XDECREF
 from cpython.unicode cimport PyUnicode_Compare
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcmp
@@ -34,16 +33,6 @@ cdef extern from "Python.h":
     Py_UCS4 PyUnicode_READ(int kind, const void* data, Py_ssize_t place)
     int PyDict_Next(object token, Py_ssize_t* place, PyObject** key, PyObject** value)
 
-cdef extern from *:
-    """
-    #if defined(__GNUC__)
-    #define SSKIT_PREFETCH(place) __builtin_prefetch(place)
-    #else
-    #define SSKIT_PREFETCH(place)
-    #endif
-    """
-    void SSKIT_PREFETCH(const void* place) noexcept
-
 cdef Py_ssize_t LARGEST = 2**31 - 1
 DEEPEST = 32
 cdef str LEVELS = ":"
@@ -54,12 +43,6 @@ cdef struct Slot:
     PyObject* string  # which the attribute keeps
     uint32_t tag  # of its hash
     int32_t column
-
-
-cdef struct Waiting:
-    PyObject* attribute
-    PyObject* string  # kept as long as it waits
-    Py_hash_t hashed
 
 
 cdef struct Start:
@@ -142,10 +125,6 @@ cdef class Attribute:
     cdef inline bint is_called(self, key) noexcept:
         """Return whether this is what a key of a dict calls it, mostly by the same object."""
         return self.key is key or (PyUnicode_CheckExact(key) and are_same(self.key, <str>key))
-
-    cdef inline Slot* likely(self, Py_hash_t hashed) noexcept:
-        """Return where a string is looked for first."""
-        return &self.slots[<size_t>hashed & (self.slots.size() - 1)]
 
     cdef Slot* slot(self, str value, Py_hash_t hashed) except NULL:
         """Return where a string is in the table, or would be."""
@@ -321,7 +300,6 @@ cdef class TokenReader:
     cdef vector[int32_t] entries  # columns; ~column where it has another value than one
     cdef vector[double] numbers  # these values
     cdef vector[int64_t] ends
-    cdef vector[Waiting] waiting  # strings of the token
     cdef Py_ssize_t i, t
     cdef list path
 
@@ -331,21 +309,12 @@ cdef class TokenReader:
         self.path = []
         self.ends.push_back(0)
 
-    def __dealloc__(self):
-        for waits in self.waiting:
-            Py_XDECREF(waits.string)
-
     cdef int read(self, list sentences) except -1:
         """Read the tokens of all sentences."""
         cdef list sentence
-        cdef Py_ssize_t t
         for self.i, sentence in enumerate(sentences):
-            for t in range(len(sentence)):
-                self.t = t
-                if t + 1 < len(sentence):
-                    fetch(sentence[t + 1])
-                self.read_token(sentence[t])
-                self.find_waiting()
+            for self.t, token in enumerate(sentence):
+                self.read_token(token)
                 self.ends.push_back(<int64_t>self.entries.size())
         return 0
 
@@ -364,30 +333,6 @@ cdef class TokenReader:
             self.refuse(
                 TypeError, f"is {told(token)}: a token is a dict of attributes or a list of strings"
             )
-        return 0
-
-    cdef inline int wait(self, Attribute attribute, str value) except -1:
-        """Let a string wait, while its place in the table comes from memory."""
-        cdef Py_hash_t hashed = PyObject_Hash(value)
-        SSKIT_PREFETCH(attribute.likely(hashed))
-        Py_INCREF(value)
-        self.waiting.push_back(Waiting(<PyObject*>attribute, <PyObject*>value, hashed))
-        return 0
-
-    cdef int find_waiting(self) except -1:
-        """Add the strings that wait."""
-        cdef Waiting waits
-        for waits in self.waiting:
-            SSKIT_PREFETCH((<Attribute>waits.attribute).likely(waits.hashed).string)
-        for waits in self.waiting:
-            self.add(
-                self.columns.of_string(
-                    <Attribute>waits.attribute, <str>waits.string, waits.hashed
-                )
-            )
-        for waits in self.waiting:
-            Py_XDECREF(waits.string)
-        self.waiting.clear()
         return 0
 
     cdef bint read_dict(self, Attribute outer, dict token) except -1:
@@ -417,7 +362,11 @@ cdef class TokenReader:
             next = &(<Attribute>known).after
             some = True
             if PyUnicode_CheckExact(<object>value):
-                self.wait(<Attribute>known, <str>value)
+                self.add(
+                    self.columns.of_string(
+                        <Attribute>known, <str>value, PyObject_Hash(<object>value)
+                    )
+                )
                 continue
             self.read_value(<Attribute>known, <object>value)
             if len(token) != n:
@@ -566,16 +515,6 @@ cdef class TokenReader:
         else:
             indptr = indptr.astype(np.int32)
         return make_csr(data, indices, indptr, (n_rows, n_columns))
-
-
-cdef inline int fetch(token) except -1:
-    """Ask for the values of a token from memory, before it is read."""
-    cdef PyObject* value
-    cdef Py_ssize_t place = 0
-    if type(token) is dict:
-        while PyDict_Next(token, &place, NULL, &value):
-            SSKIT_PREFETCH(value)
-    return 0
 
 
 cdef str plain(text):

@@ -94,8 +94,6 @@ def test_losses_and_labellings(structure, edges, loss, rescaling, hidden):
         assert tuple(found.completed[i]) == truth
         if value > 0:
             assert tuple(found.labels[i]) == worst
-    decoded = hinge.decode(unary, pairwise, labels=labels, mask=mask, **given)
-    np.testing.assert_array_equal(decoded, found.completed)
 
 
 def as_forms(structure, rng, n, n_nodes, edges):
@@ -141,12 +139,12 @@ def test_gradients_are_finite_differences(structure, edges):
                     step[place] = eps
                     step = step.reshape(potentials.shape)
                     plus, minus = (
-                        hinge.losses(
+                        hinge.evaluate(
                             unary + sign * (0.0 if which else step),
                             pairwise + sign * (step if which else 0.0),
                             labels,
                             **given,
-                        )
+                        ).losses
                         for sign in (1, -1)
                     )
                     slope = weights @ (plus - minus) / (2 * eps)
@@ -227,7 +225,7 @@ def test_marginals(structure):
     hinge = StructuredHinge(structure)
     for pairwise, tables in as_forms(structure, rng, 3, 4, edges):
         best = hinge.max_marginals(unary, pairwise, **given)
-        likely = hinge.marginals(unary, pairwise, temperature=0.7, **given)
+        likely = hinge.marginals(unary / 0.7, pairwise / 0.7, **given)
         for i in range(3):
             everything = list(itertools.product(range(K), repeat=4))
             scores = np.array([score(unary[i], tables[i], edges, y) for y in everything])

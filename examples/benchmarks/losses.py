@@ -76,7 +76,9 @@ def milliseconds(function, seconds):
 def measure(size, dtype, seconds):
     """Return milliseconds a batch, by what is asked for."""
     batch, layer = make_batch(*size, dtype), StructuredHinge(n_jobs=1)
-    np.testing.assert_allclose(layer.evaluate(*batch).losses, numpy_batch(*batch)[0], rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(
+        layer.evaluate(*batch).losses, numpy_batch(*batch)[0], rtol=1e-3, atol=1e-3
+    )
     calls = {
         "losses": lambda: layer.evaluate(*batch).losses,
         "with gradients": lambda: layer.evaluate(*batch).gradients(),

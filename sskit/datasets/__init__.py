@@ -1,14 +1,12 @@
-"""Sequences from files and data frames, and data to try the estimators on, made on the spot."""
+"""Sequences from files, and data to try the estimators on, made on the spot."""
 
-from sskit.datasets._conll import load_conll, save_conll
-from sskit.datasets._frames import column_from_sequences, sequences_from_frame
+from sskit.datasets._conll import load_conll
 from sskit.datasets._makers import make_chains, make_digit_strings
 from sskit.datasets._poses import make_poses, make_score_maps
 from sskit.datasets._snakes import make_snakes
 from sskit.datasets._views import make_segmentation_images
 
 __all__ = [
-    "column_from_sequences",
     "load_conll",
     "make_chains",
     "make_digit_strings",
@@ -16,6 +14,4 @@ __all__ = [
     "make_score_maps",
     "make_segmentation_images",
     "make_snakes",
-    "save_conll",
-    "sequences_from_frame",
 ]

@@ -2,7 +2,6 @@
 
 import bz2
 import gzip
-import io
 import lzma
 import re
 from collections.abc import Mapping
@@ -14,9 +13,7 @@ import numpy as np
 
 from sskit._labels import string_array
 from sskit._tag_schemes import check_scheme, parse_tags, refuse_violations
-from sskit.inputs.ragged import stack_labels
 from sskit.inputs.ragged_array import make_offsets
-from sskit.inputs.tokens import as_sentences
 
 CONLLU = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 _OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
@@ -87,8 +84,7 @@ def load_conll(
 
     See Also
     --------
-    save_conll : Write such a file.
-    sequences_from_frame : Sequences of a data frame with a row a token.
+    sskit.metrics.convert_tags : Tags of one scheme as those of another.
 
     Examples
     --------
@@ -105,12 +101,13 @@ def load_conll(
         check_scheme(scheme)
         if tags is None:
             raise ValueError(f"scheme={scheme!r} is checked for tags, but tags is None")
-    if separator is not None:
-        _check_separator(separator)
+    parts = isinstance(separator, str) and separator and {"\n", "\r"}.isdisjoint(separator)
+    if separator is not None and not parts:
+        raise ValueError(f"separator must be a string without line breaks, got {separator!r}")
     file, lines = _read_lines(path, encoding)
     names = _columns_in_file(file, lines) if columns is None else _check_columns(columns)
-    form = LineForm(" ", [], comments)  # to which all are comments that may be
-    known = (line for line in lines if form.read(line, True))
+    known = (line for line in lines if not _is_between(line))
+    known = (line for line in known if not _is_comment(line, comments, False))
     first = next(known, None) or next((line for line in lines if "\t" in line), "")
     if separator is None:
         separator = "\t" if "\t" in first else " "
@@ -118,19 +115,21 @@ def load_conll(
     k = None if tags is None or not names else _tag_column(tags, names, f"{file}: ")
     if k is not None and len(names) == 1:
         raise ValueError(f"{file} has one column, that of the tags; tags=None reads it as tokens")
-    form = LineForm(separator, names, comments)
     attributes = [name for i, name in enumerate(names) if i != k]
     X, y, numbers, begins = [], [], [], True
     # One object for equal values: of some hundred thousand tokens few are different.
     share = {}.setdefault
     for number, line in enumerate(lines, 1):
-        values = form.read(line, begins)
-        if values is None:
-            continue
-        if not values:
+        if _is_between(line):
             begins = True
             continue
-        if len(values) != len(names):
+        values = _split(line, separator)
+        whole = len(values) == len(names)
+        if begins and _is_comment(line, comments, whole):
+            continue
+        if whole and names[0] == "ID" and _NO_TOKEN.fullmatch(values[0]):
+            continue
+        if not whole:
             found = f"{len(values)} column" + "s" * (len(values) > 1)
             told = f"{found}, expected {len(names)}: {', '.join(names)}"
             raise ValueError(f"{file}, line {number}: {told}: {line!r:.100}")
@@ -149,136 +148,18 @@ def load_conll(
     return X, None if k is None else y
 
 
-def save_conll(path, X, y=None, *, columns=None, tags=-1, separator="\t", encoding="utf-8"):
-    """Write sentences to a file with a token a line, as `load_conll` reads them.
-
-    `load_conll` with the same `columns`, `tags` and `encoding` returns what was written. Where
-    blanks part columns and a sentence begins with "#", ``comments=False`` is safe.
-
-    Parameters
-    ----------
-    path : str, path-like or file
-        The file, which is written anew, or one that is open, for text or bytes. Files whose names
-        end with ".gz", ".bz2" or ".xz" are compressed.
-    X : sequence of n sequences (T_i,) of dict
-        The tokens of every sentence, as strings by the names of columns.
-    y : sequence of n sequences (T_i,) of str, or None, default=None
-        The tags, given or predicted; None for none.
-    columns : sequence of str, "conllu" or None, default=None
-        The columns to write, in their order, that of the tags among them; tokens may have further
-        attributes. None takes all attributes in the order of the first token, and puts the tags
-        where `tags` says.
-    tags : str or int, default=-1
-        The column of `y`, its name or its number; -1 is the last one. Without `columns` a name
-        stands for the last column.
-    separator : str, default="\\t"
-        What parts columns.
-    encoding : str, default="utf-8"
-        The encoding of the file.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a parameter is of a wrong type, a token lacks a column or, without `columns`, has a
-        further one, or a value is not a string or could not be read back: it has the separator or
-        a line break in it, say. Names the token. Nothing has been written then.
-
-    See Also
-    --------
-    load_conll : Read such a file.
-
-    Examples
-    --------
-    >>> import sys
-    >>> from sskit.datasets import save_conll
-    >>> X = [[{"word": "The", "pos": "DT"}, {"word": "cat", "pos": "NN"}]]
-    >>> save_conll(sys.stdout, X, [["B-NP", "I-NP"]], separator=" ")
-    The DT B-NP
-    cat NN I-NP
-    <BLANKLINE>
-    """
-    _check_separator(separator)
-    sentences = as_sentences(X)
-    if y is not None:
-        # for its errors: NumPy drops a NUL at the end of strings
-        stack_labels(y, [*map(len, sentences)])
-        labels = chain.from_iterable(y)
-    names, attributes, k = _columns_of(sentences[0][0], columns, tags, y is not None)
-    # A file of one column has no separator that could be seen.
-    form = LineForm(separator if len(names) > 1 else " ", names, None)
-    lines = []
-    for i, sentence in enumerate(sentences):
-        for t, token in enumerate(sentence):
-            place = f"X[{i}][{t}]"
-            values = _values_of(token, attributes, columns is None, place)
-            if y is not None:
-                values.insert(k, next(labels))
-            for name, value in zip(names, values, strict=True):
-                if not isinstance(value, str):
-                    raise TypeError(f"{place}: {name!r} is {value!r:.100}, but files hold strings")
-            line = separator.join(values)
-            marked = line[:1] == _BYTE_ORDER or not {"\n", "\r"}.isdisjoint(line)
-            if marked or form.read(line, t == 0) != values:
-                raise ValueError(
-                    f"{place} could not be read back: its line would be {line!r:.100}. Values must "
-                    "be free of the separator and of line breaks, in one column of blanks too, and "
-                    "lines not empty nor such as are passed over"
-                )
-            lines.append(line)
-        lines.append("")
-    _write_lines(path, lines, encoding)
+def _is_between(line):
+    """Tell whether a line parts sentences."""
+    return not line.strip(" \t") or line.startswith(_DOCUMENT)
 
 
-class LineForm:
-    """What lines look like.
-
-    Parameters
-    ----------
-    separator : str
-        What parts columns.
-    names : list of str
-        Of the columns.
-    comments : bool or None
-        Whether there are comments; None takes for such what has other columns.
-    """
-
-    def __init__(self, separator, names, comments):
-        self.separator = separator
-        self.n_columns = len(names)
-        self.has_ids = names[:1] == ["ID"]
-        self.comments = comments
-
-    def read(self, line, begins):
-        """Return the columns of a token, how many there are; [] of what ends a sentence; or None.
-
-        Parameters
-        ----------
-        line : str
-            The line.
-        begins : bool
-            Whether the token would be the first of a sentence, before which comments may stand.
-
-        Returns
-        -------
-        values : list of str or None
-            None of what is passed over.
-        """
-        if line[:1] in "- \t" and (not line.strip(" \t") or line.startswith(_DOCUMENT)):
-            return []
-        values = _split(line, self.separator)
-        if begins and line[0] == "#" and self._is_comment(line, values):
-            return None
-        if self.has_ids and len(values) == self.n_columns and _NO_TOKEN.fullmatch(values[0]):
-            return None
-        return values
-
-    def _is_comment(self, line, values):
-        """Tell whether a line that begins with the mark of comments is one."""
-        if _HEADER.fullmatch(line):
-            return True
-        if self.comments is not None:
-            return self.comments
-        return len(values) != self.n_columns or _PAIR.match(line)
+def _is_comment(line, comments, whole):
+    """Tell whether a line, which has the columns of a token or not, is a comment."""
+    if line[0] != "#":
+        return False
+    if comments is None:
+        comments = not whole or _PAIR.match(line)
+    return comments or _HEADER.fullmatch(line)
 
 
 def _split(line, separator):
@@ -294,12 +175,6 @@ def _check_tags(y, scheme, label):
     flat, offsets = string_array([*chain.from_iterable(y)]), make_offsets([*map(len, y)])
     prefix, kind, _ = parse_tags(flat, scheme, label)
     refuse_violations(prefix, kind, flat, offsets, scheme, label)
-
-
-def _check_separator(separator):
-    """Raise unless something can part columns."""
-    if not isinstance(separator, str) or not separator or not {"\n", "\r"}.isdisjoint(separator):
-        raise ValueError(f"separator must be a string without line breaks, got {separator!r}")
 
 
 def _check_columns(columns, place=""):
@@ -335,67 +210,14 @@ def _tag_column(tags, names, place=""):
     return int(tags) % len(names)
 
 
-def _columns_of(token, columns, tags, tagged):
-    """Return the columns to write, those of tokens, and the number of that of the tags or None."""
-    if columns is not None:
-        names = _check_columns(columns)
-    else:
-        names = [*_check_token(token, "X[0][0]")]
-        last = tags if isinstance(tags, str) else "tag"
-        if tagged:
-            names.insert(_tag_column(tags, [*names, last]), last)
-        names = _check_columns(names, "X[0][0]: ")
-    k = _tag_column(tags, names) if tagged else None
-    attributes = [name for i, name in enumerate(names) if i != k]
-    if not attributes:
-        raise ValueError("tokens have no columns but that of the tags")
-    return names, attributes, k
-
-
-def _check_token(token, place):
-    """Return a token that is a dict."""
-    if not isinstance(token, Mapping):
-        raise TypeError(f"{place} must be a dict, got {type(token).__name__}")
-    return token
-
-
-def _values_of(token, attributes, all_of_them, place):
-    """Return what a token has in columns."""
-    wrong = [name for name in attributes if name not in _check_token(token, place)]
-    if wrong:
-        raise ValueError(f"{place} has no {wrong[0]!r}; the columns are {', '.join(attributes)}")
-    if all_of_them and len(token) > len(attributes):
-        further = next(name for name in token if name not in attributes)
-        raise ValueError(f"{place} has a further attribute {further!r}; X[0][0] has none")
-    return [token[name] for name in attributes]
-
-
-def _open(path, mode):
-    """Open a file by its name, with what its ending tells."""
-    return _OPENERS.get(Path(path).suffix, open)(path, mode)
-
-
 def _read_lines(path, encoding):
     """Return what a file is called and its lines."""
     if hasattr(path, "read"):
         file, data = str(getattr(path, "name", "the file")), path.read()
     else:
-        with _open(path, "rb") as opened:
+        with _OPENERS.get(Path(path).suffix, open)(path, "rb") as opened:
             file, data = str(path), opened.read()
     text = data if isinstance(data, str) else data.decode(encoding)
     # str.splitlines takes a dozen other characters for ends of lines.
     text = text.removeprefix(_BYTE_ORDER).replace("\r\n", "\n").replace("\r", "\n")
     return file, text.split("\n")
-
-
-def _write_lines(path, lines, encoding):
-    """Write lines to a file."""
-    text = "\n".join([*lines, ""])
-    data = text.encode(encoding)
-    if isinstance(path, io.TextIOBase):
-        path.write(text)
-    elif hasattr(path, "write"):
-        path.write(data)
-    else:
-        with _open(path, "wb") as opened:
-            opened.write(data)

@@ -239,7 +239,7 @@ default=None
         problem = self._pack(unary, pairwise, None, edges, mask, method="marginals")
         log_sums, out, *_ = Decoder(problem.request(), self.n_jobs).marginals()
         if log_sums.min(initial=0.0) == -np.inf:
-            problem.refuse(int(log_sums.argmin()))
+            raise problem.forbidden(int(log_sums.argmin()))
         return problem.layout.split(as_type(out, problem.dtypes[0]))
 
     def _check(self):
@@ -309,7 +309,7 @@ default=None
         given = truth, known, loss, n_candidates, completed, labels, *out
         Decoder(request, self.n_jobs).run(find_hinges, given)
         if out[0].min(initial=0.0) == -np.inf:
-            problem.refuse(int(out[0].argmin()))
+            raise problem.forbidden(int(out[0].argmin()))
         return labels, completed, *out[:2], out[2].view(bool)
 
     def _costs(self, problem, weight):

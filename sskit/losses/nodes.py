@@ -142,11 +142,11 @@ class NodeProblem:
             )
         return int(totals.max(initial=0))
 
-    def refuse(self, i):
-        """Raise ValueError for a sample whose labels, or all labellings, are forbidden."""
+    def forbidden(self, i):
+        """Return a ValueError about a sample whose labels, or all labellings, are forbidden."""
         own = self.truth[self.layout.first[i] :][: self.layout.length[i]]
         which = " that agrees with labels" if (own >= 0).any() else ""
-        raise ValueError(
+        return ValueError(
             f"{self.words[0]} {i}: no labelling{which} is allowed by unary and pairwise"
         )
 

@@ -2,7 +2,7 @@
 
 from sskit._public import export_from
 from sskit.preprocessing._node_probabilities import NodeProbabilities
-from sskit.preprocessing._pixels import node_features_from_pixels, region_adjacency
+from sskit.preprocessing._pixels import region_adjacency
 from sskit.preprocessing._superpixel_graph import SuperpixelGraph
 from sskit.preprocessing._superpixel_graphs import SuperpixelGraphs
 from sskit.preprocessing._token_transformer import TokenTransformer
@@ -14,7 +14,6 @@ __all__ = [
     "SuperpixelGraphs",
     "TokenTransformer",
     "TokenVectorizer",
-    "node_features_from_pixels",
     "region_adjacency",
 ]
 

@@ -15,6 +15,7 @@ from sskit._numbers import LARGEST as LARGEST_NUMBER
 from sskit._numbers import shown
 from sskit.inputs.ragged_array import make_csr
 
+cimport cython
 from cpython.dict cimport PyDict_GetItemWithError
 from cpython.object cimport PyObject, PyObject_Hash
 from cpython.unicode cimport PyUnicode_Compare
@@ -41,7 +42,7 @@ ctypedef pair[int32_t, double] entry_t
 
 cdef struct Slot:
     PyObject* string  # which the attribute keeps
-    uint32_t tag  # of its hash
+    uint32_t hashed  # the lower half of its hash
     int32_t column
 
 
@@ -84,6 +85,7 @@ cdef Start start_of(str text, int32_t column) noexcept:
     return Start(keys[0], keys[1], <PyObject*>text, column)
 
 
+@cython.final
 cdef class Attribute:
     """What is known of an attribute, at its place among those around it.
 
@@ -98,7 +100,7 @@ cdef class Attribute:
     column : int
         That of its numbers; -1 if it is not known, or there is none.
     strings : list of str
-        Those that have a column, as they came; beside them their columns and hashes.
+        Those that have a column, as they came; beside them their columns.
     inner : dict of str to Attribute
         Those within.
     first, after : Attribute or None
@@ -109,7 +111,6 @@ cdef class Attribute:
     cdef Py_ssize_t column
     cdef list strings
     cdef vector[int32_t] columns
-    cdef vector[Py_hash_t] hashes
     cdef vector[Slot] slots
     cdef dict inner
     cdef PyObject* first
@@ -126,42 +127,34 @@ cdef class Attribute:
         """Return whether this is what a key of a dict calls it, mostly by the same object."""
         return self.key is key or (PyUnicode_CheckExact(key) and are_same(self.key, <str>key))
 
-    cdef Slot* slot(self, str value, Py_hash_t hashed) except NULL:
+    cdef Slot* slot(self, str value, uint32_t hashed) noexcept:
         """Return where a string is in the table, or would be."""
-        cdef size_t last = self.slots.size() - 1, j = <size_t>hashed & last
-        cdef uint32_t tag = <uint32_t>(<uint64_t>hashed >> 32)
+        cdef size_t last = self.slots.size() - 1, j = hashed & last
         cdef Slot* slot = &self.slots[j]
-        while slot.string is not NULL:
-            if slot.string is <PyObject*>value:
-                return slot
-            if slot.tag == tag and are_same(<str>slot.string, value):
-                return slot
+        while slot.string is not NULL and slot.string is not <PyObject*>value:
+            if slot.hashed == hashed and are_same(<str>slot.string, value):
+                break
             j = (j + 1) & last
             slot = &self.slots[j]
         return slot
 
-    cdef int keep(self, str value, Py_hash_t hashed, Py_ssize_t column) except -1:
+    cdef int keep(self, str value, uint32_t hashed, int32_t column) except -1:
         """Put a new string in the table."""
-        cdef Py_ssize_t k, size = self.slots.size()
-        if 3 * <Py_ssize_t>self.columns.size() >= 2 * size:
-            self.slots.clear()
-            self.slots.resize(2 * size, Slot(NULL, 0, 0))
-            for k in range(<Py_ssize_t>self.columns.size()):
-                self.fill(<PyObject*>self.strings[k], self.hashes[k], self.columns[k])
+        cdef vector[Slot] before
+        cdef Slot slot
+        if 3 * self.columns.size() >= 2 * self.slots.size():
+            before.swap(self.slots)
+            self.slots.resize(2 * before.size(), Slot(NULL, 0, 0))
+            for slot in before:
+                if slot.string is not NULL:
+                    self.slot(<str>slot.string, slot.hashed)[0] = slot
         self.strings.append(value)
-        self.hashes.push_back(hashed)
-        self.columns.push_back(<int32_t>column)
-        self.fill(<PyObject*>value, hashed, <int32_t>column)
+        self.columns.push_back(column)
+        self.slot(value, hashed)[0] = Slot(<PyObject*>value, hashed, column)
         return 0
 
-    cdef void fill(self, PyObject* string, Py_hash_t hashed, int32_t column) noexcept:
-        """Fill the first free slot for a string that is not in the table."""
-        cdef size_t last = self.slots.size() - 1, j = <size_t>hashed & last
-        while self.slots[j].string is not NULL:
-            j = (j + 1) & last
-        self.slots[j] = Slot(string, <uint32_t>(<uint64_t>hashed >> 32), column)
 
-
+@cython.final
 cdef class TokenColumns:
     """Columns of features by the attributes and strings that name them.
 
@@ -216,15 +209,16 @@ cdef class TokenColumns:
             raise ValueError(f"vocabulary_ has the column {column} for {name!r}, of {self.n}")
         return column
 
-    cdef Py_ssize_t of_string(self, Attribute attribute, str value, Py_hash_t hashed) except -2:
+    cdef Py_ssize_t of_string(self, Attribute attribute, str value) except -2:
         """Return the column of a string of an attribute, or -1."""
+        cdef uint32_t hashed = <uint32_t>PyObject_Hash(value)
         cdef Slot* slot = attribute.slot(value, hashed)
         if slot.string is not NULL:
             return slot.column
         cdef Py_ssize_t column = self.find(None if self.grows else attribute.prefix + value)
         # what is not in the vocabulary would be kept without end
         if column >= 0:
-            attribute.keep(value, hashed, column)
+            attribute.keep(value, hashed, <int32_t>column)
         return column
 
     cdef Py_ssize_t of_number(self, Attribute attribute) except -2:
@@ -280,6 +274,7 @@ cdef class TokenColumns:
         return kept, places
 
 
+@cython.final
 cdef class TokenReader:
     """The entries of tokens, read one after the other.
 
@@ -325,12 +320,12 @@ cdef class TokenReader:
         elif self.deepest and isinstance(token, (list, tuple, set, frozenset)):
             for name in token:
                 if not isinstance(name, str):
-                    self.refuse(TypeError, f"has {told(name)}, expected strings")
+                    raise self.error(TypeError, f"has {told(name)}, expected strings")
                 self.add_string(self.columns.root, name)
         elif isinstance(token, Mapping):
             self.read_dict(self.columns.root, dict(token))
         else:
-            self.refuse(
+            raise self.error(
                 TypeError, f"is {told(token)}: a token is a dict of attributes or a list of strings"
             )
         return 0
@@ -345,7 +340,7 @@ cdef class TokenReader:
         cdef Py_ssize_t place = 0, n = len(token)
         cdef bint some = False
         if len(self.path) > self.deepest:
-            self.refuse(ValueError, f"has dicts in dicts more than {self.deepest} deep")
+            raise self.error(ValueError, f"has dicts in dicts more than {self.deepest} deep")
         while PyDict_Next(token, &place, &key, &value):
             known = next[0]
             if known is NULL or not (<Attribute>known).is_called(<object>key):
@@ -362,11 +357,7 @@ cdef class TokenReader:
             next = &(<Attribute>known).after
             some = True
             if PyUnicode_CheckExact(<object>value):
-                self.add(
-                    self.columns.of_string(
-                        <Attribute>known, <str>value, PyObject_Hash(<object>value)
-                    )
-                )
+                self.add(self.columns.of_string(<Attribute>known, <str>value))
                 continue
             self.read_value(<Attribute>known, <object>value)
             if len(token) != n:
@@ -376,7 +367,7 @@ cdef class TokenReader:
     cdef Attribute new_attribute(self, Attribute outer, key):
         """Return an attribute that was not met before."""
         if not isinstance(key, str):
-            self.refuse(TypeError, f"has the attribute {told(key)}: names must be strings")
+            raise self.error(TypeError, f"has the attribute {told(key)}: names must be strings")
         name = key = plain(key)
         if outer is not self.columns.root:
             name = outer.name + LEVELS + name
@@ -407,18 +398,18 @@ cdef class TokenReader:
             return self.read_value(attribute, dict(value))
         self.path.append(attribute.key)
         if value is None:
-            self.refuse(ValueError, "is None: leave out what is missing")
+            raise self.error(ValueError, "is None: leave out what is missing")
         if isinstance(value, (bytes, bytearray, memoryview, Iterator)) or (
             not isinstance(value, Iterable)
         ):
-            self.refuse(
+            raise self.error(
                 TypeError,
                 f"is {told(value)}, expected a string, a number, a boolean, or a list or a dict of "
                 "such",
             )
         for item in value:
             if not isinstance(item, str):
-                self.refuse(TypeError, f"has {told(item)}, expected strings in it")
+                raise self.error(TypeError, f"has {told(item)}, expected strings in it")
             some |= self.add_string(attribute, item)
         self.path.pop()
         return some
@@ -432,17 +423,16 @@ cdef class TokenReader:
             number = np.inf
         except (TypeError, ValueError):
             self.path.append(attribute.key)
-            self.refuse(TypeError, f"is {told(value)}, which is no real number")
+            raise self.error(TypeError, f"is {told(value)}, which is no real number")
         if not -self.limit <= number <= self.limit:
             self.path.append(attribute.key)
             why = "leave out what is missing" if number != number else "it is too large"
-            self.refuse(ValueError, f"is {told(value)}: {why}")
+            raise self.error(ValueError, f"is {told(value)}: {why}")
         return self.add_number(attribute, number)
 
     cdef bint add_string(self, Attribute attribute, value) except -1:
         """Add a string; return whether it has a column."""
-        cdef str text = plain(value)
-        return self.add(self.columns.of_string(attribute, text, PyObject_Hash(text)))
+        return self.add(self.columns.of_string(attribute, plain(value)))
 
     cdef bint add_number(self, Attribute attribute, double number) except -1:
         """Add a number; return whether it has a column."""
@@ -461,10 +451,10 @@ cdef class TokenReader:
         self.entries.push_back(<int32_t>column)
         return True
 
-    cdef refuse(self, kind, why):
-        """Raise an error about the place that was come to."""
+    cdef error(self, kind, why):
+        """Return an error about the place that was come to."""
         place = "".join(f"[{key!r:.80}]" for key in self.path)
-        raise kind(f"X[{self.i}][{self.t}]{place} {why}")
+        return kind(f"X[{self.i}][{self.t}]{place} {why}")
 
     cdef rows(self, places, Py_ssize_t n_columns):
         """Return a CSR array in canonical format, without entries that are zero.

@@ -14,8 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _estimator_has, check_is_fitted
 
 from sskit._public import PublicMixin
-from sskit.inputs.chains.gate import split_pairs
-from sskit.inputs.ragged import split, stack_labels, stack_sequences
+from sskit.inputs.ragged import stack_labels
 from sskit.inputs.ragged_array import RaggedArray, make_offsets
 from sskit.inputs.stacking import canonical_csr, check_finite, stack_csr
 from sskit.inputs.tokens import as_sentences, stack_tokens
@@ -170,28 +169,6 @@ class TokenTransformer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
             return self._with_edges(RaggedArray(np.empty((0, 0)), offsets), X)
         with _explaining(tokens, X):
             return self._with_edges(self._ragged(inner.transform(tokens), offsets), X)
-
-    @available_if(_inner_has("inverse_transform"))
-    def inverse_transform(self, X):
-        """Undo the transformation, if the inner transformer can.
-
-        Parameters
-        ----------
-        X : sequence of n matrices, or of n tuples
-            What ``transform`` returned; features of edges are left aside.
-
-        Returns
-        -------
-        original : RaggedArray, or ndarray of object of shape (n,)
-            Matrices as the former, anything else, such as lists of dicts, as the latter.
-        """
-        check_is_fitted(self, "transformer_")
-        pairs = split_pairs(X)
-        stacked = stack_sequences(X if pairs is None else pairs[0])
-        tokens = self.transformer_.inverse_transform(stacked.values)
-        if hasattr(tokens, "shape"):
-            return self._ragged(tokens, stacked.offsets)
-        return split(tokens, stacked.offsets)
 
     @available_if(_inner_has("get_feature_names_out"))
     def get_feature_names_out(self, input_features=None):

@@ -36,7 +36,7 @@ NAMES = [*ESTIMATORS, *ESTIMATORS, *ESTIMATORS, *ESTIMATORS, *FUNCTIONS]
 QUERIES = [
     "predict", "predict_topk", "predict_segments", "decision_function",
      "node_scores", "score", "coef_at", "gap_at",
-    "dual_objective_at", "estimator_at", "transform", "inverse_transform",
+    "dual_objective_at", "estimator_at", "transform",
     "weights_frame", "explain", "partial_fit",
     "predict_component", "predict_full",
 ]  # fmt: skip
@@ -221,8 +221,6 @@ class Case:
         """The arguments that a method takes."""
         arguments = self.valid if arguments is None else arguments
         taken = inspect.signature(getattr(target, method)).parameters
-        if method == "inverse_transform":
-            return dict.fromkeys(taken, arguments["X"])
         if method == "weights_frame":
             return {"top": 3, "feature_names": None}
         if method == "explain":

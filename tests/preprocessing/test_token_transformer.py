@@ -137,18 +137,7 @@ def test_without_fit_transform():
 
     found = TokenTransformer(Plain()).fit_transform(MATRICES)
     np.testing.assert_array_equal(found.values, FLAT + 3)
-    assert not hasattr(TokenTransformer(Plain()), "inverse_transform")
     assert not hasattr(TokenTransformer(Plain()), "get_feature_names_out")
-
-
-def test_inverse():
-    transformer = TokenTransformer(StandardScaler())
-    found = transformer.inverse_transform(transformer.fit_transform(MATRICES))
-    np.testing.assert_allclose(found.values, FLAT, atol=1e-12)
-    transformer = TokenTransformer(DictVectorizer())
-    found = transformer.inverse_transform(transformer.fit_transform(DICTS))
-    assert found.shape == (4,)
-    assert found[0][1] == {"w=dog": 1.0, "n": 3.0}
 
 
 def test_nan_passes_only_to_those_who_allow_it():
@@ -219,8 +208,6 @@ def test_grid_search_over_a_pipeline(n_jobs):
 def test_before_fit():
     with pytest.raises(NotFittedError):
         TokenTransformer(StandardScaler()).transform(MATRICES)
-    with pytest.raises(NotFittedError):
-        TokenTransformer(StandardScaler()).inverse_transform(MATRICES)
     with pytest.raises(NotFittedError):
         TokenTransformer(StandardScaler()).get_feature_names_out()
 

@@ -112,7 +112,7 @@ ROOMS = {
     "estimators/stopping": "estimators/base inputs",
     "dask": "core estimators/base estimators/completion solvers/common solvers/distributed",
     "metrics": "inputs",
-    "preprocessing": "inputs inputs/chains",
+    "preprocessing": "inputs",
     "display": "inputs",
     "datasets": "inputs",
     "utils": "inputs",

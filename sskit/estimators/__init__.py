@@ -9,8 +9,7 @@ from sskit.estimators.chain.tagger import SequenceTagger
 from sskit.estimators.graph.base import GraphWeights
 from sskit.estimators.graph.segmentation import SegmentationModel
 from sskit.estimators.graph.tagger import GraphTagger
-from sskit.estimators.label_sets.hierarchical import HierarchicalMultilabel
-from sskit.estimators.label_sets.pairwise import MultilabelPairwise
+from sskit.estimators.label_sets.classifiers import HierarchicalMultilabel, MultilabelPairwise
 from sskit.estimators.multiclass.classifier import StructSVMClassifier
 from sskit.estimators.parts.parts import PartsModel
 from sskit.estimators.path.path import RegularizationPath

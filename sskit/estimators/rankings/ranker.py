@@ -1,10 +1,12 @@
 """Rankings of rows within groups."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from sskit._numbers import as_array
 from sskit._parameters import parameters
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
@@ -14,7 +16,6 @@ from sskit.estimators.base.facts import RowFacts, TrainingData
 from sskit.estimators.base.fitted_state import check_fitted, check_numbers
 from sskit.estimators.base.linear import check_scores, linear_scores, row_scale
 from sskit.estimators.base.partial_labels import PartialLabels
-from sskit.estimators.rankings.groups import check_group_weight, check_groups
 from sskit.estimators.reasons.columns import read_rows
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.inputs.rows import check_classes, check_rows, refuse_large_integers
@@ -204,21 +205,19 @@ class RankingSVM(RegressorMixin, StandardizeMixin, StructuredEstimator):
         """Return training data, checked."""
         data, grades, columns = read_rows(self, X, y, check_grades)
         weight = check_sample_weight(sample_weight, data.shape[0], part=part)
-        found = check_groups(groups, data.shape[0])
-        weight = check_group_weight(weight, found, groups is not None)
-        data, grades = found.sort(data), found.sort(grades)
-        scale, sizes = row_scale(data, weight, found.offsets), np.diff(found.offsets)
+        found = check_groups(groups, weight, data.shape[0])
+        data, grades, weight = found.sort(data), found.sort(grades), found.weight
+        scale = row_scale(data, weight, found.offsets)
         lowest, highest = (f.reduceat(grades, found.offsets[:-1]) for f in (np.minimum, np.maximum))
-        counts = True if weight is None else weight > 0
-        if not ((lowest < highest) & counts).any():
+        # rows of groups that say something of the order, as often as their groups count
+        counts = np.diff(found.offsets) * (lowest < highest) * (1.0 if weight is None else weight)
+        if not counts.any():
             where = "" if groups is None else " in a group with a weight"
             found = " (n_samples = 1)" if len(grades) == 1 else ""
             raise ValueError(
                 f"y has no two rows of different grades{where}, of which to learn the order{found}"
             )
-        counts = sizes * (lowest < highest)
-        counted = float(counts.sum() if weight is None else counts @ weight)
-        facts = {"labels": None, "n_counted": counted}
+        facts = {"labels": None, "n_counted": float(counts.sum())}
         data = RaggedArray(data, found.offsets)
         return TrainingData(data, PartialLabels(None, grades), weight, columns, scale, facts)
 
@@ -298,20 +297,14 @@ class RankingSVM(RegressorMixin, StandardizeMixin, StructuredEstimator):
             If the data are wrong.
         """
         check_fitted(self)
-        if y is None:
-            raise ValueError("y must have the grade of each row, got None")
         data, grades = check_grades(self, X, y, reset=False)
-        found = check_groups(groups, data.shape[0])
         weight = check_sample_weight(sample_weight, data.shape[0])
-        weight = check_group_weight(weight, found, groups is not None)
-        scores, grades = found.sort(self.predict(data)), found.sort(grades)
-        shares, each = [], []
-        for i, (start, stop) in enumerate(zip(found.offsets[:-1], found.offsets[1:], strict=True)):
-            share = ordered_share(grades[start:stop], scores[start:stop])
-            if share is not None:
-                shares.append(share)
-                each.append(1.0 if weight is None else weight[i])
-        return float(np.average(shares, weights=each)) if np.sum(each) else 0.0
+        found = check_groups(groups, weight, data.shape[0])
+        both = (found.sort(grades), found.sort(self.predict(data)))
+        pieces = (np.split(rows, found.offsets[1:-1]) for rows in both)
+        shares = np.array([*map(ordered_share, *pieces)])
+        counts = ~np.isnan(shares) * (1.0 if weight is None else found.weight)
+        return float(np.average(np.nan_to_num(shares), weights=counts)) if counts.any() else 0.0
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -350,16 +343,82 @@ def check_grades(estimator, X, y, **options):
     data, grades = check_rows(estimator, X, y, y_numeric=True, **options)
     if grades.dtype.kind not in "biuf":
         raise ValueError(f"y must hold numbers, got dtype {grades.dtype}")
-    wrong = np.flatnonzero(~np.isfinite(grades))
-    if len(wrong):
-        raise ValueError(f"y[{wrong[0]}] is {grades[wrong[0]]}, expected a finite number")
     return data, grades
 
 
+class Groups(NamedTuple):
+    """Rows by groups, which are in the order of their first rows.
+
+    Attributes
+    ----------
+    order : ndarray of shape (n_rows,) or None
+        Rows of the first group, in their order, then those of the second, ...; None if they lie
+        so already.
+    offsets : ndarray of shape (n_groups + 1,), int64
+        Where each group begins among the ordered rows.
+    weight : ndarray of shape (n_groups,) or None
+        Weights of the groups.
+    """
+
+    order: np.ndarray | None
+    offsets: np.ndarray
+    weight: np.ndarray | None
+
+    def sort(self, rows):
+        """Return rows in order; the same object if they are."""
+        return rows if self.order is None else rows[self.order]
+
+
+def check_groups(groups, weight, n_rows):
+    """Return which rows belong together.
+
+    Parameters
+    ----------
+    groups : array-like of shape (n_rows,) or None
+        A group of any sortable type for each row; None is one group of all.
+    weight : ndarray of shape (n_rows,) or None
+        Weights of the rows.
+    n_rows : int
+        Number of rows.
+
+    Returns
+    -------
+    groups : Groups
+        The rows of each.
+
+    Raises
+    ------
+    ValueError
+        If there is not one for each row, one is missing, or rows of one have different weights.
+    TypeError
+        If two cannot be sorted.
+    """
+    groups = np.zeros(n_rows, dtype=np.intp) if groups is None else check_classes(groups, "groups")
+    values = as_array(groups, "groups")
+    if values.shape != (n_rows,):
+        raise ValueError(
+            f"groups.shape == {values.shape}, expected ({n_rows},): one group for each row of X"
+        )
+    _, first, codes = np.unique(values, return_index=True, return_inverse=True)
+    codes, first = np.argsort(np.argsort(first))[codes], np.sort(first)
+    if weight is not None:
+        wrong = np.flatnonzero(weight != weight[first[codes]])
+        if len(wrong):
+            row, other = wrong[0], first[codes[wrong[0]]]
+            raise ValueError(
+                f"sample_weight[{row}] is {weight[row]} but sample_weight[{other}] is "
+                f"{weight[other]}, in the same group (groups=None is one of all rows): a loss of "
+                "a set of rows has a weight for the set"
+            )
+        weight = weight[first]
+    order = None if (np.diff(codes) >= 0).all() else np.argsort(codes, kind="stable")
+    return Groups(order, np.append(0, np.bincount(codes).cumsum()).astype(np.int64), weight)
+
+
 def ordered_share(grades, scores):
-    """Return which share of pairs of rows is in order, equal scores half; None without pairs."""
+    """Return which share of pairs of rows is in order, equal scores half; NaN without pairs."""
     if grades.min() == grades.max():
-        return None
+        return np.nan
     ranks = np.unique(scores, return_inverse=True)[1].astype(np.float64)
     # a pair counts as wrong where the lower row plus this is above the higher one
     wrong, not_right = (worst_ranking(ranks, grades, loss_weight=c)[1] for c in (0.0, 0.5))

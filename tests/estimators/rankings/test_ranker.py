@@ -292,7 +292,7 @@ def test_solvers_that_work_factor_by_factor_are_refused():
         ({"groups": [None] * 80}, ValueError, r"groups\[0\]"),
         (
             {"sample_weight": np.arange(80.0)}, ValueError,
-            r"sample_weight\[1\] is 1.0 but sample_weight\[0\] is 0.0: a loss of a set of rows",
+            r"sample_weight\[1\] is 1.0 but sample_weight\[0\] is 0.0, in the same group",
         ),
         (
             {"groups": np.arange(80) % 2, "sample_weight": [1.0, 2.0, 1.0, 3.0] * 20}, ValueError,
@@ -323,5 +323,5 @@ def test_damaged_weights(value):
 
 def test_a_score_needs_grades():
     X, y = two_grades()
-    with pytest.raises(ValueError, match="y must have the grade of each row, got None"):
+    with pytest.raises(ValueError, match="requires y to be passed"):
         RankingSVM().fit(X, y).score(X, None)

@@ -1,0 +1,742 @@
+"""Sets of labels: pairs of labels that go together, or a hierarchy of labels."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
+from sklearn.utils._param_validation import StrOptions
+
+from sskit._numbers import array, shortened
+from sskit._parameters import POSITIVE, parameter, parameters
+from sskit.estimators.base.attributes import BlockAttributes
+from sskit.estimators.base.callbacks import with_callbacks
+from sskit.estimators.base.columns import StandardizeMixin
+from sskit.estimators.base.estimator import SOLVERS, StructuredEstimator, TrainingTask
+from sskit.estimators.base.facts import Labels, RowFacts, TrainingData, WeightSums, averaged, same
+from sskit.estimators.base.fitted_state import check_fitted, check_numbers
+from sskit.estimators.base.linear import check_scores, linear_scores, row_scale
+from sskit.estimators.base.partial_labels import PartialLabels
+from sskit.estimators.reasons.columns import read_rows
+from sskit.inputs.edges import check_edges
+from sskit.inputs.label_sets import (
+    check_entries,
+    check_indicator,
+    check_known_sets,
+    check_sets,
+    check_two_classes,
+    label_names,
+    target_form,
+)
+from sskit.inputs.rows import check_classes, check_rows
+from sskit.inputs.weights import check_sample_weight
+from sskit.models.label_sets.label_graph import label_edges, label_shares
+from sskit.models.label_sets.model import HierarchyModel, PairwiseModel
+
+# Times the mean squared norm of a row, over their number; chosen on ten tables, see the user guide.
+LAM_FACTOR = 0.1
+LARGEST_SCORE = np.finfo(np.float64).max / 16
+INFERENCES = "auto", "exhaustive", "tree", "graphcut", "lp"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelSetFacts(RowFacts):
+    """What rows and sets of labels say of all data; `labels` are two classes, or None."""
+
+    form: str = same("y has the form {!r}, but that of part {} has the form {!r}")
+    n_labels: int = same("y has {} labels, but that of part {} has {}")
+    label_names: tuple | None = same("the columns of y are {}, but those of part {} are {}")
+    # of rows that have a pair of labels, where the model depends on it
+    shares: np.ndarray | None = averaged()
+
+
+@parameters
+class LabelSetClassifier(ClassifierMixin, StandardizeMixin, StructuredEstimator):
+    """Base of the estimators of sets of labels.
+
+    A subclass implements ``_make_model(facts)``, the model for training data;
+    ``_structure(model)``, fitted attributes of it; ``_kind()``, of which the fitted estimator makes
+    it again; and, where its model depends on which labels go together, ``_shares(truths, weight)``.
+    """
+
+    _facts = LabelSetFacts
+    loss: str = parameter("hamming_sum", StrOptions({"hamming", "hamming_sum"}))
+    label_weight: object = parameter(None, "array-like", None)
+    fit_intercept: bool = parameter(True, "boolean")
+
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features. float64, float32 or, if dense, float16 in C order are read where they lie,
+            also memory-mapped, unless columns are scaled (`standardize`); other numbers become
+            float64.
+        y : {array-like, sparse matrix} of shape (n_samples, n_labels) or array-like (n_samples,)
+            Label indicator: 1 or True where a row has a label, 0 or False elsewhere. If it is
+            sparse, predictions are too, and if it is a data frame, they are one with its columns,
+            which name the labels. Two classes of any type make one label, which the rows of the
+            second class have.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights of the rows.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or the data are wrong; then the estimator stays as it was.
+        """
+        return self._set_fitted(self._fit(X, y, sample_weight))
+
+    def _gate(self, X, y, sample_weight, part=False):
+        """Return training data, or a part of them, checked."""
+        check_entries(y)
+        names = label_names(y)
+        y = check_classes(y)
+        data, target, columns = read_rows(self, X, y, multi_output=True)
+        given, classes = check_sets(target, part)
+        classes, form = (classes if names is None else names), target_form(target, names)
+        label_costs(self.loss, self.label_weight, given.shape[1])
+        weight = check_sample_weight(sample_weight, len(given), part=part)
+        # refuses features that are too large, whatever lam
+        scale = row_scale(data, weight)
+        weights, shares = WeightSums.of(len(given), weight), None
+        if weights.largest:
+            shares = self._shares(given, weights.block_weights(len(given), weight))
+        facts = {
+            "labels": Labels(classes, np.zeros(len(classes))) if form == "classes" else None,
+            "form": form,
+            "n_labels": given.shape[1],
+            "label_names": tuple(classes.tolist()) if form == "frame" else None,
+            "shares": shares,
+        }
+        known = PartialLabels(classes, given)
+        return TrainingData(data, known, weight, columns, scale, facts)
+
+    def _shares(self, sets, weight):
+        """Return what `label_shares` does if the model depends on it, else None."""
+
+    def _check_facts(self, facts):
+        """Raise ValueError if the model cannot have so many labels."""
+        if facts.labels is not None:
+            check_two_classes(facts.labels.values)
+        self._make_model(facts)
+
+    def _bind(self, checked, facts):
+        """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
+        data, (classes, sets, *_), weight, columns, *_ = checked
+        if facts.form == "classes":
+            sets = facts.labels.renumber(classes, sets)
+            classes = facts.labels.values
+        cost = label_costs(self.loss, self.label_weight, facts.n_labels)
+        share = facts.weights.block_weights(len(sets), weight)
+        model = self._make_model(facts)
+        problem = model.bind(data, sets, cost, share)
+        shared = {
+            "classes_": classes,
+            "n_features_in_": facts.n_features,
+            "_form": facts.form,
+            **self._structure(model),
+            **columns.attributes(),
+        }
+        if not self.fit_intercept:
+            shared["intercept_"] = np.zeros(facts.n_labels)
+        to_attributes, lam = BlockAttributes(model.layout, shared), default_lam(facts.scale, cost)
+        return TrainingTask(problem, lam, to_attributes)
+
+    @property
+    def _model(self):
+        """The model of the fitted estimator; that of an equal one serves all requests."""
+        kind, edges, *options = self._kind()
+        edges = np.asarray(edges, dtype=np.int64).tobytes()
+        return fitted_model(kind, self.n_features_in_, len(self.coef_), edges, *options)
+
+    def _answer(self, X, known=None):
+        """Return scores of the labels alone, the best sets, and which labels are not free to be so.
+
+        All of shape (n, L); the last is None if nothing is known.
+        """
+        check_fitted(self)
+        X, n_labels = check_rows(self, X, reset=False), np.size(self.intercept_)
+        # scores that are not finite are found below
+        shapes = {"coef_": (n_labels, X.shape[1]), "intercept_": (n_labels,)}
+        check_numbers(self, shapes, finite=False)
+        scores, fixed = linear_scores(X, self.coef_, self.intercept_, self.n_jobs), None
+        with np.errstate(over="ignore", invalid="ignore"):
+            # an oracle adds up scores of any of the labels and pairs, and takes differences
+            most = np.abs(scores).sum(axis=1) + np.abs(self._pairs()).sum()
+        check_scores(most < LARGEST_SCORE, "the scores of its labels overflow")
+        if known is not None:
+            self._check_columns(known, "known")
+            fixed = self._model.implied(check_known_sets(known, *scores.shape))
+        sets = self._model.best_sets(np.ascontiguousarray(scores), self._pairs(), fixed)
+        return scores, sets, fixed
+
+    def predict(self, X, known=None):
+        """Return a set of labels for each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+        known : sequence of n_samples items, array or data frame, default=None
+            What is known of the labels: for each row None, or a sequence (n_labels,) with 1 for
+            labels that it has, 0 for those that it has not, and None or NaN for all others. The
+            answer is the best set that agrees with it.
+
+        Returns
+        -------
+        y : {ndarray, CSR matrix, DataFrame} of shape (n_samples, n_labels), int, or (n_samples,)
+            Label indicator; sparse if that of `fit` was, and a data frame if that was one, with
+            its columns, and with the index of X if this is one too. Classes if `fit` was given
+            such.
+
+        Raises
+        ------
+        ValueError
+            If X or `known` is wrong, scores of a row overflow, or no set of labels that there is
+            agrees with what is known of a row; the row is named.
+        """
+        sets = self._answer(X, known)[1].astype(int)
+        if self._form == "classes":
+            return self.classes_[sets.ravel()]
+        if self._form == "frame":
+            import pandas as pd  # there was a frame, so it is installed
+
+            index = X.index if hasattr(X, "iloc") else None
+            return pd.DataFrame(sets, index=index, columns=self.classes_)
+        return sp.csr_matrix(sets) if self._form == "sparse" else sets
+
+    def decision_function(self, X, known=None):
+        """Return what each label gains, given the other labels that are predicted.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+        known : sequence of n_samples items, array or data frame, default=None
+            As in `predict`.
+
+        Returns
+        -------
+        gains : ndarray of shape (n_samples, n_labels), or (n_samples,) for two classes
+            Score of the predicted set with the label less that without it. Above 0 for the
+            labels that `predict` returns, else at most 0. Of labels that are known, or follow
+            from known ones, it says what the model makes of them, with either sign.
+
+        Raises
+        ------
+        ValueError
+            As `predict`.
+        """
+        scores, sets, fixed = self._answer(X, known)
+        gains = self._model.gains(scores, sets, self._pairs())
+        # where two sets are equally good but for rounding
+        free = np.where(sets, np.maximum(gains, np.finfo(float).tiny), np.minimum(gains, 0.0))
+        gains = free if fixed is None else np.where(fixed >= 0, gains, free)
+        return gains.ravel() if self._form == "classes" else gains
+
+    def score(self, X, y, sample_weight=None):
+        """Return the share of rows whose labels are all predicted right.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+        y : {array-like, sparse matrix} of shape (n_samples, n_labels) or array-like (n_samples,)
+            True labels, as in `fit`: what fit adds to them is added here too.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights of the rows.
+
+        Returns
+        -------
+        score : float
+            Between 0 and 1.
+
+        Raises
+        ------
+        ValueError
+            As `predict`, and if y or the weights are wrong.
+        """
+        found = self._answer(X)[1]
+        check_entries(y)
+        self._check_columns(y)
+        _, target = check_rows(self, X, check_classes(y), reset=False, multi_output=True)
+        weight = check_sample_weight(sample_weight, len(found))
+        if self._form == "classes":
+            return accuracy_score(target, self.classes_[found.ravel()], sample_weight=weight)
+        given = check_indicator(target[:, None] if target.ndim == 1 else target)
+        if given.shape[1] != found.shape[1]:
+            raise ValueError(f"y has {given.shape[1]} labels, but that of fit {found.shape[1]}")
+        right = (self._model.learnt(given) == found).all(axis=1)
+        return float(np.average(right, weights=weight))
+
+    def _check_columns(self, y, name="y"):
+        """Raise ValueError unless the columns of a data frame are those of fit, if it had names."""
+        columns = label_names(y) if self._form == "frame" else None
+        if columns is not None and columns.tolist() != self.classes_.tolist():
+            told = shortened(columns.tolist()), shortened(self.classes_.tolist())
+            raise ValueError(f"the columns of {name} are {told[0]}, but those of fit are {told[1]}")
+
+    def _pairs(self):
+        """Return the scores of pairs of labels."""
+        return np.empty(0)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.multi_output = True
+        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_label = True
+        return tags
+
+
+@parameters
+class MultilabelPairwise(LabelSetClassifier):
+    r"""Multilabel classification in which pairs of labels attract or repel each other.
+
+    A set of labels y, in :math:`\{0, 1\}^L`, has the score
+
+    .. math:: F(x, y) = \sum_l y_l (\langle w_l, x \rangle + b_l)
+              + \sum_{(k, l)} w_{kl} \, y_k y_l ,
+
+    and the set with the highest score is predicted. The weights minimise
+
+    .. math:: \tfrac{\lambda}{2} \|w\|^2
+              + \sum_i c_i \max_y \bigl[ L(y_i, y) + F(x_i, y) - F(x_i, y_i) \bigr]
+
+    with a weighted Hamming loss :math:`L`; c_i are proportional to the sample weights and sum to
+    one. Without pairs these are independent binary SVMs.
+
+    Parameters
+    ----------
+    lam : float, default=None
+        Regularisation strength, positive. None means R^2 / (10 n) over the mean cost of a wrong
+        label, with R^2 the mean squared norm of a row, scaled columns included, and n the sum of
+        the sample weights: then the scales of the features and of the loss cancel.
+    rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
+        Surrogate of the loss: margin rescaling, the objective above, or slack rescaling, whose
+        hinge is max_y L(y_i, y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`,
+        an object of which has the options of the search. With inference="lp" the search is
+        "bisecting", which may miss the maximum, but bounds it: the gap is a certificate.
+    solver : str or solver object, default="auto"
+        Block-coordinate Frank-Wolfe ("bcfw"; "auto" but for few rows, and where inference is "lp"
+        without bounds, prior, warm start or slack rescaling: then it is "gdmm"), that with stored
+        planes ("multi_plane"), batch Frank-Wolfe ("frank_wolfe"), stochastic subgradient
+        ("subgradient"), cutting planes ("cutting_plane"), dual-decomposed training by labels and
+        pairs ("gdmm"), its baseline with soft constraints ("soft_bcfw"), or an object of
+        `sskit.solvers`, which has further options. "gdmm" solves the relaxed problem, see
+        `inference`, and has a certificate with inference="lp" and with edges without a cycle.
+    steps : {"auto", "fw", "pairwise", "away"}, default="auto"
+        Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
+    sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
+        Order of the training pairs for the solver "bcfw"; the first three also for "subgradient".
+    cache : {"auto", True, False}, default="auto"
+        Whether "bcfw" steps between stored planes where they promise enough, instead of asking
+        the oracle.
+    loss : {"hamming_sum", "hamming"}, default="hamming_sum"
+        Task loss of a row: the number of wrong labels, or their share (number / n_labels).
+    label_weight : array-like of shape (n_labels,), default=None
+        Non-negative factors of the loss by label. None means 1 for each.
+    edges : {"full", "tree"}, None or array-like of shape (n_edges, 2), default="full"
+        The pairs of labels that have a weight: all; those of the spanning tree with the largest
+        mutual information of the labels in fit (Chow and Liu); none; or these.
+    inference : {"auto", "exhaustive", "tree", "graphcut", "lp"}, default="auto"
+        How the best set is found. "exhaustive" tries all sets of at most 20 labels. "tree" is
+        max-sum, for edges without a cycle. "graphcut" is a minimum cut: the weights of pairs are
+        bounded from below by 0, so that labels can only attract each other. These are exact.
+        "lp" is the linear relaxation over the local polytope, exact as such, for any edges and
+        any number of labels; its solutions may hold a label by half. Then the fit is one of the
+        relaxed problem, an upper bound of the objective, and so is its certificate; see Notes.
+        "auto" is "tree" if the edges have no cycle, else "exhaustive" for up to 14 labels, else
+        "lp".
+    fit_intercept : bool, default=True
+        Whether to add a constant feature 1. Its weights are regularised as the others are.
+    standardize : {"auto", True, False}, default="auto"
+        Whether columns are centred and scaled to variance one for the fit, so that neither their
+        units nor their offsets matter: "auto" does so to dense rows, and leaves sparse ones as they
+        are. ``coef_`` and ``intercept_`` stay in the units of X; what is regularised are those of
+        the scaled columns. True scales sparse columns too, but centres none of them; nor are
+        columns centred without an intercept, or if `bounds` has one for it. The fit works on a
+        scaled copy, which for a memory-mapped array is a temporary file.
+    bounds : tuple (lower, upper) or dict of such tuples, default=None
+        Box on the weights. A bound is a number, None, or an array over the flat weight vector
+        (``coef_`` by columns, ``intercept_``, ``pairwise_``); in a dict by the blocks "coef",
+        "intercept" and "pairwise" a bound has the shape of the block. Bounds that
+        inference="graphcut" needs hold too.
+    prior : array-like of shape (n_weights,), dict or fitted estimator, default=None
+        Weights w0 in whose direction the fit is regularised, by lam / 2 ||w - w0||^2; None is zero.
+        A flat vector as for `bounds`, a dict of arrays by the names of fitted attributes, or a
+        fitted estimator of this kind, or a pipeline that ends with one. Labels and features are
+        aligned by ``classes_`` and ``feature_names_in_`` where data and prior have them: new ones
+        start at zero, others are left out. See the user guide on going on.
+    tol : float, default=0.02
+        Relative tolerance: the fit stops when the duality gap is at most
+        tol * (P(w) + P(0) / 1000), so that the objective P(w) exceeds the optimum by at most that.
+        P(0), the mean of the largest losses, only matters where next to nothing is left to gain.
+    max_iter : int, default=1000
+        Largest number of passes over the data.
+    warm_start : bool, default=False
+        Whether a fit goes on from where the last one with warm_start=True ended: to a smaller
+        `tol`, at another `lam`, with other bounds or sample weights, or with further samples
+        after the same ones. It keeps the dual variables of the last fit, and a fit that could
+        not use them raises an error that says what changed. Not for solvers
+        that keep none: "subgradient", "cutting_plane", "gdmm", "soft_bcfw".
+    n_jobs : int, default=None
+        Number of threads. Training visits as many rows at the same time and merges what was found,
+        unless inference is "graphcut" or "lp"; what comes out depends on the number, not on how
+        fast they are. Exact passes and batches of oracle calls give the same with any.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order of the training pairs.
+    verbose : int, default=0
+        Above 0, a line for every exact pass, with the gap, and one a second in between: printed,
+        or logged at level INFO by the logger "sskit" where logging is configured to show that.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_labels, n_features)
+        Weights of the labels.
+    intercept_ : ndarray of shape (n_labels,)
+        Weights of the constant feature, 0 without one.
+    edges_ : ndarray of shape (n_edges, 2), int32
+        The pairs of labels that have a weight.
+    pairwise_ : ndarray of shape (n_edges,)
+        Their weights: above 0 if the labels attract each other.
+    inference_ : str
+        The inference that was used; "independent" if there are no edges.
+    classes_ : ndarray of shape (n_labels,)
+        The labels: names of the columns if y was a data frame, else 0 to n_labels - 1; the two
+        classes if `fit` was given such.
+    lam_ : float
+        The regularisation strength that was used.
+    dual_gap_ : float
+        Duality gap P(w) - D, absolute: P(w) is at most this far above the optimum.
+    primal_objective_, dual_objective_ : float
+        P(w) and D.
+    certified_ : bool
+        Whether the gap is a certificate, from an exact pass with an oracle that is exact or bounds
+        what it misses.
+    n_iter_ : int
+        Passes over the data, one that was cut short included.
+    n_oracle_calls_ : int
+        Calls of the oracle, those of the exact passes included.
+    history_ : dict of ndarray
+        Arrays of equal length, an entry for each exact pass: n_passes, n_oracle_calls, time
+        (seconds), primal, dual, gap (absolute).
+    solver_ : solver object
+        The solver that was used, with every "auto" replaced.
+    n_features_in_ : int
+        Number of features seen in fit.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if X has string column names in fit.
+
+    Raises
+    ------
+    ValueError
+        In fit and predict, for wrong parameters or data, with the name of the item.
+
+    Notes
+    -----
+    With inference="lp" the maximum in the objective is over the relaxation: labels and pairs in
+    [0, 1], a pair at most each of its labels and at least their sum less one. A training pair
+    that the relaxation can only solve in fractions counts as violated by just that much, which
+    drives the weights to where the relaxation is tight. Prediction takes labels of which the
+    relaxation holds half or more, then adds and drops single labels as long as the score rises:
+    the set it returns may not be the best. With every inference a label that gains nothing is
+    left out.
+
+    References
+    ----------
+    Finley, Joachims (2008). Training structural SVMs when exact inference is intractable. ICML.
+
+    Chow, Liu (1968). Approximating discrete probability distributions with dependence trees.
+    IEEE Transactions on Information Theory 14.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from sskit import MultilabelPairwise
+    >>> X, Y = make_multilabel_classification(n_samples=200, n_classes=4, random_state=0)
+    >>> model = MultilabelPairwise(random_state=0).fit(X, Y)
+    >>> model.predict(X[:2]).shape, model.pairwise_.shape
+    ((2, 4), (6,))
+    >>> model.inference_, model.certified_
+    ('exhaustive', True)
+    """
+
+    edges: object = parameter("full", StrOptions({"full", "tree"}), "array-like", None)
+    inference: str = parameter("auto", StrOptions(set(INFERENCES)))
+
+    def _shares(self, sets, weight):
+        """Return the shares of pairs of labels, if the edges are made of them."""
+        tree = isinstance(self.edges, str) and self.edges == "tree"
+        return label_shares(sets, weight) if tree else None
+
+    def _make_model(self, facts):
+        """Return the model for training data."""
+        n_features, n_labels = facts.n_features, facts.n_labels
+        ends = label_edges(self.edges, n_labels, facts.shares)
+        return PairwiseModel(n_features, n_labels, ends, self.fit_intercept, self.inference)
+
+    def _solver_for(self, problem, solver):
+        """Return the solver for a problem: of relaxed ones "auto" is dual-decomposed training.
+
+        The oracle of the relaxation looks at all pairs of a row, of which few matter: "gdmm" takes
+        half to a sixth of the time for the same objective, the less the more labels there are.
+        What it cannot do is left to block-coordinate steps.
+        """
+        chosen = super()._solver_for(problem, solver)
+        plain = self.bounds is None and self.prior is None and self._rescaling() is None
+        if (
+            chosen is solver
+            and plain
+            and self._asks_for_no_solver()
+            and problem.structure.digest()["the planes"] == "relaxed"
+        ):
+            return SOLVERS["gdmm"]()
+        return chosen
+
+    def _structure(self, model):
+        """Return fitted attributes that say how labels depend on each other."""
+        none = {} if len(model.ends) else {"pairwise_": np.empty(0)}
+        return {"edges_": model.ends, "inference_": model.inference} | none
+
+    def _kind(self):
+        """Return the kind of model, its edges, and what else it needs."""
+        return PairwiseModel, self.edges_, self.inference_
+
+    def _pairs(self):
+        """Return the scores of pairs of labels, once they are found to be sound."""
+        check_numbers(self, {"pairwise_": (np.size(self.edges_) // 2,)})
+        return self.pairwise_
+
+
+@parameters
+class HierarchicalMultilabel(LabelSetClassifier):
+    r"""Multilabel classification with a hierarchy of labels.
+
+    Whoever has a label has its ancestors too. The score of a set of labels is the sum over the
+    union of their ancestors, themselves included,
+
+    .. math:: F(x, y) = \sum_{l \in A(y)} \langle w_l, x \rangle + b_l ,
+
+    so that what labels have in common is learnt from the examples of all of them, and the set
+    with the highest score is predicted. The weights minimise
+
+    .. math:: \tfrac{\lambda}{2} \|w\|^2
+              + \sum_i c_i \max_y \bigl[ L(y_i, y) + F(x_i, y) - F(x_i, y_i) \bigr]
+
+    over sets that hold their ancestors, with a weighted Hamming loss :math:`L` over all labels;
+    c_i are proportional to the sample weights and sum to one. Inference is exact.
+
+    Parameters
+    ----------
+    hierarchy : array-like of shape (n_labels,) or (n_edges, 2), default=None
+        The parent of each label, -1 for those that have none; or edges (child, parent), with
+        which a label may have more than one parent. No label may be its own ancestor. None
+        means that no label has a parent.
+    lam : float, default=None
+        Regularisation strength, positive. None means R^2 / (10 n) over the mean cost of a wrong
+        label, with R^2 the mean squared norm of a row, scaled columns included, and n the sum of
+        the sample weights: then the scales of the features and of the loss cancel.
+    rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
+        Surrogate of the loss: margin rescaling, the objective above, or slack rescaling, whose
+        hinge is max_y L(y_i, y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`,
+        an object of which has the options of the search.
+    solver : str or solver object, default="auto"
+        One of "auto", "bcfw", "multi_plane", "frank_wolfe", "subgradient" and "cutting_plane":
+        block-coordinate Frank-Wolfe ("auto", but for few pairs), that with stored planes,
+        batch Frank-Wolfe, stochastic subgradient, cutting planes, or an object of
+        `sskit.solvers`, which has further options.
+    steps : {"auto", "fw", "pairwise", "away"}, default="auto"
+        Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
+    sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
+        Order of the training pairs for the solver "bcfw"; the first three also for "subgradient".
+    cache : {"auto", True, False}, default="auto"
+        Whether "bcfw" steps between stored planes where they promise enough, instead of asking
+        the oracle.
+    loss : {"hamming_sum", "hamming"}, default="hamming_sum"
+        Task loss of a row: the number of wrong labels, or their share (number / n_labels).
+    label_weight : array-like of shape (n_labels,), default=None
+        Non-negative factors of the loss by label. None means 1 for each.
+    fit_intercept : bool, default=True
+        Whether to add a constant feature 1. Its weights are regularised as the others are.
+    standardize : {"auto", True, False}, default="auto"
+        Whether columns are centred and scaled to variance one for the fit, so that neither their
+        units nor their offsets matter: "auto" does so to dense rows, and leaves sparse ones as they
+        are. ``coef_`` and ``intercept_`` stay in the units of X; what is regularised are those of
+        the scaled columns. True scales sparse columns too, but centres none of them; nor are
+        columns centred without an intercept, or if `bounds` has one for it. The fit works on a
+        scaled copy, which for a memory-mapped array is a temporary file.
+    bounds : tuple (lower, upper) or dict of such tuples, default=None
+        Box on the weights. A bound is a number, None, or an array over the flat weight vector
+        (``coef_`` by columns, then ``intercept_``); in a dict by the blocks "coef" and
+        "intercept" a bound has the shape of the block.
+    prior : array-like of shape (n_weights,), dict or fitted estimator, default=None
+        Weights w0 in whose direction the fit is regularised, by lam / 2 ||w - w0||^2; None is zero.
+        A flat vector as for `bounds`, a dict of arrays by the names of fitted attributes, or a
+        fitted estimator of this kind, or a pipeline that ends with one. Labels and features are
+        aligned by ``classes_`` and ``feature_names_in_`` where data and prior have them: new ones
+        start at zero, others are left out. See the user guide on going on.
+    tol : float, default=0.02
+        Relative tolerance: the fit stops when the duality gap is at most
+        tol * (P(w) + P(0) / 1000), so that the objective P(w) exceeds the optimum by at most that.
+        P(0), the mean of the largest losses, only matters where next to nothing is left to gain.
+    max_iter : int, default=1000
+        Largest number of passes over the data.
+    warm_start : bool, default=False
+        Whether a fit goes on from where the last one with warm_start=True ended: to a smaller
+        `tol`, at another `lam`, with other bounds or sample weights, or with further samples
+        after the same ones. It keeps the dual variables of the last fit, and a fit that could
+        not use them raises an error that says what changed. Not for solvers
+        that keep none: "subgradient", "cutting_plane", "gdmm", "soft_bcfw".
+    n_jobs : int, default=None
+        Number of threads. Training visits as many rows at the same time and merges what was found,
+        if the hierarchy is a forest; what comes out depends on the number, not on how fast they
+        are. Exact passes and batches of oracle calls give the same with any.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order of the training pairs.
+    verbose : int, default=0
+        Above 0, a line for every exact pass, with the gap, and one a second in between: printed,
+        or logged at level INFO by the logger "sskit" where logging is configured to show that.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_labels, n_features)
+        Weights of the labels.
+    intercept_ : ndarray of shape (n_labels,)
+        Weights of the constant feature, 0 without one.
+    hierarchy_ : ndarray of shape (n_edges, 2), int32
+        The hierarchy as edges (child, parent).
+    classes_ : ndarray of shape (n_labels,)
+        The labels: names of the columns if y was a data frame, else 0 to n_labels - 1; the two
+        classes if `fit` was given such.
+    lam_ : float
+        The regularisation strength that was used.
+    dual_gap_ : float
+        Duality gap P(w) - D, absolute: P(w) is at most this far above the optimum.
+    primal_objective_, dual_objective_ : float
+        P(w) and D.
+    certified_ : bool
+        Whether the gap is a certificate, from an exact pass with an oracle that is exact or bounds
+        what it misses.
+    n_iter_ : int
+        Passes over the data, one that was cut short included.
+    n_oracle_calls_ : int
+        Calls of the oracle, those of the exact passes included.
+    history_ : dict of ndarray
+        Arrays of equal length, an entry for each exact pass: n_passes, n_oracle_calls, time
+        (seconds), primal, dual, gap (absolute).
+    solver_ : solver object
+        The solver that was used, with every "auto" replaced.
+    n_features_in_ : int
+        Number of features seen in fit.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if X has string column names in fit.
+
+    Raises
+    ------
+    ValueError
+        In fit and predict, for wrong parameters or data, with the name of the item.
+
+    References
+    ----------
+    Cai, Hofmann (2004). Hierarchical document categorization with support vector machines. CIKM.
+
+    Examples
+    --------
+    Label 0 stands above the labels 1 and 2. Rows need only name the lowest ones.
+
+    >>> import numpy as np
+    >>> from sskit import HierarchicalMultilabel
+    >>> X = [[1.0, 0.0], [0.9, 0.1], [0.0, 1.0], [0.2, 1.0], [-1.0, -1.0], [-1.0, -0.9]]
+    >>> Y = [[0, 1, 0], [0, 1, 0], [0, 0, 1], [0, 0, 1], [0, 0, 0], [0, 0, 0]]
+    >>> model = HierarchicalMultilabel([-1, 0, 0], lam=0.01, random_state=0).fit(X, Y)
+    >>> model.predict([[0.8, 0.1], [-0.9, -1.0]])
+    array([[1, 1, 0],
+           [0, 0, 0]])
+    """
+
+    hierarchy: object = parameter(None, "array-like", None, positional=True)
+    lam: float | None = parameter(None, POSITIVE, None)
+
+    def _make_model(self, facts):
+        """Return the model for training data."""
+        sizes = facts.n_features, facts.n_labels
+        return HierarchyModel(*sizes, self.hierarchy, self.fit_intercept)
+
+    def _structure(self, model):
+        """Return fitted attributes that say how labels depend on each other."""
+        return {"hierarchy_": model.hierarchy.edges}
+
+    def _kind(self):
+        """Return the kind of model, and its edges."""
+        return HierarchyModel, self.hierarchy_
+
+
+@lru_cache(maxsize=16)
+def fitted_model(kind, n_features, n_labels, edges, *options):
+    """Return a model of this kind, of the bytes of its edges, checked."""
+    edges = np.frombuffer(edges, dtype=np.int64).reshape(-1, 2)
+    edges = check_edges(edges, n_labels, noun="label")
+    return kind(n_features, n_labels, edges, True, *options)
+
+
+def label_costs(loss, label_weight, n_labels):
+    """Return the loss of a wrong label.
+
+    Parameters
+    ----------
+    loss : {"hamming", "hamming_sum"}
+        Share or number of wrong labels.
+    label_weight : array-like of shape (n_labels,) or None
+        Factors by label.
+    n_labels : int
+        Number of labels L.
+
+    Returns
+    -------
+    cost : ndarray of shape (n_labels,), float64
+        Non-negative.
+
+    Raises
+    ------
+    ValueError
+        Naming the first weight that is wrong.
+    """
+    weight = np.ones(n_labels)
+    if label_weight is not None:
+        weight = array(label_weight, "label_weight", (n_labels,), low=0)
+        if not weight.any():
+            raise ValueError("label_weight is zero for all labels")
+    return weight / n_labels if loss == "hamming" else weight
+
+
+def default_lam(scale, cost):
+    """Return R^2 / (10 n), with R^2 the mean squared norm of a row, for costs of one.
+
+    The scale of the features cancels. With costs that are k times as large, the same sets are
+    learned with a lam that is 1 / k times as large.
+
+    Parameters
+    ----------
+    scale : FeatureScale
+        Of the rows; the sum of the sample weights takes the place of n.
+    cost : ndarray of shape (L,)
+        Loss of a wrong label.
+
+    Returns
+    -------
+    lam : float
+        As if R^2 were one if all features are zero.
+    """
+    # one after the other: their product may overflow
+    return float(scale.times(LAM_FACTOR) / cost.mean() / scale.weight)

@@ -1,5 +1,6 @@
 """Names and places of the weights of a model in its flat weight vector."""
 
+import math
 import numbers
 
 import numpy as np
@@ -53,13 +54,10 @@ class WeightLayout:
     def __init__(self, **shapes):
         self.shapes = shapes
         self.own_bounds = None
-        sizes = [int(np.prod(shape)) for shape in shapes.values()]
-        stops = np.cumsum(sizes)
-        self.n_weights = int(stops[-1])
-        self.slices = {
-            name: slice(int(stop) - size, int(stop))
-            for name, stop, size in zip(shapes, stops, sizes, strict=True)
-        }
+        self.slices, self.n_weights = {}, 0
+        for name, shape in shapes.items():
+            start, self.n_weights = self.n_weights, self.n_weights + math.prod(map(int, shape))
+            self.slices[name] = slice(start, self.n_weights)
 
     def split(self, w):
         """Return the blocks of a flat vector by name, as views.

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from sskit._ready import all_within
+from sskit.models.layout import AXES, FEATURE
 
 # The squares of larger weights overflow.
 LARGEST = 1e154
@@ -63,6 +64,22 @@ def check_numbers(owner, shapes, *, integer=False, finite=True, forbids=False):
                 place = tuple(np.argwhere(wrong)[0].tolist())
                 raise_damaged(owner, f"{name}{list(place)} is {array[place]}")
     return modest
+
+
+def check_weights(estimator, layout):
+    """Raise ValueError, naming it, for an attribute that does not hold weights of a layout.
+
+    Parameters
+    ----------
+    estimator : object
+        Fitted.
+    layout : WeightLayout
+        Of its model. Weights of features may not be finite: those of the ones that occur are looked
+        at with the scores of a request.
+    """
+    for name, shape in layout.shapes.items():
+        _, axes = AXES.get((f"{name}_", len(shape)), (None, ()))
+        check_numbers(estimator, {f"{name}_": shape}, finite=FEATURE not in axes)
 
 
 def check_labels(owner, name="classes_", least=1):

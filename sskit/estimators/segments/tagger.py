@@ -1,52 +1,46 @@
 """Finding segments of sequences."""
 
+from collections import Counter
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
 
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
-from sskit._labels import by_label, plain, string_array
+from sskit._labels import by_label, string_array
+from sskit._numbers import array, as_floats
 from sskit._parameters import AT_LEAST_ONE, parameter, parameters
-from sskit._tag_schemes import BEGIN, INSIDE, OUTSIDE, SCHEMES, write_tags
+from sskit._tag_schemes import BEGIN, INSIDE, OUTSIDE, SCHEMES, check_scheme, write_tags
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
-from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask, check_constraints
+from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
 from sskit.estimators.base.facts import Labels, RowFacts, TrainingData, same
 from sskit.estimators.base.fitted_state import (
     check_count,
     check_fitted,
     check_labels,
     check_numbers,
+    check_weights,
     raise_damaged,
 )
 from sskit.estimators.base.known import check_known
 from sskit.estimators.base.partial_labels import PartialLabels
 from sskit.estimators.base.tagging import TaggerMixin, check_modest
 from sskit.estimators.reasons.columns import as_fitted, read_columns
-from sskit.estimators.segments.whole import count_features, whole_features
 from sskit.inputs.chains.segments import check_segmentations
 from sskit.inputs.costs import cost_table
 from sskit.inputs.ragged import split, stack_sequences
 from sskit.inputs.ragged_array import RaggedArray, object_array
 from sskit.inputs.weights import check_sample_weight, class_factors
 from sskit.models.chain.model import default_lam, token_scale
-from sskit.models.segments.model import SegmentModel, make_decoder
+from sskit.models.segments.model import SegmentModel
 
 LOSSES = "hamming", "hamming_sum", "segments"
 
 
-def _largest(values, portions, numbers):
-    """Return the largest number of each label over all parts."""
-    found = {}
-    for part in values:
-        for label, size in part.items():
-            found[label] = max(size, found.get(label, 0))
-    return found
-
-
-def _longest(values, portions, numbers):
-    """Return the largest of the numbers of the parts."""
-    return max(values)
+# Larger numbers have sums of squares that overflow.
+LARGEST = 1e100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,8 +60,8 @@ class SegmentFacts(RowFacts):
     """
 
     form: str = same("y has {}, but that of part {} has {}")
-    max_lengths: dict = field(metadata={"rule": _largest})
-    longest: int = field(metadata={"rule": _longest})
+    max_lengths: Counter = field(metadata={"rule": lambda values, *_: reduce(or_, values)})
+    longest: int = field(metadata={"rule": lambda values, *_: max(values)})
     n_segment_features: int = same(
         "segment_features gives {0} numbers for a segment, but {2} for one of part {1}"
     )
@@ -345,11 +339,6 @@ class SegmentTagger(TaggerMixin, StructuredEstimator):
         known = PartialLabels(classes, codes)
         return TrainingData(stacked, known, weight, columns, scale, facts)
 
-    def _check_facts(self, facts):
-        """Raise ValueError if what parameters say of labels does not fit those of all parts."""
-        super()._check_facts(facts)
-        limits_of(self.max_length, self.outside, facts)
-
     def _bind(self, checked, facts):
         """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
         stacked, (own, codes, *_), weight, columns, *_ = checked
@@ -360,9 +349,7 @@ class SegmentTagger(TaggerMixin, StructuredEstimator):
         model, whole = SegmentModel(facts.n_features, *given), None
         if n_whole:
             whole = whole_features(self.segment_features, stacked, int(limits.max()), n_whole)
-        losses = losses_of(
-            self.loss, self.class_weight, self.outside, codes, stacked.lengths, facts.labels
-        )
+        losses = self._losses(codes, stacked.lengths, facts.labels)
         losses["block_weight"] = facts.weights.block_weights(len(stacked), weight)
         problem = model.bind(stacked, codes, n_jobs=self.n_jobs, whole=whole, **losses)
         values = classes.tolist()
@@ -378,6 +365,35 @@ class SegmentTagger(TaggerMixin, StructuredEstimator):
         shared |= columns.attributes()
         to_attributes = BlockAttributes(model.layout, shared)
         return TrainingTask(problem, default_lam(facts.scale), to_attributes)
+
+    def _losses(self, codes, lengths, labels):
+        """Return what tokens cost, or segments that are missed or wrong, for `SegmentModel.bind`.
+
+        Parameters
+        ----------
+        codes : ndarray of shape (n_tokens,)
+            True segments.
+        lengths : ndarray of shape (n,)
+            Numbers of tokens of the sequences.
+        labels : Labels
+            All labels, with their numbers of tokens in all training data.
+
+        Returns
+        -------
+        losses : dict
+            Its arguments costs, false_cost and table.
+        """
+        factors, loss = np.ones(len(labels.values)), self.loss
+        if self.class_weight is not None:
+            factors = class_factors(self.class_weight, labels.values, labels.counts)
+        if isinstance(loss, str) and loss == "segments":
+            outside = [label == self.outside for label in labels.values.tolist()]
+            factors = np.where(outside, 0.0, factors)
+            return {"costs": factors[codes >> 1] * (codes & 1), "false_cost": factors}
+        costs = factors[codes >> 1]
+        if isinstance(loss, str):
+            return {"costs": costs / np.repeat(lengths, lengths) if loss == "hamming" else costs}
+        return {"costs": costs, "table": cost_table(loss, labels.values)}
 
     def predict(self, X, known=None):
         """Return the best segments of each sequence, in the form of y in `fit`.
@@ -491,6 +507,7 @@ class SegmentTagger(TaggerMixin, StructuredEstimator):
         """Return labellings in the form of y in fit."""
         if self.form_ == "segments":
             return self._segments(codes, offsets)
+        check_scheme(self.scheme)  # may have been set since the fit
         kinds = codes >> 1
         kinds[kinds == self.outside_] = -1
         prefix = np.where(kinds < 0, OUTSIDE, np.where(codes & 1, BEGIN, INSIDE))
@@ -506,42 +523,44 @@ class SegmentTagger(TaggerMixin, StructuredEstimator):
     def _decoder(self, X, known=None):
         """Return the decoder of checked sequences that are not empty, and where all begin."""
         check_fitted(self)
-        if type(self.scheme) is not str or self.scheme not in SCHEMES:  # set since the fit
-            check_constraints(self, "scheme")
-        name = type(self).__name__
+        n_features, name = check_count(self, "n_features_in_"), type(self).__name__
         X = as_fitted(self, X)
-        n_features = check_count(self, "n_features_in_")
         stacked = stack_sequences(X, n_features=n_features, estimator_name=name, allow_empty=True)
-        coefs, lengths, segment_coef = check_segments(self, n_features)
-        offsets, possible = stacked.offsets, None
-        if known is not None:
-            possible = check_known(known, stacked.lengths, self.classes_, "token", "sequences")
+        model, whole, offsets = self._fitted_model(n_features), None, stacked.offsets
+        possible = check_known(known, stacked.lengths, self.classes_, "token", "sequences")
         filled = np.flatnonzero(stacked.lengths)
         if len(offsets) > 2 or not offsets[-1]:
             stacked = RaggedArray(stacked.values, np.unique(offsets))
         # none is longer than the sequences, but labels of more than one token stay such labels
-        longest = max(2, int(stacked.lengths.max(initial=0)))
-        limits = np.minimum(self.max_length_, longest)
-        if lengths is not None:
-            lengths = lengths[:, : limits.max()]
-        tables = self.transitions_, lengths, self.start_, self.end_
-        whole = None
-        if segment_coef is not None:
-            given = self.segment_features_, stacked, int(limits.max()), segment_coef.shape[1]
-            whole = whole_features(*given, filled)
-        given = coefs, *tables, limits, segment_coef, whole, possible, self.n_jobs
-        decoder = make_decoder(stacked, *given)
-        check_modest(self, decoder.request, coef_names(self))
+        limits = np.minimum(model.limits, max(2, int(stacked.lengths.max(initial=0))))
+        blocks = {name: getattr(self, f"{name}_") for name in model.layout.shapes}
+        if "segment_coef" in blocks:
+            given = self.segment_features_, stacked, int(limits.max())
+            whole = whole_features(*given, blocks["segment_coef"].shape[1], filled)
+        decoder = model.decoder(stacked, blocks, limits, whole, possible, self.n_jobs)
+        check_modest(self, decoder.request, [f"{name}_" for name in model.layout.coefs])
         return decoder, offsets
+
+    def _fitted_model(self, n_features):
+        """Return the model of the fitted attributes, or raise ValueError if they do not fit."""
+        n_classes, fitted = check_labels(self), vars(self)
+        check_numbers(self, {"max_length_": (n_classes,)}, integer=True)
+        if self.max_length_.min() < 1:
+            raise_damaged(self, "max_length_ must be positive")
+        n_whole = max(1, np.size(fitted.get("segment_coef_")) // n_classes)
+        given = "first_coef_" in fitted, "lengths_" in fitted, n_whole * ("segment_coef_" in fitted)
+        model = SegmentModel(n_features, self.max_length_, *given)
+        check_weights(self, model.layout)
+        return model
 
 
 def lengths_by_label(classes, codes):
-    """Return the length of the longest segment of each label, as a dict."""
+    """Return the length of the longest segment of each label."""
     starts = np.flatnonzero(codes & 1)
     sizes = np.diff(np.append(starts, len(codes)))
     longest = np.zeros(len(classes), dtype=np.int64)
     np.maximum.at(longest, codes[starts] >> 1, sizes)
-    return dict(zip(classes.tolist(), longest.tolist(), strict=True))
+    return Counter(dict(zip(classes.tolist(), longest.tolist(), strict=True)))
 
 
 def limits_of(max_length, outside, facts):
@@ -561,52 +580,11 @@ def limits_of(max_length, outside, facts):
     limits : ndarray of shape (K,), int64
         At least 1, and at most the length of the longest sequence.
     """
-    labels = facts.labels.values.tolist()
-    limits = dict(facts.max_lengths)
-    if isinstance(max_length, dict):
-        given = by_label(max_length, facts.labels.values, None)
-        limits |= {k: n for k, n in zip(labels, given, strict=True) if n is not None}
-    elif max_length is not None:
-        limits = dict.fromkeys(labels, max_length)
-    if plain(outside) in limits:
-        limits[plain(outside)] = 1
-    return np.array([min(limits[label], facts.longest) for label in labels], dtype=np.int64)
-
-
-def losses_of(loss, class_weight, outside, codes, lengths, known):
-    """Return what tokens cost, or segments that are missed or wrong.
-
-    Parameters
-    ----------
-    loss : {"hamming", "hamming_sum", "segments"}, array-like or dict
-        The parameter.
-    class_weight : dict, "balanced" or None
-        Factors by true label; of segments that are wrong by their own.
-    outside : object
-        Label of tokens outside.
-    codes : ndarray of shape (n_tokens,)
-        True segments.
-    lengths : ndarray of shape (n,)
-        Numbers of tokens of the sequences.
-    known : Labels
-        All labels, with their numbers of tokens in all training data.
-
-    Returns
-    -------
-    losses : dict
-        What `SegmentModel.bind` takes: costs, false_cost, table.
-    """
-    factors = np.ones(len(known.values))
-    if class_weight is not None:
-        factors = class_factors(class_weight, known.values, known.counts)
-    if not isinstance(loss, str):
-        return {"costs": factors[codes >> 1], "table": cost_table(loss, known.values)}
-    if loss != "segments":
-        costs = factors[codes >> 1]
-        return {"costs": costs / np.repeat(lengths, lengths) if loss == "hamming" else costs}
-    factors = np.array(factors, dtype=np.float64)
-    factors[[label == outside for label in known.values.tolist()]] = 0.0
-    return {"costs": factors[codes >> 1] * (codes & 1), "false_cost": factors}
+    labels, longest = facts.labels.values.tolist(), facts.longest
+    given = max_length if isinstance(max_length, dict) else dict.fromkeys(labels, max_length)
+    given = by_label(given | {outside: 1}, facts.labels.values, None)
+    found = [n or facts.max_lengths[label] for label, n in zip(labels, given, strict=True)]
+    return np.array([min(n, longest) for n in found], dtype=np.int64)
 
 
 def segments_of(codes, offsets, labels, outside):
@@ -629,66 +607,92 @@ def segments_of(codes, offsets, labels, outside):
         Lists of tuples (start, end, label).
     """
     starts = np.flatnonzero(codes & 1)
-    stops = np.append(starts[1:], len(codes))
-    kinds = codes[starts] >> 1
-    inside = kinds != outside
-    starts, stops, kinds = starts[inside], stops[inside], kinds[inside]
+    stops, kinds = np.append(starts[1:], len(codes)), codes[starts] >> 1
     sequence = np.searchsorted(offsets, starts, side="right") - 1
-    found = [[] for _ in range(len(offsets) - 1)]
     first = offsets[sequence]
-    arrays = sequence, starts - first, stops - first, kinds
-    spans = zip(*map(np.ndarray.tolist, arrays), strict=True)
-    for i, start, stop, kind in spans:
+    spans = np.stack([sequence, starts - first, stops - first, kinds])[:, kinds != outside]
+    found = [[] for _ in range(len(offsets) - 1)]
+    for i, start, stop, kind in spans.T.tolist():
         found[i].append((start, stop, labels[kind]))
     return object_array(found)
 
 
-def coef_names(estimator):
-    """Return the attributes of a fitted `SegmentTagger` that weigh features."""
-    if "first_coef_" in vars(estimator):
-        return ["coef_", "first_coef_", "last_coef_"]
-    return ["coef_"]
-
-
-def check_segments(estimator, n_features):
-    """Return the weights of a fitted `SegmentTagger`, or raise ValueError if they do not fit.
+def count_features(function, stacked):
+    """Return how many features a segment has: those of the first token of the first sequence.
 
     Parameters
     ----------
-    estimator : SegmentTagger
-        Fitted.
-    n_features : int
-        Number of features of a token.
+    function : callable or None
+        The parameter `segment_features`.
+    stacked : RaggedArray
+        Sequences, none of them empty.
 
     Returns
     -------
-    coefs : list of one or three ndarrays of shape (K, n_features)
-        Weights of features.
-    lengths : ndarray of shape (K, M) or None
-        Weights of lengths.
-    segment_coef : ndarray of shape (K, q) or None
-        Weights of the features of whole segments.
+    n_features : int
+        0 without a function.
+    """
+    if function is None:
+        return 0
+    answer = array(function(_rows(stacked, 0), 0, 1), "segment_features(X[0], 0, 1)", ("n",))
+    if not len(answer):
+        raise ValueError("segment_features(X[0], 0, 1) is empty, expected one number or more")
+    return len(answer)
+
+
+def whole_features(function, stacked, max_length, n_features, numbers=None):
+    """Return the features of all segments that sequences may have.
+
+    Parameters
+    ----------
+    function : callable
+        Takes a sequence (T, p), the first token of a segment and the one after the last; returns
+        the features.
+    stacked : RaggedArray
+        Sequences, none of them empty.
+    max_length : int
+        Length of the longest segment.
+    n_features : int
+        Number of features q that each segment must have.
+    numbers : ndarray of int of shape (n,), default=None
+        What error messages call the sequences; None means 0, 1, ...
+
+    Returns
+    -------
+    features : ndarray of shape (n_values,)
+        Sequence after sequence, those of T tokens as (T, min(max_length, T), q): by the first token
+        of a segment, its length less one, and the feature.
 
     Raises
     ------
-    ValueError
-        Naming the attribute.
+    ValueError, TypeError
+        Naming the sequence and the segment.
     """
-    n_classes = check_labels(estimator)
-    check_numbers(estimator, {"max_length_": (n_classes,)}, integer=True)
-    if estimator.max_length_.min() < 1:
-        raise_damaged(estimator, "max_length_ must be positive")
-    ends = {"start_": (n_classes,), "end_": (n_classes,)}
-    check_numbers(estimator, {"transitions_": (n_classes, n_classes)} | ends)
-    lengths = None
-    if "lengths_" in vars(estimator):
-        check_numbers(estimator, {"lengths_": (n_classes, int(estimator.max_length_.max()))})
-        lengths = estimator.lengths_
-    names = coef_names(estimator)
-    check_numbers(estimator, dict.fromkeys(names, (n_classes, n_features)), finite=False)
-    coefs = [getattr(estimator, name) for name in names]
-    whole = vars(estimator).get("segment_coef_")
-    if "segment_coef_" in vars(estimator):
-        shape = n_classes, max(1, np.size(whole) // n_classes)
-        check_numbers(estimator, {"segment_coef_": shape})
-    return coefs, lengths, whole
+    lengths = np.diff(stacked.offsets)
+    sizes = lengths * np.minimum(lengths, max_length) * n_features
+    places = np.concatenate([[0], np.cumsum(sizes)])
+    values = np.zeros(places[-1])
+    for i, n_tokens in enumerate(lengths.tolist()):
+        x, number = _rows(stacked, i), i if numbers is None else int(numbers[i])
+        block = values[places[i] : places[i + 1]].reshape(n_tokens, -1, n_features)
+        for start in range(n_tokens):
+            for d in range(min(block.shape[1], n_tokens - start)):
+                name = f"segment_features(X[{number}], {start}, {start + d + 1})"
+                answer = as_floats(function(x, start, start + d + 1), name)
+                if answer.shape != (n_features,):
+                    raise ValueError(f"{name} has the shape {answer.shape}, not ({n_features},)")
+                block[start, d] = answer
+        wrong = np.argwhere(~(np.abs(block) <= LARGEST))
+        if len(wrong):
+            start, d, _ = wrong[0].tolist()
+            name = f"segment_features(X[{number}], {start}, {start + d + 1})"
+            array(block[start, d], name, (n_features,), low=-LARGEST, high=LARGEST)
+    return values
+
+
+def _rows(stacked, i):
+    """Return the rows of a sequence, which the function of the user cannot write to."""
+    x = stacked.values[stacked.offsets[i] : stacked.offsets[i + 1]]
+    if isinstance(x, np.ndarray):
+        x.flags.writeable = False
+    return x

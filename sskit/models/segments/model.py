@@ -132,64 +132,42 @@ class SegmentModel:
         loss = NodeLoss(codes, costs, 2 * n_states, table)
         return StructuredProblem(feature_map, SegmentStructure(*given), loss, block_weight)
 
+    def decoder(self, stacked, blocks, limits, whole=None, possible=None, n_jobs=None):
+        """Bind sequences to the weights that are to cut them, which are not checked.
+
+        Parameters
+        ----------
+        stacked : RaggedArray
+            Features of the sequences.
+        blocks : dict of ndarray
+            Weights by the names of the layout; those of features that do not occur are not read.
+        limits : ndarray of shape (K,)
+            Length of the longest segment of each state, here: as long as that, or less.
+        whole : ndarray of shape (n_values,), default=None
+            Features of whole segments, as `SegmentStructure` takes them.
+        possible : ndarray of shape (n_tokens, K), bool, default=None
+            States that are possible at each token; None means all.
+        n_jobs : int, default=None
+            Number of threads.
+
+        Returns
+        -------
+        decoder : Decoder
+            Gives labellings.
+        """
+        if self.has_lengths:
+            blocks = blocks | {"lengths": blocks["lengths"][:, : limits.max()]}
+        rows, coefs, n_states = FeatureRows(stacked.values), self.layout.coefs, len(limits)
+        table = np.concatenate([np.ravel(blocks[name]) for name in blocks if name not in coefs])
+        weights = gather((rows,), [blocks[name] for name in coefs], [table])
+        n_columns = n_states * len(coefs)
+        feature_map = segment_map(rows, stacked.offsets, n_states, n_columns, len(table))
+        given = feature_map, limits, self.has_lengths
+        structure = SegmentStructure(*given, whole=whole, forbids=possible is not None)
+        return Decoder(Request(feature_map, structure, weights, possible, n_states), n_jobs)
+
 
 def segment_map(rows, offsets, n_states, n_columns, n_table):
     """Return the feature map of segments, with so many weights of tokens and of no feature."""
     offsets, head = np.ascontiguousarray(offsets, dtype=np.int64), (n_states, n_states)
     return FeatureMap(rows, offsets, n_columns, head=head, tail=(1, n_table - n_states**2))
-
-
-def make_decoder(
-    stacked,
-    coefs,
-    transitions,
-    lengths,
-    start,
-    end,
-    limits,
-    segment_coef=None,
-    whole=None,
-    possible=None,
-    n_jobs=None,
-):
-    """Bind sequences to the weights that are to cut them, which are not checked.
-
-    Parameters
-    ----------
-    stacked : RaggedArray
-        Features of the sequences.
-    coefs : list of one or three ndarrays of shape (K, p)
-        Weights of the features; those of features that do not occur are not read.
-    transitions : ndarray of shape (K, K)
-        Weights of the transitions, from row to column.
-    lengths : ndarray of shape (K, max_length) or None
-        Weights of the lengths.
-    start, end : ndarray of shape (K,)
-        Weights of the states of the first and of the last segment.
-    limits : ndarray of shape (K,)
-        Length of the longest segment of each state.
-    segment_coef : ndarray of shape (K, q), default=None
-        Weights of features of whole segments.
-    whole : ndarray of shape (n_values,), default=None
-        These features, as `SegmentStructure` takes them.
-    possible : ndarray of shape (n_tokens, K), bool, default=None
-        States that are possible at each token; None means all.
-    n_jobs : int, default=None
-        Number of threads.
-
-    Returns
-    -------
-    decoder : Decoder
-        Gives labellings.
-    """
-    rows = FeatureRows(stacked.values)
-    tables = transitions, lengths, segment_coef, start, end
-    table = np.concatenate([np.ravel(part) for part in tables if part is not None])
-    weights = gather((rows,), list(coefs), [table])
-    limits, n_states = np.ascontiguousarray(limits, dtype=np.int32), len(limits)
-    n_columns = n_states * len(coefs)
-    feature_map = segment_map(rows, stacked.offsets, n_states, n_columns, len(table))
-    structure = SegmentStructure(
-        feature_map, limits, lengths is not None, whole=whole, forbids=possible is not None
-    )
-    return Decoder(Request(feature_map, structure, weights, possible, n_states), n_jobs)

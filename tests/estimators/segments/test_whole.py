@@ -165,12 +165,12 @@ def other_length(x, start, end):
     ("answer", "error", "message"),
     [
         (lambda x, a, b: [], ValueError, r"^segment_features\(X\[0\], 0, 1\) is empty"),
-        (lambda x, a, b: 3.0, ValueError, r"^segment_features\(X\[0\], 0, 1\) must have one"),
+        (lambda x, a, b: 3.0, ValueError, r"^segment_features\(X\[0\], 0, 1\) must be numbers of shape"),
         (lambda x, a, b: ["a"], ValueError, r"^segment_features\(X\[0\], 0, 1\) must hold num"),
         (lambda x, a, b: [[1], [1, 2]], ValueError, r"X\[0\], 0, 1\) is no array"),
-        (other_length, ValueError, r"^segment_features\(X\[0\], 0, 2\) has the length 2"),
+        (other_length, ValueError, r"^segment_features\(X\[0\], 0, 2\) has the shape \(2,\)"),
         (lambda x, a, b: [np.nan], ValueError, r"^segment_features\(X\[0\], 0, 1\)\[0\] is nan"),
-        (lambda x, a, b: [1e120], ValueError, r"\[0\] is 1e\+120, expected a finite number"),
+        (lambda x, a, b: [1e120], ValueError, r"\[0\] is 1e\+120, expected finite numbers"),
         (
             lambda x, a, b: [0.0 if x[0] == X[0][0] else np.inf],
             ValueError,

@@ -19,6 +19,7 @@ from sskit import (
     SegmentTagger,
     SequenceTagger,
     StructSVMClassifier,
+    StructuredSVM,
     TreeTagger,
 )
 
@@ -42,7 +43,8 @@ AT_ONCE = {
 }  # fmt: skip
 # What makes a model what it is.
 MODEL = {
-    StructSVMClassifier: {"model": "other", "kernel": "rbf", "fit_intercept": False},
+    StructSVMClassifier: {"kernel": "rbf", "fit_intercept": False},
+    StructuredSVM: {"model": "other"},
     SequenceTagger: {"order": 2, "kernel": "rbf"},
     TreeTagger: {},
     SegmentTagger: {},

@@ -1,12 +1,12 @@
 """What speaks for a label: the scores of two labellings, taken apart around a token."""
 
-from operator import index
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
-from sklearn.utils.validation import _num_samples
+from sklearn.utils.validation import _num_samples, check_scalar
 
 from sskit._labels import is_same
 from sskit.estimators.reasons.weights import (
@@ -96,19 +96,12 @@ def explain(tagger, X, i, t, label, rival, known, feature_names, edge_feature_na
     coef = linear_coef(tagger, "explain")
     names = check_names(tagger, feature_names, coef.shape[1])
     edge_names = check_edge_names(tagger, edge_feature_names)
-    n_samples = _num_samples(X)
-    i = _place(i, "i", n_samples, f"X has {n_samples} samples")
-    try:
-        if known is not None and len(known) != n_samples:
-            raise ValueError(f"X has {n_samples} samples, of which known has {len(known)}")
-        sample, given = X[i : i + 1], None if known is None else [known[i]]
-        decoder, offsets = tagger._decoder(sample, given)
-    except (TypeError, ValueError):
-        # an error of all samples names what is wrong, by the number that it has in X
-        tagger._decoder(X, known)
-        raise
-    n, noun = int(offsets[-1]), tagger._tokens.removesuffix("s")
-    t = _place(t, "t", n, f"X[{i}] has {n} {tagger._tokens}")
+    check_scalar(i, "i", Integral, min_val=0, max_val=_num_samples(X) - 1)
+    tagger._decoder(X, known)  # an error names what is wrong by the number that it has in X
+    sample, given = X[i : i + 1], None if known is None else [known[i]]
+    decoder, offsets = tagger._decoder(sample, given)
+    check_scalar(t, "t", Integral, min_val=0, max_val=offsets[-1] - 1)
+    noun = tagger._tokens.removesuffix("s")
     margins = decoder.max_marginals()
     possible, margins = margins > -np.inf, margins[t]
     owners = tagger.state_labels_
@@ -117,17 +110,10 @@ def explain(tagger, X, i, t, label, rival, known, feature_names, edge_feature_na
     where, classes = f"{noun} {t} of X[{i}]", tagger.classes_.tolist()
     first = _code(classes, label, "label")
     if rival is None:
-        others = np.where(np.arange(len(margins)) == first, -np.inf, margins)
-        second = int(np.argmax(others))
-        if others[second] == -np.inf:
-            raise ValueError(
-                f"{where} has no rival: no labelling is allowed that has another label there "
-                f"than {classes[first]!r}"
-            )
-    else:
-        second = _code(classes, rival, "rival")
+        rival = classes[np.argmax(np.where(np.arange(len(margins)) == first, -np.inf, margins))]
+    second = _code(classes, rival, "rival")
     if first == second:
-        raise ValueError(f"label and rival must differ, got {rival!r} twice")
+        raise ValueError(f"{where}: label and rival must differ, got {rival!r} twice")
     labellings = []
     for k in (first, second):
         if margins[k] == -np.inf:
@@ -155,17 +141,6 @@ def explain(tagger, X, i, t, label, rival, known, feature_names, edge_feature_na
 def _best_path(decoder):
     """Return the best labels, or their hidden states, which have the weights; without a beam."""
     return getattr(decoder, "inner", decoder).top_k(1)[0][0][0]
-
-
-def _place(given, name, n, why):
-    """Return a place in a list as an int, or raise an error."""
-    try:
-        place = index(given)
-    except TypeError:
-        raise TypeError(f"{name} must be an integer, got {given!r}") from None
-    if not 0 <= place < n:
-        raise ValueError(f"{name} must be from 0 to {n - 1}, as {why}, got {given!r}")
-    return place
 
 
 def _code(classes, label, name):

@@ -165,27 +165,17 @@ def check_names(model, names, n, what="feature_names", counted="features"):
 
     Raises
     ------
-    TypeError
-        If they are a single string, or nothing that has a length.
     ValueError
-        If there is another number of them.
+        If they are no list, or there is another number of them.
     """
     names = getattr(model, f"{what}_in_", None) if names is None else names
     if names is None:
         return None
-    if isinstance(names, (str, bytes, set, frozenset, dict)) or not np.iterable(names):
-        raise TypeError(
-            f"{what} must be a sequence of names in an order, one for each of the {n} {counted}, "
-            f"got {names!r:.80}"
-        )
-    if isinstance(names, np.ndarray):
-        array = names
-    else:
-        names = list(names)
-        array = np.fromiter(names, dtype=object, count=len(names))  # tuples stay tuples
+    array = np.asarray(names, dtype=object)
     if array.shape != (n,):
-        got = len(array) if array.ndim == 1 else f"an array of shape {array.shape}"
-        raise ValueError(f"{what} must hold {n} names, as there are {n} {counted}, got {got}")
+        raise ValueError(
+            f"{what} must be {n} names in an order, as there are {n} {counted}, got {names!r:.80}"
+        )
     return array
 
 

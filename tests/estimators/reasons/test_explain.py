@@ -164,7 +164,7 @@ def test_what_is_known_and_allowed(tagger):
         d = np.sort(model.decision_function(X, known)[3][t])[::-1]
         assert e["contribution"].sum() == pytest.approx(d[0] - d[1], abs=1e-9)
         assert e.attrs["labelling"][3] == e.attrs["rival_labelling"][3] == "B"
-    with pytest.raises(ValueError, match=r"token 3 of X\[3\] has no rival.*than 'B'"):
+    with pytest.raises(ValueError, match=r"token 3 of X\[3\] cannot be 'A'"):
         model.explain(X, 3, 3, known=known)
     with pytest.raises(ValueError, match=r"token 1 of X\[3\] cannot be 'B'"):
         model.explain(X, 3, 1, rival="B", label="A", known=known)
@@ -196,16 +196,16 @@ def test_features_that_contribute_most_come_first(tagger):
 @pytest.mark.parametrize(
     ("given", "error", "match"),
     [
-        ({"i": 9}, ValueError, "i must be from 0 to 8, as X has 9 samples, got 9"),
-        ({"i": -1}, ValueError, "i must be from 0 to 8"),
-        ({"i": 1.0}, TypeError, "integer"),
-        ({"t": "0"}, TypeError, "integer"),
-        ({"t": 4}, ValueError, r"t must be from 0 to 3, as X\[3\] has 4 tokens, got 4"),
+        ({"i": 9}, ValueError, "i == 9, must be <= 8"),
+        ({"i": -1}, ValueError, "i == -1, must be >= 0"),
+        ({"i": 1.0}, TypeError, "i must be an instance of int"),
+        ({"t": "0"}, TypeError, "t must be an instance of int"),
+        ({"t": 4}, ValueError, "t == 4, must be <= 3"),
         ({"label": "Z"}, ValueError, "label is 'Z', which is no label"),
         ({"label": "A", "rival": "A"}, ValueError, "must differ"),
         ({"rival": ["A"]}, ValueError, "rival is"),
-        ({"feature_names": ["a"]}, ValueError, "feature_names must hold 3 names"),
-        ({"feature_names": "abc"}, TypeError, "feature_names must be a sequence"),
+        ({"feature_names": ["a"]}, ValueError, "feature_names must be 3 names"),
+        ({"feature_names": "abc"}, ValueError, "feature_names must be 3 names"),
         ({"known": [None]}, ValueError, "X has 9 sequences but known has"),
     ],
 )
@@ -219,7 +219,7 @@ def test_errors_name_the_item(tagger):
     model, X = tagger
     with pytest.raises(ValueError, match=r"X\[2\].*NaN"):
         model.explain([X[0], X[1], X[2] * np.nan], 2, 0)
-    with pytest.raises(ValueError, match=r"t must be from 0 to -1, as X\[1\] has 0 tokens"):
+    with pytest.raises(ValueError, match="t == 0, must be <= -1"):
         model.explain([X[0], X[1][:0]], 1, 0)
     known = [None, None, ["A", "Z", None]]
     with pytest.raises(ValueError, match=r"known\[2\]\[1\] is 'Z'"):
@@ -235,7 +235,7 @@ def test_kernels_and_one_label():
         with pytest.raises(ValueError, match="needs weights of features.*kernel='rbf'"):
             call()
     single = SequenceTagger(random_state=0).fit(X, [["A", "A"]] * 3)
-    with pytest.raises(ValueError, match="has no rival"):
+    with pytest.raises(ValueError, match="label and rival must differ"):
         single.explain(X, 0, 0)
 
 

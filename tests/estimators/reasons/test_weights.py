@@ -64,16 +64,9 @@ def test_names(tagger):
     node = given["kind"] == "node"
     assert given["feature"][node].str[1:].tolist() == plain["feature"][node].str[1:].tolist()
     assert set(given["feature"][node].str[0]) == {"f"}
-    for wrong, error in (
-        (names[1:], ValueError),
-        ("f", TypeError),
-        (set(names), TypeError),
-        (3, TypeError),
-    ):
-        with pytest.raises(error, match="feature_names must"):
+    for wrong in (names[1:], "f", set(names), 3, np.array([names])):
+        with pytest.raises(ValueError, match="feature_names must be 40 names"):
             tagger.weights_frame(3, wrong)
-    with pytest.raises(ValueError, match="shape"):
-        tagger.weights_frame(3, np.array([names]))
 
 
 @pytest.mark.parametrize("top", [0, -1, 1.5, True, "all"])
@@ -96,7 +89,7 @@ def test_features_of_edges(tagger):
         assert rows["weight"].iloc[0] == table.max() and rows["weight"].iloc[-1] == table.min()
     named = tagger.weights_frame(2, edge_feature_names=list("pqrs"))
     assert set(named[named["kind"] == "edge"]["feature"]) <= set("pqrs")
-    with pytest.raises(ValueError, match="edge_feature_names must hold 4 names"):
+    with pytest.raises(ValueError, match="edge_feature_names must be 4 names"):
         tagger.weights_frame(2, edge_feature_names=["p"])
 
 

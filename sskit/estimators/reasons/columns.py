@@ -4,6 +4,7 @@ import copy
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.utils.validation import _get_feature_names
 
 from sskit._numbers import shortened
 from sskit.inputs.ragged import ready_sequence
@@ -58,21 +59,18 @@ def column_names(items, where="X"):
     """
     if not isinstance(items, (list, tuple)) or not items or not is_frame(_features(items[0])):
         return None
-    items = [_features(item) for item in items]
-    first = list(items[0].columns)
-    if not all(isinstance(name, str) for name in first):
+    frames = [_features(item) for item in items]
+    first = _get_feature_names(frames[0])
+    if first is None or not all(map(is_frame, frames)):
         return None
-    for i, frame in enumerate(items):
-        if not is_frame(frame):
-            return None
-        columns = list(frame.columns)
+    for i, frame in enumerate(frames):
         # other numbers of columns are the gate's to refuse
-        if columns != first and len(columns) == len(first):
+        if frame.shape[1] == len(first) and (frame.columns != first).any():
             raise ValueError(
-                f"the columns of {where}[{i}] are {shortened(columns)}, but those of {where}[0] "
-                f"are {shortened(first)}"
+                f"the columns of {where}[{i}] are {shortened(list(frame.columns))}, but those of "
+                f"{where}[0] are {shortened(first.tolist())}"
             )
-    return np.array(first, dtype=object)
+    return first
 
 
 def edge_column_names(X, where="the edge features of X"):
@@ -155,18 +153,13 @@ def read_columns(estimator, X, part=False, trees=False):
     tokens = tokens_of(X, trees)
     if tokens is None:
         return X, Columns(column_names(X))
-    last = vars(estimator).get("vectorizer_")
     if part and "n_features_in_" in vars(estimator):
-        _check_has_vectorizer(estimator)
-        return put_back(last.transform(tokens), X, tokens), Columns(
-            estimator.feature_names_in_, last
-        )
+        rows, names = _vectorizer(estimator).transform(tokens), estimator.feature_names_in_
+        return put_back(rows, X, tokens), Columns(names, estimator.vectorizer_)
     from sskit.preprocessing import TokenVectorizer
 
     vectorizer = TokenVectorizer()
     rows = vectorizer.fit_transform(tokens)
-    if estimator.warm_start and last is not None and "_warm_start" in vars(estimator):
-        _check_goes_on(last.feature_names_, vectorizer.feature_names_)
     return put_back(rows, X, tokens), Columns(vectorizer.get_feature_names_out(), vectorizer)
 
 
@@ -196,26 +189,15 @@ def read_rows(estimator, X, y, check=check_rows, **options):
     return X, y, Columns(getattr(probe, "feature_names_in_", None))
 
 
-def _check_goes_on(before, now):
-    """Raise ValueError unless the features of a warm start are those of the last fit."""
-    new, gone = (sorted(set(a) - set(b)) for a, b in ((now, before), (before, now)))
-    if new or gone:
-        raise ValueError(
-            "warm_start=True cannot continue the last fit, because the tokens of X have "
-            + (f"the new features {shortened(new)}" if new else f"no features {shortened(gone)}")
-            + "; set prior= to that fit, which aligns features by their names, or "
-            "warm_start=False to start anew"
-        )
-
-
-def _check_has_vectorizer(estimator):
-    """Raise TypeError if a fitted estimator does not know how to make rows of tokens."""
+def _vectorizer(estimator):
+    """Return what makes rows of tokens, or raise TypeError if a fitted estimator has none."""
     if "vectorizer_" not in vars(estimator):
         name = type(estimator).__name__
         raise TypeError(
             f"X has tokens that are dicts or strings, but this {name} was fitted to matrices: make "
             "them with the sskit.preprocessing.TokenVectorizer of the fit"
         )
+    return estimator.vectorizer_
 
 
 def as_fitted(estimator, X, trees=False):
@@ -245,8 +227,7 @@ def as_fitted(estimator, X, trees=False):
         return ready  # what is served most
     tokens = tokens_of(X, trees)
     if tokens is not None:
-        _check_has_vectorizer(estimator)
-        return put_back(fitted["vectorizer_"]._transform(tokens, SoundArray), X, tokens)
+        return put_back(_vectorizer(estimator)._transform(tokens, SoundArray), X, tokens)
     names = fitted.get("feature_names_in_")
     if names is not None:
         check_columns(column_names(X), names, type(estimator).__name__)

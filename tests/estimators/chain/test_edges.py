@@ -323,7 +323,7 @@ def test_columns_of_data_frames_keep_their_names():
     assert "same" in set(tagger.explain(framed(columns), 1, 1)["feature"])
     frame = fit().explain(PAIRS, 1, 1, edge_feature_names=["mine", "his"])
     assert "mine" in set(frame["feature"])
-    with pytest.raises(ValueError, match="edge_feature_names must hold 2 names"):
+    with pytest.raises(ValueError, match="edge_feature_names must be 2 names"):
         fit().explain(PAIRS, 1, 1, edge_feature_names=["mine"])
     assert all(map(np.array_equal, tagger.predict(framed(columns)), tagger.predict(PAIRS)))
     prior = fit(framed(columns[::-1]), prior=tagger, lam=1e6).edge_coef_

@@ -238,14 +238,11 @@ def test_warm_start_goes_on_with_the_same_features():
     # samples appended, no new features
     model.fit(X[:8], Y[:8])
     before = model.coef_
-    more, message = (
-        [*X[:8], [{"w": "new"}]],
-        "warm_start=True cannot continue the last fit, because ",
-    )
-    with pytest.raises(ValueError, match=message + ".* new features 'w=new'; set prior= to that"):
-        model.fit(more, [*Y[:8], ["N"]])
-    with pytest.raises(ValueError, match=message + ".* no features 'previous:w=.*; set prior="):
-        model.fit(X[:1], Y[:1])
+    more = [*X[:8], [{"w": "new"}]]
+    message = "warm_start=True cannot continue the last fit, because "
+    for items, labels in ((more, [*Y[:8], ["N"]]), (X[:1], Y[:1])):
+        with pytest.raises(ValueError, match=message):
+            model.fit(items, labels)
     assert model.coef_ is before
     model.set_params(warm_start=False, prior=model).fit(more, [*Y[:8], ["N"]])
     assert model.n_features_in_ == 14

@@ -1,12 +1,11 @@
 """Stopping by the score on held-out data."""
 
 import copy
-import numbers
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.metrics import check_scoring, get_scorer_names
-from sklearn.utils import _safe_indexing, check_random_state, indexable
+from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _num_samples
@@ -49,9 +48,8 @@ class EarlyStopping(DelegatingEstimator):
     n_iter_no_change : int, default=5
         Passes without a better score after which the fit ends (the patience).
     random_state : int, RandomState or None, default=None
-        Seed of what is held out. A RandomState gives one integer, the seed, to each fit that
-        holds pairs out, however many there are. The order of the passes is seeded by the
-        estimator's own; of one that is shared the estimator takes a copy after that.
+        Seed of what is held out. The order of the passes is seeded by the estimator's own; of one
+        that is shared the estimator takes a copy after pairs were drawn.
 
     Attributes
     ----------
@@ -175,29 +173,23 @@ class EarlyStopping(DelegatingEstimator):
 
     def _shares(self, X, y, sample_weight, further, X_val, y_val):
         """Return arguments of the fit, what is held out of them, and which samples these are."""
+        from sklearn.model_selection import train_test_split  # megabytes that few need
+
         given = further | weight_argument(sample_weight)
         if X_val is not None:
             return given | {"X": X, "y": y}, (X_val, y_val), np.empty(0, dtype=np.intp)
         X, y = indexable(X, y)
         n_samples = _num_samples(X)
         given |= weight_argument(check_sample_weight(sample_weight, n_samples))
-        train, held_out = self._split(n_samples)
+        if n_samples < 2:
+            raise ValueError(f"n_samples={n_samples}: at least 2 are needed to hold one out")
+        n_held_out = min(max(round(self.validation_fraction * n_samples), 1), n_samples - 1)
+        options = {"test_size": n_held_out, "random_state": self.random_state}
+        train, held_out = map(np.sort, train_test_split(np.arange(n_samples), **options))
         X_train, y_train = _safe_split(self.estimator, X, y, train)
         given = {name: _safe_indexing(values, train) for name, values in given.items()}
         held = _safe_split(self.estimator, X, y, held_out)
         return given | {"X": X_train, "y": y_train}, held, held_out
-
-    def _split(self, n_samples):
-        """Return the samples to train on and those to hold out, both rising."""
-        if n_samples < 2:
-            raise ValueError(f"n_samples={n_samples}: at least 2 are needed to hold one out")
-        n_held_out = round(self.validation_fraction * n_samples)
-        n_held_out = min(max(n_held_out, 1), n_samples - 1)
-        seed = self.random_state
-        if not isinstance(seed, numbers.Integral):
-            seed = check_random_state(seed).randint(np.iinfo(np.int32).max)
-        order = np.random.RandomState(seed).permutation(n_samples)
-        return np.sort(order[n_held_out:]), np.sort(order[:n_held_out])
 
 
 class HeldOutWatch:

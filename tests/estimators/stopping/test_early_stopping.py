@@ -347,20 +347,6 @@ def test_complaints_of_a_model_object_name_the_items_of_the_data():
         assert any(f"sample {k} " in said for said in messages[0])
 
 
-def test_a_random_state_gives_one_integer_to_each_fit_that_holds_out(chains):
-    X, y = chains
-    rng, twin = np.random.RandomState(7), np.random.RandomState(7)
-    model = EarlyStopping(tagger(solver="gdmm"), n_iter_no_change=1, random_state=rng)
-    for n in (40, 12):
-        seed = twin.randint(np.iinfo(np.int32).max)
-        model.fit(X[:n], y[:n])
-        same = clone(model).set_params(random_state=seed).fit(X[:n], y[:n])
-        np.testing.assert_array_equal(model.validation_indices_, same.validation_indices_)
-    # nothing is drawn where nothing is held out
-    model.fit(X, y, X_val=X, y_val=y)
-    assert rng.randint(1000) == twin.randint(1000)
-
-
 def test_an_integer_seeds_what_is_held_out(chains):
     X, y = chains
     model = EarlyStopping(tagger(solver="gdmm"), n_iter_no_change=1, random_state=3).fit(X, y)
@@ -388,9 +374,13 @@ def test_a_random_state_that_both_have_is_drawn_from_in_turn(chains):
     X, y = chains
     rng, twin = np.random.RandomState(1), np.random.RandomState(1)
     model = EarlyStopping(tagger(random_state=rng), n_iter_no_change=1, random_state=rng).fit(X, y)
-    seed = twin.randint(np.iinfo(np.int32).max)
-    other = EarlyStopping(tagger(random_state=twin), n_iter_no_change=1, random_state=seed)
-    np.testing.assert_array_equal(model.estimator_.coef_, other.fit(X, y).estimator_.coef_)
+    held_out = np.sort(twin.permutation(40)[:4])
+    np.testing.assert_array_equal(model.validation_indices_, held_out)
+    train = np.setdiff1d(np.arange(40), held_out)
+    split = [[data[i] for i in part] for part in (train, held_out) for data in (X, y)]
+    other = EarlyStopping(tagger(random_state=twin), n_iter_no_change=1)
+    other.fit(split[0], split[1], X_val=split[2], y_val=split[3])
+    np.testing.assert_array_equal(model.estimator_.coef_, other.estimator_.coef_)
 
 
 def test_what_is_known_of_some_labels(chains):

@@ -61,7 +61,7 @@ plt.show()
 # %%
 # Who follows whom: this is what decides where words do not.
 
-TransitionDisplay.from_estimator(tagger, values=True)
+TransitionDisplay.from_estimator(tagger)
 plt.show()
 
 # %%

@@ -1,7 +1,5 @@
 """Regularisation paths as pictures."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from sskit.display._common import fitted_with, grid_of_axes
@@ -14,26 +12,18 @@ PANELS = {
 }
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class RegularizationPathDisplay:
     """What a regularisation path looks like against lam, or a choice of lam by folds.
 
-    Draw it with `from_estimator`. A path has no scores, and a choice has nothing but them.
+    Draw it with `from_estimator`. Of a path there are bounds of the gap, as a share of the
+    objective, norms of the weights and numbers of planes with dual weight; of a choice the mean
+    test scores at what was tried, with their standard deviations, the chosen lam and the one that
+    it was to beat.
 
     Parameters
     ----------
-    curves : dict of str to tuple of two ndarrays
-        For each panel that there is, "score", "gap", "norm" and "planes", what is drawn against
-        which lam: mean test scores at what was tried; bounds of the gap, as a share of the
-        objective; norms of the weights, and numbers of planes with dual weight.
-    max_gap : float, default=None
-        The largest share that a path allows.
-    score_stds : ndarray of shape (M,), default=None
-        Standard deviations of the scores over the folds.
-    chosen, default : float, default=None
-        The chosen lam and the one that it was to beat, to be marked.
-    certified : bool, default=True
-        Whether the gaps are proofs; else the picture says that the path is heuristic.
+    path : RegularizationPath
+        Fitted.
 
     Attributes
     ----------
@@ -62,12 +52,8 @@ class RegularizationPathDisplay:
     ['score']
     """
 
-    curves: dict
-    max_gap: float | None = None
-    score_stds: np.ndarray | None = None
-    chosen: float | None = None
-    default: float | None = None
-    certified: bool = True
+    def __init__(self, path):
+        self.path = path
 
     @classmethod
     def from_estimator(cls, path, *, axes=None):
@@ -93,28 +79,25 @@ class RegularizationPathDisplay:
             If the path is not fitted.
         """
         path, _ = fitted_with(path, "max_breakpoints", "path: it must be a RegularizationPath")
-        if hasattr(path, "lams_"):
-            # a last piece that serves all lam is drawn down to a tenth of its breakpoint
-            end = max(path.lam_end_, 0.1 * path.lams_[-1])
-            lams = within_pieces(path.lams_, end)
-            norms = np.sqrt(np.maximum(path.sqnorms_, 0.0))
-            curves = {
-                "gap": (lams, np.array([path.relative_gap_at(lam) for lam in lams])),
-                "norm": steps(path.lams_, norms, end),
-                "planes": steps(path.lams_, path.n_support_planes_, end),
-            }
-            display = cls(curves=curves, max_gap=path.max_gap_, certified=path.certified_)
-        else:
-            results = path.cv_results_
-            known = ~np.isnan(results["mean_test_score"])
-            lams = np.asarray(results["param_lam"])[known]
-            display = cls(
-                curves={"score": (lams, results["mean_test_score"][known])},
-                score_stds=results["std_test_score"][known],
-                chosen=path.best_lam_,
-                default=path.default_lam_,
-            )
-        return display.plot(axes=axes)
+        return cls(path).plot(axes=axes)
+
+    def curves(self):
+        """Return what is drawn, values against lam, by panel."""
+        path = self.path
+        if not hasattr(path, "lams_"):
+            means = path.cv_results_["mean_test_score"]
+            known = ~np.isnan(means)
+            return {"score": (path.cv_results_["param_lam"][known], means[known])}
+        # a last piece that serves all lam is drawn down to a tenth of its breakpoint
+        lams = np.append(path.lams_, max(path.lam_end_, 0.1 * path.lams_[-1]))
+        ends = np.append(lams[1:-1] * (1.0 + 1e-9), lams[-1])
+        inside = np.geomspace(lams[:-1], ends, 20, axis=1).ravel()
+        norms, planes = np.sqrt(np.maximum(path.sqnorms_, 0.0)), path.n_support_planes_
+        return {
+            "gap": (inside, np.array([path.relative_gap_at(lam) for lam in inside])),
+            "norm": (lams, np.append(norms, norms[-1])),
+            "planes": (lams, np.append(planes, planes[-1])),
+        }
 
     def plot(self, *, axes=None):
         """Draw the panels side by side.
@@ -134,43 +117,33 @@ class RegularizationPathDisplay:
         ValueError
             If there are not as many axes as panels.
         """
-        n = len(self.curves)
+        path, curves = self.path, self.curves()
+        n = len(curves)
         row = grid_of_axes((1, n), axes, figsize=(3.2 * n, 3.0))[0]
-        self.axes_, self.figure_ = dict(zip(self.curves, row, strict=True)), row[0].figure
+        self.axes_, self.figure_ = dict(zip(curves, row, strict=True)), row[0].figure
         self.lines_, self.band_ = {}, None
         for panel, ax in self.axes_.items():
-            (self.lines_[panel],) = ax.plot(*self.curves[panel], color="tab:blue")
+            (self.lines_[panel],) = ax.plot(*curves[panel], color="tab:blue")
             ax.set(xscale="log", xlabel="lam", ylabel=PANELS[panel])
             if not ax.xaxis_inverted():
                 ax.invert_xaxis()
         if "score" in self.axes_:
-            ax, (lams, scores) = self.axes_["score"], self.curves["score"]
+            ax, (lams, scores) = self.axes_["score"], curves["score"]
             self.lines_["score"].set_marker("o")
             # the few that were tried; those of a log scale overlap within one power of ten
             ax.set_xticks(lams, [f"{lam:.2g}" for lam in lams])
             ax.minorticks_off()
-            low, high = scores - self.score_stds, scores + self.score_stds
-            self.band_ = ax.fill_between(lams, low, high, color="tab:blue", alpha=0.2, linewidth=0)
-            for lam, color in ((self.default, "gray"), (self.chosen, "tab:orange")):
-                if lam is not None:
-                    ax.axvline(lam, color=color, linestyle="--", zorder=1)
-        if "gap" in self.axes_:
-            self.axes_["gap"].axhline(self.max_gap, color="gray", linestyle=":", zorder=1)
+            stds = path.cv_results_["std_test_score"]
+            stds = stds[~np.isnan(stds)]
+            band = lams, scores - stds, scores + stds
+            self.band_ = ax.fill_between(*band, color="tab:blue", alpha=0.2, linewidth=0)
+            for lam, color in ((path.default_lam_, "gray"), (path.best_lam_, "tab:orange")):
+                ax.axvline(lam, color=color, linestyle="--", zorder=1)
+        else:
+            self.axes_["gap"].axhline(path.max_gap_, color="gray", linestyle=":", zorder=1)
             self.axes_["gap"].set_ylim(0.0, None)
-            if not self.certified:
-                self.axes_["gap"].set_title("heuristic path")
-        if "norm" in self.axes_:
+            self.axes_["gap"].set_title("" if path.certified_ else "heuristic path")
             self.axes_["norm"].set_yscale("log")
+            for panel in ("norm", "planes"):
+                self.lines_[panel].set_drawstyle("steps-post")
         return self
-
-
-def within_pieces(lams, end, n=20):
-    """Return n values of lam for each piece, from its breakpoint to just above the next."""
-    ends = np.append(lams[1:] * (1.0 + 1e-9), end)
-    return np.geomspace(lams, ends, n, axis=1).ravel()
-
-
-def steps(lams, values, end):
-    """Return the corners of a step function of falling lam, which ends at `end`."""
-    ends = np.append(lams[1:], min(end, lams[-1]))
-    return np.column_stack([lams, ends]).ravel(), np.repeat(values, 2)

@@ -35,8 +35,6 @@ class TransitionDisplay:
         The heat map.
     colorbar_ : matplotlib Colorbar or None
         The scale of the colours.
-    text_ : ndarray of shape (n_rows, n_columns) of matplotlib Text, or None
-        The numbers in the fields.
 
     Examples
     --------
@@ -121,7 +119,7 @@ class TransitionDisplay:
         display = cls(weights=weights, rows=rows, columns=columns, axes=axes)
         return display.plot(ax=ax, **options)
 
-    def plot(self, *, ax=None, colorbar=True, values=False):
+    def plot(self, *, ax=None, colorbar=True):
         """Draw the heat map.
 
         Zero is in the middle of its colours. Transitions that may not occur are grey.
@@ -132,8 +130,6 @@ class TransitionDisplay:
             Where. None makes a figure.
         colorbar : bool, default=True
             Whether to draw the scale of the colours.
-        values : bool, default=False
-            Whether to write the weights into the fields.
 
         Returns
         -------
@@ -157,26 +153,10 @@ class TransitionDisplay:
         )
         long = max(map(len, self.columns)) > 2
         self.ax_.set_xticklabels(self.columns, rotation=90 if long else 0)
-        self.text_ = self._write(limit) if values else None
         self.colorbar_ = None
         if colorbar:
             self.colorbar_ = self.figure_.colorbar(self.image_, ax=self.ax_, label="weight")
         return self
-
-    def _write(self, limit):
-        """Write the weights into the fields; return the texts."""
-        texts = np.empty(self.weights.shape, dtype=object)
-        for place, weight in np.ndenumerate(self.weights):
-            texts[place] = self.ax_.text(
-                place[1],
-                place[0],
-                "" if np.isnan(weight) else f"{weight:.2g}",
-                ha="center",
-                va="center",
-                fontsize="x-small",
-                color="white" if abs(weight) > 0.6 * limit else "black",
-            )
-        return texts
 
 
 def allowed_weights(tagger, kind, owners):

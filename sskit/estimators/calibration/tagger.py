@@ -17,7 +17,7 @@ from sskit._parameters import REQUIRED, parameter, parameters
 from sskit._tag_schemes import SCHEMES, find_spans, parse_tags
 from sskit.estimators.base.combinations import check_combinations
 from sskit.estimators.base.estimator import check_constraints, replace_fitted
-from sskit.estimators.base.fitted_state import check_labels, raise_damaged
+from sskit.estimators.base.fitted_state import check_labels
 from sskit.estimators.base.known import check_known
 from sskit.estimators.base.meta import MetaEstimator
 from sskit.estimators.base.tagging import states_of_labels
@@ -308,7 +308,7 @@ class CalibratedTagger(MetaEstimator):
         else:
             if self.risk is None:
                 calibration = Calibration.scaled(1.0, len(self.classes_), len(scores.tables))
-            labels = scores.best(calibration, possible, self.n_jobs)
+            labels = scores.owner[scores.decoder(calibration, possible, self.n_jobs).best()]
         return split(self.classes_[labels], scores.offsets)
 
     def confidence(self, X, y):
@@ -402,8 +402,8 @@ class CalibratedTagger(MetaEstimator):
         check_k(n_samples, "n_samples")
         scores, calibration, possible, *_ = self._infer(X, known)
         uniform = check_random_state(random_state).uniform(size=(n_samples, scores.offsets[-1]))
-        labels = scores.sample(calibration, uniform, possible, self.n_jobs)
-        columns = np.split(self.classes_[labels], scores.offsets[1:-1], axis=1)
+        states = scores.decoder(calibration, possible, self.n_jobs).sample(uniform)
+        columns = np.split(self.classes_[scores.owner[states]], scores.offsets[1:-1], axis=1)
         return object_array([np.ascontiguousarray(some) for some in columns])
 
     def score(self, X, y, sample_weight=None):
@@ -501,10 +501,7 @@ def scores_of(estimator, X, classes):
     X = as_fitted(tagger, X, trees=isinstance(tagger, TreeTagger))
     decoder, offsets = tagger._decoder(X)
     offsets = np.asarray(offsets, dtype=np.int64)
-    own = tagger.classes_
-    place = np.searchsorted(classes, own)
-    if (place >= len(classes)).any() or (classes[place] != own).any():
-        raise_damaged("CalibratedTagger", "classes_ must have the labels of estimator_")
+    place = np.searchsorted(classes, tagger.classes_)
     states = states_of_labels(tagger)
     owner = place if states is None else np.repeat(place, states)
     labels = {"owner": owner, "n_labels": len(classes)}

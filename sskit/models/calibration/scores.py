@@ -96,16 +96,10 @@ class Scores:
         # mean of all states of its label elsewhere
         share = 1.0 / np.bincount(owner, minlength=1)[owner]
         self.mixing = np.where(owner[:, None] == owner, np.eye(len(owner)), share)
-
-    @property
-    def filled(self):
-        """Which sequences have tokens, (n,), bool."""
-        return np.diff(self.offsets) > 0
-
-    @property
-    def ends(self):
-        """First and last nodes of those that have any."""
-        return self.offsets[:-1][self.filled], self.offsets[1:][self.filled] - 1
+        # which sequences have tokens, their first and last nodes, and which trees are blocks
+        self.filled = np.diff(self.offsets) > 0
+        self.ends = self.offsets[:-1][self.filled], self.offsets[1:][self.filled] - 1
+        self.blocks = slice(None) if self.forest else self.filled
 
     def by_label(self, marginals):
         """Return the probabilities of labels (N, K) from those of their states."""
@@ -247,28 +241,18 @@ class Scores:
             Weighted sums of how many pairs of neighbours with each table are expected to have two
             states, and, last, of the scores of features of edges and of three states in a row.
         """
-        blocks = np.ones(len(self.offsets) - 1, dtype=bool) if self.forest else self.filled
-        log_z, weights, pairs = np.zeros(len(blocks)), None, None
-        if weight is not None:
-            weights = np.ascontiguousarray(weight[blocks])
-        decoder = self.decoder(calibration, possible, n_jobs)
-        log_z[blocks], table, counts, expected = decoder.marginals(nodes=marginals, weight=weights)
+        log_z, pairs = np.zeros(len(self.offsets) - 1), None
+        weights = None if weight is None else np.ascontiguousarray(weight[self.blocks])
+        found = self.decoder(calibration, possible, n_jobs).marginals(
+            nodes=marginals, weight=weights
+        )
+        log_z[self.blocks], table, counts, expected = found
         if weight is not None:
             pairs = np.append(counts, expected / calibration.pairs)
         return log_z, table, pairs
 
-    def sample(self, calibration, uniform, possible=None, n_jobs=None):
-        """Return labellings drawn by numbers of [0, 1), both (n_samples, N)."""
-        return self.owner[self.decoder(calibration, possible, n_jobs).sample(uniform)]
-
-    def best(self, calibration, possible=None, n_jobs=None):
-        """Return the labels (N,) of the states of the highest calibrated score."""
-        return self.owner[self.decoder(calibration, possible, n_jobs).best()]
-
     def path_scores(self, calibration, states):
         """Return the calibrated scores of paths of states, (N,), of each sequence or tree, (n,)."""
         total = np.zeros(len(self.offsets) - 1)
-        total[slice(None) if self.forest else self.filled] = self.decoder(calibration).scores(
-            states
-        )
+        total[self.blocks] = self.decoder(calibration).scores(states)
         return total

@@ -161,7 +161,7 @@ class RegularizationPath(DelegatingEstimator):
     >>> bool(model.dual_gap_ <= 0.1)
     True
     >>> choice = RegularizationPath(StructSVMClassifier(random_state=0), cv=5).fit(X, y)
-    >>> len(choice.cv_results_["params"]), choice.predict(X[::50])
+    >>> len(choice.cv_results_["param_lam"]), choice.predict(X[::50])
     (5, array([0, 1, 2]))
     """
 

@@ -253,7 +253,7 @@ def test_kernels_have_no_steps(kind):
     assert not hasattr(model, "partial_fit")
     with pytest.raises(AttributeError) as caught:
         model.partial_fit(ROWS, [0, 1] * 3)
-    assert "cannot take a step with kernel='rbf'" in str(caught.value.__cause__)
+    assert "partial_fit cannot be combined with kernel='rbf'" in str(caught.value.__cause__)
 
 
 def test_joint_features_must_stay():

@@ -1,5 +1,6 @@
 """Numbers as users give them: made float64, or refused by name."""
 
+from contextlib import suppress
 from numbers import Integral
 
 import numpy as np
@@ -30,23 +31,24 @@ def as_floats(values, name):
     Raises
     ------
     ValueError
-        If they are complex, no numbers, or rows of different lengths.
+        If they are rows of different lengths; naming the first that is no real number.
     """
     array = as_array(values, name)
-    if array.dtype == np.float64:
-        return np.array(array, order="C")
-    if array.dtype.kind == "c":
-        raise ValueError(f"Complex data not supported: {name} has dtype {array.dtype}")
-    try:
-        if array.dtype.kind not in "biufO":
-            raise TypeError
-        if array.dtype == object and any(isinstance(value, NO_NUMBERS) for value in array.flat):
-            raise TypeError
-        with np.errstate(over="ignore"):
+    kind = array.dtype.kind
+    if kind in "biuf" or (
+        kind == "O" and not any(isinstance(value, NO_NUMBERS) for value in array.flat)
+    ):
+        with suppress(TypeError, ValueError, OverflowError), np.errstate(over="ignore"):
             return np.array(array, dtype=np.float64, order="C")
-    except (TypeError, ValueError, OverflowError):
-        what = f"{name} must hold numbers, got {told(values, array)}"
-        raise ValueError(f"{what}{no_number(array, name)}") from None
+    for place, value in np.ndenumerate(array):
+        try:
+            if kind != "O" or isinstance(value, NO_NUMBERS):
+                raise TypeError
+            float(value)
+        except (TypeError, ValueError, OverflowError):
+            entry = f"{name}{list(place) if place else ''}"
+            raise ValueError(f"{name} must hold numbers, but {entry} is {shown(value)}") from None
+    return np.empty(array.shape)  # for strings, if there are none
 
 
 def array(values, name, shape, kind="numbers", *, low=-np.inf, high=np.inf, where=""):
@@ -59,7 +61,7 @@ def array(values, name, shape, kind="numbers", *, low=-np.inf, high=np.inf, wher
     name : str
         What error messages call it.
     shape : tuple of int or str
-        Its sizes; a word stands for any size.
+        Its sizes; a word stands for any but 0.
     kind : {"numbers", "integers"}, default="numbers"
         Numbers are finite, and become float64.
     low, high : float, default=-inf, inf
@@ -80,7 +82,7 @@ def array(values, name, shape, kind="numbers", *, low=-np.inf, high=np.inf, wher
     whole = kind == "integers"
     found = as_array(values, name + where) if whole else as_floats(values, name + where)
     fits = len(shape) == found.ndim and all(
-        isinstance(size, str) or size == given
+        given > 0 if isinstance(size, str) else size == given
         for size, given in zip(shape, found.shape, strict=True)
     )
     if not fits or (whole and found.dtype.kind not in "iu"):
@@ -128,53 +130,13 @@ def as_array(values, name):
         raise ValueError(f"{name} holds a number that is too large") from None
 
 
-def no_number(values, name, strings=False):
-    """Return what error messages say of the first entry that no float holds.
-
-    Parameters
-    ----------
-    values : array-like
-        Objects.
-    name : str
-        What error messages call them.
-    strings : bool, default=False
-        Whether strings of digits are numbers.
-
-    Returns
-    -------
-    told : str
-        As in ": X[0][1, 2] is None"; nothing if all entries are numbers, or rows are uneven.
-    """
-    refused = NO_NUMBERS if not strings else type(None)
-    try:
-        array = np.array(values, dtype=object)
-    except ValueError:
-        return ""
-    for place, value in np.ndenumerate(array):
-        try:
-            if isinstance(value, refused):
-                raise TypeError
-            float(value)
-        except (TypeError, ValueError, OverflowError):
-            if place and not isinstance(value, (list, tuple, np.ndarray)):
-                return f": {name}{list(place)} is {shown(value)}"
-            break
-    return ""
-
-
 def shown(value):
     """Return what error messages show of a value, at most 80 characters."""
+    value = value.item() if isinstance(value, np.generic) else value
     try:
         return f"{value!r:.80}"
     except ValueError:  # Python writes no integers of so many digits
         return f"an integer of {value.bit_length()} bits"
-
-
-def told(values, array):
-    """Return what error messages say of values: their dtype, or the type of what is no array."""
-    if array.ndim == 0 and not isinstance(values, np.ndarray):
-        return type(values).__name__
-    return f"dtype {array.dtype}"
 
 
 def capped(count, most=LARGEST_COUNT):

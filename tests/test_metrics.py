@@ -392,7 +392,7 @@ SCORES = [token_accuracy_score, sequence_accuracy_score, span_f1_score]
 @pytest.mark.parametrize(
     ("y_true", "y_pred", "error", "message"),
     [
-        ([["O"], ["O"]], [["O"]], ValueError, "y_true has 2 sequences but y_pred has 1"),
+        ([["O"], ["O"]], [["O"]], ValueError, "y_true has 2 samples but y_pred has 1"),
         (
             [["O"], ["O"]],
             [["O"], ["O", "O"]],
@@ -401,8 +401,8 @@ SCORES = [token_accuracy_score, sequence_accuracy_score, span_f1_score]
         ),
         ([], [], ValueError, r"0 sample\(s\)"),
         ([[]], [[]], ValueError, r"0 sample\(s\)"),
-        ([["O"]], None, ValueError, "y_pred is None"),
-        (None, [["O"]], ValueError, "y_true is None"),
+        ([["O"]], None, TypeError, "y_pred must be a list .* got NoneType"),
+        (None, [["O"]], TypeError, "y_true must be a list .* got NoneType"),
         (["O"], [["O"]], TypeError, r"y_true\[0\] must be a sequence of labels, got str"),
         ([["O"]], [0], TypeError, r"y_pred\[0\] must be a sequence of labels, got int"),
         (np.array([0, 1]), [[0]], ValueError, "y_true must be a list"),
@@ -410,7 +410,7 @@ SCORES = [token_accuracy_score, sequence_accuracy_score, span_f1_score]
         ([["O", None]], [["O", "O"]], ValueError, r"y_true\[0\]\[1\] is None"),
         ([["O"]], [[1]], TypeError, "y_pred"),
         ([["O"]], [[b"O"]], TypeError, "y_pred"),
-        ([["O"]], [[0.5]], ValueError, r"continuous; y_pred\[0\]\[0\] is 0.5"),
+        ([["O"]], [[0.5]], ValueError, r"y_pred\[0\]\[0\] is 0.5: .* continuous"),
     ],
 )
 def test_bad_labels(score, y_true, y_pred, error, message):
@@ -516,7 +516,7 @@ def test_scores_of_regions_are_those_of_scikit_learn(seed):
             [[[0], [1]]],
             r"shape \(1, 2\) but y_pred\[0\] has \(2, 1\)",
         ),
-        ([[0, 1]], [[0, 1], [1]], "y_true has 1 sequences but y_pred has 2"),
+        ([[0, 1]], [[0, 1], [1]], "y_true has 1 samples but y_pred has 2"),
         ([[0, 0]], [[0, 1]], "no labels that count"),
     ],
 )

@@ -1,7 +1,5 @@
 """The gate of costs of pairs of labels."""
 
-from numbers import Real
-
 import numpy as np
 
 from sskit._labels import by_label
@@ -30,10 +28,10 @@ def cost_table(loss, classes, name="loss"):
     Raises
     ------
     TypeError
-        If a dict has anything else than dicts of numbers.
+        If a dict has anything else than dicts.
     ValueError
-        If the shape is wrong; or naming, by its labels, the first cost that is not finite, is
-        negative, or is that of the true label and not zero.
+        If a cost is no number, or the shape is wrong; or naming, by its labels, the first cost that
+        is not finite, is negative, or is that of the true label and not zero.
     """
     if isinstance(loss, str):
         return None
@@ -57,21 +55,14 @@ def cost_table(loss, classes, name="loss"):
 
 def _filled(costs, classes, name):
     """Return a dict of dicts of costs as a table, with ones for wrong labels it does not name."""
-    for label, row in costs.items():
-        if not isinstance(row, dict):
-            raise TypeError(
-                f"{name}[{label!r}] must be a dict of costs by predicted label, got "
-                f"{type(row).__name__}"
-            )
-        for other, cost in row.items():
-            if not isinstance(cost, Real):
-                raise TypeError(f"{name}[{label!r}][{other!r}] must be a number, got {cost!r:.80}")
-    table = 1.0 - np.eye(len(classes))
+    table, labels = 1.0 - np.eye(len(classes)), classes.tolist()
     for a, row in enumerate(by_label(costs, classes, {})):
-        table[a] = [
-            table[a, b] if cost is None else float(cost)
-            for b, cost in enumerate(by_label(row, classes, None))
-        ]
+        if not isinstance(row, dict):
+            told = f"{type(row).__name__}, expected a dict of costs by predicted label"
+            raise TypeError(f"{name}[{labels[a]!r}] is a {told}")
+        for b, cost in enumerate(by_label(row, classes, None)):
+            if cost is not None:
+                table[a, b] = as_floats(cost, f"{name}[{labels[a]!r}][{labels[b]!r}]")
     return table
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from sskit._numbers import array, as_array
+from sskit._ready import ready_ends
 
 
 def check_edges(edges, n_nodes=None, *, where="", noun="node", loops=False):
@@ -24,13 +25,16 @@ def check_edges(edges, n_nodes=None, *, where="", noun="node", loops=False):
     Returns
     -------
     edges : ndarray of shape (n_edges, 2), int32
-        In C order.
+        In C order; what is so already is not copied.
 
     Raises
     ------
     ValueError
         Naming the first edge that is wrong.
     """
+    ready = None if n_nodes is None or loops else ready_ends(edges, n_nodes)
+    if ready is not None:
+        return ready
     edges = as_array(edges, f"edges{where}")
     if edges.shape in ((0,), (0, 2)):
         return np.zeros((0, 2), dtype=np.int32)

@@ -5,11 +5,10 @@ from itertools import pairwise
 import numpy as np
 
 from sskit._numbers import array
-from sskit._ready import ready_ends
 from sskit.inputs.edges import check_edges
-from sskit.inputs.ragged import _type_name, check_widths, finite_matrix, samples_of, stack_labels
+from sskit.inputs.ragged import check_widths, items_of, stack_labels
 from sskit.inputs.ragged_array import locate, make_offsets
-from sskit.inputs.stacking import is_ready
+from sskit.inputs.stacking import finite_matrix
 
 __all__ = ["GraphBatch", "check_graphs"]
 
@@ -138,17 +137,17 @@ def check_graphs(
     widths = n_features, n_edge_features
     found = [
         _graph(item, f"X[{i}]", with_kinds, widths)
-        for i, item in enumerate(samples_of(X, "X", _GRAPHS))
+        for i, item in enumerate(items_of(X, "X", _GRAPHS))
     ]
     features, ends, edge_features, kinds, areas, segments = map(list, zip(*found, strict=True))
     check_widths([x.shape[1] for x in features], n_features, estimator_name)
     widths = [x.shape[1] for x in edge_features]
     check_widths(widths, n_edge_features, estimator_name, "edge features")
-    areas, segments = _all_or_none(areas, "areas"), _all_or_none(segments, "segments")
-    kinds = _all_or_none(kinds, "kinds of nodes")
+    areas, segments = all_or_none(areas, "areas"), all_or_none(segments, "segments")
+    kinds = all_or_none(kinds, "kinds of nodes")
     if kinds is not None:
         sizes = [x.shape[0] for x in features]
-        kinds = stack_labels(kinds, sizes, name="node_kinds", what="graphs")
+        kinds = stack_labels(kinds, sizes, name="node_kinds")
     return GraphBatch(features, np.concatenate(ends), edge_features, areas, segments, kinds)
 
 
@@ -156,14 +155,14 @@ def _graph(item, label, with_kinds, widths):
     """Return features, edges, their features, kinds of nodes, areas and segments, checked."""
     given = parts_of(item, label, "graph", _PARTS, f"; {_IMAGES}", 3 + with_kinds)
     features, edges, edge_features, kinds, areas, segments = given
-    features = node_features(features, label, widths[0])
+    features = finite_matrix(features, f"features of {label}", widths[0])
     n_nodes = features.shape[0]
-    ends = ready_ends(edges, n_nodes)
-    ends = check_edges(edges, n_nodes, where=f" of {label}") if ends is None else ends
+    if not n_nodes:
+        raise ValueError(f"{label} has no nodes")
+    ends = check_edges(edges, n_nodes, where=f" of {label}")
     if edge_features is None:
         edge_features = np.ones((len(ends), 1))
-    elif not is_ready(edge_features, widths[1]):
-        edge_features = finite_matrix(edge_features, f"edge features of {label}")
+    edge_features = finite_matrix(edge_features, f"edge features of {label}", widths[1])
     if edge_features.shape[0] != len(ends):
         raise ValueError(
             f"{label} has {len(ends)} edges but features for {edge_features.shape[0]} of them"
@@ -175,17 +174,6 @@ def _graph(item, label, with_kinds, widths):
     elif segments is not None:
         areas = np.bincount(segments.ravel(), minlength=n_nodes).astype(np.float64)
     return features, ends, edge_features, kinds if with_kinds else None, areas, segments
-
-
-def node_features(values, label, n_features):
-    """Return the features of the nodes of a graph or tree, checked."""
-    if is_ready(values, n_features):
-        return values
-    features = finite_matrix(values, f"features of {label}")
-    if 0 in features.shape:
-        shape = features.shape
-        raise ValueError(f"{label} has features of shape {shape}, at least (1, 1) is needed")
-    return features
 
 
 def parts_of(item, label, noun, names, hint="", most=3):
@@ -219,7 +207,7 @@ def parts_of(item, label, noun, names, hint="", most=3):
     if not all(hasattr(item, name) for name in names[:2]):
         raise TypeError(
             f"{label} must be a {noun}: a tuple {form} or an object with these attributes, got "
-            f"{_type_name(item)}{hint}"
+            f"{type(item).__name__}{hint}"
         )
     return tuple(getattr(item, name, None) for name in names)
 
@@ -271,17 +259,16 @@ def kind_codes(kinds, known, what, things, offsets, nodes=None):
     place = {kind: code for code, kind in enumerate(known.tolist())}
     values, inverse = np.unique(kinds, return_inverse=True)
     codes = np.array([place.get(kind, -1) for kind in values.tolist()], dtype=np.int32)[inverse]
-    wrong = np.flatnonzero(codes < 0)
-    if wrong.size:
-        i, v = locate(offsets, wrong[0])
+    for t in np.flatnonzero(codes < 0)[:1]:
+        i, v = locate(offsets, t)
         raise ValueError(
-            f"X[{i}] has {what} of the kind {values.tolist()[inverse[wrong[0]]]!r} at node "
-            f"{v if nodes is None else nodes[wrong[0]]}, which no {things} in fit had"
+            f"X[{i}] has {what} of the kind {kinds[[t]].tolist()[0]!r} at node "
+            f"{v if nodes is None else nodes[t]}, which no {things} in fit had"
         )
     return codes
 
 
-def _all_or_none(items, what):
+def all_or_none(items, what):
     """Return a list of what all graphs have, or None if none has it."""
     have = [item is not None for item in items]
     if not any(have):

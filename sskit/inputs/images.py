@@ -3,7 +3,7 @@
 import numpy as np
 
 from sskit._numbers import as_array
-from sskit.inputs.ragged import samples_of
+from sskit.inputs.ragged import items_of
 
 _IMAGES = "one image (H, W) or (H, W, 3) per sample"
 
@@ -32,7 +32,7 @@ def check_images(X, name="X"):
     """
     if isinstance(X, np.ndarray) and X.ndim == 3 and X.shape[2] == 3 and len(X) > 0:
         raise ValueError(f"{name} has shape {X.shape}, that of one image: put it into a list")
-    images = samples_of(X, name, _IMAGES, stacked=(3, 4))
+    images = items_of(X, name, _IMAGES, stacked=(3, 4))
     return [_check_image(image, f"{name}[{i}]") for i, image in enumerate(images)]
 
 

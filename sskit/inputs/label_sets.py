@@ -4,57 +4,10 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
+from sskit._numbers import as_array, shown
 from sskit.inputs.ragged import items_of
-from sskit.inputs.stacking import check_structure
 
 BINARIZE = "sklearn.preprocessing.MultiLabelBinarizer makes one of lists of labels"
-
-
-def check_entries(y):
-    """Raise an error that names the row if y lacks entries of a label indicator.
-
-    For what users give: once it is converted nobody can tell which row it was.
-
-    Parameters
-    ----------
-    y : object
-        Target of fit. What is neither a matrix nor a list of rows passes.
-
-    Raises
-    ------
-    ValueError
-        If y is a broken sparse matrix; naming the first entry that is missing, the first row with
-        another length than the first row, or the first row that is a set.
-    """
-    if isinstance(y, (list, tuple)):
-        check_lengths(y)
-    elif hasattr(y, "isna") and getattr(y, "ndim", 0) == 2:
-        refuse_missing(y.isna().to_numpy())
-    elif isinstance(y, np.ndarray) or sp.issparse(y):
-        if sp.issparse(y) and y.ndim == 2:
-            check_structure(y, "y")
-        if y.ndim == 2 and y.dtype.kind == "f":
-            refuse_missing(y != y)
-
-
-def check_lengths(rows):
-    """Raise an error for the first row that is a set, or not as long as the first row."""
-    if not rows or not all(isinstance(row, (list, tuple, set, frozenset)) for row in rows):
-        return
-    for i, row in enumerate(rows):
-        if not isinstance(row, (list, tuple)):
-            raise ValueError(f"y[{i}] is a set; y must be a label indicator matrix. {BINARIZE}")
-        if len(row) != len(rows[0]):
-            raise ValueError(
-                f"y[{i}] has {len(row)} entries but y[0] has {len(rows[0])}; y must be a label "
-                f"indicator matrix. {BINARIZE}"
-            )
-
-
-def refuse_missing(missing):
-    """Raise an error for the first entry (row, column) that is missing, by a boolean matrix."""
-    for i, j in sorted(zip(*missing.nonzero(), strict=True)):
-        raise ValueError(f"y[{i}, {j}] is missing (NaN), expected 0 or 1")
 
 
 def check_indicator(y):
@@ -76,25 +29,17 @@ def check_indicator(y):
     ValueError
         If y is not such a matrix, naming the first entry that is wrong.
     """
+    y = y.toarray() if sp.issparse(y) else y
     if y.shape[1] == 0:
-        raise ValueError("y has no labels: its shape is " + str(y.shape))
-    if sp.issparse(y):
-        y = y.toarray()
-    elif y.dtype.kind == "f":
-        check_classification_targets(y)
-    if y.dtype.kind == "O":
-        for (i, j), value in np.ndenumerate(y):
-            if not (isinstance(value, (bool, int, float, np.generic)) and value in (0, 1)):
-                raise ValueError(f"y[{i}, {j}] is {value!r:.40}, expected 0 or 1. {BINARIZE}")
-    if y.dtype.kind not in "biuf":
-        raise ValueError(f"y must hold 0 and 1, or booleans, got dtype {y.dtype}. {BINARIZE}")
-    wrong = np.argwhere((y != 0) & (y != 1))
-    if len(wrong):
-        i, j = wrong[0]
+        raise ValueError(f"y has no labels: its shape is {y.shape}")
+    # NumPy compares texts with numbers one by one as objects only
+    entries = y if y.dtype.kind in "biuf" else y.astype(object)
+    for i, j in np.argwhere((entries != 0) & (entries != 1))[:1]:
         raise ValueError(
-            f"y[{i}, {j}] is {y[i, j]}, expected 0 or 1: y must be a label indicator matrix"
+            f"y[{i}, {j}] is {shown(y[i, j])}, expected 0 or 1: y must be a label indicator matrix. "
+            f"{BINARIZE}"
         )
-    return np.ascontiguousarray(y != 0, dtype=np.uint8)
+    return np.ascontiguousarray(entries == 1, dtype=np.uint8)
 
 
 def check_known_sets(known, n, n_labels):
@@ -117,30 +62,27 @@ def check_known_sets(known, n, n_labels):
     Raises
     ------
     TypeError
-        If `known`, or an item, is of a wholly wrong type.
+        If `known` is of a wholly wrong type.
     ValueError
         Naming the first item or entry that is wrong.
     """
     form = "one item per row: None, or for each label 1, 0 or None"
     if hasattr(known, "iloc"):
         known = known.astype(object).where(known.notna(), None).to_numpy()
-    items = items_of(known, "known", form, stacked=(2,))
-    if len(items) != n:
-        raise ValueError(f"X has {n} rows but known has {len(items)} items")
     codes = np.full((n, n_labels), -1, dtype=np.int8)
-    for i, item in enumerate(items):
+    for i, item in enumerate(items_of(known, "known", form, stacked=(2,), count=n)):
         if item is None:
             continue
-        if not isinstance(item, (list, tuple, np.ndarray)):
-            raise TypeError(f"known[{i}] must be None or a sequence, got {type(item).__name__}")
-        if len(item) != n_labels:
-            raise ValueError(f"y has {n_labels} labels, but known[{i}] has {len(item)} entries")
-        for j, value in enumerate(item.tolist() if isinstance(item, np.ndarray) else item):
-            if value is None or (isinstance(value, (float, np.floating)) and np.isnan(value)):
-                continue
-            if not isinstance(value, (bool, int, float, np.generic)) or value not in (0, 1):
-                raise ValueError(f"known[{i}][{j}] is {value!r:.40}, expected 0, 1 or None")
-            codes[i, j] = value
+        entries = as_array(item, f"known[{i}]").astype(object)
+        if entries.shape != (n_labels,):
+            raise ValueError(
+                f"known[{i}] must be None or have an entry for each of the {n_labels} labels of y, "
+                f"got {item!r:.80}"
+            )
+        free = np.equal(entries, None) | (entries != entries)
+        for j in np.flatnonzero(~free & (entries != 0) & (entries != 1))[:1]:
+            raise ValueError(f"known[{i}][{j}] is {shown(entries[j])}, expected 0, 1 or None")
+        codes[i] = np.where(free, -1, entries)
     return codes
 
 

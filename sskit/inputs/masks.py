@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from sskit._labels import check_label, is_ignored, is_string
-from sskit._numbers import as_array, shown
+from sskit._labels import check_label, is_ignored
+from sskit._numbers import as_array
 from sskit.inputs.ragged import items_of, stack_known_labels
 from sskit.inputs.ragged_array import object_array, split
 
@@ -37,15 +37,8 @@ def node_targets(y, graphs, ignore_label=None):
     TypeError, ValueError
         Naming the item that is wrong.
     """
-    if y is None:
-        raise ValueError(f"y is None, but labels are needed: {_TARGETS}")
     check_label(ignore_label)
-    items = _target_items(y, graphs)
-    if np.ndim(items[0]) > 2:
-        raise ValueError(
-            "y[0] must have labels of nodes, in one dimension, or of pixels, in two; got shape "
-            f"{np.shape(items[0])}"
-        )
+    items = items_of(y, "y", _TARGETS, stacked=(2, 3), count=len(graphs))
     if np.ndim(items[0]) != 2:
         labels, ignored = stack_known_labels(items, graphs.n_nodes, ignore_label)
         return labels, ~ignored, None
@@ -80,19 +73,18 @@ def check_masks(items, graphs, ignore_label=None):
     TypeError, ValueError
         Naming the item that is wrong, and its pixel.
     """
-    items = _target_items(items, graphs)
+    items = items_of(items, "y", _TARGETS, stacked=(2, 3), count=len(graphs))
     masks = [check_mask(item, f"y[{i}]", ignore_label) for i, item in enumerate(items)]
-    for i, mask in enumerate(masks):
-        if graphs.segments is None:
+    if graphs.segments is None:
+        raise ValueError(
+            "y has labels of pixels, but X does not say by an attribute 'segments' to which nodes "
+            "they belong, as graphs of SuperpixelGraphs do; if pixels are nodes, flatten y"
+        )
+    for i, (mask, segments) in enumerate(zip(masks, graphs.segments, strict=True)):
+        if mask.shape != segments.shape:
             raise ValueError(
-                f"y[{i}] has labels of pixels, but X[{i}] does not say by an attribute 'segments' "
-                "to which nodes they belong, as graphs of SuperpixelGraphs do; if pixels are "
-                "nodes, flatten y"
-            )
-        if mask.shape != graphs.segments[i].shape:
-            raise ValueError(
-                f"X[{i}] has segments of shape {graphs.segments[i].shape} but y[{i}] has labels "
-                f"of shape {mask.shape}"
+                f"X[{i}] has segments of shape {segments.shape} but y[{i}] has labels of shape "
+                f"{mask.shape}"
             )
     return masks
 
@@ -107,8 +99,7 @@ def check_mask(mask, name, ignore_label=None):
     name : str
         What error messages call it.
     ignore_label : object, default=None
-        The label of pixels without one, which must be a string if labels are strings, and a
-        number if they are numbers; None means that all are labels. Only NaN stands for NaN.
+        The label of pixels without one; None means that all are labels. Only NaN stands for NaN.
 
     Returns
     -------
@@ -126,12 +117,6 @@ def check_mask(mask, name, ignore_label=None):
         raise ValueError(f"{name} must be a two-dimensional array, got shape {mask.shape}")
     if not isinstance(given, np.ndarray) and mask.dtype.kind in "US":
         mask = np.array(given, dtype=object)  # else numbers among strings were strings
-    typed = ignore_label is not None and mask.size and mask.dtype.kind in "biufUS"
-    if typed and is_string(ignore_label) != is_string(mask.dtype):
-        raise ValueError(
-            f"{name}[0][0] is {shown(mask[0, 0].item())}, but ignore_label is "
-            f"{shown(ignore_label)}, of another type, which no pixel can be equal to"
-        )
     labels, ignored = stack_known_labels(list(mask), None, ignore_label, name=name)
     if mask.dtype.kind != "O":
         return mask
@@ -139,14 +124,6 @@ def check_mask(mask, name, ignore_label=None):
         labels = labels.astype(object)
         labels[ignored] = ignore_label
     return labels.reshape(mask.shape)
-
-
-def _target_items(y, graphs):
-    """Return the labels of the graphs as a list of as many."""
-    items = items_of(y, "y", _TARGETS, stacked=(2, 3))
-    if len(items) != len(graphs):
-        raise ValueError(f"X has {len(graphs)} graphs but y has {len(items)}")
-    return items
 
 
 def paint(labels, graphs):

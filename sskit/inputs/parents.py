@@ -33,8 +33,6 @@ def check_parents(parents, name, n_nodes=None, noun="node"):
     parents = as_array(parents, name)
     high = parents.size - 1
     parents = array(parents, name, shape, "integers", low=-1, high=high).astype(np.int32)
-    if not len(parents):
-        raise ValueError(f"{name} must have the parent of one {noun} or more, -1 for roots")
     above, _ = climb(parents)
     wrong = above[above >= 0]
     if wrong.size:

@@ -1,12 +1,11 @@
 """Distances between poses, in torsos."""
 
-import numbers
 from collections.abc import Mapping
 
 import numpy as np
 
 from sskit._numbers import array, as_array
-from sskit.inputs.ragged import samples_of
+from sskit.inputs.ragged import items_of
 
 # Squares of larger numbers overflow.
 LARGEST_PLACE = 1e150
@@ -53,7 +52,7 @@ def part_errors(truth, found, torso):
     return np.linalg.norm(found - truth, axis=2) / pose_scales(truth, torso)[:, None]
 
 
-def check_poses(y, name, n_parts=None, names=None):
+def check_poses(y, name, n_parts=None, names=None, *, count=None, x_name="X"):
     """Return poses as one array, checked.
 
     Parameters
@@ -66,6 +65,8 @@ def check_poses(y, name, n_parts=None, names=None):
         How many parts there must be; None takes as many as the first pose has.
     names : sequence of n_parts str, default=None
         Names of the parts.
+    count, x_name : int and str, default=None, "X"
+        As of `items_of`.
 
     Returns
     -------
@@ -81,13 +82,12 @@ def check_poses(y, name, n_parts=None, names=None):
         finite number; it is named.
     """
     poses = []
-    for i, item in enumerate(samples_of(y, name, _POSES, stacked=(3,))):
+    items = items_of(y, name, _POSES, stacked=(3,), count=count, x_name=x_name)
+    for i, item in enumerate(items):
         item = by_part(item, f"{name}[{i}]", names, "position")
         shape = ("n_parts" if n_parts is None else n_parts, 2)
         pose = array(item, f"{name}[{i}]", shape, low=-LARGEST_PLACE, high=LARGEST_PLACE)
         n_parts = len(pose)
-        if not n_parts:
-            raise ValueError(f"{name}[{i}] must have one part or more")
         poses.append(pose)
     return np.stack(poses)
 
@@ -150,12 +150,14 @@ def check_torso(torso, n_parts, names=None):
     """
     if torso is None:
         return None
-    number = dict(zip(range(n_parts), range(n_parts), strict=True))
-    number |= zip(() if names is None else names, range(n_parts), strict=False)
-    given = torso if isinstance(torso, (tuple, list, np.ndarray)) and np.iterable(torso) else ()
-    parts = [number.get(k) for k in given if isinstance(k, (str, numbers.Integral))]
-    if len(given) != 2 or len({*parts} - {None}) != 2:
+    number = {name: k for k, name in enumerate([] if names is None else names)}
+    number |= {k: k for k in range(n_parts)}
+    try:
+        first, second = (number[k] for k in torso)
+    except (KeyError, TypeError, ValueError):
+        first = second = None
+    if first == second:
         raise ValueError(
             f"torso must be two different parts from 0 to {n_parts - 1}, got {torso!r}"
         )
-    return tuple(parts)
+    return first, second

@@ -1,13 +1,11 @@
 """The gates of the ragged estimators: check sequences and labels once and stack them."""
 
-from collections.abc import Mapping
 from itertools import chain
 
 import numpy as np
-import scipy.sparse as sp
 
 from sskit._labels import SETS, is_ignored, is_string, join_arrays, label_array, plain
-from sskit._numbers import as_array, as_floats, shown
+from sskit._numbers import shown
 from sskit.inputs.ragged_array import (
     RaggedArray,
     SoundArray,
@@ -16,13 +14,7 @@ from sskit.inputs.ragged_array import (
     row_namer,
     split,
 )
-from sskit.inputs.stacking import (
-    as_it_is_read,
-    check_finite,
-    check_structure,
-    is_ready,
-    stack_rows,
-)
+from sskit.inputs.stacking import as_matrix, check_finite, is_ready, stack_rows
 
 __all__ = ["RaggedArray", "split", "stack_known_labels", "stack_labels", "stack_sequences"]
 
@@ -86,40 +78,22 @@ def stack_sequences(
     ready = ready_sequence(X, n_features)
     if ready is not None:
         return ready
+    if isinstance(X, np.ndarray) and X.ndim == 3:
+        n, length, width = X.shape
+        X = RaggedArray(X.reshape(n * length, width), length * np.arange(n + 1))
     if isinstance(X, RaggedArray):
-        try:
-            lengths, values, pieces = X.lengths, _as_matrix(X.values, f"the values of {name}"), None
-        except ValueError:
-            for i, x in enumerate(X):
-                _as_matrix(x, f"{name}[{i}]")
-            raise
-    elif isinstance(X, np.ndarray) and X.ndim == 3:
-        lengths = np.full(X.shape[0], X.shape[1])
-        values = _as_matrix(X.reshape(lengths.sum(), X.shape[2]), name)
-        pieces = None
+        offsets, pieces = X.offsets, [as_matrix(X.values, f"the values of {name}")]
     else:
-        pieces = [
-            _as_matrix(x, f"{name}[{i}]", allow_empty)
-            for i, x in enumerate(items_of(X, name, _MATRICES))
-        ]
-        lengths = np.array([piece.shape[0] for piece in pieces], dtype=np.int64)
-    if lengths.size == 0:
-        raise ValueError(f"Found array with 0 sample(s): {name} must hold one sequence or more")
-    offsets = make_offsets(lengths)
-    if not lengths.all() and not allow_empty:
-        raise ValueError(f"{name}[{lengths.argmin()}] is empty: a sequence needs one row or more")
+        items = items_of(X, name, _MATRICES)
+        pieces = [as_matrix(x, f"{name}[{i}]") for i, x in enumerate(items)]
+        offsets = make_offsets([x.shape[0] for x in pieces])
+    check_filled(offsets, name, allow_empty)
     if offsets[-1] == 0:
-        return RaggedArray(np.empty((0, n_features or 0)), offsets)
-
-    widths = [values.shape[1]] if pieces is None else _widths(pieces)
-    if widths[0] == 0 == max(widths):
-        raise ValueError(f"{name} has 0 features: its sequences have no columns")
+        return RaggedArray(np.empty((0, n_features or max(x.shape[1] for x in pieces))), offsets)
+    known = next(x.shape[1] for x in pieces if x.shape[0])
+    widths = [x.shape[1] if x.shape[0] else known for x in pieces]
     check_widths(widths, n_features, estimator_name or "the model", name=name)
-
-    if pieces is not None:
-        pieces = [piece for piece in pieces if piece.shape[0]]
-        values = stack_rows(pieces)
-    values = as_it_is_read(values, owned=pieces is not None)
+    values = stack_rows([x for x in pieces if x.shape[0]])
     if not allow_nan:
         check_finite(values, name, offsets)
     if isinstance(X, RaggedArray) and values is X.values:
@@ -153,6 +127,8 @@ def check_widths(widths, expected, estimator_name, what="features", name="X"):
     i = next((i for i, width in enumerate(widths) if width != widths[0]), None)
     if i is not None:
         raise ValueError(f"{name}[{i}] has {widths[i]} {what} but {name}[0] has {widths[0]}")
+    if not widths[0]:
+        raise ValueError(f"{name} has 0 {what}: there are no columns")
     if expected not in (None, widths[0]):
         raise ValueError(
             f"{name} has {widths[0]} {what}, but {estimator_name} is expecting {expected} {what} "
@@ -160,7 +136,16 @@ def check_widths(widths, expected, estimator_name, what="features", name="X"):
         )
 
 
-def stack_labels(y, lengths=None, *, name="y", x_name="X", what="sequences"):
+def check_filled(offsets, name, allow_empty=False):
+    """Raise ValueError unless there is a sequence and, but for `allow_empty`, each has a token."""
+    if len(offsets) < 2:
+        raise ValueError(f"Found array with 0 sample(s): {name} must hold one sample or more")
+    lengths = np.diff(offsets)
+    if not allow_empty and not lengths.all():
+        raise ValueError(f"{name}[{lengths.argmin()}] is empty: a sequence needs one row or more")
+
+
+def stack_labels(y, lengths=None, *, name="y", x_name="X"):
     """Check a list of label sequences against the sequences and stack it.
 
     Parameters
@@ -173,8 +158,6 @@ def stack_labels(y, lengths=None, *, name="y", x_name="X", what="sequences"):
         What error messages call `y`.
     x_name : str, default="X"
         What error messages call the data that `y` belongs to.
-    what : str, default="sequences"
-        What error messages call its items.
 
     Returns
     -------
@@ -200,10 +183,10 @@ def stack_labels(y, lengths=None, *, name="y", x_name="X", what="sequences"):
         ...
     ValueError: X[1] has 2 rows but y[1] has 1 labels
     """
-    return stack_known_labels(y, lengths, name=name, x_name=x_name, what=what)[0]
+    return stack_known_labels(y, lengths, name=name, x_name=x_name)[0]
 
 
-def stack_known_labels(y, lengths, ignore_label=None, *, name="y", x_name="X", what="sequences"):
+def stack_known_labels(y, lengths, ignore_label=None, *, name="y", x_name="X"):
     """Check a list of label sequences, of which some tokens have none, and stack it.
 
     Parameters
@@ -215,7 +198,7 @@ def stack_known_labels(y, lengths, ignore_label=None, *, name="y", x_name="X", w
     ignore_label : object, default=None
         The label of tokens without one, which may be of another type than the labels; None means
         that there is no such label.
-    name, x_name, what : str
+    name, x_name : str
         As for `stack_labels`.
 
     Returns
@@ -239,11 +222,10 @@ def stack_known_labels(y, lengths, ignore_label=None, *, name="y", x_name="X", w
     >>> flat[~ignored]
     array(['N', 'V'], dtype='<U1')
     """
-    given = stack_entries(y, lengths, name=name, x_name=x_name, what=what)
-    return known_labels(*given, ignore_label)
+    return known_labels(*stack_entries(y, lengths, name=name, x_name=x_name), ignore_label)
 
 
-def stack_entries(y, lengths=None, *, name="y", x_name="X", what="sequences"):
+def stack_entries(y, lengths=None, *, name="y", x_name="X"):
     """Stack a list of label sequences, whose labels are not looked at yet.
 
     Parameters are those of `stack_labels`; entries may also be sets of labels.
@@ -255,14 +237,11 @@ def stack_entries(y, lengths=None, *, name="y", x_name="X", what="sequences"):
     name_of : callable
         Returns what error messages call an entry, by its place.
     """
-    if y is None:
-        raise ValueError(f"{name} is None, but labels are needed: {_LABELS}")
-    items = items_of(y, name, _LABELS, stacked=(2,))
-    items = [_label_item(item, f"{name}[{i}]") for i, item in enumerate(items)]
-    found = np.array([len(item) for item in items], dtype=np.int64)
+    count = None if lengths is None else len(lengths)
+    items = items_of(y, name, _LABELS, stacked=(2,), count=count, x_name=x_name)
+    items = [label_item(item, f"{name}[{i}]") for i, item in enumerate(items)]
+    found = np.array(list(map(len, items)), dtype=np.int64)
     lengths = found if lengths is None else np.asarray(lengths)
-    if len(items) != lengths.size:
-        raise ValueError(f"{x_name} has {lengths.size} {what} but {name} has {len(items)}")
     if (found != lengths).any():
         i = np.flatnonzero(found != lengths)[0]
         has = f"{lengths[i]} {'labels' if x_name == 'y_true' else 'rows'}"
@@ -285,11 +264,11 @@ def sets_among(flat):
 def known_labels(flat, name_of, ignore_label=None):
     """Return the labels of entries, of which some are none; see `stack_known_labels`."""
     ignored = is_ignored(flat, ignore_label)
-    if not ignored.any():
-        flat = checked_labels(flat, name_of)
-        refuse_lookalikes(flat, ignore_label, name_of)
-        return flat, ignored
     known = np.flatnonzero(~ignored)
+    if len(known) == len(flat):
+        flat = checked_labels(flat, name_of)
+        check_spelling(flat, ignore_label, name_of)
+        return flat, ignored
     if not len(known):
         return np.full(len(flat), plain(ignore_label)), ignored
     some = flat[known] if isinstance(flat, np.ndarray) else [flat[t] for t in known.tolist()]
@@ -304,44 +283,29 @@ def checked_labels(flat, name_of):
     if not isinstance(flat, np.ndarray):
         flat = label_array(flat, name_of)
     if flat.dtype.kind == "f":
-        bad = np.flatnonzero(~np.isfinite(flat))
+        bad = np.flatnonzero(~(np.isfinite(flat) & (flat == np.floor(flat))))
         if bad.size:
-            raise ValueError(f"{name_of(bad[0])} is {flat[bad[0]]}: labels must not be missing")
-        bad = np.flatnonzero(flat != np.floor(flat))
-        if bad.size:
-            raise ValueError(f"Unknown label type: continuous; {name_of(bad[0])} is {flat[bad[0]]}")
+            told = "labels must not be missing, and numbers must be whole, not continuous"
+            raise ValueError(f"{name_of(bad[0])} is {flat[bad[0]]}: {told}")
     return flat
 
 
-def refuse_lookalikes(labels, ignore_label, name_of):
+def check_spelling(labels, ignore_label, name_of):
     """Raise ValueError if strings are written as a number that says that there is no label.
 
     NumPy makes an array of strings of strings with that number among them. The other way round
     too.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n,)
-        None of which is `ignore_label`.
-    ignore_label : object
-        The label.
-    name_of : callable
-        Returns what error messages call a label, by its place.
     """
     if ignore_label is None or labels.dtype.kind not in "USbiuf":
         return
     if is_string(labels.dtype) == is_string(ignore_label):
         return
-    written = str(plain(ignore_label))
-    alike = np.flatnonzero(labels.astype(str) == written)
+    alike = np.flatnonzero(labels.astype(str) == str(plain(ignore_label)))
     if len(alike):
-        t = alike[0]
-        value = labels[[t]].tolist()[0]
-        kinds = [type(each).__name__ for each in (value, ignore_label)]
         raise ValueError(
-            f"{name_of(t)} is {shown(value)}, of type {kinds[0]}, but ignore_label is "
-            f"{ignore_label!r}, of type {kinds[1]}, to which it is not equal; arrays of strings "
-            "turn numbers among them into strings, lists do not"
+            f"{name_of(alike[0])} is {shown(labels[alike].tolist()[0])}, to which ignore_label="
+            f"{ignore_label!r} is not equal, as one of them is a string; arrays of strings turn "
+            "numbers among them into strings, lists do not"
         )
 
 
@@ -352,7 +316,7 @@ def check_kinds(true, pred, message="y_true has labels of dtype {} but y_pred of
         raise TypeError(message.format(true.dtype, pred.dtype))
 
 
-def _label_item(item, label):
+def label_item(item, label):
     """Return the labels of one sequence as a 1-D ndarray, list or tuple."""
     if hasattr(item, "to_numpy"):
         item = item.to_numpy()
@@ -360,85 +324,53 @@ def _label_item(item, label):
         if item.ndim != 1:
             raise ValueError(f"{label} must be one-dimensional, got shape {item.shape}")
     elif not isinstance(item, (list, tuple)):
-        raise TypeError(f"{label} must be a sequence of labels, got {_type_name(item)}")
+        raise TypeError(f"{label} must be a sequence of labels, got {type(item).__name__}")
     return item
 
 
-def samples_of(data, name, what, stacked=()):
-    """Return the items of a container as `items_of`, of which there must be one."""
-    items = items_of(data, name, what, stacked)
-    if not len(items):
+def items_of(data, name, what, stacked=(), *, count=None, x_name="X"):
+    """Return the items of a container as a list; those of one size may be stacked in an array.
+
+    Parameters
+    ----------
+    data : object
+        As users give it.
+    name : str
+        What error messages call it.
+    what : str
+        What they say of its items.
+    stacked : tuple of int, default=()
+        Dimensions that an array of all items may have; then they may be a RaggedArray, too.
+    count : int, default=None
+        How many items there must be; None takes any number but 0.
+    x_name : str, default="X"
+        What error messages call the data that there is an item for each of.
+
+    Returns
+    -------
+    items : list or tuple
+        What was given if it is such.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is anything else.
+    """
+    items = data.to_numpy() if hasattr(data, "iloc") and data.ndim == 1 else data
+    if isinstance(items, np.ndarray):
+        objects = items.ndim == 1 and (items.dtype == object or not items.size)
+        items = list(items) if objects or items.ndim in stacked else None
+    elif stacked and isinstance(items, RaggedArray):
+        items = list(items)
+    if not isinstance(items, (list, tuple)):
+        shape = getattr(data, "shape", None) or ""
+        hint = "; a single sequence is given as a list of one, [X]" if len(shape) == 2 else ""
+        raise (ValueError if shape else TypeError)(
+            f"{name} must be a list with {what}, got {type(data).__name__}"
+            f"{' of shape ' * bool(shape)}{shape}{hint}"
+        )
+    if count is None and not len(items):
         raise ValueError(f"Found array with 0 sample(s): {name} must hold one sample or more")
+    if count not in (None, len(items)):
+        raise ValueError(f"{x_name} has {count} samples but {name} has {len(items)}")
     return items
-
-
-def items_of(data, name, what, stacked=()):
-    """Return the items of a container as a list; those of one size may be stacked in an array."""
-    if isinstance(data, (list, tuple)):
-        return data
-    whole = isinstance(data, np.ndarray) and data.ndim in stacked
-    if whole or (stacked and isinstance(data, RaggedArray)):
-        return list(data)
-    if hasattr(data, "to_numpy") and getattr(data, "ndim", 2) == 1:
-        data = data.to_numpy()
-    if isinstance(data, np.ndarray) and data.ndim == 1 and (data.dtype == object or not data.size):
-        return list(data)
-    shape = getattr(data, "shape", ())
-    told = f"{name} must be a list with {what}, got {_type_name(data)}"
-    if not (isinstance(shape, tuple) and shape):
-        raise TypeError(told)
-    hint = "; a single sequence is given as a list of one, [X]" if len(shape) == 2 else ""
-    raise ValueError(f"{told} of shape {shape}{hint}")
-
-
-def _widths(pieces):
-    """Return the numbers of columns; that of the first piece with rows for those without."""
-    known = next(piece.shape[1] for piece in pieces if piece.shape[0])
-    return [piece.shape[1] if piece.shape[0] else known for piece in pieces]
-
-
-def _as_matrix(item, label, allow_empty=False):
-    """Return one sequence as a CSR array or a 2-D ndarray of numbers, not yet float64."""
-    if sp.issparse(item):
-        if len(item.shape) != 2 or item.dtype.kind not in "biuf":
-            word = "Complex data not supported: " if item.dtype.kind == "c" else ""
-            raise ValueError(
-                f"{word}{label} must be a matrix of numbers, got shape {item.shape} and dtype "
-                f"{item.dtype}"
-            )
-        check_structure(item, label)
-        return item if item.format == "csr" else item.tocsr()
-    array = as_array(item.to_numpy() if hasattr(item, "to_numpy") else item, label)
-    if isinstance(item, (str, bytes, Mapping)) or array.ndim == 0:
-        raise TypeError(
-            f"{label} must be a matrix of numbers, got {_type_name(item)}; raw text has to be "
-            "split into tokens, and a single sequence is given as a list of one"
-        )
-    if array.ndim == 1 and array.size == 0:
-        if allow_empty:
-            return np.empty((0, 0))
-        raise ValueError(f"{label} is empty: a sequence needs one row or more")
-    if array.ndim == 1 and isinstance(array[0], (str, bytes, Mapping)):
-        kind = _type_name(array.tolist()[0])  # str, where the array holds NumPy's
-        raise TypeError(
-            f"{label}[0] is a {kind}; turn tokens into rows of numbers, dicts and lists of "
-            "strings with sskit.preprocessing.TokenVectorizer, others with TokenTransformer"
-        )
-    if array.ndim != 2:
-        raise ValueError(
-            f"{label} must be two-dimensional, (rows, features), got shape {array.shape}"
-        )
-    return array if array.dtype.kind in "biuf" else as_floats(array, label)
-
-
-def finite_matrix(values, name):
-    """Return a finite matrix that kernels can read, not copied if it is one."""
-    matrix = _as_matrix(values, name)
-    matrix = as_it_is_read(matrix, owned=matrix is not values)
-    check_finite(matrix, name)
-    return matrix
-
-
-def _type_name(value):
-    """Return the name of a value's type."""
-    return type(value).__name__

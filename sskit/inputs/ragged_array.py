@@ -1,7 +1,6 @@
 """Sequences of unequal length as one object."""
 
 from itertools import pairwise
-from numbers import Integral
 
 import numpy as np
 import scipy.sparse as sp
@@ -60,19 +59,11 @@ class RaggedArray:
         dim = len(values.shape)
         if dim not in (1, 2):
             raise ValueError(f"values must be one- or two-dimensional, got {dim} dimensions")
-        offsets = array(offsets, "offsets", ("n + 1",), "integers").astype(np.int64)
-        if offsets[:1].tolist() != [0]:
-            raise ValueError("offsets must start with 0")
-        if offsets[-1] != values.shape[0]:
+        offsets = array(offsets, "offsets", ("n + 1",), "integers", low=0).astype(np.int64)
+        if offsets[0] or offsets[-1] != values.shape[0] or (np.diff(offsets) < 0).any():
             raise ValueError(
-                f"offsets must end with the number of rows, {values.shape[0]}, got {offsets[-1]}"
-            )
-        falls = np.flatnonzero(np.diff(offsets) < 0)
-        if falls.size:
-            i = falls[0]
-            raise ValueError(
-                f"offsets must not fall, but offsets[{i}] is {offsets[i]} "
-                f"and offsets[{i + 1}] is {offsets[i + 1]}"
+                f"offsets must start with 0, never fall and end with {values.shape[0]}, the number "
+                f"of rows, got {offsets}"
             )
         offsets.flags.writeable = False
         self._values = values
@@ -121,30 +112,21 @@ class RaggedArray:
         return (self._rows(a, b) for a, b in pairwise(self._offsets.tolist()))
 
     def __getitem__(self, key):
-        if isinstance(key, tuple):
-            # scikit-learn indexes whatever has a shape by (key, Ellipsis).
-            if not (len(key) == 1 or (len(key) == 2 and key[1] is Ellipsis)):
-                raise IndexError("a RaggedArray has one axis, the sequences; index it by one key")
-            key = key[0]
-        if isinstance(key, Integral) and not isinstance(key, bool):
-            i = self._positions(np.array([key]))[0]
-            return self._rows(*self._offsets[i : i + 2].tolist())
-        if isinstance(key, slice):
-            start, stop, step = key.indices(len(self))
-            if step == 1:
-                stop = max(start, stop)
-                offsets = self._offsets[start : stop + 1]
-                return type(self)(self._rows(offsets[0], offsets[-1]), offsets - offsets[0])
-            key = np.arange(start, stop, step)
-        return self._take(self._positions(np.asarray(key)))
-
-    def _positions(self, key):
-        """Turn an index array or mask into non-negative positions, by the checks of NumPy."""
-        if key.ndim != 1:
-            raise IndexError(f"a RaggedArray takes one-dimensional keys, got shape {key.shape}")
-        if not key.size and key.dtype != bool:
-            key = key.astype(np.intp)  # of an empty list
-        return np.arange(len(self))[key]
+        if isinstance(key, slice) and key.step in (None, 1):
+            start, stop, _ = key.indices(len(self))
+            offsets = self._offsets[start : max(start, stop) + 1]
+            return type(self)(self._rows(offsets[0], offsets[-1]), offsets - offsets[0])
+        # NumPy's own checks, which take (key, Ellipsis) too, by which scikit-learn indexes
+        positions = np.arange(len(self))[key]
+        if positions.ndim > 1:
+            raise IndexError("a RaggedArray has one axis, the sequences")
+        if not positions.ndim:
+            return self._rows(*self._offsets[positions : positions + 2].tolist())
+        lengths = self.lengths[positions]
+        offsets = make_offsets(lengths)
+        starts = self._offsets[:-1][positions]
+        rows = np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])
+        return type(self)(self._values[rows], offsets)
 
     def _rows(self, a, b):
         """Return the rows a:b; for CSR a matrix that shares data and indices."""
@@ -158,13 +140,6 @@ class RaggedArray:
             values.indptr[a : b + 1] - first,
         )
         return make_csr(*arrays, (b - a, values.shape[1]), type(values))
-
-    def _take(self, positions):
-        lengths = self.lengths[positions]
-        offsets = make_offsets(lengths)
-        starts = self._offsets[:-1][positions]
-        rows = np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])
-        return type(self)(self._values[rows], offsets)
 
 
 class SoundArray(RaggedArray):

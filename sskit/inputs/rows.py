@@ -5,9 +5,8 @@ import scipy.sparse as sp
 from sklearn.utils.validation import validate_data
 
 from sskit._labels import join_arrays, label_array, plain, string_array
-from sskit._numbers import no_number, shown
 from sskit.inputs.ragged_array import object_array
-from sskit.inputs.stacking import FLOATS, check_structure, first_not_finite, is_ready
+from sskit.inputs.stacking import FLOATS, check_finite, is_ready, sound_csr
 
 NO_TARGET = "no_validation"  # as validate_data has it; any other string is a wrong target
 FITTED = {"reset": False}  # options of what a fitted estimator is given
@@ -40,45 +39,24 @@ def check_rows(estimator, X, y=NO_TARGET, **options):
     ValueError
         If X or y is wrong.
     """
-    if options == FITTED and isinstance(y, str) and y == NO_TARGET and _is_ready(estimator, X):
+    fitted, features_alone = vars(estimator), isinstance(y, str) and y == NO_TARGET
+    unnamed = options == FITTED and features_alone and "feature_names_in_" not in fitted
+    # what is served most needs no copy, has no fault and is what the estimator was fitted to
+    if unnamed and is_ready(X, fitted.get("n_features_in_")):
         return X
-    options = {
-        "accept_sparse": "csr",
-        "dtype": FLOATS,
-        "order": "C",
-        "ensure_all_finite": False,
-        **options,
-    }
-    if sp.issparse(X) and X.ndim == 2:
-        check_structure(X, "X")
+    X, y = (
+        sound_csr(data, name) if sp.issparse(data) and data.ndim == 2 else data
+        for data, name in ((X, "X"), (y, "y"))
+    )
+    options = {"accept_sparse": "csr", "dtype": FLOATS, "order": "C", **options}
+    # scikit-learn adds up targets to see whether they are finite, infinities of both signs too
     try:
-        # scikit-learn adds up targets to see whether they are finite, infinities of both signs too
         with np.errstate(invalid="ignore"):
-            checked = validate_data(estimator, X, y, **options)
-    except (ValueError, OverflowError) as error:
-        found = "" if sp.issparse(X) else no_number(X, "X", strings=True)
-        if found:
-            raise ValueError(f"{error}{found}") from error
-        raise
-    check_finite_rows(checked[0] if isinstance(checked, tuple) else checked)
+            checked = validate_data(estimator, X, y, ensure_all_finite=False, **options)
+    except OverflowError as error:
+        raise ValueError(f"a number in X or y is too large: {error}") from None
+    check_finite(checked[0] if isinstance(checked, tuple) else checked, "X")
     return checked
-
-
-def _is_ready(estimator, X):
-    """Return whether rows need no copy, have no fault and are what an estimator was fitted to.
-
-    They are what is served most; everything else, all faults with it, is left to others.
-    """
-    fitted = vars(estimator)
-    return "feature_names_in_" not in fitted and is_ready(X, fitted.get("n_features_in_"))
-
-
-def check_finite_rows(X):
-    """Raise ValueError at the first NaN or infinity of a matrix, naming row and column."""
-    found = first_not_finite(X)
-    if found is not None:
-        row, column, what = found
-        raise ValueError(f"X[{row}] contains {what} in column {column}")
 
 
 def check_classes(y, name="y"):
@@ -107,51 +85,21 @@ def check_classes(y, name="y"):
     TypeError
         If two classes cannot be sorted, or one is no label at all.
     """
-    if y is None or sp.issparse(y):
+    try:
+        classes = np.asarray(None if sp.issparse(y) else y)
+    except ValueError:  # rows of different lengths
         return y
-    if isinstance(y, (list, tuple)) and y and all(map(_is_single, set(map(type, y)))):
-        classes = given = label_array(list(y), lambda i: f"{name}[{i}]")
-    else:
-        try:
-            classes = np.asarray(y)
-        except ValueError:  # rows of different lengths
-            return y
-        if classes.ndim != 1:
-            return y
-        long = classes.dtype.kind in "US" and join_arrays([classes]) is None
-        if classes.dtype.kind == "O" or long:
-            classes = given = label_array(classes.tolist(), lambda i: f"{name}[{i}]")
-        else:
-            given = y
+    if classes.ndim != 1:
+        return y
+    long = classes.dtype.kind in "US" and join_arrays([classes]) is None
+    if long or classes.dtype.kind == "O" or isinstance(y, (list, tuple)):
+        labels = list(y) if isinstance(y, (list, tuple)) else classes.tolist()
+        y = classes = label_array(labels, lambda i: f"{name}[{i}]")
     if classes.dtype.kind == "f":
         missing = np.flatnonzero(np.isnan(classes))
         if missing.size:
             raise ValueError(f"{name}[{missing[0]}] is nan: labels must not be missing")
-    return given
-
-
-def _is_single(kind):
-    """Return whether objects of a type are no sequences of others."""
-    return issubclass(kind, (str, bytes)) or not hasattr(kind, "__len__")
-
-
-def refuse_large_integers(y):
-    """Raise ValueError for the first class that is an integer of more than 64 bits.
-
-    Parameters
-    ----------
-    y : object
-        From `check_classes`.
-
-    Raises
-    ------
-    ValueError
-        Naming it.
-    """
-    if isinstance(y, np.ndarray) and y.dtype.kind == "O" and y.ndim == 1:
-        for i, value in enumerate(y.tolist()):
-            if isinstance(value, int) and value.bit_length() > 63:
-                raise ValueError(f"y[{i}] is {shown(value)}, an integer of more than 64 bits")
+    return y
 
 
 def check_samples(X, name):
@@ -178,19 +126,14 @@ def check_samples(X, name):
     """
     X = np.asarray(X) if isinstance(X, memoryview) else X
     if sp.issparse(X) and X.ndim == 2:
-        check_structure(X, name)
-        X = X.tocsr()
+        X = sound_csr(X, name)
         found = [X[[i]] for i in range(X.shape[0])]
-    elif hasattr(X, "iloc"):
-        found = list(X.to_numpy())
-    elif (
-        isinstance(X, (str, bytes, dict, set, type))
-        or not hasattr(X, "__len__")
-        or getattr(X, "shape", None) == ()
+    elif isinstance(X, (str, bytes, dict, set, type)) or not (
+        hasattr(X, "__len__") and np.iterable(X)
     ):
         raise TypeError(f"{name} must be a sequence of samples, got {type(X).__name__}")
     else:
-        found = [X[i] for i in range(len(X))]
+        found = list(X.to_numpy() if hasattr(X, "iloc") else X)
     if not found:
         raise ValueError(f"{name} has 0 samples, expected at least 1")
     return found

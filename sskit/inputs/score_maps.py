@@ -4,7 +4,8 @@ import numpy as np
 
 from sskit._numbers import array, as_array
 from sskit.inputs.poses import by_part, check_poses
-from sskit.inputs.ragged import samples_of
+from sskit.inputs.ragged import items_of
+from sskit.inputs.stacking import FLOATS
 
 __all__ = ["check_positions", "check_score_maps"]
 
@@ -48,7 +49,7 @@ def check_score_maps(X, n_parts, names=None):
     """
     return [
         _map(by_part(x, f"X[{i}]", names, "map"), f"X[{i}]", n_parts)
-        for i, x in enumerate(samples_of(X, "X", _MAPS, stacked=(4,)))
+        for i, x in enumerate(items_of(X, "X", _MAPS, stacked=(4,)))
     ]
 
 
@@ -86,14 +87,10 @@ def check_positions(y, maps, names=None):
     >>> check_positions([[[2.2, 0.0]]], [np.zeros((1, 3, 4))])
     array([[[2, 0]]])
     """
-    positions = check_poses(y, "y", len(maps[0]), names)
-    if len(positions) != len(maps):
-        raise ValueError(f"X has {len(maps)} samples but y has {len(positions)}")
+    positions = check_poses(y, "y", len(maps[0]), names, count=len(maps))
     places = np.rint(positions)
     sizes = np.array([scores.shape[:0:-1] for scores in maps])
-    wrong = np.argwhere(((places < 0) | (places >= sizes[:, None])).any(axis=2))
-    if wrong.size:
-        i, k = wrong[0]
+    for i, k in np.argwhere(((places < 0) | (places >= sizes[:, None])).any(axis=2))[:1]:
         (x, y), (n_columns, n_rows) = positions[i, k], sizes[i]
         raise ValueError(
             f"y[{i}][{k}] is ({x:g}, {y:g}), which is not in the {n_columns} columns and "
@@ -125,10 +122,11 @@ def check_part_names(names, n_parts):
     if names is None:
         return None
     found = list(names) if np.iterable(names) else [names]
-    if len(found) != n_parts or not all(isinstance(name, str) for name in found):
-        raise ValueError(f"part_names must be {n_parts} strings, one for each part, got {found!r}")
-    if len(set(found)) < n_parts:
-        raise ValueError(f"part_names must be different strings, got {found!r}")
+    strings = {name for name in found if isinstance(name, str)}
+    if not len(found) == len(strings) == n_parts:
+        raise ValueError(
+            f"part_names must be {n_parts} different strings, one for each part, got {found!r}"
+        )
     return np.array(found, dtype=object)
 
 
@@ -140,6 +138,6 @@ def _map(x, label, n_parts):
             f"{label} must have shape ({n_parts}, H, W), a score map for each part, got "
             f"{scores.shape}"
         )
-    if scores.dtype not in (np.float32, np.float64) or not float(np.abs(scores).max()) <= LARGEST:
+    if scores.dtype not in FLOATS[:2] or not float(np.abs(scores).max()) <= LARGEST:
         scores = array(scores, label, scores.shape, low=-LARGEST, high=LARGEST)
     return np.ascontiguousarray(scores)

@@ -1,10 +1,12 @@
 """Matrices of many sequences, stacked and checked."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
 
+from sskit._numbers import as_array, as_floats
 from sskit._ready import all_finite, is_canonical
 from sskit.inputs.ragged_array import locate
 
@@ -40,69 +42,120 @@ def is_ready(values, n_features):
     return n_rows > 0 and (width == n_features if n_features else width > 0)
 
 
-def common_dtype(dtypes):
-    """Return the smallest type of floats that holds all numbers of other types: float64 if unsure.
+def as_matrix(values, name):
+    """Return a matrix of numbers as kernels read it, which may hold NaN.
 
     Parameters
     ----------
-    dtypes : iterable of dtype
-        Of numbers.
+    values : array-like, data frame, sparse matrix or array
+        Real numbers.
+    name : str
+        What error messages call them.
 
     Returns
     -------
-    dtype : dtype
-        float16 or float32 if there is nothing but these, in the order of bytes of this machine.
+    matrix : ndarray or CSR matrix
+        In C order, of the first of `FLOATS` that fits, or as `sound_csr` returns it. What is so
+        already is not copied.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the values are no such matrix.
     """
-    dtypes = set(dtypes)
-    return np.result_type(*dtypes) if dtypes and dtypes <= set(FLOATS) else FLOATS[0]
+    if sp.issparse(values):
+        return sound_csr(values, name)
+    found = as_array(values.to_numpy() if hasattr(values, "to_numpy") else values, name)
+    if found.shape == (0,):
+        return np.empty((0, 0))
+    if found.ndim != 2:
+        first = found[0] if found.ndim else values
+        shape = f" of shape {found.shape}" if found.ndim else ""
+        raise (ValueError if found.ndim else TypeError)(
+            f"{name} must be a matrix of numbers, two-dimensional, (rows, features), got "
+            f"{type(values).__name__}{shape}{_hint(first)}"
+        )
+    if found.dtype.kind not in "biuf":
+        return as_floats(found, name)
+    dtype = found.dtype if found.dtype in FLOATS else FLOATS[0]
+    return np.ascontiguousarray(found, dtype=dtype)
 
 
-def as_it_is_read(matrix, *, owned):
-    """Return an array in C order, or canonical CSR matrix, of floats; itself if it is so."""
-    if sp.issparse(matrix):
-        return canonical_csr(matrix, owned=owned)
-    return np.ascontiguousarray(matrix, dtype=common_dtype([matrix.dtype]))
+def _hint(first):
+    """Return what error messages advise where something else than rows of numbers begins so."""
+    if isinstance(first, (str, bytes, Mapping)):
+        return (
+            "; raw text has to be split into tokens, and sskit.preprocessing.TokenVectorizer turns "
+            "tokens that are dicts or lists of strings into rows, TokenTransformer others"
+        )
+    return "; a single sequence is given as a list of one"
+
+
+def sound_csr(matrix, name):
+    """Return a sparse matrix as CSR in canonical format, of float64 or float32.
+
+    SciPy trusts the index arrays of a matrix, and reads and writes elsewhere.
+
+    Parameters
+    ----------
+    matrix : sparse matrix or array
+        Of any format.
+    name : str
+        What it is, for error messages.
+
+    Returns
+    -------
+    csr : CSR matrix or array
+        The matrix itself if it is so already, else a copy.
+
+    Raises
+    ------
+    ValueError
+        If it is not two-dimensional, has no real numbers, or its arrays do not describe one.
+    """
+    if matrix.format == "csr" and is_canonical(matrix):
+        return matrix
+    kind, shape = type(matrix), matrix.shape
+    if len(shape) != 2 or matrix.dtype.kind not in "biuf":
+        raise ValueError(f"{name} must be a matrix of numbers, got {matrix.dtype} of shape {shape}")
+    try:
+        if matrix.format == "coo":
+            matrix = kind((matrix.data, (matrix.row, matrix.col)), shape=shape)
+        elif matrix.format in ("csr", "csc", "bsr"):
+            matrix = kind((matrix.data, matrix.indices, matrix.indptr), shape=shape)
+            matrix.check_format(full_check=True)
+    except (ValueError, IndexError) as error:
+        raise ValueError(f"{name} is a broken {matrix.format.upper()} matrix: {error}") from None
+    csr = matrix.tocsr().astype(FLOATS[matrix.dtype == FLOATS[1]])
+    csr.sum_duplicates()
+    return csr
 
 
 def stack_rows(pieces):
-    """Concatenate matrices of features, dense or sparse: into CSR if any is sparse."""
-    return (stack_csr if any(map(sp.issparse, pieces)) else stack_dense)(list(pieces))
+    """Concatenate matrices as kernels read them, dense or sparse: into CSR if any is sparse.
 
-
-def stack_dense(pieces):
-    """Concatenate 2-D arrays into one that is C-contiguous, of their `common_dtype`.
-
-    Nothing is copied if they lie one after the other in one array already.
+    Nothing is copied of one alone, nor of those that lie one after the other in one array.
     """
+    if len(pieces) == 1:
+        return pieces[0]
+    if any(map(sp.issparse, pieces)):
+        return stack_csr(pieces)
     whole = _joined_where_they_lie(pieces)
-    if whole is not None:
-        return whole
-    dtype = common_dtype(piece.dtype for piece in pieces)
-    # Without `out` the result of pieces in Fortran order would be in Fortran order.
-    out = np.empty((sum(piece.shape[0] for piece in pieces), pieces[0].shape[1]), dtype=dtype)
-    return np.concatenate(pieces, axis=0, out=out, casting="unsafe")
+    return np.ascontiguousarray(np.concatenate(pieces)) if whole is None else whole
 
 
 def _joined_where_they_lie(pieces):
     """Return consecutive slices of one array as one, or None if they are not such."""
     first = pieces[0]
-    if first.base is None or first.dtype not in FLOATS:
-        return None
-    owner, place, n_rows = _owner(first), first.ctypes.data, 0
+    owner, place = _owner(first), first.ctypes.data
     for piece in pieces:
-        if (
-            _owner(piece) is not owner
-            or piece.dtype != first.dtype
-            or not piece.flags.c_contiguous
-            or piece.ctypes.data != place
-        ):
+        apart = piece.ctypes.data != place or piece.dtype != first.dtype
+        if piece.base is None or apart or _owner(piece) is not owner:
             return None
         place += piece.nbytes
-        n_rows += piece.shape[0]
     # all memory in between is that of the array they are slices of
-    return np.lib.stride_tricks.as_strided(
-        first, (n_rows, first.shape[1]), first.strides, writeable=False
-    )
+    shape = sum(map(len, pieces)), first.shape[1]
+    return np.lib.stride_tricks.as_strided(first, shape, first.strides, writeable=False)
 
 
 def _owner(array):
@@ -114,102 +167,55 @@ def _owner(array):
 
 def stack_csr(pieces):
     """Concatenate CSR matrices and 2-D arrays into a new CSR array of float64 or float32."""
-    numbers = common_dtype(piece.dtype for piece in pieces)
-    numbers = np.float32 if numbers == np.float16 else numbers
+    dtype = FLOATS[all(x.dtype in FLOATS[1:] for x in pieces)]
+    # what is behind the last entry in the arrays of a matrix would be stacked, too
     pieces = [
-        _without_slack(piece) if sp.issparse(piece) else sp.csr_array(piece.astype(numbers))
-        for piece in pieces
+        x
+        if sp.issparse(x) and x.indptr[-1] == len(x.data) == len(x.indices)
+        else sp.csr_array(x, dtype=dtype)
+        for x in pieces
     ]
-    stacked = sp.vstack(pieces, format="csr")
+    stacked = sp.vstack(pieces, format="csr", dtype=dtype)
     index = np.int32 if max(stacked.nnz, stacked.shape[1]) < 2**31 else np.int64
     indices, indptr = (a.astype(index, copy=False) for a in (stacked.indices, stacked.indptr))
-    data = stacked.data.astype(numbers, copy=False)
-    return sp.csr_array((data, indices, indptr), shape=stacked.shape)
-
-
-def _without_slack(csr):
-    """Return a CSR matrix whose arrays end with its last entry."""
-    if csr.indptr[-1] < max(len(csr.data), len(csr.indices)):
-        csr = csr.copy()
-        csr.prune()
-    return csr
-
-
-def canonical_csr(csr, *, owned):
-    """Return a valid CSR matrix in canonical format, float64 or float32.
-
-    The matrix itself is returned if it is so already; only an `owned` one is changed in place.
-    """
-    dtype = common_dtype([csr.dtype])
-    known = (np.int32, np.int64)
-    if csr.dtype != dtype or csr.indices.dtype not in known or csr.indptr.dtype not in known:
-        data = csr.data.astype(dtype, copy=False)
-        indices, indptr = (
-            a if a.dtype in known else a.astype(np.int64) for a in (csr.indices, csr.indptr)
-        )
-        csr = type(csr)((data, indices, indptr), shape=csr.shape)
-    if not csr.has_canonical_format:
-        csr = csr if owned else csr.copy()
-        csr.sum_duplicates()
-    return csr
-
-
-def check_structure(matrix, name):
-    """Raise ValueError if the index arrays of a sparse matrix do not describe one.
-
-    SciPy trusts them, and reads and writes elsewhere.
-
-    Parameters
-    ----------
-    matrix : sparse matrix or array
-        Of any format, two-dimensional.
-    name : str
-        What it is, for error messages.
-    """
-    kind, shape = type(matrix), matrix.shape
-    if matrix.format == "csr" and is_canonical(matrix):
-        return
-    try:
-        if matrix.format == "coo":
-            kind((matrix.data, (matrix.row, matrix.col)), shape=shape)
-        elif matrix.format in ("csr", "csc", "bsr"):
-            again = kind((matrix.data, matrix.indices, matrix.indptr), shape=shape)
-            again.check_format(full_check=True)
-    except (ValueError, IndexError) as error:
-        raise ValueError(f"{name} is a broken {matrix.format.upper()} matrix: {error}") from None
+    return sp.csr_array((stacked.data, indices, indptr), shape=stacked.shape)
 
 
 def check_finite(values, name, offsets=None):
-    """Raise at the first NaN or infinity, naming sequence, row and column."""
-    found = first_not_finite(values)
-    if found is not None:
-        row, column, what = found
-        if offsets is not None:
-            i, row = locate(offsets, row)
-            name = f"{name}[{i}]"
-        raise ValueError(f"{name} contains {what} at row {row}, column {column}")
-
-
-def first_not_finite(values):
-    """Return row, column and name of the first NaN or infinity of a matrix, or None."""
-    flat = values.data[: values.nnz] if sp.issparse(values) else values.reshape(-1)
-    flat = np.asarray(flat)
+    """Raise at the first NaN or infinity of a matrix, naming sequence, row and column."""
+    sparse = sp.issparse(values)
+    flat = np.asarray(values.data[: values.nnz] if sparse else values.reshape(-1))
     bad = [] if all_finite(flat) else np.flatnonzero(~np.isfinite(flat))
     if not len(bad):
-        return None
-    what = "NaN" if np.isnan(flat[bad[0]]) else "infinity"
-    if sp.issparse(values):
+        return
+    row, column = divmod(bad[0], values.shape[1])
+    if sparse:
         row = np.searchsorted(values.indptr, bad[0], side="right") - 1
-        return row, values.indices[bad[0]], what
-    return *divmod(bad[0], values.shape[1]), what
+        column = values.indices[bad[0]]
+    if offsets is not None:
+        i, row = locate(offsets, row)
+        name = f"{name}[{i}]"
+    what = "NaN" if np.isnan(flat[bad[0]]) else "infinity"
+    raise ValueError(f"{name} contains {what} at row {row}, column {column}")
 
 
-def refuse_large(sqnorm, name="X", what="the features in"):
-    """Raise ValueError because squared norms overflow in sum, naming the item of the largest."""
-    raise ValueError(
-        f"{what} {name} are too large: their squares overflow; the largest are in "
-        f"{name}[{np.argmax(sqnorm)}]"
-    )
+def finite_matrix(values, name, n_features=None):
+    """Return `as_matrix` of values, all finite; the usual case takes one look."""
+    if not is_ready(values, n_features):
+        values = as_matrix(values, name)
+        check_finite(values, name)
+    return values
+
+
+def check_squares(sqnorm, what="features"):
+    """Raise ValueError if squared norms overflow in sum, naming the item of the largest."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = np.sum(sqnorm)
+    if not np.isfinite(total):
+        raise ValueError(
+            f"the {what} in X are too large: their squares overflow; the largest are in "
+            f"X[{np.argmax(sqnorm)}]"
+        )
 
 
 @dataclass(frozen=True)
@@ -253,15 +259,10 @@ class FeatureScale:
         ValueError
             Naming the sample with the largest features, if their squares overflow in sum.
         """
+        check_squares(sqnorm)
         weight = np.ones(len(sqnorm)) if weight is None else weight
-        with np.errstate(over="ignore", invalid="ignore"):
-            squares = np.multiply(sqnorm, weight).sum()
-            scale = cls(squares, np.multiply(n_rows, weight).sum(), float(weight.sum()))
-            total = np.sum(sqnorm)
-        # the samples of a part may all have the weight zero; too large weights are found elsewhere
-        if not (np.isfinite(total) or np.isfinite(scale.mean if scale.rows > 0 else squares)):
-            refuse_large(sqnorm)
-        return scale
+        rows = float(np.multiply(n_rows, weight).sum())
+        return cls(np.multiply(sqnorm, weight).sum(), rows, float(weight.sum()))
 
     def __add__(self, other):
         """Return the sums over the samples of both."""

@@ -6,7 +6,7 @@ from itertools import chain
 import numpy as np
 
 from sskit._numbers import shortened
-from sskit.inputs.ragged import samples_of, stack_sequences
+from sskit.inputs.ragged import check_filled, items_of, stack_sequences
 from sskit.inputs.ragged_array import RaggedArray, locate, make_offsets
 
 _TOKENS = "one sequence of tokens per sequence"
@@ -61,12 +61,11 @@ def as_sentences(X, allow_empty=False):
     TypeError, ValueError
         Naming the first sequence that is none, or has no tokens.
     """
-    sentences = samples_of(X, "X", _TOKENS, stacked=(1, 2, 3))
+    sentences = items_of(X, "X", _TOKENS, stacked=(1, 2, 3))
     if type(sentences) is not list or not all(type(sentence) is list for sentence in sentences):
         sentences = [_as_tokens(sentence, i) for i, sentence in enumerate(sentences)]
     if not allow_empty and not all(sentences):
-        i = next(i for i, sentence in enumerate(sentences) if not sentence)
-        raise ValueError(f"X[{i}] is empty: a sequence needs one token or more")
+        check_filled(make_offsets(list(map(len, sentences))), "X")
     return sentences
 
 
@@ -75,21 +74,17 @@ def _first_that_tells(X):
 
     (None, None) if there is no such sequence.
     """
-    values = X.values if isinstance(X, RaggedArray) else X
-    if not isinstance(X, (list, tuple)) and not _is_object_array(values):
+    if not _holds_items(X.values if isinstance(X, RaggedArray) else X):
         return None, None
     for i, sequence in enumerate(X):
         if is_frame(sequence):
-            if len(sequence):
-                return i, "frames"
-        elif not isinstance(sequence, (list, tuple)) and not _is_object_array(sequence):
-            shape = getattr(sequence, "shape", None)
-            if not (isinstance(shape, tuple) and shape[:1] == (0,)):
-                return i, "rows"
+            tells = "frames" if len(sequence) else None
+        elif _holds_items(sequence):
+            tells = next(filter(None, map(_tells, sequence)), None)
         else:
-            tells = next((t for t in map(_tells, sequence) if t is not None), None)
-            if tells is not None:
-                return i, tells
+            tells = None if getattr(sequence, "shape", (1,))[:1] == (0,) else "rows"
+        if tells is not None:
+            return i, tells
     return None, None
 
 
@@ -108,16 +103,16 @@ def _stack_frames(frames, first, allow_empty):
     """Return data frames as one, so that names and types of columns are kept, and offsets."""
     from pandas import concat
 
-    offsets = _checked_offsets(frames, allow_empty)
     columns = list(frames[first].columns)
-    filled = [(i, frame) for i, frame in enumerate(frames) if len(frame)]
-    for i, frame in filled:
-        if not is_frame(frame) or list(frame.columns) != columns:
+    for i, frame in enumerate(frames):
+        if np.size(frame) and not (is_frame(frame) and list(frame.columns) == columns):
             raise ValueError(
                 f"X[{i}] is not a data frame with the columns {shortened(columns)}, unlike "
                 f"X[{first}]"
             )
-    return concat([frame for _, frame in filled], ignore_index=True), offsets
+    offsets = make_offsets(list(map(len, frames)))
+    check_filled(offsets, "X", allow_empty)
+    return concat([frame for frame in frames if len(frame)], ignore_index=True), offsets
 
 
 def _stack_objects(sentences, start):
@@ -126,48 +121,31 @@ def _stack_objects(sentences, start):
     first = type(sentences[start][0])
     kind = next((kind for kind in (Mapping, str) if issubclass(first, kind)), object)
     # By type, not by token: there are few types and many tokens.
-    types = set(map(type, chain.from_iterable(sentences)))
-    if wrong := {other for other in types if not issubclass(other, kind)}:
-        tokens = enumerate(map(type, chain.from_iterable(sentences)))
-        row, other = next((row, other) for row, other in tokens if other in wrong)
+    types = list(map(type, chain.from_iterable(sentences)))
+    wrong = {other for other in set(types) if not issubclass(other, kind)}
+    if wrong:
+        row = next(row for row, other in enumerate(types) if other in wrong)
         i, t = locate(offsets, row)
         raise TypeError(
-            f"X[{i}][{t}] is a {other.__name__} but X[{start}][0] is a {first.__name__}"
+            f"X[{i}][{t}] is a {types[row].__name__} but X[{start}][0] is a {first.__name__}"
         )
     return list(chain.from_iterable(sentences)), offsets
 
 
-def _checked_offsets(frames, allow_empty):
-    """Return where data frames begin; raise for a sequence without tokens, naming it."""
-    lengths = [
-        len(frame if is_frame(frame) else _as_tokens(frame, i)) for i, frame in enumerate(frames)
-    ]
-    if not all(lengths) and not allow_empty:
-        raise ValueError(f"X[{lengths.index(0)}] is empty: a sequence needs one token or more")
-    return make_offsets(lengths)
-
-
 def _as_tokens(sequence, i):
     """Return the tokens of a sequence as a list."""
-    if isinstance(sequence, list):
-        return sequence
-    if is_frame(sequence):
+    tokens = sequence
+    if hasattr(sequence, "to_numpy") and not is_frame(sequence):
+        tokens = sequence.to_numpy()
+    if isinstance(tokens, np.ndarray) and tokens.ndim:
+        return tokens.tolist()
+    if isinstance(tokens, (str, bytes)) or not isinstance(tokens, Sequence):
         raise TypeError(
-            f"X[{i}] is a data frame, expected a list of tokens: its to_dict('records') has a dict "
-            "of each row"
+            f"X[{i}] must be a sequence of tokens, got {type(sequence).__name__}; raw text has to "
+            "be split into tokens first, and a data frame's to_dict('records') has a dict of each "
+            "row"
         )
-    if isinstance(sequence, (str, bytes)):
-        raise TypeError(
-            f"X[{i}] is a {type(sequence).__name__}, expected a sequence of tokens: raw text "
-            "has to be split into tokens first"
-        )
-    if hasattr(sequence, "to_numpy"):
-        sequence = sequence.to_numpy()
-    if isinstance(sequence, np.ndarray) and sequence.ndim:
-        return sequence.tolist()
-    if not isinstance(sequence, Sequence):
-        raise TypeError(f"X[{i}] must be a sequence of tokens, got {type(sequence).__name__}")
-    return list(sequence)
+    return list(tokens)
 
 
 def is_frame(sequence):
@@ -175,8 +153,7 @@ def is_frame(sequence):
     return type(sequence).__module__.startswith("pandas") and hasattr(sequence, "columns")
 
 
-def _is_object_array(array):
-    """Tell whether something is an array of objects or strings that has items."""
-    if not isinstance(getattr(array, "ndim", None), int) or not array.ndim:
-        return False
-    return getattr(getattr(array, "dtype", None), "kind", "") in ("O", "S", "U")
+def _holds_items(sequence):
+    """Tell whether something is a list, a tuple, or an array of objects or strings."""
+    kind = getattr(getattr(sequence, "dtype", None), "kind", "")
+    return isinstance(sequence, (list, tuple)) or (kind in ("O", "S", "U") and sequence.ndim > 0)

@@ -5,9 +5,10 @@ from itertools import pairwise
 import numpy as np
 
 from sskit._ready import ready_tree
-from sskit.inputs.graphs import GraphBatch, _all_or_none, kind_codes, node_features, parts_of
+from sskit.inputs.graphs import GraphBatch, all_or_none, kind_codes, parts_of
 from sskit.inputs.parents import check_parents
-from sskit.inputs.ragged import _label_item, check_widths, samples_of, stack_labels
+from sskit.inputs.ragged import check_widths, items_of, label_item, stack_labels
+from sskit.inputs.stacking import finite_matrix
 
 __all__ = ["TreeBatch", "check_trees"]
 
@@ -97,36 +98,31 @@ def check_trees(X, *, n_features=None, estimator_name="the model"):
     """
     parts = [
         parts_of(item, f"X[{i}]", "tree", ("features", "parents", "kinds"))
-        for i, item in enumerate(samples_of(X, "X", _TREES))
+        for i, item in enumerate(items_of(X, "X", _TREES))
     ]
-    features = [node_features(x, f"X[{i}]", n_features) for i, (x, *_) in enumerate(parts)]
-    check_widths([x.shape[1] for x in features], n_features, estimator_name)
-    marks, ends = [], []
-    for i, (x, (_, given, _)) in enumerate(zip(features, parts, strict=True)):
-        shape = getattr(given, "shape", ())
-        if isinstance(shape, tuple) and len(shape) == 2:
-            raise ValueError(
-                f"parents of X[{i}] must have one dimension, got shape {given.shape}: trees take "
-                "no features of edges, which GraphTagger does"
-            )
-        edges, mark = ready_tree(given, x.shape[0])
+    features, marks, ends = [], [], []
+    for i, (x, given, _) in enumerate(parts):
+        features.append(finite_matrix(x, f"features of X[{i}]", n_features))
+        n_nodes = features[-1].shape[0]
+        edges, mark = ready_tree(given, n_nodes)
         if edges is None:
-            parents = check_parents(given, f"parents of X[{i}]", x.shape[0])
-            edges, mark = ready_tree(parents, x.shape[0])
+            given = check_parents(given, f"parents of X[{i}]", n_nodes)
+            edges, mark = ready_tree(given, n_nodes)
         ends.append(edges)
         marks.append(mark)
+    check_widths([x.shape[1] for x in features], n_features, estimator_name)
     kinds = _kinds([kinds for *_, kinds in parts], ends, [x.shape[0] for x in features])
     return TreeBatch(features, marks, ends, kinds)
 
 
 def _kinds(given, ends, n_nodes):
     """Return the kinds of all edges, checked, or None if there are none."""
-    given = _all_or_none(given, "kinds of edges")
+    given = all_or_none(given, "kinds of edges")
     if given is None:
         return None
     pieces = []
     for i, (kinds, edges, n) in enumerate(zip(given, ends, n_nodes, strict=True)):
-        kinds = _label_item(kinds, f"kinds of X[{i}]")
+        kinds = label_item(kinds, f"kinds of X[{i}]")
         if len(kinds) != n:
             raise ValueError(f"X[{i}] has {n} nodes but {len(kinds)} kinds of edges")
         # what a root has is nobody's kind

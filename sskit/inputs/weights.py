@@ -70,9 +70,8 @@ def check_token_weight(token_weight, lengths, noun="token"):
     """
     if token_weight is None:
         return None
-    items = items_of(token_weight, "token_weight", "one array of weights per sample", stacked=(2,))
-    if len(items) != len(lengths):
-        raise ValueError(f"X has {len(lengths)} samples but token_weight has {len(items)} items")
+    what, n = "one array of weights per sample", len(lengths)
+    items = items_of(token_weight, "token_weight", what, stacked=(2,), count=n)
     pieces = zip(items, lengths.tolist(), strict=True)
     weight = np.concatenate(
         [array(x, f"token_weight[{i}]", (n,), low=0) for i, (x, n) in enumerate(pieces)]

@@ -151,9 +151,7 @@ def _of_parts(values, per_part):
 def _errors(y_true, y_pred, torso, sample_weight):
     """Return distances (n, n_parts) in torsos, and the weights of the poses."""
     truth = check_poses(y_true, "y_true")
-    found = check_poses(y_pred, "y_pred", truth.shape[1])
-    if len(truth) != len(found):
-        raise ValueError(f"y_true has {len(truth)} poses but y_pred has {len(found)}")
+    found = check_poses(y_pred, "y_pred", truth.shape[1], count=len(truth), x_name="y_true")
     errors = part_errors(truth, found, check_torso(torso, truth.shape[1]))
     return errors, check_weights(sample_weight, len(truth))
 

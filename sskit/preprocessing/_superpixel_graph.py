@@ -5,7 +5,7 @@ import numpy as np
 from sskit.inputs.edges import check_edges
 from sskit.inputs.graphs import check_segments
 from sskit.inputs.masks import check_mask, majority_labels
-from sskit.inputs.ragged import finite_matrix
+from sskit.inputs.stacking import finite_matrix
 
 
 class SuperpixelGraph:

@@ -16,7 +16,7 @@ from sklearn.utils.validation import _estimator_has, check_is_fitted
 from sskit._public import PublicMixin
 from sskit.inputs.ragged import stack_labels
 from sskit.inputs.ragged_array import RaggedArray, make_offsets
-from sskit.inputs.stacking import canonical_csr, check_finite, stack_csr
+from sskit.inputs.stacking import check_finite, sound_csr, stack_csr
 from sskit.inputs.tokens import as_sentences, stack_tokens
 from sskit.preprocessing._edge_templates import edge_dicts, fit_edges, parse_templates
 from sskit.preprocessing._token_rows import TokenColumns, read_rows
@@ -270,7 +270,7 @@ class TokenTransformer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
             name = type(self.transformer).__name__
             raise ValueError(f"{name} returned shape {shape} for {offsets[-1]} tokens")
         if sp.issparse(rows):
-            rows = canonical_csr(stack_csr([sp.csr_array(rows)]), owned=True)
+            rows = stack_csr([sound_csr(rows, "what the transformer returns")])
         if isinstance(self.transformer, (DictVectorizer, FeatureHasher)):  # which take all numbers
             check_finite(rows, "X", offsets)
         return RaggedArray(rows, offsets)

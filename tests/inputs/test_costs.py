@@ -58,9 +58,12 @@ def test_labels_are_numbers_too():
         ({"B-PER": {"O": -1}}, ValueError, r"loss\['B-PER'\]\['O'\] is -1, expected a finite numb"),
         ({"B-PER": {"O": np.inf}}, ValueError, r"loss\['B-PER'\]\['O'\] is inf, expected a fini"),
         ({"O": {"O": 2}}, ValueError, r"loss\['O'\]\['O'\] is 2, expected 0, as both labels are"),
-        ({"O": {"B-PER": "dear"}}, TypeError, r"loss\['O'\]\['B-PER'\] must be a number, got 'dea"),
-        ({"X": {"Y": None}}, TypeError, r"loss\['X'\]\['Y'\] must be a number, got None"),
-        ({"O": 2}, TypeError, r"loss\['O'\] must be a dict of costs by predicted label, got int"),
+        (
+            {"O": {"B-PER": "dear"}},
+            ValueError,
+            r"loss\['O'\]\['B-PER'\] must hold numbers, .* 'dear",
+        ),
+        ({"O": 2}, TypeError, r"loss\['O'\] is a int, expected a dict of costs"),
         (np.ones((3, 3)), ValueError, r"loss\['B-PER'\]\['B-PER'\] is 1, expected 0, as both"),
         (np.where(TABLE == 3, -1, TABLE), ValueError, r"loss\['B-PER'\]\['O'\] is -1, expected"),
         (np.where(TABLE == 3, np.nan, TABLE), ValueError, r"loss\['B-PER'\]\['O'\] is nan, exp"),
@@ -69,7 +72,7 @@ def test_labels_are_numbers_too():
         (TABLE[None], ValueError, r"loss must have shape \(3, 3\)"),
         (3.0, ValueError, r"loss must have shape \(3, 3\).*got \(\)"),
         ([["a"] * 3] * 3, ValueError, "loss must hold numbers"),
-        (TABLE + 0j, ValueError, "Complex data not supported: loss"),
+        (TABLE + 0j, ValueError, "loss must hold numbers"),
     ],
 )
 def test_wrong_costs_are_named_by_their_labels(given, error, message):

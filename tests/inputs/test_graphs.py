@@ -65,8 +65,8 @@ def test_areas_are_counted_from_segments():
         ({"segments": np.array([[0, 1, -1, 2]])}, r"segments\[0, 2\] of X\[1\] is -1"),
         ({"segments": np.array([[0, 0, 2]])}, r"segments of X\[1\] leave node 1 without a pixel"),
         ({}, r"X\[1\] has no areas, but X\[0\] has"),
-        ({"edge_features": np.zeros(0)}, r"edge features of X\[1\] is empty"),
-        ({"edge_features": np.zeros(2)}, r"edge features of X\[1\] must be two-dimensional"),
+        ({"edge_features": np.zeros(0)}, r"X\[1\] has 2 edges but features for 0"),
+        ({"edge_features": np.zeros(2)}, r"edge features of X\[1\] must be a matrix"),
     ],
 )
 def test_bad_attributes_are_named(attributes, message):
@@ -76,9 +76,9 @@ def test_bad_attributes_are_named(attributes, message):
 
 
 def test_a_graph_without_nodes_or_features():
-    with pytest.raises(ValueError, match=r"X\[0\] has features of shape \(0, 2\)"):
+    with pytest.raises(ValueError, match=r"X\[0\] has no nodes"):
         check_graphs([(np.zeros((0, 2)), [])])
-    with pytest.raises(ValueError, match=r"X\[0\] has features of shape \(2, 0\)"):
+    with pytest.raises(ValueError, match="X has 0 features"):
         check_graphs([(np.zeros((2, 0)), [])])
 
 

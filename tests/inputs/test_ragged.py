@@ -153,12 +153,17 @@ def test_scikit_learn_splits_it(kind):
 @pytest.mark.parametrize(
     ("values", "offsets", "error", "message"),
     [
-        (np.zeros((3, 1)), [0, 2], ValueError, "must end with the number of rows, 3, got 2"),
+        (
+            np.zeros((3, 1)),
+            [0, 2],
+            ValueError,
+            r"start with 0, never fall and end with 3, .* got \[0 2\]",
+        ),
         (np.zeros((3, 1)), [1, 3], ValueError, "start with 0"),
         (np.zeros((3, 1)), [], ValueError, "must be integers"),
         (np.zeros((3, 1)), [0.0, 3.0], ValueError, "must be integers"),
         (np.zeros((3, 1)), [[0, 3]], ValueError, "integers of shape"),
-        (np.zeros((3, 1)), [0, 2, 1, 3], ValueError, r"offsets\[1\] is 2 and offsets\[2\] is 1"),
+        (np.zeros((3, 1)), [0, 2, 1, 3], ValueError, r"never fall .* got \[0 2 1 3\]"),
         (np.zeros((3, 1, 1)), [0, 3], ValueError, "3 dimensions"),
         (np.float64(3), [0, 3], ValueError, "0 dimensions"),
     ],
@@ -376,8 +381,8 @@ INF = sp.csr_array(np.array([[0, 0, 0, 0, 1], [0, 0, 2, 0, -np.inf]]))
         ("text", TypeError, "X must be a list .* got str"),
         ({"a": OK}, TypeError, "X must be a list .* got dict"),
         ((x for x in [OK]), TypeError, "X must be a list .* got generator"),
-        ([OK, OK[0]], ValueError, r"X\[1\] must be two-dimensional, .* got shape \(5,\)"),
-        ([OK, OK[None]], ValueError, r"X\[1\] must be two-dimensional, .* got shape \(1, 2, 5\)"),
+        ([OK, OK[0]], ValueError, r"X\[1\] must be a matrix of .* of shape \(5,\)"),
+        ([OK, OK[None]], ValueError, r"X\[1\] must be a matrix of .* of shape \(1, 2, 5\)"),
         ([OK, OK[:0]], ValueError, r"X\[1\] is empty"),
         ([OK, []], ValueError, r"X\[1\] is empty"),
         ([OK, sp.csr_array((0, 5))], ValueError, r"X\[1\] is empty"),
@@ -397,20 +402,20 @@ INF = sp.csr_array(np.array([[0, 0, 0, 0, 1], [0, 0, 2, 0, -np.inf]]))
         ([OK, [[1, object()]]], ValueError, r"X\[1\] must hold numbers"),
         ([OK, OK.astype("M8[s]")], ValueError, r"X\[1\] must hold numbers"),
         ([OK, pd.DataFrame({"a": [1, pd.NA]})], ValueError, r"X\[1\] must hold numbers"),
-        ([OK, OK * 1j], ValueError, r"Complex data not supported: X\[1\]"),
-        ([OK, sp.csr_array(OK * 1j)], ValueError, r"Complex data not supported: X\[1\]"),
+        ([OK, OK * 1j], ValueError, r"X\[1\] must "),
+        ([OK, sp.csr_array(OK * 1j)], ValueError, r"X\[1\] must "),
         ([OK, [[1, 2], [3]]], ValueError, r"X\[1\] is no array: its items have different"),
         (
             [[{"w": "a"}]],
-            TypeError,
-            r"X\[0\]\[0\] is a dict; .*TokenVectorizer, .*Transformer",
+            ValueError,
+            r"X\[0\] must be a matrix .*TokenVectorizer .* TokenTransformer",
         ),
-        ([["a", "b"]], TypeError, r"X\[0\]\[0\] is a str; .*TokenTransformer"),
-        ([{"w": 1}], TypeError, r"X\[0\] must be a matrix of numbers, got dict"),
-        (["abc"], TypeError, r"X\[0\] must be a matrix of numbers, got str; raw text"),
-        ([OK, None], TypeError, r"X\[1\] must be a matrix of numbers, got NoneType"),
-        ([1, 2], TypeError, r"X\[0\] must be a matrix of numbers, got int"),
-        (RaggedArray(np.arange(3), [0, 3]), ValueError, r"X\[0\] must be two-dimensional"),
+        ([["a", "b"]], ValueError, r"X\[0\] must be a matrix .*TokenTransformer"),
+        ([{"w": 1}], TypeError, r"X\[0\] must be a matrix of numbers, .* got dict"),
+        (["abc"], TypeError, r"X\[0\] must be a matrix of numbers, .* got str; raw text"),
+        ([OK, None], TypeError, r"X\[1\] must be a matrix of numbers, .* got NoneType"),
+        ([1, 2], TypeError, r"X\[0\] must be a matrix of numbers, .* got int"),
+        (RaggedArray(np.arange(3), [0, 3]), ValueError, "the values of X must be a matrix"),
     ],
 )
 def test_bad_sequences(X, error, message):
@@ -427,7 +432,7 @@ def test_bad_sequences(X, error, message):
 def test_broken_csr(indices, indptr, wrap):
     piece = sp.csr_array(([1.0, 1.0], [0, 1], [0, 1, 2]), shape=(2, 5))
     piece.indices[:], piece.indptr[:] = indices, indptr
-    with pytest.raises(ValueError, match=r"X\[[01]\] is a broken CSR matrix"):
+    with pytest.raises(ValueError, match=r"X(\[1\])? is a broken CSR matrix"):
         stack_sequences(wrap(piece))
 
 
@@ -479,10 +484,6 @@ def test_stack_labels(y, kind):
     assert list(flat) == expected
 
 
-def test_no_labels():
-    assert stack_labels([], []).size == 0
-
-
 def test_label_matrix():
     y = np.array([["a", "b"], ["c", "d"]])
     for labels in (y, y.astype(object), y.tolist()):
@@ -492,9 +493,9 @@ def test_label_matrix():
 @pytest.mark.parametrize(
     ("y", "error", "message"),
     [
-        (None, ValueError, "y is None"),
-        ([[1, 2]], ValueError, "X has 2 sequences but y has 1"),
-        ([[1, 2], [1], [1]], ValueError, "X has 2 sequences but y has 3"),
+        (None, TypeError, "y must be a list .* got NoneType"),
+        ([[1, 2]], ValueError, "X has 2 samples but y has 1"),
+        ([[1, 2], [1], [1]], ValueError, "X has 2 samples but y has 3"),
         ([[1, 2], [1, 2]], ValueError, r"X\[1\] has 1 rows but y\[1\] has 2 labels"),
         ([[1, 2], []], ValueError, r"X\[1\] has 1 rows but y\[1\] has 0 labels"),
         (["ab", "c"], TypeError, r"y\[0\] must be a sequence of labels, got str"),
@@ -512,8 +513,8 @@ def test_label_matrix():
         ([[1, 2], [float("nan")]], ValueError, r"y\[1\]\[0\] is nan"),
         ([np.array([1, 2]), np.array([np.nan])], ValueError, r"y\[1\]\[0\] is nan"),
         ([["a", pd.NA], ["b"]], ValueError, r"y\[0\]\[1\] is <NA>"),
-        ([[1.0, 0.5], [1]], ValueError, r"Unknown label type: continuous; y\[0\]\[1\] is 0.5"),
-        ([np.array([1, 2]), np.array([0.25])], ValueError, r"continuous; y\[1\]\[0\] is 0.25"),
+        ([[1.0, 0.5], [1]], ValueError, r"y\[0\]\[1\] is 0.5: .* continuous"),
+        ([np.array([1, 2]), np.array([0.25])], ValueError, r"y\[1\]\[0\] is 0.25: .* continuous"),
         ([[1, 2], [np.inf]], ValueError, r"y\[1\]\[0\] is inf"),
         ([["a", "b"], [1]], TypeError, r"y\[0\]\[0\] is 'a' but y\[1\]\[0\] is 1"),
         ([["a", b"b"], ["a"]], TypeError, r"y\[0\]\[0\] is 'a' but y\[0\]\[1\] is b'b'"),

@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
-from sskit.inputs.rows import check_classes, check_finite_rows, check_rows
+from sskit.inputs.rows import check_classes, check_rows
 
 
 @pytest.mark.parametrize("form", [np.asarray, np.asfortranarray, sp.csr_array, sp.csr_matrix])
@@ -16,13 +16,13 @@ from sskit.inputs.rows import check_classes, check_finite_rows, check_rows
 def test_first_entry_that_is_not_finite(form, value, what):
     X = np.ones((5, 3))
     X[3, 1] = X[4, 0] = value
-    with pytest.raises(ValueError, match=rf"^X\[3\] contains {what} in column 1$"):
+    with pytest.raises(ValueError, match=rf"^X contains {what} at row 3, column 1$"):
         check_rows(BaseEstimator(), form(X))
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 def test_finite_rows_whose_sum_overflows_pass(form):
-    check_finite_rows(form(np.full((2, 2), 1.7e308)))
+    check_rows(BaseEstimator(), form(np.full((2, 2), 1.7e308)))
 
 
 def test_targets_that_are_not_finite():
@@ -51,10 +51,10 @@ def test_what_scikit_learn_finds():
 @pytest.mark.parametrize(
     ("X", "y", "error", "message"),
     [
-        ([["a"], ["b"]], [0, 1], ValueError, r"could not convert string.*X\[0, 0\] is 'a'"),
+        ([["a"], ["b"]], [0, 1], ValueError, "could not convert string.*'a'"),
         ([[1], [1, 2]], [0, 1], ValueError, "inhomogeneous"),
         ([[{}], [1]], [0, 1], TypeError, "argument must be a string"),
-        ([[10**400], [1]], [0, 1], ValueError, r"too large.*X\[0, 0\] is 1000"),
+        ([[10**400], [1]], [0, 1], ValueError, "too large"),
         ([[1], [2]], [[0], [0, 1]], ValueError, "inhomogeneous"),
         (np.zeros((2, 0)), [0, 1], ValueError, "^Found array with 0 feature"),
     ],

@@ -50,7 +50,7 @@ def bad_map(index, value):
         ([np.zeros((3, 4))], ValueError, r"X\[0\] must have shape"),
         ([MAPS[0], [[1], [1, 2]]], ValueError, r"X\[1\] is no array: its items have different"),
         ([np.full((2, 3, 4), "a")], ValueError, r"X\[0\] must hold numbers"),
-        ([MAPS[0] * 1j], ValueError, r"Complex data .* X\[0\]"),
+        ([MAPS[0] * 1j], ValueError, r"X\[0\] must hold numbers"),
         ([None], ValueError, r"X\[0\] must have shape"),
         (
             bad_map((1, 2, 3), np.nan),

@@ -123,7 +123,7 @@ def test_bad_kinds(trees, error, pattern):
         ([(X, [0, -1, 1, 1])], ValueError, r"parents of X\[0\] has a cycle: node 0"),
         ([(X, [4, -1, 1, 1])], ValueError, r"parents of X\[0\]\[0\] is 4"),
         ([(X, [-2, -1, 1, 1])], ValueError, r"parents of X\[0\]\[0\] is -2"),
-        ([(X[:0], [])], ValueError, r"X\[0\] has features of shape"),
+        ([(X[:0], [])], ValueError, r"parents of X\[0\] must be integers"),
         ([(X, PARENTS), (X[:, :1], PARENTS)], ValueError, r"X\[1\] has 1 features but X\[0\]"),
         ([(X * np.nan, PARENTS)], ValueError, r"features of X\[0\] contains NaN"),
     ],

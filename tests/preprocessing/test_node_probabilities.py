@@ -148,7 +148,7 @@ def test_as_scikit_learn_has_it():
         ({"cv": ShuffleSplit(2)}, {}, ValueError, "only works for partitions"),
         ({"cv": 13}, {}, ValueError, "Cannot have number of splits n_splits=13"),
         ({"cv": GroupKFold(2)}, {}, ValueError, "'groups' parameter should not be None"),
-        ({}, {"y": None}, ValueError, "y is None, but labels are needed"),
+        ({}, {"y": None}, TypeError, "y must be a list"),
         ({}, {"X": []}, ValueError, "0 sample"),
         ({}, {"y": [np.zeros(3)] * 12}, ValueError, r"X\[0\].*y\[0\]"),
         ({"ignore_label": 4}, {"y": [np.full(4, 4)] * 12}, ValueError, "no labels but ignore_lab"),

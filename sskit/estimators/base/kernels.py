@@ -13,7 +13,7 @@ from sskit.estimators.base.fitted_state import (
     check_sparse,
     raise_damaged,
 )
-from sskit.inputs.stacking import refuse_large
+from sskit.inputs.stacking import check_squares
 from sskit.models.features import squared_norms
 from sskit.models.kernel.functions import Kernel, PrecomputedKernel, check_precomputed, expand
 
@@ -94,7 +94,7 @@ def number_of_gamma(gamma, X):
     with np.errstate(over="ignore", invalid="ignore"):
         variance = variance_of(X)
     if not np.isfinite(variance):
-        refuse_large(squared_norms(X))
+        check_squares(squared_norms(X))
     with np.errstate(over="ignore"):
         return float(min(1.0 / (p * variance), LARGEST_GAMMA)) if variance > 0 else 1.0
 

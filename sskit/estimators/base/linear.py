@@ -3,7 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 
-from sskit.inputs.stacking import FeatureScale, refuse_large
+from sskit.inputs.stacking import FeatureScale, check_squares
 from sskit.models.features import float64_blocks, squared_norms
 from sskit.models.request import row_scores
 
@@ -59,8 +59,7 @@ def row_scale(X, weight, offsets=None):
         Where sets begin; None means that rows are samples.
     """
     sqnorm, sizes = squared_norms(X), 1.0
-    if not np.isfinite(sqnorm).all():
-        refuse_large(sqnorm)
+    check_squares(sqnorm)
     if offsets is not None:
         with np.errstate(over="ignore"):
             sqnorm, sizes = np.add.reduceat(sqnorm, offsets[:-1]), np.diff(offsets)

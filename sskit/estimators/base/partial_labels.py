@@ -90,7 +90,7 @@ class PartialLabels(NamedTuple):
         return place
 
 
-def check_partial_labels(y, lengths, ignore_label=None, what="sequences"):
+def check_partial_labels(y, lengths, ignore_label=None):
     """Check labels of which only a part may be known.
 
     Parameters
@@ -101,8 +101,6 @@ def check_partial_labels(y, lengths, ignore_label=None, what="sequences"):
         The number of labels that every sequence must have.
     ignore_label : object, default=None
         The label of tokens without one; None means that there is no such label.
-    what : str, default="sequences"
-        What error messages call the samples.
 
     Returns
     -------
@@ -126,7 +124,7 @@ def check_partial_labels(y, lengths, ignore_label=None, what="sequences"):
     >>> partial.possible.astype(int).tolist()
     [[0, 1, 0], [0, 1, 1], [1, 1, 1], [1, 0, 0]]
     """
-    flat, name_of = stack_entries(y, lengths, what=what)
+    flat, name_of = stack_entries(y, lengths)
     owners, members = [], []
     for t in sets_among(flat):
         several = list(flat[t])

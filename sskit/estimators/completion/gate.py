@@ -10,7 +10,7 @@ from sskit.inputs.weights import class_factors
 from sskit.models.chain.model import token_costs
 
 
-def gate_labels(estimator, y, lengths, part=False, what="sequences"):
+def gate_labels(estimator, y, lengths, part=False):
     """Return labels for training, checked.
 
     Parameters
@@ -23,8 +23,6 @@ def gate_labels(estimator, y, lengths, part=False, what="sequences"):
         How many there must be.
     part : bool, default=False
         Whether these are a part of the data only.
-    what : str, default="sequences"
-        What error messages call the samples.
 
     Returns
     -------
@@ -37,7 +35,7 @@ def gate_labels(estimator, y, lengths, part=False, what="sequences"):
         As `check_partial_labels`; or if nothing is known; or, where something is not, if the
         estimator has a parameter that needs all labels.
     """
-    partial = check_partial_labels(y, lengths, estimator.ignore_label, what)
+    partial = check_partial_labels(y, lengths, estimator.ignore_label)
     if partial.possible is None:
         return partial
     if partial.ignored.all():

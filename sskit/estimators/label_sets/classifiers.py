@@ -22,7 +22,6 @@ from sskit.estimators.base.partial_labels import PartialLabels
 from sskit.estimators.reasons.columns import read_rows
 from sskit.inputs.edges import check_edges
 from sskit.inputs.label_sets import (
-    check_entries,
     check_indicator,
     check_known_sets,
     check_sets,
@@ -98,7 +97,6 @@ class LabelSetClassifier(ClassifierMixin, StandardizeMixin, StructuredEstimator)
 
     def _gate(self, X, y, sample_weight, part=False):
         """Return training data, or a part of them, checked."""
-        check_entries(y)
         names = label_names(y)
         y = check_classes(y)
         data, target, columns = read_rows(self, X, y, multi_output=True)
@@ -267,7 +265,6 @@ class LabelSetClassifier(ClassifierMixin, StandardizeMixin, StructuredEstimator)
             As `predict`, and if y or the weights are wrong.
         """
         found = self._answer(X)[1]
-        check_entries(y)
         self._check_columns(y)
         _, target = check_rows(self, X, check_classes(y), reset=False, multi_output=True)
         weight = check_sample_weight(sample_weight, len(found))

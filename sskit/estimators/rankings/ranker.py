@@ -18,7 +18,7 @@ from sskit.estimators.base.linear import check_scores, linear_scores, row_scale
 from sskit.estimators.base.partial_labels import PartialLabels
 from sskit.estimators.reasons.columns import read_rows
 from sskit.inputs.ragged_array import RaggedArray
-from sskit.inputs.rows import check_classes, check_rows, refuse_large_integers
+from sskit.inputs.rows import check_classes, check_rows
 from sskit.inputs.weights import check_sample_weight
 from sskit.models.rankings.model import RankingModel
 from sskit.oracles.rankings.swapped_pairs import worst_ranking
@@ -339,7 +339,6 @@ def check_grades(estimator, X, y, **options):
         If X or y is wrong.
     """
     y = check_classes(y)
-    refuse_large_integers(y)
     data, grades = check_rows(estimator, X, y, y_numeric=True, **options)
     if grades.dtype.kind not in "biuf":
         raise ValueError(f"y must hold numbers, got dtype {grades.dtype}")

@@ -272,7 +272,7 @@ class TreeTagger(Tagger):
         """Return training data, or a part of them, checked."""
         X, columns = read_columns(self, X, part, trees=True)
         trees = check_trees(X)
-        known = gate_labels(self, y, trees.n_nodes, part, "trees")
+        known = gate_labels(self, y, trees.n_nodes, part)
         weight = check_sample_weight(sample_weight, len(trees), part=part)
         token_weight = check_token_weight(token_weight, trees.n_nodes, "node")
         kinds = trees.kinds

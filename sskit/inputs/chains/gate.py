@@ -1,7 +1,6 @@
 """The gate of sequences that may have features of edges."""
 
 import numpy as np
-import scipy.sparse as sp
 
 from sskit.inputs.ragged import check_widths, stack_sequences
 from sskit.inputs.stacking import is_ready
@@ -50,16 +49,18 @@ def stack_pairs(X, *, n_edge_features=None, **options):
     single = len(given) == 1 and n_edge_features is not None
     if single and is_ready(given[0], n_edge_features) and given[0].shape[0] == lengths[0] - 1:
         return stacked, given[0]  # what is served most
-    edges = stack_sequences(given, name=EDGES, allow_empty=True)
-    check_edge_counts(lengths, edges.lengths)
-    values = edges.values
-    if not values.shape[0]:
-        values = np.empty((0, n_edge_features or max(map(width_of, given))))
-    if not values.shape[1]:
-        raise ValueError("the edge features of X have no columns")
     name = options.get("estimator_name") or "the model"
-    check_widths([values.shape[1]], n_edge_features, name, what="edge features")
-    return stacked, values
+    edges = stack_sequences(
+        given, name=EDGES, n_features=n_edge_features, estimator_name=name, allow_empty=True
+    )
+    expected = np.maximum(lengths - 1, 0)
+    for i in np.flatnonzero(expected != edges.lengths)[:1]:
+        raise ValueError(
+            f"X[{i}] has {lengths[i]} tokens, so its edge features must have {expected[i]} rows, "
+            f"one for each token and the next, got {edges.lengths[i]}"
+        )
+    check_widths([edges.values.shape[1]], n_edge_features, name, what="edge features")
+    return stacked, edges.values
 
 
 def split_pairs(X):
@@ -79,35 +80,19 @@ def split_pairs(X):
     ------
     ValueError
         If some items are pairs and others are not.
-    TypeError
-        If the first item is a list of two matrices.
     """
     if isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype == object:
         X = X.tolist()
-    if not isinstance(X, (list, tuple)) or not any(isinstance(item, tuple) for item in X):
-        refuse_lists(X)
+    pairs = [is_pair(item) for item in X] if isinstance(X, (list, tuple)) else []
+    if not any(pairs):
         return None
-    kinds = [is_pair(item) for item in X]
-    if not any(kinds):
-        return None
-    if not all(kinds):
-        i = kinds.index(not kinds[0])
-        words = ["a matrix", "a pair (features, edge_features)"]
+    if not all(pairs):
         raise ValueError(
-            f"X[{i}] is {words[kinds[i]]} but X[0] is {words[kinds[0]]}: either all sequences have "
-            "features of edges, or none"
+            f"X[{pairs.index(not pairs[0])}] is {'no' if pairs[0] else 'a'} pair (features, "
+            "edge_features), unlike X[0]: either all sequences have features of edges, or none"
         )
     features, edges = zip(*X, strict=True)
     return list(features), list(edges)
-
-
-def refuse_lists(X):
-    """Raise TypeError if the first item is a list of two matrices, which is meant as a pair."""
-    first = X[0] if isinstance(X, (list, tuple)) and len(X) else None
-    if isinstance(first, list) and [getattr(part, "ndim", 0) for part in first] == [2, 2]:
-        raise TypeError(
-            "X[0] is a list of two matrices: a pair (features, edge_features) must be a tuple"
-        )
 
 
 def is_pair(item):
@@ -121,33 +106,3 @@ def is_pair(item):
     if not isinstance(first, (list, tuple)):
         return False
     return not len(first) or hasattr(first[0], "__len__") and not isinstance(first[0], str)
-
-
-def width_of(matrix):
-    """Return the number of columns of a matrix that has no rows, 0 if it does not tell."""
-    shape = matrix.shape if sp.issparse(matrix) else np.shape(matrix)
-    return shape[1] if len(shape) == 2 else 0
-
-
-def check_edge_counts(lengths, n_edges, name="X"):
-    """Raise ValueError unless sequences have an edge less than tokens.
-
-    Parameters
-    ----------
-    lengths, n_edges : ndarray of shape (n,)
-        Numbers of tokens, and of rows of the features of edges.
-    name : str, default="X"
-        What error messages call the sequences.
-
-    Raises
-    ------
-    ValueError
-        Naming the first sequence that has another number.
-    """
-    wrong = np.flatnonzero(np.maximum(lengths - 1, 0) != n_edges)
-    if wrong.size:
-        i = wrong[0]
-        raise ValueError(
-            f"{name}[{i}] has {lengths[i]} tokens, so its edge features must have "
-            f"{max(lengths[i] - 1, 0)} rows, one for each token and the next, got {n_edges[i]}"
-        )

@@ -1,5 +1,6 @@
 """The gate of segmentations: tags of a scheme, or lists of segments."""
 
+from operator import index
 from typing import NamedTuple
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from sskit._labels import by_label, check_sortable, label_array, plain, string_array
 from sskit._tag_schemes import find_spans, parse_tags
 from sskit.inputs.ragged import items_of, stack_labels
-from sskit.inputs.ragged_array import RaggedArray, locate, make_offsets, row_namer
+from sskit.inputs.ragged_array import locate, make_offsets, row_namer
 
 _FORM = "per sequence its tags, or a list of segments (start, end, label)"
 
@@ -60,25 +61,29 @@ def check_segmentations(y, lengths, scheme, outside, max_length=None, name="y"):
     TypeError, ValueError
         Naming the first item that is wrong.
     """
-    if y is None:
-        raise ValueError(f"{name} is None, but segmentations are needed: {_FORM}")
     check_sortable([outside], lambda _: "outside")
-    outside = plain(outside)
-    tags = isinstance(y, RaggedArray) or (isinstance(y, np.ndarray) and y.ndim == 2)
-    items = list(y) if tags else list(items_of(y, name, _FORM))
-    offsets = make_offsets(lengths)
-    if tags or _has_tags(items):
+    outside, offsets = plain(outside), make_offsets(lengths)
+    items = items_of(y, name, _FORM, stacked=(2,), count=len(lengths))
+    if _has_tags(items):
         read = _read_tags(items, lengths, offsets, scheme, name)
     else:
         read = _read_segments(items, lengths, offsets, name)
     starts, stops, labels, places, form = read
-    _refuse_long(starts, stops, labels, places, max_length, name)
+    most = np.full(len(starts), np.inf if max_length is None else max_length)
+    if isinstance(max_length, dict):
+        most = np.array(by_label(max_length, labels, np.inf), dtype=float)
+    for j in np.flatnonzero(stops - starts > most)[:1]:
+        i, t = places[j]
+        raise ValueError(
+            f"{name}[{i}][{t}] is or begins a segment of {stops[j] - starts[j]} tokens, but "
+            f"max_length is {most[j]:g}"
+        )
     values = labels.tolist()
     if outside in set(values):
-        place = places[values.index(outside)]
+        i, t = places[values.index(outside)]
         raise ValueError(
-            f"{name}[{place[0]}][{place[1]}] has the label {outside!r}, which stands for tokens "
-            "outside of segments; set outside to another label"
+            f"{name}[{i}][{t}] has the label {outside!r}, which stands for tokens outside of "
+            "segments; set outside to another label"
         )
     return _packed(starts, stops, labels, offsets, outside, form, name)
 
@@ -88,14 +93,9 @@ def _has_tags(items):
     for item in items:
         if hasattr(item, "to_numpy"):
             item = item.to_numpy()
-        if _is_list(item) and len(item):
+        if isinstance(item, (list, tuple, np.ndarray)) and len(item):
             return isinstance(item[0], str)
     return False
-
-
-def _is_list(item):
-    """Return whether something is a list, a tuple or an array that can be gone through."""
-    return isinstance(item, (list, tuple)) or (isinstance(item, np.ndarray) and item.ndim > 0)
 
 
 def _read_tags(items, lengths, offsets, scheme, name):
@@ -109,12 +109,9 @@ def _read_tags(items, lengths, offsets, scheme, name):
 
 def _read_segments(items, lengths, offsets, name):
     """Return the same of lists of segments, in the order of their tokens."""
-    lengths = np.asarray(lengths)
-    if len(items) != len(lengths):
-        raise ValueError(f"X has {len(lengths)} sequences but {name} has {len(items)}")
     spans, labels, places = [], [], []
-    for i, (item, size) in enumerate(zip(items, lengths.tolist(), strict=True)):
-        if not _is_list(item):
+    for i, (item, size) in enumerate(zip(items, np.asarray(lengths).tolist(), strict=True)):
+        if not isinstance(item, (list, tuple, np.ndarray)):
             raise TypeError(
                 f"{name}[{i}] must be a list of tags or of segments (start, end, label), got "
                 f"{type(item).__name__}"
@@ -137,34 +134,17 @@ def _read_segments(items, lengths, offsets, name):
 
 def _segment(segment, size, label):
     """Return the first token of a segment and the one after its last, or raise an error."""
-    if not _is_list(segment) or len(segment) != 3 or np.ndim(segment[0]):
-        raise ValueError(f"{label} must be a segment (start, end, label), got {segment!r:.80}")
-    start, stop, _ = segment
-    whole = all(isinstance(t, (int, np.integer)) and not isinstance(t, bool) for t in (start, stop))
-    if not whole or not 0 <= start < stop <= size:
+    try:
+        start, stop, _ = segment
+        start, stop = index(start), index(stop)
+    except (TypeError, ValueError):
+        start = stop = 0
+    if not 0 <= start < stop <= size:
         raise ValueError(
-            f"{label} must have 0 <= start < end <= {size}, the number of tokens, got start "
-            f"{start!r:.40} and end {stop!r:.40}"
+            f"{label} must be a segment (start, end, label) with 0 <= start < end <= {size}, the "
+            f"number of tokens, got {segment!r:.80}"
         )
-    return int(start), int(stop)
-
-
-def _refuse_long(starts, stops, labels, places, max_length, name):
-    """Raise ValueError for the first segment that is longer than it may be."""
-    if max_length is None or not len(starts):
-        return
-    if isinstance(max_length, dict):
-        most = np.array(by_label(max_length, labels, np.inf))
-    else:
-        most = np.full(len(starts), float(max_length))
-    wrong = np.flatnonzero(stops - starts > most)
-    if len(wrong):
-        j = wrong[0]
-        i, t = places[j]
-        raise ValueError(
-            f"{name}[{i}][{t}] is or begins a segment of {stops[j] - starts[j]} tokens, but "
-            f"max_length is {most[j]:g}"
-        )
+    return start, stop
 
 
 def _packed(starts, stops, labels, offsets, outside, form, name):

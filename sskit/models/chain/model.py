@@ -4,7 +4,7 @@ from copy import copy
 
 import numpy as np
 
-from sskit.inputs.stacking import FeatureScale, refuse_large
+from sskit.inputs.stacking import FeatureScale, check_squares
 from sskit.inputs.weights import class_factors
 from sskit.models.chain.structure import ChainStructure
 from sskit.models.feature_map import FeatureMap, padded_columns
@@ -481,6 +481,5 @@ def edge_scale(stacked, edges, weight, scale):
         total = np.add.reduceat(np.append(sqnorm, 0.0), np.append(0, np.cumsum(lengths[:-1])))
         total[lengths == 0] = 0.0
         squares = np.dot(np.ones(len(total)) if weight is None else weight, total)
-    if not np.isfinite(total).all():
-        refuse_large(total, what="the edge features in")
+    check_squares(total, "edge features")
     return scale + type(scale)(squares, 0.0, 0.0)

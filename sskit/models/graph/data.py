@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sskit._numbers import array
-from sskit.inputs.stacking import FeatureScale, refuse_large
+from sskit.inputs.stacking import FeatureScale, check_squares
 
 
 def refuse_negative(edge_features):
@@ -198,9 +198,7 @@ def check_edge_features(edge_features):
     edge_features : list of n matrices (E_i, q)
         Features of the edges.
     """
-    total = np.array([sqnorm(x) for x in edge_features])
-    if not np.isfinite(total).all():
-        refuse_large(total, what="the edge features in")
+    check_squares([sqnorm(x) for x in edge_features], "edge features")
 
 
 def sqnorm(x):

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import scipy.sparse as sp
 
-from sskit.inputs.stacking import check_structure
+from sskit.inputs.stacking import sound_csr
 
 # Squares of larger numbers, and their sums, overflow.
 LARGEST = 1e150
@@ -256,9 +256,7 @@ def _vector(phi, i):
         raise ValueError(
             f"{name} has shape {vector.shape}, expected a vector: a 1-D array or a sparse row"
         )
-    if len(vector.shape) == 2:
-        check_structure(vector, name)
-    return vector
+    return sound_csr(vector, name) if len(vector.shape) == 2 else vector
 
 
 def _entries(phi):

@@ -7,7 +7,6 @@ import numpy as np
 from sskit.inputs.edges import check_edges
 from sskit.oracles.gate import check_table, check_truth
 from sskit._numbers import as_array, as_floats
-from sskit._ready import ready_ends
 
 from libc.math cimport isfinite, pow
 
@@ -251,9 +250,7 @@ def _pairs(edges, pairwise, n_nodes, n_states, forbids):
         raise ValueError(f"edges and pairwise go together, but {missing} is None")
     if edges is None:
         return np.zeros((0, 2), dtype=np.int32), np.zeros((0, 1)), "potts", False
-    edges = as_array(edges, "edges")
-    ends = ready_ends(edges, n_nodes)  # a third of the time of what tells what is wrong
-    edges = check_edges(edges, n_nodes) if ends is None else ends
+    edges = check_edges(edges, n_nodes)
     n_edges = len(edges)
     pairwise = as_floats(pairwise, "pairwise")
     if pairwise.shape == (n_edges,):

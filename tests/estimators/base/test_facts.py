@@ -233,7 +233,7 @@ MASKED = SimpleNamespace(
         (
             SequenceTagger(),
             [([[[1.3e154]]], [["a"]])] * 2,
-            "the features in X are too large: their squares overflow in sum",
+            "the features in X are too large: their squares overflow",
         ),
         (
             StructSVMClassifier(class_weight={"a": 0.0, "b": 0}),

@@ -395,7 +395,7 @@ def test_token_weight_of_zero_is_no_loss():
 ONES = [np.ones(len(labels)) for labels in Y]
 BAD_WEIGHTS = [
     (3.0, TypeError, "one array of weights per sample, got float"),
-    (ONES[:-1], ValueError, "X has 14 samples but token_weight has 13 items"),
+    (ONES[:-1], ValueError, "X has 14 samples but token_weight has 13"),
     (
         [*ONES[:-1], [1.0]],
         ValueError,

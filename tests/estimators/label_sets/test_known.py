@@ -129,7 +129,7 @@ def test_two_classes_are_one_label(data):
 @pytest.mark.parametrize(
     ("known", "error", "message"),
     [
-        ([None], ValueError, "^X has 3 rows but known has 1 items"),
+        ([None], ValueError, "^X has 3 samples but known has 1"),
         ([None, [1, 2, 0, 0], None], ValueError, r"^known\[1\]\[1\] is 2, expected 0, 1 or None"),
         ([None, None, [0, 0, 0, "a"]], ValueError, r"^known\[2\]\[3\] is 'a', expected 0, 1 or"),
         ([None, [1], None], ValueError, r"^y has 4 labels, but known\[1\] has 1 entries"),

@@ -366,7 +366,7 @@ BAD = [
     ({}, {"y": np.linspace(0, 1, 120)}, "^Unknown label type: continuous"),
     ({}, {"y": np.zeros((120, 0))}, "y has no labels|0 feature"),
     ({}, {"X": np.where(np.arange(120)[:, None] == 17, np.nan, np.ones((120, 8)))},
-     r"^X\[17\] contains NaN in column 0$"),
+     "^X contains NaN at row 17, column 0$"),
     ({}, {"X": np.full((120, 8), 1e200)}, "^the features in X are too large"),
     ({"lam": 1.0}, {"X": np.full((120, 8), 1e200)}, "^the features in X are too large"),
     ({}, {"sample_weight": np.full(120, -1.0)}, r"^sample_weight\[0\] is -1.0"),

@@ -290,7 +290,7 @@ def test_wrong_lam(lam):
 
 
 def test_a_target_of_ragged_items():
-    with pytest.raises(ValueError, match="^X has 3 sequences but y has 1"):
+    with pytest.raises(ValueError, match="^X has 3 samples but y has 1"):
         RegularizationPath(SequenceTagger()).fit([np.ones((2, 1))] * 3, [[[0, 1], [1]]])
 
 

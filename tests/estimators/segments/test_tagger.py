@@ -240,9 +240,9 @@ def test_longer_segments_than_seen():
 
 
 BAD_Y = [
-    (None, ValueError, "^y is None"),
+    (None, TypeError, "^y must be a list"),
     (3, TypeError, "^y must be"),
-    (TAGS[:3], ValueError, "X has 20 sequences but y has 3"),
+    (TAGS[:3], ValueError, "X has 20 samples but y has 3"),
     ([["O"], *TAGS[1:]], ValueError, r"X\[0\] has 6 rows but y\[0\] has 1"),
     ([["O", "X-a", "O", "O", "O", "O"], *TAGS[1:]], ValueError, r"^y\[0\]\[1\] is 'X-a'"),
     ([["O", 3, "O", "O", "O", "O"], *TAGS[1:]], TypeError, r"y\[0\]\[1\] is 3"),

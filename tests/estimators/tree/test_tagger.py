@@ -270,7 +270,7 @@ def test_tools_of_scikit_learn():
     ("trees", "labels", "pattern"),
     [
         ([*X[:2], (X[2][0], [0] * len(X[2][0]))], Y[:3], r"parents of X\[2\] has a cycle"),
-        (X[:3], Y[:2], "^X has 3 trees but y has 2$"),
+        (X[:3], Y[:2], "^X has 3 samples but y has 2$"),
         ([*X[:2], (1e200 * X[2][0], X[2][1])], Y[:3], r"in X are too large.*X\[2\]$"),
         (X[:3], [*Y[:2], Y[2][:-1]], r"X\[2\].*y\[2\]"),
     ],

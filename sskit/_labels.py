@@ -12,7 +12,7 @@ SETS = (set, frozenset)
 # Strings of more characters are kept as objects: NumPy's would all be as wide as the longest.
 LONGEST = 64
 _MISSING = ("NoneType", "NAType", "NaTType")
-_SIMPLE = {str, int, float, bool}  # of which two can be compared, whatever they are
+_PLAIN = {str, int, float, bool}
 _NUMBERS = (int, float, np.bool_, np.number)
 
 
@@ -34,22 +34,11 @@ def plain(label):
         A str for all of its subclasses; an int, float or bytes for members of enumerations.
     """
     kind = type(label)
-    if kind is str:
-        return label
     if issubclass(kind, str):
-        return str.__str__(label)
-    if issubclass(kind, Enum):
-        for base in (bytes, int, float):
-            if issubclass(kind, base):
-                return b"".join([label]) if base is bytes else base.__add__(label, base(0))
+        return label if kind is str else str.__str__(label)
+    if issubclass(kind, Enum) and issubclass(kind, (bytes, int, float)):
+        return label.value
     return label
-
-
-def _is_plain(kind):
-    """Return whether labels of a type are what NumPy makes items of arrays of."""
-    if issubclass(kind, str):
-        return kind in (str, np.str_)
-    return not issubclass(kind, Enum)
 
 
 def label_array(labels, name_of):
@@ -76,7 +65,7 @@ def label_array(labels, name_of):
         Naming the first that is no label, or does not sort with another one.
     """
     kinds = set(map(type, labels))
-    if not all(map(_is_plain, kinds)):
+    if not kinds <= _PLAIN:
         labels = [plain(label) for label in labels]
         kinds = set(map(type, labels))
     for base in (str, bytes):
@@ -89,7 +78,7 @@ def label_array(labels, name_of):
         if numbers.dtype.kind != "f" or not whole or not labels:
             return numbers
     check_sortable(labels, name_of)
-    return _object_array(labels)
+    return object_array(labels)
 
 
 def string_array(labels, base=str):
@@ -111,11 +100,11 @@ def string_array(labels, base=str):
     if max(map(len, distinct), default=0) <= LONGEST:
         return np.array(labels, dtype=base)
     one = {label: base(label) for label in distinct}
-    return _object_array([one[label] for label in labels])
+    return object_array([one[label] for label in labels])
 
 
-def _object_array(labels):
-    """Return a list as an array of objects, whose items may be sequences."""
+def object_array(labels):
+    """Return a list as a 1-D array of objects, whose items may be sequences."""
     return np.fromiter(labels, dtype=object, count=len(labels))
 
 
@@ -135,16 +124,12 @@ def join_arrays(arrays):
     kinds = {item.dtype.kind if isinstance(item, np.ndarray) else "O" for item in arrays}
     if not kinds or not (kinds <= set("biu") or kinds in ({"f"}, {"U"}, {"S"})):
         return None
-    if not kinds.isdisjoint("US") and any(_width(item.dtype) > LONGEST for item in arrays):
+    widths = (item.dtype.itemsize // (4 if item.dtype.kind == "U" else 1) for item in arrays)
+    if not kinds.isdisjoint("US") and max(widths) > LONGEST:
         return None
     array = np.concatenate(arrays)
     # int64 with uint64 would make floats
     return array if "f" in kinds or array.dtype.kind != "f" else None
-
-
-def _width(dtype):
-    """Return how many characters the items of an array of strings have."""
-    return dtype.itemsize // (4 if dtype.kind == "U" else 1)
 
 
 def check_sortable(labels, name_of):
@@ -167,17 +152,14 @@ def check_sortable(labels, name_of):
         number = isinstance(value, (float, np.floating))
         if type(value).__name__ in _MISSING or (number and np.isnan(value)):
             raise ValueError(f"{name_of(t)} is {value!r}: labels must not be missing")
-        if isinstance(value, (complex, np.complexfloating)):  # equal to a real one, it hides
-            raise TypeError(f"{name_of(t)} is {value!r}: complex numbers are no labels")
-        if isinstance(value, SETS):  # frozen ones compare, and would be labels of their own
-            raise TypeError(
-                f"{name_of(t)} is {shown(value)}: one label is expected here, not a set"
-            )
         try:
+            # complex numbers hide real ones, and frozen sets would be labels of their own
+            if isinstance(value, (complex, np.complexfloating, *SETS)):
+                raise TypeError
             first.setdefault(value, t)
         except TypeError:
-            kind = type(value).__name__
-            raise TypeError(f"{name_of(t)} is of type {kind}, not a label") from None
+            told = f"{shown(value)}, of type {type(value).__name__}"
+            raise TypeError(f"{name_of(t)} is {told}: one label is expected") from None
     try:
         sorted(first)
     except TypeError:
@@ -194,13 +176,9 @@ def check_sortable(labels, name_of):
 
 def check_label(ignore_label):
     """Raise ValueError unless the label that says that there is none can be compared with one."""
-    one = isinstance(ignore_label, (str, bytes)) or not np.iterable(ignore_label)
-    try:
-        if isinstance(ignore_label, type) or not one:
-            raise TypeError
-        bool(ignore_label == ignore_label)  # noqa: PLR0124 (a missing value is not even itself)
-    except TypeError:
-        raise ValueError(f"ignore_label must be one label, got {shown(ignore_label)}") from None
+    several = np.iterable(ignore_label) and not isinstance(ignore_label, (str, bytes))
+    if several or isinstance(ignore_label, type) or type(ignore_label).__name__ == "NAType":
+        raise ValueError(f"ignore_label must be one label, got {shown(ignore_label)}")
 
 
 def is_ignored(labels, ignore_label):
@@ -229,20 +207,13 @@ def is_ignored(labels, ignore_label):
     check_label(ignore_label)
     ignore_label = plain(ignore_label)
     if not isinstance(labels, np.ndarray):
-        simple = {*map(type, labels), type(ignore_label)} <= _SIMPLE
-        if simple and not _is_nan(ignore_label):
-            return np.array([label == ignore_label for label in labels], dtype=bool)
-        labels = _object_array(labels)
+        labels = object_array(labels)
     if labels.dtype.kind == "O":
         items = (is_same(label, ignore_label) for label in labels.ravel().tolist())
         return np.fromiter(items, dtype=bool, count=labels.size).reshape(shape)
     if _is_nan(ignore_label):
         return np.isnan(labels) if labels.dtype.kind == "f" else np.zeros(shape, dtype=bool)
-    try:
-        same = labels == ignore_label
-    except (TypeError, ValueError, OverflowError):  # of another kind, which equals no label
-        same = False
-    return np.broadcast_to(np.asarray(same, dtype=bool), shape)
+    return np.broadcast_to(np.asarray(labels == ignore_label, dtype=bool), shape)
 
 
 def is_same(label, other):

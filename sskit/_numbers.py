@@ -217,7 +217,5 @@ def check_k(k, name="k"):
     ValueError
         If it is no positive integer, or so large that there cannot be room for as many.
     """
-    if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
-        raise ValueError(f"{name} must be a positive integer, got {k!r}")
-    if k >= 2**31:
-        raise ValueError(f"{name} must be below 2**31, got a larger number")
+    if not isinstance(k, Integral) or isinstance(k, bool) or not 1 <= k < 2**31:
+        raise ValueError(f"{name} must be a positive integer, got {shown(k)}: up to 2**31 - 1")

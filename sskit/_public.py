@@ -1,8 +1,6 @@
 """What public classes share: the names that they are known by, and pages about them."""
 
-import inspect
 import sys
-from functools import lru_cache
 from types import FunctionType
 
 # The same as the project's "Documentation" address in pyproject.toml, without a slash at its end.
@@ -27,26 +25,6 @@ def export_from(module, *others):
     for item in (*named, *others):
         if isinstance(item, (type, FunctionType)):
             item.__module__ = module
-
-
-@lru_cache(maxsize=256)
-def parameter_defaults(cls):
-    """Return the parameters of a class that have defaults, and these, by name.
-
-    A signature takes as long to read as a small fit; it is read once.
-
-    Parameters
-    ----------
-    cls : type
-        The class.
-
-    Returns
-    -------
-    defaults : dict
-        Not to be changed.
-    """
-    parameters = inspect.signature(cls.__init__).parameters.values()
-    return {p.name: p.default for p in parameters if p.default is not p.empty}
 
 
 class PublicMixin:

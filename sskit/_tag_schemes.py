@@ -2,6 +2,10 @@
 
 import numpy as np
 
+from sskit._numbers import shown
+
+# Violations that an error names.
+MOST_TOLD = 10
 # The place of a prefix in the string is its code.
 OUTSIDE, BEGIN, INSIDE, END, SINGLE = range(5)
 SCHEMES = {
@@ -75,35 +79,43 @@ def find_violations(labels, offsets, allowed, allowed_start, allowed_end):
     return np.flatnonzero(~good)
 
 
-def tell_violation(token, t, labels, names, allowed, allowed_start):
-    """Return a label that may not stand where it does, and after what it does.
+def violation_error(tokens, labels, offsets, names, rules, name_of, told):
+    """Return the ValueError that names labels that may not stand where they do, up to ten of them.
 
     Parameters
     ----------
-    token : int
-        From `find_violations`.
-    t : int
-        Its place in its sequence.
-    labels : ndarray of shape (n_tokens,)
-        Labels, 0 to K - 1.
+    tokens : ndarray of shape (m,)
+        From `find_violations`, at least one.
+    labels, offsets : ndarray
+        As for `find_violations`.
     names : ndarray of shape (K,)
-        What these are.
-    allowed : ndarray of shape (K, K), bool
-        Allowed transitions.
-    allowed_start : ndarray of shape (K,), bool
-        Allowed first labels.
+        What the labels are.
+    rules : tuple
+        Allowed transitions, first labels and last labels.
+    name_of : callable
+        Takes the number of a token and returns what the message calls its label.
+    told : str
+        Whose rules these are, and what can be done about it.
 
     Returns
     -------
-    told : str
-        As in "I-X after O".
+    error : ValueError
+        As in "y[0][1] is I-X after O, which the scheme 'bio' does not allow".
     """
-    name = names[labels[token]]
-    if t == 0 and not allowed_start[labels[token]]:
-        return f"{name} at the start"
-    if t and not allowed[labels[token - 1], labels[token]]:
-        return f"{name} after {names[labels[token - 1]]}"
-    return f"{name} at the end"
+    (allowed, allowed_start, _), starts = rules, set(offsets.tolist())
+    found = []
+    for token in tokens[:MOST_TOLD].tolist():
+        label, before = labels[token], labels[token - 1]
+        where = "at the end"
+        if token in starts:
+            where = where if allowed_start[label] else "at the start"
+        elif not allowed[before, label]:
+            where = f"after {names[before]}"
+        found.append(f"{name_of(token)} is {names[label]} {where}")
+    verdict = "does not allow"
+    if found[1:]:
+        verdict += f"; there are {len(tokens)} such labels, also {', '.join(found[1:])}"
+    return ValueError(f"{found[0]}, which {told.format(verdict)}")
 
 
 def check_scheme(scheme, name="scheme"):
@@ -147,55 +159,49 @@ def tags_of(scheme):
     return f"O, {prefixes}"
 
 
-def parse_tags(flat, scheme, label):
-    """Return codes of the prefix and type of every label, and the types; -1 is no type."""
+def parse_tags(flat, scheme, label, offsets=None, hint=""):
+    """Return codes of the prefix and type of every label, and the types; -1 is no type.
+
+    Parameters
+    ----------
+    flat : ndarray of shape (n_tokens,)
+        Tags.
+    scheme : str
+        A key of `SCHEMES`.
+    label : callable
+        Takes the number of a token and returns what error messages call its tag.
+    offsets : ndarray of shape (n + 1,), default=None
+        Where sequences begin, if tags must stand where the scheme allows them.
+    hint : str, default=""
+        What the error message of those that do not ends with.
+
+    Returns
+    -------
+    prefix, kind : ndarray of shape (n_tokens,)
+        Codes.
+    types : list of str
+        Sorted.
+    """
     check_scheme(scheme)
-    if flat.dtype.kind != "U":
-        wrong = [row for row, value in enumerate(flat.tolist()) if not isinstance(value, str)][:1]
-        if wrong:
-            value = flat.tolist()[wrong[0]]
-            raise TypeError(f"{label(wrong[0])} is {value!r:.80}, but labels of spans are strings")
+    for row, value in enumerate([] if flat.dtype.kind == "U" else flat.tolist()):
+        if not isinstance(value, str):
+            raise TypeError(f"{label(row)} is {shown(value)}, but labels of spans are strings")
     names, codes = np.unique(flat, return_inverse=True)
     prefix, kinds = read_tags(names.tolist(), scheme)
-    wrong = np.flatnonzero((prefix < 0)[codes])
-    if len(wrong):
-        name = names.tolist()[codes[wrong[0]]]
-        raise ValueError(f"{label(wrong[0])} is {name!r:.80}, but labels are {tags_of(scheme)}")
+    for row in np.flatnonzero((prefix < 0)[codes])[:1]:
+        told = shown(names.tolist()[codes[row]])
+        raise ValueError(f"{label(row)} is {told}, but labels are {tags_of(scheme)}")
     outside = prefix == OUTSIDE
     types = sorted({kind for kind, out in zip(kinds, outside.tolist(), strict=True) if not out})
     kind = np.array([types.index(k) if k in types else -1 for k in kinds], dtype=np.intp)
     kind[outside] = -1
+    if offsets is not None:
+        rules = scheme_rules(scheme, prefix, kind)
+        tokens = find_violations(codes, offsets, *rules)
+        if len(tokens):
+            told = f"the scheme {scheme!r} {{}}{hint}"
+            raise violation_error(tokens, codes, offsets, names, rules, label, told)
     return prefix[codes], kind[codes], types
-
-
-def refuse_violations(prefix, kind, flat, offsets, scheme, label, hint=""):
-    """Raise ValueError if a tag may not stand where it does.
-
-    Parameters
-    ----------
-    prefix, kind : ndarray of shape (n_tokens,)
-        From `parse_tags`.
-    flat : ndarray of shape (n_tokens,)
-        The tags.
-    offsets : ndarray of shape (n + 1,)
-        Where sequences begin.
-    scheme : str
-        A key of `SCHEMES`.
-    label : callable
-        Takes the number of a token and returns what the message calls its tag.
-    hint : str, default=""
-        What the message ends with.
-    """
-    names, first, labels = np.unique(flat, return_index=True, return_inverse=True)
-    rules = scheme_rules(scheme, prefix[first], kind[first])
-    tokens = find_violations(labels, offsets, *rules)
-    if len(tokens):
-        begin = offsets[np.searchsorted(offsets, tokens[0], side="right") - 1]
-        which = tell_violation(tokens[0], tokens[0] - begin, labels, names, *rules[:2])
-        more = f"; there are {len(tokens)} such tags" if len(tokens) > 1 else ""
-        raise ValueError(
-            f"{label(tokens[0])} is {which}, which the scheme {scheme!r} does not allow{more}{hint}"
-        )
 
 
 def find_spans(prefix, kind, offsets):

@@ -98,7 +98,7 @@ def test_tags_that_break_the_rules_are_read_as_spans_are():
             [["I-x"], ["I-x"]],
             "bio bioes",
             ValueError,
-            r"y\[0\]\[0\] is I-x at the .* are 2 such tags",
+            r"y\[0\]\[0\] is I-x at the .* are 2 such labels",
         ),
         ([[], ["S-x", "B-x"]], "bioes bio", ValueError, r"y\[1\]\[1\] is B-x at the end, which"),
         ([["B-x", "I-y"]], "iobes bio", ValueError, r"y\[0\]\[1\] is I-y after B-x"),
@@ -115,9 +115,3 @@ def test_tags_that_break_the_rules_are_read_as_spans_are():
 def test_what_cannot_be_written_is_named(y, schemes, error, message):
     with pytest.raises(error, match=message):
         convert_tags(y, *schemes.split())
-
-
-@pytest.mark.parametrize("strict", [1, "yes", np.zeros(2)])
-def test_strict_is_yes_or_no(strict):
-    with pytest.raises(TypeError, match="strict must be True or False"):
-        convert_tags([["O"]], "bio", "bioes", strict=strict)

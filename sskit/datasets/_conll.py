@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from sskit._labels import string_array
-from sskit._tag_schemes import check_scheme, parse_tags, refuse_violations
+from sskit._tag_schemes import check_scheme, parse_tags
 from sskit.inputs.ragged_array import make_offsets
 
 CONLLU = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
@@ -173,8 +173,7 @@ def _split(line, separator):
 def _check_tags(y, scheme, label):
     """Raise ValueError, by name, for a tag that breaks a scheme."""
     flat, offsets = string_array([*chain.from_iterable(y)]), make_offsets([*map(len, y)])
-    prefix, kind, _ = parse_tags(flat, scheme, label)
-    refuse_violations(prefix, kind, flat, offsets, scheme, label)
+    parse_tags(flat, scheme, label, offsets)
 
 
 def _check_columns(columns, place=""):

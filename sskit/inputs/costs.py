@@ -43,9 +43,8 @@ def cost_table(loss, classes, name="loss"):
             f"predicted one, got {table.shape}"
         )
     right = np.eye(n, dtype=bool)
-    wrong = np.argwhere(~((table >= 0) & (table < np.inf)) | (right & (table != 0)))
-    if len(wrong):
-        a, b = wrong[0]
+    wrong = ~((table >= 0) & (table < np.inf)) | (right & (table != 0))
+    for a, b in np.argwhere(wrong)[:1]:
         expected = "0, as both labels are the same" if a == b else "a finite number >= 0"
         raise ValueError(
             f"{name}[{labels[a]!r}][{labels[b]!r}] is {table[a, b]:g}, expected {expected}"
@@ -58,8 +57,8 @@ def _filled(costs, classes, name):
     table, labels = 1.0 - np.eye(len(classes)), classes.tolist()
     for a, row in enumerate(by_label(costs, classes, {})):
         if not isinstance(row, dict):
-            told = f"{type(row).__name__}, expected a dict of costs by predicted label"
-            raise TypeError(f"{name}[{labels[a]!r}] is a {told}")
+            told = f"must be a dict of costs by predicted label, got {type(row).__name__}"
+            raise TypeError(f"{name}[{labels[a]!r}] {told}")
         for b, cost in enumerate(by_label(row, classes, None)):
             if cost is not None:
                 table[a, b] = as_floats(cost, f"{name}[{labels[a]!r}][{labels[b]!r}]")

@@ -59,19 +59,12 @@ def as_rgb(image):
 def _check_image(image, label):
     """Return one image as an ndarray; raise if it is none."""
     image = as_array(image, label)
-    if (
-        image.dtype.kind not in "uf"
-        or image.ndim not in (2, 3)
-        or image.shape[2:] not in ((), (3,))
-        or not image.size
-    ):
+    kind, colour = image.dtype.kind, image.shape[2:] in ((), (3,))
+    sound = kind in "uf" and image.ndim in (2, 3) and colour and image.size
+    if not sound or (kind == "f" and not (image.min() >= 0 and image.max() <= 1)):  # nor NaN
+        values = f" with values from {image.min():.4g} to {image.max():.4g}" if sound else ""
         raise ValueError(
             f"{label} must be an image of shape (H, W) or (H, W, 3) of unsigned integers such as "
-            f"uint8, or floats from 0 to 1, got shape {image.shape} and dtype {image.dtype}"
-        )
-    if image.dtype.kind == "f" and not (image.min() >= 0 and image.max() <= 1):  # nor NaN
-        raise ValueError(
-            f"{label} has values from {image.min():.4g} to {image.max():.4g}, but floats must lie "
-            "between 0 and 1"
+            f"uint8, or floats from 0 to 1, got {image.dtype} of shape {image.shape}{values}"
         )
     return image

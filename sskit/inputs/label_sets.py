@@ -4,10 +4,9 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
-from sskit._numbers import as_array, shown
+from sskit._labels import object_array
+from sskit._numbers import shown
 from sskit.inputs.ragged import items_of
-
-BINARIZE = "sklearn.preprocessing.MultiLabelBinarizer makes one of lists of labels"
 
 
 def check_indicator(y):
@@ -36,8 +35,8 @@ def check_indicator(y):
     entries = y if y.dtype.kind in "biuf" else y.astype(object)
     for i, j in np.argwhere((entries != 0) & (entries != 1))[:1]:
         raise ValueError(
-            f"y[{i}, {j}] is {shown(y[i, j])}, expected 0 or 1: y must be a label indicator matrix. "
-            f"{BINARIZE}"
+            f"y[{i}, {j}] is {shown(y[i, j])}, expected 0 or 1: y must be a label indicator, "
+            "which sklearn.preprocessing.MultiLabelBinarizer makes of lists of labels"
         )
     return np.ascontiguousarray(entries == 1, dtype=np.uint8)
 
@@ -73,12 +72,12 @@ def check_known_sets(known, n, n_labels):
     for i, item in enumerate(items_of(known, "known", form, stacked=(2,), count=n)):
         if item is None:
             continue
-        entries = as_array(item, f"known[{i}]").astype(object)
-        if entries.shape != (n_labels,):
+        if not isinstance(item, (list, tuple, np.ndarray)) or len(item) != n_labels:
             raise ValueError(
                 f"known[{i}] must be None or have an entry for each of the {n_labels} labels of y, "
                 f"got {item!r:.80}"
             )
+        entries = object_array(item)
         free = np.equal(entries, None) | (entries != entries)
         for j in np.flatnonzero(~free & (entries != 0) & (entries != 1))[:1]:
             raise ValueError(f"known[{i}][{j}] is {shown(entries[j])}, expected 0, 1 or None")
@@ -86,15 +85,13 @@ def check_known_sets(known, n, n_labels):
     return codes
 
 
-def check_sets(y, part=False):
+def check_sets(y):
     """Return sets of labels as bytes, and the classes.
 
     Parameters
     ----------
     y : ndarray or CSR matrix of shape (n, L), or ndarray of shape (n,)
         Label indicator, or two classes.
-    part : bool, default=False
-        Whether these are some of the rows only, so that they may have one class.
 
     Returns
     -------
@@ -113,8 +110,6 @@ def check_sets(y, part=False):
         return sets, np.arange(sets.shape[1])
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
-    if not (part and len(classes) == 1):
-        check_two_classes(classes)
     return codes.astype(np.uint8)[:, None], classes
 
 

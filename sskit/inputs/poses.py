@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from sskit._numbers import array, as_array
+from sskit._numbers import array, as_array, shortened
 from sskit.inputs.ragged import items_of
 
 # Squares of larger numbers overflow.
@@ -118,11 +118,11 @@ def by_part(item, label, names, noun):
     """
     if not isinstance(item, Mapping):
         return item
-    if names is None:
-        raise ValueError(f"{label} is a dict, but the parts have no names: set part_names")
-    if set(item) != set(names):
-        wrong = sorted(set(item) ^ set(names), key=str)[0]
-        raise ValueError(f"{label} must have a {noun} of each part and no other, see {wrong!r}")
+    if names is None or set(item) != set(names):
+        raise ValueError(
+            f"{label} must have a {noun} of each part in part_names={names!r} and no other, got "
+            f"{shortened(list(item))}"
+        )
     return as_array([item[name] for name in names], label)
 
 

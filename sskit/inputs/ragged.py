@@ -19,6 +19,10 @@ from sskit.inputs.stacking import as_matrix, check_finite, is_ready, stack_rows
 __all__ = ["RaggedArray", "split", "stack_known_labels", "stack_labels", "stack_sequences"]
 
 _MATRICES = "one matrix of shape (T_i, p) per sequence"
+_HINT = (
+    "; a single sequence is given as a list of one; raw text has to be split into tokens, of which "
+    "sskit.preprocessing.TokenVectorizer and TokenTransformer make rows"
+)
 _LABELS = "one sequence of labels per sequence"
 PREDICTS = "y has labels of dtype {}, but the model predicts {}"
 
@@ -85,7 +89,7 @@ def stack_sequences(
         offsets, pieces = X.offsets, [as_matrix(X.values, f"the values of {name}")]
     else:
         items = items_of(X, name, _MATRICES)
-        pieces = [as_matrix(x, f"{name}[{i}]") for i, x in enumerate(items)]
+        pieces = [as_matrix(x, f"{name}[{i}]", _HINT) for i, x in enumerate(items)]
         offsets = make_offsets([x.shape[0] for x in pieces])
     check_filled(offsets, name, allow_empty)
     if offsets[-1] == 0:
@@ -107,19 +111,12 @@ def ready_sequence(X, n_features):
     It is what fitted estimators, who know their number of features, are given most. Everything
     else, all faults with it, is left to others.
     """
-    if n_features is None:
-        return None
     if type(X) is SoundArray and X.values.shape[1] == n_features:
         return X
-    if type(X) is RaggedArray and len(X) == 1:
-        values = X.values
-    elif type(X) is list and len(X) == 1:
-        values = X[0]
-    else:
+    if n_features is None or type(X) not in (list, RaggedArray) or len(X) != 1:
         return None
-    if not is_ready(values, n_features):
-        return None
-    return one_sequence(values, SoundArray)
+    values = X[0] if type(X) is list else X.values
+    return one_sequence(values, SoundArray) if is_ready(values, n_features) else None
 
 
 def check_widths(widths, expected, estimator_name, what="features", name="X"):
@@ -239,7 +236,7 @@ def stack_entries(y, lengths=None, *, name="y", x_name="X"):
     """
     count = None if lengths is None else len(lengths)
     items = items_of(y, name, _LABELS, stacked=(2,), count=count, x_name=x_name)
-    items = [label_item(item, f"{name}[{i}]") for i, item in enumerate(items)]
+    items = [sequence_of(item, f"{name}[{i}]") for i, item in enumerate(items)]
     found = np.array(list(map(len, items)), dtype=np.int64)
     lengths = found if lengths is None else np.asarray(lengths)
     if (found != lengths).any():
@@ -253,12 +250,26 @@ def stack_entries(y, lengths=None, *, name="y", x_name="X"):
     return flat, row_namer(name, make_offsets(lengths))
 
 
-def sets_among(flat):
-    """Return the places of sets of labels, of which one is right, in what `stack_entries` found."""
+def sets_among(flat, name_of, ignore_label=None):
+    """Return places and labels of sets of labels, of which one is right, among entries.
+
+    Raises
+    ------
+    ValueError
+        Naming the first set that is empty, or has `ignore_label` in it.
+    """
     kinds = set() if isinstance(flat, np.ndarray) else set(map(type, flat))  # there are few
     if not any(issubclass(kind, SETS) for kind in kinds):
         return []
-    return [t for t, label in enumerate(flat) if isinstance(label, SETS)]
+    found = [(t, [*map(plain, entry)]) for t, entry in enumerate(flat) if isinstance(entry, SETS)]
+    for t, labels in found:
+        if not labels or is_ignored(labels, ignore_label).any():
+            inside = f"a set with ignore_label={ignore_label!r} in it" if labels else "an empty set"
+            raise ValueError(
+                f"{name_of(t)} is {inside}: one of its labels must be right; a token that may have "
+                "any label has ignore_label alone"
+            )
+    return found
 
 
 def known_labels(flat, name_of, ignore_label=None):
@@ -316,16 +327,16 @@ def check_kinds(true, pred, message="y_true has labels of dtype {} but y_pred of
         raise TypeError(message.format(true.dtype, pred.dtype))
 
 
-def label_item(item, label):
-    """Return the labels of one sequence as a 1-D ndarray, list or tuple."""
-    if hasattr(item, "to_numpy"):
-        item = item.to_numpy()
-    if isinstance(item, np.ndarray):
-        if item.ndim != 1:
-            raise ValueError(f"{label} must be one-dimensional, got shape {item.shape}")
-    elif not isinstance(item, (list, tuple)):
-        raise TypeError(f"{label} must be a sequence of labels, got {type(item).__name__}")
-    return item
+def sequence_of(item, label, what="labels"):
+    """Return what a sample has for its tokens as a 1-D ndarray, list or tuple."""
+    found = item.to_numpy() if hasattr(item, "iloc") and item.ndim == 1 else item
+    array = isinstance(found, np.ndarray)
+    if not isinstance(found, (list, tuple)) and (not array or found.ndim != 1):
+        shape = f" of shape {found.shape}, which is not one-dimensional" if array else ""
+        raise (ValueError if array else TypeError)(
+            f"{label} must be a sequence of {what}, got {type(item).__name__}{shape}"
+        )
+    return found
 
 
 def items_of(data, name, what, stacked=(), *, count=None, x_name="X"):
@@ -363,12 +374,11 @@ def items_of(data, name, what, stacked=(), *, count=None, x_name="X"):
     elif stacked and isinstance(items, RaggedArray):
         items = list(items)
     if not isinstance(items, (list, tuple)):
-        shape = getattr(data, "shape", None) or ""
+        shape, told = getattr(data, "shape", ()), f"{name} must be a list with {what}, got "
+        if not isinstance(shape, tuple) or not shape:
+            raise TypeError(told + type(data).__name__)
         hint = "; a single sequence is given as a list of one, [X]" if len(shape) == 2 else ""
-        raise (ValueError if shape else TypeError)(
-            f"{name} must be a list with {what}, got {type(data).__name__}"
-            f"{' of shape ' * bool(shape)}{shape}{hint}"
-        )
+        raise ValueError(f"{told}{type(data).__name__} of shape {shape}{hint}")
     if count is None and not len(items):
         raise ValueError(f"Found array with 0 sample(s): {name} must hold one sample or more")
     if count not in (None, len(items)):

@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 import scipy.sparse as sp
 
+from sskit._labels import object_array
 from sskit._numbers import array
 
 _ARRAYS = {"data", "indices", "indptr", "_shape"}
@@ -202,17 +203,6 @@ def split(flat, offsets):
     if len(offsets) == 2:
         return object_array([flat[offsets[0] : offsets[1]]])
     return object_array([flat[a:b] for a, b in pairwise(np.asarray(offsets).tolist())])
-
-
-def object_array(items):
-    """Return a 1-D array of dtype object, filled item by item.
-
-    ``np.array(items)`` would turn sequences of equal length into a matrix.
-    """
-    objects = np.empty(len(items), dtype=object)
-    for i, item in enumerate(items):
-        objects[i] = item
-    return objects
 
 
 def make_offsets(lengths):

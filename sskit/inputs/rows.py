@@ -5,6 +5,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import validate_data
 
 from sskit._labels import join_arrays, label_array, plain, string_array
+from sskit._numbers import as_array
 from sskit.inputs.ragged_array import object_array
 from sskit.inputs.stacking import FLOATS, check_finite, is_ready, sound_csr
 
@@ -85,10 +86,7 @@ def check_classes(y, name="y"):
     TypeError
         If two classes cannot be sorted, or one is no label at all.
     """
-    try:
-        classes = np.asarray(None if sp.issparse(y) else y)
-    except ValueError:  # rows of different lengths
-        return y
+    classes = as_array(None if sp.issparse(y) else y, name)
     if classes.ndim != 1:
         return y
     long = classes.dtype.kind in "US" and join_arrays([classes]) is None

@@ -132,12 +132,8 @@ def check_part_names(names, n_parts):
 
 def _map(x, label, n_parts):
     """Return checked score maps of one sample."""
-    scores = as_array(x, label)
-    if scores.ndim != 3 or 0 in scores.shape or len(scores) != n_parts:
-        raise ValueError(
-            f"{label} must have shape ({n_parts}, H, W), a score map for each part, got "
-            f"{scores.shape}"
-        )
-    if scores.dtype not in FLOATS[:2] or not float(np.abs(scores).max()) <= LARGEST:
-        scores = array(scores, label, scores.shape, low=-LARGEST, high=LARGEST)
+    scores, shape = as_array(x, label), (n_parts, "height", "width")
+    sound = scores.ndim == 3 and len(scores) == n_parts and scores.size
+    if not sound or scores.dtype not in FLOATS[:2] or not float(np.abs(scores).max()) <= LARGEST:
+        scores = array(scores, label, shape, low=-LARGEST, high=LARGEST)
     return np.ascontiguousarray(scores)

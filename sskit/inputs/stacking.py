@@ -1,6 +1,5 @@
 """Matrices of many sequences, stacked and checked."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -36,13 +35,11 @@ def is_ready(values, n_features):
         sound = values.ndim == 2 and is_canonical(values) and all_finite(values.data)
     else:
         return False
-    if not sound:
-        return False
-    n_rows, width = values.shape
-    return n_rows > 0 and (width == n_features if n_features else width > 0)
+    wide = sound and (values.shape[1] == n_features if n_features else values.shape[1] > 0)
+    return wide and values.shape[0] > 0
 
 
-def as_matrix(values, name):
+def as_matrix(values, name, hint=""):
     """Return a matrix of numbers as kernels read it, which may hold NaN.
 
     Parameters
@@ -51,6 +48,8 @@ def as_matrix(values, name):
         Real numbers.
     name : str
         What error messages call them.
+    hint : str, default=""
+        What they end with if the values are wholly wrong.
 
     Returns
     -------
@@ -69,26 +68,14 @@ def as_matrix(values, name):
     if found.shape == (0,):
         return np.empty((0, 0))
     if found.ndim != 2:
-        first = found[0] if found.ndim else values
-        shape = f" of shape {found.shape}" if found.ndim else ""
         raise (ValueError if found.ndim else TypeError)(
             f"{name} must be a matrix of numbers, two-dimensional, (rows, features), got "
-            f"{type(values).__name__}{shape}{_hint(first)}"
+            f"{type(values).__name__} of shape {found.shape}{hint}"
         )
     if found.dtype.kind not in "biuf":
         return as_floats(found, name)
     dtype = found.dtype if found.dtype in FLOATS else FLOATS[0]
     return np.ascontiguousarray(found, dtype=dtype)
-
-
-def _hint(first):
-    """Return what error messages advise where something else than rows of numbers begins so."""
-    if isinstance(first, (str, bytes, Mapping)):
-        return (
-            "; raw text has to be split into tokens, and sskit.preprocessing.TokenVectorizer turns "
-            "tokens that are dicts or lists of strings into rows, TokenTransformer others"
-        )
-    return "; a single sequence is given as a list of one"
 
 
 def sound_csr(matrix, name):
@@ -261,8 +248,9 @@ class FeatureScale:
         """
         check_squares(sqnorm)
         weight = np.ones(len(sqnorm)) if weight is None else weight
-        rows = float(np.multiply(n_rows, weight).sum())
-        return cls(np.multiply(sqnorm, weight).sum(), rows, float(weight.sum()))
+        with np.errstate(over="ignore", invalid="ignore"):
+            rows = np.multiply(n_rows, weight).sum()
+            return cls(np.multiply(sqnorm, weight).sum(), rows, float(weight.sum()))
 
     def __add__(self, other):
         """Return the sums over the samples of both."""

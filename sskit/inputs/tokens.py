@@ -1,12 +1,12 @@
 """Tokens of any kind (rows, data frames, dicts, strings) of many sequences, stacked."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import chain
 
 import numpy as np
 
 from sskit._numbers import shortened
-from sskit.inputs.ragged import check_filled, items_of, stack_sequences
+from sskit.inputs.ragged import check_filled, items_of, sequence_of, stack_sequences
 from sskit.inputs.ragged_array import RaggedArray, locate, make_offsets
 
 _TOKENS = "one sequence of tokens per sequence"
@@ -82,7 +82,8 @@ def _first_that_tells(X):
         elif _holds_items(sequence):
             tells = next(filter(None, map(_tells, sequence)), None)
         else:
-            tells = None if getattr(sequence, "shape", (1,))[:1] == (0,) else "rows"
+            shape = getattr(sequence, "shape", None)
+            tells = None if isinstance(shape, tuple) and shape[:1] == (0,) else "rows"
         if tells is not None:
             return i, tells
     return None, None
@@ -134,18 +135,13 @@ def _stack_objects(sentences, start):
 
 def _as_tokens(sequence, i):
     """Return the tokens of a sequence as a list."""
-    tokens = sequence
-    if hasattr(sequence, "to_numpy") and not is_frame(sequence):
-        tokens = sequence.to_numpy()
-    if isinstance(tokens, np.ndarray) and tokens.ndim:
-        return tokens.tolist()
-    if isinstance(tokens, (str, bytes)) or not isinstance(tokens, Sequence):
-        raise TypeError(
-            f"X[{i}] must be a sequence of tokens, got {type(sequence).__name__}; raw text has to "
-            "be split into tokens first, and a data frame's to_dict('records') has a dict of each "
-            "row"
-        )
-    return list(tokens)
+    if isinstance(sequence, np.ndarray) and sequence.ndim:
+        return sequence.tolist()
+    hint = (
+        "tokens: raw text has to be split into them first, and to_dict('records') makes a dict of "
+        "each row of a data frame"
+    )
+    return list(sequence_of(sequence, f"X[{i}]", hint))
 
 
 def is_frame(sequence):

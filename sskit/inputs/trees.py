@@ -7,7 +7,7 @@ import numpy as np
 from sskit._ready import ready_tree
 from sskit.inputs.graphs import GraphBatch, all_or_none, kind_codes, parts_of
 from sskit.inputs.parents import check_parents
-from sskit.inputs.ragged import check_widths, items_of, label_item, stack_labels
+from sskit.inputs.ragged import check_widths, items_of, sequence_of, stack_labels
 from sskit.inputs.stacking import finite_matrix
 
 __all__ = ["TreeBatch", "check_trees"]
@@ -122,7 +122,7 @@ def _kinds(given, ends, n_nodes):
         return None
     pieces = []
     for i, (kinds, edges, n) in enumerate(zip(given, ends, n_nodes, strict=True)):
-        kinds = label_item(kinds, f"kinds of X[{i}]")
+        kinds = sequence_of(kinds, f"kinds of X[{i}]")
         if len(kinds) != n:
             raise ValueError(f"X[{i}] has {n} nodes but {len(kinds)} kinds of edges")
         # what a root has is nobody's kind

@@ -2,14 +2,7 @@
 
 import numpy as np
 
-from sskit._labels import is_ignored, plain
-from sskit.inputs.ragged import (
-    check_kinds,
-    known_labels,
-    sets_among,
-    stack_entries,
-    stack_labels,
-)
+from sskit.inputs.ragged import check_kinds, known_labels, sets_among, stack_entries, stack_labels
 from sskit.inputs.ragged_array import make_offsets
 from sskit.inputs.weights import check_sample_weight
 
@@ -33,13 +26,9 @@ def stack_pair(y_true, y_pred, ignore_label=None, sets=False):
     flat, name_of = stack_entries(y_true, name="y_true")
     offsets = offsets_of(y_true)
     pred = stack_labels(y_pred, np.diff(offsets), name="y_pred", x_name="y_true")
-    for t in sets_among(flat) if sets else ():
-        right = {plain(label) for label in flat[t]}
-        if not right or is_ignored(list(right), ignore_label).any():
-            inside = f"a set with ignore_label={ignore_label!r} in it" if right else "empty"
-            raise ValueError(f"{name_of(t)} is {inside}: one of its labels must be right")
+    for t, right in sets_among(flat, name_of, ignore_label) if sets else ():
         found = pred[[t]].tolist()[0]
-        flat[t] = found if found in right else next(iter(right))
+        flat[t] = found if found in right else right[0]
     true, ignored = known_labels(flat, name_of, ignore_label)
     if true.size == 0:
         raise ValueError("Found array with 0 sample(s): y_true holds no labels")

@@ -61,7 +61,7 @@ def pdj_score(y_true, y_pred, *, radius=0.2, torso=None, per_part=False, sample_
         raise ValueError(f"radius must be a number >= 0, got {radius!r}")
     errors, weights = _errors(y_true, y_pred, torso, sample_weight)
     shares = np.average(errors <= radius, axis=0, weights=weights)
-    return _of_parts(shares, per_part)
+    return shares if per_part else float(shares.mean())
 
 
 def pdj_curve(y_true, y_pred, *, radii=None, torso=None, sample_weight=None):
@@ -138,14 +138,7 @@ def mean_part_error(y_true, y_pred, *, torso=None, per_part=False, sample_weight
     """
     errors, weights = _errors(y_true, y_pred, torso, sample_weight)
     errors = np.average(errors, axis=0, weights=weights)
-    return _of_parts(errors, per_part)
-
-
-def _of_parts(values, per_part):
-    """Return the values of all parts, or their mean."""
-    if not isinstance(per_part, (bool, np.bool_)):
-        raise ValueError(f"per_part must be True or False, got {per_part!r:.80}")
-    return values if per_part else float(values.mean())
+    return errors if per_part else float(errors.mean())
 
 
 def _errors(y_true, y_pred, torso, sample_weight):

@@ -105,9 +105,7 @@ def _chosen(labels, classes, counts):
         if labels not in ("either", "true"):
             raise ValueError(f"labels must be 'either', 'true' or a list, got {labels!r}")
         return (counts.sum(axis=1) > 0) | (labels == "either")
-    wanted = as_array(check_classes(labels, "labels"), "labels")
-    if wanted.ndim != 1:
-        raise ValueError(f"labels must be a list of labels, got shape {wanted.shape}")
+    wanted = np.asarray(check_classes(labels, "labels"))
     check_kinds(wanted, classes, "labels has labels of dtype {} but y_true of {}")
     chosen = np.isin(classes, wanted)
     if not chosen.any():
@@ -164,17 +162,12 @@ def _confusion(y_true, y_pred, ignore_label, sample_weight):
             )
     true, pred, counted, offsets = stack_pair(*flat, ignore_label)
     weight = np.repeat(check_weights(sample_weight, len(offsets) - 1), np.diff(offsets))
-    true, pred, weight = (values[counted] for values in (true, pred, weight))
-    if not weight.sum() > 0:
+    counted &= weight > 0
+    if not counted.any():
         raise ValueError("y_true has no labels that count: all are ignored or have the weight 0")
-    true, pred, weight = (values[weight > 0] for values in (true, pred, weight))
+    true, pred, weight = (values[counted] for values in (true, pred, weight))
     check_kinds(true, pred)
-    try:
-        classes, codes = np.unique(np.concatenate([true, pred]), return_inverse=True)
-    except TypeError as error:
-        raise TypeError(
-            f"y_true and y_pred have labels that do not sort among themselves: {error}"
-        ) from None
+    classes, codes = np.unique(np.concatenate([true, pred]), return_inverse=True)
     n = len(classes)
     place = codes[: len(true)] * n + codes[len(true) :]
     return np.bincount(place, weight, n * n).reshape(n, n), classes

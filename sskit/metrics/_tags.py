@@ -1,9 +1,7 @@
 """Tags of one scheme written in another."""
 
-import numpy as np
-
 from sskit._labels import string_array
-from sskit._tag_schemes import check_scheme, parse_tags, refuse_violations, write_tags
+from sskit._tag_schemes import check_scheme, parse_tags, write_tags
 from sskit.inputs.ragged_array import row_namer, split
 from sskit.metrics._pairs import stack
 
@@ -50,12 +48,7 @@ def convert_tags(y, source, target, *, strict=True):
     """
     check_scheme(source, "source")
     check_scheme(target, "target")
-    if not isinstance(strict, (bool, np.bool_)):
-        raise TypeError(f"strict must be True or False, got {strict!r}")
     flat, offsets = stack(y, "y")
-    label = row_namer("y", offsets)
-    prefix, kind, types = parse_tags(flat, source, label)
-    if strict:
-        hint = ". strict=False reads such tags as spans() does"
-        refuse_violations(prefix, kind, flat, offsets, source, label, hint)
+    rules, hint = offsets if strict else None, ". strict=False reads such tags as spans() does"
+    prefix, kind, types = parse_tags(flat, source, row_namer("y", offsets), rules, hint)
     return split(string_array(write_tags(prefix, kind, types, offsets, target)), offsets)

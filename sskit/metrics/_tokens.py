@@ -1,14 +1,14 @@
 """Scores of label sequences by token and by sequence, and scorers that know what is ignored."""
 
 import numpy as np
-from sklearn.metrics import make_scorer
+from sklearn.metrics._scorer import _Scorer
 
 from sskit._inside import unwrap
 from sskit.inputs.ragged_array import make_offsets
 from sskit.metrics._pairs import check_weights, compare
 
 
-class RegionScorer:
+class RegionScorer(_Scorer):
     """Scorer of estimators that label nodes, pixels or tokens, with their own `ignore_label`.
 
     It is called as the scorers of scikit-learn are, and asks for metadata as they do. What has no
@@ -29,64 +29,17 @@ class RegionScorer:
     """
 
     def __init__(self, metric):
+        super().__init__(metric, 1, {})
         self.metric = metric
-        self.plain = make_scorer(metric)
 
     def __repr__(self):
         metric = getattr(self.metric, "func", self.metric)
         return f"{type(self).__name__}({getattr(metric, '__name__', metric)})"
 
-    def __call__(self, estimator, X, y_true, sample_weight=None, **kwargs):
-        """Return the score of the predictions of a fitted estimator.
-
-        Parameters
-        ----------
-        estimator : object
-            Fitted.
-        X : sequence of n graphs or sequences
-            What it predicts for.
-        y_true : sequence of n arrays (V_i,), (T_i,) or (H_i, W_i)
-            True labels of nodes, tokens or pixels.
-        sample_weight : array-like of shape (n,), default=None
-            Weights of the graphs or sequences.
-        **kwargs : dict
-            Further arguments of the metric, where metadata are routed.
-
-        Returns
-        -------
-        score : float
-            The larger the better.
-        """
+    def _score(self, method_caller, estimator, X, y_true, **kwargs):
         label = ignored_by(estimator)
-        scorer = self.plain if label is None else make_scorer(self.metric, ignore_label=label)
-        return scorer(estimator, X, y_true, sample_weight=sample_weight, **kwargs)
-
-    def set_score_request(self, **requests):
-        """Return a scorer that asks for metadata.
-
-        Parameters
-        ----------
-        **requests : dict
-            By name, such as ``sample_weight=True``; see the guide of scikit-learn.
-
-        Returns
-        -------
-        scorer : RegionScorer
-            A new one.
-        """
-        scorer = type(self)(self.metric)
-        scorer.plain.set_score_request(**requests)
-        return scorer
-
-    def get_metadata_routing(self):
-        """Return what metadata is asked for.
-
-        Returns
-        -------
-        request : MetadataRequest
-            Of scikit-learn.
-        """
-        return self.plain.get_metadata_routing()
+        kwargs |= {} if label is None else {"ignore_label": label}
+        return super()._score(method_caller, estimator, X, y_true, **kwargs)
 
 
 def ignored_by(estimator):

@@ -233,7 +233,7 @@ FIT = [
            y=put(YS, 2, "O" * len(XS[2]))),
     tagger("y_item_scalar", TypeError, r"^y\[2\] must be a sequence.*int", y=put(YS, 2, 1)),
     tagger("y_item_set", TypeError, r"^y\[2\] must be a sequence.*set", y=put(YS, 2, {"O"})),
-    tagger("y_item_2d", ValueError, r"^y\[1\] must be one-dimensional",
+    tagger("y_item_2d", ValueError, r"^y\[1\] must be a sequence of labels,.* one-dimensional",
            y=put(YS, 1, YS[1][:, None])),
     tagger("y_missing", ValueError, r"^y\[3\]\[1\] is None",
            y=put(YS, 3, put(YS[3].astype(object), 1, None))),
@@ -244,7 +244,7 @@ FIT = [
            y=[np.full(len(x), 0.5) for x in XS]),
     tagger("y_mixed", TypeError, r"y\[0\]\[0\] is 'B-x' but y\[3\]\[1\] is 7",
            y=put(YS, 3, put(YS[3].astype(object), 1, 7))),
-    tagger("y_unhashable", TypeError, r"^y\[1\]\[0\] is of type list",
+    tagger("y_unhashable", TypeError, r"^y\[1\]\[0\] is .*, of type list",
            y=put(YS, 1, [["O"]] * len(XS[1]))),
     # sample weights
     tagger("weight_negative", ValueError, r"^sample_weight\[2\] is -1.0",
@@ -402,8 +402,8 @@ USE = (
         tagger("k_string", ValueError, "^k must be.*'2'", "predict_topk", k="2"),
         tagger("k_true", ValueError, "^k must be.*True", "predict_topk", k=True),
         tagger("k_none", ValueError, "^k must be.*None", "predict_topk", k=None),
-        tagger("score_y_none", ValueError, "^y_true is None", "score", y=None),
-        tagger("score_y_short", ValueError, "^y_true has 5 sequences", "score", y=YS[:5]),
+        tagger("score_y_none", TypeError, "^y_true must be a list", "score", y=None),
+        tagger("score_y_short", ValueError, "^y_true has 5 samples", "score", y=YS[:5]),
         tagger(
             "score_y_length",
             ValueError,

@@ -63,7 +63,7 @@ def test_labels_are_numbers_too():
             ValueError,
             r"loss\['O'\]\['B-PER'\] must hold numbers, .* 'dear",
         ),
-        ({"O": 2}, TypeError, r"loss\['O'\] is a int, expected a dict of costs"),
+        ({"O": 2}, TypeError, r"loss\['O'\] must be a dict of costs by predicted label, got int"),
         (np.ones((3, 3)), ValueError, r"loss\['B-PER'\]\['B-PER'\] is 1, expected 0, as both"),
         (np.where(TABLE == 3, -1, TABLE), ValueError, r"loss\['B-PER'\]\['O'\] is -1, expected"),
         (np.where(TABLE == 3, np.nan, TABLE), ValueError, r"loss\['B-PER'\]\['O'\] is nan, exp"),

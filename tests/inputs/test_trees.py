@@ -89,7 +89,11 @@ def test_unknown_kinds(kinds, known, pattern):
         ([(X, PARENTS, KINDS[:3])], ValueError, r"^X\[0\] has 4 nodes but 3 kinds of edges"),
         ([(X, PARENTS, "soso")], TypeError, r"^kinds of X\[0\] must be a sequence"),
         ([(X, PARENTS, 1)], TypeError, r"^kinds of X\[0\] must be a sequence"),
-        ([(X, PARENTS, np.ones((4, 1)))], ValueError, r"^kinds of X\[0\] must be one-dim"),
+        (
+            [(X, PARENTS, np.ones((4, 1)))],
+            ValueError,
+            r"^kinds of X\[0\] must be .*one-dim",
+        ),
         (
             [(X, PARENTS, ["s", "", None, "s"])],
             ValueError,

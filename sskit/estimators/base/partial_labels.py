@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sskit._labels import is_ignored
 from sskit.estimators.base.facts import Labels
 from sskit.inputs.ragged import checked_labels, known_labels, sets_among, stack_entries
 from sskit.inputs.ragged_array import locate
@@ -126,15 +125,7 @@ def check_partial_labels(y, lengths, ignore_label=None):
     """
     flat, name_of = stack_entries(y, lengths)
     owners, members = [], []
-    for t in sets_among(flat):
-        several = list(flat[t])
-        if not several:
-            raise ValueError(f"{name_of(t)} is an empty set: one of its labels must be right")
-        if is_ignored(several, ignore_label).any():
-            raise ValueError(
-                f"{name_of(t)} is a set with ignore_label={ignore_label!r} in it; a token that "
-                "may have any label has ignore_label alone"
-            )
+    for t, several in sets_among(flat, name_of, ignore_label):
         flat[t] = several[0]
         members += several[1:]
         owners += [t] * (len(several) - 1)

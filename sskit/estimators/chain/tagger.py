@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Options, StrOptions
 
 from sskit._parameters import AT_LEAST_ONE, parameter, parameters
-from sskit._tag_schemes import SCHEMES
+from sskit._tag_schemes import SCHEMES, violation_error
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT, with_callbacks
 from sskit.estimators.base.combinations import check_combinations
@@ -23,7 +23,7 @@ from sskit.estimators.completion.states import resolve_states
 from sskit.estimators.reasons.columns import edge_column_names, read_columns
 from sskit.estimators.tagging.tagger import Tagger
 from sskit.inputs.chains.gate import stack_pairs
-from sskit.inputs.ragged_array import RaggedArray, locate
+from sskit.inputs.ragged_array import RaggedArray, locate, row_namer
 from sskit.inputs.weights import check_sample_weight, check_token_weight
 from sskit.models.chain.model import (
     ChainModel,
@@ -36,7 +36,6 @@ from sskit.models.chain.transitions import (
     check_possible,
     find_violations,
     kinds_of,
-    refuse_violations,
     repair,
     resolve_transitions,
 )
@@ -44,6 +43,10 @@ from sskit.models.kernel.space import diagonal
 
 # What predictions may have: transitions, first and last labels.
 RULES = "allowed_transitions_", "allowed_start_", "allowed_end_"
+RULES_HINT = (
+    "allowed_transitions {}. on_violation='repair' changes such labels, 'ignore' keeps to "
+    "allowed_transitions in prediction only"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -463,7 +466,8 @@ def obeying(estimator, known, offsets, rules):
     if not len(tokens):
         return known
     if estimator.on_violation == "raise":
-        refuse_violations(tokens, labels, offsets, classes, *rules[:2])
+        name_of = row_namer("y", offsets)
+        raise violation_error(tokens, labels, offsets, classes, rules, name_of, RULES_HINT)
     kinds = kinds_of(classes) if isinstance(estimator.allowed_transitions, str) else None
     repaired = repair(tokens, labels, offsets, *rules, kinds)
     changed = np.flatnonzero(repaired != labels)

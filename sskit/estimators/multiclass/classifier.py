@@ -39,7 +39,7 @@ from sskit.estimators.completion.states import names_of_states, resolve_states
 from sskit.estimators.online.steps import OnlineEstimator
 from sskit.estimators.reasons.columns import read_rows
 from sskit.inputs.costs import cost_table
-from sskit.inputs.rows import check_classes, check_rows, refuse_large_integers
+from sskit.inputs.rows import check_classes, check_rows
 from sskit.inputs.weights import check_sample_weight, class_factors
 from sskit.models.multiclass.model import KernelMulticlassModel, MulticlassModel
 
@@ -273,7 +273,6 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StandardizeMixin, Online
     def _gate(self, X, y, sample_weight, part=False):
         """Return training data, or a part of them, checked."""
         y = check_classes(y)
-        refuse_large_integers(y)
         data, target, columns = read_rows(self, X, y)
         check_classification_targets(target)
         weight = check_sample_weight(sample_weight, data.shape[0], part=part)

@@ -7,7 +7,7 @@ import numpy as np
 
 from sskit._labels import by_label, check_sortable, label_array, plain, string_array
 from sskit._tag_schemes import find_spans, parse_tags
-from sskit.inputs.ragged import items_of, stack_labels
+from sskit.inputs.ragged import items_of, sequence_of, stack_labels
 from sskit.inputs.ragged_array import locate, make_offsets, row_namer
 
 _FORM = "per sequence its tags, or a list of segments (start, end, label)"
@@ -64,7 +64,10 @@ def check_segmentations(y, lengths, scheme, outside, max_length=None, name="y"):
     check_sortable([outside], lambda _: "outside")
     outside, offsets = plain(outside), make_offsets(lengths)
     items = items_of(y, name, _FORM, stacked=(2,), count=len(lengths))
-    if _has_tags(items):
+    what = "tags or segments (start, end, label)"
+    items = [sequence_of(x, f"{name}[{i}]", what) for i, x in enumerate(items)]
+    first = next(filter(len, items), [None])[0]
+    if isinstance(first, str):
         read = _read_tags(items, lengths, offsets, scheme, name)
     else:
         read = _read_segments(items, lengths, offsets, name)
@@ -88,16 +91,6 @@ def check_segmentations(y, lengths, scheme, outside, max_length=None, name="y"):
     return _packed(starts, stops, labels, offsets, outside, form, name)
 
 
-def _has_tags(items):
-    """Return whether the first item that is not empty has a string at its beginning."""
-    for item in items:
-        if hasattr(item, "to_numpy"):
-            item = item.to_numpy()
-        if isinstance(item, (list, tuple, np.ndarray)) and len(item):
-            return isinstance(item[0], str)
-    return False
-
-
 def _read_tags(items, lengths, offsets, scheme, name):
     """Return first tokens, those after the last, labels and places of the spans of tags."""
     flat = stack_labels(items, lengths, name=name)
@@ -111,11 +104,6 @@ def _read_segments(items, lengths, offsets, name):
     """Return the same of lists of segments, in the order of their tokens."""
     spans, labels, places = [], [], []
     for i, (item, size) in enumerate(zip(items, np.asarray(lengths).tolist(), strict=True)):
-        if not isinstance(item, (list, tuple, np.ndarray)):
-            raise TypeError(
-                f"{name}[{i}] must be a list of tags or of segments (start, end, label), got "
-                f"{type(item).__name__}"
-            )
         places += [(i, j) for j in range(len(item))]
         own = [_segment(each, size, f"{name}[{i}][{j}]") for j, each in enumerate(item)]
         spans.append(offsets[i] + np.array(own, dtype=np.int64).reshape(-1, 2))
@@ -149,22 +137,19 @@ def _segment(segment, size, label):
 
 def _packed(starts, stops, labels, offsets, outside, form, name):
     """Return `Segmentations` of segments that do not overlap, in order."""
-    n_tokens = int(offsets[-1])
-    inside = np.zeros(n_tokens + 1, dtype=np.int64)
-    np.add.at(inside, starts, 1)
-    np.add.at(inside, stops, -1)
-    free = np.cumsum(inside[:-1]) == 0
+    tokens = np.arange(offsets[-1])
+    owner = np.searchsorted(starts, tokens, side="right") - 1
+    free = tokens >= np.append(stops, 0)[owner]
     classes, numbers = np.unique(labels, return_inverse=True)
     out = 0
     if free.any():
-        i, t = locate(offsets, np.flatnonzero(free)[0])
-        names = [f"a label of {name}"] * len(classes)
-        names.append(f"outside, the label of token {t} of {name}[{i}],")
-        labels = label_array([*classes.tolist(), outside], names.__getitem__)
-        classes = np.unique(labels)
+        K = len(classes)
+        several = label_array(
+            [*classes.tolist(), outside], lambda k: f"a label of {name}" if k < K else "outside"
+        )
+        classes = np.unique(several)
         out = classes.tolist().index(outside)
         numbers = numbers + (numbers >= out)
-    codes = np.full(n_tokens, 2 * out + 1, dtype=np.int32)
-    codes[~free] = np.repeat(2 * numbers, stops - starts)
+    codes = np.where(free, 2 * out + 1, 2 * np.append(numbers, 0)[owner]).astype(np.int32)
     codes[starts] += 1
     return Segmentations(classes, codes, form)

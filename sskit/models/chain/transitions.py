@@ -5,28 +5,17 @@ from functools import lru_cache
 import numpy as np
 
 from sskit._numbers import as_array
-from sskit._tag_schemes import (
-    find_violations,
-    read_tags,
-    scheme_rules,
-    tags_of,
-    tell_violation,
-)
-from sskit.inputs.ragged_array import locate
+from sskit._tag_schemes import find_violations, read_tags, scheme_rules, tags_of
 from sskit.oracles.chain.viterbi import viterbi
 
 __all__ = [
     "check_possible",
     "find_violations",
     "kinds_of",
-    "refuse_violations",
     "repair",
     "resolve_transitions",
     "scheme_transitions",
 ]
-
-# Violations that an error names.
-MOST_TOLD = 10
 
 
 def scheme_transitions(scheme, classes, place=None):
@@ -113,34 +102,6 @@ def resolve_transitions(given, classes, place=None):
             f"{allowed.dtype}"
         )
     return allowed, np.ones(n_states, dtype=bool), np.ones(n_states, dtype=bool)
-
-
-def refuse_violations(tokens, labels, offsets, classes, allowed, allowed_start):
-    """Raise the ValueError that names violations, up to ten of them, and says how many there are.
-
-    Parameters
-    ----------
-    tokens : ndarray of shape (m,)
-        From `find_violations`, at least one.
-    labels, offsets : ndarray
-        As for `find_violations`.
-    classes : ndarray of shape (K,)
-        Labels.
-    allowed, allowed_start : ndarray
-        As for `find_violations`.
-    """
-    told = []
-    for token in tokens[:MOST_TOLD]:
-        i, t = locate(offsets, token)
-        which = tell_violation(token, t, labels, classes, allowed, allowed_start)
-        told.append(f"y[{i}][{t}] is {which}")
-    more = f"; there are {len(tokens)} such labels" if len(tokens) > 1 else ""
-    if told[1:]:
-        more += ", also " + ", ".join(told[1:]) + (", .." if len(tokens) > MOST_TOLD else "")
-    raise ValueError(
-        f"{told[0]}, which allowed_transitions does not allow{more}. on_violation='repair' changes "
-        "such labels, 'ignore' keeps to allowed_transitions in prediction only"
-    )
 
 
 def repair(tokens, labels, offsets, allowed, allowed_start, allowed_end, kinds=None):

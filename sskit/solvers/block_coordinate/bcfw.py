@@ -1,6 +1,5 @@
 """Block-coordinate Frank-Wolfe."""
 
-from sskit._public import parameter_defaults
 from sskit.solvers.block_coordinate.options import SAMPLERS, STEPS
 from sskit.solvers.block_coordinate.runs import BlockCoordinateRun
 from sskit.solvers.common.checks import AUTO, COUNT, NATURAL, POSITIVE, TRUTH, StrOptions
@@ -184,7 +183,7 @@ class BCFW(Solver):
 
     def _auto_steps(self, problem):
         """Return the kind of steps that "auto" stands for."""
-        defaults = parameter_defaults(type(self))
+        defaults = vars(type(self)())
         states = None if problem is None else problem.state_blocks()
         if states is None or states.n_states > MOST_STATES:
             return "pairwise"

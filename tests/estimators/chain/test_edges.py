@@ -245,9 +245,12 @@ def test_refit_without_edges_forgets_them():
     ("given", "message"),
     [
         (X, "X has no features of edges, but this SequenceTagger was fitted with them"),
-        ([(X[1], Z[1][:, :1])], "X has 1 edge features, but SequenceTagger is expecting 2 edge"),
+        (
+            [(X[1], Z[1][:, :1])],
+            "has 1 features, but SequenceTagger is expecting 2",
+        ),
         ([(X[1], Z[2])], r"X\[0\] has 4 tokens, so its edge features must have 3 rows"),
-        ([PAIRS[0], X[1]], r"X\[1\] is a matrix but X\[0\] is a pair"),
+        ([PAIRS[0], X[1]], r"X\[1\] is no pair"),
     ],
 )
 def test_bad_input_of_predictions(given, message):

@@ -427,8 +427,8 @@ BAD_LABELS = [
     (first({1, -1}), ValueError, r"y\[0\]\[0\] is a set with ignore_label=-1 in it"),
     (first({0, "a"}), TypeError, r"y\[0\]\[0\]"),
     (first({0, None}), ValueError, r"y\[0\]\[0\] is None|y\[0\]\[0\] is a set with a label that"),
-    (first([1]), TypeError, r"y\[0\]\[0\] is of type list, not a label"),
-    (HIDDEN[:-1], ValueError, "X has 14 (sequences|trees) but y has 13"),
+    (first([1]), TypeError, r"y\[0\]\[0\] is .*, of type list: one label"),
+    (HIDDEN[:-1], ValueError, "X has 14 samples but y has 13"),
     ([HIDDEN[0][:-1], *HIDDEN[1:]], ValueError, r"X\[0\] has \d rows but y\[0\] has \d labels"),
 ]
 

@@ -231,7 +231,7 @@ def test_not_fitted():
         ({"parents": [1, 0, 1]}, "parents has a cycle"),
         ({"parents": [1, -1, 3]}, r"parents\[2\] is 3"),
         ({"parents": []}, "parents must be integers"),
-        ({"parents": [1, -1]}, r"X\[0\] must have shape \(2, H, W\)"),
+        ({"parents": [1, -1]}, r"X\[0\] must be numbers of shape \(2, height"),
         ({"radius": 0}, "'radius'"),
         ({"cutoff": -1.0}, "'cutoff'"),
         ({"min_square": 0.0}, "'min_square'"),
@@ -274,11 +274,11 @@ def test_regularization_path():
         ((3, Y[:5]), TypeError, "^X must be a list with one array of score maps"),
         (([], []), ValueError, "X must hold one sample or more"),
         (([*X[:4], None], Y[:5]), ValueError, r"X\[4\]"),
-        (([*X[:4], X[4][0]], Y[:5]), ValueError, r"^X\[4\] must have shape \(3, H, W\)"),
+        (([*X[:4], X[4][0]], Y[:5]), ValueError, r"^X\[4\] must be numbers of shape \(3, height"),
         (([*X[:4], X[4].astype(str)], Y[:5]), ValueError, r"X\[4\]"),
         (([*X[:4], X[4] * 1j], Y[:5]), ValueError, r"X\[4\]"),
         (([*X[:4], X[4] + np.inf], Y[:5]), ValueError, r"^X\[4\]\[0, 0, 0\] is inf"),
-        (([*X[:4], X[4][:, :0]], Y[:5]), ValueError, r"^X\[4\] must have shape"),
+        (([*X[:4], X[4][:, :0]], Y[:5]), ValueError, r"^X\[4\] must be numbers of shape"),
         ((X[:5], None), TypeError, "^y must be a list with one array of positions"),
         ((X[:5], Y[:4]), ValueError, "^X has 5 samples but y has 4"),
         ((X[:5], [*Y[:4], Y[4][:2]]), ValueError, r"^y\[4\] must be numbers of shape \(3, 2\)"),
@@ -367,10 +367,10 @@ def with_part(items, i, name, value):
         ),
         ({"y": with_part(Y[:5], 1, "arm", (50, 0))}, r"^y\[1\]\[0\] is \(50, 0\), which is not in"),
         ({"y": with_part(Y[:5], 1, "arm", 3)}, r"^y\[1\] is no array"),
-        ({"names": None}, r"^X\[0\] is a dict, but the parts have no names: set part_names"),
-        ({"names": NAMES[:2]}, "^part_names must be 3 strings, one for each part"),
-        ({"names": ["arm", "body", 2]}, "^part_names must be 3 strings"),
-        ({"names": ["arm", "body", "arm"]}, "^part_names must be different strings"),
+        ({"names": None}, r"^X\[0\] must have a map of each part in part_names=None"),
+        ({"names": NAMES[:2]}, "^part_names must be 3 different strings, one for each part"),
+        ({"names": ["arm", "body", 2]}, "^part_names must be 3 different strings"),
+        ({"names": ["arm", "body", "arm"]}, "^part_names must be 3 different strings"),
     ],
 )
 def test_bad_parts_are_named(change, pattern):
@@ -429,5 +429,5 @@ def test_which_gaps_are_certificates():
 
 
 def test_predict_wants_the_parts_of_fit(fitted):
-    with pytest.raises(ValueError, match=r"X\[0\] must have shape \(3, H, W\)"):
+    with pytest.raises(ValueError, match=r"X\[0\] must be numbers of shape \(3, height"):
         fitted.predict([np.zeros((2, 4, 4))])

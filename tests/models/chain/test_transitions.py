@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sskit._tag_schemes import violation_error
+from sskit.inputs.ragged_array import row_namer
 from sskit.models.chain.transitions import (
     find_violations,
     kinds_of,
-    refuse_violations,
     repair,
     resolve_transitions,
     scheme_transitions,
@@ -72,7 +73,8 @@ def refuse(labels, offsets):
     labels, offsets = np.array(labels), np.array(offsets)
     rules = scheme_transitions("bio", BIO)
     tokens = find_violations(labels, offsets, *rules)
-    refuse_violations(tokens, labels, offsets, BIO, *rules[:2])
+    name_of, told = row_namer("y", offsets), "allowed_transitions {}"
+    raise violation_error(tokens, labels, offsets, BIO, rules, name_of, told)
 
 
 def test_a_truth_that_is_not_allowed_is_named():

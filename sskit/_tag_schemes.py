@@ -2,8 +2,6 @@
 
 import numpy as np
 
-from sskit._numbers import shown
-
 # Violations that an error names.
 MOST_TOLD = 10
 # The place of a prefix in the string is its code.
@@ -185,12 +183,12 @@ def parse_tags(flat, scheme, label, offsets=None, hint=""):
     check_scheme(scheme)
     for row, value in enumerate([] if flat.dtype.kind == "U" else flat.tolist()):
         if not isinstance(value, str):
-            raise TypeError(f"{label(row)} is {shown(value)}, but labels of spans are strings")
+            raise TypeError(f"{label(row)} is {value!r:.80}, but labels of spans are strings")
     names, codes = np.unique(flat, return_inverse=True)
     prefix, kinds = read_tags(names.tolist(), scheme)
     for row in np.flatnonzero((prefix < 0)[codes])[:1]:
-        told = shown(names.tolist()[codes[row]])
-        raise ValueError(f"{label(row)} is {told}, but labels are {tags_of(scheme)}")
+        name = names.tolist()[codes[row]]
+        raise ValueError(f"{label(row)} is {name!r:.80}, but labels are {tags_of(scheme)}")
     outside = prefix == OUTSIDE
     types = sorted({kind for kind, out in zip(kinds, outside.tolist(), strict=True) if not out})
     kind = np.array([types.index(k) if k in types else -1 for k in kinds], dtype=np.intp)

@@ -65,6 +65,6 @@ def _check_image(image, label):
         values = f" with values from {image.min():.4g} to {image.max():.4g}" if sound else ""
         raise ValueError(
             f"{label} must be an image of shape (H, W) or (H, W, 3) of unsigned integers such as "
-            f"uint8, or floats from 0 to 1, got {image.dtype} of shape {image.shape}{values}"
+            f"uint8, or floats from 0 to 1, got shape {image.shape} and dtype {image.dtype}{values}"
         )
     return image

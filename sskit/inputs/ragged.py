@@ -327,14 +327,14 @@ def check_kinds(true, pred, message="y_true has labels of dtype {} but y_pred of
         raise TypeError(message.format(true.dtype, pred.dtype))
 
 
-def sequence_of(item, label, what="labels"):
+def sequence_of(item, label, what="labels", hint=""):
     """Return what a sample has for its tokens as a 1-D ndarray, list or tuple."""
     found = item.to_numpy() if hasattr(item, "iloc") and item.ndim == 1 else item
     array = isinstance(found, np.ndarray)
     if not isinstance(found, (list, tuple)) and (not array or found.ndim != 1):
         shape = f" of shape {found.shape}, which is not one-dimensional" if array else ""
         raise (ValueError if array else TypeError)(
-            f"{label} must be a sequence of {what}, got {type(item).__name__}{shape}"
+            f"{label} must be a sequence of {what}, got {type(item).__name__}{shape}{hint}"
         )
     return found
 

@@ -138,10 +138,10 @@ def _as_tokens(sequence, i):
     if isinstance(sequence, np.ndarray) and sequence.ndim:
         return sequence.tolist()
     hint = (
-        "tokens: raw text has to be split into them first, and to_dict('records') makes a dict of "
-        "each row of a data frame"
+        "; raw text has to be split into tokens first, and a data frame's to_dict('records') has a "
+        "dict of each row"
     )
-    return list(sequence_of(sequence, f"X[{i}]", hint))
+    return list(sequence_of(sequence, f"X[{i}]", "tokens", hint))
 
 
 def is_frame(sequence):

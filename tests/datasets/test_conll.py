@@ -258,7 +258,7 @@ def test_errors_of_reading(text, options, error, message):
             "# a b\na B-X\nb I-Y\n\n\nc I-X\n",
             "bio",
             "line 3: the tag is I-Y after B-X, which the scheme 'bio' does not allow; "
-            "there are 2 such tags",
+            "there are 2 such labels",
         ),
         ("a O\n\n\nc I-X\n", "bio", "line 4: the tag is I-X at the start, which"),
         ("a O\nb I-X\nc B-Y\n", "iob1", "line 3: the tag is B-Y after I-X"),

@@ -236,7 +236,7 @@ def test_input_is_not_modified():
         ({"y_pred": NODE_LABELS, "segments": None}, r"prediction\[0\] has shape \(4,\)"),
         ({"y_pred": NODE_LABELS[::-1]}, r"prediction\[0\] has 2 labels but segments\[0\] has 4"),
         ({"segments": SEGMENTS[::-1]}, r"segments\[0\] has shape \(4, 5\) but images\[0\] has"),
-        ({"images": [IMAGES[0], IMAGES[1] + 2]}, r"images\[1\] has values from 2.*floats must"),
+        ({"images": [IMAGES[0], IMAGES[1] + 2]}, r"images\[1\] must be .*with values from 2"),
         ({"display_labels": ["a"]}, r"display_labels has 1 names but there are 3 labels: \[0, 1"),
         ({"colors": ["red"]}, "there are 3 labels but only 1 colors"),
         ({"axes": [None]}, "axes must hold 6 axes, 2 rows of 3 panels, got 1"),

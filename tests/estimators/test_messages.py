@@ -42,7 +42,7 @@ def test_raw_sentences(on_dicts):
     ):
         with pytest.raises(TypeError, match=r"X\[0\] must be .*raw text has to be split into tok"):
             call()
-    with pytest.raises(TypeError, match=r"X\[1\] must be .* raw text has to be split .* got str"):
+    with pytest.raises(TypeError, match=r"X\[1\] must be .* got str; raw text has to be split"):
         TokenTransformer(CountVectorizer()).fit([["the", "dog"], "dogs bark"])
 
 

@@ -1,7 +1,7 @@
 """Rows of dicts of attributes and of lists of strings: those of a DictVectorizer, where it can."""
 
 import pickle
-from collections import Counter, OrderedDict, UserDict, deque
+from collections import Counter, OrderedDict, UserDict
 from enum import Enum
 from fractions import Fraction
 from types import MappingProxyType
@@ -243,7 +243,6 @@ def test_sequences_of_any_kind_are_read_by_position():
     arrays[:] = [np.array(s, dtype=object) for s in X]
     for given_as in (
         tuple(map(tuple, X)),
-        [deque(s) for s in X],
         [pd.Series(s, index=range(2, 2 + len(s))) for s in X],
         pd.Series(X, index=[7, 3]),
         arrays,

@@ -300,7 +300,7 @@ def test_solvers_that_work_factor_by_factor_are_refused():
         ),
         ({"sample_weight": np.zeros(80)}, ValueError, "sample_weight is zero for all"),
         ({"X": np.full((80, 4), 1e200)}, ValueError, r"X\[0\]"),
-        ({"X": np.full((80, 4), np.inf)}, ValueError, r"X\[0\]"),
+        ({"X": np.full((80, 4), np.inf)}, ValueError, "X contains infinity at row 0"),
     ],
 )  # fmt: skip
 def test_bad_data(changed, error, message):

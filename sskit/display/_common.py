@@ -111,12 +111,6 @@ def one_of_each(n, colors, noun):
 class TruthDisplay:
     """Base of displays of the truth and predictions side by side, a row for each sample."""
 
-    def _compare(self, measure):
-        """Return what is measured of each panel beside the truth, if there is one, by name."""
-        truth = self.panels.get("truth")
-        others = {} if truth is None else {k: v for k, v in self.panels.items() if k != "truth"}
-        return {name: measure(truth, found) for name, found in others.items()}
-
     def _make_axes(self, n_rows, titles, axes, **figure):
         """Make axes without ticks, whose columns have titles."""
         self.axes_ = grid_of_axes((n_rows, len(titles)), axes, **figure)

@@ -19,8 +19,7 @@ class PoseDisplay(TruthDisplay):
     Parameters
     ----------
     panels : dict of str to sequence of n arrays of shape (n_parts, 2)
-        x and y of the parts by title, in the order of the columns. If there is a panel "truth", the
-        mean distance of their parts from where they are there stands below each of the others.
+        x and y of the parts by title, in the order of the columns.
     parents : array-like of int of shape (n_parts,)
         The part that each hangs on, -1 for roots: where lines are drawn.
     images : sequence of n arrays of shape (H_i, W_i), (H_i, W_i, 3) or None, default=None
@@ -29,8 +28,6 @@ class PoseDisplay(TruthDisplay):
 
     Attributes
     ----------
-    errors : dict of str to ndarray of shape (n,)
-        Mean distance of the parts from the truth, by panel; empty without a truth.
     figure_ : matplotlib Figure
         The figure, after ``plot``.
     axes_ : ndarray of matplotlib Axes of shape (n, number of panels)
@@ -74,9 +71,6 @@ class PoseDisplay(TruthDisplay):
                 raise ValueError(
                     f"images[{i}] must have shape (H, W) or (H, W, 3), got {image.shape}"
                 )
-        self.errors = self._compare(
-            lambda true, found: np.linalg.norm(found - true, axis=2).mean(axis=1)
-        )
 
     @classmethod
     def from_estimator(cls, estimator, X, y, *, images=None, **options):
@@ -161,11 +155,9 @@ class PoseDisplay(TruthDisplay):
         n_poses, n_panels = len(next(iter(self.panels.values()))), len(self.panels)
         self._make_axes(n_poses, [*self.panels], axes, figsize=(2.6 * n_panels, 2.8 * n_poses))
         for i, row in enumerate(self.axes_):
-            for ax, (name, poses) in zip(row, self.panels.items(), strict=True):
+            for ax, poses in zip(row, self.panels.values(), strict=True):
                 self._draw_canvas(ax, i)
                 self._draw_skeleton(ax, poses[i], colors)
-                if name in self.errors:
-                    ax.set_xlabel(f"{self.errors[name][i]:.1f} off on average", fontsize="small")
         return self
 
     def _draw_canvas(self, ax, i):

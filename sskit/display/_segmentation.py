@@ -25,8 +25,7 @@ class SegmentationDisplay(TruthDisplay):
     images : sequence of n ndarrays of shape (H_i, W_i) or (H_i, W_i, 3)
         Unsigned integers, or floats from 0 to 1.
     panels : dict of str to sequence of n ndarrays of shape (H_i, W_i)
-        Masks by title, in the order of the columns: the label of every pixel. If there is a panel
-        "truth", the share of pixels that agree with it stands below each of the others.
+        Masks by title, in the order of the columns: the label of every pixel.
     segments : sequence of n ndarrays of int of shape (H_i, W_i) or None, default=None
         The superpixel of every pixel, or objects that have them as ``segments``. Then masks may
         also be arrays (V_i,) with one label per superpixel.
@@ -36,12 +35,10 @@ class SegmentationDisplay(TruthDisplay):
     display_labels : array-like of str of shape (K,) or None, default=None
         Names of `labels` for the legend; None takes the labels.
     ignore_label : object or None, default=None
-        Pixels of this label are neither painted nor, in the truth, compared.
+        Pixels of this label are not painted.
 
     Attributes
     ----------
-    scores : dict of str to float
-        The share of all pixels that are as in the truth, by panel; empty without a truth.
     figure_ : matplotlib Figure
         The figure, after ``plot``.
     axes_ : ndarray of matplotlib Axes of shape (n, 1 + number of panels)
@@ -67,8 +64,8 @@ class SegmentationDisplay(TruthDisplay):
     >>> display = SegmentationDisplay.from_predictions(
     ...     X, y, guesses, display_labels=["water", "forest", "field", "sand"]
     ... )
-    >>> display.axes_.shape, list(display.scores)
-    ((2, 3), ['prediction'])
+    >>> display.axes_.shape
+    (2, 3)
     """
 
     def __init__(
@@ -86,8 +83,6 @@ class SegmentationDisplay(TruthDisplay):
             ]
             for name, items in panels.items()
         }
-        self.ignore_label = ignore_label
-        self.scores = self._compare(self._agreement)
         if labels is None:
             found = [
                 mask[~is_ignored(mask, ignore_label)]
@@ -103,12 +98,6 @@ class SegmentationDisplay(TruthDisplay):
                 f"{self.labels.tolist()}"
             )
         self.display_labels = [str(name) for name in names]
-
-    def _agreement(self, truth, masks):
-        """Return the share of pixels, all masks together, that are as in the truth."""
-        true, found = (np.concatenate([mask.ravel() for mask in some]) for some in (truth, masks))
-        right = (true == found)[~is_ignored(true, self.ignore_label)]
-        return float(right.mean()) if len(right) else float("nan")
 
     @classmethod
     def from_estimator(cls, estimator, X, y, *, images=None, segments=None, **options):
@@ -199,13 +188,10 @@ class SegmentationDisplay(TruthDisplay):
             row[0].imshow(as_rgb(image), interpolation="nearest")
             if self.segments is not None:
                 draw_borders(row[0], self.segments[i], 0.4)
-            for ax, (name, masks) in zip(row[1:], self.panels.items(), strict=True):
+            for ax, masks in zip(row[1:], self.panels.values(), strict=True):
                 painted = paint(image, masks[i], self.labels, tints)
                 ax.imshow(painted, interpolation="nearest")
                 draw_borders(ax, masks[i], 0.8)
-                if name in self.scores:
-                    share = self._agreement([self.panels["truth"][i]], [masks[i]])
-                    ax.set_xlabel(f"{share:.1%} of pixels", fontsize="small")
             for ax in row:
                 ax.spines[:].set_visible(False)
         if len(self.labels):

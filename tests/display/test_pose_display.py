@@ -36,9 +36,6 @@ def test_panels():
     assert [ax.get_title() for ax in display.axes_[0]] == ["truth", "prediction"]
     np.testing.assert_array_equal(lines(display.axes_[0, 1]), FOUND[0][[[0, 1], [2, 1]]])
     np.testing.assert_array_equal(display.axes_[1, 0].collections[1].get_offsets(), TRUTH[1])
-    np.testing.assert_allclose(display.errors["prediction"], [5 / 3, 2])
-    assert display.axes_[0, 1].get_xlabel() == "1.7 off on average"
-    assert display.axes_[0, 0].get_xlabel() == ""
     display.figure_.canvas.draw()
 
 
@@ -52,7 +49,6 @@ def test_blank_canvas_has_room_and_y_goes_down():
 def test_images_stand_behind():
     images = [np.zeros((8, 6)), np.zeros((7, 9, 3), dtype=np.uint8)]
     display = PoseDisplay({"a": TRUTH}, PARENTS, images=images).plot(colors=["red", "lime", "blue"])
-    assert display.errors == {}
     for ax, image in zip(display.axes_[:, 0], images, strict=True):
         assert ax.images[0].get_array().shape == image.shape
         assert ax.get_xlim() == (-0.5, image.shape[1] - 0.5)

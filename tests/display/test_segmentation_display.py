@@ -60,10 +60,6 @@ def test_panels():
     np.testing.assert_allclose(shown(display.axes_[0, 0]), IMAGES[0] / 255, atol=1e-6)
     np.testing.assert_allclose(shown(display.axes_[1, 0])[..., 1], IMAGES[1], atol=1e-6)
     assert [n_lines(ax) for ax in display.axes_[0]] == [18, 18, 0]
-    right = [(truth == 1).sum() for truth in TRUTH]
-    assert display.scores == {"prediction": sum(right) / (6 * 8 + 4 * 5)}
-    assert display.axes_[0, 2].get_xlabel() == f"{right[0] / 48:.1%} of pixels"
-    assert display.axes_[0, 1].get_xlabel() == ""
     display.figure_.canvas.draw()
 
 
@@ -81,8 +77,6 @@ def test_background_and_ignored_stay_grey():
     assert display.labels.tolist() == [1, 2]
     painted = shown(display.axes_[0, 1])
     np.testing.assert_array_equal(np.ptp(painted, axis=2) == 0, truth[0] == 255)
-    counted = truth[0] != 255
-    assert display.scores["prediction"] == (truth[0] == 1)[counted].mean()
     display = SegmentationDisplay.from_predictions(IMAGES[:1], truth, GUESSES[:1], labels=[2])
     painted = shown(display.axes_[0, 1])
     np.testing.assert_array_equal(np.ptp(painted, axis=2) > 0, truth[0] == 2)
@@ -91,7 +85,6 @@ def test_background_and_ignored_stay_grey():
 def test_all_ignored():
     void = [np.zeros_like(mask) for mask in TRUTH]
     display = SegmentationDisplay.from_predictions(IMAGES, void, void, ignore_label=0)
-    assert np.isnan(display.scores["prediction"])
     assert len(display.labels) == 0
     assert display.figure_.legends == []
 
@@ -118,13 +111,11 @@ def test_several_predictions_and_axes_of_ones_own(plt):
     )
     assert display.figure_ is figure
     assert display.axes_.ravel().tolist() == axes.tolist()
-    assert display.scores["as it is"] == 1
     figure.canvas.draw()
 
 
 def test_no_truth():
     display = SegmentationDisplay(IMAGES, {"guess": GUESSES}).plot()
-    assert display.scores == {}
     assert display.axes_.shape == (2, 2)
     assert SegmentationDisplay(IMAGES, {}).panels == {}
 
@@ -134,7 +125,8 @@ def test_labels_of_superpixels_become_masks():
         display = SegmentationDisplay.from_predictions(
             IMAGES, TRUTH, NODE_LABELS, segments=segments
         )
-        assert display.scores == {"prediction": 1.0}
+        for mask, truth in zip(display.panels["prediction"], TRUTH, strict=True):
+            np.testing.assert_array_equal(mask, truth)
 
 
 class Graphs(TransformerMixin, BaseEstimator):
@@ -170,8 +162,6 @@ def test_from_estimator():
     search = GridSearchCV(pipeline, {"constant__label": [1, 2]}, cv=2).fit(IMAGES, TRUTH)
     display = SegmentationDisplay.from_estimator(pipeline, IMAGES, TRUTH)
     assert n_lines(display.axes_[0, 0]) == 18
-    expected = np.mean(np.concatenate([mask.ravel() for mask in TRUTH]) == 1)
-    assert display.scores["prediction"] == pytest.approx(expected)
     both = {"one": pipeline, "best": search}
     display = SegmentationDisplay.from_estimator(both, IMAGES, TRUTH, display_labels=list("abc"))
     assert list(display.panels) == ["truth", "one", "best"]
@@ -258,7 +248,6 @@ def test_masks_of_members_and_with_void():
     for mask in (members, members.tolist()):
         display = SegmentationDisplay.from_predictions(IMAGES[:1], [mask], [other])
         assert display.labels.tolist() == ["sand, dry", "water"]
-        assert display.scores["prediction"] == 0.5
     display = SegmentationDisplay(IMAGES[:1], {"truth": [members]}, labels=list(Ground))
     assert display.display_labels == ["sand, dry", "water"]
 
@@ -267,6 +256,6 @@ def test_masks_of_members_and_with_void():
     display = SegmentationDisplay.from_predictions(
         IMAGES[:1], [void], [np.ones((6, 8))], ignore_label=np.nan
     )
-    assert display.labels.tolist() == [1.0] and display.scores["prediction"] == 1.0
+    assert display.labels.tolist() == [1.0]
     with pytest.raises(ValueError, match=r"\[0\]\[0\]\[0\] is nan: labels must not be missing"):
         SegmentationDisplay.from_predictions(IMAGES[:1], [void], [np.ones((6, 8))])

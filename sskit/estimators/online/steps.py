@@ -8,7 +8,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names
 
 from sskit._labels import label_array, shown
-from sskit._numbers import as_array, shortened
+from sskit._numbers import shortened
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.columns import Columns
 from sskit.estimators.base.combinations import check_combinations, refusal
@@ -18,7 +18,6 @@ from sskit.estimators.base.fitted_state import raise_damaged
 from sskit.estimators.base.kernels import is_kernel
 from sskit.estimators.base.prior import blocks_to_flat, flat_prior
 from sskit.estimators.base.weights import resolved_lam
-from sskit.inputs.rows import check_classes
 
 # What must be the same in all steps, by the field of the facts that tells it.
 FEATURES = {
@@ -150,12 +149,10 @@ def check_features(estimator, X, survey):
     ):
         _check_feature_names(estimator, X, reset=False)
     for field, noun in FEATURES.items():
-        if not hasattr(survey, field):
-            continue
-        now, before = getattr(survey, field), last.get(f"{field}_in_")
-        if field == "n_weights":
+        now, before = getattr(survey, field, None), last.get(f"{field}_in_")
+        if field == "n_weights" and now is not None:
             before = np.size(last["coef_"])
-        elif field.endswith("names"):
+        if field.endswith("names"):
             if now is None or before is None:
                 continue
             now, before = tuple(now), tuple(before)
@@ -195,13 +192,10 @@ def with_all_labels(survey, classes, last, checked):
         return survey
     known = labels.values if last is None else last["classes_"]
     if classes is not None:
-        if isinstance(classes, (list, tuple)) and all(isinstance(k, tuple) for k in classes):
-            given = label_array(list(classes), lambda k: f"classes[{k}]")
-        else:
-            given = as_array(check_classes(classes, "classes"), "classes")
-        if given.ndim != 1 or not len(given):
-            raise ValueError(f"classes must be a list of labels, got an array of {given.shape}")
-        given = np.unique(given)
+        listed = list(classes) if np.iterable(classes) else []
+        if not listed or isinstance(listed[0], (list, np.ndarray)):
+            raise ValueError(f"classes must be a list of labels, got {classes!r:.80}")
+        given = np.unique(label_array(listed, lambda k: f"classes[{k}]"))
         if last is not None and given.tolist() != known.tolist():
             raise ValueError(
                 f"classes={given.tolist()!r:.80} is not the same as in the first call of "
@@ -218,13 +212,9 @@ def with_all_labels(survey, classes, last, checked):
                 f"{known.tolist()!r:.80}: the first call of partial_fit must name all of them"
             )
     survey = replace(survey, labels=among(known, labels))
-    if last is not None and "edge_kinds_" in last:
-        survey = with_all_kinds(survey, last["edge_kinds_"])
-    return survey
-
-
-def with_all_kinds(survey, kinds):
-    """Return what a part of trees says of itself with the kinds of edges of all steps."""
+    if last is None or "edge_kinds_" not in last:
+        return survey
+    kinds = last["edge_kinds_"]
     if (survey.kinds is None) != (kinds is None):
         now, before = ("no kinds", "kinds") if survey.kinds is None else ("kinds", "no kinds")
         raise ValueError(f"the edges of X have {now}, but those of the steps before have {before}")

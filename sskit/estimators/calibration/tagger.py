@@ -30,7 +30,7 @@ from sskit.inputs.ragged_array import locate, object_array
 from sskit.inputs.trees import check_trees
 from sskit.inputs.weights import check_sample_weight
 from sskit.metrics import token_accuracy_score
-from sskit.models.calibration.likelihood import METHODS, HeldOut, fit_calibration
+from sskit.models.calibration.likelihood import METHODS, Target, fit_calibration
 from sskit.models.calibration.scores import Calibration, Scores
 from sskit.models.calibration.spans import find_steps
 
@@ -211,13 +211,13 @@ class CalibratedTagger(MetaEstimator):
         return model.fit(X, y, **options)
 
     def _held_out(self, model, X, y, weight, classes):
-        """Return the `HeldOut` of data that a model has not seen."""
+        """Return the `Target` of data that a model has not seen."""
         scores = scores_of(model, X, classes)
         possible = possible_labels(y, scores, classes, inner_tagger(model).ignore_label)
         # what this model cannot say does not count
         possible[~possible[:, scores.owner].any(axis=1)] = True
         n = len(scores.offsets) - 1
-        return HeldOut(scores, possible, np.ones(n) if weight is None else weight)
+        return Target(scores, possible, np.ones(n) if weight is None else weight)
 
     def _check_risk(self, tagger):
         """Raise ValueError if the most probable labelling of hidden states is to be found."""

@@ -94,16 +94,14 @@ def edge_column_names(X, where="the edge features of X"):
     ValueError
         As `column_names`.
     """
-    if not isinstance(X, (list, tuple)):
-        return None
-    edges = [item[1] for item in X if isinstance(item, tuple) and len(item) == 2]
-    first = next((item for item in edges if is_frame(item)), None)
+    items = X if isinstance(X, (list, tuple)) else ()
+    edges = [item[1] for item in items if isinstance(item, tuple) and len(item) == 2]
+    first = next(filter(is_frame, edges), None)
     if first is None:
         return None
     # what is empty has no names that could differ
-    return column_names(
-        [item if is_frame(item) or np.size(item) else first for item in edges], where
-    )
+    named = [item if is_frame(item) or np.size(item) else first for item in edges]
+    return column_names(named, where)
 
 
 def check_columns(names, expected, estimator_name, where="X"):

@@ -83,20 +83,14 @@ def linear_coef(estimator, asker):
     Raises
     ------
     ValueError
-        If the model is in a kernel space.
-    TypeError
-        If it has weights, but not by label.
+        If it has none: it is in a kernel space, or has weights of its own.
     """
-    name, coef = type(estimator).__name__, getattr(estimator, "coef_", None)
-    if coef is None and hasattr(estimator, "dual_coef_"):
-        raise ValueError(
-            f"{asker} needs weights of features, which a {name} with kernel={estimator.kernel!r} "
-            "has not: what it has learnt are functions of the support vectors"
-        )
+    coef = getattr(estimator, "coef_", None)
     if np.ndim(coef) != 2:
-        raise TypeError(
-            f"{asker} needs weights of features by label, which this {name} has not: its model has "
-            "weights of its own"
+        kernel = f" with kernel={estimator.kernel!r}" if hasattr(estimator, "dual_coef_") else ""
+        raise ValueError(
+            f"{asker} needs weights of features by label, which this {type(estimator).__name__}"
+            f"{kernel} has not"
         )
     return coef
 

@@ -1,12 +1,10 @@
 """Calibration by the likelihood of held-out labels."""
 
-from typing import NamedTuple
-
 import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import minimize
 
-from sskit.models.calibration.scores import Calibration, Scores
+from sskit.models.calibration.scores import Calibration
 
 # Precision of the normal prior of all parameters but one common factor, which is where it is
 # centred: as if a parameter had been seen by so many tokens. On sentences of CoNLL-2000 that were
@@ -17,29 +15,20 @@ PRECISION = 10.0
 SMALLEST, LARGEST = 1e-3, 1e3
 
 
-class HeldOut(NamedTuple):
-    """Held-out sequences or trees.
+class Target:
+    """The sum of logarithms of probabilities of true labels, with its gradient, for one part.
 
-    Attributes
+    Parameters
     ----------
     scores : Scores
-        By a model that has not seen them.
+        Of held-out sequences or trees, by a model that has not seen them.
     possible : ndarray of shape (N, K), bool
         True labels: one for each node, or several where not all is known.
     weight : ndarray of shape (n,)
         Weights of the sequences or trees.
     """
 
-    scores: Scores
-    possible: np.ndarray
-    weight: np.ndarray
-
-
-class Target:
-    """The sum of logarithms of probabilities of true labels, with its gradient, for one part."""
-
-    def __init__(self, part):
-        scores, possible, weight = part
+    def __init__(self, scores, possible, weight):
         self.scores, self.possible = scores, possible
         plain = Calibration.scaled(1.0, possible.shape[1], len(scores.tables))
         log_z, _, pairs = scores.infer(plain, possible, marginals=False, weight=weight)
@@ -87,7 +76,7 @@ def parted(numbers, n_labels, n_tables):
     return Calibration(*(part.reshape(shape) for part, shape in parts))
 
 
-def fit_calibration(method, parts, n_labels, n_tables):
+def fit_calibration(method, targets, n_labels, n_tables):
     """Find the calibration under which held-out labels are most likely.
 
     The mean logarithm of the probability of the true labels of a sequence is concave in all
@@ -99,7 +88,7 @@ def fit_calibration(method, parts, n_labels, n_tables):
     method : {"temperature", "matrix"}
         "temperature": all scores have one factor. "matrix": scores of all labels at a node are
         mixed, and have a bias; tables are added to those of pairs.
-    parts : list of HeldOut
+    targets : list of Target
         Held-out data.
     n_labels, n_tables : int
         Numbers of labels and of tables of pairs.
@@ -115,7 +104,6 @@ def fit_calibration(method, parts, n_labels, n_tables):
     ValueError
         If nothing is known of any sequence that is held out.
     """
-    targets = [Target(part) for part in parts]
     total = sum(target.weight.sum() for target in targets)
     if not total > 0:
         raise ValueError("no held-out sequence has labels that are possible and a positive weight")

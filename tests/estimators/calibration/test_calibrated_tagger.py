@@ -197,7 +197,7 @@ def test_trees(method, tree_tagger):
 
 def test_the_gradient_of_the_likelihood(data):
     from sskit.estimators.calibration.tagger import possible_labels, scores_of
-    from sskit.models.calibration.likelihood import HeldOut, Target, joined, parted
+    from sskit.models.calibration.likelihood import Target, joined, parted
     from sskit.models.calibration.scores import Calibration
 
     X, y = data
@@ -207,7 +207,7 @@ def test_the_gradient_of_the_likelihood(data):
     partly = [[None, *labels[1:-1], {"O", "B-X"}][: len(labels)] for labels in hidden]
     for truth in (hidden, partly):
         possible = possible_labels(truth, scores, TAGS, None)
-        target = Target(HeldOut(scores, possible, np.arange(6.0)))
+        target = Target(scores, possible, np.arange(6.0))
         plain = Calibration.scaled(2.0, 5, 1)._replace(coef=2.0 * np.eye(5))
         theta = joined(plain)
         theta = theta + 0.1 * np.random.default_rng(0).normal(size=len(theta))

@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 from sskit import CalibratedTagger, SequenceTagger
 from sskit.estimators.calibration.tagger import possible_labels, scores_of
 from sskit.metrics import spans
-from sskit.models.calibration.likelihood import METHODS, HeldOut, Target, joined, parted
+from sskit.models.calibration.likelihood import METHODS, Target, joined, parted
 from sskit.models.calibration.scores import Calibration
 
 TAGS = np.array(["B-X", "I-X", "O"])
@@ -208,7 +208,7 @@ def test_the_gradient(case):
     partly = [[None, *labels[1:-1], {"O", "B-X"}][: len(labels)] for labels in hidden]
     for truth in (hidden, partly):
         possible = possible_labels(truth, scores, classes, None)
-        target = Target(HeldOut(scores, possible, np.arange(6.0)))
+        target = Target(scores, possible, np.arange(6.0))
         plain = Calibration.scaled(2.0, 4, 1)._replace(coef=2.0 * np.eye(4))
         theta = joined(plain)
         theta = theta + 0.1 * np.random.default_rng(0).normal(size=len(theta))

@@ -74,7 +74,7 @@ ROOMS = {
     ),
     "estimators/completion": ("core estimators/base inputs models models/chain solvers/common"),
     "estimators/reasons": "inputs models preprocessing",
-    "estimators/online": "estimators/base inputs",
+    "estimators/online": "estimators/base",
     "estimators/tagging": (
         "estimators/base estimators/completion estimators/online estimators/reasons"
     ),

@@ -231,13 +231,6 @@ def _is_nan(label):
     return isinstance(label, (float, np.floating)) and bool(np.isnan(label))
 
 
-def is_string(label):
-    """Return whether a label is a string rather than a number, by what it or its dtype is."""
-    if isinstance(label, np.dtype):
-        return label.kind in "US"
-    return isinstance(label, (str, bytes))
-
-
 def by_label(given, labels, default):
     """Return what a dict by label says of labels.
 

@@ -42,18 +42,14 @@ def all_within(array, double limit=LARGEST):
     """
     cdef Py_buffer floats
     cdef const double* values
-    cdef Py_ssize_t j, n
-    cdef bint within = True
+    cdef Py_ssize_t j
+    cdef bint within
     if not take(array, &floats):
         return False
-    values, n = <const double*>floats.buf, floats.len // <Py_ssize_t>sizeof(double)
-    if floats.itemsize != sizeof(double):
-        within = False
-    elif limit >= LARGEST:
-        within = are_finite(values, n)
-    else:
-        for j in range(n):
-            within &= fabs(values[j]) <= limit
+    within = floats.itemsize == sizeof(double)
+    values = <const double*>floats.buf
+    for j in range(floats.len // <Py_ssize_t>sizeof(double) if within else 0):
+        within &= fabs(values[j]) <= limit
     PyBuffer_Release(&floats)
     return within
 

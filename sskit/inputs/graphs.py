@@ -1,5 +1,6 @@
 """The gate of the estimators of graphs: check graphs once, and leave their features in place."""
 
+from copy import copy
 from itertools import pairwise
 
 import numpy as np
@@ -41,6 +42,8 @@ class GraphBatch:
         Where the graphs begin.
     """
 
+    kinds = None  # of edges, which those of trees may have
+
     def __init__(self, features, ends, edge_features, areas=None, segments=None, node_kinds=None):
         self.features = features
         self.edge_features = edge_features
@@ -61,11 +64,6 @@ class GraphBatch:
         """Number of features of a node."""
         return self.features[0].shape[1]
 
-    def edges_among(self, chosen):
-        """Return which edges, (E,), are between two of the nodes that are `chosen` (N,)."""
-        first_node = np.repeat(self.node_offsets[:-1], self.n_edges)
-        return chosen[self.ends + first_node[:, None]].all(axis=1)
-
     def without_edges(self, labelled):
         """Return the same nodes without the edges of those that have no label.
 
@@ -79,12 +77,18 @@ class GraphBatch:
         graphs : GraphBatch
             Of features; copies only where edges are missing.
         """
-        kept = self.edges_among(labelled)
-        features = [
+        first_node = np.repeat(self.node_offsets[:-1], self.n_edges)
+        kept = labelled[self.ends + first_node[:, None]].all(axis=1)
+        graphs = copy(self)
+        graphs.edge_features = [
             x if kept[a:b].all() else x[kept[a:b]]
             for x, (a, b) in zip(self.edge_features, pairwise(self.edge_offsets), strict=True)
         ]
-        return GraphBatch(self.features, self.ends[kept], features)
+        graphs.ends = self.ends[kept]
+        graphs.kinds = None if self.kinds is None else self.kinds[kept]
+        graphs.n_edges = np.array([x.shape[0] for x in graphs.edge_features], dtype=np.int64)
+        graphs.edge_offsets = make_offsets(graphs.n_edges)
+        return graphs
 
     @property
     def n_edge_features(self):

@@ -4,9 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
-from sskit._labels import object_array
 from sskit._numbers import shown
-from sskit.inputs.ragged import items_of
 
 
 def check_indicator(y):
@@ -39,50 +37,6 @@ def check_indicator(y):
             "which sklearn.preprocessing.MultiLabelBinarizer makes of lists of labels"
         )
     return np.ascontiguousarray(entries == 1, dtype=np.uint8)
-
-
-def check_known_sets(known, n, n_labels):
-    """Return which labels of sets are known.
-
-    Parameters
-    ----------
-    known : sequence of n items
-        An item is None if nothing is known of a row, or a sequence with an entry for each label:
-        1 or True, 0 or False, and None or NaN where it is not known. A data frame, or an array of
-        shape (n, n_labels), is such a sequence.
-    n, n_labels : int
-        Numbers of rows and of labels.
-
-    Returns
-    -------
-    codes : ndarray of shape (n, n_labels), int8
-        1, 0, and -1 where it is not known.
-
-    Raises
-    ------
-    TypeError
-        If `known` is of a wholly wrong type.
-    ValueError
-        Naming the first item or entry that is wrong.
-    """
-    form = "one item per row: None, or for each label 1, 0 or None"
-    if hasattr(known, "iloc"):
-        known = known.astype(object).where(known.notna(), None).to_numpy()
-    codes = np.full((n, n_labels), -1, dtype=np.int8)
-    for i, item in enumerate(items_of(known, "known", form, stacked=(2,), count=n)):
-        if item is None:
-            continue
-        if not isinstance(item, (list, tuple, np.ndarray)) or len(item) != n_labels:
-            raise ValueError(
-                f"known[{i}] must be None or have an entry for each of the {n_labels} labels of y, "
-                f"got {item!r:.80}"
-            )
-        entries = object_array(item)
-        free = np.equal(entries, None) | (entries != entries)
-        for j in np.flatnonzero(~free & (entries != 0) & (entries != 1))[:1]:
-            raise ValueError(f"known[{i}][{j}] is {shown(entries[j])}, expected 0, 1 or None")
-        codes[i] = np.where(free, -1, entries)
-    return codes
 
 
 def check_sets(y):

@@ -39,15 +39,14 @@ def node_targets(y, graphs, ignore_label=None):
     """
     check_label(ignore_label)
     items = items_of(y, "y", _TARGETS, stacked=(2, 3), count=len(graphs))
-    if np.ndim(items[0]) != 2:
-        labels, ignored = stack_known_labels(items, graphs.n_nodes, ignore_label)
-        return labels, ~ignored, None
-    masks = check_masks(items, graphs, ignore_label)
-    labels = [
-        majority_labels(segments, mask, int(n), ignore_label)
-        for segments, mask, n in zip(graphs.segments, masks, graphs.n_nodes, strict=True)
-    ]
-    labels, ignored = stack_known_labels(labels, graphs.n_nodes, ignore_label)
+    masks = None
+    if np.ndim(items[0]) == 2:
+        masks = check_masks(items, graphs, ignore_label)
+        items = [
+            majority_labels(segments, mask, int(n), ignore_label)
+            for segments, mask, n in zip(graphs.segments, masks, graphs.n_nodes, strict=True)
+        ]
+    labels, ignored = stack_known_labels(items, graphs.n_nodes, ignore_label)
     return labels, ~ignored, masks
 
 

@@ -4,7 +4,7 @@ from itertools import chain
 
 import numpy as np
 
-from sskit._labels import SETS, is_ignored, is_string, join_arrays, label_array, plain
+from sskit._labels import SETS, is_ignored, join_arrays, label_array, plain
 from sskit._numbers import shown
 from sskit.inputs.ragged_array import (
     RaggedArray,
@@ -309,7 +309,7 @@ def check_spelling(labels, ignore_label, name_of):
     """
     if ignore_label is None or labels.dtype.kind not in "USbiuf":
         return
-    if is_string(labels.dtype) == is_string(ignore_label):
+    if (labels.dtype.kind in "US") == isinstance(ignore_label, (str, bytes)):
         return
     alike = np.flatnonzero(labels.astype(str) == str(plain(ignore_label)))
     if len(alike):

@@ -1,7 +1,5 @@
 """The gate of the estimators of trees: check features, parents and kinds of edges once."""
 
-from itertools import pairwise
-
 import numpy as np
 
 from sskit._ready import ready_tree
@@ -44,13 +42,6 @@ class TreeBatch(GraphBatch):
         # edges of trees have no features but their ends
         super().__init__(features, np.concatenate(ends), ends)
         self.marks, self.kinds = marks, kinds
-
-    def without_edges(self, labelled):
-        """Return the same nodes, and roots and leaves, without the edges of unlabelled ones."""
-        kept, kinds = self.edges_among(labelled), self.kinds
-        pieces = pairwise(self.edge_offsets)
-        ends = [self.ends[a:b][kept[a:b]] for a, b in pieces]
-        return TreeBatch(self.features, self.marks, ends, None if kinds is None else kinds[kept])
 
     def codes(self, known):
         """Return the kinds of the edges as places in a list of known ones; see `kind_codes`."""

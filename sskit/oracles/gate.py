@@ -5,7 +5,7 @@ from numbers import Integral
 import numpy as np
 
 from sskit._numbers import LARGEST_COUNT, array, as_floats, capped
-from sskit._ready import all_within
+from sskit._ready import all_finite
 from sskit.core.checks import ROW_MULTIPLE
 
 
@@ -26,7 +26,7 @@ def check_table(table, name, finite=False):
     table : ndarray
         The same.
     """
-    if all_within(table):
+    if all_finite(table):
         return table
     right = np.isfinite(table) if finite else table < np.inf
     if not right.all():

@@ -2,15 +2,13 @@
 
 import numpy as np
 
-from sskit._labels import SETS, is_ignored, is_same, plain, shown
+from sskit._labels import SETS, is_ignored, is_same, plain, shortened, shown
 from sskit.inputs.ragged import items_of
 
 _FORM = "one item per sample: None, or for each {} None, a label or a set of labels"
 
 
-def check_known(
-    known, sizes, classes, noun="node", things="graphs", name="known", ignored=None, lenient=False
-):
+def check_known(known, sizes, classes, noun="node", name="known", ignored=None, lenient=False):
     """Return which labels are possible.
 
     Parameters
@@ -23,8 +21,8 @@ def check_known(
         Numbers of tokens or nodes of the samples.
     classes : ndarray of shape (K,)
         The labels.
-    noun, things : str
-        What error messages call a token or node, and the samples.
+    noun : str, default="node"
+        What error messages call a token or node.
     name : str, default="known"
         What error messages call `known`.
     ignored : object, default=None
@@ -46,9 +44,7 @@ def check_known(
     """
     if known is None:
         return None
-    items = list(items_of(known, name, _FORM.format(noun)))
-    if len(items) != len(sizes):
-        raise ValueError(f"X has {len(sizes)} {things} but {name} has {len(items)} items")
+    items = items_of(known, name, _FORM.format(noun), count=len(sizes))
     if all(item is None for item in items):
         return None
     place = {label: k for k, label in enumerate(classes.tolist())}
@@ -104,5 +100,5 @@ def _places(entry, place, label, lenient):
         unknown = next(others, labels[0])
         raise ValueError(
             f"{label} {'has' if isinstance(entry, SETS) else 'is'} {shown(unknown)}, which is no "
-            "label that the model was fitted to"
+            f"label that the model was fitted to, such as {shortened([*place], 2)}"
         ) from None

@@ -233,8 +233,8 @@ class CalibratedTagger(MetaEstimator):
         scores = scores_of(self.estimator_, X, self.classes_)
         calibration, possible = Calibration(**self.calibration_), None
         if known is not None:
-            words = ("node", "trees") if scores.forest else ("token", "sequences")
-            possible = check_known(known, np.diff(scores.offsets), self.classes_, *words)
+            noun = "node" if scores.forest else "token"
+            possible = check_known(known, np.diff(scores.offsets), self.classes_, noun)
         log_z, marginals, _ = scores.infer(calibration, possible, n_jobs=self.n_jobs)
         impossible = np.flatnonzero(~(log_z > -np.inf))
         if len(impossible):
@@ -328,8 +328,7 @@ class CalibratedTagger(MetaEstimator):
             The probability of all labellings that agree with it.
         """
         scores, calibration, _, log_z, _ = self._infer(X)
-        words = "token", "sequences", "y"
-        possible = check_known(y, np.diff(scores.offsets), self.classes_, *words)
+        possible = check_known(y, np.diff(scores.offsets), self.classes_, "token", "y")
         agreeing, *_ = scores.infer(calibration, possible, marginals=False, n_jobs=self.n_jobs)
         return np.exp(np.minimum(agreeing - log_z, 0.0))
 
@@ -546,8 +545,6 @@ def possible_labels(y, scores, classes, ignored, name="y"):
     -------
     possible : ndarray of shape (N, K), bool
     """
-    given = "token", "sequences", name
-    allowed = check_known(
-        list(y), np.diff(scores.offsets), classes, *given, ignored=ignored, lenient=True
-    )
+    lengths = np.diff(scores.offsets)
+    allowed = check_known(list(y), lengths, classes, "token", name, ignored, lenient=True)
     return np.ones((scores.offsets[-1], len(classes)), dtype=bool) if allowed is None else allowed

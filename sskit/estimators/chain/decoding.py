@@ -54,7 +54,7 @@ def fitted_decoder(tagger, X, known=None):
     n_classes, modest = check_chain(tagger)
     offsets = stacked.offsets
     lengths = None if known is None else stacked.lengths
-    states, possible = known_states(tagger, known, lengths, "token", "sequences")
+    states, possible = known_states(tagger, known, lengths, "token")
     if len(offsets) > 2 or not offsets[-1]:
         stacked = RaggedArray(stacked.values, np.unique(offsets))
     rules = _rules(tagger, states, modest)

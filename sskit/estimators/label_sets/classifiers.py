@@ -17,13 +17,13 @@ from sskit.estimators.base.columns import StandardizeMixin
 from sskit.estimators.base.estimator import SOLVERS, StructuredEstimator, TrainingTask
 from sskit.estimators.base.facts import Labels, RowFacts, TrainingData, WeightSums, averaged, same
 from sskit.estimators.base.fitted_state import check_fitted, check_numbers
+from sskit.estimators.base.known import check_known
 from sskit.estimators.base.linear import check_scores, linear_scores, row_scale
 from sskit.estimators.base.partial_labels import PartialLabels
 from sskit.estimators.reasons.columns import read_rows
 from sskit.inputs.edges import check_edges
 from sskit.inputs.label_sets import (
     check_indicator,
-    check_known_sets,
     check_sets,
     check_two_classes,
     label_names,
@@ -174,7 +174,7 @@ class LabelSetClassifier(ClassifierMixin, StandardizeMixin, StructuredEstimator)
         check_scores(most < LARGEST_SCORE, "the scores of its labels overflow")
         if known is not None:
             self._check_columns(known, "known")
-            fixed = self._model.implied(check_known_sets(known, *scores.shape))
+            fixed = self._model.implied(known_sets(known, *scores.shape))
         sets = self._model.best_sets(np.ascontiguousarray(scores), self._pairs(), fixed)
         return scores, sets, fixed
 
@@ -737,3 +737,34 @@ def default_lam(scale, cost):
     """
     # one after the other: their product may overflow
     return float(scale.times(LAM_FACTOR) / cost.mean() / scale.weight)
+
+
+def known_sets(known, n, n_labels):
+    """Return which labels of sets are known.
+
+    Parameters
+    ----------
+    known : sequence of n items, array or data frame of shape (n, n_labels)
+        An item is None if nothing is known of a row, or has an entry for each label: 1 or True, 0
+        or False, and None or NaN where it is not known.
+    n, n_labels : int
+        Numbers of rows and of labels.
+
+    Returns
+    -------
+    codes : ndarray of shape (n, n_labels), int8
+        1, 0, and -1 where it is not known.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Naming the first item or entry that is wrong.
+    """
+    if hasattr(known, "iloc"):
+        known = known.astype(object).where(known.notna(), None).to_numpy()
+    known = list(known) if isinstance(known, np.ndarray) else known
+    sizes, codes = np.full(n, n_labels), np.full(n * n_labels, -1, dtype=np.int8)
+    allowed = check_known(known, sizes, np.arange(2), "label", ignored=np.nan)
+    if allowed is not None:
+        codes[~allowed.all(axis=1)] = allowed[~allowed.all(axis=1), 1]
+    return codes.reshape(n, n_labels)

@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
 from sskit._parameters import AT_LEAST_ONE, parameter, parameters
-from sskit._ready import all_within
+from sskit._ready import all_finite
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.columns import StandardizeMixin
@@ -379,7 +379,7 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StandardizeMixin, Online
         else:
             check_numbers(self, {"coef_": (n_scores, X.shape[1])}, finite=False)
             scores = linear_scores(X, self.coef_, self.intercept_, self.n_jobs)
-        if not all_within(scores):
+        if not all_finite(scores):
             check_scores(np.isfinite(scores).all(axis=1), "the scores of its classes overflow")
         return scores, first
 

@@ -316,7 +316,7 @@ class TreeTagger(Tagger):
         check_tree(self)
         X, name = as_fitted(self, X, trees=True), type(self).__name__
         trees = check_trees(X, n_features=self.n_features_in_, estimator_name=name)
-        states, possible = known_states(self, known, trees.n_nodes, things="trees")
+        states, possible = known_states(self, known, trees.n_nodes)
         model = TreeModel(self.n_features_in_, len(self.coef_), self.edge_kinds_)
         others = self.root_, self.leaf_, self.transitions_
         decoder = model.decoder(trees, self.coef_, others, self.n_jobs, possible)

@@ -40,10 +40,17 @@ def stack_pairs(X, *, n_edge_features=None, **options):
     >>> len(stacked), edges
     (2, array([[0.5]]))
     """
-    parts = split_pairs(X)
-    if parts is None:
+    if isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype == object:
+        X = X.tolist()
+    pairs = [is_pair(item) for item in X] if isinstance(X, (list, tuple)) else []
+    if not any(pairs):
         return stack_sequences(X, **options), None
-    features, given = parts
+    if not all(pairs):
+        raise ValueError(
+            f"X[{pairs.index(not pairs[0])}] is {'no' if pairs[0] else 'a'} pair (features, "
+            "edge_features), unlike X[0]: either all sequences have features of edges, or none"
+        )
+    features, given = map(list, zip(*X, strict=True))
     stacked = stack_sequences(features, **options)
     lengths = stacked.lengths
     single = len(given) == 1 and n_edge_features is not None
@@ -61,38 +68,6 @@ def stack_pairs(X, *, n_edge_features=None, **options):
         )
     check_widths([edges.values.shape[1]], n_edge_features, name, what="edge features")
     return stacked, edges.values
-
-
-def split_pairs(X):
-    """Return the features of tokens and of edges, or None if X has no pairs.
-
-    Parameters
-    ----------
-    X : object
-        As users give it.
-
-    Returns
-    -------
-    features, edge_features : list
-        Not checked.
-
-    Raises
-    ------
-    ValueError
-        If some items are pairs and others are not.
-    """
-    if isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype == object:
-        X = X.tolist()
-    pairs = [is_pair(item) for item in X] if isinstance(X, (list, tuple)) else []
-    if not any(pairs):
-        return None
-    if not all(pairs):
-        raise ValueError(
-            f"X[{pairs.index(not pairs[0])}] is {'no' if pairs[0] else 'a'} pair (features, "
-            "edge_features), unlike X[0]: either all sequences have features of edges, or none"
-        )
-    features, edges = zip(*X, strict=True)
-    return list(features), list(edges)
 
 
 def is_pair(item):

@@ -6,7 +6,7 @@ import numpy as np
 
 from sskit.inputs.edges import check_edges
 from sskit.oracles.gate import check_table, check_truth
-from sskit._numbers import as_array, as_floats
+from sskit._numbers import as_floats
 
 from libc.math cimport isfinite, pow
 

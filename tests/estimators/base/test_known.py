@@ -29,7 +29,7 @@ def test_labels_sets_and_tables_say_the_same():
 
 
 def test_numbers_are_labels_by_value():
-    found = check_known([[np.int64(7), 2.0, True]], [3], np.array([1, 2, 7]), "token", "sequences")
+    found = check_known([[np.int64(7), 2.0, True]], [3], np.array([1, 2, 7]), "token")
     assert found.argmax(axis=1).tolist() == [2, 1, 0]
 
 
@@ -49,6 +49,6 @@ def test_numbers_are_labels_by_value():
 )
 def test_faults_are_named(item, error, message):
     with pytest.raises(error, match=message):
-        check_known([None, item], [1, 2], CLASSES, "token", "sequences")
-    with pytest.raises(ValueError, match="X has 2 sequences but known has 1 items"):
-        check_known([item], [1, 2], CLASSES, "token", "sequences")
+        check_known([None, item], [1, 2], CLASSES, "token")
+    with pytest.raises(ValueError, match="X has 2 samples but known has 1"):
+        check_known([item], [1, 2], CLASSES, "token")

@@ -351,7 +351,7 @@ def test_other_estimators_are_refused(estimator, message, data):
     ("call", "error", "message"),
     [
         (lambda m: m.sample(X_NEW, 0), ValueError, "n_samples must be a positive integer, got 0"),
-        (lambda m: m.confidence(X_NEW, [["O"]]), ValueError, "X has 6 sequences but y has 1"),
+        (lambda m: m.confidence(X_NEW, [["O"]]), ValueError, "X has 6 samples but y has 1"),
         (
             lambda m: m.predict_proba(X_NEW, known=[["Q"] * len(x) for x in X_NEW]),
             ValueError, r"known\[0\]\[0\] is 'Q'",

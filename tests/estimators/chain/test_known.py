@@ -235,7 +235,7 @@ def test_the_first_of_several_is_named():
 @pytest.mark.parametrize(
     ("known", "error", "message"),
     [
-        ([None], ValueError, "X has 3 sequences but known has 1 items"),
+        ([None], ValueError, "X has 3 samples but known has 1"),
         ([None, [0], None], ValueError, r"X has \d tokens there, but known\[1\] has 1 entries"),
         ([[7] * len(X[0]), None, None], ValueError, r"known\[0\]\[0\] is 7, which is no label"),
         ([[set()] * len(X[0]), None, None], ValueError, r"known\[0\]\[0\] leaves no label"),

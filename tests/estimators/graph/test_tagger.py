@@ -184,7 +184,7 @@ def test_two_labels_that_are_known_are_cut_around():
 @pytest.mark.parametrize(
     ("known", "error", "message"),
     [
-        ([None], ValueError, "X has 3 graphs but known has 1 items"),
+        ([None], ValueError, "X has 3 samples but known has 1"),
         ([None, [0, 1], None], ValueError, r"known\[1\] has 2 entries"),
         ([[0, 1, 2, 7, 0], None, None], ValueError, r"known\[0\]\[3\] is 7, which is no label"),
         ([[0, 1, {1, "a"}, 0, 0], None, None], ValueError, r"known\[0\]\[2\] has 'a', which"),

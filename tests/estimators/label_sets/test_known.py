@@ -130,17 +130,21 @@ def test_two_classes_are_one_label(data):
     ("known", "error", "message"),
     [
         ([None], ValueError, "^X has 3 samples but known has 1"),
-        ([None, [1, 2, 0, 0], None], ValueError, r"^known\[1\]\[1\] is 2, expected 0, 1 or None"),
-        ([None, None, [0, 0, 0, "a"]], ValueError, r"^known\[2\]\[3\] is 'a', expected 0, 1 or"),
+        (
+            [None, [1, 2, 0, 0], None],
+            ValueError,
+            r"^known\[1\]\[1\] is 2, which is no label .* such as 0, 1",
+        ),
+        ([None, None, [0, 0, 0, "a"]], ValueError, r"^known\[2\]\[3\] is 'a', which is no label"),
         (
             [None, [1], None],
             ValueError,
-            r"^known\[1\] must be None or have an entry for each",
+            r"^X has 4 labels there, but known\[1\] has 1 entries",
         ),
-        ([None, {1}, None], ValueError, r"^known\[1\] must be None or have"),
-        (5, TypeError, "^known must be a list with one item per row"),
-        (np.zeros((3, 4, 1)), ValueError, "^known must be a list .* ndarray of shape"),
-        (np.full((3, 4), 0.5), ValueError, r"^known\[0\]\[0\] is 0.5, expected 0, 1 or None"),
+        ([None, {1}, None], TypeError, r"^known\[1\] must have an entry for each label"),
+        (5, TypeError, "^known must be a list with one item per sample"),
+        (np.zeros((3, 4, 1)), ValueError, r"^known\[0\]\[0\] is \[0.0\], which"),
+        (np.full((3, 4), 0.5), ValueError, r"^known\[0\]\[0\] is 0.5, which is no label"),
     ],
 )
 def test_wrong_known_labels_are_named(data, known, error, message):

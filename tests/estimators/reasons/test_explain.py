@@ -206,7 +206,7 @@ def test_features_that_contribute_most_come_first(tagger):
         ({"rival": ["A"]}, ValueError, "rival is"),
         ({"feature_names": ["a"]}, ValueError, "feature_names must be 3 names"),
         ({"feature_names": "abc"}, ValueError, "feature_names must be 3 names"),
-        ({"known": [None]}, ValueError, "X has 9 sequences but known has"),
+        ({"known": [None]}, ValueError, "X has 9 samples but known has"),
     ],
 )
 def test_bad_input(tagger, given, error, match):

@@ -158,7 +158,7 @@ def test_labels_that_are_numbers():
 @pytest.mark.parametrize(
     ("known", "error", "message"),
     [
-        ([None], ValueError, "X has 3 sequences but known has 1 items"),
+        ([None], ValueError, "X has 3 samples but known has 1"),
         ([None, ["a"], None], ValueError, r"X has 2 tokens there, but known\[1\] has 1 entries"),
         ([[None] * 5 + ["B-b"], None, None], ValueError, r"known\[0\]\[5\] is 'B-b', which is no"),
         ([[None, {"a", "c"}, *[None] * 4], None, None], ValueError, r"known\[0\]\[1\] has 'c'"),

@@ -104,7 +104,7 @@ def test_sparse_features_threads_and_nothing_known(fitted):
 @pytest.mark.parametrize(
     ("known", "error", "message"),
     [
-        ([None], ValueError, "X has 2 trees but known has 1 items"),
+        ([None], ValueError, "X has 2 samples but known has 1"),
         ([None, ["a"] * 9], ValueError, r"X has \d nodes there, but known\[1\] has 9 entries"),
         ([None, np.ones((9, 3), bool)], ValueError, r"known\[1\] must have shape"),
         ([["d"] * 9, None], ValueError, r"X has \d nodes there"),

@@ -210,10 +210,7 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
 
     def _survey(self, checked):
         """Return the facts of checked data, or of a part of them."""
-        data = checked.data
-        n_samples = data.shape[0] if hasattr(data, "shape") else len(data)
-        size = n_samples, matrices(data)[0].shape[1]
-        return self._facts.of(checked, *size, **checked.facts)
+        return self._facts.of(checked, **checked.facts)
 
     def _with_columns(self, facts):
         """Return the facts of all data with how columns are scaled in place of their sums."""

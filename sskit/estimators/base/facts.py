@@ -263,6 +263,13 @@ class Facts:
     weights: WeightSums
     columns: object = None
 
+    @classmethod
+    def of(cls, checked, **others):
+        """Return the facts of `TrainingData`; `others` are the ones that only its family knows."""
+        data, weight = checked.data, checked.weight
+        n_samples = data.shape[0] if hasattr(data, "shape") else len(data)
+        return cls(n_samples=n_samples, weights=WeightSums.of(n_samples, weight), **others)
+
     def check(self):
         """Raise ValueError if the weights of all samples are zero, or sums overflow."""
         check_total(self.weights.largest, self.weights.total)
@@ -303,16 +310,11 @@ class RowFacts(Facts):
     feature_names: tuple | None = same("the feature names of X are {}, but those of part {} are {}")
 
     @classmethod
-    def of(cls, checked, n_samples, n_features, **others):
-        """Return the facts of checked data that have `weight`, `scale` and `columns`."""
-        return cls(
-            n_samples=n_samples,
-            n_features=n_features,
-            feature_names=checked.columns.listed(),
-            weights=WeightSums.of(n_samples, checked.weight),
-            scale=checked.scale,
-            **others,
-        )
+    def of(cls, checked, **others):
+        """Return the facts of `TrainingData`; `others` are the ones that only its family knows."""
+        n_features, names = matrices(checked.data)[0].shape[1], checked.columns.listed()
+        own = {"n_features": n_features, "feature_names": names, "scale": checked.scale}
+        return super().of(checked, **own, **others)
 
     def check(self):
         """Raise ValueError if the weights of all samples are zero, or sums overflow."""

@@ -2,7 +2,6 @@
 
 import numbers
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -12,8 +11,13 @@ from sskit._parameters import AT_LEAST_ONE, POSITIVE, REQUIRED, parameter, param
 from sskit.estimators.base.attributes import BlockAttributes, flat_weights
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
-from sskit.estimators.base.facts import Facts, WeightSums, averaged
-from sskit.estimators.base.fitted_state import check_fitted, check_numbers, raise_damaged
+from sskit.estimators.base.facts import Facts, TrainingData, averaged
+from sskit.estimators.base.fitted_state import (
+    check_fitted,
+    check_numbers,
+    check_weights,
+    raise_damaged,
+)
 from sskit.estimators.base.weights import default_lam
 from sskit.estimators.completion.convex_concave import ConvexConcave
 from sskit.inputs.parents import check_parents
@@ -35,33 +39,6 @@ from sskit.models.parts.model import PoseModel
 
 # Regularisation strength where the user names none, times the number of samples.
 LAMS = {"log_odds": 10.0, "raw": 1.0}
-
-
-class Poses(NamedTuple):
-    """Checked score maps and positions.
-
-    Attributes
-    ----------
-    parents : ndarray of shape (n_parts,), int32
-        The tree.
-    names : ndarray of shape (n_parts,), object, or None
-        Names of the parts.
-    maps : list of n ndarrays
-        Score maps.
-    places : ndarray of shape (n, n_parts, 2)
-        True positions.
-    scale : ndarray of shape (n,)
-        Units of distances.
-    weight : ndarray of shape (n,) or None
-        Weights of the samples.
-    """
-
-    parents: np.ndarray
-    names: np.ndarray | None
-    maps: list
-    places: np.ndarray
-    scale: np.ndarray
-    weight: np.ndarray | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -277,6 +254,7 @@ class PartsModel(StructuredEstimator):
     True
     """
 
+    _facts = PoseFacts
     _type_of_estimator = "pose_estimator"
     parents: object = parameter(REQUIRED, "array-like", positional=True)
     lam: float | None = parameter(None, POSITIVE, None)
@@ -327,25 +305,22 @@ class PartsModel(StructuredEstimator):
         maps = check_score_maps(X, len(parents), names)
         places = check_positions(y, maps, names)
         weight = check_sample_weight(sample_weight, len(maps), part=part)
-        if self.means is not None:
-            check_means(self.means, parents)
-        return Poses(parents, names, maps, places, pose_scales(places, torso), weight)
-
-    def _survey(self, checked):
-        """Return the `PoseFacts` of checked data."""
-        parents, _, maps, places, _, weight = checked
-        means = square = None
+        means = None if self.means is None else check_means(self.means, parents)
+        facts = dict.fromkeys(("means", "square", "true", "curves"))
         if weight is None or weight.any():
-            means = self._make_means(places, parents, weight)
+            if means is None:
+                rng = check_random_state(self.random_state)
+                means = spring_means(places, parents, self.n_types, weight, rng)
             square = spring_square(places, parents, means, weight)
-        true = TrueScores.of(maps, places, weight) if self.scores == "log_odds" else None
-        weights = WeightSums.of(len(maps), weight)
-        facts = {"means": means, "square": square, "true": true, "curves": None}
-        return PoseFacts(n_samples=len(maps), weights=weights, **facts)
+            facts |= {"means": means, "square": square}
+        if self.scores == "log_odds":
+            facts["true"] = TrueScores.of(maps, places, weight)
+        scale = pose_scales(places, torso)
+        return TrainingData(maps, places, weight, None, scale, facts, edges=parents)
 
     def _count(self, checked, facts):
         """Return how often scores of checked data lie where those of all true places do."""
-        return facts.true.count(checked.maps, checked.weight)
+        return facts.true.count(checked.data, checked.weight)
 
     def _look_again(self, facts, count):
         """Return the facts of all parts with log odds, for which each is looked at once more."""
@@ -355,24 +330,32 @@ class PartsModel(StructuredEstimator):
 
     def _bind(self, checked, facts):
         """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
-        parents, names, maps, places, scale, weight = checked
+        maps, places, weight, parents = checked.data, checked.known, checked.weight, checked.edges
         model = PoseModel(parents, facts.means, spring_unit(facts.square), self.min_square)
         share = facts.weights.block_weights(len(maps), weight)
         facts = self._look_again(facts, lambda facts: [self._count(checked, facts)])
-        curves = facts.curves
-        maps = as_log_odds(maps, curves)
-        problem = model.bind(maps, places, scale, self.loss, self.cutoff, share)
-        to_attributes = BlockAttributes(model.layout, shared_attributes(model, names, curves))
-        completion = latent_types(model, maps, places) if self.latent_types else None
-        lam = LAMS[self.scores] * default_lam(facts)
-        return TrainingTask(problem, lam, to_attributes, completion=completion)
+        maps, completion = as_log_odds(maps, facts.curves), None
+        problem = model.bind(maps, places, checked.scale, self.loss, self.cutoff, share)
+        if self.latent_types:
+            # Given the places, a type has to do with no other: each part takes the best one by
+            # itself. The first ones are those whose springs are displaced least.
+            first = model.truths(maps, places, model.types(places))
 
-    def _make_means(self, places, parents, weight):
-        """Return where springs rest, given or from clusters."""
-        if self.means is None:
-            rng = check_random_state(self.random_state)
-            return spring_means(places, parents, self.n_types, weight, rng)
-        return check_means(self.means, parents)
+            def complete(w):
+                return model.truths(maps, places, model.best_types(places, w))
+
+            completion = ConvexConcave(complete, lambda solved: [first])
+        shared = {
+            "means_": facts.means,
+            "unit_": model.unit,
+            "parents_": parents,
+            "part_names_": check_part_names(self.part_names, len(parents)),
+            "score_curves_": facts.curves,
+            "n_features_in_": len(parents),
+        }
+        lam = LAMS[self.scores] * default_lam(facts)
+        to_attributes = BlockAttributes(model.layout, shared)
+        return TrainingTask(problem, lam, to_attributes, completion=completion)
 
     def _check_source(self, source):
         """Raise ValueError if a fitted PartsModel weighs scores of another kind."""
@@ -386,12 +369,31 @@ class PartsModel(StructuredEstimator):
     def _decoder(self, X):
         """Return the decoder of checked score maps, and the maps."""
         check_fitted(self)
-        check_parts(self)
-        maps = check_score_maps(X, len(self.parents_), self.part_names_)
-        model = PoseModel(self.parents_, self.means_, self.unit_)
-        w = flat_weights(self, model.layout)
-        maps = as_log_odds(maps, self.score_curves_)
+        model, curves = self._fitted_model(), self.score_curves_
+        maps = check_score_maps(X, len(model.parents), self.part_names_)
+        if curves is not None:
+            shape = len(model.parents), *np.shape(curves)[1:2], 2
+            check_numbers(self, {"score_curves_": shape})
+        maps, w = as_log_odds(maps, curves), flat_weights(self, model.layout)
         return model.decoder(maps, w, self.n_jobs), maps
+
+    def _fitted_model(self):
+        """Return the model of the fitted attributes, or raise ValueError if they do not fit."""
+        parents, unit = check_parents(self.parents_, "parents_"), self.unit_
+        shape = len(parents), max([1, *np.shape(self.means_)[1:2]]), 2
+        check_numbers(self, {"means_": shape}, finite=False)
+        model, means = PoseModel(parents, self.means_, unit), self.means_
+        check_weights(self, model.layout)
+        hung = np.isfinite(means).all(axis=2) & (parents >= 0)[:, None]
+        sound = {
+            "means_": np.isnan(means) | (np.abs(means) <= LARGEST_MEAN),
+            "unit_": isinstance(unit, numbers.Real) and 1.0 <= unit <= LARGEST_MEAN,
+            "springs_": self.springs_[hung][..., 1] > 0,
+        }
+        for name, good in sound.items():
+            if not np.all(good):
+                raise_damaged(self, f"{name} has numbers that none of a fit are")
+        return model
 
     def predict(self, X):
         """Return the best positions of the parts of each sample.
@@ -447,95 +449,3 @@ class PartsModel(StructuredEstimator):
         given = {"radius": self.radius, "sample_weight": sample_weight}
         torso = check_torso(self.torso, len(self.parents_), self.part_names_)
         return pdj_score(truth, decoder.best(), torso=torso, **given)
-
-
-def check_parts(estimator):
-    """Raise ValueError if attributes of a model of parts do not fit each other.
-
-    Parameters
-    ----------
-    estimator : PartsModel
-        Fitted.
-
-    Raises
-    ------
-    ValueError
-        Naming the attribute.
-    """
-    n, means = np.size(getattr(estimator, "parents_", None)), getattr(estimator, "means_", None)
-    check_numbers(estimator, {"parents_": (n,)}, integer=True)
-    check_parents(estimator.parents_, "parents_")
-    n_types = means.shape[1] if np.ndim(means) == 3 else 1
-    springs = (n, n_types, 2, 2)
-    check_numbers(estimator, {"coef_": (n,), "types_": (n, n_types), "springs_": springs})
-    check_numbers(estimator, {"means_": springs[:3]}, finite=False)
-    if n_types == 0 or not (np.isnan(means) | (np.abs(means) <= LARGEST_MEAN)).all():
-        raise_damaged(estimator, "means_ must be numbers of cells, or NaN")
-    unit = getattr(estimator, "unit_", None)
-    if not isinstance(unit, numbers.Real) or not 1.0 <= unit <= LARGEST_MEAN:
-        raise_damaged(estimator, f"unit_ must be a number of at least 1, got {unit!r}")
-    hung = np.isfinite(means).all(axis=2) & (estimator.parents_ >= 0)[:, None]
-    if not (estimator.springs_[hung][..., 1] > 0).all():
-        raise_damaged(estimator, "springs_ must have positive costs of squares")
-    if estimator.score_curves_ is not None:
-        n_knots = max(1, np.size(estimator.score_curves_) // max(2 * n, 1))
-        check_numbers(estimator, {"score_curves_": (n, n_knots, 2)})
-        if not (np.diff(estimator.score_curves_[..., 0]) >= 0).all():
-            raise_damaged(estimator, "score_curves_ must have knots whose scores do not fall")
-
-
-def latent_types(model, maps, places):
-    """Return what completes the types of springs at true places, and solves in between.
-
-    Given the places, a type has to do with no other: each part takes the best one by itself.
-
-    Parameters
-    ----------
-    model : PoseModel
-        Bound to the data.
-    maps : list of n ndarrays of shape (n_parts, H_i, W_i)
-        Score maps.
-    places : ndarray of shape (n, n_parts, 2)
-        True x and y of the parts.
-
-    Returns
-    -------
-    procedure : ConvexConcave
-        Starts with the types whose springs are displaced least.
-    """
-    first = model.truths(maps, places, model.types(places))
-
-    def complete(w):
-        return model.truths(maps, places, model.best_types(places, w))
-
-    return ConvexConcave(complete, lambda solved: [first])
-
-
-def shared_attributes(model, names, curves):
-    """Return the fitted attributes of parts that do not depend on the weights.
-
-    Parameters
-    ----------
-    model : PoseModel
-        The model.
-    names : ndarray of shape (n_parts,) or None
-        Names of the parts.
-    curves : ndarray of shape (n_parts, n_knots, 2) or None
-        Log odds of scores.
-
-    Returns
-    -------
-    shared : dict
-        With arrays that may be those of the model.
-    """
-    means = model.means.copy()
-    means[np.arange(means.shape[1]) >= model.types_of[:, None]] = np.nan
-    means[model.parents < 0] = np.nan
-    return {
-        "means_": means,
-        "unit_": model.unit,
-        "parents_": model.parents,
-        "part_names_": names,
-        "score_curves_": curves,
-        "n_features_in_": len(model.parents),
-    }

@@ -4,7 +4,6 @@ import warnings
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, count, islice
-from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -17,8 +16,8 @@ from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT, with_callbacks
 from sskit.estimators.base.combinations import check_combinations
 from sskit.estimators.base.estimator import TrainingTask
-from sskit.estimators.base.facts import Facts, WeightSums, same
-from sskit.estimators.base.fitted_state import check_fitted, check_numbers, raise_damaged
+from sskit.estimators.base.facts import Facts, TrainingData, same
+from sskit.estimators.base.fitted_state import check_fitted, check_numbers
 from sskit.estimators.base.weights import default_lam
 from sskit.estimators.completion.convex_concave import ConvexConcave
 from sskit.estimators.online.steps import OnlineEstimator
@@ -28,25 +27,6 @@ from sskit.inputs.weights import check_sample_weight
 from sskit.models.structured.compiled import CompiledModel, CompiledStructure
 from sskit.models.structured.pystruct import adapted, is_latent, needs_data
 from sskit.models.structured.structure import Structure
-
-
-class Samples(NamedTuple):
-    """Checked samples of a structure.
-
-    Attributes
-    ----------
-    inputs, targets : list of length n
-        Samples.
-    weight : ndarray of shape (n,) or None
-        Their weights.
-    part : bool
-        Whether these are a part of the data.
-    """
-
-    inputs: list
-    targets: list
-    weight: np.ndarray | None
-    part: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -203,6 +183,7 @@ class StructuredSVM(OnlineEstimator):
     array([ 1, -1,  1])
     """
 
+    _facts = StructureFacts
     _type_of_estimator = "structured_classifier"
     model: object = parameter(
         REQUIRED,
@@ -255,22 +236,13 @@ class StructuredSVM(OnlineEstimator):
             raise TypeError(f"model must be an object, got the class {name}; write {name}(...)")
         inputs, targets = check_pairs(X, y)
         weight = check_sample_weight(sample_weight, len(inputs), part=part)
-        return Samples(inputs, targets, weight, part)
-
-    def _survey(self, checked):
-        """Return the `StructureFacts` of checked samples."""
-        inputs, targets, weight, part = checked
-        plain, n_weights = plain_labels(targets).dtype.kind, None
+        plain, n, n_weights = plain_labels(targets).dtype.kind, len(inputs), None
         if part:  # else binding finds it, without asking the model once more
             model = adapted(self.model, inputs, targets)
             n_weights = made_ready(model).n_weights(inputs, targets)
-        return StructureFacts(
-            n_samples=len(inputs),
-            weights=WeightSums.of(len(inputs), weight),
-            n_weights=n_weights,
-            n_plain=len(inputs) * (plain != "O"),
-            n_strings=len(inputs) * (plain == "U"),
-        )
+        facts = {"n_weights": n_weights, "n_plain": n * (plain != "O")}
+        facts["n_strings"] = n * (plain == "U")
+        return TrainingData(inputs, targets, weight, None, None, facts)
 
     def _asks(self):
         """Return what the model object asks for, as `refusal` takes it."""
@@ -280,7 +252,7 @@ class StructuredSVM(OnlineEstimator):
 
     def _bind(self, checked, facts):
         """Bind the model object to samples, given the facts of all; return a `TrainingTask`."""
-        inputs, targets, weight, _ = checked
+        inputs, targets, weight, *_ = checked
         model = adapted(self.model, inputs, targets)
         block_weight = facts.weights.block_weights(len(inputs), weight)
         structure, starts, completion = made_ready(model), None, None
@@ -288,7 +260,7 @@ class StructuredSVM(OnlineEstimator):
         if isinstance(structure, CompiledStructure):
             problem, layout, hidden = structure.bind(inputs, targets, block_weight)
             if hidden is not None:
-                further = {"parts": "data in parts"} if checked.part else {}
+                further = {} if facts.n_weights is None else {"parts": "data in parts"}
                 check_combinations(self, hidden="y, which has hidden variables,", **further)
                 complete = partial(hidden.complete, n_jobs=self.n_jobs)
                 others = (complete(rng.normal(size=problem.n_weights)) for _ in count())
@@ -315,8 +287,6 @@ class StructuredSVM(OnlineEstimator):
     def _fitted_structure(self, X):
         """Return the structure of the fitted model object, and the checked inputs as a list."""
         check_fitted(self)
-        if not hasattr(self, "model_"):
-            raise_damaged(self, "model_ must be the model object of the fit, but there is none")
         check_numbers(self, {"coef_": (np.size(self.coef_),)})
         return made_ready(self.model_), check_samples(X, "X")
 

@@ -7,8 +7,7 @@ from sskit.estimators.base.outcome import WarmStart
 from sskit.estimators.calibration.tagger import CalibratedTagger
 from sskit.estimators.chain.tagger import SequenceTagger
 from sskit.estimators.graph.base import GraphWeights
-from sskit.estimators.graph.segmentation import SegmentationModel
-from sskit.estimators.graph.tagger import GraphTagger
+from sskit.estimators.graph.tagger import GraphTagger, SegmentationModel
 from sskit.estimators.label_sets.classifiers import HierarchicalMultilabel, MultilabelPairwise
 from sskit.estimators.multiclass.classifier import StructSVMClassifier
 from sskit.estimators.parts.parts import PartsModel

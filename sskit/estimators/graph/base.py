@@ -18,17 +18,25 @@ from sskit.estimators.base.fitted_state import (
 )
 from sskit.estimators.base.known import check_known
 from sskit.estimators.base.partial_labels import PartialLabels
-from sskit.estimators.base.tagging import best_of_states, check_states, state_labels
+from sskit.estimators.base.tagging import (
+    best_of_states,
+    check_modest,
+    check_states,
+    state_labels,
+)
+from sskit.estimators.completion.hidden import HiddenNodes
+from sskit.estimators.completion.states import fitted_states, resolve_states
 from sskit.estimators.reasons.columns import Columns
 from sskit.inputs.costs import cost_table, factored
-from sskit.inputs.graphs import check_graphs
-from sskit.inputs.masks import check_masks, node_targets, paint
+from sskit.inputs.graphs import check_graphs, kind_codes
+from sskit.inputs.masks import node_targets, paint
 from sskit.inputs.ragged import PREDICTS, check_kinds, split
-from sskit.inputs.ragged_array import object_array
+from sskit.inputs.ragged_array import locate, object_array
 from sskit.inputs.weights import check_sample_weight
 from sskit.models.graph.data import (
     check_edge_features,
     default_lam,
+    losses_by_callable,
     node_costs,
     node_scale,
     node_sums,
@@ -45,25 +53,36 @@ class GraphFacts(RowFacts):
     n_edge_features: int = same("X has {} edge features, but part {} has {}")
     labels_of: str = same("y has labels of {}, but part {} has labels of {}")
     n_labelled: int
+    kinds: Labels | None
+    kind_labels: frozenset | None
+
+    def mask(self):
+        """Return which labels nodes of each kind may have, (n_kinds, K), None without kinds."""
+        if self.kinds is None:
+            return None
+        rows, columns = self.kinds.values.tolist(), self.labels.values.tolist()
+        return np.array([[(a, b) in self.kind_labels for b in columns] for a in rows], dtype=bool)
 
 
 @parameters
 class GraphEstimator(StructuredEstimator):
     """Base of the estimators that label the nodes of graphs.
 
-    A subclass has the parameters `loss`, `node_weights` and `ignore_label`.
+    A subclass says of which ``_kind`` its models are, and has the parameters `pairwise_form` and
+    `inference`.
     """
 
     _facts = GraphFacts
     _type_of_estimator = "graph_labeller"
     _with_kinds = False  # may nodes have kinds?
+    n_states_per_label, allowed_pairs = 1, None  # where they are no parameters
     loss: object = parameter("hamming_sum", *LOSSES)
     node_weights: str | None = parameter(None, StrOptions({"areas"}), None)
     ignore_label: object = parameter(None)
 
     def _gate(self, X, y, sample_weight, part=False):
         """Return training data, or a part of them, checked."""
-        graphs = self._check_graphs(X)
+        graphs = check_graphs(X, with_kinds=self._with_kinds)
         target, labelled, masks = node_targets(y, graphs, self.ignore_label)
         weight = check_sample_weight(sample_weight, len(graphs), part=part)
         if self.node_weights == "areas" and graphs.areas is None:
@@ -75,18 +94,23 @@ class GraphEstimator(StructuredEstimator):
         labels = np.zeros(len(target), dtype=np.int64)
         labels[labelled] = codes
         n_labelled, of_class = node_sums(labels, labelled, len(classes), self._areas(graphs))
+        kinds, pairs = graphs.node_kinds, None
+        if kinds is not None:
+            values, codes = np.unique(kinds, return_inverse=True)
+            found = np.unique(np.stack([codes, labels])[:, labelled], axis=1).T.tolist()
+            names = values.tolist(), classes.tolist()
+            pairs = frozenset((names[0][a], names[1][b]) for a, b in found)
+            kinds = Labels.of(values, codes)
         facts = {
             "labels": Labels(classes, of_class),
             "n_edge_features": graphs.n_edge_features,
             "labels_of": "nodes" if masks is None else "pixels",
             "n_labelled": n_labelled,
+            "kinds": kinds,
+            "kind_labels": pairs,
         }
         known = PartialLabels(classes, labels, ignored=~labelled)
         return TrainingData(graphs, known, weight, Columns(), scale, facts)
-
-    def _check_graphs(self, X, **expected):
-        """Return checked graphs."""
-        return check_graphs(X, with_kinds=self._with_kinds, **expected)
 
     def _check_facts(self, facts):
         """Raise ValueError if no node of all parts has a label, or parameters do not fit."""
@@ -100,39 +124,75 @@ class GraphEstimator(StructuredEstimator):
         """Return the weights of nodes, None for ones."""
         return np.concatenate(graphs.areas) if self.node_weights == "areas" else None
 
-    def _loss_kind(self):
-        """Return what weights of nodes are scaled for: the name of a loss."""
-        return self.loss if isinstance(self.loss, str) else "hamming_sum"
+    def _states(self, facts):
+        """Return how many hidden states the labels of training data have."""
+        given = facts.labels.values, facts.n_labelled, "nodes"
+        return resolve_states(self.n_states_per_label, *given)
 
-    def _with_pair_costs(self, cost, labels, classes):
-        """Return costs of nodes, and the table (K, K) of pairs of labels to multiply, or None."""
-        table = cost_table(self.loss, classes)
-        if table is None:
-            return cost, None
-        factors, table = factored(table)
-        return cost * factors[labels], table
+    def _model(self, facts):
+        """Return the model for training data."""
+        states, sizes = self._states(facts), (facts.n_features, facts.n_edge_features)
+        return self._make_model(states, *sizes, len(states.labels))
 
-    def _targets(self, checked, facts):
-        """Return labels, costs, which nodes have a label, and weights of graphs."""
+    def _make_model(self, states, *sizes, form=None, inference=None):
+        """Return a model of hidden states of labels, None: one each; as fitted, or to be."""
+        pairs, n_labels = (), sizes[-1] if states is None else len(states.counts)
+        if self.allowed_pairs is not None:
+            allowed = np.asarray(self.allowed_pairs)
+            if allowed.dtype != bool or allowed.shape != (n_labels, n_labels):
+                raise ValueError(
+                    f"allowed_pairs must be a boolean array of shape ({n_labels}, {n_labels}), a "
+                    "row and a column for each label in y, got shape "
+                    f"{allowed.shape} and dtype {allowed.dtype}"
+                )
+            pairs = (allowed if states is None else states.of_pairs(allowed),)
+        return self._kind(*sizes, form or self.pairwise_form, inference or self.inference, *pairs)
+
+    def _bind(self, checked, facts):
+        """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
         graphs, known, labelled = checked.data, checked.known, ~checked.known.ignored
+        classes, kinds, mask, losses = facts.labels.values, facts.kinds, facts.mask(), {}
+        loss = self.loss if isinstance(self.loss, str) else "hamming_sum"
         labels = facts.labels.renumber(known.classes, known.labels) * labelled
+        given = len(classes), self._areas(graphs), graphs.n_nodes
         sums = facts.n_labelled, facts.labels.counts
-        given = len(facts.labels.values), self._areas(graphs), graphs.n_nodes
-        cost = node_costs(self._loss_kind(), labels, labelled, *given, sums)
+        cost = node_costs(loss, labels, labelled, *given, sums)
         share = facts.weights.block_weights(len(graphs), checked.weight)
-        return labels, cost, labelled, share
-
-    def _task(self, problem, model, facts, completion=None, **others):
-        """Return the `TrainingTask` of a problem; `others` are further fitted attributes."""
+        model, states = self._model(facts), self._states(facts)
+        if callable(self.loss):
+            given = labels, labelled, classes, graphs.node_offsets
+            table = losses_by_callable(self.loss, *given)
+            losses = {"table": table.take(states.labels, axis=1), "by_node": True}
+        elif (table := cost_table(self.loss, classes)) is not None:
+            factors, table = factored(table)
+            cost, losses["table"] = cost * factors[labels], states.of_pairs(table)
+        if mask is not None:
+            losses["allowed"] = mask[node_codes(graphs, kinds.values)][:, states.labels]
+        truth = states.first[labels]
+        model.check_pairs(graphs, truth, labelled, classes[states.labels])
+        problem = model.bind(graphs, truth, cost, labelled, share, **losses)
         shared = {
-            "classes_": facts.labels.values,
+            "classes_": classes,
             "n_features_in_": facts.n_features,
             "n_edge_features_in_": facts.n_edge_features,
             "pairwise_form_": self.pairwise_form,
             "predicts_pixels_": facts.labels_of == "pixels",
         }
-        lam = default_lam(facts.scale, self._loss_kind())
-        to_attributes = GraphWeights(model.layout, shared | others, form=self.pairwise_form)
+        if self._with_kinds:
+            shared["node_kinds_"] = None if kinds is None else kinds.values
+            shared["kind_classes_"] = mask
+        else:  # of all graphs the same
+            shared["inference_"] = model.inference
+        completion = None
+        if states.hidden:
+            partial = states.known(labels, None)
+            partial.possible[~labelled] = np.arange(len(states.labels)) == 0
+            given = graphs.without_edges(labelled), partial, cost, share, self.n_jobs, None
+            hidden = HiddenNodes(model, *given, states, self.n_init, labelled=labelled)
+            shared["n_states_"] = states.counts
+            completion = hidden.completion(problem, self.random_state)
+        to_attributes = GraphWeights(model.layout, shared, form=self.pairwise_form)
+        lam = default_lam(facts.scale, loss)
         return TrainingTask(problem, lam, to_attributes, completion=completion)
 
     def predict(self, X, known=None):
@@ -198,8 +258,8 @@ class GraphEstimator(StructuredEstimator):
         scores : ndarray of shape (n_samples,), object
             Each item is an ndarray of shape (V_i, n_classes).
         """
-        graphs = self._check_inputs(X)
-        found = self._bound(graphs, None).node_scores()
+        decoder, graphs = self._decoder(X)
+        found = decoder.node_scores()
         return split(best_of_states(self, found), graphs.node_offsets)
 
     def _labels_of_single(self, X):
@@ -224,8 +284,9 @@ class GraphEstimator(StructuredEstimator):
     def _check_inputs(self, X):
         """Return checked graphs that fit the model."""
         check_fitted(self)
-        graphs = self._check_graphs(
+        graphs = check_graphs(
             X,
+            with_kinds=self._with_kinds,
             n_features=self.n_features_in_,
             n_edge_features=self.n_edge_features_in_,
             estimator_name=type(self).__name__,
@@ -237,23 +298,43 @@ class GraphEstimator(StructuredEstimator):
             )
         return graphs
 
-    def _possible(self, graphs, known):
-        """Return which labels the nodes of graphs may have, (n_nodes, K); None: all."""
-        return check_known(known, graphs.n_nodes, self.classes_)
-
-    def _bound(self, graphs, possible):
-        """Return the decoder of checked graphs."""
-        model = self._fitted_model()
-        given = self.coef_, [model.form.numbers(self.pairwise_)], self.n_jobs, possible
-        decoder = model.decoder(graphs, *given)
-        if not decoder.request.is_modest():
-            check_numbers(self, {"coef_": self.coef_.shape})
-        return decoder
+    def _fitted_model(self):
+        """Return the model of the fitted weights, or raise ValueError if they do not fit."""
+        check_fitted(self)
+        n_labels, fitted = check_labels(self), vars(self)
+        n_states = check_states(self, n_labels)
+        sizes = [check_count(self, name) for name in ("n_features_in_", "n_edge_features_in_")]
+        tables = () if self.pairwise_form_ == "potts" else (n_states, n_states)
+        # weights of the nodes are looked at with the scores of a request
+        check_numbers(self, {"coef_": (n_states, sizes[0])}, finite=False)
+        check_numbers(self, {"pairwise_": (sizes[1], *tables)})
+        if fitted.get("node_kinds_") is not None:
+            shape = check_labels(self, "node_kinds_", least=0), n_labels
+            check_numbers(self, {"kind_classes_": shape})
+        given = {"form": self.pairwise_form_, "inference": fitted.get("inference_")}
+        return self._make_model(fitted_states(self), *sizes, n_states, **given)
 
     def _decoder(self, X, known=None):
         """Return the decoder of graphs, and the graphs."""
-        graphs = self._check_inputs(X)
-        return self._bound(graphs, self._possible(graphs, known)), graphs
+        graphs, model = self._check_inputs(X), self._fitted_model()
+        kinds, states = vars(self).get("node_kinds_"), fitted_states(self)
+        possible = check_known(known, graphs.n_nodes, self.classes_)
+        if kinds is not None or graphs.node_kinds is not None:
+            of_kind = self.kind_classes_.astype(bool)[node_codes(graphs, kinds)]
+            possible = of_kind if possible is None else possible & of_kind
+            empty = np.flatnonzero(~possible.any(axis=1))
+            if len(empty):
+                i, v = locate(graphs.node_offsets, empty[0])
+                raise ValueError(
+                    f"known[{i}][{v}] is no label that nodes of the kind "
+                    f"{graphs.node_kinds.tolist()[empty[0]]!r} may have"
+                )
+        if states is not None and possible is not None:
+            possible = possible[:, states.labels]
+        others = [model.form.numbers(self.pairwise_)]
+        decoder = model.decoder(graphs, self.coef_, others, self.n_jobs, possible)
+        check_modest(self, decoder.request)
+        return decoder, graphs
 
     def score(self, X, y, sample_weight=None):
         """Return the share of nodes, weighted by their areas if any, or pixels labelled right.
@@ -279,19 +360,17 @@ class GraphEstimator(StructuredEstimator):
         weight = check_sample_weight(sample_weight, len(graphs))
         weight = np.ones(len(graphs)) if weight is None else weight
         found = state_labels(self)[decoder.best()]
-        if self.predicts_pixels_:
-            masks = check_masks(y, graphs, self.ignore_label)
+        truth, counts, masks = node_targets(y, graphs, self.ignore_label)
+        if (masks is not None) != self.predicts_pixels_:
+            kind = "pixels" if self.predicts_pixels_ else "nodes"
+            raise ValueError(f"the model was fitted to labels of {kind}, but y has others")
+        sizes = graphs.n_nodes
+        if masks is not None:
             both = masks, paint(found, graphs)
             truth, found = (np.concatenate([mask.ravel() for mask in some]) for some in both)
             sizes, counts = [mask.size for mask in masks], ~is_ignored(truth, self.ignore_label)
-        else:
-            truth, counts, masks = node_targets(y, graphs, self.ignore_label)
-            if masks is not None:
-                told = "y has labels of pixels, but the model was fitted to those of nodes"
-                raise ValueError(told)
-            sizes = graphs.n_nodes
-            if graphs.areas is not None:
-                counts = counts * np.concatenate(graphs.areas)
+        elif graphs.areas is not None:
+            counts = counts * np.concatenate(graphs.areas)
         check_kinds(truth, found, PREDICTS)
         counts = counts * np.repeat(weight, sizes)
         if not counts.sum() > 0:
@@ -299,31 +378,9 @@ class GraphEstimator(StructuredEstimator):
         return float(np.average(found == truth, weights=counts))
 
 
-def check_graph_model(estimator):
-    """Return the sizes of a fitted model of graphs, or raise ValueError.
-
-    Parameters
-    ----------
-    estimator : SegmentationModel or GraphTagger
-        Fitted.
-
-    Returns
-    -------
-    sizes : tuple of (int, int, int)
-        Numbers of features of nodes and of edges, and of labels, or their hidden states.
-
-    Raises
-    ------
-    ValueError
-        Naming the attribute that does not fit.
-    """
-    n_states = check_states(estimator, check_labels(estimator))
-    sizes = [check_count(estimator, name) for name in ("n_features_in_", "n_edge_features_in_")]
-    tables = () if estimator.pairwise_form_ == "potts" else (n_states, n_states)
-    # weights of the nodes are looked at with the scores of a request
-    check_numbers(estimator, {"coef_": (n_states, sizes[0])}, finite=False)
-    check_numbers(estimator, {"pairwise_": (sizes[1], *tables)})
-    return (*sizes, n_states)
+def node_codes(graphs, known):
+    """Return the kinds of nodes by their places among known ones, checked."""
+    return kind_codes(graphs.node_kinds, known, "a node", "graph", graphs.node_offsets)
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,8 @@ class GraphModel:
             raise ValueError(f"inference must be one of {names}, got {inference!r}")
         if inference == "qpbo" and n_states > 2:
             raise ValueError(
-                f"inference='qpbo' is for two labels, but y has {n_states}; use 'trws'"
+                f"inference='qpbo' is for two labels of one state, but here are {n_states}; "
+                "use 'trws'"
             )
         if allowed_pairs is not None:
             if pairwise_form != "directed":
@@ -88,7 +89,7 @@ class GraphModel:
         shape = (n_edge_features,) if self.form.potts else (n_edge_features, self.form.width)
         return WeightLayout(coef=(self.n_states, n_features), pairwise=shape)
 
-    def refuse_pairs(self, graphs, labels, labelled, classes):
+    def check_pairs(self, graphs, labels, labelled, classes):
         """Raise ValueError for the first edge whose true labels are not an allowed pair.
 
         Parameters

@@ -522,9 +522,9 @@ def test_bad_data_in_predict_and_score():
     painter = SegmentationModel(random_state=0).fit(graphs, masks)
     with pytest.raises(ValueError, match="X has no segments"):
         painter.predict(X)
-    with pytest.raises(ValueError, match=r"y\[0\] must be a two-dim"):
+    with pytest.raises(ValueError, match="fitted to labels of pixels"):
         painter.score(graphs, y)
-    with pytest.raises(ValueError, match="fitted to those of nodes"):
+    with pytest.raises(ValueError, match="fitted to labels of nodes"):
         model.score(graphs, masks)
 
 

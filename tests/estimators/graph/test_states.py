@@ -342,7 +342,7 @@ def test_refused_of_data():
     with pytest.raises(ValueError, match="labels|states"):
         RegularizationPath(GraphTagger(**FAST)).fit(X, Y)
     two = [np.where(y == "c", "b", y) for y in Y]
-    with pytest.raises(ValueError, match="two labels of one hidden state each, but these have 3"):
+    with pytest.raises(ValueError, match="two labels of one state, but here are 3"):
         GraphTagger(n_states_per_label={"a": 2}, inference="qpbo").fit(X, two)
     with pytest.raises(NotFittedError):
         GraphTagger().predict_states(X)

@@ -321,7 +321,7 @@ def test_losses_that_are_none_are_refused(loss, message):
     [
         ({"pairwise_form": "full"}, "The 'pairwise_form' parameter of GraphTagger"),
         ({"inference": "expansion"}, "The 'inference' parameter of GraphTagger"),
-        ({"inference": "qpbo"}, "inference='qpbo' is for two labels, but y has 3"),
+        ({"inference": "qpbo"}, "inference='qpbo' is for two labels of one state, but here are 3"),
         ({"inference": "tree"}, r"X\[0\]: edge .* closes a cycle.*use inference='trws'"),
         ({"allowed_pairs": np.ones((2, 2), bool)}, r"allowed_pairs must be a boolean array of sha"),
         ({"allowed_pairs": np.ones((3, 3))}, r"allowed_pairs must be a boolean array of shape"),

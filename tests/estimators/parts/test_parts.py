@@ -139,7 +139,8 @@ def test_given_means_are_kept():
 
 @pytest.mark.parametrize("loss", ["squared", "distance"])
 def test_the_unit_of_the_objective(loss):
-    model = PartsModel(PARENTS, lam=1e6, loss=loss, cutoff=0.2, min_square=1e-6, **OPTIONS).fit(X, Y)
+    given = {"lam": 1e6, "loss": loss, "cutoff": 0.2, "min_square": 1e-6}
+    model = PartsModel(PARENTS, **given, **OPTIONS).fit(X, Y)
     # with all weights nearly zero the objective is the mean of the largest losses
     truth = np.array(Y)
     scale = np.ptp(truth, axis=1).max(axis=1)

@@ -239,7 +239,7 @@ def test_messages_are_kept_within_bounds_and_make_later_calls_better():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"inference": "qpbo"}, "inference='qpbo' is for two labels, but y has 3"),
+        ({"inference": "qpbo"}, "inference='qpbo' is for two labels of one state, but here are 3"),
         (
             {"allowed_pairs": np.ones((3, 3), bool), "pairwise_form": "potts"},
             "allowed_pairs needs tables of all pairs of labels",

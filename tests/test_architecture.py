@@ -76,7 +76,7 @@ ROOMS = {
     "estimators/reasons": "inputs models preprocessing",
     "estimators/online": "estimators/base",
     "estimators/tagging": (
-        "estimators/base estimators/completion estimators/online estimators/reasons"
+        "estimators/base estimators/completion estimators/online estimators/reasons inputs models"
     ),
     "estimators/structured": (
         "estimators/base estimators/completion estimators/online inputs models/structured"
@@ -87,7 +87,7 @@ ROOMS = {
     ),
     "estimators/chain": (
         "estimators/base estimators/completion estimators/reasons estimators/tagging inputs "
-        "inputs/chains models models/chain models/kernel"
+        "inputs/chains models models/chain"
     ),
     "estimators/tree": (
         "estimators/base estimators/completion estimators/reasons estimators/tagging inputs "

@@ -51,9 +51,9 @@ class GraphBatch:
         self.areas = areas
         self.segments = segments
         self.node_kinds = node_kinds
-        self.n_nodes = np.array([x.shape[0] for x in features], dtype=np.int64)
+        self.lengths = self.n_nodes = np.array([x.shape[0] for x in features], dtype=np.int64)
         self.n_edges = np.array([x.shape[0] for x in edge_features], dtype=np.int64)
-        self.node_offsets = make_offsets(self.n_nodes)
+        self.offsets = self.node_offsets = make_offsets(self.n_nodes)
         self.edge_offsets = make_offsets(self.n_edges)
 
     def __len__(self):

@@ -393,10 +393,10 @@ def test_messages_name_the_item_its_token_and_its_value():
             lambda: calibrated.span_confidence(SEQUENCES, y),
         ],
         r"^y_true\[1\]\[2\] is 'X-PER', but labels are": [lambda: span_f1_score(y, LABELS)],
-        r"^y\[1\]\[2\] is 'X-PER', which is no label": [
+        r"^y\[1\]\[2\] has 'X-PER', which is no label": [
             lambda: calibrated.confidence(SEQUENCES, y)
         ],
-        r"^known\[1\]\[2\] is 'X-PER', which is no label": [
+        r"^known\[1\]\[2\] has 'X-PER', which is no label": [
             lambda: fitted.predict(SEQUENCES, known=y)
         ],
         r"^known\[1\]\[1\] has 'X-PER', which is no label": [

@@ -18,9 +18,9 @@ def in_kernel_space(name, toy, kernel, *, form="dense", intercept=True, n_bytes=
         return model.bind(values, labels, toy.pairs.c, n_bytes), model.layout
     lengths = np.array([len(x) for x in toy.X])
     stacked = RaggedArray(values, np.concatenate([[0], lengths.cumsum()]))
-    model = KernelChainModel(kernel, len(X), toy.n_states, None, None, None)
+    model = KernelChainModel(kernel, len(X), toy.n_states, n_bytes)
     cost = np.repeat(1.0 / lengths, lengths)
-    return model.bind(stacked, labels, cost, toy.pairs.c, n_bytes), model.layout
+    return model.bind(stacked, labels, cost, toy.pairs.c), model.layout
 
 
 def truths(toy):

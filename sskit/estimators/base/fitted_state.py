@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from sskit._ready import all_within
-from sskit.models.layout import AXES, FEATURE
+from sskit.models.layout import AXES, EDGE_FEATURE, FEATURE
 
 # The squares of larger weights overflow.
 LARGEST = 1e154
@@ -19,7 +19,7 @@ def check_fitted(estimator):
         check_is_fitted(estimator)
 
 
-def check_numbers(owner, shapes, *, integer=False, finite=True, forbids=False):
+def check_numbers(owner, shapes, *, integer=False, finite=True):
     """Raise ValueError unless attributes are arrays of finite numbers of the shapes they need.
 
     Parameters
@@ -32,13 +32,6 @@ def check_numbers(owner, shapes, *, integer=False, finite=True, forbids=False):
         Whether the numbers are whole.
     finite : bool, default=True
         Whether entries are looked at.
-    forbids : bool, default=False
-        Whether entries may be -inf.
-
-    Returns
-    -------
-    modest : bool
-        Whether no entry that was looked at is -inf.
 
     Raises
     ------
@@ -46,40 +39,50 @@ def check_numbers(owner, shapes, *, integer=False, finite=True, forbids=False):
         Naming the first attribute that is none, or its first entry that is not finite or larger
         than any of a fit.
     """
-    kinds, what = ("iu", "whole numbers") if integer else ("biuf", "numbers")
-    modest = True
     for name, shape in shapes.items():
-        array = getattr(owner, name, None)
-        if not isinstance(array, np.ndarray) or array.dtype.kind not in kinds:
-            got = getattr(array, "dtype", type(array).__name__)
-            raise_damaged(owner, f"{name} must be an array of {what}, got {got}")
-        if array.shape != shape:
-            raise_damaged(owner, f"{name} must have the shape {shape}, got {array.shape}")
-        if not finite or all_within(array, LARGEST):
-            continue
-        if array.size and not (array.max() <= LARGEST and array.min() >= -LARGEST):
-            modest = False
-            wrong = ~(np.abs(array) <= LARGEST) & ~(forbids & (array == -np.inf))
-            if wrong.any():
-                place = tuple(np.argwhere(wrong)[0].tolist())
-                raise_damaged(owner, f"{name}{list(place)} is {array[place]}")
-    return modest
+        _check_array(owner, name, shape, finite, integer)
 
 
-def check_weights(estimator, layout):
-    """Raise ValueError, naming it, for an attribute that does not hold weights of a layout.
+def check_weights(owner, layout):
+    """Return the weights of a fitted estimator by block, or raise ValueError as `check_numbers`.
+
+    Those of features, which may be many, are looked at with the scores that they give.
 
     Parameters
     ----------
-    estimator : object
-        Fitted.
+    owner : object
+        The fitted object.
     layout : WeightLayout
-        Of its model. Weights of features may not be finite: those of the ones that occur are looked
-        at with the scores of a request.
+        The blocks, whose names are those of the attributes, and their shapes.
+
+    Returns
+    -------
+    blocks : dict of ndarray
+        By name.
     """
+    blocks = {}
     for name, shape in layout.shapes.items():
         _, axes = AXES.get((f"{name}_", len(shape)), (None, ()))
-        check_numbers(estimator, {f"{name}_": shape}, finite=FEATURE not in axes)
+        finite = FEATURE not in axes and EDGE_FEATURE not in axes
+        blocks[name] = _check_array(owner, f"{name}_", shape, finite)
+    return blocks
+
+
+def _check_array(owner, name, shape, finite, integer=False):
+    """Return an attribute that is such an array."""
+    array = getattr(owner, name, None)
+    if not isinstance(array, np.ndarray) or array.dtype.kind not in ("iu" if integer else "biuf"):
+        what = "whole numbers" if integer else "numbers"
+        got = getattr(array, "dtype", type(array).__name__)
+        raise_damaged(owner, f"{name} must be an array of {what}, got {got}")
+    if array.shape != shape:
+        raise_damaged(owner, f"{name} must have the shape {shape}, got {array.shape}")
+    if finite and not all_within(array, LARGEST):
+        wrong = np.argwhere(~(np.abs(array) <= LARGEST))
+        if len(wrong):
+            place = tuple(wrong[0].tolist())
+            raise_damaged(owner, f"{name}{list(place)} is {array[place]}")
+    return array
 
 
 def check_labels(owner, name="classes_", least=1):

@@ -1,14 +1,18 @@
 """What is known of labels before they are predicted."""
 
+from collections.abc import Hashable
+
 import numpy as np
 
-from sskit._labels import SETS, is_ignored, is_same, plain, shortened, shown
-from sskit.inputs.ragged import items_of
+from sskit._labels import is_ignored, plain, shortened, shown
+from sskit.estimators.base.partial_labels import spread
+from sskit.inputs.ragged import items_of, sets_among, stack_entries
+from sskit.inputs.ragged_array import make_offsets
 
-_FORM = "one item per sample: None, or for each {} None, a label or a set of labels"
+_FORM = "one item per sample: None, or for each token None, a label or a set of labels"
 
 
-def check_known(known, sizes, classes, noun="node", name="known", ignored=None, lenient=False):
+def check_known(known, sizes, classes, name="known", ignored=None, lenient=False):
     """Return which labels are possible.
 
     Parameters
@@ -21,8 +25,6 @@ def check_known(known, sizes, classes, noun="node", name="known", ignored=None, 
         Numbers of tokens or nodes of the samples.
     classes : ndarray of shape (K,)
         The labels.
-    noun : str, default="node"
-        What error messages call a token or node.
     name : str, default="known"
         What error messages call `known`.
     ignored : object, default=None
@@ -44,61 +46,44 @@ def check_known(known, sizes, classes, noun="node", name="known", ignored=None, 
     """
     if known is None:
         return None
-    items = items_of(known, name, _FORM.format(noun), count=len(sizes))
+    items = items_of(known, name, _FORM, count=len(sizes))
     if all(item is None for item in items):
         return None
+    masks = {
+        i: item
+        for i, item in enumerate(items)
+        if isinstance(item, np.ndarray) and item.dtype == bool and item.ndim == 2
+    }
+    items = [
+        [None] * int(size) if item is None or i in masks else item
+        for i, (item, size) in enumerate(zip(items, sizes, strict=True))
+    ]
+    entries, name_of = stack_entries(items, sizes, name=name)
+    labels, owners = spread(entries, sets_among(entries, name_of, ignored))
     place = {label: k for k, label in enumerate(classes.tolist())}
-    allowed = np.ones((int(np.sum(sizes)), len(classes)), dtype=bool)
-    stop = 0
-    for i, (item, size) in enumerate(zip(items, np.asarray(sizes).tolist(), strict=True)):
-        rows, label = allowed[stop : stop + size], f"{name}[{i}]"
-        stop += size
-        if item is None:
-            continue
-        if isinstance(item, np.ndarray) and item.dtype == bool and item.ndim == 2:
-            if item.shape != rows.shape:
-                raise ValueError(
-                    f"{label} must have shape {rows.shape}, a row for each {noun} and a column for "
-                    f"each label, got {item.shape}"
-                )
-            rows[...] = item
-        else:
-            entries = _entries(item, size, label, noun)
-            for t in np.flatnonzero(~is_ignored(entries, ignored)).tolist():
-                places = _places(entries[t], place, f"{label}[{t}]", lenient)
-                if places is not None:
-                    rows[t] = False
-                    rows[t, places] = True
-        empty = np.flatnonzero(~rows.any(axis=1))
-        if len(empty):
-            raise ValueError(f"{label}[{empty[0]}] leaves no label that is possible")
-    return allowed
-
-
-def _entries(item, size, label, noun):
-    """Return what is known of the tokens or nodes of one sample, as a list."""
-    if isinstance(item, (str, bytes, *SETS)) or not hasattr(item, "__len__"):
-        raise TypeError(
-            f"{label} must have an entry for each {noun}, or be None, got {type(item).__name__}"
-        )
-    if len(item) != size:
-        raise ValueError(f"X has {size} {noun}s there, but {label} has {len(item)} entries")
-    return item.tolist() if isinstance(item, np.ndarray) else list(item)
-
-
-def _places(entry, place, label, lenient):
-    """Return the numbers of the labels of one entry; None if nothing is known."""
-    if entry is None:
-        return None
-    labels = [plain(value) for value in (entry if isinstance(entry, SETS) else [entry])]
-    try:
-        if lenient:
-            return [place[value] for value in labels if value in place] or None
-        return [place[value] for value in labels]
-    except (KeyError, TypeError):
-        others = (value for value in labels if not any(is_same(value, k) for k in place))
-        unknown = next(others, labels[0])
+    values = [plain(label) if isinstance(label, Hashable) else None for label in labels]
+    codes = np.array([place.get(value, -1) for value in values], dtype=np.intp)
+    told = ~is_ignored(labels, ignored) & [label is not None for label in labels]
+    wrong = np.flatnonzero(told & (codes < 0))
+    if len(wrong) and not lenient:
         raise ValueError(
-            f"{label} {'has' if isinstance(entry, SETS) else 'is'} {shown(unknown)}, which is no "
-            f"label that the model was fitted to, such as {shortened([*place], 2)}"
-        ) from None
+            f"{name_of(owners[wrong[0]])} has {shown(labels[wrong[0]])}, which is no label that "
+            f"the model was fitted to, such as {shortened([*place], 2)}"
+        )
+    told &= codes >= 0
+    allowed = np.ones((len(entries), len(classes)), dtype=bool)
+    allowed[owners[told]] = False
+    allowed[owners[told], codes[told]] = True
+    offsets = make_offsets(sizes)
+    for i, mask in masks.items():
+        rows = allowed[offsets[i] : offsets[i + 1]]
+        if mask.shape != rows.shape:
+            raise ValueError(
+                f"{name}[{i}] must have shape {rows.shape}, a row for each token and a column for "
+                f"each label, got {mask.shape}"
+            )
+        rows[...] = mask
+    empty = np.flatnonzero(~allowed.any(axis=1))
+    if len(empty):
+        raise ValueError(f"{name_of(empty[0])} leaves no label that is possible")
+    return allowed

@@ -4,8 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sskit._labels import SETS
 from sskit.estimators.base.facts import Labels
-from sskit.inputs.ragged import checked_labels, known_labels, sets_among, stack_entries
+from sskit.inputs.ragged import known_labels, sets_among, stack_entries
 from sskit.inputs.ragged_array import locate
 
 
@@ -123,25 +124,43 @@ def check_partial_labels(y, lengths, ignore_label=None):
     >>> partial.possible.astype(int).tolist()
     [[0, 1, 0], [0, 1, 1], [1, 1, 1], [1, 0, 0]]
     """
-    flat, name_of = stack_entries(y, lengths)
-    owners, members = [], []
-    for t, several in sets_among(flat, name_of, ignore_label):
-        flat[t] = several[0]
-        members += several[1:]
-        owners += [t] * (len(several) - 1)
-    flat, ignored = known_labels(flat, name_of, ignore_label)
-    known = np.flatnonzero(~ignored)
-    if not members and len(known) == len(flat):
-        return PartialLabels(*np.unique(flat, return_inverse=True))
-    tokens, flat = np.append(known, owners).astype(np.intp), flat[known]
-    if members:
-        flat = checked_labels([*flat.tolist(), *members], lambda k: name_of(tokens[k]))
-    classes, codes = np.unique(flat, return_inverse=True)
-    possible = np.zeros((len(ignored), len(classes)), dtype=bool)
-    possible[tokens, codes] = True
+    entries, name_of = stack_entries(y, lengths)
+    flat, owners = spread(entries, sets_among(entries, name_of, ignore_label))
+    labels, ignored = known_labels(flat, lambda k: name_of(owners[k]), ignore_label)
+    classes, codes = np.unique(labels[~ignored], return_inverse=True)
+    if len(owners) == len(entries) and not ignored.any():
+        return PartialLabels(classes, codes)
+    possible = np.zeros((len(entries), len(classes)), dtype=bool)
+    possible[owners[~ignored], codes] = True
+    ignored = ~possible.any(axis=1)
     possible[ignored] = True
-    labels = possible.argmax(axis=1) if len(classes) else np.zeros(len(ignored), dtype=np.intp)
+    labels = possible.argmax(axis=1) if len(classes) else np.zeros(len(entries), dtype=np.intp)
     return PartialLabels(classes, labels, possible, ignored)
+
+
+def spread(entries, sets):
+    """Return the labels in entries of which some are sets of labels.
+
+    Parameters
+    ----------
+    entries : list or ndarray
+        Of labels, and, in a list, sets of labels.
+    sets : list of (int, list)
+        Places and labels of the sets.
+
+    Returns
+    -------
+    labels : list or ndarray
+        All labels one after the other.
+    owners : ndarray of int
+        The place of the entry of each.
+    """
+    sizes = np.ones(len(entries), dtype=np.intp)
+    for t, labels in sets:
+        sizes[t] = len(labels)
+    if sets:
+        entries = [k for entry in entries for k in (entry if isinstance(entry, SETS) else [entry])]
+    return entries, np.repeat(np.arange(len(sizes)), sizes)
 
 
 def known_share(partial, weights=None):

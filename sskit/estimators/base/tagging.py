@@ -5,12 +5,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from sskit._numbers import check_k
 from sskit._parameters import parameter, parameters
-from sskit.estimators.base.fitted_state import (
-    check_count,
-    check_labels,
-    check_numbers,
-    raise_damaged,
-)
+from sskit.estimators.base.fitted_state import check_labels, check_numbers, raise_damaged
 from sskit.inputs.costs import cost_table
 from sskit.inputs.ragged import split
 from sskit.inputs.ragged_array import object_array
@@ -37,37 +32,9 @@ def check_modest(estimator, request, names=("coef_",)):
         raise ValueError("the features in X are too large: the scores of labels may overflow")
 
 
-def check_chain(estimator):
-    """Return the number of labels of a chain, or raise ValueError if attributes do not fit.
-
-    Parameters
-    ----------
-    estimator : SequenceTagger
-        Fitted.
-
-    Returns
-    -------
-    n_classes : int
-        Number of labels K.
-    modest : bool
-        Whether no weight of transitions and first labels is -inf.
-
-    Raises
-    ------
-    ValueError
-        Naming the attribute.
-    """
-    n_classes = check_labels(estimator)
-    n_states = check_states(estimator, n_classes)
-    shapes = {"transitions_": (n_states, n_states), "start_": (n_states,)}
-    modest = check_numbers(estimator, shapes, forbids=True)
-    check_numbers(estimator, {"end_": (n_states,)})
-    return n_classes, modest
-
-
-def check_states(estimator, n_classes):
+def check_states(estimator):
     """Return how many states all labels of a fitted tagger have, or raise ValueError."""
-    states = states_of_labels(estimator)
+    n_classes, states = check_labels(estimator), states_of_labels(estimator)
     if states is None:
         return n_classes
     check_numbers(estimator, {"n_states_": (n_classes,)}, integer=True)
@@ -95,31 +62,6 @@ def states_of_labels(estimator):
     return vars(estimator).get("n_states_")
 
 
-def check_tree(estimator):
-    """Return the number of kinds of edges of a tree, or raise ValueError as `check_chain`.
-
-    Parameters
-    ----------
-    estimator : TreeTagger
-        Fitted.
-
-    Returns
-    -------
-    n_kinds : int or None
-        None if edges have no kinds.
-    """
-    n_classes, kinds = check_labels(estimator), None
-    n_states = check_states(estimator, n_classes)
-    if estimator.edge_kinds_ is not None:
-        kinds = check_labels(estimator, "edge_kinds_", least=0)
-    tables = () if kinds is None else (kinds,)
-    n_features = check_count(estimator, "n_features_in_")
-    check_numbers(estimator, {"coef_": (n_states, n_features)}, finite=False)
-    shapes = {"root_": (n_states,), "leaf_": (n_states,)}
-    check_numbers(estimator, shapes | {"transitions_": (*tables, n_states, n_states)})
-    return kinds
-
-
 @parameters
 class TaggerMixin:
     """Prediction and scoring of estimators that label every token of a sequence, or of a tree.
@@ -130,6 +72,7 @@ class TaggerMixin:
     """
 
     _type_of_estimator = "sequence_tagger"
+    _trees = False  # are samples trees?
     loss: object = parameter(
         "hamming_sum", StrOptions({"hamming", "hamming_sum"}), "array-like", dict
     )
@@ -251,6 +194,6 @@ class TaggerMixin:
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.three_d_array = True
+        tags.input_tags.three_d_array = not self._trees
         tags.input_tags.sparse = tags.input_tags.dict = tags.input_tags.string = True
         return tags

@@ -233,8 +233,7 @@ class CalibratedTagger(MetaEstimator):
         scores = scores_of(self.estimator_, X, self.classes_)
         calibration, possible = Calibration(**self.calibration_), None
         if known is not None:
-            noun = "node" if scores.forest else "token"
-            possible = check_known(known, np.diff(scores.offsets), self.classes_, noun)
+            possible = check_known(known, np.diff(scores.offsets), self.classes_)
         log_z, marginals, _ = scores.infer(calibration, possible, n_jobs=self.n_jobs)
         impossible = np.flatnonzero(~(log_z > -np.inf))
         if len(impossible):
@@ -328,7 +327,7 @@ class CalibratedTagger(MetaEstimator):
             The probability of all labellings that agree with it.
         """
         scores, calibration, _, log_z, _ = self._infer(X)
-        possible = check_known(y, np.diff(scores.offsets), self.classes_, "token", "y")
+        possible = check_known(y, np.diff(scores.offsets), self.classes_, "y")
         agreeing, *_ = scores.infer(calibration, possible, marginals=False, n_jobs=self.n_jobs)
         return np.exp(np.minimum(agreeing - log_z, 0.0))
 
@@ -545,6 +544,5 @@ def possible_labels(y, scores, classes, ignored, name="y"):
     -------
     possible : ndarray of shape (N, K), bool
     """
-    lengths = np.diff(scores.offsets)
-    allowed = check_known(list(y), lengths, classes, "token", name, ignored, lenient=True)
+    allowed = check_known(list(y), np.diff(scores.offsets), classes, name, ignored, lenient=True)
     return np.ones((scores.offsets[-1], len(classes)), dtype=bool) if allowed is None else allowed

@@ -5,33 +5,21 @@ from dataclasses import dataclass
 from numbers import Integral
 
 import numpy as np
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Options, StrOptions
 
 from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit._tag_schemes import SCHEMES, violation_error
-from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT, with_callbacks
 from sskit.estimators.base.combinations import check_combinations
-from sskit.estimators.base.estimator import TrainingTask
-from sskit.estimators.base.facts import RowFacts, TrainingData, same
+from sskit.estimators.base.facts import RowFacts, same
 from sskit.estimators.base.kernels import KernelMixin, is_kernel, kernel_bytes, make_kernel
-from sskit.estimators.chain.decoding import fitted_decoder, terms_of
-from sskit.estimators.completion.gate import gate_labels, training_costs
-from sskit.estimators.completion.hidden import Hidden
-from sskit.estimators.completion.states import resolve_states
-from sskit.estimators.reasons.columns import edge_column_names, read_columns
+from sskit.estimators.chain.completion import HiddenChains
+from sskit.estimators.chain.decoding import fitted_pairs, fitted_request, terms_of
+from sskit.estimators.reasons.columns import edge_column_names
 from sskit.estimators.tagging.tagger import Tagger
 from sskit.inputs.chains.gate import stack_pairs
-from sskit.inputs.ragged_array import RaggedArray, locate, row_namer
-from sskit.inputs.weights import check_sample_weight, check_token_weight
-from sskit.models.chain.model import (
-    ChainModel,
-    KernelChainModel,
-    default_lam,
-    edge_scale,
-    token_scale,
-)
+from sskit.inputs.ragged_array import locate, row_namer
+from sskit.models.chain.model import ChainModel, KernelChainModel, edge_scale, token_scale
 from sskit.models.chain.transitions import (
     check_possible,
     find_violations,
@@ -39,7 +27,6 @@ from sskit.models.chain.transitions import (
     repair,
     resolve_transitions,
 )
-from sskit.models.kernel.space import diagonal
 
 # What predictions may have: transitions, first and last labels.
 RULES = "allowed_transitions_", "allowed_start_", "allowed_end_"
@@ -302,8 +289,8 @@ class SequenceTagger(KernelMixin, Tagger):
     """
 
     _facts = ChainFacts
+    _latent = HiddenChains
     order: int = parameter(1, Options(Integral, {1, 2}))
-    ignore_label: object = parameter(None)
     allowed_transitions: object = parameter(None, StrOptions(set(SCHEMES)), "array-like", None)
     on_violation: str = parameter("raise", StrOptions({"raise", "repair", "ignore"}))
     beam_size: int | None = parameter(None, AT_LEAST_ONE, None)
@@ -344,196 +331,105 @@ class SequenceTagger(KernelMixin, Tagger):
         """
         return self._set_fitted(self._fit(X, y, sample_weight, token_weight=token_weight))
 
-    def _gate(self, X, y, sample_weight, part=False, token_weight=None):
-        """Return training data, or a part of them, checked."""
-        X, columns = read_columns(self, X, part)
+    def _read(self, X, fitted=False):
+        """Return checked sequences, and the features of their edges."""
+        if fitted:
+            return fitted_pairs(self, X)
         stacked, edges = stack_pairs(X)
         if edges is not None:
             check_combinations(self, edges="features of edges")
-        known = gate_labels(self, y, stacked.lengths, part)
-        weight = check_sample_weight(sample_weight, len(stacked), part=part)
-        token_weight = check_token_weight(token_weight, stacked.lengths)
-        if not part:
-            place = known.place_in(stacked.offsets)
-            rules = resolve_transitions(self.allowed_transitions, known.classes, place)
-            known = obeying(self, known, stacked.offsets, rules)
-        # refuses features that are too large, whatever lam
+        return stacked, edges
+
+    def _rules(self, classes, place=None):
+        """Return allowed transitions, first and last labels; None where all are."""
+        return resolve_transitions(self.allowed_transitions, classes, place)
+
+    def _allowed(self, known, offsets):
+        """Return labels to train on, by what `on_violation` says of those that are not allowed.
+
+        Parameters
+        ----------
+        known : PartialLabels
+            What is known of the labels; not changed.
+        offsets : ndarray of shape (n + 1,)
+            Where sequences begin.
+
+        Returns
+        -------
+        known : PartialLabels
+            The same, or with other labels that are allowed; of these a warning tells.
+
+        Raises
+        ------
+        ValueError
+            Naming the first token whose label is not allowed.
+        """
+        classes, labels, possible, _ = known
+        rules = self._rules(classes, known.place_in(offsets))
+        if rules[0] is None or self.on_violation == "ignore":
+            return known
+        if possible is not None:
+            check_possible(possible, offsets, *rules, "y", every=True)
+            return known
+        tokens = find_violations(labels, offsets, *rules)
+        if not len(tokens):
+            return known
+        if self.on_violation == "raise":
+            name_of = row_namer("y", offsets)
+            raise violation_error(tokens, labels, offsets, classes, rules, name_of, RULES_HINT)
+        kinds = kinds_of(classes) if isinstance(self.allowed_transitions, str) else None
+        repaired = repair(tokens, labels, offsets, *rules, kinds)
+        changed = np.flatnonzero(repaired != labels)
+        i, t = locate(offsets, changed[0])
+        old, new = classes[labels[changed[0]]], classes[repaired[changed[0]]]
+        warnings.warn(
+            f"{len(changed)} labels that allowed_transitions does not allow were changed for "
+            f"training, the first of them y[{i}][{t}] from {old} to {new}",
+            UserWarning,
+            stacklevel=6 + FRAMES_AROUND_FIT,
+        )
+        return known._replace(labels=repaired)
+
+    def _summary(self, X, stacked, edges, weight):
+        """Return how large features are, and what else sequences say of all data."""
         scale = None if is_kernel(self) else token_scale(stacked, weight)
         names = None
         if edges is not None:
             scale, names = edge_scale(stacked, edges, weight, scale), edge_column_names(X)
-        facts = known.summary() | {
+        return scale, {
             "n_edge_features": None if edges is None else edges.shape[1],
             "edge_feature_names": None if names is None else tuple(names),
         }
-        return TrainingData(stacked, known, weight, columns, scale, facts, token_weight, edges)
 
     def _check_facts(self, facts):
         """Raise ValueError if what parameters say of labels does not fit those of all parts."""
-        resolve_transitions(self.allowed_transitions, facts.labels.values)
+        self._rules(facts.labels.values)
         super()._check_facts(facts)
 
-    def _bind(self, checked, facts):
-        """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
-        stacked, known, weight, columns, *_, token_weight, edges = checked
-        classes = facts.labels.values
-        rules = resolve_transitions(self.allowed_transitions, classes)
-        # of data in one piece it is found once more
-        known = obeying(self, facts.labels.complete(known), stacked.offsets, rules)
-        partial = known.partly(facts.n_hidden)
-        labels = known.labels
-        allowed = (None, None, None) if self.on_violation == "ignore" else rules
-        shared = {"classes_": classes, "n_features_in_": facts.n_features} | columns.attributes()
-        shared |= zip(RULES, rules, strict=True)
-        costs, table = training_costs(
-            self, labels, stacked.lengths, facts.labels, partial, token_weight
-        )
-        given = stacked, labels, costs, facts.weights.block_weights(len(stacked), weight)
+    def _model(self, facts, states, X):
+        """Return the model of data with these facts."""
+        n_states, rules = len(states.labels), (None, None, None)
+        if self.on_violation != "ignore":
+            rules = states.lifted(self._rules(facts.labels.values))
         if is_kernel(self):
-            return self._bind_in_kernel_space(*given, weight, table, allowed, shared)
-        states = resolve_states(self.n_states_per_label, classes, len(labels))
-        allowed, table = states.lifted(allowed), states.of_pairs(table)
-        if states.hidden:
-            partial, shared["n_states_"] = states.known(labels, partial), states.counts
-            given = stacked, partial.labels, *given[2:]
+            sizes = X.shape[0], n_states, kernel_bytes(self)
+            return KernelChainModel(make_kernel(self, X), *sizes, *rules)
         sizes = {"order": self.order, "n_edge_features": facts.n_edge_features}
-        model = ChainModel(facts.n_features, len(states.labels), *allowed, **sizes)
-        problem = model.bind(*given, n_jobs=self.n_jobs, edges=edges, table=table)
-        if edges is not None:
-            shared["n_edge_features_in_"], names = facts.n_edge_features, facts.edge_feature_names
-            if names is not None:
-                shared["edge_feature_names_in_"] = np.array(names, dtype=object)
-        to_attributes = BlockAttributes(model.layout, shared)
-        task = problem, default_lam(facts.scale), to_attributes
-        if partial is None:
-            return TrainingTask(*task)
-        further = self.n_jobs, table, states, self.n_init, edges
-        hidden = HiddenChains(model, stacked, partial, *given[2:], *further)
-        return TrainingTask(*task, completion=hidden.completion(problem, self.random_state))
+        return ChainModel(facts.n_features, n_states, *rules, **sizes)
 
-    def _bind_in_kernel_space(
-        self, stacked, labels, cost, block_weight, weight, table, allowed, shared
-    ):
-        """Bind a model in a kernel space to checked data; return a `TrainingTask`."""
-        X, kernel, classes = stacked.values, make_kernel(self, stacked.values), shared["classes_"]
-        model = KernelChainModel(kernel, X.shape[0], len(classes), *allowed)
-        given = stacked, labels, cost, block_weight, kernel_bytes(self)
-        problem = model.bind(*given, table=table)
-        lam = default_lam(token_scale(stacked, weight, diagonal(kernel, X)))
-        to_attributes = BlockAttributes(model.layout, shared, False, kernel, X, labels)
-        return TrainingTask(problem, lam, to_attributes, kernel.definite)
+    def _shared(self, facts):
+        """Return fitted attributes that are no weights."""
+        shared = dict(zip(RULES, self._rules(facts.labels.values), strict=True))
+        if facts.n_edge_features is not None:
+            shared["n_edge_features_in_"] = facts.n_edge_features
+        if facts.edge_feature_names is not None:
+            shared["edge_feature_names_in_"] = np.array(facts.edge_feature_names, dtype=object)
+        return shared
 
-    def _decoder(self, X, known=None):
-        """Return the decoder of checked sequences that are not empty, and where all begin."""
-        return fitted_decoder(self, X, known)
+    def _request(self, *given):
+        """Return the request of checked sequences."""
+        return fitted_request(self, *given)
 
     def _terms(self, sample):
         """Return the `Terms` of a sequence."""
         return terms_of(self, sample)
-
-
-def obeying(estimator, known, offsets, rules):
-    """Return labels to train on, by what `on_violation` says of those that are not allowed.
-
-    Parameters
-    ----------
-    estimator : SequenceTagger
-        Has the parameters; not changed.
-    known : PartialLabels
-        What is known of the labels; not changed.
-    offsets : ndarray of shape (n + 1,)
-        Where sequences begin.
-    rules : tuple
-        Allowed transitions, first labels and last labels; None where all are.
-
-    Returns
-    -------
-    known : PartialLabels
-        The same, or with other labels that are allowed; of these a warning tells.
-
-    Raises
-    ------
-    ValueError
-        Naming the first token whose label is not allowed.
-    """
-    if rules[0] is None or estimator.on_violation == "ignore":
-        return known
-    classes, labels, possible, _ = known
-    if possible is not None:
-        check_possible(possible, offsets, *rules, "y", every=True)
-        return known
-    tokens = find_violations(labels, offsets, *rules)
-    if not len(tokens):
-        return known
-    if estimator.on_violation == "raise":
-        name_of = row_namer("y", offsets)
-        raise violation_error(tokens, labels, offsets, classes, rules, name_of, RULES_HINT)
-    kinds = kinds_of(classes) if isinstance(estimator.allowed_transitions, str) else None
-    repaired = repair(tokens, labels, offsets, *rules, kinds)
-    changed = np.flatnonzero(repaired != labels)
-    i, t = locate(offsets, changed[0])
-    old, new = classes[labels[changed[0]]], classes[repaired[changed[0]]]
-    warnings.warn(
-        f"{len(changed)} labels that allowed_transitions does not allow were changed for "
-        f"training, the first of them y[{i}][{t}] from {old} to {new}",
-        UserWarning,
-        stacklevel=6 + FRAMES_AROUND_FIT,
-    )
-    return known._replace(labels=repaired)
-
-
-class HiddenChains(Hidden):
-    """Completes the labels of sequences; see `Hidden`."""
-
-    def complete(self, w):
-        """Return the best labels (n_tokens,) under flat weights that agree with what is known."""
-        return self.model.decoder(
-            self.data, w, self.n_jobs, edges=self.edges, possible=self.partial.possible
-        ).best()
-
-    def drawn(self, random_state):
-        """Return labels that agree with what is known, drawn at random."""
-        scores = check_random_state(random_state).uniform(size=self.partial.possible.shape)
-        K = scores.shape[1]
-        nothing = ChainModel(K, K, *self.model.rules)
-        w = np.zeros(nothing.layout.n_weights)
-        nothing.layout.split(w)["coef"][...] = np.eye(K)
-        stacked = RaggedArray(scores, self.data.offsets)
-        return nothing.decoder(stacked, w, self.n_jobs, possible=self.partial.possible).best()
-
-    def known_part(self, of_part=False):
-        """Return the problem of all stretches of known tokens, None if there are none.
-
-        First and last tokens of stretches are not those of sequences: their weights are left out,
-        as `adapted` does. A part of the data without stretches has a token without weight.
-        """
-        known, block_weight = np.flatnonzero(self.partial.n_possible == 1), self.block_weight
-        if not len(known):
-            if not of_part:
-                return None
-            known, block_weight = np.zeros(1, dtype=np.intp), np.zeros(len(block_weight))
-        offsets, model = self.data.offsets, self.model
-        sequence = np.searchsorted(offsets, known, side="right") - 1
-        first = np.flatnonzero(
-            (np.diff(known, prepend=-2) > 1) | (np.diff(sequence, prepend=-1) > 0)
-        )
-        edges = None
-        if self.edges is not None:
-            later = np.delete(np.arange(len(known)), first)
-            edges = self.edges[known[later] - 1 - sequence[later]]
-        return model.without_ends().bind(
-            RaggedArray(self.data.values[known], np.append(first, len(known))),
-            self.partial.labels[known],
-            np.ascontiguousarray(self.cost[known]),
-            block_weight[sequence[first]],
-            n_jobs=self.n_jobs,
-            edges=edges,
-            table=self.table,
-        )
-
-    def adapted(self, w):
-        """Return weights of the known part without those of first and last labels."""
-        w = np.array(w)
-        blocks = self.model.layout.split(w)
-        blocks["start"][:] = blocks["end"][:] = 0.0
-        return w

@@ -100,7 +100,7 @@ class ConvexConcave:
             point, starts = start.point, lambda solved: [start.continued(self.complete)]
         for labels in starts(solved):
             given = self.complete, solver, make_regularizer, problem, labels, point
-            rounds = Rounds(*given, None if exact else self.hidden.offsets)
+            rounds = Rounds(*given, None if exact else self.hidden.data.offsets)
             descent = Descent(rounds, total, options)
             descent.run()
             if best is None or descent.objectives[-1] < best.objectives[-1]:
@@ -124,7 +124,7 @@ class ConvexConcave:
         """Return by what data are known again, given the fingerprint of their problem."""
         blocks = found.blocks
         if self.hidden is not None:
-            possible, offsets = self.hidden.partial.possible, self.hidden.offsets
+            possible, offsets = self.hidden.partial.possible, self.hidden.data.offsets
             flat = possible.ravel().astype(np.int32)
             marks = value_digests(flat, np.asarray(offsets, dtype=np.int64) * possible.shape[1])
             blocks = blocks | {"what is known of y": marks}

@@ -10,7 +10,6 @@ from sskit.estimators.base.facts import matrices
 from sskit.estimators.base.partial_labels import PartialLabels, set_mask
 from sskit.estimators.completion.clusters import cluster_states
 from sskit.estimators.completion.convex_concave import ConvexConcave
-from sskit.inputs.ragged_array import RaggedArray
 from sskit.inputs.stacking import stack_rows
 
 
@@ -19,8 +18,9 @@ class Hidden:
     """Completes what is not known of the labels of tokens, nodes or rows.
 
     A subclass has ``complete(w)``, which returns the best labels (n_tokens,) under flat weights
-    that agree with what is known, and ``known_part(of_part=False)``, the problem of what is known,
-    None if nothing is; a part of the data then has one in which there is nothing to lose.
+    that agree with what is known, and ``bind(known=None)``, the problem of all tokens, or of those
+    that a mask (n_tokens,) says and the edges between them; if these are none, there is nothing to
+    lose in it.
 
     Attributes
     ----------
@@ -59,11 +59,6 @@ class Hidden:
     n_init: int = 1
     edges: object = None
     labelled: np.ndarray | None = None
-
-    @property
-    def offsets(self):
-        """Where samples begin, (n + 1,)."""
-        return self.data.offsets if isinstance(self.data, RaggedArray) else self.data.node_offsets
 
     @property
     def exact(self):
@@ -119,6 +114,14 @@ class Hidden:
         part = replace(self, partial=partial).known_part()
         return self.complete(self.adapted(solved(part)))
 
+    def known_part(self, of_part=False):
+        """Return the problem of the tokens whose label is known; None if the data have none.
+
+        A part of the data without such tokens has one in which there is nothing to lose.
+        """
+        known = self.partial.n_possible == 1
+        return self.bind(known) if known.any() or of_part else None
+
     def drawn(self, random_state):
         """Return labels that agree with what is known, drawn at random."""
         possible = self.partial.possible
@@ -139,13 +142,7 @@ class HiddenNodes(Hidden):
         given = self.data, coef, others, self.n_jobs, self.partial.possible
         return self.model.decoder(*given).best()
 
-    def known_part(self, of_part=False):
-        """Return the problem of the known nodes and the edges between them, None if there are none.
-
-        A part of the data without such nodes has one in which there is nothing to lose.
-        """
-        known = self.partial.n_possible == 1
-        if not known.any() and not of_part:
-            return None
+    def bind(self, known=None):
+        """Return the problem of all nodes, or of some and the edges between them."""
         given = self.partial.labels, self.cost, known, self.block_weight
         return self.model.bind(self.data, *given, table=self.table)

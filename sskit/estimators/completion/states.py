@@ -130,13 +130,13 @@ def fitted_states(tagger):
     return None if counts is None else LabelStates(counts)
 
 
-def known_states(tagger, known, lengths, noun="node"):
+def known_states(tagger, known, lengths):
     """Return the `LabelStates` of a fitted tagger, or None, and which states are possible.
 
     Parameters are those of `check_known`, which says what is known of labels.
     """
     states = fitted_states(tagger)
-    possible = check_known(known, lengths, tagger.classes_, noun)
+    possible = check_known(known, lengths, tagger.classes_)
     if states is not None and possible is not None:
         possible = possible[:, states.labels]
     return states, possible

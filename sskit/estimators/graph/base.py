@@ -301,15 +301,14 @@ class GraphEstimator(StructuredEstimator):
     def _fitted_model(self):
         """Return the model of the fitted weights, or raise ValueError if they do not fit."""
         check_fitted(self)
-        n_labels, fitted = check_labels(self), vars(self)
-        n_states = check_states(self, n_labels)
+        n_states, fitted = check_states(self), vars(self)
         sizes = [check_count(self, name) for name in ("n_features_in_", "n_edge_features_in_")]
         tables = () if self.pairwise_form_ == "potts" else (n_states, n_states)
         # weights of the nodes are looked at with the scores of a request
         check_numbers(self, {"coef_": (n_states, sizes[0])}, finite=False)
         check_numbers(self, {"pairwise_": (sizes[1], *tables)})
         if fitted.get("node_kinds_") is not None:
-            shape = check_labels(self, "node_kinds_", least=0), n_labels
+            shape = check_labels(self, "node_kinds_", least=0), len(self.classes_)
             check_numbers(self, {"kind_classes_": shape})
         given = {"form": self.pairwise_form_, "inference": fitted.get("inference_")}
         return self._make_model(fitted_states(self), *sizes, n_states, **given)

@@ -764,7 +764,7 @@ def known_sets(known, n, n_labels):
         known = known.astype(object).where(known.notna(), None).to_numpy()
     known = list(known) if isinstance(known, np.ndarray) else known
     sizes, codes = np.full(n, n_labels), np.full(n * n_labels, -1, dtype=np.int8)
-    allowed = check_known(known, sizes, np.arange(2), "label", ignored=np.nan)
+    allowed = check_known(known, sizes, np.arange(2), ignored=np.nan)
     if allowed is not None:
         codes[~allowed.all(axis=1)] = allowed[~allowed.all(axis=1), 1]
     return codes.reshape(n, n_labels)

@@ -527,7 +527,7 @@ class SegmentTagger(TaggerMixin, StructuredEstimator):
         X = as_fitted(self, X)
         stacked = stack_sequences(X, n_features=n_features, estimator_name=name, allow_empty=True)
         model, whole, offsets = self._fitted_model(n_features), None, stacked.offsets
-        possible = check_known(known, stacked.lengths, self.classes_, "token")
+        possible = check_known(known, stacked.lengths, self.classes_)
         filled = np.flatnonzero(stacked.lengths)
         if len(offsets) > 2 or not offsets[-1]:
             stacked = RaggedArray(stacked.values, np.unique(offsets))

@@ -1,21 +1,112 @@
 """What taggers of sequences and trees share."""
 
+from dataclasses import replace
+
 from sklearn.utils.metaestimators import available_if
 
+from sskit._parameters import parameter, parameters
+from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
-from sskit.estimators.base.estimator import StructuredEstimator
+from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
+from sskit.estimators.base.facts import TrainingData, matrices
 from sskit.estimators.base.fitted_state import check_fitted
-from sskit.estimators.base.tagging import TaggerMixin
-from sskit.estimators.completion.states import HiddenStatesMixin
+from sskit.estimators.base.tagging import TaggerMixin, check_modest, check_states
+from sskit.estimators.base.weights import scaled_lam
+from sskit.estimators.completion.gate import gate_labels, training_costs
+from sskit.estimators.completion.states import (
+    HiddenStatesMixin,
+    StateDecoder,
+    known_states,
+    resolve_states,
+)
 from sskit.estimators.online.steps import step, takes_steps
+from sskit.estimators.reasons.columns import as_fitted, read_columns
 from sskit.estimators.reasons.explain import explain
+from sskit.inputs.weights import check_sample_weight, check_token_weight
+from sskit.models.request import Decoder
 
 
+@parameters
 class Tagger(HiddenStatesMixin, TaggerMixin, StructuredEstimator):
     """Base of taggers without cycles, whose labels may have hidden states.
 
-    The estimator has besides ``_terms(sample)``, a list of all the `Terms` of a list of one sample.
+    A subclass says what its samples are:
+
+    - ``_read(X, fitted=False)`` returns checked samples, and the features of their edges if those
+      are apart, or None; of a fitted estimator they must be what it was fitted to;
+    - ``_summary(X, data, edges, weight)`` returns how large features are, None if that depends on
+      a kernel, and fields of the `Facts` besides;
+    - ``_model(facts, states, X)`` returns the model of data that say so, whose features are X;
+    - ``_shared(facts)`` returns the fitted attributes that are no weights, beside the usual ones;
+    - ``_latent`` is the class of `Hidden` that binds models;
+    - ``_request(data, edges, n_states, states, possible)`` returns the request of checked samples
+      under the weights of the fit, which it checks;
+    - ``_terms(sample)`` returns all the `Terms` of a list of one sample.
     """
+
+    ignore_label: object = parameter(None)
+
+    def _gate(self, X, y, sample_weight, part=False, token_weight=None):
+        """Return training data, or a part of them, checked."""
+        X, columns = read_columns(self, X, part, self._trees)
+        data, edges = self._read(X)
+        known = gate_labels(self, y, data.lengths, part)
+        weight = check_sample_weight(sample_weight, len(data), part=part)
+        token_weight = check_token_weight(token_weight, data.lengths, self._tokens[:-1])
+        if not part:
+            known = self._allowed(known, data.offsets)
+        # refuses features that are too large, whatever lam
+        scale, facts = self._summary(X, data, edges, weight)
+        given = weight, columns, scale, known.summary() | facts, token_weight, edges
+        return TrainingData(data, known, *given)
+
+    def _allowed(self, known, offsets):
+        """Return labels to train on, which the parameters allow."""
+        return known
+
+    def _bind(self, checked, facts):
+        """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
+        data, known, weight, columns, *_, token_weight, edges = checked
+        # of data in one piece it is found once more
+        known = self._allowed(facts.labels.complete(known), data.offsets)
+        partial, labels = known.partly(facts.n_hidden), known.labels
+        given = labels, data.lengths, facts.labels, partial, token_weight
+        costs, table = training_costs(self, *given)
+        shared = {"classes_": facts.labels.values, "n_features_in_": facts.n_features}
+        shared |= columns.attributes() | self._shared(facts)
+        given = self.n_states_per_label, facts.labels.values, len(labels), self._tokens
+        states, of_kernel, further = resolve_states(*given), {}, {}
+        if states.hidden:
+            partial, shared["n_states_"] = states.known(labels, partial), states.counts
+        (X, *_) = matrices(data)
+        model = self._model(facts, states, X)
+        given = costs, facts.weights.block_weights(len(data), weight), self.n_jobs
+        given += states.of_pairs(table), states, self.n_init, edges
+        latent = self._latent(model, data, known if partial is None else partial, *given)
+        problem = latent.bind()
+        if partial is not None:
+            further["completion"] = latent.completion(problem, self.random_state)
+        if facts.scale is None:
+            facts = replace(facts, scale=model.scale(data, weight))
+            of_kernel = {"kernel": model.kernel, "X": X, "labels": labels}
+            further["certifiable"] = model.kernel.definite
+        to_attributes = BlockAttributes(model.layout, shared, **of_kernel)
+        return TrainingTask(problem, scaled_lam(facts), to_attributes, **further)
+
+    def _fitted_data(self, X):
+        """Return what `_read` does of samples that a fitted tagger is to label."""
+        check_fitted(self)
+        return self._read(as_fitted(self, X, self._trees), fitted=True)
+
+    def _decoder(self, X, known=None):
+        """Return the decoder of checked samples that are not empty, and where all begin."""
+        data, edges = self._fitted_data(X)
+        n_states, lengths = check_states(self), None if known is None else data.lengths
+        states, possible = known_states(self, known, lengths)
+        request = self._request(data, edges, n_states, states, possible)
+        check_modest(self, request, ("coef_", "edge_coef_"))
+        decoder = Decoder(request, self.n_jobs)
+        return decoder if states is None else StateDecoder(decoder, states), data.offsets
 
     @available_if(takes_steps)
     @with_callbacks

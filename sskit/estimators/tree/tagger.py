@@ -4,22 +4,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sskit._parameters import parameter, parameters
-from sskit.estimators.base.attributes import BlockAttributes
+from sskit._parameters import parameters
 from sskit.estimators.base.callbacks import with_callbacks
-from sskit.estimators.base.estimator import TrainingTask
-from sskit.estimators.base.facts import Labels, RowFacts, TrainingData, same
-from sskit.estimators.base.fitted_state import check_fitted
-from sskit.estimators.base.tagging import check_modest, check_tree
-from sskit.estimators.completion.gate import gate_labels, training_costs
+from sskit.estimators.base.facts import Labels, RowFacts, same
+from sskit.estimators.base.fitted_state import check_count, check_labels, check_weights
 from sskit.estimators.completion.hidden import HiddenNodes
-from sskit.estimators.completion.states import StateDecoder, known_states, resolve_states
-from sskit.estimators.reasons.columns import as_fitted, read_columns
 from sskit.estimators.reasons.explain import Terms
 from sskit.estimators.tagging.tagger import Tagger
 from sskit.inputs.trees import check_trees
-from sskit.inputs.weights import check_sample_weight, check_token_weight
-from sskit.models.tree.model import TreeModel, default_lam, feature_scale
+from sskit.models.tree.model import TreeModel, feature_scale
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -226,9 +219,10 @@ class TreeTagger(Tagger):
     """
 
     _tokens = "nodes"
+    _trees = True
     _facts = TreeFacts
+    _latent = HiddenNodes
     _type_of_estimator = "tree_tagger"
-    ignore_label: object = parameter(None)
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None, token_weight=None):
@@ -268,66 +262,40 @@ class TreeTagger(Tagger):
         """
         return self._set_fitted(self._fit(X, y, sample_weight, token_weight=token_weight))
 
-    def _gate(self, X, y, sample_weight, part=False, token_weight=None):
-        """Return training data, or a part of them, checked."""
-        X, columns = read_columns(self, X, part, trees=True)
-        trees = check_trees(X)
-        known = gate_labels(self, y, trees.n_nodes, part)
-        weight = check_sample_weight(sample_weight, len(trees), part=part)
-        token_weight = check_token_weight(token_weight, trees.n_nodes, "node")
+    def _read(self, X, fitted=False):
+        """Return checked trees, and None."""
+        expected = {}
+        if fitted:
+            expected = {"n_features": self.n_features_in_, "estimator_name": type(self).__name__}
+        return check_trees(X, **expected), None
+
+    def _summary(self, X, trees, edges, weight):
+        """Return how large features are, and what else trees say of all data."""
         kinds = trees.kinds
-        facts = known.summary() | {
+        return feature_scale(trees, weight), {
             "has_kinds": "no kinds" if kinds is None else "kinds",
             "kinds": None if kinds is None else Labels(*np.unique(kinds, return_counts=True)),
         }
-        # refuses features that are too large, whatever lam
-        scale = feature_scale(trees, weight)
-        return TrainingData(trees, known, weight, columns, scale, facts, token_weight)
 
-    def _bind(self, checked, facts):
-        """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
-        trees, classes = checked.data, facts.labels.values
-        known = facts.labels.complete(checked.known)
-        labels, partial = known.labels, known.partly(facts.n_hidden)
-        kinds = None if facts.kinds is None else facts.kinds.values
-        given = labels, trees.n_nodes, facts.labels, partial, checked.token_weight
-        costs, table = training_costs(self, *given)
-        share = facts.weights.block_weights(len(trees), checked.weight)
-        shared = {"classes_": classes, "edge_kinds_": kinds, "n_features_in_": facts.n_features}
-        states = resolve_states(self.n_states_per_label, classes, len(labels), self._tokens)
-        table = states.of_pairs(table)
-        if states.hidden:
-            partial, shared["n_states_"] = states.known(labels, partial), states.counts
-            labels = partial.labels
-        model = TreeModel(facts.n_features, len(states.labels), kinds)
-        problem = model.bind(trees, labels, costs, None, share, table=table)
-        shared |= checked.columns.attributes()
-        to_attributes = BlockAttributes(model.layout, shared)
-        task = problem, default_lam(facts.scale), to_attributes
-        if partial is None:
-            return TrainingTask(*task)
-        further = self.n_jobs, table, states, self.n_init
-        hidden = HiddenNodes(model, trees, partial, costs, share, *further)
-        return TrainingTask(*task, completion=hidden.completion(problem, self.random_state))
+    def _model(self, facts, states, X):
+        """Return the model of data with these facts."""
+        return TreeModel(facts.n_features, len(states.labels), self._shared(facts)["edge_kinds_"])
 
-    def _decoder(self, X, known=None):
-        """Return the decoder of checked trees, and where they begin."""
-        check_fitted(self)
-        check_tree(self)
-        X, name = as_fitted(self, X, trees=True), type(self).__name__
-        trees = check_trees(X, n_features=self.n_features_in_, estimator_name=name)
-        states, possible = known_states(self, known, trees.n_nodes)
-        model = TreeModel(self.n_features_in_, len(self.coef_), self.edge_kinds_)
-        others = self.root_, self.leaf_, self.transitions_
-        decoder = model.decoder(trees, self.coef_, others, self.n_jobs, possible)
-        check_modest(self, decoder.request)
-        if states is not None:
-            decoder = StateDecoder(decoder, states)
-        return decoder, trees.node_offsets
+    def _shared(self, facts):
+        """Return fitted attributes that are no weights."""
+        return {"edge_kinds_": None if facts.kinds is None else facts.kinds.values}
+
+    def _request(self, trees, edges, n_states, states, possible):
+        """Return the request of checked trees."""
+        if self.edge_kinds_ is not None:
+            check_labels(self, "edge_kinds_", least=0)
+        model = TreeModel(check_count(self, "n_features_in_"), n_states, self.edge_kinds_)
+        coef, *others = check_weights(self, model.layout).values()
+        return model.decoder(trees, coef, others, allowed=possible).request
 
     def _terms(self, sample):
         """Return the `Terms` of a tree."""
-        trees = check_trees(as_fitted(self, sample, trees=True), n_features=self.n_features_in_)
+        trees, _ = self._fitted_data(sample)
         marks, codes = trees.marks[0], trees.codes(self.edge_kinds_)
         tables = self.transitions_[None] if codes is None else self.transitions_
         codes = np.zeros(len(trees.ends), dtype=np.intp) if codes is None else codes
@@ -338,8 +306,3 @@ class TreeTagger(Tagger):
             Terms("leaf", bias, nodes[marks >= 2], self.leaf_),
             *(Terms("transition", sides, trees.ends[codes == k], w) for k, w in enumerate(tables)),
         ]
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.three_d_array = False
-        return tags

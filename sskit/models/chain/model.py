@@ -17,7 +17,7 @@ from sskit.models.features import (
 )
 from sskit.models.kernel.restriction import KernelSupport
 from sskit.models.kernel.rows import KernelExpansion, kernel_grams
-from sskit.models.kernel.space import kernel_rows, runs_within
+from sskit.models.kernel.space import diagonal, kernel_rows, runs_within
 from sskit.models.layout import WeightLayout
 from sskit.models.request import Decoder, Request, gather
 from sskit.models.structure import NodeLoss, StructuredProblem
@@ -142,12 +142,8 @@ class ChainModel:
         decoder : Decoder
             Gives labellings.
         """
-        blocks = self.layout.split(w)
-        if "edge_coef" in blocks:
-            blocks["tables"] = blocks.pop("edge_coef")
-        request = make_request(
-            stacked, **blocks, edges=edges, rules=self.rules, possible=possible, beam_size=beam_size
-        )
+        given = {"rules": self.rules, "possible": possible, "beam_size": beam_size}
+        request = make_request(stacked, **self.layout.split(w), edges=edges, **given)
         return Decoder(request, n_jobs)
 
 
@@ -164,14 +160,16 @@ class KernelChainModel(ChainModel):
         Number of training tokens.
     n_states : int
         Number of labels K.
+    n_bytes : float
+        Memory for kernel rows.
     allowed, allowed_start, allowed_end : ndarray or None
         As of `ChainModel`.
     """
 
     def __init__(
-        self, kernel, n_rows, n_states, allowed=None, allowed_start=None, allowed_end=None
+        self, kernel, n_rows, n_states, n_bytes, allowed=None, allowed_start=None, allowed_end=None
     ):
-        self.kernel, self.n_states, self.order = kernel, n_states, 1
+        self.kernel, self.n_states, self.n_bytes, self.order = kernel, n_states, n_bytes, 1
         self.rules = allowed, allowed_start, allowed_end
         self.layout = WeightLayout(
             transitions=(n_states, n_states),
@@ -181,7 +179,7 @@ class KernelChainModel(ChainModel):
             dual_coef=(n_states, n_rows),
         )
 
-    def bind(self, stacked, labels, cost, block_weight, n_bytes, **known):
+    def bind(self, stacked, labels, cost, block_weight, n_jobs=None, *, edges=None, **known):
         """Bind the model to training data.
 
         Parameters
@@ -190,8 +188,8 @@ class KernelChainModel(ChainModel):
             Features of the sequences, float64, or kernels with all training tokens.
         labels, cost, block_weight, **known : object
             As of `ChainModel.bind`.
-        n_bytes : float
-            Memory for kernel rows.
+        n_jobs, edges : object
+            Make no difference: there are no features.
 
         Returns
         -------
@@ -201,12 +199,16 @@ class KernelChainModel(ChainModel):
         X, labels = stacked.values, labels.astype(np.int32)
         offsets = np.ascontiguousarray(stacked.offsets, dtype=np.int64)
         rows = no_features(len(labels), end_marks(offsets))
-        kernels = kernel_rows(self.kernel, X, n_bytes, int(np.diff(offsets).max()))
+        kernels = kernel_rows(self.kernel, X, self.n_bytes, int(np.diff(offsets).max()))
         support = KernelSupport(self.kernel, X, self.n_states, self.n_states * (self.n_states + 2))
         space = KernelExpansion(kernels, support, offsets, labels)
         map = chain_map(rows, offsets, self.n_states, self.rules, space=space)
         map.prepare(kernel_grams(kernels, map, runs_within(self.kernel, X, offsets)))
         return self._problem(map, labels, cost, block_weight, **known)
+
+    def scale(self, stacked, weight):
+        """Return how large the functions' features of tokens are, a `FeatureScale`."""
+        return token_scale(stacked, weight, diagonal(self.kernel, stacked.values))
 
 
 def chain_map(rows, offsets, n_states, rules=(None,) * 3, edges=None, order=1, space=None):
@@ -310,7 +312,7 @@ def make_request(
     triples=None,
     *,
     edges=None,
-    tables=None,
+    edge_coef=None,
     rules=(None,) * 3,
     possible=None,
     beam_size=None,
@@ -331,7 +333,7 @@ def make_request(
         Weights of three labels in a row.
     edges : matrix of shape (n_tokens - n, q), default=None
         Features of the edges of all sequences.
-    tables : ndarray of shape (q, K, K), default=None
+    edge_coef : ndarray of shape (q, K, K), default=None
         Weights of their features; those of features that do not occur are not read.
     rules : tuple
         Allowed transitions, first labels and last labels, or None for each.
@@ -350,7 +352,7 @@ def make_request(
     others = [transitions, start, end]
     if edges is not None:
         edges = edge_rows(edges)
-        tables = np.ascontiguousarray(tables, dtype=np.float64).reshape(len(tables), K * K)
+        tables = np.ascontiguousarray(edge_coef, dtype=np.float64).reshape(-1, K * K)
         others.append(take_weights((edges,), tables.T))
     if triples is not None:
         others.append(triples)

@@ -98,19 +98,3 @@ def kinds_of_trees(codes, edge_offsets, n_kinds):
 def feature_scale(trees, weight):
     """Return the `FeatureScale` of a `TreeBatch` whose trees have sample weights, or None."""
     return node_scale(trees.features, weight, trees.n_nodes)
-
-
-def default_lam(scale):
-    """Return R^2 / (4 n), with R^2 the mean squared norm of a node's features, as for chains.
-
-    Parameters
-    ----------
-    scale : FeatureScale
-        Of the nodes; the sum of the sample weights takes the place of n.
-
-    Returns
-    -------
-    lam : float
-        As if R^2 were four if all features are zero.
-    """
-    return scale.times(0.25) / scale.weight

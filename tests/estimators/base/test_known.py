@@ -29,26 +29,26 @@ def test_labels_sets_and_tables_say_the_same():
 
 
 def test_numbers_are_labels_by_value():
-    found = check_known([[np.int64(7), 2.0, True]], [3], np.array([1, 2, 7]), "token")
+    found = check_known([[np.int64(7), 2.0, True]], [3], np.array([1, 2, 7]))
     assert found.argmax(axis=1).tolist() == [2, 1, 0]
 
 
 @pytest.mark.parametrize(
     ("item", "error", "message"),
     [
-        (["d", None], ValueError, r"known\[1\]\[0\] is 'd', which is no label"),
-        ([["a"], None], ValueError, r"known\[1\]\[0\] is \['a'\], which is no label"),
+        (["d", None], ValueError, r"known\[1\]\[0\] has 'd', which is no label"),
+        ([["a"], None], ValueError, r"known\[1\]\[0\] has \['a'\], which is no label"),
         ([{"a", "d"}, None], ValueError, r"known\[1\]\[0\] has 'd', which is no label"),
-        ([None, set()], ValueError, r"known\[1\]\[1\] leaves no label"),
-        (["a"], ValueError, r"X has 2 tokens there, but known\[1\] has 1 entries"),
+        ([None, set()], ValueError, r"known\[1\]\[1\] is an empty set"),
+        (["a"], ValueError, r"X\[1\] has 2 rows but known\[1\] has 1 labels"),
         (np.ones((2, 2), bool), ValueError, r"known\[1\] must have shape \(2, 3\)"),
-        ("ab", TypeError, r"known\[1\] must have an entry for each token, or be None, got str"),
-        ({"a", "b"}, TypeError, r"known\[1\] must have an entry for each token"),
-        (5, TypeError, r"known\[1\] must have an entry for each token"),
+        ("ab", TypeError, r"known\[1\] must be a sequence of labels, got str"),
+        ({"a", "b"}, TypeError, r"known\[1\] must be a sequence of labels"),
+        (5, TypeError, r"known\[1\] must be a sequence of labels"),
     ],
 )
 def test_faults_are_named(item, error, message):
     with pytest.raises(error, match=message):
-        check_known([None, item], [1, 2], CLASSES, "token")
+        check_known([None, item], [1, 2], CLASSES)
     with pytest.raises(ValueError, match="X has 2 samples but known has 1"):
-        check_known([item], [1, 2], CLASSES, "token")
+        check_known([item], [1, 2], CLASSES)

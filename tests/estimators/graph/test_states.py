@@ -224,13 +224,13 @@ def test_a_completion_that_is_worse_than_the_truth_is_not_taken():
     model.pairwise_ = hidden.model.form.tables(fitted["pairwise"])
     best, truth = hidden.complete(w), drawn(rng, hidden)
     # better or the same for even graphs, anything for odd ones
-    even = np.repeat(np.arange(len(X)) % 2 == 0, np.diff(hidden.offsets))
+    even = np.repeat(np.arange(len(X)) % 2 == 0, np.diff(hidden.data.offsets))
     found = np.where(even, best, drawn(rng, hidden))
-    rounds = Rounds(lambda w: found, None, None, task.problem, truth, offsets=hidden.offsets)
+    rounds = Rounds(lambda w: found, None, None, task.problem, truth, offsets=hidden.data.offsets)
     same, gain = rounds.gain(w)
 
     def scores(states):
-        pieces = np.split(states, hidden.offsets[1:-1])
+        pieces = np.split(states, hidden.data.offsets[1:-1])
         pairs = zip(X, pieces, strict=True)
         return np.array([score_states(model, graph, own[None])[0] for graph, own in pairs])
 

@@ -185,13 +185,13 @@ def test_two_labels_that_are_known_are_cut_around():
     ("known", "error", "message"),
     [
         ([None], ValueError, "X has 3 samples but known has 1"),
-        ([None, [0, 1], None], ValueError, r"known\[1\] has 2 entries"),
-        ([[0, 1, 2, 7, 0], None, None], ValueError, r"known\[0\]\[3\] is 7, which is no label"),
+        ([None, [0, 1], None], ValueError, r"known\[1\] has 2 labels"),
+        ([[0, 1, 2, 7, 0], None, None], ValueError, r"known\[0\]\[3\] has 7, which is no label"),
         ([[0, 1, {1, "a"}, 0, 0], None, None], ValueError, r"known\[0\]\[2\] has 'a', which"),
-        ([[0, 1, set(), 0, 0], None, None], ValueError, r"known\[0\]\[2\] leaves no label"),
+        ([[0, 1, set(), 0, 0], None, None], ValueError, r"known\[0\]\[2\] is an empty set"),
         ([None, None, np.ones((4, 3), bool)], ValueError, r"known\[2\] must have shape \(5, 3\)"),
         ([None, np.zeros((5, 3), bool), None], ValueError, r"known\[1\]\[0\] leaves no label"),
-        (["01201", None, None], TypeError, r"known\[0\] must have an entry for each node"),
+        (["01201", None, None], TypeError, r"known\[0\] must be a sequence of labels"),
         (3, TypeError, "known must be a list with"),
     ],
 )

@@ -133,18 +133,18 @@ def test_two_classes_are_one_label(data):
         (
             [None, [1, 2, 0, 0], None],
             ValueError,
-            r"^known\[1\]\[1\] is 2, which is no label .* such as 0, 1",
+            r"^known\[1\]\[1\] has 2, which is no label .* such as 0, 1",
         ),
-        ([None, None, [0, 0, 0, "a"]], ValueError, r"^known\[2\]\[3\] is 'a', which is no label"),
+        ([None, None, [0, 0, 0, "a"]], ValueError, r"^known\[2\]\[3\] has 'a', which is no label"),
         (
             [None, [1], None],
             ValueError,
-            r"^X has 4 labels there, but known\[1\] has 1 entries",
+            r"^X\[1\] has 4 rows but known\[1\] has 1 labels",
         ),
-        ([None, {1}, None], TypeError, r"^known\[1\] must have an entry for each label"),
+        ([None, {1}, None], TypeError, r"^known\[1\] must be a sequence of labels"),
         (5, TypeError, "^known must be a list with one item per sample"),
-        (np.zeros((3, 4, 1)), ValueError, r"^known\[0\]\[0\] is \[0.0\], which"),
-        (np.full((3, 4), 0.5), ValueError, r"^known\[0\]\[0\] is 0.5, which is no label"),
+        (np.zeros((3, 4, 1)), ValueError, r"^known\[0\] must be a sequence of labels"),
+        (np.full((3, 4), 0.5), ValueError, r"^known\[0\]\[0\] has 0.5, which is no label"),
     ],
 )
 def test_wrong_known_labels_are_named(data, known, error, message):

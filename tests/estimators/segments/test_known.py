@@ -159,12 +159,12 @@ def test_labels_that_are_numbers():
     ("known", "error", "message"),
     [
         ([None], ValueError, "X has 3 samples but known has 1"),
-        ([None, ["a"], None], ValueError, r"X has 2 tokens there, but known\[1\] has 1 entries"),
-        ([[None] * 5 + ["B-b"], None, None], ValueError, r"known\[0\]\[5\] is 'B-b', which is no"),
+        ([None, ["a"], None], ValueError, r"X\[1\] has 2 rows but known\[1\] has 1 labels"),
+        ([[None] * 5 + ["B-b"], None, None], ValueError, r"known\[0\]\[5\] has 'B-b', which is no"),
         ([[None, {"a", "c"}, *[None] * 4], None, None], ValueError, r"known\[0\]\[1\] has 'c'"),
-        ([[set()] * 6, None, None], ValueError, r"known\[0\]\[0\] leaves no label"),
+        ([[set()] * 6, None, None], ValueError, r"known\[0\]\[0\] is an empty set"),
         ([None, None, np.ones((1, 3), bool)], ValueError, r"known\[2\] must have shape \(4, 3\)"),
-        ([None, "aO", None], TypeError, r"known\[1\] must have an entry for each token"),
+        ([None, "aO", None], TypeError, r"known\[1\] must be a sequence of labels"),
         (3, TypeError, "known must be a list with"),
     ],
 )
@@ -179,7 +179,7 @@ def test_what_cannot_be_known_is_named(known, error, message):
 
 def test_there_is_no_label_outside_where_no_token_was():
     model = SegmentTagger(lam=0.3, random_state=0).fit(X[:1], [[(0, 2, "a"), (2, 6, "b")]])
-    with pytest.raises(ValueError, match=r"known\[0\]\[0\] is 'O', which is no label"):
+    with pytest.raises(ValueError, match=r"known\[0\]\[0\] has 'O', which is no label"):
         model.predict(X[:1], known=[["O"] * 6])
 
 

@@ -105,10 +105,10 @@ def test_sparse_features_threads_and_nothing_known(fitted):
     ("known", "error", "message"),
     [
         ([None], ValueError, "X has 2 samples but known has 1"),
-        ([None, ["a"] * 9], ValueError, r"X has \d nodes there, but known\[1\] has 9 entries"),
+        ([None, ["a"] * 9], ValueError, r"X\[1\] has \d rows but known\[1\] has 9 labels"),
         ([None, np.ones((9, 3), bool)], ValueError, r"known\[1\] must have shape"),
-        ([["d"] * 9, None], ValueError, r"X has \d nodes there"),
-        ([None, "abc"], TypeError, r"known\[1\] must have an entry for each node"),
+        ([["d"] * 9, None], ValueError, r"X\[0\] has \d rows"),
+        ([None, "abc"], TypeError, r"known\[1\] must be a sequence of labels"),
     ],
 )
 def test_what_cannot_be_known_is_named(fitted, known, error, message):
@@ -116,5 +116,5 @@ def test_what_cannot_be_known_is_named(fitted, known, error, message):
     with pytest.raises(error, match=message):
         model.predict(X[:2], known=known)
     some = [["d"] + [None] * (len(X[0][0]) - 1), None]
-    with pytest.raises(ValueError, match=r"known\[0\]\[0\] is 'd', which is no label"):
+    with pytest.raises(ValueError, match=r"known\[0\]\[0\] has 'd', which is no label"):
         model.predict_topk(X[:2], 1, known=some)

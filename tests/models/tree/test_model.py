@@ -15,7 +15,6 @@ from sskit.core.regularizer import Regularizer
 from sskit.inputs.trees import check_trees
 from sskit.models.tree.model import (
     TreeModel,
-    default_lam,
     feature_scale,
     kinds_of_trees,
 )
@@ -132,17 +131,12 @@ def test_decoder_equals_enumeration(n_jobs, n_kinds):
         start += n_nodes
 
 
-def lam_of(trees, weight):
-    return default_lam(feature_scale(trees, weight))
-
-
-def test_default_lam():
+def test_the_scale_of_features():
     trees = check_trees([([[1.0, 1.0], [2.0, 0.0]], [-1, 0]), ([[0.0, 3.0]], [-1])])
-    assert lam_of(trees, None) == pytest.approx((2 + 4 + 9) / 3 / 4 / 2)
-    assert lam_of(trees, np.array([3.0, 0.0])) == pytest.approx((2 + 4) / 2 / 4 / 3)
-    assert lam_of(check_trees([([[0.0]], [-1])]), None) == 1.0
+    assert feature_scale(trees, None).mean == pytest.approx((2 + 4 + 9) / 3)
+    assert feature_scale(trees, np.array([3.0, 0.0])).mean == pytest.approx((2 + 4) / 2)
     with pytest.raises(ValueError, match="overflow"):
-        lam_of(check_trees([([[1e200]], [-1])]), None)
+        feature_scale(check_trees([([[1e200]], [-1])]), None)
 
 
 def test_trees_hold_a_table_for_each_kind_that_they_have():

@@ -174,13 +174,6 @@ def check_sortable(labels, name_of):
         raise
 
 
-def check_label(ignore_label):
-    """Raise ValueError unless the label that says that there is none can be compared with one."""
-    several = np.iterable(ignore_label) and not isinstance(ignore_label, (str, bytes))
-    if several or isinstance(ignore_label, type) or type(ignore_label).__name__ == "NAType":
-        raise ValueError(f"ignore_label must be one label, got {shown(ignore_label)}")
-
-
 def is_ignored(labels, ignore_label):
     """Return where labels are the one that says that there is none.
 
@@ -204,7 +197,9 @@ def is_ignored(labels, ignore_label):
     shape = labels.shape if isinstance(labels, np.ndarray) else (len(labels),)
     if ignore_label is None:
         return np.zeros(shape, dtype=bool)
-    check_label(ignore_label)
+    several = np.iterable(ignore_label) and not isinstance(ignore_label, (str, bytes))
+    if several or isinstance(ignore_label, type) or type(ignore_label).__name__ == "NAType":
+        raise ValueError(f"ignore_label must be one label, got {shown(ignore_label)}")
     ignore_label = plain(ignore_label)
     if not isinstance(labels, np.ndarray):
         labels = object_array(labels)

@@ -189,10 +189,9 @@ def parse_tags(flat, scheme, label, offsets=None, hint=""):
     for row in np.flatnonzero((prefix < 0)[codes])[:1]:
         name = names.tolist()[codes[row]]
         raise ValueError(f"{label(row)} is {name!r:.80}, but labels are {tags_of(scheme)}")
-    outside = prefix == OUTSIDE
-    types = sorted({kind for kind, out in zip(kinds, outside.tolist(), strict=True) if not out})
-    kind = np.array([types.index(k) if k in types else -1 for k in kinds], dtype=np.intp)
-    kind[outside] = -1
+    inside = list(zip(kinds, (prefix != OUTSIDE).tolist(), strict=True))
+    types = sorted({kind for kind, within in inside if within})
+    kind = np.array([types.index(k) if within else -1 for k, within in inside], dtype=np.intp)
     if offsets is not None:
         rules = scheme_rules(scheme, prefix, kind)
         tokens = find_violations(codes, offsets, *rules)

@@ -274,10 +274,7 @@ def kind_codes(kinds, known, what, things, offsets, nodes=None):
 
 def all_or_none(items, what):
     """Return a list of what all graphs have, or None if none has it."""
-    have = [item is not None for item in items]
-    if not any(have):
-        return None
-    if not all(have):
-        i = have.index(False)
-        raise ValueError(f"X[{i}] has no {what}, but X[{have.index(True)}] has")
-    return items
+    missing = [i for i, item in enumerate(items) if item is None]
+    if 0 < len(missing) < len(items):
+        raise ValueError(f"X[{missing[0]}] has no {what}, but others have")
+    return None if missing else items

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sskit._labels import check_label, is_ignored
+from sskit._labels import is_ignored
 from sskit._numbers import as_array
 from sskit.inputs.ragged import items_of, stack_known_labels
 from sskit.inputs.ragged_array import object_array, split
@@ -37,7 +37,6 @@ def node_targets(y, graphs, ignore_label=None):
     TypeError, ValueError
         Naming the item that is wrong.
     """
-    check_label(ignore_label)
     items = items_of(y, "y", _TARGETS, stacked=(2, 3), count=len(graphs))
     masks = None
     if np.ndim(items[0]) == 2:

@@ -249,14 +249,13 @@ class FeatureScale:
         check_squares(sqnorm)
         weight = np.ones(len(sqnorm)) if weight is None else weight
         with np.errstate(over="ignore", invalid="ignore"):
-            rows = np.multiply(n_rows, weight).sum()
-            return cls(np.multiply(sqnorm, weight).sum(), rows, float(weight.sum()))
+            sums = np.multiply(sqnorm, weight).sum(), np.multiply(n_rows, weight).sum()
+        return cls(*map(float, sums), float(weight.sum()))
 
     def __add__(self, other):
         """Return the sums over the samples of both."""
-        with np.errstate(over="ignore"):
-            squares = self.squares + other.squares
-        return FeatureScale(squares, self.rows + other.rows, self.weight + other.weight)
+        rows, weight = self.rows + other.rows, self.weight + other.weight
+        return FeatureScale(self.squares + other.squares, rows, weight)
 
     def of_norm(self, mean):
         """Return what this would be if rows had another mean squared norm."""
@@ -265,8 +264,7 @@ class FeatureScale:
     @property
     def mean(self):
         """Mean squared norm of a row."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            return self.squares / self.rows
+        return self.squares / self.rows if self.rows else np.nan
 
     def times(self, factor):
         """Return factor R^2, with R^2 the mean squared norm of a row; 1 if all features are zero.

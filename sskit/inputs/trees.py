@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sskit._labels import object_array
 from sskit._ready import ready_tree
 from sskit.inputs.graphs import GraphBatch, all_or_none, kind_codes, parts_of
 from sskit.inputs.parents import check_parents
@@ -117,7 +118,5 @@ def _kinds(given, ends, n_nodes):
         if len(kinds) != n:
             raise ValueError(f"X[{i}] has {n} nodes but {len(kinds)} kinds of edges")
         # what a root has is nobody's kind
-        children = edges[:, 1]
-        array = isinstance(kinds, np.ndarray)
-        pieces.append(kinds[children] if array else [kinds[v] for v in children.tolist()])
+        pieces.append(object_array(kinds)[edges[:, 1]])
     return stack_labels(pieces, [len(edges) for edges in ends], name="kinds of edges of X")

@@ -8,7 +8,7 @@ from sklearn.metrics import (
 )
 
 from sskit._tag_schemes import find_spans, parse_tags
-from sskit.inputs.ragged_array import locate
+from sskit.inputs.ragged_array import row_namer
 from sskit.metrics._pairs import stack, stack_pair
 
 # Stands for what has no span on the other side.
@@ -218,14 +218,10 @@ def match_spans(y_true, y_pred, scheme):
     """
     true, pred, _, offsets = stack_pair(y_true, y_pred)
     n_tokens = true.size
-
-    def label(row):
-        name = "y_true" if row < n_tokens else "y_pred"
-        return "{}[{}][{}]".format(name, *locate(offsets, row % n_tokens))
-
+    names = [row_namer(name, offsets) for name in ("y_true", "y_pred")]
     strings = true.dtype.kind == pred.dtype.kind == "U"
     flat = np.concatenate([true, pred], dtype=None if strings else object)
-    prefix, kind, types = parse_tags(flat, scheme, label)
+    prefix, kind, types = parse_tags(flat, scheme, lambda t: names[t // n_tokens](t % n_tokens))
     keys, kinds = [], []
     for rows in (slice(n_tokens), slice(n_tokens, None)):
         start, stop, number = find_spans(prefix[rows], kind[rows], offsets)

@@ -64,7 +64,7 @@ def test_areas_are_counted_from_segments():
         ({"segments": np.array([[0, 1, 2, 3]])}, r"segments\[0, 3\] of X\[1\] is 3"),
         ({"segments": np.array([[0, 1, -1, 2]])}, r"segments\[0, 2\] of X\[1\] is -1"),
         ({"segments": np.array([[0, 0, 2]])}, r"segments of X\[1\] leave node 1 without a pixel"),
-        ({}, r"X\[1\] has no areas, but X\[0\] has"),
+        ({}, r"X\[1\] has no areas, but others have"),
         ({"edge_features": np.zeros(0)}, r"X\[1\] has 2 edges but features for 0"),
         ({"edge_features": np.zeros(2)}, r"edge features of X\[1\] must be a matrix"),
     ],

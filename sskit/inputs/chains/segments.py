@@ -32,7 +32,7 @@ class Segmentations(NamedTuple):
     form: str
 
 
-def check_segmentations(y, lengths, scheme, outside, max_length=None, name="y"):
+def check_segmentations(y, lengths, scheme, outside, max_length=None):
     """Return segmentations as arrays.
 
     Parameters
@@ -48,8 +48,6 @@ def check_segmentations(y, lengths, scheme, outside, max_length=None, name="y"):
         The label of tokens outside of all segments.
     max_length : int, dict by label, or None, default=None
         How long segments may be.
-    name : str, default="y"
-        What error messages call `y`.
 
     Returns
     -------
@@ -63,14 +61,14 @@ def check_segmentations(y, lengths, scheme, outside, max_length=None, name="y"):
     """
     check_sortable([outside], lambda _: "outside")
     outside, offsets = plain(outside), make_offsets(lengths)
-    items = items_of(y, name, _FORM, stacked=(2,), count=len(lengths))
+    items = items_of(y, "y", _FORM, stacked=(2,), count=len(lengths))
     what = "tags or segments (start, end, label)"
-    items = [sequence_of(x, f"{name}[{i}]", what) for i, x in enumerate(items)]
+    items = [sequence_of(x, f"y[{i}]", what) for i, x in enumerate(items)]
     first = next(filter(len, items), [None])[0]
     if isinstance(first, str):
-        read = _read_tags(items, lengths, offsets, scheme, name)
+        read = _read_tags(items, lengths, offsets, scheme)
     else:
-        read = _read_segments(items, lengths, offsets, name)
+        read = _read_segments(items, lengths, offsets)
     starts, stops, labels, places, form = read
     most = np.full(len(starts), np.inf if max_length is None else max_length)
     if isinstance(max_length, dict):
@@ -78,34 +76,34 @@ def check_segmentations(y, lengths, scheme, outside, max_length=None, name="y"):
     for j in np.flatnonzero(stops - starts > most)[:1]:
         i, t = places[j]
         raise ValueError(
-            f"{name}[{i}][{t}] is or begins a segment of {stops[j] - starts[j]} tokens, but "
+            f"y[{i}][{t}] is or begins a segment of {stops[j] - starts[j]} tokens, but "
             f"max_length is {most[j]:g}"
         )
     values = labels.tolist()
     if outside in set(values):
         i, t = places[values.index(outside)]
         raise ValueError(
-            f"{name}[{i}][{t}] has the label {outside!r}, which stands for tokens outside of "
+            f"y[{i}][{t}] has the label {outside!r}, which stands for tokens outside of "
             "segments; set outside to another label"
         )
-    return _packed(starts, stops, labels, offsets, outside, form, name)
+    return _packed(starts, stops, labels, offsets, outside, form)
 
 
-def _read_tags(items, lengths, offsets, scheme, name):
+def _read_tags(items, lengths, offsets, scheme):
     """Return first tokens, those after the last, labels and places of the spans of tags."""
-    flat = stack_labels(items, lengths, name=name)
-    prefix, kind, types = parse_tags(flat, scheme, row_namer(name, offsets))
+    flat = stack_labels(items, lengths)
+    prefix, kind, types = parse_tags(flat, scheme, row_namer("y", offsets))
     starts, stops, kinds = find_spans(prefix, kind, offsets)
     labels = string_array(types)[kinds]
     return starts, stops, labels, [locate(offsets, t) for t in starts.tolist()], "tags"
 
 
-def _read_segments(items, lengths, offsets, name):
+def _read_segments(items, lengths, offsets):
     """Return the same of lists of segments, in the order of their tokens."""
     spans, labels, places = [], [], []
     for i, (item, size) in enumerate(zip(items, np.asarray(lengths).tolist(), strict=True)):
         places += [(i, j) for j in range(len(item))]
-        own = [_segment(each, size, f"{name}[{i}][{j}]") for j, each in enumerate(item)]
+        own = [_segment(each, size, f"y[{i}][{j}]") for j, each in enumerate(item)]
         spans.append(offsets[i] + np.array(own, dtype=np.int64).reshape(-1, 2))
         labels.append([label for _, _, label in item])
     starts, stops = np.concatenate(spans).T
@@ -114,10 +112,10 @@ def _read_segments(items, lengths, offsets, name):
     for k in np.flatnonzero(starts[1:] < stops[:-1])[:1] + 1:
         i, j = places[k]
         raise ValueError(
-            f"{name}[{i}][{j}] begins at token {starts[k] - offsets[i]}, before another segment "
+            f"y[{i}][{j}] begins at token {starts[k] - offsets[i]}, before another segment "
             f"ends at {stops[k - 1] - offsets[i]}"
         )
-    return starts, stops, stack_labels(labels, name=name)[order], places, "segments"
+    return starts, stops, stack_labels(labels)[order], places, "segments"
 
 
 def _segment(segment, size, label):
@@ -135,7 +133,7 @@ def _segment(segment, size, label):
     return start, stop
 
 
-def _packed(starts, stops, labels, offsets, outside, form, name):
+def _packed(starts, stops, labels, offsets, outside, form):
     """Return `Segmentations` of segments that do not overlap, in order."""
     tokens = np.arange(offsets[-1])
     owner = np.searchsorted(starts, tokens, side="right") - 1
@@ -145,7 +143,7 @@ def _packed(starts, stops, labels, offsets, outside, form, name):
     if free.any():
         K = len(classes)
         several = label_array(
-            [*classes.tolist(), outside], lambda k: f"a label of {name}" if k < K else "outside"
+            [*classes.tolist(), outside], lambda k: "a label of y" if k < K else "outside"
         )
         classes = np.unique(several)
         out = classes.tolist().index(outside)

@@ -251,7 +251,7 @@ def test_kinds_that_do_not_fit_are_named(change, message):
         model.predict([change(X[0])])
     with pytest.raises(ValueError, match=r"known\[0\]\[0\] is no label that nodes of the kind 'wo"):
         model.predict(X[:1], known=[["cat", None, None, None]])
-    with pytest.raises(ValueError, match=r"X\[1\] has no kinds of nodes, but X\[0\] has"):
+    with pytest.raises(ValueError, match=r"X\[1\] has no kinds of nodes, but others have"):
         GraphTagger().fit([X[0], X[1][:3]], y[:2])
 
 

@@ -80,8 +80,6 @@ class ConvergenceDisplay:
             raise TypeError("several estimators go into a dict, by the names of the legend")
         if not isinstance(estimators, dict):
             estimators = {None: estimators}
-        if not estimators:
-            raise ValueError("estimators must hold at least one")
         histories = {}
         for name, estimator in estimators.items():
             fit, _ = fitted_with(estimator, "history_", "history_")

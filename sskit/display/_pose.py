@@ -66,11 +66,6 @@ class PoseDisplay(TruthDisplay):
         n_poses = next(iter(sizes.values()))
         if self.images is not None and len(self.images) != n_poses:
             raise ValueError(f"there are {n_poses} poses but {len(self.images)} images")
-        for i, image in enumerate(self.images or ()):
-            if image.ndim != 2 and image.shape[2:] not in ((3,), (4,)):
-                raise ValueError(
-                    f"images[{i}] must have shape (H, W) or (H, W, 3), got {image.shape}"
-                )
 
     @classmethod
     def from_estimator(cls, estimator, X, y, *, images=None, **options):

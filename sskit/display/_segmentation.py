@@ -84,12 +84,9 @@ class SegmentationDisplay(TruthDisplay):
             for name, items in panels.items()
         }
         if labels is None:
-            found = [
-                mask[~is_ignored(mask, ignore_label)]
-                for masks in self.panels.values()
-                for mask in masks
-            ]
-            labels = np.unique(np.concatenate(found)) if found else np.empty(0, dtype=np.int64)
+            masks = [mask.ravel() for masks in self.panels.values() for mask in masks]
+            found = np.concatenate(masks) if masks else np.empty(0, dtype=np.int64)
+            labels = np.unique(found[~is_ignored(found, ignore_label)])
         self.labels = np.asarray(check_classes(labels, "labels"))
         names = self.labels if display_labels is None else display_labels
         if len(names) != len(self.labels):
@@ -236,8 +233,8 @@ def draw_borders(ax, regions, width):
     """Draw the borders between regions of an array of pixels, in white."""
     from matplotlib.collections import LineCollection
 
-    options = {"colors": "white", "linewidths": width, "capstyle": "round"}
-    lines = LineCollection(border_lines(regions), **options)
+    lines = border_lines(regions)
+    lines = LineCollection(lines, colors="white", linewidths=width, capstyle="round")
     ax.add_collection(lines, autolim=False)
 
 

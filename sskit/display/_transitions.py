@@ -1,7 +1,9 @@
 """Transition weights as a picture."""
 
+from numbers import Integral
+
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, check_scalar
 
 from sskit._inside import unwrap
 from sskit.display._common import grid_of_axes
@@ -101,12 +103,8 @@ class TransitionDisplay:
         rows = columns = [str(name) for name in names]
         if of_graphs or edge_feature is not None:
             tables = tagger.pairwise_ if of_graphs else tagger.edge_coef_
-            n, edge_feature = len(tables), edge_feature or 0
-            if not 0 <= edge_feature < n:
-                raise ValueError(
-                    f"edge_feature must be from 0 to {n - 1}, as edges have {n} features, got "
-                    f"{edge_feature!r}"
-                )
+            edge_feature = edge_feature or 0
+            check_scalar(edge_feature, "edge_feature", Integral, min_val=0, max_val=len(tables) - 1)
             weights = tables[edge_feature]
         else:
             kinds = "start", "transitions", "end"

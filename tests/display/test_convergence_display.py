@@ -98,8 +98,6 @@ def test_bad_input(fits):
         ConvergenceDisplay.from_estimator(fits, x="epochs")
     with pytest.raises(ValueError, match="axes must hold 2 axes"):
         ConvergenceDisplay.from_estimator(fits, axes=plt.subplots()[1])
-    with pytest.raises(ValueError, match="at least one"):
-        ConvergenceDisplay.from_estimator({})
     with pytest.raises(NotFittedError):
         ConvergenceDisplay.from_estimator({"new": StructSVMClassifier()})
     with pytest.raises(TypeError, match="several estimators go into a dict"):

@@ -91,7 +91,7 @@ def test_tables_of_graphs():
     display = TransitionDisplay.from_estimator(graphs, edge_feature=1)
     np.testing.assert_array_equal(display.weights, graphs.pairwise_[1])
     assert display.ax_.get_xlabel() == "label of the second node"
-    with pytest.raises(ValueError, match="edge_feature must be from 0 to 1, as edges have 2 feat"):
+    with pytest.raises(ValueError, match="edge_feature == 2, must be <= 1"):
         TransitionDisplay.from_estimator(graphs, edge_feature=2)
     potts = GraphTagger(pairwise_form="potts", random_state=0).fit(X, y)
     with pytest.raises(TypeError, match="GraphTagger has no transitions_ of sequences, and no tab"):
@@ -105,7 +105,7 @@ def test_tables_of_features_of_edges_of_sequences():
     display = TransitionDisplay.from_estimator(tagger, edge_feature=1)
     np.testing.assert_array_equal(display.weights, tagger.edge_coef_[1])
     assert TransitionDisplay.from_estimator(tagger).weights.shape == (4, 4)
-    with pytest.raises(ValueError, match="edge_feature must be from 0 to 1"):
+    with pytest.raises(ValueError, match="edge_feature == 2, must be <= 1"):
         TransitionDisplay.from_estimator(tagger, edge_feature=2)
     plain = SequenceTagger(random_state=0).fit([x for x, _ in X], [[0, 1, 2, 0]] * 6)
     with pytest.raises(AttributeError, match="no attribute 'edge_coef_'"):

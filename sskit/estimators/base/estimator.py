@@ -22,7 +22,6 @@ from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT, CallbackSupportMi
 from sskit.estimators.base.columns import warn_of_column
 from sskit.estimators.base.combinations import check_combinations
 from sskit.estimators.base.facts import RowFacts, matrices, merge_facts, with_matrices
-from sskit.estimators.base.fitted_state import check_fitted
 from sskit.estimators.base.outcome import WarmStart, fitted_attributes, warn_of_end
 from sskit.estimators.base.prior import flat_prior
 from sskit.estimators.base.weights import check_entries_by_label, resolved_lam
@@ -503,7 +502,6 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         --------
         sskit.display.weights_frame : The same of a pipeline, whose steps name the features.
         """
-        check_fitted(self)
         return weights_frame(self, top, feature_names, edge_feature_names)
 
     def _check_source(self, source):

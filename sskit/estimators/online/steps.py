@@ -14,7 +14,6 @@ from sskit.estimators.base.columns import Columns
 from sskit.estimators.base.combinations import check_combinations, refusal
 from sskit.estimators.base.estimator import StructuredEstimator
 from sskit.estimators.base.facts import Labels, matrices
-from sskit.estimators.base.fitted_state import raise_damaged
 from sskit.estimators.base.kernels import is_kernel
 from sskit.estimators.base.prior import blocks_to_flat, flat_prior
 from sskit.estimators.base.weights import resolved_lam
@@ -71,7 +70,7 @@ def step(estimator, X, y, classes, sample_weight, **further):
     # columns are not scaled by what few samples have
     facts = replace(estimator._agree([survey]), columns=None)
     features = matrices(getattr(checked, "data", None))
-    seen, before = counts_before(estimator, last, features)
+    seen, before = counts_before(last, features)
     scale = np.sqrt(1.0 + before)
     if last is not None and features:
         factors = np.sqrt(scale[-1] / scale[:-1])
@@ -228,15 +227,13 @@ def among(known, labels):
     return Labels.merge([none, labels], [0.0, 1.0], [0, 1])
 
 
-def counts_before(estimator, last, features):
+def counts_before(last, features):
     """Return the number of samples so far, and of rows by feature.
 
     Parameters
     ----------
-    estimator : StructuredEstimator
-        The estimator.
     last : dict or None
-        Its attributes after the last step; None if this is the first.
+        Attributes of the estimator after the last step; None if this is the first.
     features : list of matrices
         Those of the new step.
 
@@ -255,8 +252,6 @@ def counts_before(estimator, last, features):
     if counts is None:
         used = np.append(np.any(last["coef_"], axis=0), True) if features else np.ones(1, bool)
         return seen, np.where(used, int(seen), 0)
-    if np.shape(counts) != (size,):
-        raise_damaged(estimator, f"_feature_counts_ must be {size} counts")
     return seen, counts
 
 

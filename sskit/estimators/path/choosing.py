@@ -83,29 +83,24 @@ class FallingFits:
         model : StructuredEstimator
             A clone with fitted attributes.
         """
+        estimator, task, solver = self.estimator, self._task, self._solver
+        make_regularizer = partial(estimator._make_regularizer, task, lam, self._prior)
+        # a stop that is not entered leaves Ctrl-C to others
+        limits = estimator._limits() | {"stop": Stop(solver.max_time)}
         with np.errstate(**QUIET):
-            solution = self._solution(lam)
+            if task.completion is not None:
+                given = solver, task.problem, make_regularizer
+                solution = task.completion.solve(*given, **limits, on_pass=lambda *_: False)
+            else:
+                tol, max_iter = limits.pop("tol"), limits.pop("max_iter")
+                if self._run is None or not self.goes_on:
+                    self._run = begin(solver, task.problem, make_regularizer(), **limits)
+                else:
+                    self._run.change_lam(lam)
+                solution = self._run.solution(self._run.reach(tol, max_iter=max_iter))
         refuse_overflow(solution.w, [])
         self.complete &= solution.status is Status.CONVERGED
-        to_attributes = self._task.attributes
-        return fitted_model(self.estimator, to_attributes, self._solver, solution.w, lam)
-
-    def _solution(self, lam):
-        """Return the `Solution` of one lam, from where the last one ended if that can be."""
-        problem, completion = self._task.problem, self._task.completion
-        make_regularizer = partial(self.estimator._make_regularizer, self._task, lam, self._prior)
-        # a stop that is not entered leaves Ctrl-C to others
-        limits = self.estimator._limits() | {"stop": Stop(self._solver.max_time)}
-        if completion is not None:
-            return completion.solve(
-                self._solver, problem, make_regularizer, **limits, on_pass=lambda *_: False
-            )
-        tol, max_iter = limits.pop("tol"), limits.pop("max_iter")
-        if self._run is None or not self.goes_on:
-            self._run = begin(self._solver, problem, make_regularizer(), **limits)
-        else:
-            self._run.change_lam(lam)
-        return self._run.solution(self._run.reach(tol, max_iter=max_iter))
+        return fitted_model(estimator, task.attributes, solver, solution.w, lam)
 
 
 def score_folds(path, X, y, groups, further):

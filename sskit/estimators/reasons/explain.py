@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
-from sklearn.utils.validation import _num_samples, check_scalar
+from sklearn.utils.validation import _num_samples, check_is_fitted, check_scalar
 
 from sskit._labels import is_same
 from sskit.estimators.reasons.weights import (
@@ -93,6 +93,7 @@ def explain(tagger, X, i, t, label, rival, known, feature_names, edge_feature_na
     """
     from pandas import DataFrame
 
+    check_is_fitted(tagger)
     coef = linear_coef(tagger, "explain")
     names = check_names(tagger, feature_names, coef.shape[1])
     edge_names = check_edge_names(tagger, edge_feature_names)

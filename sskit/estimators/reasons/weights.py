@@ -1,6 +1,9 @@
 """The strongest weights of a fitted model as a table."""
 
+from numbers import Integral
+
 import numpy as np
+from sklearn.utils.validation import check_is_fitted, check_scalar
 
 from sskit.models.layout import AXES, EDGE_FEATURE, FEATURE, KIND, LABEL, PAIR
 
@@ -26,7 +29,9 @@ def weights_frame(model, top, feature_names, edge_feature_names):
     """
     from pandas import DataFrame, concat
 
-    check_top(top)
+    check_is_fitted(model)
+    if top is not None:
+        check_scalar(top, "top", Integral, min_val=1)
     coef = linear_coef(model, "weights_frame")
     labels, frames = names_of_rows(model, len(coef)), []
     labels = np.fromiter(labels, dtype=object, count=len(labels))  # tuples stay tuples
@@ -171,10 +176,3 @@ def check_names(model, names, n, what="feature_names", counted="features"):
             f"{what} must be {n} names in an order, as there are {n} {counted}, got {names!r:.80}"
         )
     return array
-
-
-def check_top(top):
-    """Raise ValueError unless `top` is a positive whole number, or None."""
-    whole = isinstance(top, (int, np.integer)) and not isinstance(top, bool)
-    if top is not None and not (whole and top >= 1):
-        raise ValueError(f"top must be an integer, at least 1, or None for all, got {top!r}")

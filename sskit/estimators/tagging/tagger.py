@@ -234,6 +234,5 @@ class Tagger(HiddenStatesMixin, TaggerMixin, StructuredEstimator):
         >>> frame.groupby("group")["contribution"].sum().round(3).to_dict()
         {'before': 0.2, 'bias': 0.4, 'features': 0.4}
         """
-        check_fitted(self)
         names = feature_names, edge_feature_names
         return explain(self, X, i, t, label, rival, known, *names)

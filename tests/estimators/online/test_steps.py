@@ -290,14 +290,6 @@ def test_names_of_columns_must_stay(name):
         model.partial_fit(framed(columns[::-1]), y)
 
 
-@pytest.mark.parametrize("counts", [np.ones(2), [1]])
-def test_damaged_counts_are_found(counts):
-    model = started()
-    model._feature_counts_ = counts
-    with pytest.raises(ValueError, match="_feature_counts_ must be"):
-        model.partial_fit(ROWS, [0, 1, 2] * 2)
-
-
 def test_others_have_no_steps():
     assert not hasattr(PartsModel([-1]), "partial_fit")
 

@@ -69,9 +69,9 @@ def test_names(tagger):
             tagger.weights_frame(3, wrong)
 
 
-@pytest.mark.parametrize("top", [0, -1, 1.5, True, "all"])
+@pytest.mark.parametrize("top", [0, -1, 1.5, "all"])
 def test_wrong_top(tagger, top):
-    with pytest.raises(ValueError, match="top must be an integer, at least 1, or None"):
+    with pytest.raises((TypeError, ValueError), match="top (== .*, must be >=|must be an inst)"):
         tagger.weights_frame(top)
 
 

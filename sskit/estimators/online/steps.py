@@ -69,7 +69,8 @@ def step(estimator, X, y, classes, sample_weight, **further):
     survey = with_all_labels(survey, classes, last, checked)
     # columns are not scaled by what few samples have
     facts = replace(estimator._agree([survey]), columns=None)
-    features = matrices(getattr(checked, "data", None))
+    # samples of a structure of the user's own have no columns
+    features = [] if checked.columns is None else matrices(checked.data)
     seen, before = counts_before(last, features)
     scale = np.sqrt(1.0 + before)
     if last is not None and features:

@@ -222,7 +222,7 @@ def test_errors_name_the_item(tagger):
     with pytest.raises(ValueError, match="t == 0, must be <= -1"):
         model.explain([X[0], X[1][:0]], 1, 0)
     known = [None, None, ["A", "Z", None]]
-    with pytest.raises(ValueError, match=r"known\[2\]\[1\] is 'Z'"):
+    with pytest.raises(ValueError, match=r"known\[2\]\[1\] has 'Z'"):
         model.explain(X[:3], 2, 0, known=known)
     with pytest.raises(NotFittedError):
         SequenceTagger().explain(X, 0, 0)

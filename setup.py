@@ -49,10 +49,6 @@ COLD = {
         "parallel.crew",
         "solvers.block_coordinate.eviction",
         "solvers.common.snapshot",
-        "solvers.oracle_calls.answers",
-        "solvers.oracle_calls.pool",
-        "solvers.oracle_calls.vertices",
-        "solvers.sharded.rounds",
         "testing.probe",
     )
 }

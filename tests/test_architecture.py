@@ -58,13 +58,11 @@ ROOMS = {
     "solvers/oracle_calls": "core parallel",
     "solvers/common": "core solvers/oracle_calls",
     "solvers/simplex_qp": "core",
-    "solvers/sharded": "core parallel solvers/oracle_calls",
     "solvers/block_coordinate": (
-        "core solvers/common solvers/oracle_calls solvers/sharded solvers/simplex_qp"
+        "core parallel solvers/common solvers/oracle_calls solvers/simplex_qp"
     ),
-    "solvers/frank_wolfe": "core solvers/common solvers/oracle_calls",
     "solvers/subgradient": "core solvers/common solvers/oracle_calls",
-    "solvers/cutting_plane": "core solvers/common solvers/oracle_calls solvers/simplex_qp",
+    "solvers/cutting_plane": "core solvers/common solvers/oracle_calls",
     "solvers/dual_decomposition": "core solvers/common solvers/simplex_qp",
     "solvers/path": "solvers/common solvers/oracle_calls",
     "solvers/distributed": "core solvers/block_coordinate solvers/common",
@@ -397,9 +395,9 @@ def house(tmp_path):
     write("estimators/__init__.py", "from sskit.estimators.chain.tagger import SequenceTagger\n")
     write("estimators/chain/tagger.py", "from ...models.chain import model\n")
     write("estimators/base/estimator.py", "from ...solvers import BCFW\n")
-    write("solvers/__init__.py", "from sskit.solvers.frank_wolfe.solver import FrankWolfe\n")
+    write("solvers/__init__.py", "from sskit.solvers.subgradient.solver import Subgradient\n")
     write(
-        "solvers/frank_wolfe/solver.pyx",
+        "solvers/subgradient/solver.pyx",
         "from sskit.core.problem cimport Problem\nfrom libc.math cimport exp\n",
     )
     write("core/lanes.hpp", "#include <cmath>\n")

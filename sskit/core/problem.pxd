@@ -101,12 +101,6 @@ cdef class Problem:
         const double* upper, double* w
     ) except -1 nogil
 
-    # the same; returns by how much ||v||^2 grows. It cannot fail: nobody could put right weights
-    # that follow moves in part.
-    cdef double scatter_growing(
-        self, Py_ssize_t i, Direction delta, double step, double* v
-    ) noexcept nogil
-
     # || B_i delta ||^2
     cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil
 

@@ -54,11 +54,6 @@ cdef class Problem:
     ) except -1 nogil:
         return self.lacks("clip")
 
-    cdef double scatter_growing(
-        self, Py_ssize_t i, Direction delta, double step, double* v
-    ) noexcept nogil:
-        return 0.0
-
     cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
         return self.lacks("sqnorm")
 

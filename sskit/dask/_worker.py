@@ -7,8 +7,7 @@ import numpy as np
 from sskit.dask._plan import Plan
 from sskit.estimators.base.estimator import QUIET
 from sskit.estimators.base.weights import resolved_lam
-from sskit.solvers.distributed.part_run import PartRun
-from sskit.solvers.distributed.worker import Worker
+from sskit.solvers.distributed.worker import PartRun, Worker
 
 
 class DataWorker(Worker):

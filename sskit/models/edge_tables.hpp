@@ -35,21 +35,8 @@ static inline double row_inner(const Rows* rows, ptrdiff_t s, ptrdiff_t t) {
     SSKIT_BY_TYPE(rows, return inner_of(rows, values, s, t))
 }
 
-// weights += step * row t, the weight of feature f at weights[f * stride]; returns by how much the
-// squared norm of the weights grows
-static inline double add_growing(const Rows* rows, ptrdiff_t t, double step, double* weights,
-                                 ptrdiff_t stride) {
-    double growth = 0.0;
-    visit_row(rows, t, [&](ptrdiff_t f, double x) {
-        double* w = weights + f * stride;
-        const double change = step * x, old = *w;
-        *w = old + change;
-        growth += change * (old + old + change);
-    });
-    return growth;
-}
-
-// weights = value clipped to [lower, upper] at the features of row t, placed likewise
+// weights = value clipped to [lower, upper] at the features of row t, that of feature f at
+// weights[f * stride]
 static inline void clip_edge(const Rows* rows, ptrdiff_t t, const double* value,
                              const double* lower, const double* upper, double* weights,
                              ptrdiff_t stride) {

@@ -149,15 +149,12 @@ cdef class FeatureMap:
     cdef int scatter(
         self, Py_ssize_t i, Direction delta, double step, double* v
     ) except -1 nogil
-    cdef double scatter_growing(
-        self, Py_ssize_t i, Direction delta, double step, double* v
-    ) noexcept nogil
     # v += step * the outer products of the first n `active` rows and their part of a direction
     cdef void add_nodes(
         self, Py_ssize_t i, Py_ssize_t n, double step, const double* node, double* v
     ) noexcept nogil
-    # the weights of all parts but the nodes; returns by how much ||v||^2 grows
-    cdef double scatter_rest(
+    # the weights of all parts but the nodes
+    cdef void scatter_rest(
         self, Py_ssize_t i, Direction delta, double step, double* v
     ) noexcept nogil
     cdef int clip(

@@ -20,11 +20,6 @@ cdef extern from "row_kernels.hpp" namespace "sskit":
         const Rows* rows, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active,
         double step, const double* direction, Py_ssize_t n_columns, double* weights
     ) noexcept nogil
-    # the same; returns by how much the squared norm of the weights grows
-    double add_rows_growing(
-        const Rows* rows, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active,
-        double step, const double* direction, Py_ssize_t n_columns, double* weights
-    ) noexcept nogil
 
 cdef extern from "statistics_kernels.hpp" namespace "sskit":
     # out (n, padded(n)) = table (n, n) + mask (padded as out), if there is one
@@ -44,9 +39,6 @@ cdef extern from "statistics_kernels.hpp" namespace "sskit":
 cdef extern from "edge_tables.hpp" namespace "sskit":
     bint no_entries "sskit::is_bare"(const Rows* rows, Py_ssize_t t) noexcept nogil
     double row_inner(const Rows* rows, Py_ssize_t s, Py_ssize_t t) noexcept nogil
-    double add_growing(
-        const Rows* rows, Py_ssize_t t, double step, double* weights, Py_ssize_t stride
-    ) noexcept nogil
     void clip_edge(
         const Rows* rows, Py_ssize_t t, const double* value, const double* lower,
         const double* upper, double* weights, Py_ssize_t stride
@@ -349,35 +341,25 @@ cdef class FeatureMap:
             self.space.add_rows(self.nodes[i], active, n, step, node, self.stride, v)
         return 0
 
-    cdef double scatter_growing(
-        self, Py_ssize_t i, Direction delta, double step, double* v
-    ) noexcept nogil:
-        cdef Py_ssize_t n = self.find_active(i, delta)
-        return self.scatter_rest(i, delta, step, v) + add_rows_growing(
-            self.rows_of(i), self.first_row(i), &self.active[0], n, step,
-            &delta.value[self.node_base], self.n_columns, v
-        )
-
-    cdef double scatter_rest(
+    cdef void scatter_rest(
         self, Py_ssize_t i, Direction delta, double step, double* v
     ) noexcept nogil:
         cdef Py_ssize_t entry, j, t, c, edges = self.max_statistics, first = 0
         cdef Py_ssize_t columns = self.edge_columns
         cdef const Rows* rows = NULL
-        cdef double growth = 0.0, change
+        cdef double change
         if not self.edge_rows.empty():
             first, rows, edges = self.first_edge(i), self.edge_rows_of(i), self.edge_base(i)
         for entry in range(delta.n):
             j = delta.index[entry]
             change = step * delta.value[j]
             if j < self.node_base:
-                growth += grow(&v[self.place[j]], change)
+                v[self.place[j]] += change
             elif j >= edges and change != 0.0:
                 t = first + self.edge_from(<unsigned int>(j - edges), &c)
                 if self.edge_pairs:
-                    growth += grow(&v[self.head_weights + c], change)
-                growth += add_growing(rows, t, change, v + self.edge_weights + c, columns)
-        return growth
+                    v[self.head_weights + c] += change
+                add_row(rows, t, change, v + self.edge_weights + c, columns)
 
     cdef int clip(
         self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
@@ -610,10 +592,3 @@ cdef double taken_squares(double* x, Py_ssize_t n) noexcept nogil:
         total += x[j] * x[j]
     memset(x, 0, n * sizeof(double))
     return total
-
-
-# w += change; by how much w^2 grows
-cdef inline double grow(double* w, double change) noexcept nogil:
-    cdef double old = w[0]
-    w[0] = old + change
-    return change * (old + old + change)

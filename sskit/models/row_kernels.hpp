@@ -133,20 +133,11 @@ SSKIT_INLINE void add_packed(const V* x, ptrdiff_t width, const double* d, doubl
     }
 }
 
-SSKIT_INLINE double sum_of(const half_vec& x) {
-    double lanes[HALF], sum = 0.0;
-    store(lanes, x);
-    for (ptrdiff_t l = 0; l < HALF; ++l) sum += lanes[l];
-    return sum;
-}
-
-// sparse rows, or if the growth of ||weights||^2 is asked for rows of either kind; returns it then
-template <bool GROWTH, class V>
-SSKIT_INLINE double add_sparse(const Rows* rows, const V* values, ptrdiff_t first,
-                               const int32_t* active, ptrdiff_t n_active, double step,
-                               const double* direction, ptrdiff_t n_states, double* weights) {
+template <class V>
+SSKIT_INLINE void add_sparse(const Rows* rows, const V* values, ptrdiff_t first,
+                             const int32_t* active, ptrdiff_t n_active, double step,
+                             const double* direction, ptrdiff_t n_states, double* weights) {
     const ptrdiff_t stride = padded(n_states);
-    half_vec growth = half_constant(0.0);
     Columns f;
     for (ptrdiff_t c = 0; c < stride; c += HALF) {
         for (ptrdiff_t a = 0; a < n_active; ++a) {
@@ -160,24 +151,19 @@ SSKIT_INLINE double add_sparse(const Rows* rows, const V* values, ptrdiff_t firs
             const ptrdiff_t n = columns_of(*rows, first + active[a], f);
             for (ptrdiff_t j = 0; j < n; ++j) {
                 double* w = weights + f[j] * n_states + c;
-                const half_vec old = load_half(w), change = number(x[j]) * d;
-                if (GROWTH) growth = growth + change * (old + old + change);
-                store(w, old + change);
+                store(w, load_half(w) + number(x[j]) * d);
             }
         }
     }
-    return GROWTH ? sum_of(growth) : 0.0;
 }
 
-template <bool GROWTH, class V>
-SSKIT_INLINE double add_rows_of(const Rows* rows, const V* values, ptrdiff_t first,
+template <class V>
+SSKIT_INLINE void add_rows_of(const Rows* rows, const V* values, ptrdiff_t first,
                               const int32_t* active, ptrdiff_t n_active, double step,
                               const double* direction, ptrdiff_t n_states, double* weights) {
     const ptrdiff_t stride = padded(n_states);
-    double growth = 0.0;
-    if (GROWTH || rows->indptr) {
-        growth = add_sparse<GROWTH>(rows, values, first, active, n_active, step, direction,
-                                    n_states, weights);
+    if (rows->indptr) {
+        add_sparse(rows, values, first, active, n_active, step, direction, n_states, weights);
     } else if (n_states == 2) {
         for (ptrdiff_t a = 0; a < n_active; ++a) {
             const double* row = direction + active[a] * stride;
@@ -192,13 +178,9 @@ SSKIT_INLINE double add_rows_of(const Rows* rows, const V* values, ptrdiff_t fir
         const double* row = direction + active[a] * stride;
         SSKIT_MARKED(rows, first + active[a], {
             double* __restrict w = weights + c * n_states;
-            for (ptrdiff_t k = 0; k < n_states; ++k) {
-                if (GROWTH) growth += step * row[k] * (2.0 * w[k] + step * row[k]);
-                w[k] += step * row[k];
-            }
+            for (ptrdiff_t k = 0; k < n_states; ++k) w[k] += step * row[k];
         })
     }
-    return growth;
 }
 
 // weights += step * outer(row t, direction) for every t of `active` (counted from `first`);
@@ -206,18 +188,8 @@ SSKIT_INLINE double add_rows_of(const Rows* rows, const V* values, ptrdiff_t fir
 SSKIT_OWN_CLONES void add_rows(const Rows* rows, ptrdiff_t first, const int32_t* active,
                            ptrdiff_t n_active, double step, const double* direction,
                            ptrdiff_t n_states, double* weights) {
-    SSKIT_BY_TYPE(rows, add_rows_of<false>(rows, values, first, active, n_active, step, direction,
-                                           n_states, weights))
-}
-
-// the same; returns by how much the squared norm of the weights grows
-SSKIT_OWN_CLONES double add_rows_growing(const Rows* rows, ptrdiff_t first, const int32_t* active,
-                                     ptrdiff_t n_active, double step, const double* direction,
-                                     ptrdiff_t n_states, double* weights) {
-    double growth = 0.0;
-    SSKIT_BY_TYPE(rows, growth = add_rows_of<true>(rows, values, first, active, n_active, step,
-                                                   direction, n_states, weights))
-    return growth;
+    SSKIT_BY_TYPE(rows, add_rows_of(rows, values, first, active, n_active, step, direction, n_states,
+                                    weights))
 }
 
 // Packed upper triangle of the Gram matrix of `count` rows; scratch (n_features,) is zero before

@@ -412,11 +412,6 @@ cdef class StructuredProblem(Problem):
     ) except -1 nogil:
         return self.map.scatter(i, delta, step, v)
 
-    cdef double scatter_growing(
-        self, Py_ssize_t i, Direction delta, double step, double* v
-    ) noexcept nogil:
-        return self.map.scatter_growing(i, delta, step, v)
-
     @property
     def name(self):
         """What error messages call the problem."""

@@ -5,13 +5,11 @@ example ``solver__averaging``.
 """
 
 from sskit._public import export_from
-from sskit.solvers.block_coordinate.bcfw import BCFW
-from sskit.solvers.block_coordinate.multi_plane import MultiPlane
-from sskit.solvers.common.dual_run import DualPoint
+from sskit.solvers.block_coordinate.bcfw import BCFW, MultiPlane
+from sskit.solvers.block_coordinate.frank_wolfe import FrankWolfe
+from sskit.solvers.common.run import DualPoint
 from sskit.solvers.cutting_plane.cutting_plane import CuttingPlane
-from sskit.solvers.dual_decomposition.gdmm import GDMM
-from sskit.solvers.dual_decomposition.soft_bcfw import SoftBCFW
-from sskit.solvers.frank_wolfe.frank_wolfe import FrankWolfe
+from sskit.solvers.dual_decomposition.gdmm import GDMM, SoftBCFW
 from sskit.solvers.subgradient.subgradient import Subgradient
 
 __all__ = ["BCFW", "GDMM", "Subgradient", "CuttingPlane", "FrankWolfe", "MultiPlane", "SoftBCFW"]

@@ -8,8 +8,7 @@ from libcpp.vector cimport vector
 from sskit.core.checks cimport check_equal, check_indices
 from sskit.core.decomposition cimport Factors
 from sskit.core.lanes cimport LANES
-from sskit.solvers.dual_decomposition.factors cimport FactorSweep, Share
-from sskit.solvers.dual_decomposition.labels cimport LabelSweep
+from sskit.solvers.dual_decomposition.sweeps cimport FactorSweep, LabelSweep, Share
 
 cdef extern from "label_block.hpp" namespace "sskit":
     struct Link:
@@ -29,7 +28,7 @@ cdef extern from "label_block.hpp" namespace "sskit":
         void renew()
         Py_ssize_t best_edge()
 
-cdef extern from "pair_step.hpp" namespace "sskit":
+cdef extern from "label_block.hpp" namespace "sskit":
     struct Marginals:
         double both
         double* end

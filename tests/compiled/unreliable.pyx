@@ -68,11 +68,6 @@ cdef class WrappedProblem(Problem):
     ) except -1 nogil:
         return self.problem.scatter(i, delta, step, v)
 
-    cdef double scatter_growing(
-        self, Py_ssize_t i, Direction delta, double step, double* v
-    ) noexcept nogil:
-        return self.problem.scatter_growing(i, delta, step, v)
-
     cdef int clip(
         self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
         const double* upper, double* w

@@ -45,7 +45,7 @@ def visits(kind, toy):
     solver = BCFW(steps=steps, averaging=False)
     run = solver.start(toy.problem, toy.regularizer(LAM), np.random.RandomState(0))
     sampler.begin_pass(LONG)
-    return lambda stop: run_pass([run.visitors[0]], [sampler], [LONG], stop=stop)
+    return lambda stop: run_pass(run.visitors[0], sampler, LONG, stop=stop)
 
 
 @pytest.mark.parametrize("kind", ["plain", "pairwise", "ssg"])

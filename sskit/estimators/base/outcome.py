@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sskit._ready import all_finite
 from sskit.core.fingerprint import Fingerprint
-from sskit.solvers.common.dual_run import DualPoint
+from sskit.solvers.common.run import DualPoint
 from sskit.solvers.common.solution import Status
 
 

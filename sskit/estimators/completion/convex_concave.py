@@ -8,8 +8,7 @@ from sskit.core.fingerprint import Fingerprint
 from sskit.core.regularizer import Regularizer
 from sskit.models.features import value_digests
 from sskit.solvers.common.snapshot import move_truths, truth_gains
-from sskit.solvers.common.solution import Status
-from sskit.solvers.common.tolerance import Tolerance
+from sskit.solvers.common.solution import Status, Tolerance
 
 MAX_ROUNDS = 50
 

@@ -20,7 +20,7 @@ from sskit.estimators.base.weights import weight_argument
 from sskit.estimators.path.choosing import choose, score_folds
 from sskit.estimators.path.tracing import fitted_model, trace
 from sskit.inputs.weights import check_sample_weight
-from sskit.solvers.common.tolerance import relative
+from sskit.solvers.common.solution import relative
 from sskit.solvers.path.tracer import dual_objective_at
 
 

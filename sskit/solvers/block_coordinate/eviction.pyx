@@ -67,23 +67,16 @@ def retire_all(DualState dual, int32_t oldest, bint keep_weighted, double light=
 
 
 cdef int cap_all(DualState dual, Py_ssize_t max_planes) except -1:
-    cdef Py_ssize_t i
+    cdef Py_ssize_t i, p
+    cdef Block* block
     for i in range(dual.n_blocks):
-        while dual.blocks[i].n_planes - 1 > max_planes:
-            dual.evict(i, stalest(&dual.blocks[i]))
+        block = &dual.blocks[i]
+        while block.n_planes - 1 > max_planes:
+            # the stalest of planes without weight, if there is one
+            order = [(block.weight[p] > 0.0, block.last_used[p], p)
+                     for p in range(1, block.n_planes)]
+            dual.evict(i, min(order)[2])
     return 0
-
-
-cdef Py_ssize_t stalest(const Block* block) noexcept nogil:
-    # of planes without weight, if there is one
-    cdef Py_ssize_t p, found = 1
-    for p in range(2, block.n_planes):
-        if (block.weight[p] > 0.0) != (block.weight[found] > 0.0):
-            if block.weight[found] > 0.0:
-                found = p
-        elif block.last_used[p] < block.last_used[found]:
-            found = p
-    return found
 
 
 def plane_bytes(DualState dual):

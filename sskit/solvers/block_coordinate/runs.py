@@ -1,20 +1,29 @@
 """The state of a run of block-coordinate Frank-Wolfe."""
 
+import time
+
 import numpy as np
 
 from sskit._numbers import capped
-from sskit.core.sampler import PromisingSampler
-from sskit.solvers.block_coordinate.corrective_pass import CorrectiveVisitor
+from sskit.core.sampler import (
+    GapSampler,
+    MaxGapSampler,
+    PermutationSampler,
+    PromisingSampler,
+    UniformSampler,
+)
 from sskit.solvers.block_coordinate.eviction import tidy
-from sskit.solvers.block_coordinate.options import MEGABYTE, SAMPLERS, STEPS, shards_for
-from sskit.solvers.block_coordinate.plain_pass import PlainVisitor
-from sskit.solvers.block_coordinate.projection_pass import ProjectionVisitor
-from sskit.solvers.block_coordinate.schedule import Schedule
+from sskit.solvers.block_coordinate.rounds import MOST_SHARDS, Rounds
+from sskit.solvers.block_coordinate.visitors import (
+    CorrectiveVisitor,
+    PlainVisitor,
+    ProjectionVisitor,
+)
 from sskit.solvers.common.averaging import Averager
-from sskit.solvers.common.dual_run import DualRun
+from sskit.solvers.common.run import DualRun
 from sskit.solvers.oracle_calls.minibatch import Batches, run_pass
-from sskit.solvers.oracle_calls.pool import Pool
-from sskit.solvers.sharded.rounds import Rounds
+from sskit.solvers.oracle_calls.pool import Pool, ThreadPool
+from sskit.solvers.simplex_qp.program import AwayStep, PairwiseStep, PlainStep
 
 # A stored pass, or one that goes back to some blocks, leaves out those that promised less than this
 # share of the mean when they were last visited: they cost as much as the others and gain next to
@@ -26,6 +35,21 @@ LIGHT = 0.05
 # cheap oracle costs about as much as scoring the stored planes, and of a costly one this is a
 # cautious guess.
 WORK_OF_CHEAP_ORACLE, WORK_OF_COSTLY_ORACLE = 1.0, 100.0
+# Shards have no fewer blocks than this.
+LEAST_BLOCKS = 4
+# More would wait for their turns at the interpreter's lock.
+MOST_IN_TURNS = 3
+# Weights that shards hold in copies, all of them together: 1 GB.
+MOST_COPIED = 2**27
+
+SAMPLERS = {
+    "permutation": PermutationSampler,
+    "uniform": UniformSampler,
+    "gap": GapSampler,
+    "max_gap": MaxGapSampler,
+}
+STEPS = {"fw": PlainStep, "pairwise": PairwiseStep, "away": AwayStep}
+MEGABYTE = 2.0**20
 # values of options with which no planes are stored
 PLAIN = {"steps": ("fw",), "cache": (False,), "block_steps": (1,), "stored_passes": (0,)}
 
@@ -63,14 +87,10 @@ def make_pass(runs, n_slices=1):
 
 def take_turns(runs, n_visits, n_slices):
     """Let runs make so many visits each, in turns."""
-    if all(run.goes_alone for run in runs):
-        visitors = [run.visitors[0] for run in runs]
-        run_pass(visitors, [run.order for run in runs], n_visits, n_slices, runs[0].stop)
-        return
     for k in range(n_slices):
         for run, n in zip(runs, n_visits, strict=True):
             n_now = n * (k + 1) // n_slices - n * k // n_slices
-            if n_now:
+            if n_now and not run.stop.ends:
                 run.visit(n_now)
 
 
@@ -108,7 +128,7 @@ class BlockCoordinateRun(DualRun):
         # where many steps cost less than one after the other; an average follows every step
         together = in_sets and not solver.averaging
         if gaps is not None:
-            self.gaps[:] = gaps
+            self.gaps[:] = self.hinges[:] = gaps
             self.sampler.set_gaps(self.gaps)
         self.promises = np.where(np.isfinite(self.gaps), self.gaps, 0.0)
         # in a kernel space of the blocks that need nothing fetched
@@ -132,7 +152,7 @@ class BlockCoordinateRun(DualRun):
                 together,
             )
         elif not solver.averaging:
-            n_shards = shards_for(problem, pool, bounded=regularizer.bounded)
+            n_shards = shards_for(problem, pool)
         if n_shards > 1:
             self.rounds = Rounds(
                 pool.crew, pool.problems[:n_shards], self.dual, regularizer, self.gaps
@@ -201,28 +221,17 @@ class BlockCoordinateRun(DualRun):
         self.averager.attend(int(stored))
         return (self.promising if stored else self.sampler).begin_pass(self.problem.n_blocks)
 
-    @property
-    def order(self):
-        """Who says which blocks the pass that has begun visits."""
-        return self.promising if self.stored else self.sampler
-
-    @property
-    def goes_alone(self):
-        """Whether the pass that has begun visits one block after the other."""
-        together = self.batches is not None and (self.batches.together or not self.stored)
-        return self.rounds is None and not together
-
     def visit(self, n_steps):
-        """Make some of the visits of the pass that has begun, in batches or in rounds."""
-        sampler, visitor = self.order, self.visitors[0]
+        """Make some of the visits of the pass that has begun."""
+        sampler, visitor = self.promising if self.stored else self.sampler, self.visitors[0]
         if self.rounds is not None:
             self.rounds.run_pass(self.visitors, sampler, n_steps, int(self.stored))
-        elif self.stored:
-            self.batches.run_stored(visitor, sampler, n_steps)
+        elif self.batches is None or (self.stored and not self.batches.together):
+            run_pass(visitor, sampler, n_steps, self.stop)
         else:
             if self.least_share:
                 self.batches.least = self.least_share * self.gaps.mean()
-            self.batches.run_pass(visitor, sampler, n_steps)
+            self.batches.run_pass(visitor, sampler, n_steps, self.stored)
 
     def end_pass(self):
         """Drop planes that are of no more use."""
@@ -235,3 +244,98 @@ class BlockCoordinateRun(DualRun):
         self.sampler.set_gaps(gaps)
         for visitor in self.visitors:
             visitor.mean_gap = float(np.mean(gaps))
+
+
+def shards_for(problem, pool):
+    """Return how many workers of a pool are to visit blocks at the same time.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to solve. Where an oracle takes the interpreter's lock, as structures in Python do,
+        workers would wait for each other, and in a kernel space a step needs rows that all share.
+    pool : Pool or None
+        Whose workers.
+
+    Returns
+    -------
+    n_shards : int
+        1 if blocks are to be visited one after the other.
+    """
+    if not isinstance(pool, ThreadPool) or problem.space.is_kernel_space:
+        return 1
+    most = MOST_SHARDS if problem.lock_free else MOST_IN_TURNS if problem.takes_turns else 1
+    most = min(most, problem.n_blocks // LEAST_BLOCKS, 1 + MOST_COPIED // max(problem.n_weights, 1))
+    return max(min(pool.crew.n_workers, most), 1)
+
+
+class Schedule:
+    """A fixed number, or as long as one gains more per unit of work than the iteration so far.
+
+    The increase of the dual objective over the work, drawn as a curve from the beginning of the
+    pass with the oracle, is followed while it is steeper than the line from its first to its
+    last point (Shah, Kolmogorov, Lampert 2015, section 3.4).
+
+    Parameters
+    ----------
+    n_passes : int
+        Number of stored passes in a row, or the largest one, M.
+    oracle_work : float, default=None
+        Work of a pass with the oracle; that of a pass over all stored planes is 1. None if there is
+        no rule, but always the same number.
+    clock : bool, default=False
+        Whether work is seconds on the clock instead.
+    """
+
+    def __init__(self, n_passes, oracle_work=None, clock=False):
+        self.n_passes = n_passes
+        self.oracle_work = oracle_work
+        self.clock = clock
+
+    def begin(self, increase):
+        """A pass with the oracle begins.
+
+        Parameters
+        ----------
+        increase : float
+            Increase of the dual objective by all passes so far.
+        """
+        self.n_done = -1
+        self.work = time.perf_counter() if self.clock else 0.0
+        self.first = self.last = (self.work, increase)
+
+    def another(self, increase, work):
+        """Tell whether a stored pass should follow.
+
+        Parameters
+        ----------
+        increase : float
+            Increase of the dual objective by all passes so far.
+        work : float
+            Share of the blocks whose oracle the last pass has asked, or, of a stored pass, that
+            it has visited.
+
+        Returns
+        -------
+        more : bool
+            Asked after the pass with the oracle, and again after each stored pass.
+        """
+        self.n_done += 1
+        if self.oracle_work is None or self.n_done >= self.n_passes:
+            return self.n_done < self.n_passes
+        if self.clock:
+            self.work = time.perf_counter()
+        else:
+            # blocks of the first pass that did not ask the oracle looked at stored planes
+            first = work * self.oracle_work + (1.0 - work)
+            self.work += work if self.n_done else first
+        before, self.last = self.last, (self.work, increase)
+        gained = increase > before[1]
+        steep = _slope(before, self.last) >= _slope(self.first, self.last)
+        return self.n_done == 0 or (gained and steep)
+
+
+def _slope(start, end):
+    """Return the increase per work between two points; none if nothing was done."""
+    work = end[0] - start[0]
+    return (end[1] - start[1]) / work if work > 0.0 else 0.0

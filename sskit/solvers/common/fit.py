@@ -1,17 +1,33 @@
 """The loop of every fit: passes, exact passes, and why it ends."""
 
-from dataclasses import replace
+import logging
+import time
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from sskit.core.stop import CutShort, Stop
-from sskit.solvers.common.progress import Progress
-from sskit.solvers.common.solution import UNKNOWN, History, Proof, Solution, Status, proves
-from sskit.solvers.common.tolerance import Tolerance
-from sskit.solvers.oracle_calls.pool import make_pool
+from sskit.solvers.common.run import Run
+from sskit.solvers.common.solution import (
+    UNKNOWN,
+    History,
+    Proof,
+    Solution,
+    Status,
+    Tolerance,
+    proves,
+    relative,
+)
+from sskit.solvers.oracle_calls.pool import Pool, make_pool
+
+logger = logging.getLogger("sskit")
+
+# Seconds between two lines about passes that are not exact.
+EVERY = 1.0
 
 
+@dataclass(eq=False, repr=False)
 class Fit:
     """A run at work: it reaches one gap after the other, at one or many lam.
 
@@ -50,27 +66,18 @@ class Fit:
         Passes so far, with one that was cut short.
     """
 
-    def __init__(
-        self,
-        run,
-        unit,
-        *,
-        gap_every,
-        proof,
-        stop,
-        progress,
-        evaluator=None,
-        largest_loss=None,
-    ):
-        self.run = run
-        self.unit = unit
-        self.gap_every = gap_every
-        self.proof = proof
-        self.stop = run.stop = stop
-        self.progress = progress
-        self.evaluator = evaluator
-        self.largest_loss = largest_loss
-        self.history = History(proof, run.columns)
+    run: Run
+    unit: float
+    gap_every: int
+    proof: Proof
+    stop: Stop
+    progress: object
+    evaluator: Pool = None
+    largest_loss: np.ndarray = None
+
+    def __post_init__(self):
+        self.run.stop = self.stop
+        self.history = History(self.proof, self.run.columns)
         self.n_iter = 0
         self.estimate = np.inf
         self.certificate = self.best = None
@@ -163,22 +170,14 @@ class Fit:
         return status
 
     def change_lam(self, lam):
-        """Move to another lam; a smaller one keeps w (Osokin et al. 2016, proposition 1).
-
-        Then a block gap grows by (1 - rho) c_i (loss_i - <w, psi_i>) of the block's mix, rho =
-        lam_new / lam_old: the hinge stays, and the mix keeps the share rho of its value.
+        """Move to another lam, see `DualRun.change_lam`.
 
         Parameters
         ----------
         lam : float
             The new lam.
         """
-        run = self.run
-        rho = lam / run.regularizer.lam
-        if rho < 1.0:
-            mixes = self.evaluator.mixes(run.regularizer.w, run.dual)
-            run.learn_gaps(np.maximum(run.gaps + (1.0 - rho) * mixes, 0.0))
-        run.change_lam(lam)
+        self.run.change_lam(lam)
         self.certificate = None
 
     def rescale(self, lam, gap):
@@ -195,7 +194,8 @@ class Fit:
         run = self.run
         share = max(gap - float(run.gaps.sum()), 0.0) / (self.unit or 1.0)
         run.learn_gaps(run.gaps + share * np.asarray(run.problem.block_weight) * self.largest_loss)
-        run.rescale(lam)
+        run.regularizer.rescale(lam)
+        run.averager.restart()
         self.certificate = None
 
     def save(self):
@@ -415,3 +415,77 @@ def asked(stop):
     if stop.n_presses:
         return Status.INTERRUPTED
     return Status.MAX_TIME if stop.seconds_left <= 0.0 else None
+
+
+class Progress:
+    """Lines about a fit: one for each exact pass, and one a second for the passes in between.
+
+    The logger "sskit" gets them: all exact passes at level DEBUG, or, if the fit is verbose, all
+    lines at level INFO. Where it does not show these, because nobody has configured logging, lines
+    of a verbose fit are printed.
+
+    Parameters
+    ----------
+    name : str
+        Of the solver; lines begin with it.
+    verbose : int
+        Whether the user wants to see them.
+    """
+
+    def __init__(self, name, verbose):
+        self.name = name
+        self.verbose = verbose
+        self.began = self.last = time.perf_counter()
+
+    @property
+    def seconds(self):
+        """Seconds since the start."""
+        return time.perf_counter() - self.began
+
+    def exact_pass(self, n_iter, numbers, unit):
+        """Tell the numbers of an exact pass.
+
+        Parameters
+        ----------
+        n_iter : int
+            Passes so far.
+        numbers : dict of str to float
+            By what they are called.
+        unit : float
+            P(0).
+        """
+        told = [f"{name} {number:.6g}" for name, number in numbers.items()]
+        share = relative(numbers["gap"], numbers["primal"], unit)
+        place = [*numbers].index("gap")
+        told[place] = f"gap {numbers['gap']:.3g} ({share:.3g} of the objective)"
+        self.say(f"{self.name}: pass {n_iter}, {', '.join(told)}, {self.seconds:.1f} s")
+
+    def between(self, n_iter, estimate, lower_bound, unit):
+        """Tell the estimated gap after a pass, if the last line is a second old.
+
+        Parameters
+        ----------
+        n_iter : int
+            Passes so far.
+        estimate : float
+            Of the gap; inf if there is none.
+        lower_bound : callable
+            Returns a lower bound of the optimum; called if there is an estimate to be told.
+        unit : float
+            P(0).
+        """
+        if self.verbose and time.perf_counter() - self.last >= EVERY:
+            about = ""
+            if estimate < float("inf"):
+                share = relative(estimate, lower_bound() + estimate, unit)
+                about = f"gap about {share:.3g} of the objective, "
+            self.say(f"{self.name}: pass {n_iter}, {about}{self.seconds:.1f} s")
+
+    def say(self, line):
+        """Log a line, or print it."""
+        self.last = time.perf_counter()
+        heard = logger.hasHandlers() and logger.isEnabledFor(logging.INFO)
+        if self.verbose and not heard:
+            print(line, flush=True)
+        else:
+            logger.log(logging.INFO if self.verbose else logging.DEBUG, "%s", line)

@@ -2,17 +2,15 @@
 
 import numpy as np
 
-from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
-from libc.string cimport memcmp, memcpy
+from libc.string cimport memcmp
 from libcpp.vector cimport vector
 
 from sskit.core.capabilities cimport PlaneStore
 from sskit.core.direction cimport Direction
 from sskit.core.dual cimport Block, DualState
-from sskit.core.lanes cimport LANES
 from sskit.core.problem cimport Problem
-from sskit.solvers.oracle_calls.call cimport Visit
+from sskit.solvers.oracle_calls.pool cimport Visit
 
 
 def save(DualState dual):
@@ -147,13 +145,9 @@ def is_whole(DualState dual, saved, counts):
 
 
 def move_truths(saved, Problem problem, Problem earlier):
-    """Return a dual point after truths changed that are labellings, as all codes are.
+    """Return a dual point after truths changed: blocks whose truth is another one begin at it.
 
-    A plane m(y_i) - m(y) follows the truth: where y had the old label it gets the new one, so that
-    what did not differ still does not. Its loss stays, as the losses do not depend on which of
-    several right labels is the truth. Planes that become forbidden, and those that were merged, of
-    which nobody knows the labellings, give their weight to the new truth, whose plane is zero. So
-    the point is dual feasible, and blocks whose truth is as before stay as they are.
+    Blocks whose truth is as before stay as they are, so that the point is one of the new problem.
 
     Parameters
     ----------
@@ -180,60 +174,15 @@ def move_truths(saved, Problem problem, Problem earlier):
     ):
         raise ValueError(f"codes of {problem.name} are no labellings")
     restore(dual, saved)
-    cdef Visit visit = Visit(problem)
-    cdef int32_t[::1] old = np.empty_like(visit.code)
-    cdef double[::1] zero = np.zeros(problem.n_weights + LANES)
+    cdef int32_t[::1] old = np.zeros(max(problem.max_code_length, 1), dtype=np.int32)
     cdef Py_ssize_t i
     for i in range(dual.n_blocks):
         earlier.truth(i, &old[0])
         if memcmp(&old[0], dual.blocks[i].code, dual.code_length[i] * sizeof(int32_t)):
-            # forbidden statistics score -inf whatever the weights
-            problem.scores(i, &zero[0], &visit.theta[0])
-            follow_truth(problem, dual, i, &old[0], visit)
+            dual.clear(i)
+            dual.blocks[i].n = 0
+            dual.blocks[i].weight[0], dual.blocks[i].plane_loss[0] = 1.0, 0.0
     return save(dual)
-
-
-# the plane leaves the block, and gives its weight to another one
-cdef int give(DualState dual, Py_ssize_t i, Py_ssize_t source, Py_ssize_t target) except -1:
-    dual.blocks[i].weight[target] += dual.blocks[i].weight[source]
-    dual.blocks[i].weight[source] = 0.0
-    return dual.evict(i, source)
-
-
-# the planes of a block follow its truth
-cdef int follow_truth(
-    Problem problem, DualState dual, Py_ssize_t i, const int32_t* old, Visit visit
-) except -1:
-    cdef Block* block = &dual.blocks[i]
-    cdef Py_ssize_t length = dual.code_length[i], p, q, t, e
-    cdef int32_t* code
-    if not problem.knows(i, block.code):
-        raise ValueError(f"the new truth of block {i} is no labelling")
-    block.n = block.n_gram = 0
-    block.plane_loss[0] = 0.0
-    for p in range(block.n_planes - 1, 0, -1):
-        code = block.code + p * length
-        memcpy(&visit.code[0], code, length * sizeof(int32_t))
-        for t in range(length):
-            if code[t] == old[t]:
-                visit.code[t] = block.code[t]
-        if not problem.knows(i, &visit.code[0]):
-            # parts of two trees may make none: then the labelling stays as it is
-            memcpy(&visit.code[0], code, length * sizeof(int32_t))
-        problem.plane_store.keep(i, &visit.code[0])
-        problem.plane_store.forget(i, code)
-        memcpy(code, &visit.code[0], length * sizeof(int32_t))
-        visit.load_plane(problem, i, code, block.plane_loss[p])
-        for e in range(visit.n):
-            if visit.theta[visit.index[e]] == -INFINITY:
-                give(dual, i, p, 0)
-                break
-    # planes that have become the same are one
-    for p in range(block.n_planes - 1, 0, -1):
-        q = dual.find(i, block.code + p * length)
-        if q != p:
-            give(dual, i, p, q)
-    return 0
 
 
 def truth_gains(Problem problem, Problem earlier, const double[::1] w):

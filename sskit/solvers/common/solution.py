@@ -1,11 +1,16 @@
-"""What a solver returns."""
+"""What a solver returns: weights, their certificate, and whether it is good enough."""
 
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 
 import numpy as np
 
-from sskit.solvers.common.tolerance import relative
+from sskit.core.regularizer import copied
+from sskit.core.stop import CutShort
+
+# What is negligible beside P(0): a fit need not tell apart models that have next to nothing left to
+# gain. Larger, and labels that are rarer than one in a thousand would not count.
+NEGLIGIBLE = 1e-3
 
 
 class Status(Enum):
@@ -66,6 +71,126 @@ class Certificate:
 
 # Where there was no exact pass.
 UNKNOWN = Certificate(None, np.nan, np.nan, np.nan, False, np.nan)
+
+
+def certificate_of(problem, regularizer, w, dual, answers):
+    """Return the certificate of the weights at which all oracles were asked.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    regularizer : Regularizer
+        Holds lam.
+    w : ndarray of shape (n_weights,)
+        The weights.
+    dual : float
+        A lower bound of the optimum.
+    answers : Answers
+        What the oracles have found.
+
+    Returns
+    -------
+    certificate : Certificate
+        With that dual.
+    """
+    weight = np.asarray(problem.block_weight)
+    primal = regularizer.primal(w, float(np.dot(weight, answers.hinges())))
+    missed = float(np.dot(weight, answers.excesses()))
+    return Certificate(copied(w), primal, dual, primal - dual, inexactness=missed)
+
+
+def certify_weights(problem, regularizer, w, dual, evaluator, known=None):
+    """Compute the primal at any w; any dual value then gives a gap.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    regularizer : Regularizer
+        Holds lam.
+    w : ndarray of shape (n_weights,)
+        The weights.
+    dual : float
+        A lower bound of the optimum.
+    evaluator : Pool
+        Makes the exact pass.
+    known : DualState, default=None
+        A dual point whose planes an inexact oracle is compared with.
+
+    Returns
+    -------
+    certificate : Certificate
+        With that dual.
+    """
+    answers = evaluator.ask(regularizer.padded(w), known)
+    return certificate_of(problem, regularizer, w, dual, answers)
+
+
+def better_of(last, *average):
+    """Return the certificate of the last iterate, or of the average if its primal is lower.
+
+    They are compared by the best known hinges, as passes lower these and no more: by bounds that
+    the oracle leaves wide at random the gap of one need never close.
+
+    Parameters
+    ----------
+    last : Certificate
+        Of the last iterate, which stays if a stop is due before that of the average is known.
+    *average : object
+        What `certify_weights` takes, for the average.
+
+    Returns
+    -------
+    certificate : Certificate
+        The better one.
+    """
+    try:
+        averaged = certify_weights(*average)
+    except CutShort:
+        return last
+    return averaged if averaged.known_primal < last.known_primal else last
+
+
+class Tolerance:
+    """A duality gap that is at most a share of the objective: gap <= share * (P(w) + offset).
+
+    As P(w) - P* is at most the gap, P(w) exceeds the optimum P* by at most that share of itself,
+    but for the offset. Unlike a gap relative to P(0), the loss of who knows nothing, it means the
+    same where most labels are known without learning.
+
+    Where the oracle may miss the maximum and bounds it, gap and P(w) are those of the best known
+    labellings: passes can close no more of the gap than that.
+
+    Parameters
+    ----------
+    share : float
+        At least 0. From 1 on any dual point will do, for dual objectives are not negative.
+    unit : float, default=0.0
+        P(0), the mean largest loss; the offset is `NEGLIGIBLE` times that.
+    """
+
+    def __init__(self, share, unit=0.0):
+        self.share = share
+        self.offset = NEGLIGIBLE * unit
+
+    def gap_at(self, primal):
+        """Return the largest gap that is small enough where P(w) is `primal`."""
+        return self.share * (primal + self.offset)
+
+    def gap_above(self, dual):
+        """Return the largest gap that is small enough where D is `dual`, and P(w) is D + gap."""
+        return self.gap_at(max(dual, 0.0)) / (1.0 - self.share) if self.share < 1.0 else np.inf
+
+    def holds(self, certificate):
+        """Return whether the numbers of a `Certificate` are finite and the gap is small enough."""
+        primal = certificate.known_primal
+        return bool(np.isfinite(primal) and certificate.known_gap <= self.gap_at(primal))
+
+
+def relative(gap, primal, unit):
+    """Return the share of the objective that a gap is, see `Tolerance`; 0 where there is none."""
+    return gap / (primal + NEGLIGIBLE * unit) if gap else 0.0
 
 
 class Proof(IntEnum):
@@ -136,16 +261,7 @@ class Solution(Certificate):
         if "infeasibility" not in self.history:
             return f"no gap, because numbers overflowed{above}"
         infeasibility = self.history["infeasibility"][-1]
-        if "soft_gap" in self.history:
-            gap, dual = self.history["soft_gap"][-1], -self.history["lagrangian"][-1]
-            share = relative(gap, dual + gap, self.unit)
-            found = f"a relative duality gap of {share:.3g} of the softened problem"
-            if np.isnan(infeasibility):
-                return found + above
-            return f"{found}, or an infeasibility of {infeasibility:.3g}{above}"
-        if np.isnan(infeasibility):
-            return f"no gap and an infeasibility that is not known, perhaps{above[1:]}"
-        return f"an infeasibility of {infeasibility:.3g} and no gap, or a change{above}"
+        return f"no gap, and an infeasibility of {infeasibility:.3g} or a change{above}"
 
 
 def proves(proof, certificate):

@@ -1,13 +1,23 @@
 """What all solvers share."""
 
 from contextlib import nullcontext
+from numbers import Integral, Real
 
 from sklearn.base import BaseEstimator
+from sklearn.utils._param_validation import Options, StrOptions
 
+from sskit._numbers import Number
 from sskit._public import PublicMixin
 from sskit.core.stop import Stop
-from sskit.solvers.common.checks import COUNT, POSITIVE
 from sskit.solvers.common.fit import begin
+
+# What parameters may be, in terms of scikit-learn's validation.
+AUTO = StrOptions({"auto"})
+TRUTH = Options(bool, {True, False})
+COUNT = Number(Integral, 1, None, closed="left")
+NATURAL = Number(Integral, 0, None, closed="left")
+POSITIVE = Number(Real, 0, None, closed="right")
+FINITE = Number(Real, 0, None, closed="neither")
 
 
 class Solver(PublicMixin, BaseEstimator):

@@ -2,12 +2,9 @@
 
 from numbers import Real
 
-import numpy as np
-
-from sskit.solvers.common.checks import AUTO, COUNT, Number, StrOptions
-from sskit.solvers.common.solver import Solver
+from sskit.solvers.common.solver import AUTO, COUNT, Number, Solver, StrOptions
 from sskit.solvers.cutting_plane.one_slack import CuttingPlaneRun, LinearCutRun
-from sskit.solvers.cutting_plane.sampled import FunctionSamples, SampleRun, WeightSamples
+from sskit.solvers.cutting_plane.sampled import KernelSampleRun, SampleRun
 
 # What "auto" stands for, by kind of cuts.
 DEFAULTS = {
@@ -188,12 +185,9 @@ class CuttingPlane(Solver):
         """
         solver = self.resolved(problem, regularizer.bounded)
         if solver.cuts == "constant":
-            if problem.space.is_kernel_space:
-                samples = FunctionSamples(problem, regularizer.lam)
-            else:
-                samples = WeightSamples(problem, regularizer, pool)
-            weight = np.asarray(problem.block_weight)
-            return SampleRun(weight, samples, solver.cut_size, solver.patience, random_state)
+            run = KernelSampleRun if problem.space.is_kernel_space else SampleRun
+            options = solver.cut_size, solver.patience, random_state
+            return run(problem, regularizer, pool, *options)
         options = problem, regularizer, pool, solver.damping, solver.cut_life
         if solver.cuts == "exact":
             return CuttingPlaneRun(*options)

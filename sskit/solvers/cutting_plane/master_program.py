@@ -6,16 +6,19 @@ A cut is a linear lower bound, :math:`\sum_i c_i H_i(w) \ge \text{loss} - \langl
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.optimize import brentq
-
-from sskit.solvers.cutting_plane.cut_storage import CutVectors
-from sskit.solvers.simplex_qp.newton import RIDGE, maximum
 
 # Vectors of more weights than this are kept sparse: a cut has entries only at features of what
 # was mistaken.
 LARGEST_DENSE = 2**16
 # Newton steps for one program with bounds; two or three are usual.
 ROUNDS = 50
+# Atoms that may join those of positive weight, one after the other: few do where a solution is
+# near, as one of fewer cuts is.
+MOST_ATOMS = 1000
+# Relative to the largest second derivative: keeps systems regular where atoms depend on each other.
+RIDGE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,54 @@ class Cut:
     def bound(self, covector):
         """Return its value at weights whose covector, of shape (n_weights,), is given."""
         return self.loss - float(np.dot(covector, self.vector))
+
+
+class CutVectors:
+    """Vectors of all weights, dense or sparse.
+
+    Parameters
+    ----------
+    dense : bool
+        Whether entries that are zero are kept. If not vectors may be longer than those before,
+        which then end in zeros.
+    """
+
+    def __init__(self, dense):
+        self.dense = dense
+        self._rows = []  # places, entries there
+
+    def append(self, vector):
+        """Add a copy of a vector of shape (n_weights,)."""
+        self.n_weights = len(vector)
+        place = slice(None) if self.dense else np.flatnonzero(vector).astype(np.int32)
+        self._rows.append((place, vector[place].copy()))
+
+    def keep(self, places):
+        """Keep only the vectors at these places, which rise."""
+        self._rows = [self._rows[place] for place in places]
+
+    def dot(self, covector):
+        """Return the inner products of all vectors with a covector, shape (n_rows,)."""
+        return np.array([entries @ covector[place] for place, entries in self._rows])
+
+    def combine(self, weight):
+        """Return the sum of the vectors with these weights, shape (n_weights,)."""
+        total = np.zeros(self.n_weights)
+        for share, (place, entries) in zip(weight, self._rows, strict=True):
+            if share != 0.0:
+                total[place] += share * entries
+        return total
+
+    def gram_at(self, columns):
+        """Return the inner products of the vectors over some columns only, (n_rows, n_rows)."""
+        places, entries = zip(*self._rows, strict=True)
+        if self.dense:
+            part = np.array([row[columns] for row in entries])
+            return part @ part.T
+        first = np.cumsum([0, *map(len, places)])
+        rows = (np.concatenate(entries), np.concatenate(places), first)
+        part = sp.csr_array(rows, shape=(len(entries), self.n_weights))[:, columns]
+        return (part @ part.T).toarray()
 
 
 class MixProgram:
@@ -264,3 +315,97 @@ def longest_rise(slope, lam, v, direction, image):
 def bordered(gram, column, vertex):
     """Return a symmetric matrix with one more row and column."""
     return np.block([[gram, column[:, None]], [column[None], np.full((1, 1), vertex)]])
+
+
+def maximum(score, weight, gram, lam, tolerance):
+    """Return the weights on the simplex that maximise a quadratic function.
+
+    An active-set method: the atom that promises most joins those of positive weight, among which
+    Newton steps go to the maximum.
+
+    Parameters
+    ----------
+    score : ndarray of shape (n_atoms,)
+        Its gradient at `weight`.
+    weight : ndarray of shape (n_atoms,)
+        Where to start.
+    gram : ndarray of shape (n_atoms, n_atoms)
+        -lam times its second derivatives.
+    lam : float
+        Regularisation strength.
+    tolerance : float
+        The slope to any atom at the end, and by how much the value may fall short. It may do so
+        by more only if rounding, or 1000 rounds, allow no better.
+
+    Returns
+    -------
+    weight : ndarray of shape (n_atoms,)
+        Non-negative, summing to one.
+    """
+    start, first, increase = weight, score, np.inf
+    for _ in range(MOST_ATOMS):
+        score = score - score @ weight
+        if score.max() <= tolerance or increase <= 0.0:
+            break
+        increase, weight = newton_step(score, weight, gram, lam)
+        score = first - gram @ (weight - start) / lam
+    return weight
+
+
+def newton_step(score, weight, gram, lam):
+    """Take Newton steps among the positive weights and the best atom until none meets zero.
+
+    Parameters
+    ----------
+    score, weight, gram, lam : object
+        As in `maximum`, the score about its mean.
+
+    Returns
+    -------
+    increase : float
+        Of the function.
+    weight : ndarray of shape (n_atoms,)
+        Where it is that much larger.
+    """
+    support = np.union1d(np.flatnonzero(weight), score.argmax())
+    K, score, share = gram[np.ix_(support, support)] / lam, score[support], weight[support]
+    increase, full = 0.0, False
+    while not full and len(share) > 1:
+        change = newton_change(K, score)
+        if not score @ change > 0.0:
+            # rounding, or the function is not concave: from the worst atom to the best
+            change = np.zeros_like(score)
+            change[score.argmax()] += 1.0
+            change[score.argmin()] -= 1.0
+        slope, curvature = float(score @ change), float(change @ K @ change)
+        if slope <= 0.0:
+            break
+        falls = np.flatnonzero(change < 0.0)
+        limits = -share[falls] / change[falls]
+        limit = float(limits.min(initial=np.inf))
+        full = slope <= limit * curvature
+        step = slope / curvature if full else limit
+        increase += step * (slope - 0.5 * step * curvature)
+        share = share + step * change
+        score = score - step * (K @ change)
+        if not full:
+            share[falls[limits.argmin()]] = 0.0
+            stay = share > 0.0
+            support, share, score = support[stay], share[stay], score[stay]
+            K = K[np.ix_(stay, stay)]
+    solved = np.zeros_like(weight)
+    solved[support] = share / share.sum()
+    return increase, solved
+
+
+def newton_change(K, score):
+    """Return the change of weights, summing to zero, after which all scores would be equal."""
+    n = len(K)
+    system = np.ones((n + 1, n + 1))
+    system[:n, :n] = K
+    system[range(n), range(n)] += RIDGE * (K.diagonal().max() or 1.0)
+    system[n, n] = 0.0
+    try:
+        return np.linalg.solve(system, np.append(score, 0.0))[:n]
+    except np.linalg.LinAlgError:
+        return np.zeros(n)

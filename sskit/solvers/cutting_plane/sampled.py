@@ -9,15 +9,15 @@ from sskit.core.regularizer import Regularizer
 from sskit.core.stop import CutShort
 from sskit.solvers.common.run import Run
 from sskit.solvers.common.solution import Certificate
-from sskit.solvers.cutting_plane.cut_storage import CutVectors
-from sskit.solvers.cutting_plane.master_program import CutProgram, MixProgram
-from sskit.solvers.cutting_plane.one_slack import ACCURACY, ROUNDING
-from sskit.solvers.cutting_plane.separation import draw, exact_cut, mean_of
-from sskit.solvers.oracle_calls.vertices import Vertices
+from sskit.solvers.cutting_plane.master_program import CutProgram, CutVectors, MixProgram
+from sskit.solvers.cutting_plane.one_slack import ACCURACY, ROUNDING, draw, exact_cut, mean_of
+from sskit.solvers.oracle_calls.pool import Answers, Pool
 
 
-class WeightSamples:
-    """Cuts from samples, as vectors of all weights.
+class SampleRun(Run):
+    """State of a run of the constant-time algorithm (Yu, Joachims 2008, algorithm 2).
+
+    Its weights are the average of the solutions of all programs so far.
 
     Parameters
     ----------
@@ -25,19 +25,42 @@ class WeightSamples:
         What to solve.
     regularizer : Regularizer
         Holds lam, v and w; w is the solution of the program.
-    pool : Pool, default=None
+    pool : Pool or None
         Asks the oracles; None asks one after the other.
+    size : int
+        Number r of draws.
+    patience : int
+        Number of samples that the objective is estimated on.
+    random_state : RandomState
+        Source of randomness.
+
+    Attributes
+    ----------
+    unit : float
+        Mean largest loss of the first sample.
     """
 
-    def __init__(self, problem, regularizer, pool=None):
-        self.regularizer = regularizer
-        self.program = CutProgram(regularizer)
-        self.vertices = Vertices(problem, problem.n_blocks, None, pool)
+    def __init__(self, problem, regularizer, pool, size, patience, random_state):
+        super().__init__()
+        self.problem, self.regularizer = problem, regularizer
+        self.size, self.random_state = size, random_state
+        self.begin(pool)
+        self.bound = self.program.value()
+        # w is still zero
+        self.found = self.ask()
+        self.unit = self.found[0].hinge
+        # objective and excess of the average
+        self.primals = deque(maxlen=capped(patience))
 
     @property
     def n_oracle_calls(self):
         """Calls of the oracle so far."""
         return self.vertices.n_calls
+
+    def begin(self, pool):
+        """Make what holds the cuts: here as vectors of all weights."""
+        self.program = CutProgram(self.regularizer)
+        self.vertices = Answers(pool or Pool(self.problem), planes=True)
 
     def at(self, blocks, share):
         """Ask the oracles of some blocks.
@@ -62,7 +85,7 @@ class WeightSamples:
             If a stop was due before all oracles had been asked.
         """
         average = self.weights()
-        self.vertices.ask(blocks)
+        self.vertices.choose(blocks)
         self.vertices.look(self.regularizer.padded(average))
         hinge, excess = mean_of(self.vertices, share)
         finding = exact_cut(self.vertices, self.regularizer.padded(self.regularizer.coef()), share)
@@ -73,24 +96,60 @@ class WeightSamples:
         self.program.add(cut)
 
     def weights(self):
-        """Return those of the average."""
+        """Return a copy of the average."""
         return self.regularizer.image(self.program.dual_sum(self.program.average))
 
+    def ask(self):
+        """Draw a sample and ask it."""
+        weight = np.asarray(self.problem.block_weight)
+        return self.at(*draw(weight, self.size, self.random_state))
 
-class FunctionSamples:
-    """Cuts from samples in a kernel space, as functions of the rows that were drawn.
+    def run_pass(self):
+        """Draw a sample; if its cut is violated, add it and solve the program.
+
+        Returns
+        -------
+        gap : float
+            The violation; inf if the oracles of the sample were not all asked.
+        """
+        try:
+            finding, primal, excess = self.ask() if self.found is None else self.found
+        except CutShort:
+            return np.inf
+        self.found = None
+        self.primals.append((primal, excess))
+        violation, goal = finding.hinge - self.program.values().max(), self.goal
+        if violation > goal:
+            self.add(finding.cut)
+            self.bound = self.program.solve(max(ACCURACY * goal, ROUNDING * self.unit))
+        self.program.record()
+        return violation
+
+    @property
+    def goal(self):
+        """By how much a cut may be violated without being added."""
+        return self.tolerance.gap_above(self.bound)
+
+    def lower_bound(self):
+        """Return the optimum of the program, which is above that of the problem perhaps."""
+        return self.bound
+
+    def certify(self, evaluator):
+        """Return what the last samples say of the average; nothing is proved."""
+        patience = self.primals.maxlen
+        # of samples that are not drawn yet no more is known than of the first
+        unknown = (patience - len(self.primals)) * np.array([self.unit, 0.0])
+        primal, missed = ((np.sum(self.primals, axis=0) + unknown) / patience).tolist()
+        return Certificate(None, primal, self.bound, primal - self.bound, False, missed)
+
+
+class KernelSampleRun(SampleRun):
+    """The same in a kernel space, with cuts as functions of the rows that were drawn.
 
     A sample asks for its kernels with the support of w and of the average, and if its cut is
     added, those that were wrong for theirs with the support of all cuts. Cuts are vectors of the
     weights that belong to no function and of coefficients, row by row as they came: rows that
     several cuts have in common are held once.
-
-    Parameters
-    ----------
-    problem : Problem
-        What to solve.
-    lam : float
-        Regularisation strength.
 
     Attributes
     ----------
@@ -98,23 +157,25 @@ class FunctionSamples:
         Numbers of the rows that have coefficients.
     """
 
-    def __init__(self, problem, lam):
-        self.problem, self.whole = problem, problem.space.support
-        self.program = MixProgram(lam)
+    n_oracle_calls = 0
+
+    def begin(self, pool):
+        """Make what holds the cuts."""
+        self.whole = self.problem.space.support
+        self.program = MixProgram(self.regularizer.lam)
         self.vectors = CutVectors(dense=False)
         self.vectors.append(np.zeros(self.whole.n_linear))
         self.numbers = np.empty(0, dtype=np.intp)
         self._place = np.full(self.whole.n_rows, -1, dtype=np.intp)
-        self.n_oracle_calls = 0
-        self.found = None  # support and space of the sample of last
+        self.last = None  # support and space of the sample of last
 
     def at(self, blocks, share):
-        """Ask the oracles of some blocks; as in `WeightSamples`."""
+        """Ask the oracles of some blocks; see `SampleRun`."""
         program = self.program
         part = self.problem.restrict(blocks, share)
         support = part.space.support
         space = Regularizer(program.lam, part.n_weights, part.space.covector)
-        self.found = support, space
+        self.last = support, space
         mixes = [self.split(weight) for weight in (program.weight, program.average)]
         # kernels of the rows of both are taken once
         stacked = np.concatenate([coefficients for _, coefficients in mixes])
@@ -124,7 +185,7 @@ class FunctionSamples:
             np.concatenate([linear, own, np.zeros_like(own)]) / program.lam
             for (linear, _), own in zip(mixes, values, strict=True)
         )
-        vertices = Vertices(part, part.n_blocks)
+        vertices = Answers(Pool(part), planes=True)
         vertices.look(space.padded(average))
         hinge, excess = mean_of(vertices, share)
         primal = 0.5 * program.lam * program.sqnorm(program.average) + hinge
@@ -134,7 +195,7 @@ class FunctionSamples:
 
     def add(self, cut):
         """Add the cut that was found last."""
-        (support, space), n_states = self.found, self.whole.n_states
+        (support, space), n_states = self.last, self.whole.n_states
         linear, coefficients = cut.vector[: self.whole.n_linear], support.coefficients(cut.vector)
         values = support.spread(coefficients, self.numbers)
         products = self.vectors.dot(np.concatenate([linear, values.T.ravel()]))
@@ -163,90 +224,3 @@ class FunctionSamples:
     def weights(self):
         """Return those of the average, but for the values of its functions."""
         return self.expand(self.program.average) / self.program.lam
-
-
-class SampleRun(Run):
-    """State of a run of the constant-time algorithm (Yu, Joachims 2008, algorithm 2).
-
-    Its weights are the average of the solutions of all programs so far.
-
-    Parameters
-    ----------
-    block_weight : ndarray of shape (n_blocks,)
-        Weights of the training pairs.
-    samples : WeightSamples or FunctionSamples
-        What the oracles find.
-    size : int
-        Number r of draws.
-    patience : int
-        Number of samples that the objective is estimated on.
-    random_state : RandomState
-        Source of randomness.
-
-    Attributes
-    ----------
-    unit : float
-        Mean largest loss of the first sample.
-    """
-
-    def __init__(self, block_weight, samples, size, patience, random_state):
-        super().__init__()
-        self.block_weight, self.size, self.random_state = block_weight, size, random_state
-        self.samples, self.program = samples, samples.program
-        self.bound = self.program.value()
-        # w is still zero
-        self.found = self.ask()
-        self.unit = self.found[0].hinge
-        # objective and excess of the average
-        self.primals = deque(maxlen=capped(patience))
-
-    @property
-    def n_oracle_calls(self):
-        """Calls of the oracle so far."""
-        return self.samples.n_oracle_calls
-
-    def ask(self):
-        """Draw a sample and ask it."""
-        return self.samples.at(*draw(self.block_weight, self.size, self.random_state))
-
-    def run_pass(self):
-        """Draw a sample; if its cut is violated, add it and solve the program.
-
-        Returns
-        -------
-        gap : float
-            The violation; inf if the oracles of the sample were not all asked.
-        """
-        try:
-            finding, primal, excess = self.ask() if self.found is None else self.found
-        except CutShort:
-            return np.inf
-        self.found = None
-        self.primals.append((primal, excess))
-        violation, goal = finding.hinge - self.program.values().max(), self.goal
-        if violation > goal:
-            self.samples.add(finding.cut)
-            self.bound = self.program.solve(max(ACCURACY * goal, ROUNDING * self.unit))
-        self.program.record()
-        return violation
-
-    @property
-    def goal(self):
-        """By how much a cut may be violated without being added."""
-        return self.tolerance.gap_above(self.bound)
-
-    def lower_bound(self):
-        """Return the optimum of the program, which is above that of the problem perhaps."""
-        return self.bound
-
-    def weights(self):
-        """Return a copy of the average."""
-        return self.samples.weights()
-
-    def certify(self, evaluator):
-        """Return what the last samples say of the average; nothing is proved."""
-        patience = self.primals.maxlen
-        # of samples that are not drawn yet no more is known than of the first
-        unknown = (patience - len(self.primals)) * np.array([self.unit, 0.0])
-        primal, missed = ((np.sum(self.primals, axis=0) + unknown) / patience).tolist()
-        return Certificate(None, primal, self.bound, primal - self.bound, False, missed)

@@ -7,7 +7,7 @@ import numpy as np
 
 from sskit.solvers.common.run import Run
 from sskit.solvers.common.solution import Certificate
-from sskit.solvers.distributed.part_run import Report
+from sskit.solvers.distributed.worker import Report
 
 NOTHING = np.zeros(0, dtype=np.int32), np.zeros(0)
 

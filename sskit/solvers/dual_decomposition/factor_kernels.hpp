@@ -1,4 +1,4 @@
-// The hot loop of the oracles of factors, compiled for several CPUs: included by factors.pyx only.
+// The hot loop of the oracles of factors, compiled for several CPUs: included by sweeps.pyx only.
 #pragma once
 #include "lanes.hpp"
 

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <vector>
 
-#include "threshold.hpp"
+#include "projection.hpp"
 
 namespace sskit {
 
@@ -110,23 +110,25 @@ inline Mix marginal(const Mix& pairs) {
 //     <gain, d> - scale <d, gram d> / 2
 // for a change d, where the curvature is the same in all directions (equation 19). That is so for
 // nodes; for edges a bound of it, the largest sum of a row, takes the place of the curvatures.
-// Returns by how much this rises; `change` is room for d, and for whole LANES.
-inline double projected_step(size_t n, const double* gain, const double* gram, double scale,
+// Returns by how much this rises; gains become those over the largest. All have room for whole
+// LANES, and `change` is room for d.
+inline double projected_step(size_t n, double* gain, const double* gram, double scale,
                              double* weight, double* change) {
     double bend = std::numeric_limits<double>::min(), rise = 0.0;
-    for (size_t k = 0; k < n; ++k)
-        bend = std::max(bend, scale * std::accumulate(gram + k * n, gram + (k + 1) * n, 0.0));
     const double most = *std::max_element(gain, gain + n);
-    for (size_t k = 0; k < n; ++k) change[k] = weight[k] + (gain[k] - most) / bend;
-    std::fill(change + n, change + padded(n), UNUSED);
-    const double level = simplex_threshold(change, n, *std::max_element(change, change + n), 1.0);
     for (size_t k = 0; k < n; ++k) {
-        const double moved = std::max(change[k] - level, 0.0);
-        change[k] = moved - weight[k], weight[k] = moved;
+        bend = std::max(bend, scale * std::accumulate(gram + k * n, gram + (k + 1) * n, 0.0));
+        gain[k] -= most;
+    }
+    for (size_t k = n; k < static_cast<size_t>(padded(n)); ++k) gain[k] = UNUSED, weight[k] = 0.0;
+    best_mix(weight, gain, n, bend, change);
+    for (size_t k = 0; k < n; ++k) {
+        std::swap(change[k], weight[k]);
+        change[k] = weight[k] - change[k];
     }
     for (size_t k = 0; k < n; ++k) {
         const double along = std::inner_product(change, change + n, gram + k * n, 0.0);
-        rise += change[k] * (gain[k] - most - 0.5 * scale * along);
+        rise += change[k] * (gain[k] - 0.5 * scale * along);
     }
     return rise;
 }

@@ -1,7 +1,7 @@
 from sskit.core.dual cimport DualState
 from sskit.core.problem cimport Problem
 from sskit.core.sampler cimport Sampler
-from sskit.solvers.oracle_calls.answers cimport Answers
+from sskit.solvers.oracle_calls.pool cimport Answers
 
 
 # the last known gap of a block, one if there is none: as samplers take it to be

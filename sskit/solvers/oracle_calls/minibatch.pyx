@@ -3,15 +3,9 @@
 import numpy as np
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int64_t
-from libcpp.vector cimport vector
 
-from sskit.core.dual cimport DualState
 from sskit.core.regularizer cimport Regularizer
-from sskit.core.sampler cimport Sampler
 from sskit.core.stop cimport Stop
-from sskit.solvers.oracle_calls.answers cimport Answers
-from sskit.solvers.oracle_calls.call cimport prefetch_next
 from sskit.solvers.oracle_calls.pool cimport Pool
 
 
@@ -41,19 +35,17 @@ cdef class Visitor:
         return 0
 
 
-def run_pass(visitors, samplers, n_visits, Py_ssize_t n_slices=1, Stop stop=None):
+def run_pass(Visitor visitor, Sampler sampler, Py_ssize_t n_visits, Stop stop=None):
     """Visit blocks one after the other, without the GIL.
 
     Parameters
     ----------
-    visitors : list of Visitor
-        What to do at a block; the problem of each is its own.
-    samplers : list of Sampler
+    visitor : Visitor
+        What to do at a block.
+    sampler : Sampler
         Says which blocks; its begin_pass has been called.
-    n_visits : list of int
+    n_visits : int
         Number of visits.
-    n_slices : int, default=1
-        In how many turns they make them.
     stop : Stop, default=None
         Says after which visit to end already; None never does.
 
@@ -62,38 +54,29 @@ def run_pass(visitors, samplers, n_visits, Py_ssize_t n_slices=1, Stop stop=None
     n_done : int
         Number of visits made.
     """
-    cdef vector[void*] visitor_of, sampler_of  # which the lists keep
-    cdef Visitor visitor
-    cdef Sampler sampler
-    cdef const int64_t[::1] counts = np.asarray(n_visits, dtype=np.int64)
-    cdef Py_ssize_t t, j, k, n, m = counts.shape[0], n_done = 0
-    for visitor, sampler in zip(visitors, samplers, strict=True):
-        visitor_of.push_back(<void*>visitor)
-        sampler_of.push_back(<void*>sampler)
+    cdef Py_ssize_t i, n_done = 0
     if stop is None:
         stop = Stop()
     with nogil:
-        for t in range(n_slices * m):
-            k, j = t // m, t % m
-            n = counts[j] * (k + 1) // n_slices - counts[j] * k // n_slices
-            n_done += visit_some(<Visitor>visitor_of[j], <Sampler>sampler_of[j], n, stop)
-            if stop.over():
+        while n_done < n_visits:
+            i = sampler.next()
+            prefetch_next(visitor.problem, visitor.dual, sampler)
+            visitor.visit(i, sampler)
+            n_done += 1
+            if stop.due():
                 break
     return n_done
 
 
-cdef Py_ssize_t visit_some(
-    Visitor visitor, Sampler sampler, Py_ssize_t n, Stop stop
-) except -1 nogil:
-    """Visit so many blocks, fewer if a stop is due; return how many."""
-    cdef Py_ssize_t i, k
-    for k in range(n):
-        i = sampler.next()
-        prefetch_next(visitor.problem, visitor.dual, sampler)
-        visitor.visit(i, sampler)
-        if stop.due():
-            return k + 1
-    return n
+# fetch the memory of the blocks that the sampler will visit next, as far as it knows them
+cdef void prefetch_next(Problem problem, DualState dual, Sampler sampler) noexcept nogil:
+    cdef Py_ssize_t i = sampler.peek(0)
+    if i >= 0:
+        problem.prefetch(i)
+        dual.prefetch(i)
+    i = sampler.peek(1)
+    if i >= 0:
+        dual.prefetch_block(i)
 
 
 cdef class Batches:
@@ -146,20 +129,18 @@ cdef class Batches:
         self.regularizer = regularizer
         self.size, self.gaps = min(size, dual.n_blocks), gaps
         self.least = -np.inf
-        self.planes = Answers(pool.problem, self.size, dual)
-        self.planes.keep_planes()
+        self.planes = Answers(pool, dual, self.size, True)
         self.waits = np.zeros(dual.n_blocks, dtype=np.uint8)
         self.together = together
         self.working = np.zeros(2 * self.size, dtype=np.intp)
 
-    # ask, step, and return how many oracles have been asked
-    cdef Py_ssize_t flush(self, Visitor visitor, Sampler sampler) except -1 nogil:
-        cdef Py_ssize_t k, i, n_asked
+    # ask, and step
+    cdef int flush(self, Visitor visitor, Sampler sampler) except -1 nogil:
+        cdef Py_ssize_t k, i
         if self.stop.over():
             self.planes.open()
         else:
             self.pool.answer(self.planes, &self.regularizer.w[0])
-        n_asked = self.planes.n_answered()
         for k in range(self.planes.n):
             if self.planes.answered[k] and self.planes.gap[k] > max(self.least, 0.0):
                 self.pool.problem.space.prefetch_step(self.planes.block[k], &self.planes.code[k, 0])
@@ -181,7 +162,7 @@ cdef class Batches:
         if self.n_working >= self.size:
             self.work(visitor, sampler)
         sampler.redraw()
-        return n_asked
+        return 0
 
     # steps of the blocks that wait for one
     cdef int work(self, Visitor visitor, Sampler sampler) except -1 nogil:
@@ -219,7 +200,7 @@ cdef class Batches:
                     visitor.problem.space.end_steps(self.regularizer.v, done)
         return 0
 
-    def run_pass(self, Visitor visitor, Sampler sampler, Py_ssize_t n_steps):
+    def run_pass(self, Visitor visitor, Sampler sampler, Py_ssize_t n_steps, bint stored=False):
         """Visit n_steps blocks without the GIL.
 
         Parameters
@@ -230,55 +211,38 @@ cdef class Batches:
             Says which blocks; its begin_pass(n_steps) has been called.
         n_steps : int
             Number of visits; fewer if a stop is due before.
-
-        Returns
-        -------
-        n_asked : int
-            How many oracles were asked.
+        stored : bool, default=False
+            Whether blocks, all different, take steps by working sets, with no oracle asked ahead.
         """
-        cdef Answers planes = self.planes
-        cdef Py_ssize_t _, i, n_asked = 0
+        cdef Py_ssize_t _, i
         with nogil:
             for _ in range(n_steps):
                 i = sampler.next()
-                if self.waits[i]:
-                    n_asked += self.flush(visitor, sampler)
-                    self.work(visitor, sampler)
-                if visitor.asks(i):
-                    planes.block[planes.n] = i
-                    planes.n += 1
-                    self.waits[i] = 1
-                    sampler.set_aside(i)
+                if stored:
+                    self.working[self.n_working] = i
+                    self.n_working += 1
+                    if self.n_working == self.size:
+                        self.work(visitor, sampler)
                 else:
-                    self.stop.due()
-                if planes.n == self.size:
-                    n_asked += self.flush(visitor, sampler)
+                    self.draw(i, visitor, sampler)
                 if self.stop.over():
                     break
-            if planes.n:
-                n_asked += self.flush(visitor, sampler)
+            if self.planes.n:
+                self.flush(visitor, sampler)
             self.work(visitor, sampler)
-        return n_asked
 
-    def run_stored(self, Visitor visitor, Sampler sampler, Py_ssize_t n_steps):
-        """Visit n_steps blocks, all different, by working sets, without asking oracles ahead.
-
-        Parameters
-        ----------
-        visitor : Visitor
-            What to do at a block.
-        sampler : Sampler
-            Says which blocks.
-        n_steps : int
-            Number of visits; fewer if a stop is due before.
-        """
-        cdef Py_ssize_t _
-        with nogil:
-            for _ in range(n_steps):
-                self.working[self.n_working] = sampler.next()
-                self.n_working += 1
-                if self.n_working == self.size:
-                    self.work(visitor, sampler)
-                if self.stop.over():
-                    break
+    # block i waits for its oracle if it needs that, or is visited
+    cdef int draw(self, Py_ssize_t i, Visitor visitor, Sampler sampler) except -1 nogil:
+        if self.waits[i]:
+            self.flush(visitor, sampler)
             self.work(visitor, sampler)
+        if visitor.asks(i):
+            self.planes.block[self.planes.n] = i
+            self.planes.n += 1
+            self.waits[i] = 1
+            sampler.set_aside(i)
+        else:
+            self.stop.due()
+        if self.planes.n == self.size:
+            self.flush(visitor, sampler)
+        return 0

@@ -1,10 +1,77 @@
+from libc.stdint cimport int32_t
 from libcpp.vector cimport vector
 
+from sskit.core.direction cimport Direction
+from sskit.core.dual cimport DualState
 from sskit.core.problem cimport Problem
 from sskit.core.stop cimport Stop
 from sskit.parallel.crew cimport Crew, Task
-from sskit.solvers.oracle_calls.answers cimport Answers
-from sskit.solvers.oracle_calls.call cimport Visit
+
+
+cdef class Pool(Task)
+
+
+cdef class Visit:
+    """What a solver learns at one block: potentials and the oracle's plane; reused for all.
+
+    After call_oracle(): theta are the potentials at w; (index, value)[:n] is psi of the plane that
+    the oracle found, with code and loss; hinge = loss_weight * loss - <theta, psi> >= 0. No plane
+    is above hinge + excess at w, if the oracle is exact or bounds what it may have missed.
+    """
+
+    cdef double[::1] theta
+    cdef int32_t[::1] code
+    cdef int32_t[::1] index
+    cdef double[::1] value
+    cdef Py_ssize_t n
+    cdef double loss
+    cdef double hinge
+    cdef double excess
+    cdef Direction delta    # scratch, zero between visits
+
+    # Ask the oracle of block i at w. The truth has hinge 0: if an inexact oracle or rounding
+    # gives less, the answer becomes the truth (n = 0, loss = 0), and the excess shrinks.
+    cdef int call_oracle(
+        self, Problem problem, Py_ssize_t i, const double* w, double loss_weight
+    ) except -1 nogil
+    # the same plane given by its code, at unchanged theta; hinge stays that of call_oracle()
+    cdef int load_plane(
+        self, Problem problem, Py_ssize_t i, const int32_t* code, double loss
+    ) except -1 nogil
+    # loss - <theta, psi> of the present plane
+    cdef double bound(self) noexcept nogil
+
+
+cdef class Answers:
+    """What the oracles of several blocks found at one w: hinges, and perhaps gaps and planes.
+
+    Question k is about block[k], for k < n. Two threads may record different questions at once.
+    """
+
+    cdef Pool pool
+    cdef Problem problem
+    cdef DualState dual              # whose gaps are wanted; must not move while oracles are asked
+    cdef Visit visit                 # for the planes; None if they are not kept
+    cdef Py_ssize_t[::1] block       # (n_blocks or more,) in range
+    cdef Py_ssize_t n
+    cdef double loss_weight          # factor of the losses in all questions, one unless set
+    cdef double[::1] hinge           # (capacity,) H_i = max_y L_i(y) - <w, psi_i(y)>
+    cdef double[::1] excess          # (capacity,) at most so much is missing from H_i, see Visit
+    cdef double[::1] gap             # (capacity,) c_i (H_i - (loss_i - <w, psi_i>)) of the mix
+    cdef int32_t[:, ::1] code        # (capacity, max_code_length)
+    cdef double[::1] loss            # (capacity,)
+    cdef unsigned char[::1] answered  # (capacity,) 1 where the oracle has been asked
+    cdef readonly Py_ssize_t n_calls  # of the oracles, in all looks
+
+    # forget all answers
+    cdef void open(self) noexcept nogil
+    cdef Py_ssize_t n_answered(self) noexcept nogil
+    # ask the oracle of question k at w, by this problem and this visit, and record the answer
+    cdef int ask(
+        self, Py_ssize_t k, Problem problem, Visit visit, const double* w
+    ) except -1 nogil
+    # visit.delta += psi of the plane of question k
+    cdef int load_plane(self, Py_ssize_t k) except -1 nogil
 
 
 cdef class Pool(Task):
@@ -37,8 +104,6 @@ cdef class Pool(Task):
 
 cdef class ThreadPool(Pool):
     cdef readonly Crew crew
-    cdef double pace           # seconds of a question, as far as we know
-    cdef public double worth   # seconds that all questions must take for the others to be called
 
     cdef int run_leader(self, Answers answers, const double* w) except -1
 

@@ -1,18 +1,13 @@
-"""Pools that ask many oracles at one w, and exact passes, which ask all (see the .pxd)."""
+"""Oracles of many blocks at one w, pools that ask them, and exact passes (see the .pxd)."""
 
 import numpy as np
 from joblib import effective_n_jobs
 
-from libc.stdint cimport int32_t
+from libc.string cimport memcpy
 
-from sskit.core.direction cimport Direction
-from sskit.core.dual cimport DualState
+from sskit.core.dual cimport max_entries
 from sskit.core.lanes cimport LANES
-from sskit.core.problem cimport Problem
-from sskit.core.stop cimport Stop, seconds
-from sskit.parallel.crew cimport Crew, Task
-from sskit.solvers.oracle_calls.answers cimport Answers
-from sskit.solvers.oracle_calls.call cimport Visit
+from sskit.core.stop cimport seconds
 
 from sskit.core.stop import CutShort
 
@@ -20,10 +15,255 @@ from sskit.core.stop import CutShort
 cdef Py_ssize_t PORTIONS = 8
 # Somebody who asks for more means "all there are": each has scratch memory of its own.
 MOST_WORKERS = 256
-# Calling the others takes microseconds: questions of fewer seconds than this are asked alone.
-cdef double WORTH_A_CALL = 2e-4
 # Seconds for which answers are found ahead without a look.
 cdef double AHEAD = 0.5
+
+
+cdef class Visit:
+    """Scratch memory for visiting the blocks of a problem.
+
+    Parameters
+    ----------
+    problem : Problem
+        Gives the sizes.
+    """
+
+    def __cinit__(self, Problem problem):
+        self.theta = np.zeros(max(problem.max_statistics, 1))
+        self.code = np.zeros(max(problem.max_code_length, 1), dtype=np.int32)
+        self.index = np.zeros(max_entries(problem), dtype=np.int32)
+        self.value = np.zeros(max_entries(problem))
+        self.delta = Direction(problem.max_statistics)
+
+    cdef int call_oracle(
+        self, Problem problem, Py_ssize_t i, const double* w, double loss_weight
+    ) except -1 nogil:
+        cdef Py_ssize_t e
+        problem.scores(i, w, &self.theta[0])
+        problem.argmax(i, &self.theta[0], loss_weight, &self.code[0], &self.loss)
+        self.n = problem.plane(i, &self.code[0], &self.index[0], &self.value[0])
+        self.hinge = loss_weight * self.loss
+        for e in range(self.n):
+            self.hinge -= self.value[e] * self.theta[self.index[e]]
+        self.excess = problem.excess
+        if self.hinge < 0.0:
+            self.excess = max(self.excess + self.hinge, 0.0)
+            problem.truth(i, &self.code[0])
+            self.n = 0
+            self.loss = 0.0
+            self.hinge = 0.0
+        return 0
+
+    cdef int load_plane(
+        self, Problem problem, Py_ssize_t i, const int32_t* code, double loss
+    ) except -1 nogil:
+        self.n = problem.plane(i, code, &self.index[0], &self.value[0])
+        self.loss = loss
+        return 0
+
+    cdef double bound(self) noexcept nogil:
+        cdef double total = self.loss
+        cdef Py_ssize_t e
+        for e in range(self.n):
+            total -= self.value[e] * self.theta[self.index[e]]
+        return total
+
+
+cdef class Answers:
+    """Hinges of blocks, perhaps with their gaps, or planes: a vertex of the domain of the dual.
+
+    Where the oracle may miss the maximum and no planes are kept, the hinge that goes with gaps is
+    the best of what it found, the truth and the planes of the block; one that was merged is no
+    better than the best of those it was merged from. An answer that is proven best stands, as with
+    an exact oracle.
+
+    Parameters
+    ----------
+    pool : Pool
+        Asks the oracles.
+    dual : DualState, default=None
+        The dual point whose gaps are wanted, if any.
+    capacity : int, default=None
+        Largest number of questions. None makes every block a question.
+    planes : bool, default=False
+        Whether to keep the planes that are found.
+    """
+
+    def __cinit__(self, Pool pool, DualState dual=None, capacity=None, bint planes=False):
+        cdef Problem problem = pool.problem
+        self.pool, self.problem, self.dual, self.loss_weight = pool, problem, dual, 1.0
+        if capacity is None:
+            self.n = capacity = problem.n_blocks
+        self.block = np.arange(capacity, dtype=np.intp)
+        self.hinge, self.excess, self.gap, self.loss = np.zeros((4, capacity))
+        self.answered = np.zeros(capacity, dtype=np.uint8)
+        if planes:
+            self.visit = Visit(problem)
+            self.code = np.zeros((capacity, len(self.visit.code)), dtype=np.int32)
+
+    def choose(self, blocks):
+        """Make some blocks the questions.
+
+        Parameters
+        ----------
+        blocks : ndarray of int
+            At most n_blocks of them, each once.
+        """
+        blocks = np.ascontiguousarray(blocks, dtype=np.intp)
+        self.block, self.n = blocks, len(blocks)
+
+    def hinges(self):
+        """Return the hinges, shape (n,)."""
+        return np.asarray(self.hinge)[: self.n]
+
+    def excesses(self):
+        """Return by how much the hinges may be larger, shape (n,); 0 where nothing is known."""
+        return np.asarray(self.excess)[: self.n]
+
+    def gaps(self):
+        """Return the block gaps, shape (n,)."""
+        return np.asarray(self.gap)[: self.n]
+
+    def losses(self):
+        """Return the losses of the planes that were found, shape (n,)."""
+        return np.asarray(self.loss)[: self.n]
+
+    def look(self, const double[::1] w):
+        """Ask the oracles of the blocks in question at padded weights w.
+
+        Parameters
+        ----------
+        w : ndarray of shape (n_weights + LANES,)
+            Padded weights.
+
+        Raises
+        ------
+        CutShort
+            If a stop was due before all had answered.
+        """
+        self.open()
+        try:
+            if not self.pool.stop.over():
+                with nogil:
+                    self.pool.answer(self, &w[0])
+        finally:
+            self.n_calls += self.n_answered()
+        if self.n_answered() < self.n:
+            raise CutShort(f"cut short after {self.n_answered()} answers")
+
+    cdef void open(self) noexcept nogil:
+        cdef Py_ssize_t k
+        for k in range(self.n):
+            self.answered[k] = 0
+
+    cdef Py_ssize_t n_answered(self) noexcept nogil:
+        cdef Py_ssize_t k, total = 0
+        for k in range(self.n):
+            total += self.answered[k]
+        return total
+
+    cdef int ask(
+        self, Py_ssize_t k, Problem problem, Visit visit, const double* w
+    ) except -1 nogil:
+        cdef Py_ssize_t i = self.block[k], p
+        cdef double mix = 0.0, weight
+        cdef bint compares
+        visit.call_oracle(problem, i, w, self.loss_weight)
+        self.hinge[k], self.excess[k], self.loss[k] = visit.hinge, visit.excess, visit.loss
+        if self.visit is not None:
+            memcpy(&self.code[k, 0], &visit.code[0], problem.code_length(i) * sizeof(int32_t))
+        if self.dual is not None:
+            # with what is known without the oracle
+            compares = self.visit is None and not (
+                problem.exact or problem.bounds and visit.excess == 0.0
+            )
+            for p in range(self.dual.blocks[i].n_planes):
+                weight = self.dual.blocks[i].weight[p]
+                if weight > 0.0 or compares:
+                    visit.n = self.dual.plane(problem, i, p, &visit.index[0], &visit.value[0])
+                    visit.loss = self.dual.blocks[i].plane_loss[p]
+                    mix += weight * visit.bound()
+                    if compares:
+                        self.hinge[k] = max(self.hinge[k], visit.bound())
+            # what is known is above what was found; the upper bound stays
+            self.excess[k] = max(visit.excess - (self.hinge[k] - visit.hinge), 0.0)
+            self.gap[k] = problem.block_weight[i] * (self.hinge[k] - mix)
+        self.answered[k] = 1
+        return 0
+
+    cdef int load_plane(self, Py_ssize_t k) except -1 nogil:
+        self.visit.load_plane(self.problem, self.block[k], &self.code[k, 0], self.loss[k])
+        self.visit.delta.add(&self.visit.index[0], &self.visit.value[0], self.visit.n, 1.0)
+        return 0
+
+    def store(self, DualState dual):
+        """Put all weight of every block on its plane, which is stored; all have been asked."""
+        cdef Py_ssize_t i
+        for i in range(self.n):
+            dual.clear(i)
+            dual.blocks[i].weight[0] = 0.0
+            dual.blocks[i].weight[dual.insert(i, &self.code[i, 0], self.loss[i])] = 1.0
+
+    def blend(self, DualState dual, double gamma):
+        """Move the mix of every block towards its plane, by a step of at most 1.
+
+        Parameters
+        ----------
+        dual : DualState
+            The dual point; moved. All its blocks, of one plane each, have been asked.
+        gamma : float
+            The step.
+        """
+        cdef Py_ssize_t i
+        with nogil:
+            for i in range(self.n):
+                self.load_plane(i)
+                dual.add_to(i, self.visit.delta, -1.0)
+                dual.advance(i, self.visit.delta, gamma, gamma * (self.loss[i] - dual.loss(i)))
+                self.visit.delta.clear()
+
+    def sum(self, const Py_ssize_t[::1] questions, const double[::1] weight):
+        """Return a sum of planes that were found, always in the same order.
+
+        In a kernel space it takes as many kernels as there are questions, times all rows: those of
+        rows that are in memory are there.
+
+        Parameters
+        ----------
+        questions : ndarray of shape (m,)
+            Numbers of the questions that they answer.
+        weight : ndarray of shape (m,)
+            Their factors.
+
+        Returns
+        -------
+        total : ndarray of shape (n_weights,)
+            sum_m weight_m B psi_m.
+
+        Raises
+        ------
+        CutShort
+            If a stop was due before the end of the sum.
+        """
+        cdef Py_ssize_t m, n_weights = self.problem.n_weights
+        cdef double[::1] out = np.zeros(n_weights + LANES)
+        cdef bint done = False
+        with nogil:
+            try:
+                self.problem.space.begin_sum(&out[0], n_weights)
+                for m in range(questions.shape[0]):
+                    self.load_plane(questions[m])
+                    self.problem.scatter(
+                        self.block[questions[m]], self.visit.delta, weight[m], &out[0]
+                    )
+                    self.visit.delta.clear()
+                self.problem.space.end_sum(&out[0], self.pool.stop)
+                done = True
+            finally:
+                if not done:
+                    self.visit.delta.clear()
+                    self.problem.space.abort_sum(&out[0], n_weights)
+        return np.asarray(out)[:n_weights]
 
 
 cdef class Pool(Task):
@@ -76,28 +316,6 @@ cdef class Pool(Task):
     ) except -1 nogil:
         return self.ask_some(self.answers, self.w, start, stop, worker)
 
-    def call_oracle(self, Answers answers, const double[::1] w):
-        """Ask the oracles of the blocks in question at padded weights w.
-
-        Parameters
-        ----------
-        answers : Answers
-            Has the questions, receives the answers.
-        w : ndarray of shape (n_weights + LANES,)
-            Padded weights.
-
-        Raises
-        ------
-        CutShort
-            If a stop was due before all had answered.
-        """
-        answers.open()
-        if not self.stop.over():
-            with nogil:
-                self.answer(answers, &w[0])
-        if answers.n_answered() < answers.n:
-            raise CutShort(f"cut short after {answers.n_answered()} answers")
-
     def n_queries(self, n_calls):
         """Return how often the model's oracle has been asked, here and by so many calls."""
         return self.problem.n_queries(self.n_calls + n_calls) - self.before
@@ -125,13 +343,12 @@ cdef class Pool(Task):
         CutShort
             If a stop was due before all oracles had been asked.
         """
-        cdef Answers answers = Answers(self.problem, self.problem.n_blocks, dual)
+        cdef Answers answers = Answers(self, dual)
         answers.loss_weight = loss_weight
-        answers.ask_all()
         try:
-            self.call_oracle(answers, w)
+            answers.look(w)
         finally:
-            self.n_calls += answers.n_answered()
+            self.n_calls += answers.n_calls
         return answers
 
     def hinges(self, const double[::1] w, double loss_weight=1.0):
@@ -149,37 +366,6 @@ cdef class Pool(Task):
         """
         return self.ask(w, None, loss_weight).hinges()
 
-    def mixes(self, const double[::1] w, DualState dual):
-        """Evaluate the mixes of a dual point, without the oracle.
-
-        Parameters
-        ----------
-        w : ndarray of shape (n_weights + LANES,)
-            Padded weights.
-        dual : DualState
-            The dual point.
-
-        Returns
-        -------
-        mix : ndarray of shape (n_blocks,)
-            c_i (loss_i - <w, psi_i>) of each block's mix.
-        """
-        cdef double[::1] mix = np.empty(self.problem.n_blocks)
-        cdef Visit visit = Visit(self.problem)
-        cdef Direction delta = visit.delta
-        cdef Py_ssize_t i, e
-        cdef int32_t j
-        with nogil:
-            for i in range(mix.shape[0]):
-                dual.add_to(i, delta, 1.0)
-                self.problem.scores_at(i, &w[0], &delta.index[0], delta.n, &visit.theta[0])
-                mix[i] = dual.loss(i)
-                for e in range(delta.n):
-                    j = delta.index[e]
-                    mix[i] -= delta.value[j] * visit.theta[j]
-                delta.clear()
-        return np.asarray(self.problem.block_weight) * mix
-
 
 cdef class ThreadPool(Pool):
     """A thread for each worker, with a fork of the problem; threads start at the first question.
@@ -196,20 +382,12 @@ cdef class ThreadPool(Pool):
 
     def __cinit__(self, Problem problem, Py_ssize_t n_threads, *, Stop stop=None):
         self.crew = Crew(n_threads, stop=self.stop)
-        self.worth = WORTH_A_CALL
 
     cdef int answer(self, Answers answers, const double* w) except -1 nogil:
-        # who asks depends on the clock, what is found does not
-        cdef double start = seconds(), workers = 1.0
-        if answers.n == 1 or 0.0 < answers.n * self.pace < self.worth:
-            Pool.answer(self, answers, w)
-        else:
-            with gil:
-                self.run_leader(answers, w)
-                workers = self.crew.n_workers
-        if answers.n:
-            self.pace = 0.5 * (self.pace + workers * (seconds() - start) / answers.n)
-        return 0
+        if answers.n == 1:
+            return Pool.answer(self, answers, w)
+        with gil:
+            return self.run_leader(answers, w)
 
     cdef int run_leader(self, Answers answers, const double* w) except -1:
         cdef Py_ssize_t n_workers = self.crew.n_workers
@@ -221,6 +399,7 @@ cdef class ThreadPool(Pool):
                 self.crew.run(answers.n, answers.n // (PORTIONS * n_workers))
         finally:
             self.crew.end()
+            self.answers = None
         return 0
 
 

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sskit.solvers.common.fit import asked
-from sskit.solvers.common.solution import Status
-from sskit.solvers.common.tolerance import NEGLIGIBLE, Tolerance, relative
-from sskit.solvers.oracle_calls.vertices import Vertices
+from sskit.solvers.common.solution import NEGLIGIBLE, Status, Tolerance, relative
+from sskit.solvers.oracle_calls.pool import Answers
 from sskit.solvers.path.induction import reach
 
 
@@ -160,7 +159,7 @@ class PathTracer:
         run, regularizer, evaluator = self.fit.run, self.regularizer, self.fit.evaluator
         problem, origin = run.problem, self.origin
         at_origin = regularizer.padded(origin)
-        vertices = Vertices(problem, problem.n_blocks, run.dual, evaluator)
+        vertices = Answers(evaluator, planes=True)
         vertices.look(at_origin)
         vertices.store(run.dual)
         evaluator.n_calls += vertices.n_calls

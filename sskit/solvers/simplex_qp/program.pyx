@@ -1,17 +1,17 @@
 """Small quadratic programs over the weights of atoms, and kinds of steps (see the .pxd)."""
 
 from sskit.core.lanes cimport LANES
-from sskit.solvers.simplex_qp.line_search cimport best_step
 
 
 cdef class WorkingSet:
     """Some atoms at a time; memory grows as needed and is used again."""
 
     cdef int reserve(self, size_t n) except -1 nogil:
-        if n > self.score.size():
-            self.score.resize(2 * n)
-            self.weight.resize(2 * n)
-            self.image.resize(2 * n + LANES)  # projections read whole ones
+        if n + LANES > self.score.size():
+            # projections read whole LANES
+            self.score.resize(2 * n + LANES)
+            self.weight.resize(2 * n + LANES)
+            self.image.resize(2 * n + LANES)
         return 0
 
     cdef double inner(self, Py_ssize_t a, Py_ssize_t b) noexcept nogil:

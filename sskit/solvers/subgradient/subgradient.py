@@ -3,10 +3,9 @@
 import numpy as np
 
 from sskit.core.sampler import PermutationSampler, UniformSampler
-from sskit.solvers.common.certificate import better_of, certify_weights
-from sskit.solvers.common.checks import TRUTH, StrOptions
 from sskit.solvers.common.run import Run
-from sskit.solvers.common.solver import Solver
+from sskit.solvers.common.solution import better_of, certify_weights
+from sskit.solvers.common.solver import TRUTH, Solver, StrOptions
 from sskit.solvers.subgradient.subgradient_pass import SubgradientState
 
 SAMPLERS = {"permutation": PermutationSampler, "uniform": UniformSampler}
@@ -20,8 +19,8 @@ class Subgradient(Solver):
 
     Parameters
     ----------
-    sampling : {"auto", "permutation", "uniform"}, default="auto"
-        Order of the training pairs; "auto" is "permutation".
+    sampling : {"permutation", "uniform"}, default="permutation"
+        Order of the training pairs.
     averaging : bool, default=True
         Whether to keep the average of the iterates with weights proportional to k too; the fit
         then returns the better of the two in primal objective.
@@ -62,17 +61,13 @@ class Subgradient(Solver):
 
     _parameter_constraints = {
         **Solver._parameter_constraints,
-        "sampling": [StrOptions({"auto", *SAMPLERS})],
+        "sampling": [StrOptions({*SAMPLERS})],
         "averaging": [TRUTH],
     }
     keeps_dual_point = keeps_bounds = keeps_prior = False
 
-    def __init__(self, *, sampling="auto", averaging=True, gap_every=10, max_time=None):
+    def __init__(self, *, sampling="permutation", averaging=True, gap_every=10, max_time=None):
         self._keep(locals())
-
-    def _auto(self, problem, bounded):
-        """Return what "auto" stands for by parameter; see `resolved`."""
-        return {"sampling": "permutation"}
 
     def start(self, problem, regularizer, random_state, gaps=None, pool=None):
         """Return the state of a new run.
@@ -95,10 +90,10 @@ class Subgradient(Solver):
         run : SubgradientRun
             The state.
         """
-        solver = self.resolved(problem, regularizer.bounded)
-        sampler = SAMPLERS[solver.sampling](problem.n_blocks, random_state)
+        self.resolved(problem, regularizer.bounded)
+        sampler = SAMPLERS[self.sampling](problem.n_blocks, random_state)
         return SubgradientRun(
-            problem, regularizer, sampler, solver.averaging, solver.sampling == "permutation"
+            problem, regularizer, sampler, self.averaging, self.sampling == "permutation"
         )
 
 

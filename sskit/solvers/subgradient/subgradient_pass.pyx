@@ -6,7 +6,7 @@ from sskit.core.lanes cimport LANES
 from sskit.core.problem cimport Problem
 from sskit.core.sampler cimport Sampler
 from sskit.core.stop cimport Stop
-from sskit.solvers.oracle_calls.call cimport Visit
+from sskit.solvers.oracle_calls.pool cimport Visit
 
 
 cdef class SubgradientState:

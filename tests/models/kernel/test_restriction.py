@@ -7,12 +7,11 @@ from helpers.pairwise import every_pair
 from helpers.toys import chain_toy, multiclass_toy
 
 import sskit.models.kernel.restriction
-from sskit.core.dual import DualState
 from sskit.core.regularizer import Regularizer
 from sskit.models.kernel.functions import Kernel, PrecomputedKernel
 from sskit.models.kernel.restriction import KernelSupport
 from sskit.models.slack.model import SlackRescaling
-from sskit.solvers.oracle_calls.vertices import Vertices
+from sskit.solvers.oracle_calls.pool import Answers, Pool
 from sskit.testing.problem_checks import check_problem
 
 TOYS = {"chain": chain_toy, "multiclass": multiclass_toy}
@@ -40,9 +39,9 @@ def padded(problem, w):
 
 def found(problem, w, blocks=None):
     """Losses, hinges and the sum of the planes of some blocks, at equal weights."""
-    vertices = Vertices(problem, problem.n_blocks, DualState(problem))
+    vertices = Answers(Pool(problem), planes=True)
     blocks = np.arange(problem.n_blocks) if blocks is None else blocks
-    vertices.ask(blocks)
+    vertices.choose(blocks)
     vertices.look(padded(problem, w))
     total = vertices.sum(np.arange(len(blocks)), np.full(len(blocks), 1.0 / len(blocks)))
     return vertices.losses().copy(), vertices.hinges().copy(), total

@@ -13,7 +13,7 @@ from sskit_probes.core_probe import planes_of
 from sskit.core.sampler import PermutationSampler
 from sskit.solvers import BCFW, MultiPlane
 from sskit.solvers.block_coordinate import runs
-from sskit.solvers.block_coordinate import schedule as schedules
+from sskit.solvers.block_coordinate import runs as schedules
 from sskit.solvers.oracle_calls.minibatch import run_pass
 
 STEPS = ["fw", "pairwise", "away"]
@@ -179,7 +179,7 @@ def iterates(toy, box, block_steps, phases):
         run.begin_pass(stored=bool(phase))
         i = twins[phase].permutation(toy.pairs.n)[0]
         samplers[phase].begin_pass(1)
-        run_pass([run.visitors[0]], [samplers[phase]], [1])
+        run_pass(run.visitors[0], samplers[phase], 1)
         # a visit that promises nothing takes no step
         if (run.gaps, run.promises)[phase][i] > 0:
             v = np.array(run.regularizer.v)[: toy.pairs.d]

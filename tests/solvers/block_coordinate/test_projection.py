@@ -13,7 +13,7 @@ from sskit import RegularizationPath, SequenceTagger, StructSVMClassifier
 from sskit.core.dual import DualState
 from sskit.datasets import make_chains
 from sskit.solvers import BCFW
-from sskit.solvers.block_coordinate.projection_pass import ProjectionVisitor
+from sskit.solvers.block_coordinate.visitors import ProjectionVisitor
 from sskit.solvers.common.averaging import Averager
 
 PROJECTION = BCFW(steps="projection")

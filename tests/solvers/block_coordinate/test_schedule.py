@@ -9,11 +9,10 @@ from sskit_probes.unreliable import UnreliableProblem
 
 from sskit.core.regularizer import Regularizer
 from sskit.solvers import MultiPlane
-from sskit.solvers.block_coordinate import schedule as schedule_module
-from sskit.solvers.block_coordinate.schedule import Schedule
+from sskit.solvers.block_coordinate import runs as schedule_module
+from sskit.solvers.block_coordinate.runs import Schedule
 from sskit.solvers.common.fit import ExactPassRule
-from sskit.solvers.common.solution import Certificate
-from sskit.solvers.common.tolerance import Tolerance
+from sskit.solvers.common.solution import Certificate, Tolerance
 
 # (increase of the dual, work) of the passes of one iteration, the one with the oracle first
 PASSES = st.lists(

@@ -13,11 +13,17 @@ from sskit_probes.unreliable import BoundingProblem
 from sskit.core.dual import DualState
 from sskit.models.slack.model import SlackRescaling
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, Subgradient
-from sskit.solvers.common.certificate import certify_weights
 from sskit.solvers.common.fit import begin
-from sskit.solvers.common.solution import UNKNOWN, Certificate, History, Proof, Status
-from sskit.solvers.common.tolerance import Tolerance
-from sskit.solvers.dual_decomposition.soft_bcfw import SoftBCFW
+from sskit.solvers.common.solution import (
+    UNKNOWN,
+    Certificate,
+    History,
+    Proof,
+    Status,
+    Tolerance,
+    certify_weights,
+)
+from sskit.solvers.dual_decomposition.gdmm import SoftBCFW
 from sskit.solvers.oracle_calls.pool import make_pool
 from sskit.testing.problem_checks import check_problem
 

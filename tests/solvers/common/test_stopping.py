@@ -18,7 +18,7 @@ from sskit_probes.unreliable import UnreliableProblem
 
 from sskit import StructSVMClassifier
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, Subgradient
-from sskit.solvers.common import progress
+from sskit.solvers.common import fit as progress
 from sskit.solvers.common.solution import Status
 
 LAM = 0.1

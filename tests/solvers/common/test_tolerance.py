@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sskit.solvers.common.solution import UNKNOWN, Certificate
-from sskit.solvers.common.tolerance import NEGLIGIBLE, Tolerance, relative
+from sskit.solvers.common.solution import NEGLIGIBLE, UNKNOWN, Certificate, Tolerance, relative
 
 NUMBERS = st.floats(0.0, 1e6, allow_subnormal=False)
 

@@ -21,10 +21,14 @@ from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.datasets import make_digit_strings
 from sskit.solvers import BCFW, CuttingPlane
 from sskit.solvers.common.solution import Status
-from sskit.solvers.cutting_plane.cut_storage import CutVectors
-from sskit.solvers.cutting_plane.master_program import Cut, CutProgram, longest_rise
-from sskit.solvers.cutting_plane.separation import exact_cut
-from sskit.solvers.simplex_qp.newton import maximum
+from sskit.solvers.cutting_plane.master_program import (
+    Cut,
+    CutProgram,
+    CutVectors,
+    longest_rise,
+    maximum,
+)
+from sskit.solvers.cutting_plane.one_slack import exact_cut
 
 
 def start(toy, box=None, lam=LAM, **options):

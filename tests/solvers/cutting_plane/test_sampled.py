@@ -12,16 +12,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 
 from sskit import RegularizationPath, SequenceTagger, StructSVMClassifier
-from sskit.core.dual import DualState
 from sskit.core.regularizer import Regularizer
 from sskit.datasets import make_digit_strings
 from sskit.models.kernel.functions import Kernel
 from sskit.models.slack.model import SlackRescaling
 from sskit.solvers import CuttingPlane
-from sskit.solvers.common.solution import Status
-from sskit.solvers.common.tolerance import Tolerance
-from sskit.solvers.cutting_plane.separation import draw, exact_cut, linear_cut
-from sskit.solvers.oracle_calls.vertices import Vertices
+from sskit.solvers.common.solution import Status, Tolerance
+from sskit.solvers.cutting_plane.one_slack import draw, exact_cut, linear_cut
+from sskit.solvers.oracle_calls.pool import Answers, Pool
 
 KINDS = ["linear", "constant"]
 SPACES = {"chain": chain_toy, "multiclass": multiclass_toy}
@@ -36,7 +34,7 @@ def solve(problem, regularizer, cuts, *, tol=1e-2, max_iter=2000, seed=0, n_jobs
 
 
 def all_oracles(problem):
-    return Vertices(problem, problem.n_blocks, DualState(problem))
+    return Answers(Pool(problem), planes=True)
 
 
 def cut_at(problem, padded):
@@ -234,7 +232,7 @@ def test_values_and_gram_matrices_are_what_the_coefficients_say(name, cuts):
     else:
         w = np.zeros((run.program.n_cuts, problem.n_weights))
         for row, one in zip(w, np.eye(len(w)), strict=True):
-            row[:] = run.samples.expand(one)
+            row[:] = run.expand(one)
             # what the functions are everywhere, by the definition
             some = layout.split(row)
             some["values"][:] = some["dual_coef"] @ kernel(X, X)
@@ -344,7 +342,7 @@ def test_a_sample_of_everything_is_exact(name):
     )
     for _ in range(6):
         run.run_pass()
-    samples, program = run.samples, run.program
+    samples, program = run, run.program
     finding, primal, _ = samples.at(np.arange(8), np.asarray(problem.block_weight))
     points = [complete(run.weights())]
     program.average = program.weight

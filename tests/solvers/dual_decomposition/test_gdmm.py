@@ -12,7 +12,7 @@ from sskit.core.regularizer import BoxRegularizer
 from sskit.core.sampler import PermutationSampler
 from sskit.solvers import GDMM
 from sskit.solvers.common.solution import Status
-from sskit.solvers.dual_decomposition.factors import disagreement_scale
+from sskit.solvers.dual_decomposition.sweeps import disagreement_scale
 from sskit.solvers.oracle_calls.pool import make_pool
 
 LAM = 0.1

@@ -10,7 +10,7 @@ from sskit_probes.factor_probe import FactorProbe, mixes, multipliers
 from sskit.core.regularizer import BoxRegularizer
 from sskit.solvers import GDMM, SoftBCFW
 from sskit.solvers.common.solution import Status
-from sskit.solvers.dual_decomposition.factors import disagreement_scale
+from sskit.solvers.dual_decomposition.sweeps import disagreement_scale
 
 LAM = 0.1
 ALLOWED = np.array([[True, True, False], [False, True, True], [True, False, True]])

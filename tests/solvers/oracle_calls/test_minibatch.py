@@ -40,8 +40,6 @@ def start(toy, options, size, *, box=None, n_jobs=1, seed=0):
     """A run whose oracles are asked by n_jobs threads."""
     solver = BCFW(**{"averaging": False, **options}, batch_size=size)
     pool = make_pool(toy.problem, n_jobs)
-    if n_jobs > 1:
-        pool.worth = 0.0  # call the others together for the quickest oracles too
     return solver.start(
         toy.problem, toy.regularizer(LAM, box), np.random.RandomState(seed), None, pool
     )
@@ -221,7 +219,6 @@ def test_a_team_is_as_large_as_asked_but_not_larger_than_the_problem():
     assert type(pool) is ThreadPool
     zero = toy.regularizer(LAM).padded(np.zeros(toy.pairs.d))
     evaluator = make_pool(toy.problem, 16)
-    evaluator.worth = 0.0
     assert evaluator.crew.threads == []
     expected = make_pool(toy.problem).hinges(zero)
     for _ in range(200):

@@ -12,7 +12,7 @@ from sskit import HierarchicalMultilabel, MultilabelPairwise, SequenceTagger, Tr
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.models.slack.model import SlackRescaling
 from sskit.solvers import BCFW, MultiPlane
-from sskit.solvers.block_coordinate.options import shards_for
+from sskit.solvers.block_coordinate.runs import shards_for
 from sskit.solvers.oracle_calls.pool import make_pool
 
 LAM = 0.1
@@ -34,7 +34,7 @@ every_option = pytest.mark.parametrize("options", OPTIONS, ids=id_of)
 
 
 def shards(problem, n_jobs=3):
-    return shards_for(problem, make_pool(problem, n_jobs), bounded=False)
+    return shards_for(problem, make_pool(problem, n_jobs))
 
 
 def regularizer_of(problem, name=None):
@@ -48,7 +48,6 @@ def regularizer_of(problem, name=None):
 
 def start(problem, options, n_jobs):
     pool = make_pool(problem, n_jobs)
-    pool.worth = 0.0
     regularizer = Regularizer(LAM, problem.n_weights)
     return BCFW(**options).start(problem, regularizer, np.random.RandomState(0), None, pool)
 

@@ -19,9 +19,8 @@ from sskit.datasets import make_chains
 from sskit.models.multiclass.model import MulticlassModel
 from sskit.parallel import crew
 from sskit.solvers import BCFW, MultiPlane
-from sskit.solvers.block_coordinate.options import shards_for
+from sskit.solvers.block_coordinate.runs import shards_for
 from sskit.solvers.oracle_calls.pool import make_pool
-from sskit.solvers.sharded import rounds
 
 LAM = 0.1
 OPTIONS = [
@@ -35,8 +34,6 @@ OPTIONS = [
     {},
 ]
 NAMES = ["chain", "multiclass"]
-# Shards compare their weights, or follow each other's logs.
-WAYS = ["compared", "followed"]
 
 
 def box_of(toy):
@@ -51,7 +48,6 @@ def make(name, n=24, seed=5):
 
 def start(toy, options, n_jobs, *, box=None, seed=0, solver=BCFW):
     pool = make_pool(toy.problem, n_jobs)
-    pool.worth = 0.0
     regularizer = toy.regularizer(LAM, box)
     return solver(**options).start(
         toy.problem, regularizer, np.random.RandomState(seed), None, pool
@@ -65,20 +61,7 @@ def dual_of(toy, run, box=None):
 def shards(problem, n_jobs):
     """How many workers a pool of so many gives; None is no pool."""
     pool = None if n_jobs is None else make_pool(problem, n_jobs)
-    return shards_for(problem, pool, bounded=False)
-
-
-def choose(how, monkeypatch):
-    """Let shards do as if there were few weights, or very many."""
-    if how == "followed":
-        monkeypatch.setattr(rounds, "MOST_COMPARED", 0)
-
-
-@pytest.fixture(params=WAYS)
-def weights(request, monkeypatch):
-    """How shards hold the weights."""
-    choose(request.param, monkeypatch)
-    return request.param
+    return shards_for(problem, pool)
 
 
 @pytest.fixture
@@ -91,15 +74,8 @@ def nobody_helps(monkeypatch):
     monkeypatch.setattr(crew, "Thread", refuse)
 
 
-@every_pair(
-    name=NAMES,
-    options=OPTIONS,
-    kind=["free", "box", "followed"],
-    n_jobs=[2, 5],
-)
-def test_the_dual_never_falls_and_is_that_of_the_blocks(name, options, kind, n_jobs, monkeypatch):
-    bounded = kind == "box"
-    choose(kind, monkeypatch)
+@every_pair(name=NAMES, options=OPTIONS, bounded=[False, True], n_jobs=[2, 5])
+def test_the_dual_never_falls_and_is_that_of_the_blocks(name, options, bounded, n_jobs):
     toy = make(name)
     box = box_of(toy) if bounded else None
     run = start(toy, options, n_jobs, box=box)
@@ -120,9 +96,8 @@ def test_the_dual_never_falls_and_is_that_of_the_blocks(name, options, kind, n_j
     check_certificate(toy, run, evaluator, LAM, box)
 
 
-@every_pair(name=NAMES, options=OPTIONS, way=WAYS)
-def test_same_optimum_as_one_worker(name, options, way, monkeypatch):
-    choose(way, monkeypatch)
+@every_pair(name=NAMES, options=OPTIONS)
+def test_same_optimum_as_one_worker(name, options):
     toy = make(name)
     # plain steps, and those that may keep next to nothing, get there slowly
     tol = 0.05 if options.get("steps") == "fw" or "cache_size" in options else 1e-6
@@ -138,9 +113,8 @@ def test_same_optimum_as_one_worker(name, options, way, monkeypatch):
     assert many.certified
 
 
-@every_pair(options=OPTIONS, solver=[BCFW, MultiPlane], way=WAYS)
-def test_bits_depend_on_seed_and_number_of_jobs_only(options, solver, way, monkeypatch, request):
-    choose(way, monkeypatch)
+@every_pair(options=OPTIONS, solver=[BCFW, MultiPlane])
+def test_bits_depend_on_seed_and_number_of_jobs_only(options, solver, request):
     if solver is MultiPlane:
         options = {k: v for k, v in options.items() if k in ("steps", "sampling")}
         options["averaging"] = False
@@ -160,7 +134,7 @@ def test_bits_depend_on_seed_and_number_of_jobs_only(options, solver, way, monke
     np.testing.assert_array_equal(solve(3).w, one.w)
 
 
-def test_every_block_is_visited_once_in_a_pass(weights, nobody_helps):
+def test_every_block_is_visited_once_in_a_pass(nobody_helps):
     toy = chain_toy(3, n=50, lengths=(1, 2, 3, 4))
     run = start(toy, {}, 4)
     calls = Counter()
@@ -197,18 +171,12 @@ def test_huge_numbers_of_jobs():
     assert shards(toy.problem, 10**30) == 8
 
 
-def test_few_blocks_and_bounds_on_many_weights_are_for_fewer_workers():
+def test_few_blocks_are_for_fewer_workers():
     for toy, expected in ((chain_toy(0, n=3), 1), (chain_toy(0, n=8), 2), (chain_toy(0, n=40), 8)):
         assert shards(toy.problem, 8) == expected
     assert shards(toy.problem, None) == shards(toy.problem, 1) == 1
     rows = TOYS["multiclass"](0, n=40)
     assert shards(rows.problem, 200) == 8
-    wide = MulticlassModel(20_000, 3, False).bind(
-        sp.csr_array((40, 20_000)), np.arange(40) % 3, np.full(40, 1 / 40)
-    )
-    pool = make_pool(wide, 4)
-    assert shards_for(wide, pool, bounded=False) == 4
-    assert shards_for(wide, pool, bounded=True) == 1
 
 
 @pytest.mark.parametrize("solver", [BCFW(steps="fw"), BCFW(averaging=True), MultiPlane()])
@@ -220,14 +188,13 @@ def test_an_average_follows_one_worker(solver):
     assert len(run.visitors) == 1
 
 
-def test_blocks_that_are_alike_are_not_moved_too_far(weights):
+def test_blocks_that_are_alike_are_not_moved_too_far():
     # forty of them in flight want the same move, of which a twentieth is enough for all
     n = 400
     X, y = sp.csr_array(np.tile([[1.0, 0.5]], (n, 1))), np.ones(n, dtype=np.int32)
     problem = MulticlassModel(2, 2, False).bind(X, y, np.full(n, 1 / n))
     regularizer = Regularizer(0.01, problem.n_weights)
     pool = make_pool(problem, 4)
-    pool.worth = 0.0
     run = BCFW(averaging=False).start(problem, regularizer, np.random.RandomState(0), None, pool)
     before = 0.0
     for _ in range(20):
@@ -251,7 +218,7 @@ def test_a_stop_leaves_the_dual_point_whole():
 
 @pytest.mark.parametrize("who", [0, 1, 2])
 @pytest.mark.parametrize("alone", [False, True])
-def test_an_error_of_one_worker_is_raised_and_all_go_on(who, alone, weights, request):
+def test_an_error_of_one_worker_is_raised_and_all_go_on(who, alone, request):
     if alone:
         request.getfixturevalue("nobody_helps")
     toy = make("chain", n=40)
@@ -276,7 +243,7 @@ def test_an_error_of_one_worker_is_raised_and_all_go_on(who, alone, weights, req
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 4])
-def test_warm_starts_paths_and_early_ends(n_jobs, weights):
+def test_warm_starts_paths_and_early_ends(n_jobs):
     X, y = make_chains(60, n_features=4, n_states=3, random_state=0)
     warm = SequenceTagger(lam=0.1, tol=0.2, warm_start=True, n_jobs=n_jobs, random_state=0)
     warm.fit(X, y)
@@ -299,7 +266,7 @@ def test_warm_starts_paths_and_early_ends(n_jobs, weights):
     ],
     ids=str,
 )
-def test_whatever_else_is_asked_of_an_estimator(options, weights):
+def test_whatever_else_is_asked_of_an_estimator(options):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(80, 3)), rng.integers(3, size=80)
     weight = rng.uniform(0.5, 2.0, size=80)

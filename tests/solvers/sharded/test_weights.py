@@ -11,7 +11,6 @@ from sskit.models.chain.model import ChainModel
 from sskit.models.multiclass.model import MulticlassModel
 from sskit.solvers import BCFW
 from sskit.solvers.oracle_calls.pool import make_pool
-from sskit.solvers.sharded import rounds
 from sskit.utils import RaggedArray
 
 N = 60
@@ -56,18 +55,11 @@ def chains(form, width, n_states, intercept):
     return model.bind(stacked, labels, np.ones(n_rows), np.full(N, 1 / N))
 
 
-@pytest.fixture(autouse=True)
-def many_weights(monkeypatch):
-    """There are too many to compare."""
-    monkeypatch.setattr(rounds, "MOST_COMPARED", 0)
-
-
 def check_weights(problem):
     """Train for three passes: the weights are the sum of the blocks, as the merges saw them."""
     lam = 0.01
     regularizer = Regularizer(lam, problem.n_weights)
     pool = make_pool(problem, 4)
-    pool.worth = 0.0
     run = BCFW().start(problem, regularizer, np.random.RandomState(0), None, pool)
     assert len(run.visitors) == 4
     for _ in range(3):

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sskit_probes.step_probe import StepProbe
 
-from sskit.solvers.block_coordinate.options import STEPS
+from sskit.solvers.block_coordinate.runs import STEPS
 
 KINDS = ["fw", "pairwise", "away"]
 MIX = -1

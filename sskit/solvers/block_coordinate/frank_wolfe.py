@@ -4,9 +4,9 @@ import numpy as np
 
 from sskit.core.stop import CutShort
 from sskit.solvers.common.averaging import Averager
-from sskit.solvers.common.dual_run import DualRun
+from sskit.solvers.common.run import DualRun
 from sskit.solvers.common.solver import Solver
-from sskit.solvers.oracle_calls.vertices import Vertices
+from sskit.solvers.oracle_calls.pool import Answers, Pool
 
 
 class FrankWolfe(Solver):
@@ -84,8 +84,7 @@ class FrankWolfeRun(DualRun):
 
     def __init__(self, problem, regularizer, pool=None):
         super().__init__(problem, regularizer, Averager(problem.n_weights))
-        self.vertices = Vertices(problem, problem.n_blocks, self.dual, pool)
-        self.target = regularizer.padded(np.zeros(problem.n_weights))
+        self.vertices = Answers(pool or Pool(problem), self.dual, planes=True)
 
     @property
     def n_oracle_calls(self):
@@ -96,23 +95,21 @@ class FrankWolfeRun(DualRun):
         """Take one step on all blocks; return the gap before it. A pass cut short takes none."""
         self.dual.merge_all()
         try:
-            self.vertices.find(self.regularizer.w, self.target)
+            self.vertices.look(self.regularizer.w)
+            target = self.vertices.sum(np.arange(len(self.gaps)), self.problem.block_weight)
         except CutShort:
             return np.inf
         self.gaps[:] = self.vertices.gaps()
         gap = float(self.gaps.sum())
         if gap > 0.0:
-            self.step(gap)
+            self.step(target, gap)
         return gap
 
-    def step(self, gap):
+    def step(self, target, gap):
         """Move all blocks towards what their oracles have found, by an exact line search."""
-        regularizer, n_weights = self.regularizer, self.problem.n_weights
-        v, direction = np.asarray(regularizer.v)[:n_weights], self.target[:n_weights]
-        direction /= regularizer.lam
-        if regularizer.prior is not None:
-            direction += regularizer.prior
-        direction -= v
+        regularizer = self.regularizer
+        v = np.asarray(regularizer.v)[: self.problem.n_weights]
+        direction = regularizer.from_prior(target / regularizer.lam) - v
         curvature = regularizer.lam * regularizer.inner(direction, direction)
         gamma = gap / curvature if gap < curvature else 1.0
         v += gamma * direction

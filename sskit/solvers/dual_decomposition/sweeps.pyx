@@ -1,13 +1,13 @@
-"""The pass of dual-decomposed training over nodes and edges."""
+"""Passes of dual-decomposed training: over nodes and edges, and over labels (see the .pxd)."""
 
 import numpy as np
 
-from libc.math cimport INFINITY, sqrt
-from libc.stdint cimport int32_t, uint64_t
+from libc.math cimport INFINITY, NAN, sqrt
 from libcpp.algorithm cimport max_element
 
-from sskit.core.decomposition cimport Factors
 from sskit.core.lanes cimport LANES
+from sskit.core.sampler cimport Sampler
+from sskit.core.stop cimport Stop
 
 cdef extern from "factor_kernels.hpp" namespace "sskit":
     Py_ssize_t best_pair(
@@ -26,11 +26,135 @@ cdef extern from "mixes.hpp" namespace "sskit" nogil:
     Mix joint(const Mix& first, const Mix& edge, const Mix& second) except +
     Mix marginal(const Mix& pairs) except +
     double projected_step(
-        size_t n, const double* gain, const double* gram, double scale, double* weight,
-        double* change
+        size_t n, double* gain, const double* gram, double scale, double* weight, double* change
     )
 
 cdef double LEAST = -1e300               # scores below are -inf
+# With w = 0 every label of the first blocks is violated, and so every pair would be linked; a few
+# passes over labels alone leave few.
+cdef Py_ssize_t PASSES_ALONE = 3
+
+
+cdef class Sweep:
+    """Base of both kinds of passes: a subclass keeps the dual variables and overrides two methods.
+
+    The messages of a block depend on its own factors only, so moving the multipliers at each
+    visit is algorithm 1, which moves them after a pass over all blocks.
+
+    Parameters
+    ----------
+    factors : Factors
+        The problem.
+    lam : float
+        Regularisation strength.
+    rho : float
+        Weight of the disagreement of factors, in units of c_i^2 / lam.
+    step : float
+        Step size eta of the multipliers.
+    w : ndarray of shape (n_weights + LANES,)
+        Where the weights are kept; zero, or the prior.
+    """
+
+    def __cinit__(self, Factors factors, double lam, double rho, double step, double[::1] w,
+                  **options):
+        self.factors, self.lam, self.rho, self.step, self.w = factors, lam, rho, step, w
+        if np.any(w):
+            self.prior = np.array(w)
+
+    cdef double visit(self, Py_ssize_t i, bint full, double* distance) except? -1 nogil:
+        return 0.0
+
+    cdef double add_block(self, Py_ssize_t i, bint consistent, double* w) except? -1 nogil:
+        return 0.0
+
+    def run_pass(self, Sampler sampler=None, Py_ssize_t n_steps=0, *, Stop stop):
+        """Visit blocks without the GIL.
+
+        Parameters
+        ----------
+        sampler : Sampler, default=None
+            Says which blocks; its begin_pass(n_steps) has been called. None is a pass over all of
+            them, in the order of their memory, among the active states.
+        n_steps : int, default=0
+            Number of blocks that the sampler says.
+        stop : Stop
+            Says after which block to end already.
+        """
+        cdef Py_ssize_t k, i
+        cdef double c, apart = 0.0, distance
+        cdef bint full = sampler is not None
+        if not full:
+            n_steps = self.factors.n_blocks
+        self.gap = 0.0
+        with nogil:
+            for k in range(n_steps):
+                i = sampler.next() if full else k
+                c, distance = self.factors.block_weight[i], 0.0
+                if c > 0.0:
+                    self.lagrangian -= c * self.visit(i, full, &distance)
+                    apart += c * distance
+                if stop.due():
+                    break
+        self.infeasibility = apart
+        self.n_passes += full
+        if stop.ends:
+            self.infeasibility = self.gap = NAN
+
+    def rebuild(self):
+        """Sum the weights from the dual variables anew: they are a sum of many small moves."""
+        self.sum_up(False, self.w)
+
+    def consistent(self):
+        """Return the weights and the mean loss of marginals on which all factors agree.
+
+        They are those of a dual point of the problem, near the mixes. Where factors agree already
+        nothing changes, so that its objective becomes the optimum.
+
+        Returns
+        -------
+        w : ndarray of shape (n_weights,)
+            The prior and (1 / lam) sum_i c_i (psi_i of the marginals).
+        loss : float
+            sum_i c_i L_i of the marginals; -inf if they need a pair that is forbidden.
+        """
+        w = np.empty(self.w.shape[0])
+        loss = self.sum_up(True, w)
+        return w[: self.factors.n_weights], loss
+
+    def sum_up(self, bint consistent, double[::1] w):
+        """Write the weights of marginals, those of the mixes or consistent ones; return their loss.
+
+        Parameters
+        ----------
+        consistent : bool
+            Which.
+        w : ndarray of shape (n_weights + LANES,)
+            Where the weights go.
+
+        Returns
+        -------
+        loss : float
+            As of `consistent`.
+        """
+        cdef Py_ssize_t i
+        cdef double loss = 0.0
+        np.asarray(w)[:] = 0.0 if self.prior is None else self.prior
+        with nogil:
+            for i in range(self.factors.n_blocks):
+                if self.factors.block_weight[i] > 0.0:
+                    loss += self.factors.block_weight[i] * self.add_block(i, consistent, &w[0])
+        return loss
+
+    def largest_loss(self):
+        """Return the mean over blocks of the sum of the losses of all nodes, P(0)."""
+        cdef Factors factors = self.factors
+        cdef Py_ssize_t i, j
+        cdef double total = 0.0
+        if factors.n_states > 1:
+            for i in range(factors.n_blocks):
+                for j in range(factors.first_node[i], factors.first_node[i + 1]):
+                    total += factors.block_weight[i] * factors.cost_of(j)
+        return total
 
 
 cdef class FactorSweep(Sweep):
@@ -328,3 +452,99 @@ def disagreement_scale(Factors factors, double lam):
     # c is 1 / n_blocks in the mean
     product = (sqnorm / n_nodes) * lam * (cost / n_nodes) * n_blocks
     return sqrt(product) / 3.0 if product > 0.0 else 1.0
+
+
+cdef class LabelSweep(Sweep):
+    r"""Labels and the few edges that are at odds with the rest step, then the multipliers do.
+
+    Algorithm 3 of Yen et al. 2016 for edges that score in the state (1, 1) only. y_l is the share
+    of state 1 of a label; an edge needs no memory unless it is *linked*.
+
+    Invariant of an open block: edges between two true labels are linked, and all whose ends have
+    shares that sum to more than one. Others are linked if there is a need: the weight is positive
+    and both ends are on, or one is and the other rises, or q(1, 1) is positive, or messages hold
+    the ends back. All others are *implied*: they have the mix of states that their ends have, with
+    q(1, 1) = 0, which is possible as the ends sum to no more than one. So they never disagree.
+    A block is not open as long as its edges are left out altogether: those are the first passes,
+    which find out where to start.
+
+    A visit scores all labels, links what violates the optimality of the block, and takes sweeps
+    over the labels that are on or linked or would rise: each goes to the minimum of the augmented
+    Lagrangian over it and all its links, but for a tenth of the slope. Where it would leave no
+    room for the shares of others it is linked to these first, and asked once more.
+
+    M_jf q_f - q_j has two components, for the states 1 and 0 of a label, that are each other's
+    negative, so one is kept and counts twice.
+
+    *Why edges that are not linked may be left alone.* At the optimum of the relaxed problem there
+    are messages lambda for every edge e = (k, j) under which its state has the largest gain of
+
+        0 in (0, 0),  -lambda_k in (1, 0),  -lambda_j in (0, 1),  w_e - lambda_k - lambda_j in
+        (1, 1),
+
+    and y_j is the best for g_j y_j, where g_j is what label j gains by its scores, the loss
+    and the sum of its messages. An implied edge agrees with its ends, so its multipliers do not
+    count in the Lagrangian and can be chosen:
+
+    - between an end that is on, even in part, and one that is off: max(w_e, 0) to the latter;
+    - between two that are off: max(w_e, 0), split in any way;
+    - between two that are on, with shares that sum to one at most: nothing, if w_e <= 0.
+
+    In all cases the state of the edge is among the best. So all is at its optimum if no label
+    that is off gains with the weights that attract it to labels that are on; if weights between
+    two that are off can be split without making one gain; and if no two that are on attract each
+    other. Labels that violate this are linked to those that attract them. Of the pairs that are
+    off the one that gains most is linked, among the labels that all others together could raise.
+    Where nothing is linked any more and links agree, w is optimal.
+
+    A label is idle if it is off, its links agree, and it would stay so without them. Its links are
+    given up but for those between true labels. So are links that have the mix which they would
+    have if they were implied, a weight that is not positive, no messages that hold an end back,
+    and ends that leave each other room.
+
+    Parameters
+    ----------
+    factors : LabelFactors
+        The problem.
+    lam, rho, step, w : object
+        As for `Sweep`.
+    """
+
+    def __cinit__(self, LabelFactors factors, double lam, double rho, double step, double[::1] w):
+        self.labels, self.certifies = factors, factors.tight
+        self.kept.resize(factors.n_blocks)
+        self.block.bind(
+            factors.n_labels, factors.n_pairs, &factors.ends[0, 0], &factors.cost[0],
+            &w[factors.first_pair]
+        )
+
+    cdef double visit(self, Py_ssize_t i, bint full, double* distance) except? -1 nogil:
+        cdef double kappa = self.labels.block_weight[i] / self.lam, decrease
+        cdef bint alone = self.n_passes < PASSES_ALONE and self.labels.n_pairs > 0
+        self.block.load(self.kept[i], &self.labels.truth[i * self.labels.n_labels])
+        self.labels.label_scores(i, &self.w[0], self.block.gain.data())
+        # labels as if there were no edges say nothing about when to stop
+        distance[0] = alone
+        decrease = self.block.visit(
+            kappa, 2.0 * self.rho * kappa, self.labels.row_sqnorm[i], alone, self.step,
+            &self.kept[i].open, distance
+        )
+        self.block.store(&self.kept[i])
+        self.labels.move_labels(i, self.block.change.data(), -kappa, &self.w[0])
+        self.n_looks += self.block.n_looks
+        return decrease
+
+    def run_pass(self, *args, **options):
+        """Visit blocks, see `Sweep`."""
+        self.block.renew()
+        Sweep.run_pass(self, *args, **options)
+
+    cdef double add_block(self, Py_ssize_t i, bint consistent, double* w) except? -1 nogil:
+        cdef double scale = self.labels.block_weight[i] / self.lam, loss
+        # one that is not open has the truth
+        if consistent and not self.kept[i].open:
+            return 0.0
+        self.block.load(self.kept[i], &self.labels.truth[i * self.labels.n_labels])
+        loss = self.block.leave_truth(consistent, scale, w + self.labels.first_pair)
+        self.labels.move_labels(i, self.block.change.data(), -scale, w)
+        return loss

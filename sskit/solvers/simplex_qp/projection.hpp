@@ -1,16 +1,37 @@
-// Projections onto the simplex, compiled for several CPUs: included by projection_pass.pyx only.
-// Arrays have n numbers, padded to whole vectors; where nothing belongs scores are UNUSED and
-// weights zero.
+// Projections onto the simplex, compiled for several CPUs. Arrays have n numbers, padded to whole
+// vectors; where nothing belongs scores are UNUSED and weights zero.
 #pragma once
-#include "threshold.hpp"
+#include "lanes.hpp"
 
 namespace sskit {
+
+constexpr double UNUSED = -1e300;
+
+// The threshold t with sum max(z - t, 0) = size. From below by Newton's steps: the sum is convex in
+// t, so that none goes too far, and the last lies in the linear piece of the root. One that finds
+// no fewer numbers above t than the last has arrived (Michelot 1986, Condat 2016).
+SSKIT_INLINE double simplex_threshold(const double* z, ptrdiff_t n, double highest, double size) {
+    double level = highest - size, last = (double)n + 1.0;
+    const vec none = constant(0.0), one = constant(1.0);
+    for (;;) {
+        vec excess = none, above = none;
+        for (ptrdiff_t c = 0; c < n; c += LANES) {
+            const vec part = larger(load(z + c) - level, none);
+            excess += part;
+            above += smaller(part * 1e300, one);
+        }
+        const double count = total(above);
+        if (count >= last || count < 1.0) return level;
+        level += (total(excess) - size) / count;
+        last = count;
+    }
+}
 
 // Below this share of the scores a curvature is lost in their rounding.
 constexpr double LEAST_CURVATURE = 1.0 / (1LL << 40);
 
 // score = loss + theta - level; returns the highest, and <weight, score>
-SSKIT_CLONES double state_scores(const double* theta, double level, const double* loss,
+SSKIT_OWN_CLONES double state_scores(const double* theta, double level, const double* loss,
                                  const double* weight, ptrdiff_t n, double* score, double* mix) {
     vec best = constant(UNUSED), sum = constant(0.0);
     for (ptrdiff_t c = 0; c < n; c += LANES) {
@@ -24,7 +45,7 @@ SSKIT_CLONES double state_scores(const double* theta, double level, const double
 }
 
 // result = the maximum of <x, score> - curvature / 2 ||x - weight||^2 over the simplex
-SSKIT_CLONES void best_mix(const double* weight, const double* score, ptrdiff_t n, double curvature,
+SSKIT_OWN_CLONES void best_mix(const double* weight, const double* score, ptrdiff_t n, double curvature,
                            double* result) {
     vec best = constant(UNUSED);
     for (ptrdiff_t c = 0; c < n; c += LANES) {

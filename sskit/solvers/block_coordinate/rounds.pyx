@@ -1,0 +1,465 @@
+"""Rounds: many workers on one dual point."""
+
+import numpy as np
+
+from libc.stdint cimport int32_t, int64_t
+from libcpp.vector cimport vector
+
+from sskit.core.direction cimport Direction
+from sskit.core.dual cimport Block, DualState
+from sskit.core.problem cimport Problem
+from sskit.core.regularizer cimport BoxRegularizer, Regularizer
+from sskit.core.sampler cimport Sampler
+from sskit.core.stop cimport Stop
+from sskit.parallel.crew cimport Crew, Task
+from sskit.solvers.oracle_calls.minibatch cimport Visitor, known
+
+cdef enum Phase:
+    VISITS
+    MOVES
+    RETREAT
+
+# Blocks in flight, those of all shards together, are at most so many, and this share of all. Beyond
+# that passes gain less, even where merges keep nearly all that moves would gain by themselves.
+cdef double MOST_IN_FLIGHT = 40.0
+cdef double LARGEST_SHARE = 0.25
+# A merge should gain this share of what the moves would gain one by one: rounds become shorter
+# while merges gain less, and longer again while they gain enough, by this factor at a time.
+cdef double ENOUGH = 0.9
+cdef double PACE = 1.05
+# Every shard follows the moves of all others.
+MOST_SHARDS = 8
+
+
+cdef struct Move:
+    Py_ssize_t block, n, first       # first: of its entries in the log
+    double step
+
+
+cdef struct BlockBefore:
+    Py_ssize_t block, n_entries, n_planes
+    Py_ssize_t first_index, first_number
+    double loss
+
+
+cdef class LoggingRegularizer(Regularizer):
+    """Weights of a shard whose moves are logged.
+
+    Parameters
+    ----------
+    lam, n_weights, covector : object
+        As for every regularizer.
+    silent : Regularizer
+        Holds the weights, and moves them.
+    """
+
+    cdef Regularizer silent
+    cdef vector[Move] moves          # of this round, and their entries
+    cdef vector[int32_t] index
+    cdef vector[double] value
+
+    def __cinit__(self, double lam, n_weights, covector, Regularizer silent):
+        self.silent, self.v, self.w = silent, silent.v, silent.w
+
+    cdef int move(
+        self, Problem problem, Py_ssize_t i, Direction delta, double step
+    ) except -1 nogil:
+        cdef Py_ssize_t e
+        self.moves.push_back(Move(i, delta.n, self.index.size(), step))
+        for e in range(delta.n):
+            self.index.push_back(delta.index[e])
+            self.value.push_back(delta.value[delta.index[e]])
+        return self.silent.move(problem, i, delta, step)
+
+    # a new round begins
+    cdef void clear(self) noexcept nogil:
+        self.moves.clear()
+        self.index.clear()
+        self.value.clear()
+
+
+cdef class Shard:
+    """What one worker at a time does in a round, with nothing that others write.
+
+    Whoever begins a pass sets the visitor, which moves the weights of this shard, and lam. A round:
+    begin_round(), hand() for every block, all by one thread; then visit(), by any. Then the weights
+    of all shards follow the moves of all, or of one alone: the blocks of the others go_back().
+
+    Parameters
+    ----------
+    problem : Problem
+        A fork for this shard alone.
+    dual : DualState
+        The dual point of the run. Blocks that this shard visits in a round are not visited by
+        others.
+    regularizer : Regularizer
+        Holds lam and the weights of the run.
+    own : bool
+        Whether the shard has a copy of the weights, as all but one of a run must.
+    """
+
+    cdef readonly Problem problem
+    # Moves the weights of this shard: a copy, or of the first shard those of the run themselves.
+    # Between rounds all shards have the same weights, but for rounding.
+    cdef readonly LoggingRegularizer regularizer
+    cdef DualState dual
+    cdef Sampler silent              # visitors tell it what they learn; all hear it after the round
+    cdef Visitor visitor
+    cdef vector[Py_ssize_t] blocks   # to be visited, in this order
+    cdef Py_ssize_t n_done
+    cdef double load                 # work of the blocks
+    cdef double loss                 # change of the mean loss by the visits of this round
+    cdef double before               # what visits had gained when it began
+    cdef vector[BlockBefore] undo    # what the blocks were then: plane 0, and weights of planes
+    cdef vector[int32_t] index
+    cdef vector[double] number
+    cdef Direction scratch
+    cdef double[::1] theta
+
+    def __cinit__(self, Problem problem, DualState dual, Regularizer regularizer, bint own):
+        self.problem, self.dual = problem, dual
+        if own and regularizer.bounded:
+            regularizer = BoxRegularizer(regularizer.lam, *regularizer.box())
+        elif own:
+            regularizer = Regularizer(regularizer.lam, regularizer.n_weights)
+        self.regularizer = LoggingRegularizer(
+            regularizer.lam, regularizer.n_weights, None, regularizer
+        )
+        self.silent = Sampler(problem.n_blocks, None)
+        self.scratch = Direction(problem.max_statistics)
+        self.theta = np.zeros(max(problem.max_statistics, 1))
+
+    cdef void begin_round(self) noexcept nogil:
+        self.blocks.clear()
+        self.undo.clear()
+        self.index.clear()
+        self.number.clear()
+        self.regularizer.clear()
+        self.n_done = 0
+        self.load = self.loss = 0.0
+        self.before = self.visitor.increase
+
+    # block i is to be visited too
+    cdef int hand(self, Py_ssize_t i) except -1 nogil:
+        self.blocks.push_back(i)
+        self.load += self.problem.code_length(i)
+        return 0
+
+    # visit the blocks; owner: by block, negative unless it is still to be kept for go_back()
+    cdef int visit(self, int64_t* owner, Stop stop, bint leads) except -1 nogil:
+        cdef Py_ssize_t n = self.blocks.size(), i
+        cdef double loss
+        while self.n_done < n:
+            i = self.blocks[self.n_done]
+            if self.n_done + 1 < n:
+                self.problem.prefetch(self.blocks[self.n_done + 1])
+                self.dual.prefetch(self.blocks[self.n_done + 1])
+            if owner[i] >= 0:
+                self.keep(i)
+                owner[i] = -1
+            loss = self.dual.loss(i)
+            self.visitor.visit(i, self.silent)
+            self.loss += self.problem.block_weight[i] * (self.dual.loss(i) - loss)
+            self.n_done += 1
+            # only the leader may look at the clock and at signals
+            if stop.due() if leads else stop.over():
+                break
+        return 0
+
+    cdef int keep(self, Py_ssize_t i) except -1 nogil:
+        cdef Block* block = &self.dual.blocks[i]
+        self.undo.push_back(BlockBefore(
+            i, block.n, block.n_planes, self.index.size(), self.number.size(),
+            block.plane_loss[0]
+        ))
+        self.index.insert(self.index.end(), block.index, block.index + block.n)
+        self.number.insert(self.number.end(), block.value, block.value + block.n)
+        self.number.insert(self.number.end(), block.weight, block.weight + block.n_planes)
+        return 0
+
+    # by how much the visits of this round would increase the dual objective by themselves
+    cdef double gain(self) noexcept nogil:
+        return self.visitor.increase - self.before
+
+    # By how much ||v||^2 has grown by them; if there are bounds, that with w in the place of v in
+    # <v, move>
+    cdef double grown(self) noexcept nogil:
+        return 2.0 / self.regularizer.lam * (self.loss - self.gain())
+
+    # v += factor * the logged moves of another shard; by how much ||v||^2 grows, if that counts
+    cdef double follow(self, Shard other, double factor, bint counts) except? -1 nogil:
+        cdef Py_ssize_t k
+        cdef Move* move
+        cdef double growth = 0.0
+        for k in range(<Py_ssize_t>other.regularizer.moves.size()):
+            move = &other.regularizer.moves[k]
+            self.scratch.add(
+                other.regularizer.index.data() + move.first,
+                other.regularizer.value.data() + move.first, move.n, factor * move.step
+            )
+            if counts:
+                growth += self.growth(move.block)
+            self.regularizer.silent.move(self.problem, move.block, self.scratch, 1.0)
+            self.scratch.clear()
+        return growth
+
+    # 2 <w, B_i delta> + ||B_i delta||^2 of the delta in `scratch`
+    cdef double growth(self, Py_ssize_t i) except? -1 nogil:
+        cdef double inner = 0.0
+        cdef Py_ssize_t e
+        cdef int32_t j
+        self.problem.scores_at(
+            i, &self.regularizer.w[0], &self.scratch.index[0], self.scratch.n, &self.theta[0]
+        )
+        for e in range(self.scratch.n):
+            j = self.scratch.index[e]
+            inner += self.scratch.value[j] * self.theta[j]
+        return 2.0 * inner + self.problem.sqnorm(i, self.scratch)
+
+    # the blocks become what they were
+    cdef int go_back(self) except -1 nogil:
+        cdef Py_ssize_t k, p
+        cdef BlockBefore* before
+        cdef Block* block
+        cdef const double* number
+        for k in range(<Py_ssize_t>self.undo.size()):
+            before = &self.undo[k]
+            block = &self.dual.blocks[before.block]
+            number = self.number.data() + before.first_number
+            for p in range(block.n_planes):
+                block.weight[p] = number[before.n_entries + p] if p < before.n_planes else 0.0
+            # plane 0 stands still where others are stored
+            if block.n_planes == 1:
+                self.dual.assign_pairs(
+                    before.block, self.index.data() + before.first_index, number,
+                    before.n_entries, before.loss
+                )
+        return 0
+
+
+cdef class Rounds(Task):
+    """Sharded dual ascent: passes in rounds, of which every shard does its part by itself.
+
+    In a round each shard visits some blocks, which are nobody else's, one after the other, and
+    moves weights of its own, which were the common ones at its beginning. Then all follow each
+    other's logs. With the changes l of the mean loss and m of v the dual objective increases by
+
+        l - lam / 2 (2 <w, m> + ||m||^2)
+
+    at every move, or, with bounds, at least by this much, since clipping brings no two points
+    further apart. Unless that is less than what one shard has gained by itself: then its moves
+    alone are kept. So the dual objective never falls.
+
+    What comes out is a function of the random state and the number of shards, whichever thread does
+    which part, and however fast.
+
+    Parameters
+    ----------
+    crew : Crew
+        The workers.
+    problems : list of Problem
+        One for each shard, forks of each other.
+    dual : DualState
+        The dual point; moved.
+    regularizer : Regularizer
+        Holds lam, v and w; moved.
+    gaps : ndarray of shape (n_blocks,)
+        Block gaps, which the visitors keep up to date: samplers hear of them after each round.
+
+    Attributes
+    ----------
+    shards : list of Shard
+        What the visitors are to be made of.
+    increase : float
+        Of the dual objective by all rounds so far; with bounds a lower bound of it.
+    n_rounds : int
+        Rounds so far.
+    n_visits : int
+        Visits so far.
+    """
+
+    cdef readonly Crew crew
+    cdef Stop stop
+    cdef Regularizer regularizer
+    cdef readonly list shards
+    cdef vector[void*] shard         # the same, borrowed
+    cdef Py_ssize_t n_shards
+    cdef Phase phase
+    # (n_blocks,) n_rounds * n_shards + the shard that drew the block in this round, negative once
+    # it has kept what the block was
+    cdef int64_t[::1] owner
+    cdef double[::1] gaps
+    cdef vector[Py_ssize_t] drawn    # blocks of this round
+    cdef double[::1] size            # blocks of a shard in a round, by kind of pass
+    cdef double most                 # of them
+    cdef Py_ssize_t version          # of the common weights, when the shards last knew them
+    # of the merge
+    cdef Py_ssize_t best             # the shard that has gained most
+    cdef double growth               # of ||v||^2 by all moves, or of its bound
+    cdef readonly double increase
+    cdef readonly Py_ssize_t n_rounds
+    cdef readonly Py_ssize_t n_visits
+
+    def __cinit__(self, Crew crew, problems, DualState dual, Regularizer regularizer,
+                  double[::1] gaps):
+        cdef Shard shard
+        self.crew, self.stop = crew, crew.stop
+        self.regularizer, self.gaps = regularizer, gaps
+        self.n_shards = len(problems)
+        self.shards = [
+            Shard(problem, dual, regularizer, k > 0) for k, problem in enumerate(problems)
+        ]
+        for shard in self.shards:
+            self.shard.push_back(<void*>shard)
+        self.owner = np.full(dual.n_blocks, -1, dtype=np.int64)
+        self.most = min(MOST_IN_FLIGHT, LARGEST_SHARE * dual.n_blocks) / self.n_shards
+        self.size = np.full(2, max(self.most, 1.0))
+        self.version = -1
+
+    cdef bint perform(
+        self, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t worker
+    ) except -1 nogil:
+        if self.phase == VISITS:
+            (<Shard>self.shard[start]).visit(&self.owner[0], self.stop, worker == 0)
+        elif self.phase == MOVES:
+            self.follow(start)
+        else:
+            self.retreat(start)
+        return False
+
+    # the weights of shard k, which has made its own moves, follow those of all others
+    cdef int follow(self, Py_ssize_t k) except -1 nogil:
+        cdef Py_ssize_t j
+        cdef double growth = (<Shard>self.shard[k]).grown()
+        for j in range(self.n_shards):
+            if j != k:
+                growth += (<Shard>self.shard[k]).follow(<Shard>self.shard[j], 1.0, k == 0)
+        if k == 0:
+            self.growth = growth
+        return 0
+
+    # its weights and blocks go back to where only the best shard has moved
+    cdef int retreat(self, Py_ssize_t k) except -1 nogil:
+        cdef Py_ssize_t j
+        for j in range(self.n_shards):
+            if j != self.best:
+                (<Shard>self.shard[k]).follow(<Shard>self.shard[j], -1.0, False)
+        if k != self.best:
+            (<Shard>self.shard[k]).go_back()
+        return 0
+
+    # take all moves, or those of one shard; returns the increase, and what they gain one by one
+    cdef double merge(self, double* alone) except? -1 nogil:
+        cdef Py_ssize_t k
+        cdef double loss = 0.0, gain, most = -1.0, increase
+        alone[0] = 0.0
+        for k in range(self.n_shards):
+            gain = (<Shard>self.shard[k]).gain()
+            loss += (<Shard>self.shard[k]).loss
+            alone[0] += gain
+            if gain > most:
+                most, self.best = gain, k
+        self.phase = MOVES
+        self.crew.run_parts(self.n_shards)
+        increase = loss - 0.5 * self.regularizer.lam * self.growth
+        if increase < most:
+            self.phase = RETREAT
+            self.crew.run_parts(self.n_shards)
+        return max(increase, most)
+
+    # a round begins: share out the next n blocks
+    cdef int draw(self, Sampler sampler, Py_ssize_t n) except -1 nogil:
+        cdef Py_ssize_t i, k, _
+        cdef int64_t first = self.n_rounds * self.n_shards
+        self.drawn.clear()
+        for k in range(self.n_shards):
+            (<Shard>self.shard[k]).begin_round()
+        for _ in range(n):
+            i = sampler.next()
+            sampler.set_aside(i)
+            self.drawn.push_back(i)
+            if self.owner[i] < first:
+                self.owner[i] = first + self.idlest()
+            (<Shard>self.shard[self.owner[i] - first]).hand(i)
+        return 0
+
+    cdef Py_ssize_t idlest(self) noexcept nogil:
+        cdef Py_ssize_t k, best = 0
+        for k in range(1, self.n_shards):
+            if (<Shard>self.shard[k]).load < (<Shard>self.shard[best]).load:
+                best = k
+        return best
+
+    # a round ends: merge, and let the sampler hear of the gaps
+    cdef int close(self, Sampler sampler, Py_ssize_t kind) except -1 nogil:
+        cdef Py_ssize_t k, n_moved = 0
+        cdef double alone, size, increase = self.merge(&alone)
+        self.increase += increase
+        for k in range(<Py_ssize_t>self.drawn.size()):
+            sampler.learned(self.drawn[k], known(self.gaps[self.drawn[k]]))
+        for k in range(self.n_shards):
+            self.n_visits += (<Shard>self.shard[k]).n_done
+            n_moved += (<Shard>self.shard[k]).gain() > 0.0
+        if n_moved > 1:
+            size = self.size[kind] * (PACE if increase >= ENOUGH * alone else 1.0 / PACE)
+            self.size[kind] = max(min(size, self.most), 1.0)
+        self.n_rounds += 1
+        return 0
+
+    # draw, visit, merge
+    cdef int run_round(self, Sampler sampler, Py_ssize_t n, Py_ssize_t kind) except -1 nogil:
+        self.draw(sampler, n)
+        self.phase = VISITS
+        try:
+            self.crew.run_parts(self.n_shards)
+        finally:
+            self.close(sampler, kind)
+        return 0
+
+    # all shards take over the weights of the run
+    cdef int renew(self) except -1:
+        cdef Shard shard
+        for shard in self.shards[1:]:
+            shard.regularizer.v[:] = self.regularizer.v
+            shard.regularizer.w[:] = self.regularizer.w
+        self.version = self.regularizer.version
+        return 0
+
+    def run_pass(self, visitors, Sampler sampler, Py_ssize_t n_steps, Py_ssize_t kind=0):
+        """Visit blocks in rounds, without the GIL.
+
+        Parameters
+        ----------
+        visitors : list of Visitor
+            What each shard does at a block.
+        sampler : Sampler
+            Says which blocks; its begin_pass(n_steps) has been called.
+        n_steps : int
+            Number of visits; fewer if the stop of the crew is due before.
+        kind : {0, 1}, default=0
+            Of the pass: each kind has a length of rounds of its own.
+
+        Returns
+        -------
+        n_done : int
+            Number of visits made.
+        """
+        cdef Py_ssize_t left = n_steps, n, before = self.n_visits
+        self.crew.begin(self)
+        cdef Shard shard
+        for shard, visitor in zip(self.shards, visitors, strict=True):
+            shard.visitor, shard.regularizer.lam = <Visitor?>visitor, self.regularizer.lam
+        # the run of another part of the data may have moved the weights
+        if self.version != self.regularizer.version:
+            self.renew()
+        try:
+            with nogil:
+                while left > 0 and not self.stop.over():
+                    n = min(left, self.n_shards * <Py_ssize_t>self.size[kind])
+                    self.run_round(sampler, n, kind)
+                    left -= n
+        finally:
+            self.crew.end()
+            self.regularizer.version += 1
+            self.version = self.regularizer.version
+        return self.n_visits - before

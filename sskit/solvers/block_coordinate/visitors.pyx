@@ -1,0 +1,488 @@
+"""What block-coordinate Frank-Wolfe does at a block: plain steps, steps between stored planes, and
+projections."""
+
+import numpy as np
+
+from libc.math cimport fabs
+from libc.stdint cimport int32_t
+from libcpp.vector cimport vector
+
+from sskit.core.capabilities cimport StateBlocks
+from sskit.core.direction cimport Direction
+from sskit.core.dual cimport Block, DualState, max_entries
+from sskit.core.lanes cimport padded
+from sskit.core.problem cimport Problem
+from sskit.core.regularizer cimport Regularizer
+from sskit.core.sampler cimport Sampler
+from sskit.solvers.common.averaging cimport Averager
+from sskit.solvers.oracle_calls.minibatch cimport Visitor
+from sskit.solvers.oracle_calls.pool cimport Answers, Visit
+from sskit.solvers.simplex_qp.program cimport Step, WorkingSet, best_step
+
+cdef extern from "projection.hpp" namespace "sskit":
+    const double UNUSED
+    double state_scores(
+        const double* theta, double level, const double* loss, const double* weight, Py_ssize_t n,
+        double* score, double* mix
+    ) noexcept nogil
+    void best_mix(
+        const double* weight, const double* score, Py_ssize_t n, double curvature, double* result
+    ) noexcept nogil
+
+# Scores differ by less than this share of what they are made of: nothing but rounding, with which
+# steps could go back and forth for ever.
+cdef double ROUNDING = 2.0**-51
+# Steps within a block end when the slope has fallen to this share of the first one: the rest is
+# better gained after other blocks have moved w.
+cdef double LEAST_SLOPE = 0.02
+# F and nu in the rule of the cache (Osokin et al. 2016, algorithm 5)
+cdef double LEAST_SHARE = 0.25
+cdef double LEAST_TOTAL_SHARE = 0.01
+
+
+cdef class BlockVisitor(Visitor):
+    """Base of the visitors of block-coordinate runs.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    dual : DualState
+        The dual point; moved.
+    regularizer : Regularizer
+        Holds lam, v and w; moved.
+    averager : Averager
+        Follows the steps.
+    gaps : ndarray of shape (n_blocks,)
+        Receives the gap that each visited block had when its oracle was asked.
+    promises : ndarray of shape (n_blocks,)
+        Receives what each block promised when it was last visited, by oracle or stored planes.
+    """
+
+    cdef Regularizer regularizer
+    cdef Averager averager
+    cdef Direction delta             # zero between visits
+    cdef double[::1] gaps
+    cdef double[::1] promises
+    cdef readonly Py_ssize_t n_oracle_calls
+    cdef readonly int clock          # number of the pass with the oracle
+    cdef bint stored                 # is this a pass that goes back to some blocks?
+    cdef public double mean_gap      # at the last exact pass
+
+    def __cinit__(self, Problem problem, DualState dual, Regularizer regularizer,
+                  Averager averager, double[::1] gaps, double[::1] promises, *args):
+        self.problem = problem
+        self.dual = dual
+        self.regularizer = regularizer
+        self.averager = averager
+        self.gaps = gaps
+        self.promises = promises
+        self.mean_gap = np.sum(gaps) / max(problem.n_blocks, 1)
+        self.delta = Direction(problem.max_statistics)
+
+    def begin_pass(self, bint stored):
+        """Begin a pass with the oracle, or one that goes back to some blocks."""
+        self.stored = stored
+        self.clock += not stored
+
+    cdef void learned(self, Py_ssize_t i, double gap, Sampler sampler) noexcept nogil:
+        self.n_oracle_calls += 1
+        self.gaps[i] = gap
+        self.promises[i] = gap
+        sampler.learned(i, gap)
+
+
+cdef class PlainVisitor(BlockVisitor):
+    """A step from the mix of the block to the plane of its oracle.
+
+    In batches that is a plane that the oracle found at a w of a little earlier. Line numbers are
+    those of Lacoste-Julien et al. 2013, algorithm 4.
+    """
+
+    cdef Visit call
+
+    def __cinit__(self, Problem problem, *args):
+        self.call = Visit(problem)
+
+    cdef int visit(self, Py_ssize_t i, Sampler sampler) except -1 nogil:
+        cdef double slope
+        self.averager.begin_step()
+        self.call.call_oracle(self.problem, i, &self.regularizer.w[0], 1.0)     # lines 4, 5
+        self.turn(i)
+        slope = self.slope(i)
+        self.learned(i, self.problem.block_weight[i] * slope, sampler)
+        return self.move(i, slope)
+
+    # delta is the way from the mix of block i to the plane of the call
+    cdef void turn(self, Py_ssize_t i) noexcept nogil:
+        cdef Block* block = &self.dual.blocks[i]
+        self.delta.add(&self.call.index[0], &self.call.value[0], self.call.n, 1.0)
+        self.delta.add(block.index, block.value, block.n, -1.0)
+
+    cdef double slope(self, Py_ssize_t i) noexcept nogil:
+        cdef double slope = self.call.loss - self.dual.blocks[i].plane_loss[0]
+        cdef Py_ssize_t e
+        cdef int32_t j
+        for e in range(self.delta.n):
+            j = self.delta.index[e]
+            slope -= self.delta.value[j] * self.call.theta[j]
+        return slope
+
+    # line search on the way
+    cdef int move(self, Py_ssize_t i, double slope) except -1 nogil:
+        cdef double weight = self.problem.block_weight[i], scale = weight / self.regularizer.lam
+        cdef double loss_change = self.call.loss - self.dual.blocks[i].plane_loss[0]
+        cdef double curvature, gamma
+        if slope > 0.0:
+            curvature = scale * self.problem.sqnorm(i, self.delta)
+            gamma = best_step(slope, curvature, 1.0)                            # line 6
+            self.increase += weight * gamma * (slope - 0.5 * gamma * curvature)
+            self.regularizer.move(self.problem, i, self.delta, gamma * scale)   # line 8
+            self.averager.moved(
+                self.problem, i, self.delta, gamma * scale, gamma * weight * loss_change
+            )
+            if gamma == 1.0:
+                self.delta.clear()
+                self.delta.add(&self.call.index[0], &self.call.value[0], self.call.n, 1.0)
+                self.dual.assign(i, self.delta, self.call.loss)                 # line 7
+            else:
+                self.dual.advance(i, self.delta, gamma, gamma * loss_change)
+        self.delta.clear()
+        return 0
+
+    cdef int step_towards(self, Answers planes, Py_ssize_t k, Sampler sampler) except -1 nogil:
+        cdef Py_ssize_t i = planes.block[k]
+        self.averager.begin_step()
+        self.learned(i, planes.gap[k], sampler)
+        if planes.gap[k] <= 0.0:
+            return 0
+        self.call.load_plane(self.problem, i, &planes.code[k, 0], planes.loss[k])
+        self.turn(i)
+        self.problem.scores_at(
+            i, &self.regularizer.w[0], &self.delta.index[0], self.delta.n, &self.call.theta[0]
+        )
+        return self.move(i, self.slope(i))
+
+
+cdef class BlockAtoms(WorkingSet):
+    """The planes of one block as the atoms of a small quadratic program.
+
+    Memory grows as needed and is used again. load() brings a block in, store() turns the sum of all
+    steps between its atoms into one move of w.
+
+    Invariants between load() and store(): the weights sum to one; score belongs to the w that
+    store() would leave.
+    """
+
+    cdef vector[double] old_weight
+    cdef vector[double] loss
+    cdef Py_ssize_t best             # the atom that had the highest score when they were loaded
+    # psi of the planes, sparse, one after the other
+    cdef vector[int32_t] index
+    cdef vector[double] value
+    cdef vector[Py_ssize_t] first    # (n_atoms + 1,)
+
+    # psi of the planes of a block; must come before load()
+    cdef int gather(self, Problem problem, DualState dual, Py_ssize_t i) except -1 nogil:
+        cdef size_t n = dual.blocks[i].n_planes, size, p
+        self.reserve(n)
+        if self.first.size() < n + 1:
+            self.old_weight.resize(2 * n)
+            self.loss.resize(2 * n)
+            self.first.resize(2 * n + 1)
+        self.n_atoms = n
+        self.first[0] = 0
+        for p in range(n):
+            size = self.first[p] + max_entries(problem)
+            if size > self.index.size():
+                self.index.resize(2 * size)
+                self.value.resize(2 * size)
+            self.first[p + 1] = self.first[p] + dual.plane(
+                problem, i, p, self.index.data() + self.first[p],
+                self.value.data() + self.first[p]
+            )
+        return 0
+
+    # delta += scale * psi of a plane
+    cdef void add_plane(self, Py_ssize_t p, Direction delta, double scale) noexcept nogil:
+        delta.add(
+            self.index.data() + self.first[p], self.value.data() + self.first[p],
+            self.first[p + 1] - self.first[p], scale
+        )
+
+    # atoms at the potentials theta, which need be right only where planes use them
+    cdef int load(
+        self, Problem problem, DualState dual, Py_ssize_t i, const double* theta, Direction scratch,
+        bint with_image
+    ) except -1 nogil:
+        cdef Py_ssize_t p, e
+        cdef double total, size = 0.0
+        self.fill_gram(problem, dual, i, scratch)
+        for p in range(self.n_atoms):
+            total = dual.blocks[i].plane_loss[p]
+            self.loss[p] = total
+            for e in range(self.first[p], self.first[p + 1]):
+                total -= self.value[e] * theta[self.index[e]]
+            self.score[p] = total
+            size = max(size, self.loss[p], fabs(total))
+            self.weight[p] = dual.blocks[i].weight[p]
+            self.old_weight[p] = self.weight[p]
+        self.noise = ROUNDING * size
+        self.gram = dual.blocks[i].gram
+        self.gram_stride = dual.blocks[i].plane_capacity
+        self.with_image = with_image
+        self.sum_up()
+        self.best = self.highest()
+        return 0
+
+    cdef int fill_gram(
+        self, Problem problem, DualState dual, Py_ssize_t i, Direction scratch
+    ) except -1 nogil:
+        cdef Py_ssize_t p, r, stride = dual.blocks[i].plane_capacity
+        cdef double* gram = dual.blocks[i].gram
+        cdef double inner
+        for p in range(dual.blocks[i].n_gram, self.n_atoms):
+            self.add_plane(p, scratch, 1.0)
+            gram[p * stride + p] = problem.sqnorm(i, scratch)
+            scratch.clear()
+            for r in range(p):
+                # <a, b> = (||a||^2 + ||b||^2 - ||a - b||^2) / 2
+                self.add_plane(p, scratch, 1.0)
+                self.add_plane(r, scratch, -1.0)
+                inner = problem.sqnorm(i, scratch)
+                scratch.clear()
+                inner = 0.5 * (gram[p * stride + p] + gram[r * stride + r] - inner)
+                gram[p * stride + r] = inner
+                gram[r * stride + p] = inner
+        dual.blocks[i].n_gram = self.n_atoms
+        return 0
+
+    # move the weights of the planes, v and w by what the steps changed
+    cdef int store(
+        self, Problem problem, DualState dual, Regularizer regularizer, Averager averager,
+        Py_ssize_t i, Direction scratch
+    ) except -1 nogil:
+        cdef Py_ssize_t p
+        cdef double loss_change = 0.0, change, total = 1.0
+        if self.with_image:
+            # steps away from an atom magnify whatever is missing from the sum of the weights
+            total = 0.0
+            for p in range(self.n_atoms):
+                total += self.weight[p]
+        for p in range(self.n_atoms):
+            dual.blocks[i].weight[p] = self.weight[p] / total
+            change = dual.blocks[i].weight[p] - self.old_weight[p]
+            if change != 0.0:
+                loss_change += change * self.loss[p]
+                self.add_plane(p, scratch, change)
+        regularizer.move(problem, i, scratch, self.scale)
+        averager.moved(problem, i, scratch, self.scale, self.block_weight * loss_change)
+        scratch.clear()
+        return 0
+
+
+cdef class CorrectiveVisitor(BlockVisitor):
+    """Steps between the stored planes of a block.
+
+    With a cache the oracle is asked only if the stored planes promise too little: less than a share
+    F of the block's gap at its last oracle call, or than nu times the mean block gap of the last
+    exact pass (Osokin et al. 2016, algorithm 5). In passes over stored planes it is never asked:
+    these are the approximate passes of multi-plane BCFW.
+
+    Parameters
+    ----------
+    problem, dual, regularizer, averager, gaps, promises : object
+        As for every visitor.
+    step : Step
+        End points of the steps within a block.
+    max_steps : int
+        Steps within a block at one visit. With a box on w they climb a lower bound of the
+        dual: that of weights which all move freely, though some are held by their bounds.
+    cached : bool
+        Whether there is a cache.
+    """
+
+    cdef Step step
+    cdef Py_ssize_t max_steps
+    cdef bint cached
+    cdef Visit call
+    cdef BlockAtoms atoms
+
+    def __cinit__(self, Problem problem, dual, regularizer, averager, gaps, promises, Step step,
+                  Py_ssize_t max_steps, bint cached):
+        self.step = step
+        self.max_steps = max_steps
+        self.cached = cached
+        self.call = Visit(problem)
+        self.atoms = BlockAtoms()
+
+    # improve block i over its atoms, which are loaded; slope: of the first step
+    cdef int improve(self, Py_ssize_t i, double slope) except -1 nogil:
+        cdef double increase
+        if slope <= 0.0:
+            return 0
+        self.averager.begin_step()
+        self.atoms.block_weight = self.problem.block_weight[i]
+        self.atoms.scale = self.atoms.block_weight / self.regularizer.lam
+        increase = self.atoms.improve(self.step, self.max_steps, LEAST_SLOPE * slope)
+        if increase > 0.0:
+            self.increase += increase
+            self.atoms.store(
+                self.problem, self.dual, self.regularizer, self.averager, i, self.delta
+            )
+        return 0
+
+    cdef int visit(self, Py_ssize_t i, Sampler sampler) except -1 nogil:
+        if not self.asks(i):
+            return 0
+        self.call.call_oracle(self.problem, i, &self.regularizer.w[0], 1.0)
+        self.store_plane(i, &self.call.code[0], self.call.loss)
+        self.atoms.gather(self.problem, self.dual, i)
+        # an inexact oracle may miss what a stored plane knows: the gap is that of the best
+        self.learned(i, self.load(i), sampler)
+        return self.improve(i, self.gaps[i])
+
+    cdef bint asks(self, Py_ssize_t i) except -1 nogil:
+        cdef double slope, enough
+        if not (self.cached or self.stored):
+            return True
+        slope = self.look(i)
+        if not self.stored:
+            enough = max(LEAST_SHARE * self.gaps[i], LEAST_TOTAL_SHARE * self.mean_gap)
+            if slope < enough or slope <= 0.0:
+                return True
+        if slope > 0.0:
+            # the best of the atoms was worth its place
+            self.dual.blocks[i].last_used[self.atoms.best] = self.clock
+            self.improve(i, slope)
+        return False
+
+    cdef int step_towards(self, Answers planes, Py_ssize_t k, Sampler sampler) except -1 nogil:
+        cdef Py_ssize_t i = planes.block[k]
+        self.learned(i, planes.gap[k], sampler)
+        self.store_plane(i, &planes.code[k, 0], planes.loss[k])
+        return self.improve(i, self.look(i))
+
+    cdef int store_plane(self, Py_ssize_t i, const int32_t* code, double loss) except -1 nogil:
+        cdef Py_ssize_t slot = self.dual.insert(i, code, loss)
+        self.dual.blocks[i].last_used[slot] = self.clock
+        return 0
+
+    # the slope towards the best of the planes
+    cdef double load(self, Py_ssize_t i) except? -1 nogil:
+        self.atoms.load(
+            self.problem, self.dual, i, &self.call.theta[0], self.delta, self.step.uses_mix
+        )
+        return self.problem.block_weight[i] * (
+            self.atoms.score[self.atoms.best] - self.atoms.mix_score
+        )
+
+    # the same of the planes that are known
+    cdef double look(self, Py_ssize_t i) except? -1 nogil:
+        self.atoms.gather(self.problem, self.dual, i)
+        self.problem.scores_at(
+            i, &self.regularizer.w[0], self.atoms.index.data(),
+            self.atoms.first[self.atoms.n_atoms], &self.call.theta[0]
+        )
+        self.promises[i] = self.load(i)
+        return self.promises[i]
+
+
+cdef class ProjectionVisitor(BlockVisitor):
+    """The exact maximum of the dual over the mixes of one block.
+
+    With alpha the mix, s the scores of the planes and kappa = c / lam times the curvature, the dual
+    grows by c (<d, s> - kappa / 2 ||d||^2) where the mix moves by d: its maximum is the projection
+    of alpha + s / kappa onto the simplex.
+
+    With bounds on w the dual is replaced by a lower bound that touches it at the mix: that of
+    weights which all move freely.
+
+    References
+    ----------
+    Keerthi, Sundararajan, Chang, Hsieh, Lin (2008). A sequential dual method for large scale
+    multi-class linear SVMs. KDD.
+    """
+
+    cdef StateBlocks blocks
+    cdef Py_ssize_t n_padded
+    cdef double[::1] theta           # (max_statistics,), padded
+    cdef double[::1] alpha           # (n_padded,) likewise
+    cdef double[::1] score
+    cdef double[::1] loss
+    cdef double[::1] target
+    cdef double[::1] change          # (n_states,)
+    cdef int32_t[::1] index
+
+    def __cinit__(self, Problem problem, *args):
+        blocks = problem.state_blocks()
+        if blocks is None:
+            raise TypeError(f"{problem.name} has no blocks of one state")
+        self.blocks = blocks
+        n = self.blocks.n_states
+        self.n_padded = padded(n)
+        self.theta = np.zeros(max(problem.max_statistics, self.n_padded))
+        self.alpha, self.score, self.target = np.zeros((3, self.n_padded))
+        self.loss = np.full(self.n_padded, UNUSED)
+        self.change, self.index = np.zeros(n), np.zeros(n, dtype=np.int32)
+
+    cdef int visit(self, Py_ssize_t i, Sampler sampler) except -1 nogil:
+        cdef Py_ssize_t truth = self.blocks.truth(i), k, e
+        cdef double weight = self.problem.block_weight[i], best, mix
+        cdef double curvature = weight / self.regularizer.lam * self.blocks.curvature(i)
+        self.averager.begin_step()
+        self.problem.scores(i, &self.regularizer.w[0], &self.theta[0])
+        self.blocks.losses(i, &self.loss[0])
+        for k in range(self.n_padded):
+            self.alpha[k] = 0.0
+        # q = e_truth - alpha
+        for e in range(self.dual.blocks[i].n):
+            self.alpha[self.dual.blocks[i].index[e]] = -self.dual.blocks[i].value[e]
+        self.alpha[truth] += 1.0
+        best = state_scores(
+            &self.theta[0], self.theta[truth], &self.loss[0], &self.alpha[0], self.n_padded,
+            &self.score[0], &mix
+        )
+        self.learned(i, weight * (best - mix), sampler)
+        if self.gaps[i] <= 0.0:
+            return 0
+        best_mix(&self.alpha[0], &self.score[0], self.n_padded, curvature, &self.target[0])
+        return self.move(i, truth, curvature)
+
+    # to the target
+    cdef int move(self, Py_ssize_t i, Py_ssize_t truth, double curvature) except -1 nogil:
+        cdef Py_ssize_t k, n = 0
+        cdef double weight = self.problem.block_weight[i], gain = 0.0, loss = 0.0, change
+        cdef double scale = weight / self.regularizer.lam
+        cdef double* target = &self.target[0]
+        cdef double* value = &self.change[0]
+        cdef int32_t* index = &self.index[0]
+        for k in range(self.blocks.n_states):
+            change = target[k] - self.alpha[k]
+            if change != 0.0:
+                gain += change * (self.score[k] - 0.5 * curvature * change)
+                index[n] = <int32_t>k
+                value[n] = -change
+                n += 1
+            loss += target[k] * self.loss[k]
+        if gain <= 0.0:
+            return 0
+        self.increase += weight * gain
+        self.delta.add(index, value, n, 1.0)
+        self.regularizer.move(self.problem, i, self.delta, scale)
+        self.averager.moved(
+            self.problem, i, self.delta, scale, weight * (loss - self.dual.blocks[i].plane_loss[0])
+        )
+        self.delta.clear()
+        target[truth] -= 1.0
+        n = 0
+        for k in range(self.blocks.n_states):
+            if target[k] != 0.0:
+                index[n] = <int32_t>k
+                value[n] = -target[k]
+                n += 1
+        self.dual.assign_pairs(i, index, value, n, loss)
+        return 0
+
+    cdef int step_towards(self, Answers planes, Py_ssize_t k, Sampler sampler) except -1 nogil:
+        return self.visit(planes.block[k], sampler)

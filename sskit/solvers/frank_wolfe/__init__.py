@@ -1,1 +1,0 @@
-"""Batch Frank-Wolfe."""

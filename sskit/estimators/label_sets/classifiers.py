@@ -16,7 +16,7 @@ from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.columns import StandardizeMixin
 from sskit.estimators.base.estimator import SOLVERS, StructuredEstimator, TrainingTask
 from sskit.estimators.base.facts import Labels, RowFacts, TrainingData, WeightSums, averaged, same
-from sskit.estimators.base.fitted_state import check_fitted, check_numbers
+from sskit.estimators.base.fitted_state import check_fitted, check_weights
 from sskit.estimators.base.known import check_known
 from sskit.estimators.base.linear import check_scores, linear_scores, row_scale
 from sskit.estimators.base.partial_labels import PartialLabels
@@ -163,19 +163,19 @@ class LabelSetClassifier(ClassifierMixin, StandardizeMixin, StructuredEstimator)
         All of shape (n, L); the last is None if nothing is known.
         """
         check_fitted(self)
-        X, n_labels = check_rows(self, X, reset=False), np.size(self.intercept_)
+        X, model, fixed = check_rows(self, X, reset=False), self._model, None
+        check_weights(self, model.layout)
         # scores that are not finite are found below
-        shapes = {"coef_": (n_labels, X.shape[1]), "intercept_": (n_labels,)}
-        check_numbers(self, shapes, finite=False)
-        scores, fixed = linear_scores(X, self.coef_, self.intercept_, self.n_jobs), None
+        scores = linear_scores(X, self.coef_, self.intercept_, self.n_jobs)
+        pairs = self.pairwise_ if len(model.ends) else np.empty(0)
         with np.errstate(over="ignore", invalid="ignore"):
             # an oracle adds up scores of any of the labels and pairs, and takes differences
-            most = np.abs(scores).sum(axis=1) + np.abs(self._pairs()).sum()
+            most = np.abs(scores).sum(axis=1) + np.abs(pairs).sum()
         check_scores(most < LARGEST_SCORE, "the scores of its labels overflow")
         if known is not None:
             self._check_columns(known, "known")
-            fixed = self._model.implied(known_sets(known, *scores.shape))
-        sets = self._model.best_sets(np.ascontiguousarray(scores), self._pairs(), fixed)
+            fixed = model.implied(known_sets(known, *scores.shape))
+        sets = model.best_sets(np.ascontiguousarray(scores), pairs, fixed)
         return scores, sets, fixed
 
     def predict(self, X, known=None):
@@ -236,7 +236,7 @@ class LabelSetClassifier(ClassifierMixin, StandardizeMixin, StructuredEstimator)
             As `predict`.
         """
         scores, sets, fixed = self._answer(X, known)
-        gains = self._model.gains(scores, sets, self._pairs())
+        gains = self._model.gains(scores, sets, getattr(self, "pairwise_", None))
         # where two sets are equally good but for rounding
         free = np.where(sets, np.maximum(gains, np.finfo(float).tiny), np.minimum(gains, 0.0))
         gains = free if fixed is None else np.where(fixed >= 0, gains, free)
@@ -282,10 +282,6 @@ class LabelSetClassifier(ClassifierMixin, StandardizeMixin, StructuredEstimator)
         if columns is not None and columns.tolist() != self.classes_.tolist():
             told = shortened(columns.tolist()), shortened(self.classes_.tolist())
             raise ValueError(f"the columns of {name} are {told[0]}, but those of fit are {told[1]}")
-
-    def _pairs(self):
-        """Return the scores of pairs of labels."""
-        return np.empty(0)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -491,13 +487,10 @@ class MultilabelPairwise(LabelSetClassifier):
         What it cannot do is left to block-coordinate steps.
         """
         chosen = super()._solver_for(problem, solver)
-        plain = self.bounds is None and self.prior is None and self._rescaling() is None
-        if (
-            chosen is solver
-            and plain
-            and self._asks_for_no_solver()
-            and problem.structure.digest()["the planes"] == "relaxed"
-        ):
+        asked = self.bounds, self.prior, self._rescaling()
+        plain = chosen is solver and all(value is None for value in asked)
+        auto = plain and self._asks_for_no_solver()
+        if auto and problem.structure.digest()["the planes"] == "relaxed":
             return SOLVERS["gdmm"]()
         return chosen
 
@@ -509,11 +502,6 @@ class MultilabelPairwise(LabelSetClassifier):
     def _kind(self):
         """Return the kind of model, its edges, and what else it needs."""
         return PairwiseModel, self.edges_, self.inference_
-
-    def _pairs(self):
-        """Return the scores of pairs of labels, once they are found to be sound."""
-        check_numbers(self, {"pairwise_": (np.size(self.edges_) // 2,)})
-        return self.pairwise_
 
 
 @parameters

@@ -5,7 +5,6 @@ from functools import partial
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.metrics import accuracy_score
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
@@ -333,11 +332,11 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StandardizeMixin, Online
                 given = states.known(labels, None), None, block_weight
                 given += self.n_jobs, table, states, self.n_init
                 mixture = Mixture(model, data, *given)
-                further["completion"] = mixture.completion(task[0], self.random_state)
+                starts = partial(mixture.starts, random_state=self.random_state)
+                further["completion"] = ConvexConcave(mixture.complete, starts)
         if not self.fit_intercept:
             shared["intercept_"] = np.zeros(n_scores)
-        one_score = n_scores == 2 and "component_labels_" not in shared
-        to_attributes = BlockAttributes(model.layout, shared, one_score, **of_kernel)
+        to_attributes = BlockAttributes(model.layout, shared, n_scores == 2, **of_kernel)
         return TrainingTask(*task, to_attributes, **further)
 
     def _scores(self, X):
@@ -367,10 +366,8 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StandardizeMixin, Online
         n_scores = 1 if n_classes == 2 else n_classes
         labels = vars(self).get("component_labels_")
         if labels is not None:
-            n_scores, first = (
-                len(labels),
-                np.flatnonzero(np.append(True, labels[1:] != labels[:-1])),
-            )
+            starts = np.append(True, labels[1:] != labels[:-1])
+            n_scores, first = len(labels), np.flatnonzero(starts)
             if len(first) != n_classes:
                 raise_damaged(self, "component_labels_ must hold each of classes_ once")
         check_numbers(self, {"intercept_": (n_scores,)})
@@ -422,8 +419,7 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StandardizeMixin, Online
         y : ndarray of shape (n_samples,)
             Classes.
         """
-        scores = self._class_scores(X)
-        best = 1 * (scores[:, 0] > 0) if scores.shape[1] == 1 else scores.argmax(axis=1)
+        best = best_of(self._class_scores(X))
         return self.classes_[best]
 
     def predict_component(self, X):
@@ -440,31 +436,7 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StandardizeMixin, Online
             Rows of ``coef_``: ``component_labels_`` has their classes, those that `predict`
             returns. Where every class has one component, the numbers of the classes.
         """
-        scores, first = self._scores(X)
-        if first is None and scores.shape[1] == 1:
-            return 1 * (scores[:, 0] > 0)
-        return scores.argmax(axis=1)
-
-    def score(self, X, y, sample_weight=None):
-        """Return the accuracy, whatever `loss`.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features.
-        y : array-like of shape (n_samples,)
-            True classes.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights of the rows.
-
-        Returns
-        -------
-        score : float
-            Between 0 and 1.
-        """
-        y, predicted = check_classes(y), self.predict(X)
-        weight = check_sample_weight(sample_weight, len(predicted))
-        return accuracy_score(y, predicted, sample_weight=weight)
+        return best_of(self._scores(X)[0])
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -484,6 +456,7 @@ class Mixture(Hidden):
         scores = linear_scores(self.data, blocks["coef"], intercept, self.n_jobs)
         return np.where(possible, scores, -np.inf).argmax(axis=1)
 
-    def completion(self, problem, random_state):
-        """Return the `ConvexConcave` of a problem, whose truths say all that is known."""
-        return ConvexConcave(self.complete, partial(self.starts, random_state=random_state))
+
+def best_of(scores):
+    """Return the best of states or classes, by their scores, one score for two, (n,)."""
+    return 1 * (scores[:, 0] > 0) if scores.shape[1] == 1 else scores.argmax(axis=1)

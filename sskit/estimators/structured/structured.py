@@ -34,9 +34,8 @@ class StructureFacts(Facts):
     """What samples of a structure say of all data."""
 
     n_weights: int | None = same("joint features have length {}, but in part {} length {}")
-    # by which predictions are plain arrays: labels are all numbers, or all strings
-    n_plain: int
-    n_strings: int
+    # of labels, by which predictions are plain arrays: they are all numbers, or all strings
+    kinds: frozenset
 
 
 @parameters
@@ -236,12 +235,11 @@ class StructuredSVM(OnlineEstimator):
             raise TypeError(f"model must be an object, got the class {name}; write {name}(...)")
         inputs, targets = check_pairs(X, y)
         weight = check_sample_weight(sample_weight, len(inputs), part=part)
-        plain, n, n_weights = plain_labels(targets).dtype.kind, len(inputs), None
+        kinds, n_weights = frozenset(plain_labels(targets).dtype.kind), None
         if part:  # else binding finds it, without asking the model once more
             model = adapted(self.model, inputs, targets)
             n_weights = made_ready(model).n_weights(inputs, targets)
-        facts = {"n_weights": n_weights, "n_plain": n * (plain != "O")}
-        facts["n_strings"] = n * (plain == "U")
+        facts = {"n_weights": n_weights, "kinds": kinds}
         return TrainingData(inputs, targets, weight, None, None, facts)
 
     def _asks(self):
@@ -280,7 +278,7 @@ class StructuredSVM(OnlineEstimator):
         if starts is not None:
             starts = islice(starts, self.n_init)
             completion = ConvexConcave(complete, lambda solved: distinct(starts))
-        plain = facts.n_plain == facts.n_samples and facts.n_strings in (0, facts.n_samples)
+        plain = "O" not in facts.kinds and ("U" not in facts.kinds or len(facts.kinds) == 1)
         to_attributes = BlockAttributes(layout, {"model_": model, "_plain": plain})
         return TrainingTask(problem, default_lam(facts), to_attributes, completion=completion)
 

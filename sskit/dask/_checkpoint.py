@@ -7,11 +7,6 @@ from pathlib import Path
 
 from sskit import __version__
 
-REFUSAL = (
-    "the checkpoint in {folder} is of other data or another model, because {{}}; choose another "
-    "folder"
-)
-
 
 class Checkpoint:
     """A file in a folder, which is replaced once there is another whole one.
@@ -51,7 +46,10 @@ class Checkpoint:
                     f"{__version__}; choose another folder"
                 )
             starts = pickle.load(file)
-        refusal = REFUSAL.format(folder=self.folder)
+        refusal = (
+            f"the checkpoint in {self.folder} is of other data or another model, because {{}}; "
+            "choose another folder"
+        )
         return {number: replace(start, refusal=refusal) for number, start in starts.items()}
 
     def save(self, starts):

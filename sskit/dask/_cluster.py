@@ -76,8 +76,6 @@ class ClusterWorkers(Workers):
         As of `Workers`.
     """
 
-    passing = False
-
     def __init__(self, client, timeout, store, estimator, *given):
         # callbacks stay here
         super().__init__(type(estimator)(**estimator.get_params(deep=False)), *given)
@@ -111,37 +109,32 @@ class ClusterWorkers(Workers):
 
     def load(self, numbers):
         """Let the scheduler compute parts; return their futures by number."""
-        futures, groups = {}, [numbers]
+        futures, missing = {}, numbers
         for _ in range(MOST_TRIES):
-            for group in groups:
-                futures |= self.compute(group)
+            # each by itself, so that what one part lacks stops no other
+            for number in missing:
+                with suppress(OSError):  # the worker that was to get it is gone
+                    futures[number] = self.compute(number)
             self.wait(futures, "a worker to compute part")
             for number, future in futures.items():
                 if future.status == "error":
                     error = future.exception()
                     raise error_of(number, error) from error
-            # by themselves, so that what one part lacks stops no other
-            groups = [[n] for n in numbers if n not in futures or futures[n].status != "finished"]
-            if not groups:
+            missing = [n for n in numbers if n not in futures or futures[n].status != "finished"]
+            if not missing:
                 return futures
             time.sleep(LOOK)
         raise ValueError(
-            f"part {groups[0][0]}: its data are gone, since a worker was lost, expected data that "
+            f"part {missing[0]}: its data are gone, since a worker was lost, expected data that "
             "can be computed again"
         )
 
-    def compute(self, numbers):
-        """Return futures of parts by number; data that are no collections are sent."""
-        lazy = [number for number in numbers if self.lazy[number]]
-        rest = [number for number in numbers if not self.lazy[number]]
-        delayed = [as_part(*self.parts[number]) for number in lazy]
-        futures = dict(zip(lazy, self.client.compute(delayed), strict=True))
-        if rest:
-            values = [self.parts[number] for number in rest]
-            with suppress(OSError):  # the worker that was to get them is gone
-                sent = self.client.scatter(values, hash=False, timeout=self.timeout)
-                futures |= zip(rest, sent, strict=True)
-        return futures
+    def compute(self, number):
+        """Return the future of a part; data that are no collections are sent."""
+        values = self.parts[number]
+        if self.lazy[number]:
+            return self.client.compute(as_part(*values))
+        return self.client.scatter([values], hash=False, timeout=self.timeout)[0]
 
     def wait(self, futures, what):
         """Wait for futures by number; not for ever if there is no worker."""

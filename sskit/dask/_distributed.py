@@ -1,7 +1,6 @@
 """The estimator of data in parts."""
 
 import copy
-from inspect import signature
 from numbers import Integral, Real
 from os import PathLike
 
@@ -180,8 +179,7 @@ class Distributed(DelegatingEstimator):
         self._check_parameters()
         parts = collect(X, y, sample_weight, token_weight)
         model = clone(self.estimator)
-        if token_weight is not None and "token_weight" not in signature(model.fit).parameters:
-            raise ValueError(f"the samples of {type(model).__name__} have no token_weight")
+        self._further(token_weight)
         solver = model._check_parameters()
         check_combinations(model, parts="data in parts")
         starts, store = vars(self).get("_warm_start", {}) if model.warm_start else {}, None

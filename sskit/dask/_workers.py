@@ -61,11 +61,6 @@ class Workers:
         self.plan = self.stop = None
         self.held, self.missing, self.surveys = [], [*range(len(parts))], {}
 
-    @property
-    def passing(self):
-        """Whether parts are computed anew for each pass."""
-        return any(self.lazy)
-
     def make_part(self, number, load, keeps):
         """Return a `Part`."""
         start = self.starts.get(number)

@@ -27,13 +27,8 @@ _BODY = [
 ]
 _JOINTS = [joint for joint, *_ in _BODY]
 _PARENTS = np.array([-1 if up is None else _JOINTS.index(up) for _, up, *_ in _BODY])
-_OTHER_SIDE = {"right": "left", "left": "right"}
-_MIRRORS = np.array(
-    [
-        _JOINTS.index(" ".join(_OTHER_SIDE.get(word, word) for word in joint.split()))
-        for joint in _JOINTS
-    ]
-)
+# Right and left change places.
+_MIRRORS = np.array([5, 4, 3, 2, 1, 0, 11, 10, 9, 8, 7, 6, 12, 13])
 _TORSO = (_JOINTS.index("left shoulder"), _JOINTS.index("right hip"))
 
 

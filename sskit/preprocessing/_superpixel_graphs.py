@@ -1,7 +1,6 @@
 """SuperpixelGraphs: images become graphs of superpixels with histograms as features."""
 
 from functools import partial
-from importlib.util import find_spec
 from numbers import Integral, Real
 
 import numpy as np
@@ -149,9 +148,10 @@ class SuperpixelGraphs(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
         TypeError, ValueError
             If a parameter is out of its range, or `X` holds no images; the image is named.
         ImportError
-            If scikit-image is not installed; a `segmenter` without colours does without it.
+            If scikit-image, the extra ``images``, is not installed; a `segmenter` without colours
+            does without it.
         """
-        self._check_parameters()
+        self._validate_params()
         images = check_images(X)
         rng = check_random_state(self.random_state)
         tools = {"rng": rng, "n_jobs": self.n_jobs}
@@ -178,7 +178,7 @@ class SuperpixelGraphs(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
             If called before ``fit``; else as ``fit``.
         """
         check_is_fitted(self)
-        self._check_parameters()
+        self._validate_params()
         images = check_images(X)
         segmenter = self.segmenter or partial(slic_segments, n_segments=self.n_segments)
         options = segmenter, self._vocabulary(), self.neighborhood, self.power
@@ -249,13 +249,3 @@ class SuperpixelGraphs(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
             ("position", self.position_grid**2, position),
         ]
         return [(name, n_words, words_of) for name, n_words, words_of in kinds if n_words]
-
-    def _check_parameters(self):
-        """Raise for the first parameter that is out of its range, or asks for what is not there."""
-        self._validate_params()
-        needed = self.segmenter is None or self.n_color_words > 0
-        if needed and find_spec("skimage") is None:
-            raise ImportError(
-                "superpixels and colours need scikit-image, which is not installed: "
-                'pip install "sskit-learn[images]"'
-            )

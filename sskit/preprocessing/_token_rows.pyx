@@ -127,7 +127,7 @@ cdef class Attribute:
         """Return whether this is what a key of a dict calls it, mostly by the same object."""
         return self.key is key or (PyUnicode_CheckExact(key) and are_same(self.key, <str>key))
 
-    cdef Slot* slot(self, str value, uint32_t hashed) noexcept:
+    cdef inline Slot* slot(self, str value, uint32_t hashed) noexcept:
         """Return where a string is in the table, or would be."""
         cdef size_t last = self.slots.size() - 1, j = hashed & last
         cdef Slot* slot = &self.slots[j]
@@ -345,21 +345,19 @@ cdef class TokenReader:
             known = next[0]
             if known is NULL or not (<Attribute>known).is_called(<object>key):
                 known = PyDict_GetItemWithError(outer.inner, <object>key)
-                if known is NULL:
-                    attribute = self.new_attribute(outer, <object>key)
-                    if self.read_value(attribute, <object>value) or self.columns.grows:
-                        outer.inner[attribute.key] = attribute
-                        some = True
-                    if len(token) != n:
-                        raise RuntimeError("a dict of X has changed while it was read")
-                    continue
+            if known is NULL:
+                attribute = self.new_attribute(outer, <object>key)
+                if self.read_value(attribute, <object>value) or self.columns.grows:
+                    outer.inner[attribute.key] = attribute
+                    some = True
+            else:
                 next[0] = known
-            next = &(<Attribute>known).after
-            some = True
-            if PyUnicode_CheckExact(<object>value):
-                self.add(self.columns.of_string(<Attribute>known, <str>value))
-                continue
-            self.read_value(<Attribute>known, <object>value)
+                next = &(<Attribute>known).after
+                some = True
+                if PyUnicode_CheckExact(<object>value):
+                    self.add(self.columns.of_string(<Attribute>known, <str>value))
+                    continue
+                self.read_value(<Attribute>known, <object>value)
             if len(token) != n:
                 raise RuntimeError("a dict of X has changed while it was read")
         return some

@@ -1,11 +1,10 @@
 """TokenVectorizer: dicts of attributes, as users of CRFsuite have them, to rows of features."""
 
-from contextlib import suppress
 from numbers import Integral
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, Options, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from sskit._public import PublicMixin
@@ -68,7 +67,7 @@ class TokenVectorizer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_ou
 
     _parameter_constraints = {
         "min_count": [Interval(Integral, 1, None, closed="left")],
-        "dtype": "no_validation",
+        "dtype": [Options(type, {np.float64, np.float32}), StrOptions({"float64", "float32"})],
     }
 
     def __init__(self, *, min_count=1, dtype=np.float64):
@@ -177,7 +176,7 @@ class TokenVectorizer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_ou
         """Find the features of tokens; return their rows if they are wanted."""
         sentences = as_sentences(X)
         least = min(self.min_count, np.iinfo(np.intp).max)
-        names, found = fit_rows(sentences, least, self._dtype(), rows)
+        names, found = fit_rows(sentences, least, np.dtype(self.dtype).type, rows)
         if not names:
             raise ValueError(
                 "the tokens of X have no features"
@@ -190,7 +189,8 @@ class TokenVectorizer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_ou
         """Return the rows of tokens as a RaggedArray of a kind."""
         columns = self._known_columns()
         sentences = as_sentences(X, allow_empty=True)
-        return _ragged(read_rows(columns, sentences, self._dtype(), DEEPEST), sentences, kind)
+        rows = read_rows(columns, sentences, np.dtype(self.dtype).type, DEEPEST)
+        return _ragged(rows, sentences, kind)
 
     def _known_columns(self):
         """Return the columns of the features, which are found by attribute too once they occur."""
@@ -199,14 +199,6 @@ class TokenVectorizer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_ou
             check_is_fitted(self, "feature_names_")
             columns = self._columns = TokenColumns(self.feature_names_, "=")
         return columns
-
-    def _dtype(self):
-        """Return the dtype of the rows."""
-        with suppress(TypeError):
-            dtype = np.dtype(self.dtype).type
-            if dtype in (np.float64, np.float32):
-                return dtype
-        raise ValueError(f"dtype must be float64 or float32, got {self.dtype!r:.80}")
 
 
 def _ragged(rows, sentences, kind=RaggedArray):

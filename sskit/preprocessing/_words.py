@@ -17,7 +17,6 @@ from sskit.inputs.images import as_rgb
 
 SIFT_STEP = 4
 _ORIENTATIONS = 8
-_CELLS = 4
 _CELL_SIZE = 4
 _LARGEST_SEED = np.iinfo(np.int32).max
 _CLIP = 0.2
@@ -154,8 +153,7 @@ def _gradients(gray):
 def _cell_centers(size):
     """Return the middles of the four cells of every patch along one side of the image."""
     centers = np.arange(0, size, SIFT_STEP)[:, None] + SIFT_STEP // 2
-    offsets = np.round((np.arange(_CELLS) - (_CELLS - 1) / 2) * _CELL_SIZE).astype(int)
-    return np.clip(centers + offsets, 0, size - 1)
+    return np.clip(centers + _CELL_SIZE * np.array([-1.5, -0.5, 0.5, 1.5]), 0, size - 1).astype(int)
 
 
 def _unit(descriptors):

@@ -142,14 +142,14 @@ class Laws:
     def try_completions(self, i, trials, met):
         """Try the laws of completions of hidden parts, and add these to the labellings."""
         answers, found = self.answers, []
-        self.require_seen(i, answers.full[i])
+        self.require_agreement(i, answers.full[i])
         for w in trials:
             pair = self.ask_twice(i, "complete", w)
             for y in pair:
                 loss = answers.loss(i, y)
                 told = f"complete found {y!r:.80}, whose loss is {loss:g}: it does not agree"
                 require(loss == 0.0, i, told)
-                self.require_seen(i, y)
+                self.require_agreement(i, y)
                 met[answers.key(i, y)] = y
             found.append((w, self.value(i, pair[0], w)))
         known = [y for y in met.values() if self.agrees(i, y)]
@@ -193,19 +193,15 @@ class Laws:
 
     def agrees(self, i, y):
         """Return whether a full labelling agrees with what is known: as far as one can tell."""
-        if hasattr(self.answers.model, "observed"):
-            return self.seen(i, y) == label_key(self.answers.Y[i])
-        return self.answers.loss(i, y) == 0.0
+        if not hasattr(self.answers.model, "observed"):
+            return self.answers.loss(i, y) == 0.0
+        seen = ask(self.answers.model, "observed", f"sample {i}", y)
+        return label_key(seen) == label_key(self.answers.Y[i])
 
-    def seen(self, i, y):
-        """Return the key of what can be seen of a full labelling."""
-        return label_key(ask(self.answers.model, "observed", f"sample {i}", y))
-
-    def require_seen(self, i, y):
+    def require_agreement(self, i, y):
         """Raise AssertionError unless what can be seen of a completion is what is known."""
-        if hasattr(self.answers.model, "observed"):
-            same = self.seen(i, y) == label_key(self.answers.Y[i])
-            require(same, i, f"observed of the completion {y!r:.80} is not what is known")
+        told = f"what can be seen of the completion {y!r:.80} is not what is known"
+        require(self.agrees(i, y), i, told)
 
 
 def content(x):

@@ -443,13 +443,3 @@ def test_horses_are_told_from_the_background():
         equal.append(labels[graph.edges[:, 0]] == labels[graph.edges[:, 1]])
     alike, equal = np.concatenate(alike), np.concatenate(equal)
     assert alike[equal].mean() > alike[~equal].mean() + 0.05
-
-
-def test_scikit_image_that_is_missing_is_named(monkeypatch, tmp_path):
-    segmenter = CountingGrid(2, tmp_path / "log")
-    monkeypatch.setattr("sskit.preprocessing._superpixel_graphs.find_spec", lambda name: None)
-    for changes in ({}, {"segmenter": segmenter}, {"n_color_words": 0}):
-        with pytest.raises(ImportError, match=r"pip install \"sskit-learn\[images\]\""):
-            make(**changes).fit(IMAGES)
-    alone = make(segmenter=segmenter, n_color_words=0).fit(IMAGES)
-    assert len(alone.texture_words_) == 5

@@ -304,9 +304,9 @@ def test_dtype():
     [
         ({"min_count": 0}, "min_count"),
         ({"min_count": 1.5}, "min_count"),
-        ({"dtype": int}, "dtype must be float64 or float32, got <class 'int'>"),
-        ({"dtype": "float16"}, "dtype must be float64 or float32"),
-        ({"dtype": "no"}, "dtype must be float64 or float32, got 'no'"),
+        ({"dtype": int}, "dtype.* Got <class 'int'>"),
+        ({"dtype": "float16"}, "dtype"),
+        ({"dtype": "no"}, "dtype.* Got 'no'"),
     ],
 )
 def test_bad_parameters(parameters, message):

@@ -15,7 +15,6 @@ from sskit.dask._checkpoint import Checkpoint
 from sskit.dask._cluster import ClusterWorkers, find_client
 from sskit.dask._collections import lazily, lazy_score
 from sskit.dask._parts import collect
-from sskit.dask._plan import suited
 from sskit.dask._rounds import solve_in_rounds
 from sskit.dask._workers import Workers
 from sskit.estimators.base.callbacks import PassReporter
@@ -100,7 +99,8 @@ class Distributed(DelegatingEstimator):
     -----
     Parts that pass through memory are visited four at a time, while the next four are loaded: all
     blocks of these four before those of the next. That can take more passes than a fit to all data
-    in memory, above all if the parts differ in what is in them: shuffle the data first.
+    in memory, above all if the parts differ in what is in them: shuffle the data first. Weights are
+    not averaged, whatever `averaging` of the solver says.
 
     References
     ----------
@@ -202,7 +202,9 @@ class Distributed(DelegatingEstimator):
 
     def _fit_by(self, workers, model, solver, store, data):
         """Fit to the parts that workers have; return the fitted attributes."""
-        solver = suited(solver)  # what is refused is so before the data are looked at
+        solver = clone(solver)
+        if "averaging" in solver.get_params():
+            solver.set_params(averaging=False)
         with Stop(solver.max_time) as stop, np.errstate(**QUIET):
             workers.stop = stop
             facts = model._look_again(model._agree(workers.survey()), workers.count)

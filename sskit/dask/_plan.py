@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-from sklearn.base import clone
-
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.estimators.base.facts import Facts
 from sskit.solvers.common.solver import Solver
@@ -44,31 +42,3 @@ class Plan:
         if self.box is None:
             return Regularizer(self.lam, self.n_weights)
         return BoxRegularizer(self.lam, *self.box)
-
-
-def suited(solver):
-    """Return a solver with what "auto" is for data in parts.
-
-    Parameters
-    ----------
-    solver : Solver
-        As it was given.
-
-    Returns
-    -------
-    solver : Solver
-        A clone.
-
-    Raises
-    ------
-    ValueError
-        If it is to average.
-    """
-    options = solver.get_params()
-    if options.get("averaging") is True and type(solver)().averaging is not True:
-        raise ValueError(
-            "averaging=True cannot be combined with data in parts, whose weights are not averaged; "
-            "leave it at 'auto'"
-        )
-    auto = {"averaging": False} if "averaging" in options else {}
-    return clone(solver).set_params(**auto)

@@ -55,7 +55,7 @@ class DataWorker(Worker):
         facts : Facts
             Of all data.
         solver : Solver
-            From `suited`.
+            Without averaging.
         seed : int
             As of the plan.
 

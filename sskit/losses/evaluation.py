@@ -130,7 +130,5 @@ class HingeEvaluation:
 
 def as_type(numbers, dtype):
     """Return numbers in a type; those that are too large for it are infinite."""
-    if numbers.dtype == dtype:
-        return np.ascontiguousarray(numbers)
     with np.errstate(over="ignore"):
         return np.ascontiguousarray(numbers, dtype=dtype)

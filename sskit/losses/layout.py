@@ -127,14 +127,6 @@ def read_items(values, name, layout, shapes, read=as_potentials):
     return arrays
 
 
-def joined(items, shape=(0,)):
-    """Return arrays of equal width one after the other, float32 if all are; of none, zeros."""
-    if not items:
-        return np.zeros(shape)
-    wide = any(item.dtype == np.float64 for item in items)
-    return np.ascontiguousarray(np.concatenate(items), dtype=np.float64 if wide else np.float32)
-
-
 def pack_nodes(unary, mask, words, *, labels=None, n_states=None):
     """Return potentials of nodes as rows, and how samples lie in them.
 
@@ -177,7 +169,7 @@ def pack_nodes(unary, mask, words, *, labels=None, n_states=None):
                     f"unary[{i}] must have shape (n_{node}s, n_{state}s), with as many columns as "
                     f"unary[0], got {x.shape}"
                 )
-        rows = joined(items, (0, n_states or 1))
+        rows = np.concatenate(items) if items else np.zeros((0, n_states or 1))
         return rows, Layout(np.array([len(x) for x in items], dtype=np.int64), None, words)
     unary = as_potentials(unary, "unary")
     if unary.ndim != 3 or unary.shape[2] == 0:
@@ -295,11 +287,10 @@ def pack_weights(weights, layout):
     """Return weights of nodes as float64, one for each row; None are ones."""
     if weights is None:
         return np.ones(layout.n_rows)
-    name = "token_weight"
-    flat = pack_values(weights, layout, name, as_potentials)
+    flat = pack_values(weights, layout, "token_weight", as_potentials)
     flat = layout.only_inside(flat.astype(np.float64))
     wrong = ~((flat >= 0) & (flat < np.inf))
     if wrong.any():
         row = int(wrong.argmax())
-        raise ValueError(f"{layout.name(row)}: {name} is {flat[row]}, expected a number >= 0")
+        raise ValueError(f"{layout.name(row)}: token_weight is {flat[row]}, expected numbers >= 0")
     return flat

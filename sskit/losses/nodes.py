@@ -65,12 +65,11 @@ class NodeProblem:
 
     def _check_numbers(self):
         """Raise ValueError for the first number that is none, or inf, of a node or of an edge."""
-        item, _, state = self.words
+        item = self.words[0]
         wrong = self.layout.only_inside((~(self.rows < np.inf)).any(axis=1))
         if wrong.any():
             row = int(wrong.argmax())
-            where = f"{self.layout.name(row)}: unary of {state} "
-            raise ValueError(where + _first_wrong(self.rows[row], str))
+            raise ValueError(f"{self.layout.name(row)}: unary {_first_wrong(self.rows[row])}")
         sample, edge = self.edges.places()
         tables = self.values.reshape(-1, self.tables.size)
         of_edge = self.tables.first[sample] + self.tables.step * edge
@@ -82,11 +81,7 @@ class NodeProblem:
             where = "" if self.one_table else f"{item} {sample[e]}: "
             if self.tables.step:
                 where = f"{item} {sample[e]}, edge {edge[e]}: "
-            raise ValueError(where + "pairwise" + _first_wrong(tables[of_edge[e]], self._pair))
-
-    def _pair(self, k):
-        """Return what error messages call a place in a table."""
-        return f"[{k // self.n_states}, {k % self.n_states}]" if self.tables.size > 1 else ""
+            raise ValueError(f"{where}pairwise {_first_wrong(tables[of_edge[e]])}")
 
     @property
     def one_table(self):
@@ -151,7 +146,6 @@ class NodeProblem:
         )
 
 
-def _first_wrong(values, name):
+def _first_wrong(values):
     """Return what is wrong with the first of some numbers that is none, or inf."""
-    k = int((~(values < np.inf)).argmax())
-    return f"{name(k)} is {values[k]}, expected a number or -inf"
+    return f"has {values[~(values < np.inf)][0]}, expected numbers or -inf"

@@ -6,7 +6,7 @@ import numpy as np
 
 from sskit._numbers import as_array
 from sskit.inputs.edges import check_edges
-from sskit.losses.layout import as_potentials, is_ragged, joined, read_items
+from sskit.losses.layout import as_potentials, is_ragged, read_items
 
 
 @dataclass
@@ -212,5 +212,6 @@ def _pack_list(pairwise, layout, edges, table, size):
     if one_each:
         count, shapes = np.ones_like(count), [table] * layout.n
     items = read_items(pairwise, "pairwise", layout, shapes)
-    flat, first = joined([x.reshape(-1) for x in items]), np.cumsum(count) - count
+    flat = np.concatenate([x.reshape(-1) for x in items]) if items else np.zeros(0)
+    first = np.cumsum(count) - count
     return Tables(flat, size, first, int(not one_each), not one_each, None, count)

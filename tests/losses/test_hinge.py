@@ -342,20 +342,25 @@ U, A, Y = np.zeros((2, 3, 2)), np.zeros((2, 2)), np.zeros((2, 3), dtype=int)
 PATH, RING = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]
 HOLES = np.array([[True, False, True], [True, True, True]])
 BAD = [
-    ({}, (nan_at(U, 1, 2, 0), A, Y), {}, "sequence 1, token 2: unary of label 0 is nan"),
-    ({}, (nan_at(U, 1, 2, 0, value=np.inf), A, Y), {}, "sequence 1, token 2: .* is inf, expected"),
-    ({}, (U, nan_at(A, 0, 1), Y), {}, r"^pairwise\[0, 1\] is nan"),
+    ({}, (nan_at(U, 1, 2, 0), A, Y), {}, "sequence 1, token 2: unary has nan"),
+    (
+        {},
+        (nan_at(U, 1, 2, 0, value=np.inf), A, Y),
+        {},
+        "sequence 1, token 2: unary has inf, expected",
+    ),
+    ({}, (U, nan_at(A, 0, 1), Y), {}, "^pairwise has nan"),
     (
         {},
         (U, nan_at(np.zeros((2, 2, 2)), 1, 0, 1), Y),
         {},
-        r"sequence 1: pairwise\[0, 1\] is nan",
+        "sequence 1: pairwise has nan",
     ),
     (
         {},
         (U, nan_at(np.zeros((2, 2, 2, 2)), 1, 1, 0, 1), Y),
         {},
-        "sequence 1, edge 1: pairwise.0, 1. is nan",
+        "sequence 1, edge 1: pairwise has nan",
     ),
     ({}, (U[0], A, Y), {}, r"unary must have shape \(n_sequences, n_tokens, n_labels\)"),
     ({}, (U[..., :0], A, Y), {}, "unary must have shape"),
@@ -486,5 +491,5 @@ def test_what_is_refused_elsewhere():
         found.gradients(np.ones(3))
     with pytest.raises(ValueError, match="sequence 0, token 0: labels has 5"):
         StructuredHinge().evaluate(U, A, Y + 5)
-    with pytest.raises(ValueError, match="sequence 1, token 2: unary of label 0 is nan"):
+    with pytest.raises(ValueError, match="sequence 1, token 2: unary has nan"):
         StructuredHinge(n_jobs=2).decode(nan_at(U, 1, 2, 0), A)

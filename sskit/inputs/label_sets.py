@@ -69,14 +69,12 @@ def check_sets(y):
 
 def check_two_classes(classes):
     """Raise ValueError unless there are two classes, which stand for one label."""
-    if len(classes) > 2:
+    if len(classes) != 2:
         raise ValueError(
             "Only binary classification is supported. The type of the target is "
             f"{type_of_target(classes)}: y must be a label indicator of shape "
-            "(n_samples, n_labels), or have two classes"
+            f"(n_samples, n_labels), or have 2 classes, got {len(classes)}"
         )
-    if len(classes) < 2:
-        raise ValueError(f"y must have 2 classes, got 1 class: {classes[0]}")
 
 
 def label_names(y):

@@ -16,13 +16,13 @@ from sskit.metrics._regions import (
     mean_iou_scorer,
 )
 from sskit.metrics._spans import (
+    convert_tags,
     span_f1_score,
     span_f1_scorer,
     span_precision_recall_fscore,
     span_report,
     spans,
 )
-from sskit.metrics._tags import convert_tags
 from sskit.metrics._tokens import (
     RegionScorer,
     sequence_accuracy_score,

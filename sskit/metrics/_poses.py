@@ -7,7 +7,7 @@ from sklearn.metrics import make_scorer
 
 from sskit._numbers import array
 from sskit.inputs.poses import check_poses, check_torso, part_errors
-from sskit.metrics._pairs import check_weights
+from sskit.metrics._tokens import check_weights
 
 
 def pdj_score(y_true, y_pred, *, radius=0.2, torso=None, per_part=False, sample_weight=None):

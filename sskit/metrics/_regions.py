@@ -6,8 +6,7 @@ from sskit._numbers import as_array
 from sskit.inputs.masks import check_mask
 from sskit.inputs.ragged import check_kinds, items_of
 from sskit.inputs.rows import check_classes
-from sskit.metrics._pairs import check_weights, stack_pair
-from sskit.metrics._tokens import RegionScorer
+from sskit.metrics._tokens import RegionScorer, check_weights, stack_pair
 
 
 def iou_scores(y_true, y_pred, *, ignore_label=None, sample_weight=None):

@@ -245,7 +245,7 @@ MASKED = SimpleNamespace(
             [(ROWS[:2], [k, k + 1]) for k in range(2)],
             "Only binary classification is supported. The type of the target is multiclass",
         ),
-        (MultilabelPairwise(), [(ROWS[:2], [1, 1])] * 2, "y must have 2 classes, got 1 class: 1"),
+        (MultilabelPairwise(), [(ROWS[:2], [1, 1])] * 2, "Only binary classification is supported"),
         (
             HierarchicalMultilabel([-1, 0]),
             [(ROWS[:2], SETS[:2])] * 2,

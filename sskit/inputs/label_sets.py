@@ -73,7 +73,7 @@ def check_two_classes(classes):
         raise ValueError(
             "Only binary classification is supported. The type of the target is "
             f"{type_of_target(classes)}: y must be a label indicator of shape "
-            f"(n_samples, n_labels), or have 2 classes, got {len(classes)}"
+            f"(n_samples, n_labels), or have two classes, got {len(classes)} class(es)"
         )
 
 

@@ -362,7 +362,7 @@ BAD = [
     ({"label_weight": [[1], [1, 2]]}, {}, "^label_weight is no array: its items have"),
     ({}, {"y": np.ones((119, 4))}, "inconsistent numbers of samples"),
     ({}, {"y": np.arange(120) % 3}, "Only binary classification is supported"),
-    ({}, {"y": np.ones(120)}, "or have 2 classes, got 1$"),
+    ({}, {"y": np.ones(120)}, "or have two classes, got 1 class"),
     ({}, {"y": np.linspace(0, 1, 120)}, "^Unknown label type: continuous"),
     ({}, {"y": np.zeros((120, 0))}, "y has no labels|0 feature"),
     ({}, {"X": np.where(np.arange(120)[:, None] == 17, np.nan, np.ones((120, 8)))},

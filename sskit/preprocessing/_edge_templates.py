@@ -33,14 +33,13 @@ def parse_templates(edges):
     ValueError
         If there are none, or naming the first that is no template, or that is there twice.
     """
-    if not isinstance(edges, (str, list, tuple)):
+    given, templates = [edges] if isinstance(edges, str) else edges, {}
+    listed = isinstance(given, (list, tuple))
+    if not listed or not all(isinstance(template, str) for template in given):
         raise TypeError(f"edges must be templates such as 'word[-1]|word[0]', got {edges!r:.80}")
-    given, templates = [edges] if isinstance(edges, str) else list(edges), {}
     if not given:
         raise ValueError("edges must hold one template or more, or be None")
     for k, template in enumerate(given):
-        if not isinstance(template, str):
-            raise TypeError(f"edges[{k}] must be a string, got {type(template).__name__}")
         name = template.removeprefix(MARK)
         terms = [_TERM.fullmatch(term) for term in name.split("|")]
         if not all(terms):

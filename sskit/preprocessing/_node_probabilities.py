@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.model_selection import check_cv, cross_val_predict
 from sklearn.utils._param_validation import HasMethods
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from sskit._numbers import n_workers
 from sskit._public import PublicMixin
@@ -36,8 +36,6 @@ class NodeProbabilities(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_
     cv : int, cross-validation splitter or iterable of (train, test), default=5
         Which graphs are held out together; an int is the number of folds of `KFold`. Each graph
         has to be held out once.
-    passthrough : bool, default=False
-        Whether the features that the nodes had stay, in front of the probabilities.
     ignore_label : object, default=None
         A label that says that a node or pixel has none: the classifiers do not learn from these
         nodes. None means that there is no such label.
@@ -86,7 +84,7 @@ class NodeProbabilities(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_
 
     _parameter_constraints = {"estimator": [HasMethods(["fit", "predict_proba"])]}
 
-    def __init__(self, estimator, *, cv=5, passthrough=False, ignore_label=None, n_jobs=None):
+    def __init__(self, estimator, *, cv=5, ignore_label=None, n_jobs=None):
         self._keep(locals())
 
     def fit(self, X, y, sample_weight=None):
@@ -185,20 +183,16 @@ class NodeProbabilities(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_
 
         Parameters
         ----------
-        input_features : array-like of str or None, default=None
-            Names of the features that the nodes had; None is ``x0``, ``x1``, ...
+        input_features : object, default=None
+            Ignored.
 
         Returns
         -------
         names : ndarray of object of shape (p,)
-            ``probability_cow`` for the class "cow"; after the names of the features that stay.
+            ``probability_cow`` for the class "cow".
         """
         check_is_fitted(self)
-        names = [f"probability_{label}" for label in self.classes_]
-        if not self.passthrough:
-            return np.array(names, dtype=object)
-        input_features = _check_feature_names_in(self, input_features)
-        return np.array([*input_features, *names], dtype=object)
+        return np.array([f"probability_{label}" for label in self.classes_], dtype=object)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -235,10 +229,7 @@ class NodeProbabilities(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_
             old, new = graphs.features[i], found[slice(*graphs.node_offsets[i : i + 2])]
             if not sp.issparse(old):
                 new = new.astype(old.dtype, copy=False)
-            if self.passthrough:
-                stack = sp.hstack if sp.issparse(old) else np.hstack
-                new = stack([old, new])
-            made[i] = _with_features(graph, sp.csr_array(new) if sp.issparse(new) else new)
+            made[i] = _with_features(graph, new)
         return made
 
 

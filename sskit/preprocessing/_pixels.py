@@ -6,17 +6,14 @@ from sskit._numbers import as_array
 from sskit.preprocessing._regions import adjacent_pairs
 
 
-def region_adjacency(segments, *, connectivity=1):
-    """Find which regions of a label map touch each other.
+def region_adjacency(segments):
+    """Find which regions of a label map touch each other: those that share a side of a pixel.
 
     Parameters
     ----------
     segments : array-like of int of shape (H, W) or (D, H, W)
         The region of every pixel, or voxel, in any numbering, as scikit-image's ``slic`` or
         ``label`` return it.
-    connectivity : int, default=1
-        In how many directions at once neighbours may differ: with 1 those that share a side of a
-        pixel touch, with 2 those that share a corner (or the edge of a voxel) too.
 
     Returns
     -------
@@ -28,7 +25,7 @@ def region_adjacency(segments, *, connectivity=1):
     Raises
     ------
     TypeError, ValueError
-        If `segments` is no label map, or `connectivity` is not from 1 to its number of dimensions.
+        If `segments` is no label map.
 
     See Also
     --------
@@ -49,9 +46,5 @@ def region_adjacency(segments, *, connectivity=1):
         raise ValueError(
             f"segments must have shape (H, W) or (D, H, W) and a pixel, got {segments.shape}"
         )
-    if connectivity not in range(1, segments.ndim + 1) or isinstance(connectivity, bool):
-        raise ValueError(
-            f"connectivity must be a whole number from 1 to {segments.ndim}, got {connectivity!r}"
-        )
     _, regions = np.unique(segments, return_inverse=True)
-    return adjacent_pairs(regions.reshape(segments.shape), connectivity)
+    return adjacent_pairs(regions.reshape(segments.shape))

@@ -204,7 +204,7 @@ def node_probabilities(rng):
     edges = np.array([[0, 1], [1, 2]])
     X = [(rng.normal(size=(3, 2)), edges, np.ones((2, 1))) for _ in range(6)]
     y = [np.array([0, 1, k % 2]) for k in range(6)]
-    target = NodeProbabilities(GaussianNB(), cv=2, passthrough=pick(rng, [True, False]))
+    target = NodeProbabilities(GaussianNB(), cv=2)
     return Subject(target, {"X": X, "y": y} | weighted(rng, 6))
 
 

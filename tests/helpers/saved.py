@@ -268,7 +268,7 @@ MODELS = {
     ),
     "pipeline, nodes": (
         make_pipeline(
-            NodeProbabilities(GaussianNB(), cv=2, passthrough=True),
+            NodeProbabilities(GaussianNB(), cv=2),
             SegmentationModel(**FAST),
         ),
         graphs,

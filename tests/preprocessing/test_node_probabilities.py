@@ -51,9 +51,8 @@ def test_graphs_are_described_by_what_has_not_seen_them():
     assert np.mean([g[0][np.arange(4), t] for g, t in zip(found, y, strict=True)]) < 0.9
 
 
-@pytest.mark.parametrize("passthrough", [False, True])
 @pytest.mark.parametrize("form", ["tuples", "lists", "objects", "csr", "float32"])
-def test_forms_of_graphs(form, passthrough):
+def test_forms_of_graphs(form):
     X, y = graphs()
     segments = np.repeat(np.arange(4), 3).reshape(4, 3)
     given = {
@@ -64,19 +63,17 @@ def test_forms_of_graphs(form, passthrough):
         "float32": [(x.astype(np.float32), e, None) for x, e, _ in X],
     }[form]
     before = None if form == "csr" else pickle.dumps(given)  # SciPy notes what it has found
-    maker = NodeProbabilities(LogisticRegression(), passthrough=passthrough)
+    maker = NodeProbabilities(LogisticRegression())
     for found in (maker.fit_transform(given, y), maker.transform(given)):
         assert found.shape == (12,)
         if form == "objects":
             assert isinstance(found[0], SuperpixelGraph)
             np.testing.assert_array_equal(found[0].segments, segments)
         features = found[0].features if form == "objects" else found[0][0]
-        assert sp.issparse(features) == (passthrough and form == "csr")
-        assert features.shape == (4, 5 if passthrough else 3)
+        assert features.shape == (4, 3)
         assert features.dtype == (np.float32 if form == "float32" else np.float64)
         assert len(maker.get_feature_names_out()) == features.shape[1]
-        features = features.toarray() if sp.issparse(features) else features
-        np.testing.assert_allclose(features[:, -3:].sum(axis=1), 1, atol=1e-6)
+        np.testing.assert_allclose(features.sum(axis=1), 1, atol=1e-6)
     assert before is None or pickle.dumps(given) == before
 
 
@@ -84,12 +81,6 @@ def test_names():
     X, y = graphs(classes=(0, 1))
     maker = NodeProbabilities(GaussianNB()).fit(X, [np.array(["cow", "sky"])[k] for k in y])
     assert maker.get_feature_names_out().tolist() == ["probability_cow", "probability_sky"]
-    maker.set_params(passthrough=True)
-    names = maker.get_feature_names_out(["number", "shade"])
-    assert names.tolist() == ["number", "shade", "probability_cow", "probability_sky"]
-    assert maker.get_feature_names_out()[:2].tolist() == ["x0", "x1"]
-    with pytest.raises(ValueError, match="input_features should have length equal"):
-        maker.get_feature_names_out(["number"])
 
 
 def test_nodes_without_a_label_are_not_learned_from_but_described():

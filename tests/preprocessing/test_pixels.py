@@ -15,25 +15,24 @@ MAPS = arrays(
 )
 
 
-def slow_adjacency(segments, connectivity):
+def slow_adjacency(segments):
     """The definition, pixel by pixel."""
     labels = np.unique(segments).tolist()
     pairs = set()
     for one, other in itertools.product(np.ndindex(*segments.shape), repeat=2):
         step = np.abs(np.subtract(one, other))
-        if step.max() == 1 and step.sum() <= connectivity and segments[one] != segments[other]:
+        if step.sum() == 1 and segments[one] != segments[other]:
             pairs.add(tuple(sorted(labels.index(segments[place]) for place in (one, other))))
     return sorted(pairs)
 
 
-@given(segments=MAPS, data=st.data())
-def test_adjacency(segments, data):
-    connectivity = data.draw(st.integers(1, segments.ndim))
+@given(segments=MAPS)
+def test_adjacency(segments):
     before = segments.copy()
-    edges = region_adjacency(segments, connectivity=connectivity)
+    edges = region_adjacency(segments)
     assert edges.dtype == np.int32
     assert edges.shape[1] == 2
-    assert [tuple(edge) for edge in edges.tolist()] == slow_adjacency(segments, connectivity)
+    assert [tuple(edge) for edge in edges.tolist()] == slow_adjacency(segments)
     np.testing.assert_array_equal(segments, before)
 
 
@@ -50,9 +49,6 @@ def test_adjacency_is_that_of_superpixel_graphs():
         (lambda: region_adjacency([[0.0, 1.0]]), TypeError, "segments must hold integers, got"),
         (lambda: region_adjacency([0, 1]), ValueError, r"segments must have shape \(H, W\)"),
         (lambda: region_adjacency(np.zeros((0, 3), int)), ValueError, "and a pixel, got"),
-        (lambda: region_adjacency([[0, 1]], connectivity=3), ValueError, "from 1 to 2, got 3"),
-        (lambda: region_adjacency([[0, 1]], connectivity=True), ValueError, "got True"),
-        (lambda: region_adjacency([[0, 1]], connectivity="1"), ValueError, "got '1'"),
     ],
 )
 def test_errors(call, error, message):

@@ -63,7 +63,8 @@ def check_known(known, sizes, classes, name="known", ignored=None, lenient=False
     place = {label: k for k, label in enumerate(classes.tolist())}
     values = [plain(label) if isinstance(label, Hashable) else None for label in labels]
     codes = np.array([place.get(value, -1) for value in values], dtype=np.intp)
-    told = ~is_ignored(labels, ignored) & [label is not None for label in labels]
+    given = np.array([label is not None for label in labels], dtype=bool)
+    told = ~is_ignored(labels, ignored) & given
     wrong = np.flatnonzero(told & (codes < 0))
     if len(wrong) and not lenient:
         raise ValueError(

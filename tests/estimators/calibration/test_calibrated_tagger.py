@@ -354,7 +354,7 @@ def test_other_estimators_are_refused(estimator, message, data):
         (lambda m: m.confidence(X_NEW, [["O"]]), ValueError, "X has 6 samples but y has 1"),
         (
             lambda m: m.predict_proba(X_NEW, known=[["Q"] * len(x) for x in X_NEW]),
-            ValueError, r"known\[0\]\[0\] is 'Q'",
+            ValueError, r"known\[0\]\[0\] has 'Q'",
         ),
         (lambda m: m.predict_proba([np.ones((2, 3))]), ValueError, "features"),
         (lambda m: clone(m).predict_proba(X_NEW), ValueError, "not fitted"),
@@ -380,7 +380,7 @@ def test_data_are_checked_as_a_whole(data):
     X = [*X[:-1], np.full_like(X[-1], np.nan)]
     with pytest.raises(ValueError, match=rf"X\[{len(X) - 1}\]"):
         CalibratedTagger(SequenceTagger()).fit(X, y)
-    with pytest.raises(ValueError, match=r"y\[0\] has 1 entries"):
+    with pytest.raises(ValueError, match=r"y\[0\] has 1 "):
         tagger = SequenceTagger(random_state=0).fit(*data)
         CalibratedTagger(tagger, cv="prefit").fit(data[0], [["O"], *y[1:]])
 

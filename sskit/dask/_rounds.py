@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sskit.estimators.completion.convex_concave import ConvexConcave, Descent, Totals
+from sskit.estimators.completion.convex_concave import ConvexConcave, Totals, descend
 
 
 class Stage(NamedTuple):
@@ -85,7 +85,5 @@ def solve_in_rounds(workers, plan, solve, on_pass, stop, max_iter, tol):
         given = {"on_pass": None, "stop": stop, "max_iter": max_iter, "tol": tol}
         w = solve(replace(plan, stage=Stage(0)), **given).w
     rounds = PartRounds(workers, replace(plan, stage=Stage(1, w)), solve)
-    descent = Descent(rounds, Totals(on_pass, stop, max_iter), {"tol": tol})
-    descent.run()
-    procedure = ConvexConcave(None, None)
-    return procedure.keep(descent, descent.status), procedure
+    total, procedure = Totals(on_pass, stop, max_iter), ConvexConcave(None, None)
+    return procedure.keep(descend(rounds, total, {"tol": tol}), total), procedure

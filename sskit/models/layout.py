@@ -2,6 +2,7 @@
 
 import math
 import numbers
+from functools import cached_property
 
 import numpy as np
 
@@ -58,6 +59,16 @@ class WeightLayout:
         for name, shape in shapes.items():
             start, self.n_weights = self.n_weights, self.n_weights + math.prod(map(int, shape))
             self.slices[name] = slice(start, self.n_weights)
+
+    @cached_property
+    def attributes(self):
+        """Name, fitted attribute and shape of each block, and whether it is of no features."""
+        names = {name: (f"{name}_", len(shape)) for name, shape in self.shapes.items()}
+        axes = {name: set(AXES.get(key, (None, ()))[1]) for name, key in names.items()}
+        return [
+            (name, f"{name}_", shape, axes[name].isdisjoint((FEATURE, EDGE_FEATURE)))
+            for name, shape in self.shapes.items()
+        ]
 
     def split(self, w):
         """Return the blocks of a flat vector by name, as views.

@@ -126,10 +126,10 @@ OTHER = [
     (ValueError, "^lam=4.94066e-324 is too small", {"lam": 5e-324}),
     (ValueError, "steps='fw'.*solver='ssg'", {"solver": "ssg", "steps": "fw"}),
     (ValueError, "sampling='uniform'.*solver='fw'", {"solver": "fw", "sampling": "uniform"}),
-    (ValueError, "steps='fw'.*the solver object BCFW", {"solver": BCFW(), "steps": "fw"}),
+    (ValueError, "steps='fw'.*solver=BCFW", {"solver": BCFW(), "steps": "fw"}),
     (
         ValueError,
-        "cache=False.*the solver object Subgradient",
+        "cache=False.*solver=Subgradient",
         {"solver": Subgradient(), "cache": False},
     ),
     *(

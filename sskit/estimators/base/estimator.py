@@ -48,6 +48,8 @@ ALIASES = {
     "ssg": "subgradient",
     "one_slack": "cutting_plane",
 }
+# Parameters of some solvers.
+OF_SOLVER = "steps", "sampling", "cache"
 # Up to how many training pairs "auto" is cutting planes.
 FEW_PAIRS, FEW_WEIGHTS = 5, 20_000
 SMALLEST_LAM = 1e-150
@@ -304,28 +306,20 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
 
     def _make_solver(self):
         """Return the solver object that the parameters ask for."""
-        options = {
-            name: getattr(self, name)
-            for name in ("steps", "sampling", "cache")
-            if getattr(self, name) != "auto"
-        }
-        if "cache" in options:
-            options["cache"] = bool(options["cache"])  # searches over arrays set numpy's bool
+        given = {name: getattr(self, name) for name in OF_SOLVER if getattr(self, name) != "auto"}
+        if "cache" in given:
+            given["cache"] = bool(given["cache"])  # searches over arrays set numpy's bool
         if isinstance(self.solver, Solver):
-            solver, origin = clone(self.solver), f"the solver object {self.solver}"
-            available = ()
+            solver, takes = clone(self.solver), ()
         else:
-            name = ALIASES.get(self.solver, self.solver)
-            solver, origin = SOLVERS[name](), f"solver={self.solver!r}"
-            available = solver.get_params()
-        for name, value in options.items():
-            if name not in available:
-                raise ValueError(
-                    f"{name}={value!r} cannot be combined with {origin}; "
-                    + ("set it on the object" if not available else "leave it at 'auto'")
-                )
-        solver.set_params(**options)
-        solver.check()
+            solver = SOLVERS[ALIASES.get(self.solver, self.solver)]()
+            takes = solver.get_params()
+        for name in given.keys() - takes:
+            raise ValueError(
+                f"{name}={given[name]!r} cannot be combined with solver={self.solver!r:.80}: leave "
+                "it at 'auto', or set it on a solver object that has it"
+            )
+        solver.set_params(**given).check()
         return solver
 
     def _solver_for(self, problem, solver):
@@ -342,7 +336,7 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
 
     def _asks_for_no_solver(self):
         """Return whether no parameter asks for a solver, or for what only some of them do."""
-        asked = (getattr(self, name) for name in ("solver", "steps", "sampling", "cache"))
+        asked = (getattr(self, name) for name in ("solver", *OF_SOLVER))
         auto = all(isinstance(value, str) and value == "auto" for value in asked)
         return auto and not self.warm_start
 

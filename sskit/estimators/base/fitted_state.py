@@ -7,7 +7,6 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from sskit._ready import all_within
-from sskit.models.layout import AXES, EDGE_FEATURE, FEATURE
 
 # The squares of larger weights overflow.
 LARGEST = 1e154
@@ -60,12 +59,10 @@ def check_weights(owner, layout):
     blocks : dict of ndarray
         By name.
     """
-    blocks = {}
-    for name, shape in layout.shapes.items():
-        _, axes = AXES.get((f"{name}_", len(shape)), (None, ()))
-        finite = FEATURE not in axes and EDGE_FEATURE not in axes
-        blocks[name] = _check_array(owner, f"{name}_", shape, finite)
-    return blocks
+    return {
+        name: _check_array(owner, attribute, shape, finite)
+        for name, attribute, shape, finite in layout.attributes
+    }
 
 
 def _check_array(owner, name, shape, finite, integer=False):

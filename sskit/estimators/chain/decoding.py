@@ -1,5 +1,7 @@
 """How a fitted SequenceTagger labels: what its weights and parameters say of new sequences."""
 
+from functools import lru_cache
+
 import numpy as np
 
 from sskit.estimators.base.combinations import check_combinations
@@ -71,15 +73,22 @@ def fitted_weights(tagger, stacked, n_states):
     The values of the functions of a kernel space are all that labels need: features of weight one.
     """
     fitted = vars(tagger)
-    n_features, n_edge_features = stacked.values.shape[1], fitted.get("n_edge_features_in_")
-    order = 1 + ("triples_" in fitted)
-    model = ChainModel(n_features, n_states, order=order, n_edge_features=n_edge_features)
+    sizes = stacked.values.shape[1], n_states, "triples_" in fitted
+    layout = fitted_layout(*sizes, fitted.get("n_edge_features_in_"), "coef_" in fitted)
+    weights = check_weights(tagger, layout)
     if "coef_" in fitted:
-        return stacked, check_weights(tagger, model.layout)
-    del model.layout.shapes["coef"]
+        return stacked, weights
     values = function_values(tagger, stacked.values, n_states)
-    weights = check_weights(tagger, model.layout) | {"coef": np.eye(n_states)}
-    return RaggedArray(values, stacked.offsets), weights
+    return RaggedArray(values, stacked.offsets), weights | {"coef": np.eye(n_states)}
+
+
+@lru_cache(maxsize=32)  # sentences come one by one
+def fitted_layout(n_features, n_states, has_triples, n_edge_features, has_coef):
+    """Return the layout of the weights of a fitted tagger, which is not to be changed."""
+    model = ChainModel(n_features, n_states, order=1 + has_triples, n_edge_features=n_edge_features)
+    if not has_coef:
+        del model.layout.shapes["coef"]
+    return model.layout
 
 
 def fitted_pairs(estimator, X):

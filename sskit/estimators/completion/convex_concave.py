@@ -1,6 +1,7 @@
 """The convex-concave procedure: labels that are not known are completed, round after round."""
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -100,20 +101,21 @@ class ConvexConcave:
         for labels in starts(solved):
             given = self.complete, solver, make_regularizer, problem, labels, point
             rounds = Rounds(*given, None if exact else self.hidden.data.offsets)
-            descent = Descent(rounds, total, options)
-            descent.run()
+            descent = descend(rounds, total, options)
             if best is None or descent.objectives[-1] < best.objectives[-1]:
                 best = descent
             total.n_starts += 1
             if descent.ended or total.n_left <= 0:
                 break
-        # of a start that was cut short it is said, whichever is kept
-        return self.keep(best, descent.status if descent.ended else best.status)
+        if descent.ended:
+            # of a start that was cut short it is said, whichever is kept
+            best = best._replace(status=descent.status)
+        return self.keep(best, total)
 
-    def keep(self, best, status):
+    def keep(self, best, total):
         """Take over what the best start came to; return its solution with what all took."""
         self.best = best
-        return replace(best.total.of(best.solution), status=status)
+        return replace(total.of(best.solution), status=best.status)
 
     def completed(self, point, w):
         """Return the `Completed` of the dual point and the weights of the last round."""
@@ -238,8 +240,37 @@ class Rounds:
         return replace(point, blocks=blocks, average=None)
 
 
-class Descent:
-    """The rounds from one start.
+class Descent(NamedTuple):
+    """What the rounds from one start came to.
+
+    Attributes
+    ----------
+    status : Status
+        Of the last solution.
+    solution : Solution
+        Of the last round.
+    truth : ndarray of shape (N,)
+        What was taken for the truth in it.
+    objectives : list of float
+        P(w) at the end of each round.
+    stationary : bool
+        Whether the last round would be repeated.
+    """
+
+    status: Status
+    solution: object
+    truth: np.ndarray
+    objectives: list
+    stationary: bool
+
+    @property
+    def ended(self):
+        """Whether a user, a callback or the clock ended the last round."""
+        return self.status not in (Status.CONVERGED, Status.MAX_ITER)
+
+
+def descend(rounds, total, options):
+    """Make rounds from one start until they do not pay; return the `Descent`.
 
     Parameters
     ----------
@@ -249,61 +280,29 @@ class Descent:
         Passes and calls so far, and how many passes are left.
     options : dict
         Further ones of the solver.
-
-    Attributes
-    ----------
-    objectives : list of float
-        P(w) at the end of each round.
-    stationary : bool
-        Whether the last round would be repeated.
-    truth : ndarray of shape (N,)
-        What was taken for the truth in the last round.
-    solution : Solution
-        Of the last round.
-    status : Status
-        Of the last solution.
     """
-
-    def __init__(self, rounds, total, options):
-        self.rounds, self.total, self.options = rounds, total, options
-        self.objectives = []
-        self.stationary = False
-        self.solution = self.status = self.truth = None
-
-    @property
-    def ended(self):
-        """Whether a user, a callback or the clock ended the last round."""
-        return self.status not in (Status.CONVERGED, Status.MAX_ITER)
-
-    def run(self):
-        """Make rounds until they do not pay."""
-        total, rounds = self.total, self.rounds
-        for n in range(1, MAX_ROUNDS + 1):
-            given = {"on_pass": total.on_pass, "stop": total.stop, "max_iter": total.n_left}
-            solution = rounds.solve(**given, **self.options)
-            total.add(solution, n)
-            self.status = solution.status
-            truth = rounds.truth
-            same, gain = rounds.gain(solution.w)
-            value = solution.primal - gain
-            fallen = np.inf if not self.objectives else self.objectives[-1] - value
-            if fallen < 0:
-                # by less than the gap: the round before is as good, and P must not rise
-                return
-            converged = self.status is Status.CONVERGED
-            # of weights that are not those of the round the next ones may complete otherwise
-            self.solution, self.stationary = solution, same and converged
-            self.truth = truth
-            self.objectives.append(value)
-            tolerance = Tolerance(self.options["tol"], solution.unit)
-            if (
-                same
-                or not converged
-                or total.n_left <= 0
-                or fallen <= tolerance.gap_at(solution.primal)
-            ):
-                return
-            rounds.advance(solution)
+    found, objectives = None, []
+    for n in range(1, MAX_ROUNDS + 1):
+        solution = rounds.solve(
+            on_pass=total.on_pass, stop=total.stop, max_iter=total.n_left, **options
+        )
+        total.add(solution, n)
+        status, truth = solution.status, rounds.truth
+        same, gain = rounds.gain(solution.w)
+        value = solution.primal - gain
+        fallen = objectives[-1] - value if objectives else np.inf
+        if fallen < 0:
+            # by less than the gap: the round before is as good, and P must not rise
+            return found._replace(status=status)
+        objectives.append(value)
+        converged = status is Status.CONVERGED
+        # of weights that are not those of the round the next ones may complete otherwise
+        found = Descent(status, solution, truth, objectives, same and converged)
+        least = Tolerance(options["tol"], solution.unit).gap_at(solution.primal)
+        if same or not converged or total.n_left <= 0 or fallen <= least:
+            break
+        rounds.advance(solution)
+    return found
 
 
 class Totals:
@@ -322,8 +321,7 @@ class Totals:
     def __init__(self, on_pass, stop, max_iter):
         self.given, self.stop, self.max_iter = on_pass, stop, max_iter
         self.n_starts = self.n_iter = self.n_oracle_calls = 0
-        self.histories = []
-        self.seconds = 0.0
+        self.histories, self.seconds = [], 0.0
 
     @property
     def n_left(self):
@@ -336,15 +334,12 @@ class Totals:
 
     def add(self, solution, n_round):
         """Add the solution of a round, counted from one within its start."""
-        history = dict(solution.history)
-        history["n_passes"] = history["n_passes"] + self.n_iter
-        history["n_oracle_calls"] = history["n_oracle_calls"] + self.n_oracle_calls
-        history["time"] = history["time"] + self.seconds
-        n = len(history["time"])
-        history["start"] = np.full(n, self.n_starts + 1)
-        history["round"] = np.full(n, n_round)
-        if n:
-            self.seconds = float(history["time"][-1])
+        history, n = dict(solution.history), len(solution.history["time"])
+        so_far = self.n_iter, self.n_oracle_calls, self.seconds
+        for name, before in zip(("n_passes", "n_oracle_calls", "time"), so_far, strict=True):
+            history[name] = history[name] + before
+        history |= {"start": np.full(n, self.n_starts + 1), "round": np.full(n, n_round)}
+        self.seconds = float(history["time"][-1]) if n else self.seconds
         self.histories.append(history)
         self.n_iter += solution.n_iter
         self.n_oracle_calls += solution.n_oracle_calls

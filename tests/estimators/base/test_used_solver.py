@@ -15,7 +15,7 @@ from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane
 
 # Two fits of a few passes differ as soon as their solvers do.
 PASSES = {"max_iter": 6, "tol": 1e-4, "random_state": 0}
-REFUSED = "bounds|a prior|sum over nodes and edges|one table of weights|one cost for each token"
+REFUSED = "bounds|a prior|sums? over nodes and edges|one table of weights|one cost for each token"
 SHORTHAND = {"steps": "auto", "sampling": "auto", "cache": "auto"}
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

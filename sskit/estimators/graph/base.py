@@ -124,15 +124,12 @@ class GraphEstimator(StructuredEstimator):
         """Return the weights of nodes, None for ones."""
         return np.concatenate(graphs.areas) if self.node_weights == "areas" else None
 
-    def _states(self, facts):
-        """Return how many hidden states the labels of training data have."""
-        given = facts.labels.values, facts.n_labelled, "nodes"
-        return resolve_states(self.n_states_per_label, *given)
-
     def _model(self, facts):
-        """Return the model for training data."""
-        states, sizes = self._states(facts), (facts.n_features, facts.n_edge_features)
-        return self._make_model(states, *sizes, len(states.labels))
+        """Return the model for training data, and how many hidden states their labels have."""
+        given = facts.labels.values, facts.n_labelled, "nodes"
+        states = resolve_states(self.n_states_per_label, *given)
+        sizes = facts.n_features, facts.n_edge_features, len(states.labels)
+        return self._make_model(states, *sizes), states
 
     def _make_model(self, states, *sizes, form=None, inference=None):
         """Return a model of hidden states of labels, None: one each; as fitted, or to be."""
@@ -158,7 +155,7 @@ class GraphEstimator(StructuredEstimator):
         sums = facts.n_labelled, facts.labels.counts
         cost = node_costs(loss, labels, labelled, *given, sums)
         share = facts.weights.block_weights(len(graphs), checked.weight)
-        model, states = self._model(facts), self._states(facts)
+        model, states = self._model(facts)
         if callable(self.loss):
             given = labels, labelled, classes, graphs.node_offsets
             table = losses_by_callable(self.loss, *given)
@@ -258,15 +255,14 @@ class GraphEstimator(StructuredEstimator):
         scores : ndarray of shape (n_samples,), object
             Each item is an ndarray of shape (V_i, n_classes).
         """
-        decoder, graphs = self._decoder(X)
-        found = decoder.node_scores()
+        found, graphs = self._ask("node_scores", X)
         return split(best_of_states(self, found), graphs.node_offsets)
 
     def _labels_of_single(self, X):
         """Return the labels of a list of one graph that there is a short way for, or None."""
         return None
 
-    def _ask(self, method, X, known):
+    def _ask(self, method, X, known=None):
         """Return what a method of the decoder says of all graphs, and the graphs."""
         decoder, graphs = self._decoder(X, known)
         try:
@@ -283,7 +279,6 @@ class GraphEstimator(StructuredEstimator):
 
     def _check_inputs(self, X):
         """Return checked graphs that fit the model."""
-        check_fitted(self)
         graphs = check_graphs(
             X,
             with_kinds=self._with_kinds,
@@ -315,7 +310,7 @@ class GraphEstimator(StructuredEstimator):
 
     def _decoder(self, X, known=None):
         """Return the decoder of graphs, and the graphs."""
-        graphs, model = self._check_inputs(X), self._fitted_model()
+        model, graphs = self._fitted_model(), self._check_inputs(X)
         kinds, states = vars(self).get("node_kinds_"), fitted_states(self)
         possible = check_known(known, graphs.n_nodes, self.classes_)
         if kinds is not None or graphs.node_kinds is not None:
@@ -356,8 +351,7 @@ class GraphEstimator(StructuredEstimator):
             Between 0 and 1.
         """
         decoder, graphs = self._decoder(X)
-        weight = check_sample_weight(sample_weight, len(graphs))
-        weight = np.ones(len(graphs)) if weight is None else weight
+        weight = check_sample_weight(1.0 if sample_weight is None else sample_weight, len(graphs))
         found = state_labels(self)[decoder.best()]
         truth, counts, masks = node_targets(y, graphs, self.ignore_label)
         if (masks is not None) != self.predicts_pixels_:

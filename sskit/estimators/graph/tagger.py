@@ -519,8 +519,7 @@ class GraphTagger(HiddenStatesMixin, GraphEstimator):
         names : ndarray of shape (n_samples,), str
             "tree", "elimination", "qpbo" or "trws".
         """
-        graphs = self._check_inputs(X)
-        return np.array(self._fitted_model().choose(graphs))
+        return np.array(self._fitted_model().choose(self._check_inputs(X)))
 
     def _find_states(self, X, known):
         """Return the states of all nodes, and where graphs begin."""

@@ -9,6 +9,7 @@ from docutils.statemachine import StringList
 from sskit.estimators.base.combinations import REASONS
 
 WORDS = {
+    "averaging": "``averaging=True`` of solvers",
     "balanced": '``class_weight="balanced"``',
     "balanced repair": '``on_violation="repair"`` with ``class_weight="balanced"``',
     "beam": "``beam_size``",

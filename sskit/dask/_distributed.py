@@ -100,7 +100,7 @@ class Distributed(DelegatingEstimator):
     Parts that pass through memory are visited four at a time, while the next four are loaded: all
     blocks of these four before those of the next. That can take more passes than a fit to all data
     in memory, above all if the parts differ in what is in them: shuffle the data first. Weights are
-    not averaged, whatever `averaging` of the solver says.
+    not averaged.
 
     References
     ----------

@@ -414,6 +414,12 @@ LISTS = [TOKENS[:10], TOKENS[10:]], [TAGS[:10], TAGS[10:]]
             ValueError,
             "data in parts cannot be combined with kernel='rbf'",
         ),
+        (
+            Distributed(SequenceTagger(solver=BCFW(averaging=True))),
+            LISTS,
+            ValueError,
+            "data in parts cannot be combined with averaging=True",
+        ),
         (Distributed(WHOLE), (ROWS, CLASSES), TypeError, "X must be a Dask collection or a list"),
         (Distributed(WHOLE), ([], []), ValueError, "^X has no parts, expected at least one$"),
         (

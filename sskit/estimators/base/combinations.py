@@ -31,6 +31,12 @@ def _drops(what):
     return lambda estimator: not getattr(estimator._make_solver(), f"keeps_{what}")
 
 
+def _averages(estimator):
+    solver = estimator._make_solver()
+    averaging = getattr(solver, "averaging", None)
+    return averaging is True and type(solver)().averaging is not True
+
+
 several_states = _has_several("n_states_per_label")
 # What parameters ask for: how messages call it, and whether an estimator does. Data and tools ask
 # for more, of which their checks tell.
@@ -65,6 +71,7 @@ ASKED = {
         lambda e: e.warm_start and "_warm_start" in vars(e),
     ),
     "no dual point": ("solver={e.solver!r:.80}", _drops("dual_point")),
+    "averaging": ("averaging=True", _averages),
     "no bounds": ("solver={e.solver!r:.80}", _drops("bounds")),
     "no prior": ("solver={e.solver!r:.80}", _drops("prior")),
     "projection": ("steps={e.steps!r}", _is("steps", "projection")),
@@ -112,6 +119,7 @@ REASONS = (
     ),
     ("path", "prior", "its first models are those of weights near zero; set prior=None"),
     ("path", ("unknown", *HIDDEN), "the objective is not convex; search lam with GridSearchCV"),
+    ("parts", "averaging", "weights of parts are not averaged; leave it at 'auto'"),
     ("parts", "kernel", "the weights are functions of all training rows"),
     ("parts", "prior", "their sites do not know of it; set prior=None"),
     ("parts", "fit in one piece", "set warm_start=False to start anew"),

@@ -248,7 +248,7 @@ def try_together(family, one, other):
 
 # Elsewhere: data in parts (tests/dask), structures (tests/estimators/structured), types of springs.
 ELSEWHERE = {
-    "parts", "fit in one piece", "groups", "latent model", "unready model", "hidden",
+    "parts", "averaging", "fit in one piece", "groups", "latent model", "unready model", "hidden",
     "drawn types", "balanced repair",
 }  # fmt: skip
 

@@ -5,7 +5,6 @@ import numpy as np
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp, memcpy, memmove
 
-from sskit.core.checks cimport check_equal
 from sskit.core.lanes cimport prefetch_memory
 from sskit.core.memory cimport grown
 
@@ -355,7 +354,6 @@ cdef class DualState:
         """
         cdef Py_ssize_t i, p, truth
         cdef Block* block
-        check_equal(shares.shape[0], self.n_blocks, "the number of shares")
         with nogil:
             for i in range(self.n_blocks):
                 if shares[i] >= 1.0:

@@ -1,7 +1,7 @@
 # Memory of compiled classes; there is nothing to import at run time.
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport realloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 
 # realloc that raises MemoryError; the memory is free()d by the class that owns it
@@ -32,12 +32,3 @@ cdef inline void clear_numbers(double* v, Py_ssize_t n) noexcept nogil:
         # a page in use mostly shows it at once
         if v[first] != 0.0 or any_bit(v + first, count):
             memset(v + first, 0, count * sizeof(double))
-
-
-# zeros = source
-cdef inline void copy_numbers(const double* source, Py_ssize_t n, double* zeros) noexcept nogil:
-    cdef Py_ssize_t first, count
-    for first in range(0, n, 512):
-        count = min(512, n - first)
-        if source[first] != 0.0 or any_bit(source + first, count):
-            memcpy(zeros + first, source + first, count * sizeof(double))

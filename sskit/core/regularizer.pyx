@@ -4,35 +4,11 @@ import numpy as np
 
 from sskit.core.checks cimport check_equal
 from sskit.core.lanes cimport LANES
-from sskit.core.memory cimport copy_numbers
 
 
 def itself(w):
     """Return w."""
     return w
-
-
-def copied(const double[::1] w not None, Py_ssize_t spare=0):
-    """Return a copy of weights that takes no memory for long runs of zeros.
-
-    Parameters
-    ----------
-    w : ndarray of shape (n,)
-        The weights.
-    spare : int, default=0
-        Number of zeros behind them.
-
-    Returns
-    -------
-    copy : ndarray of shape (n + spare,)
-        Its own.
-    """
-    out = np.zeros(w.shape[0] + spare)
-    cdef double[::1] zeros = out
-    if w.shape[0]:
-        with nogil:
-            copy_numbers(&w[0], w.shape[0], &zeros[0])
-    return out
 
 
 cdef class Regularizer:
@@ -124,11 +100,11 @@ cdef class Regularizer:
 
     def coef(self):
         """Return a copy of w, shape (n_weights,)."""
-        return copied(self.w[: self.n_weights])
+        return np.array(self.w[: self.n_weights])
 
     def padded(self, w):
         """Return a copy of weights of shape (n_weights,) with the spare room of w."""
-        return copied(np.ascontiguousarray(w, dtype=np.float64), LANES)
+        return np.append(w, np.zeros(LANES))
 
     def inner(self, a, b):
         """Return the inner product of two weight vectors of shape (n_weights,)."""

@@ -2,8 +2,6 @@
 
 import numpy as np
 
-from sskit.core.checks cimport check_equal, check_indices
-
 
 # Gaps are cut off here: sums of them are finite.
 cdef double LARGEST_GAP = 1e200
@@ -39,7 +37,6 @@ cdef class Sampler:
     def begin_pass(self, Py_ssize_t n_steps):
         """Draw what at most n_steps calls of next() need; return how many may follow."""
         order = self.draw_order(n_steps)[:n_steps].astype(np.intp)
-        check_indices(order, self.n_blocks, "block")
         self.order, self.position = order, 0
         return len(order)
 
@@ -135,7 +132,6 @@ cdef class GapTree(Sampler):
         """Learn the gaps of all blocks, shape (n_blocks,), from an exact pass."""
         cdef const double[::1] values = np.clip(gaps, 0.0, LARGEST_GAP)
         cdef Py_ssize_t j
-        check_equal(values.shape[0], self.n_blocks, "the number of gaps")
         for j in range(self.n_blocks):
             self.total[self.n_leaves + j] = self.largest[self.n_leaves + j] = values[j]
         for j in range(self.n_leaves - 1, 0, -1):

@@ -8,17 +8,12 @@ code. All of them but `beam_search`, `expansion`, `trws` and, at nodes that it l
 `qpbo` are exact. A potential of ``-inf`` forbids what it stands for, except in cuts
 (`graphcut`, `expansion`, `qpbo`), which need finite ones.
 
-- :func:`viterbi`: the best labelling of a chain.
+- :func:`viterbi`: the best labelling of a chain, of pairs and, if asked, of three in a row.
 - :func:`viterbi_top_k`: the k best labellings of a chain.
 - :func:`viterbi_by_loss`: for each loss the best labelling of a chain that has it.
 - :func:`beam_search`: a good labelling of a chain with many states.
 - :func:`chain_max_marginals`: for each node and state of a chain the best score with that state.
 - :func:`chain_marginals`: the probability of each state at each node of a chain.
-- :func:`second_order_viterbi`: the best labelling of a chain with potentials of three in a row.
-- :func:`second_order_top_k`: the k best labellings of such a chain.
-- :func:`second_order_max_marginals`: for each of its nodes and states the best score with that
-  state.
-- :func:`second_order_marginals`: the probability of each state at each of its nodes.
 - :func:`graphcut`: the best labelling of a graph with two states, by a minimum cut.
 - :func:`graph_max_marginals`: for each node and state the best score with that state.
 - :func:`expansion`: a good labelling of a graph with any number of states, by many cuts.
@@ -45,10 +40,6 @@ from sskit.oracles.chain.viterbi import (
     beam_search,
     chain_marginals,
     chain_max_marginals,
-    second_order_marginals,
-    second_order_max_marginals,
-    second_order_top_k,
-    second_order_viterbi,
     viterbi,
     viterbi_by_loss,
     viterbi_top_k,
@@ -81,10 +72,6 @@ __all__ = [
     "parts_max_marginals",
     "parts_max_sum",
     "qpbo",
-    "second_order_marginals",
-    "second_order_max_marginals",
-    "second_order_top_k",
-    "second_order_viterbi",
     "segment_marginals",
     "segment_max_marginals",
     "segment_max_sum",

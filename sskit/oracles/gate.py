@@ -9,7 +9,7 @@ from sskit._ready import all_finite
 from sskit.core.checks import ROW_MULTIPLE
 
 
-def check_table(table, name, finite=False):
+def check_values(table, name, finite=False):
     """Return an array of numbers, or raise ValueError naming the first that is wrong.
 
     Parameters
@@ -36,9 +36,33 @@ def check_table(table, name, finite=False):
     return table
 
 
-def check_chain(
-    nodes, transitions, triples=None, truth=None, cost=1.0, *, start=None, end=None, tables=False
-):
+def check_table(values, name, *shapes, finite=False):
+    """Return potentials as a new float64 array, checked.
+
+    Parameters
+    ----------
+    values : array-like
+        As the user gave them.
+    name : str
+        What errors call them.
+    *shapes : tuple of int
+        Which they may have; none: (n, n_states), both at least 1.
+    finite : bool, default=False
+        Whether -inf is wrong.
+
+    Returns
+    -------
+    table : ndarray
+        A copy.
+    """
+    table = as_floats(values, name)
+    if table.shape not in shapes if shapes else (table.ndim != 2 or 0 in table.shape):
+        wanted = " or ".join(map(str, shapes)) or f"(n_{name}, n_states), both at least 1"
+        raise ValueError(f"{name} must have shape {wanted}, got {table.shape}")
+    return check_values(table, name, finite)
+
+
+def check_chain(nodes, transitions, triples=None, truth=None, cost=1.0, *, tables=False):
     """Return the potentials of a chain as float64 arrays and the truth as int32, checked.
 
     Parameters
@@ -53,15 +77,13 @@ def check_chain(
         True states.
     cost : float or array-like of shape (n_nodes,), default=1.0
         Loss of a wrong state at each node.
-    start, end : array-like of shape (n_states,), default=None
-        Potentials that are added to those of the first and of the last node.
     tables : bool, default=False
         Whether `transitions` may also be a table for each, (n_nodes - 1, n_states, n_states).
 
     Returns
     -------
     nodes, transitions : ndarray
-        As given, the potentials of first and last node with all that is added to them.
+        As given.
     triples : ndarray or None
         As given.
     truth : ndarray of int32 or None
@@ -74,39 +96,13 @@ def check_chain(
     ValueError
         Naming the first entry that is wrong.
     """
-    nodes = as_floats(nodes, "nodes")
-    if nodes.ndim != 2 or 0 in nodes.shape:
-        raise ValueError(
-            f"nodes must have shape (n_nodes, n_states), both at least 1, got {nodes.shape}"
-        )
+    nodes = check_table(nodes, "nodes")
     n_nodes, n_states = nodes.shape
-    shapes = [(n_states,) * 2] + [(n_nodes - 1, n_states, n_states)] * tables
-    transitions = _check_shape(transitions, "transitions", shapes, nodes)
-    check_table(nodes, "nodes")
-    check_table(transitions, "transitions")
-    truth, cost = check_truth(truth, cost, n_nodes, n_states)
+    each = [(n_nodes - 1, n_states, n_states)] * tables
+    transitions = check_table(transitions, "transitions", (n_states,) * 2, *each)
     if triples is not None:
-        triples = _check_shape(triples, "triples", [(n_states,) * 3], nodes)
-        check_table(triples, "triples")
-    for place, scores, name in ((0, start, "start"), (-1, end, "end")):
-        if scores is None:
-            continue
-        scores = as_floats(scores, name)
-        if scores.shape != nodes.shape[1:]:
-            raise ValueError(f"{name} must have shape {nodes.shape[1:]}, got {scores.shape}")
-        nodes[place] += check_table(scores, name)
-    return nodes, transitions, triples, truth, cost
-
-
-def _check_shape(table, name, shapes, nodes):
-    """Return an array of numbers if it has one of some shapes, which go with those of nodes."""
-    table = as_floats(table, name)
-    if table.shape not in shapes:
-        raise ValueError(
-            f"{name} must have shape {' or '.join(map(str, shapes))} to go with nodes of shape "
-            f"{nodes.shape}, got {table.shape}"
-        )
-    return table
+        triples = check_table(triples, "triples", (n_states,) * 3)
+    return nodes, transitions, triples, *check_truth(truth, cost, n_nodes, n_states)
 
 
 def check_truth(truth, cost, n_nodes, n_states, name="truth"):
@@ -118,14 +114,6 @@ def check_truth(truth, cost, n_nodes, n_states, name="truth"):
         return None, cost
     truth = array(truth, name, (n_nodes,), "integers", low=0, high=n_states - 1)
     return truth.astype(np.int32), cost
-
-
-def check_numbers(numbers, name, shape):
-    """Return a copy of finite numbers as a contiguous float64 vector; `shape` says what it is."""
-    numbers = as_floats(numbers, name)
-    if numbers.ndim != 1:
-        raise ValueError(f"{name} must have shape {shape}, got {numbers.shape}")
-    return check_table(numbers, name, finite=True)
 
 
 def check_count(count, name, most=LARGEST_COUNT, least=1):
@@ -157,9 +145,3 @@ def padded_rows(table, fill=0.0):
     rows = np.full((n_rows, -(-n_columns // ROW_MULTIPLE) * ROW_MULTIPLE), fill)
     rows[:, :n_columns] = table
     return rows
-
-
-def check_switch(value, name):
-    """Raise TypeError unless a value is True or False."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} must be True or False, got {value!r:.80}")

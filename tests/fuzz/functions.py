@@ -19,7 +19,7 @@ from sskit.preprocessing import (
 
 CHAIN = [
     "viterbi", "viterbi_by_loss", "viterbi_top_k", "beam_search", "chain_max_marginals",
-    "chain_marginals", "second_order_viterbi", "second_order_top_k", "second_order_max_marginals",
+    "chain_marginals",
 ]  # fmt: skip
 GRAPH = [
     "elimination", "expansion", "graphcut", "graph_max_marginals", "qpbo", "tree_marginals",
@@ -41,15 +41,13 @@ def chain_oracle(rng):
     transitions[0, 1] = pick(rng, [0.0, -np.inf])
     given = {"nodes": rng.normal(size=(n_nodes, n_states)), "transitions": transitions}
     name = pick(rng, CHAIN)
-    if name.startswith("second_order"):
-        given["triples"] = rng.normal(size=(n_states,) * 3)
-    if name in ("viterbi", "viterbi_by_loss", "second_order_viterbi"):
+    if name not in ("viterbi_by_loss", "beam_search"):
+        given["triples"] = pick(rng, [None, rng.normal(size=(n_states,) * 3)])
+    if name in ("viterbi", "viterbi_by_loss"):
         given["truth"] = rng.integers(n_states, size=n_nodes)
         given["cost"] = pick(rng, [1.0, np.arange(n_nodes).astype(float)])
-    counts = {"viterbi_top_k": {"k": 2}, "second_order_top_k": {"k": 2}}
-    given |= (counts | {"beam_search": {"beam_size": 2}}).get(name, {})
+    given |= {"viterbi_top_k": {"k": 2}, "beam_search": {"beam_size": 2}}.get(name, {})
     if name == "chain_marginals":
-        given |= {"start": np.zeros(n_states), "end": np.ones(n_states)}
         given["return_pairs"] = pick(rng, [True, False])
     return Subject(getattr(oracles, name), given)
 

@@ -6,7 +6,7 @@ import pytest
 from sskit import oracles
 
 CHAIN = {"nodes": np.eye(3), "transitions": np.eye(3)}
-SECOND = CHAIN | {"triples": np.zeros((3, 3, 3))}
+TRIPLES = CHAIN | {"triples": np.zeros((3, 3, 3))}
 GRAPH = {"nodes": np.eye(2), "edges": [[0, 1]], "pairwise": [np.eye(2)]}
 PARTS = {
     "scores": np.zeros((2, 3, 3)),
@@ -25,15 +25,12 @@ SEGMENTS = {
     "whole": np.zeros((3, 2, 3)),
 }
 CALLS = {
-    "viterbi": CHAIN | {"truth": [0, 1, 2], "cost": 1.0},
+    "viterbi": TRIPLES | {"truth": [0, 1, 2], "cost": 1.0},
     "viterbi_by_loss": CHAIN | {"truth": [0, 1, 2], "cost": 1.0},
-    "viterbi_top_k": CHAIN | {"k": 2},
+    "viterbi_top_k": TRIPLES | {"k": 2},
     "beam_search": CHAIN | {"beam_size": 2},
-    "chain_max_marginals": CHAIN,
-    "chain_marginals": CHAIN | {"start": [0.0, 1.0, 2.0], "end": [0.0, 1.0, 2.0]},
-    "second_order_viterbi": SECOND | {"truth": [0, 1, 2], "cost": 1.0},
-    "second_order_top_k": SECOND | {"k": 2},
-    "second_order_max_marginals": SECOND,
+    "chain_max_marginals": TRIPLES,
+    "chain_marginals": TRIPLES,
     "expansion": GRAPH | {"truth": [0, 1], "cost": [1.0, 1.0], "moves": "swap", "start": [0, 0]},
     "graphcut": GRAPH | {"truth": [0, 1]},
     "graph_max_marginals": GRAPH,
@@ -78,7 +75,6 @@ def test_bad_arguments_are_named(name):
     ("name", "count"),
     [
         ("viterbi_top_k", "k"),
-        ("second_order_top_k", "k"),
         ("tree_top_k", "k"),
         ("beam_search", "beam_size"),
     ],

@@ -45,9 +45,7 @@ SSKIT_INLINE double row_max(const double* x, ptrdiff_t n) {
     if (n >= LANES) {
         vec best = load(x);
         for (k = LANES; k + LANES <= n; k += LANES) best = larger(load(x + k), best);
-        double p[LANES];
-        store(p, best);
-        for (int l = 0; l < LANES; ++l) top = p[l] > top ? p[l] : top;
+        top = largest_lane(best);
     }
     for (; k < n; ++k) top = x[k] > top ? x[k] : top;
     return top;

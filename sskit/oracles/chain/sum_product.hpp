@@ -146,6 +146,7 @@ SSKIT_OWN_CLONES void scaled_pairs(const double* alpha, const double* table, con
 }
 
 struct LogSum {
+    static constexpr bool SUM = true;
     static void step(const double* value, const double* table, ptrdiff_t n_states,
                      const double* node, double* out) {
         log_sum_step(value, table, n_states, node, out);

@@ -37,6 +37,7 @@ SSKIT_OWN_CLONES void viterbi_step(const double* value, const double* transition
 }
 
 struct MaxPlus {
+    static constexpr bool SUM = false;
     static void step(const double* value, const double* table, ptrdiff_t n_states,
                      const double* node, double* out) {
         viterbi_step(value, table, n_states, node, out);

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sskit.oracles.gate import (
-    check_allowed, check_chain, check_count, check_switch, count_answers, padded_rows
+    check_allowed, check_chain, check_count, count_answers, padded_rows
 )
 
 from libc.math cimport INFINITY
@@ -93,7 +93,7 @@ cdef class PaddedChain:
             self.oracle.max_marginals(self.chain, &out[0, 0])
         return scores[:, : self.n_states].copy()
 
-    def marginals(self, bint return_pairs, bint return_triples=False):
+    def marginals(self, bint return_pairs, bint return_triples):
         """Return sums over all labellings.
 
         Parameters
@@ -138,11 +138,15 @@ cdef class PaddedChain:
         return log_sum, *(np.ascontiguousarray(some[..., :K]) for some in found)
 
 
-def viterbi(nodes, transitions, *, truth=None, cost=1.0):
+def viterbi(nodes, transitions, triples=None, *, truth=None, cost=1.0):
     """Find the best labelling of a chain.
 
-    Maximises ``sum_t nodes[t, y_t] + sum_t transitions[y_{t-1}, y_t]``, plus, if `truth` is
-    given, the loss ``sum_t cost_t [y_t != truth_t]``. Exact; O(n_nodes n_states^2).
+    Maximises ``sum_t nodes[t, y_t] + sum_t transitions[y_{t-1}, y_t] + sum_t triples[y_{t-2},
+    y_{t-1}, y_t]``, plus, if `truth` is given, the loss ``sum_t cost_t [y_t != truth_t]``. The
+    first label has no transition and the first two have no triple that leads to them. Exact;
+    O(n_nodes n_states^2), with triples O(n_nodes n_states^3) at worst. Rows of triples that cannot
+    hold the maximum are passed over, so that it is nearer to O(n_nodes n_states^2) where nodes and
+    transitions say more than triples do.
 
     Parameters
     ----------
@@ -150,6 +154,8 @@ def viterbi(nodes, transitions, *, truth=None, cost=1.0):
         Potentials of the nodes. ``-inf`` forbids a state there.
     transitions : array-like of shape (n_states, n_states)
         Potentials of the transitions, from row to column. ``-inf`` forbids a transition.
+    triples : array-like of shape (n_states, n_states, n_states), default=None
+        Potentials of three states in a row; ``-inf`` forbids them. None means none.
     truth : array-like of shape (n_nodes,), default=None
         True states; None means no loss.
     cost : float or array-like of shape (n_nodes,), default=1.0
@@ -173,24 +179,32 @@ def viterbi(nodes, transitions, *, truth=None, cost=1.0):
     Viterbi (1967). Error bounds for convolutional codes and an asymptotically optimum decoding
     algorithm. IEEE Transactions on Information Theory 13(2).
 
+    He (1988). Extended Viterbi algorithm for second order hidden Markov process. International
+    Conference on Pattern Recognition.
+
     Examples
     --------
+    >>> import numpy as np
     >>> from sskit.oracles import viterbi
     >>> labels, score = viterbi([[1, 0], [0, 0.5], [1, 0]], [[0, -1], [-1, 0]])
     >>> labels
     array([0, 0, 0], dtype=int32)
     >>> score
     2.0
+    >>> triples = np.zeros((2, 2, 2))
+    >>> triples[0, 1, 0] = 2
+    >>> viterbi([[1, 0], [0, 0.5], [1, 0]], [[0, -1], [-1, 0]], triples)
+    (array([0, 1, 0], dtype=int32), 2.5)
     """
-    *given, truth, cost = check_chain(nodes, transitions, truth=truth, cost=cost)
+    *given, truth, cost = check_chain(nodes, transitions, triples, truth, cost)
     return PaddedChain(*given).best(truth, cost)
 
 
-def viterbi_top_k(nodes, transitions, k):
+def viterbi_top_k(nodes, transitions, k, *, triples=None):
     """Find the k best labellings of a chain.
 
-    The score of a labelling is ``sum_t nodes[t, y_t] + sum_t transitions[y_{t-1}, y_t]``. Exact;
-    O(n_nodes n_states (n_states + k)).
+    Their scores are those of `viterbi`. Exact; O(n_nodes n_states (n_states + k)), with triples
+    O(n_nodes n_states (n_states^2 + k)) at worst.
 
     Parameters
     ----------
@@ -200,6 +214,8 @@ def viterbi_top_k(nodes, transitions, k):
         Potentials of the transitions, from row to column. ``-inf`` forbids a transition.
     k : int
         Number of labellings.
+    triples : array-like of shape (n_states, n_states, n_states), default=None
+        Potentials of three states in a row; ``-inf`` forbids them. None means none.
 
     Returns
     -------
@@ -235,7 +251,7 @@ def viterbi_top_k(nodes, transitions, k):
     >>> scores
     array([2. , 0.5, 0.5])
     """
-    return PaddedChain(*check_chain(nodes, transitions)[:2]).top_k(k)
+    return PaddedChain(*check_chain(nodes, transitions, triples)[:3]).top_k(k)
 
 
 def beam_search(nodes, transitions, beam_size):
@@ -301,13 +317,12 @@ def beam_search(nodes, transitions, beam_size):
     return c.best() if score == -INFINITY else (labels, score)
 
 
-def chain_max_marginals(nodes, transitions):
+def chain_max_marginals(nodes, transitions, triples=None):
     """Compute the max-marginals of a chain.
 
-    The max-marginal of a node and a state is the best score of all labellings that have this
-    state there; the score of a labelling is ``sum_t nodes[t, y_t] + sum_t transitions[y_{t-1},
-    y_t]``. The largest of each row is the score of the best labelling. Exact up to rounding;
-    O(n_nodes n_states^2).
+    The max-marginal of a node and a state is the best score, as of `viterbi`, of all labellings
+    that have this state there. The largest of each row is the score of the best labelling. Exact
+    up to rounding; O(n_nodes n_states^2), with triples O(n_nodes n_states^3) at worst.
 
     Parameters
     ----------
@@ -315,6 +330,8 @@ def chain_max_marginals(nodes, transitions):
         Potentials of the nodes. ``-inf`` forbids a state there.
     transitions : array-like of shape (n_states, n_states)
         Potentials of the transitions, from row to column. ``-inf`` forbids a transition.
+    triples : array-like of shape (n_states, n_states, n_states), default=None
+        Potentials of three states in a row; ``-inf`` forbids them. None means none.
 
     Returns
     -------
@@ -339,16 +356,18 @@ def chain_max_marginals(nodes, transitions):
            [2. , 0.5],
            [2. , 0.5]])
     """
-    return PaddedChain(*check_chain(nodes, transitions)[:2]).max_marginals()
+    return PaddedChain(*check_chain(nodes, transitions, triples)[:3]).max_marginals()
 
 
-def chain_marginals(nodes, transitions, *, start=None, end=None, return_pairs=False):
+def chain_marginals(
+    nodes, transitions, triples=None, *, return_pairs=False, return_triples=False
+):
     """Compute the marginal probabilities of a chain.
 
-    A labelling has the probability ``exp(score) / Z``; its score is ``sum_t nodes[t, y_t] +
-    sum_t transitions[y_{t-1}, y_t] + start[y_0] + end[y_{n_nodes-1}]``, and Z makes the
-    probabilities of all labellings sum to one. Exact up to rounding, for chains and potentials of
-    any size; O(n_nodes n_states^2).
+    A labelling has the probability ``exp(score) / Z``; its score is that of `viterbi`, and Z makes
+    the probabilities of all labellings sum to one. Exact up to rounding, for chains and potentials
+    of any size; O(n_nodes n_states^2), with triples O(n_nodes n_states^3) at worst. Rows of triples
+    that add less than exp(-50) of a sum to it are passed over.
 
     Parameters
     ----------
@@ -357,11 +376,12 @@ def chain_marginals(nodes, transitions, *, start=None, end=None, return_pairs=Fa
     transitions : array-like, (n_states, n_states) or (n_nodes - 1, n_states, n_states)
         Potentials of the transitions, from row to column: one table for all, or one for each.
         ``-inf`` forbids a transition.
-    start, end : array-like of shape (n_states,), default=None
-        Potentials of the first and of the last state, further to those of the nodes; None means
-        zeros.
+    triples : array-like of shape (n_states, n_states, n_states), default=None
+        Potentials of three states in a row; ``-inf`` forbids them. None means none.
     return_pairs : bool, default=False
         Whether to return the probabilities of pairs of neighbours too.
+    return_triples : bool, default=False
+        Whether to return those of three states in a row too, if these have potentials.
 
     Returns
     -------
@@ -371,6 +391,9 @@ def chain_marginals(nodes, transitions, *, start=None, end=None, return_pairs=Fa
         Probability of each state at each node. Below 1e-200 it may be zero.
     pairs : ndarray of shape (n_nodes - 1, n_states, n_states)
         Probability of each state at a node and each at the next one; only if `return_pairs`.
+    three : ndarray of shape (n_nodes - 2, n_states, n_states, n_states)
+        Probability of each three states at a node and the next two; only if `return_triples`. Of
+        a chain of one node the first length is 0.
 
     Raises
     ------
@@ -398,9 +421,8 @@ def chain_marginals(nodes, transitions, *, start=None, end=None, return_pairs=Fa
     array([[0.75, 0.25],
            [0.5 , 0.5 ]])
     """
-    check_switch(return_pairs, "return_pairs")
-    given = check_chain(nodes, transitions, start=start, end=end, tables=True)[:2]
-    return PaddedChain(*given).marginals(return_pairs)
+    given = check_chain(nodes, transitions, triples, tables=triples is None)[:3]
+    return PaddedChain(*given).marginals(return_pairs, return_triples and triples is not None)
 
 
 def viterbi_by_loss(nodes, transitions, truth, *, cost=1.0):
@@ -473,207 +495,3 @@ def viterbi_by_loss(nodes, transitions, truth, *, cost=1.0):
         if best[e] > -INFINITY:
             programme.labelling(c.chain, &right[0], &units[0], e, &out[e, 0])
     return labels, scores
-
-
-def second_order_viterbi(nodes, transitions, triples, *, truth=None, cost=1.0):
-    """Find the best labelling of a chain in which three labels in a row have a potential.
-
-    Maximises ``sum_t nodes[t, y_t] + sum_t transitions[y_{t-1}, y_t] + sum_t triples[y_{t-2},
-    y_{t-1}, y_t]``, plus, if `truth` is given, the loss ``sum_t cost_t [y_t != truth_t]``. The
-    first label has no transition and the first two have no triple that leads to them. Exact;
-    O(n_nodes n_states^3) at worst. Rows of triples that cannot hold the maximum are passed over,
-    so that it is nearer to O(n_nodes n_states^2) where nodes and transitions say more than
-    triples do.
-
-    Parameters
-    ----------
-    nodes : array-like of shape (n_nodes, n_states)
-        Potentials of the nodes. ``-inf`` forbids a state there.
-    transitions : array-like of shape (n_states, n_states)
-        Potentials of the transitions, from row to column. ``-inf`` forbids a transition.
-    triples : array-like of shape (n_states, n_states, n_states)
-        Potentials of three states in a row. ``-inf`` forbids them.
-    truth : array-like of shape (n_nodes,), default=None
-        True states; None means no loss.
-    cost : float or array-like of shape (n_nodes,), default=1.0
-        Loss of a wrong state at each node, non-negative.
-
-    Returns
-    -------
-    labels : ndarray of shape (n_nodes,), int32
-        A maximiser. Of several, the one with the smallest last state, and so on backwards.
-    score : float
-        The maximum.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not match, a potential is NaN or +inf,
-        a true state is out of range, a cost is negative or no labelling is allowed.
-
-    References
-    ----------
-    He (1988). Extended Viterbi algorithm for second order hidden Markov process. International
-    Conference on Pattern Recognition.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sskit.oracles import second_order_viterbi
-    >>> triples = np.zeros((2, 2, 2))
-    >>> triples[0, 1, 0] = 2
-    >>> nodes = [[1, 0], [0, 0.5], [1, 0]]
-    >>> labels, score = second_order_viterbi(nodes, [[0, -1], [-1, 0]], triples)
-    >>> labels, score
-    (array([0, 1, 0], dtype=int32), 2.5)
-    """
-    *given, truth, cost = check_chain(nodes, transitions, triples, truth, cost)
-    return PaddedChain(*given).best(truth, cost)
-
-
-def second_order_top_k(nodes, transitions, triples, k):
-    """Find the k best labellings of a chain in which three labels in a row have a potential.
-
-    Exact; O(n_nodes n_states^3) at worst, and O(n_nodes n_states) more for each labelling.
-
-    Parameters
-    ----------
-    nodes, transitions, triples : array-like
-        As of `second_order_viterbi`.
-    k : int
-        Number of labellings.
-
-    Returns
-    -------
-    labels : ndarray of shape (m, n_nodes), int32
-        The m best labellings, best first, all distinct; m is k, or the number of all allowed
-        labellings if that is smaller. Of several with one score first the one with the smaller
-        last state, and so on backwards.
-    scores : ndarray of shape (m,)
-        Their scores, never rising.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not match, a potential is NaN or +inf, `k`
-        is not a positive integer or no labelling is allowed.
-
-    References
-    ----------
-    Jimenez and Marzal (1999). Computing the K shortest paths: a new algorithm and an
-    experimental comparison. Workshop on Algorithm Engineering.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sskit.oracles import second_order_top_k
-    >>> triples = np.zeros((2, 2, 2))
-    >>> triples[0, 1, 0] = 2
-    >>> nodes = [[1, 0], [0, 0.5], [1, 0]]
-    >>> labels, scores = second_order_top_k(nodes, [[0, -1], [-1, 0]], triples, 2)
-    >>> labels
-    array([[0, 1, 0],
-           [0, 0, 0]], dtype=int32)
-    >>> scores
-    array([2.5, 2. ])
-    """
-    return PaddedChain(*check_chain(nodes, transitions, triples)[:3]).top_k(k)
-
-
-def second_order_max_marginals(nodes, transitions, triples):
-    """Compute the max-marginals of a chain in which three labels in a row have a potential.
-
-    The max-marginal of a node and a state is the best score of all labellings that have this
-    state there. The largest of each row is the score of the best labelling. Exact up to rounding;
-    O(n_nodes n_states^3) at worst.
-
-    Parameters
-    ----------
-    nodes, transitions, triples : array-like
-        As of `second_order_viterbi`.
-
-    Returns
-    -------
-    scores : ndarray of shape (n_nodes, n_states)
-        The max-marginals; ``-inf`` where no allowed labelling has that state.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not match or a potential is NaN or +inf.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sskit.oracles import second_order_max_marginals
-    >>> triples = np.zeros((2, 2, 2))
-    >>> triples[0, 1, 0] = 2
-    >>> second_order_max_marginals([[1, 0], [0, 0.5], [1, 0]], [[0, -1], [-1, 0]], triples)
-    array([[2.5, 0.5],
-           [2. , 2.5],
-           [2.5, 0.5]])
-    """
-    return PaddedChain(*check_chain(nodes, transitions, triples)[:3]).max_marginals()
-
-
-def second_order_marginals(
-    nodes, transitions, triples, *, return_pairs=False, return_triples=False
-):
-    """Compute the probabilities of a chain in which three labels in a row have a potential.
-
-    A labelling has the probability ``exp(score) / Z``; its score is that of
-    `second_order_viterbi`, and Z makes the probabilities of all labellings sum to one. Exact up to
-    rounding, in logarithms; O(n_nodes n_states^3) at worst. Rows of triples that add less than
-    exp(-50) of a sum to it are passed over.
-
-    Parameters
-    ----------
-    nodes, transitions, triples : array-like
-        As of `second_order_viterbi`.
-    return_pairs : bool, default=False
-        Whether to return the probabilities of pairs of neighbours too.
-    return_triples : bool, default=False
-        Whether to return those of three states in a row too.
-
-    Returns
-    -------
-    log_partition : float
-        log Z.
-    marginals : ndarray of shape (n_nodes, n_states)
-        Probability of each state at each node.
-    pairs : ndarray of shape (n_nodes - 1, n_states, n_states)
-        Probability of each state at a node and each at the next one; only if `return_pairs`.
-    triples : ndarray of shape (n_nodes - 2, n_states, n_states, n_states)
-        Probability of each three states at a node and the next two; only if `return_triples`. Of
-        a chain of one node the first length is 0.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not match, a potential is NaN or +inf, or no labelling is allowed.
-
-    See Also
-    --------
-    chain_marginals : Chains without potentials of three labels.
-    second_order_max_marginals : The best score with each state at each node.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sskit.oracles import second_order_marginals
-    >>> triples = np.zeros((2, 2, 2))
-    >>> triples[0, 1, 0] = np.log(9)
-    >>> log_partition, marginals = second_order_marginals(
-    ...     np.zeros((3, 2)), np.zeros((2, 2)), triples
-    ... )
-    >>> round(float(np.exp(log_partition)), 12)
-    16.0
-    >>> marginals
-    array([[0.75, 0.25],
-           [0.25, 0.75],
-           [0.75, 0.25]])
-    """
-    check_switch(return_pairs, "return_pairs")
-    check_switch(return_triples, "return_triples")
-    chain = PaddedChain(*check_chain(nodes, transitions, triples)[:3])
-    return chain.marginals(return_pairs, return_triples)

@@ -6,7 +6,6 @@ import numpy as np
 
 from sskit.inputs.edges import check_edges
 from sskit.oracles.gate import check_table, check_truth
-from sskit._numbers import as_floats
 
 from libc.math cimport isfinite, pow
 
@@ -199,13 +198,8 @@ cdef class GraphPotentials:
     """
 
     def __cinit__(self, nodes, edges, pairwise, truth=None, cost=1.0, bint forbids=False):
-        nodes = as_floats(nodes, "nodes")
-        if nodes.ndim != 2 or 0 in nodes.shape:
-            raise ValueError(
-                f"nodes must have shape (n_nodes, n_states), both at least 1, got {nodes.shape}"
-            )
+        nodes = check_table(nodes, "nodes", finite=not forbids)
         n_nodes, n_states = nodes.shape
-        check_table(nodes, "nodes", not forbids)
         ends, pairwise, kind, tied = _pairs(edges, pairwise, n_nodes, n_states, forbids)
         if truth is not None:
             truth, cost = check_truth(truth, cost, n_nodes, n_states)
@@ -252,20 +246,12 @@ def _pairs(edges, pairwise, n_nodes, n_states, forbids):
         return np.zeros((0, 2), dtype=np.int32), np.zeros((0, 1)), "potts", False
     edges = check_edges(edges, n_nodes)
     n_edges = len(edges)
-    pairwise = as_floats(pairwise, "pairwise")
-    if pairwise.shape == (n_edges,):
-        kind = "potts"
-    elif pairwise.shape in ((n_states, n_states), (n_edges, n_states, n_states)):
-        kind = "full"
-    else:
-        raise ValueError(
-            f"pairwise must have shape ({n_edges},), ({n_states}, {n_states}) or ({n_edges}, "
-            f"{n_states}, {n_states}) to go with {n_edges} edges and {n_states} states, got "
-            f"{pairwise.shape}"
-        )
-    check_table(pairwise, "pairwise", not forbids)
+    table = (n_states, n_states)
+    shapes = (n_edges,), table, (n_edges, *table)
+    pairwise = check_table(pairwise, "pairwise", *shapes, finite=not forbids)
+    kind = "potts" if pairwise.ndim == 1 else "full"
     width = 1 if kind == "potts" else n_states * n_states
-    tied = pairwise.shape == (n_states, n_states) and kind == "full"
+    tied = pairwise.shape == table
     return edges, np.ascontiguousarray(pairwise.reshape(-1, width)), kind, tied
 
 

@@ -1,6 +1,5 @@
 """Sequential tree-reweighted message passing: labellings and bounds for any pairwise tables."""
 
-import threading
 from numbers import Real
 
 import numpy as np
@@ -24,7 +23,6 @@ cdef extern from "messages.hpp" namespace "sskit" nogil:
         pass
 
     cppclass Messages(MessageGraph):
-        Scratch[double] packed, messages
         void load(const Potentials& p, const float* messages) except +
         MessageGraph turned()
         void move(Py_ssize_t n_forests, int32_t* labels) except +
@@ -126,12 +124,6 @@ cdef class TRWS(GraphOracle):
                 memcpy(labels, self.trial.data(), p.n_nodes * sizeof(int32_t))
 
 
-# Memory that is new takes as long as some sweeps: each thread leaves that of its last call, unless
-# it is large, to its next call.
-_LEFT = threading.local()
-cdef Py_ssize_t MOST_LEFT = 2_000_000  # numbers in tables and messages, 16 MB
-
-
 def trws(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0, start=None, max_sweeps=100,
          tol=1e-3, n_moves=20):
     """Find a good labelling of any graph, and an upper bound, by message passing.
@@ -210,11 +202,8 @@ default=None
         raise ValueError(f"tol must be a number >= 0, got {tol!r}")
     max_sweeps = check_count(max_sweeps, "max_sweeps")
     n_moves = check_count(n_moves, "n_moves", least=0)
-    cdef TRWS oracle = _LEFT.__dict__.pop("oracle", None) or TRWS()
-    oracle.max_sweeps, oracle.tol, oracle.n_moves = max_sweeps, tol, n_moves
+    cdef TRWS oracle = TRWS(max_sweeps, tol, n_moves)
     labels, score = potentials.labelled(oracle, start)
-    if oracle.messages.packed.size() + oracle.messages.messages.size() <= MOST_LEFT:
-        _LEFT.oracle = oracle
     if score == -INFINITY:
         raise ValueError(
             f"found no labelling of {len(labels)} nodes that the potentials allow, in "

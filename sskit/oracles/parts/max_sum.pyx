@@ -4,7 +4,7 @@ import numpy as np
 
 from sskit._numbers import array, as_floats
 from sskit.inputs.parents import check_parents
-from sskit.oracles.gate import check_table
+from sskit.oracles.gate import check_values
 
 
 cdef class GridPotentials:
@@ -96,7 +96,7 @@ def distance_transform(scores, square, *, linear=0.0, mean=0.0):
         raise ValueError(
             f"scores must have shape (n,) or (height, width), not empty, got {scores.shape}"
         )
-    check_table(scores, "scores")
+    check_values(scores, "scores")
     # of a line the second one
     cdef double[:, ::1] numbers = np.empty((2, 3))
     springs = np.asarray(numbers)[2 - scores.ndim :].T

@@ -3,8 +3,7 @@
 #pragma once
 #include <algorithm>
 
-#include "log_sums.hpp"
-#include "viterbi.hpp"
+#include "sum_product.hpp"
 
 namespace sskit {
 
@@ -44,9 +43,9 @@ SSKIT_INLINE void all_lengths(const double* opening, const double* lengths, cons
 // opening[-d, k] + lengths[d, k] + whole[-d, k]; rows of opening and lengths are stride apart,
 // those of whole, which may be null, whole_step
 template <bool SUM>
-SSKIT_INLINE void lengths_step(const double* opening, const double* lengths, const double* whole,
-                               ptrdiff_t n_lengths, ptrdiff_t n_states, ptrdiff_t whole_step,
-                               const double* closing, double* out) {
+SSKIT_INLINE void all_states(const double* opening, const double* lengths, const double* whole,
+                             ptrdiff_t n_lengths, ptrdiff_t n_states, ptrdiff_t whole_step,
+                             const double* closing, double* out) {
     const ptrdiff_t stride = padded(n_states);
 #define SSKIT_ACT(NV)                                                                          \
     all_lengths<SUM, NV>(opening + c, lengths + c, whole == nullptr ? nullptr : whole + c,     \
@@ -54,26 +53,13 @@ SSKIT_INLINE void lengths_step(const double* opening, const double* lengths, con
     SSKIT_STRETCHES(n_states, SSKIT_ACT)
 #undef SSKIT_ACT
 }
-SSKIT_OWN_CLONES void longest_step(const double* opening, const double* lengths,
+SSKIT_OWN_CLONES void lengths_step(bool sum, const double* opening, const double* lengths,
                                    const double* whole, ptrdiff_t n_lengths, ptrdiff_t n_states,
                                    ptrdiff_t whole_step, const double* closing, double* out) {
-    lengths_step<false>(opening, lengths, whole, n_lengths, n_states, whole_step, closing, out);
+    if (sum)
+        all_states<true>(opening, lengths, whole, n_lengths, n_states, whole_step, closing, out);
+    else all_states<false>(opening, lengths, whole, n_lengths, n_states, whole_step, closing, out);
 }
-SSKIT_OWN_CLONES void log_lengths_step(const double* opening, const double* lengths,
-                                       const double* whole, ptrdiff_t n_lengths, ptrdiff_t n_states,
-                                       ptrdiff_t whole_step, const double* closing, double* out) {
-    lengths_step<true>(opening, lengths, whole, n_lengths, n_states, whole_step, closing, out);
-}
-
-struct SegmentMax {
-    static constexpr auto step = viterbi_step;
-    static constexpr auto lengths = longest_step;
-};
-
-struct SegmentSum {
-    static constexpr auto step = log_sum_step;
-    static constexpr auto lengths = log_lengths_step;
-};
 
 // see semi_markov.pxd
 struct SegmentPotentials {
@@ -141,8 +127,8 @@ class Segmentations {
         for (ptrdiff_t t = 0; t < p.n_tokens; ++t) {
             double *lead = &leads[t * stride], *here = &value[t * stride];
             if (t > 0) A::step(here - stride, p.transitions, K, p.opening + t * stride, lead);
-            A::lengths(lead, p.lengths, p.whole ? p.whole + t * M * stride : nullptr,
-                       std::min(t + 1, M), K, (M - 1) * stride, p.closing + t * stride, here);
+            lengths_step(A::SUM, lead, p.lengths, p.whole ? p.whole + t * M * stride : nullptr,
+                         std::min(t + 1, M), K, (M - 1) * stride, p.closing + t * stride, here);
             const ptrdiff_t k = p.bonus_state ? p.bonus_state[t] : -1;
             if (k < 0) continue;
             here[k] = NOTHING;
@@ -174,7 +160,7 @@ class Segmentations {
   public:
     double decode(const SegmentPotentials& p, int32_t* code) {
         const ptrdiff_t K = p.n_states, T = p.n_tokens;
-        forward<SegmentMax>(p);
+        forward<MaxPlus>(p);
         const SegmentLists of = {&p, leads.data(), value.data()};
         trace_back(of, 2 * T * K, code, [&](const Sources& from, int32_t place) {
             const ptrdiff_t t = place / K - T, k = place % K;
@@ -194,8 +180,8 @@ class Segmentations {
     void max_marginals(const SegmentPotentials& p, ptrdiff_t step, double* out) {
         const ptrdiff_t stride = padded(p.n_states);
         for (ptrdiff_t t = 0; t < p.n_tokens; ++t) std::fill_n(out + t * step, p.n_states, NOTHING);
-        forward<SegmentMax>(p);
-        backward<SegmentMax>(p, [&](ptrdiff_t t, ptrdiff_t k) {
+        forward<MaxPlus>(p);
+        backward<MaxPlus>(p, [&](ptrdiff_t t, ptrdiff_t k) {
             double best = NOTHING;
             // a token is in all segments from here that are at least as long
             for (ptrdiff_t d = std::min(p.max_length, p.n_tokens - t) - 1; d >= 0; --d) {
@@ -209,12 +195,12 @@ class Segmentations {
 
     double infer(const SegmentPotentials& p, double* tokens, double* segments) {
         const ptrdiff_t K = p.n_states, stride = padded(K);
-        forward<SegmentSum>(p);
+        forward<LogSum>(p);
         scores.resize(std::max(stride, p.max_length));
         const double log_partition =
             normalise(&value[(p.n_tokens - 1) * stride], K, scores.data());
         if (log_partition == NOTHING) return log_partition;
-        backward<SegmentSum>(p, [&](ptrdiff_t t, ptrdiff_t k) {
+        backward<LogSum>(p, [&](ptrdiff_t t, ptrdiff_t k) {
             const ptrdiff_t n = std::min(p.max_length, p.n_tokens - t);
             double best = NOTHING, total = 0.0;
             for (ptrdiff_t d = 0; d < n; ++d) {
@@ -236,7 +222,7 @@ class Segmentations {
 
     ptrdiff_t k_best(const SegmentPotentials& p, ptrdiff_t k, int32_t* code, double* out) {
         const ptrdiff_t answer = 2 * p.n_tokens * p.n_states;
-        forward<SegmentMax>(p);
+        forward<MaxPlus>(p);
         SegmentLists of = {&p, leads.data(), value.data()};
         return lists.decode(of, answer + 1, answer, k, p.n_tokens, code, out);
     }

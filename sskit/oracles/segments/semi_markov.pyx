@@ -3,9 +3,7 @@
 import numpy as np
 
 from sskit._numbers import as_floats
-from sskit.oracles.gate import (
-    check_allowed, check_switch, check_table, count_answers, padded_rows
-)
+from sskit.oracles.gate import check_allowed, check_table, count_answers, padded_rows
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
@@ -38,12 +36,7 @@ cdef class PackedSegments:
 
     def __cinit__(self, tokens, transitions, lengths, first=None, last=None, start=None, end=None,
                   whole=None):
-        tokens = as_floats(tokens, "tokens")
-        if tokens.ndim != 2 or 0 in tokens.shape:
-            raise ValueError(
-                f"tokens must have shape (n_tokens, n_states), both at least 1, got {tokens.shape}"
-            )
-        check_table(tokens, "tokens", finite=True)
+        tokens = check_table(tokens, "tokens", finite=True)
         n_tokens, n_states = tokens.shape
         lengths = as_floats(lengths, "lengths")
         if lengths.ndim != 2 or len(lengths) != n_states or lengths.shape[1] == 0:
@@ -294,7 +287,6 @@ def segment_marginals(tokens, transitions, lengths, *, first=None, last=None, st
     array([[0.25, 0.75],
            [0.25, 0.  ]])
     """
-    check_switch(return_segments, "return_segments")
     cdef PackedSegments packed = PackedSegments(
         tokens, transitions, lengths, first, last, start, end, whole
     )
@@ -319,10 +311,7 @@ def checked(scores, name, shape):
     """Return scores of this shape, zeros for None, or raise ValueError naming what is wrong."""
     if scores is None:
         return np.zeros(shape)
-    scores = as_floats(scores, name)
-    if scores.shape != shape:
-        raise ValueError(f"{name} must have shape {shape}, got {scores.shape}")
-    return check_table(scores, name)
+    return check_table(scores, name, shape)
 
 
 def segments_of(code):

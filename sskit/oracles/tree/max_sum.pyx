@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sskit.oracles.gate import check_allowed, check_switch, count_answers
+from sskit.oracles.gate import check_allowed, count_answers
 
 from libc.math cimport INFINITY
 
@@ -195,7 +195,6 @@ default=None
     >>> marginals[1]
     array([0.5, 0.5])
     """
-    check_switch(return_pairs, "return_pairs")
     cdef GraphPotentials potentials = GraphPotentials(nodes, edges, pairwise, forbids=True)
     cdef TreeOracle oracle = TreeOracle()
     cdef Py_ssize_t n_nodes = potentials.struct_.n_nodes, n_states = potentials.struct_.n_states

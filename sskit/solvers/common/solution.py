@@ -5,7 +5,6 @@ from enum import Enum, IntEnum
 
 import numpy as np
 
-from sskit.core.regularizer import copied
 from sskit.core.stop import CutShort
 
 # What is negligible beside P(0): a fit need not tell apart models that have next to nothing left to
@@ -97,7 +96,7 @@ def certificate_of(problem, regularizer, w, dual, answers):
     weight = np.asarray(problem.block_weight)
     primal = regularizer.primal(w, float(np.dot(weight, answers.hinges())))
     missed = float(np.dot(weight, answers.excesses()))
-    return Certificate(copied(w), primal, dual, primal - dual, inexactness=missed)
+    return Certificate(np.array(w), primal, dual, primal - dual, inexactness=missed)
 
 
 def certify_weights(problem, regularizer, w, dual, evaluator, known=None):

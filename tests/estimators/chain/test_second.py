@@ -17,7 +17,7 @@ from sskit import (
     SlackRescaling,
 )
 from sskit.datasets import make_chains
-from sskit.oracles import second_order_max_marginals, second_order_top_k
+from sskit.oracles import chain_max_marginals, viterbi_top_k
 from sskit.solvers import BCFW
 
 EXACT = {"lam": 0.3, "tol": 1e-3, "random_state": 0}
@@ -134,11 +134,11 @@ def test_predictions_are_those_of_the_oracles(data, fitted):
         nodes[0] += fitted.start_
         nodes[-1] += fitted.end_
         tables = nodes, fitted.transitions_, fitted.triples_
-        expected, most = second_order_top_k(*tables, 3)
+        expected, most = viterbi_top_k(*tables[:2], 3, triples=tables[2])
         np.testing.assert_array_equal(labels[i], fitted.classes_[expected])
         np.testing.assert_array_equal(best[i], labels[i][0])
         np.testing.assert_allclose(scores[i], most)
-        np.testing.assert_allclose(marginals[i], second_order_max_marginals(*tables))
+        np.testing.assert_allclose(marginals[i], chain_max_marginals(*tables))
 
 
 def test_known_labels_are_kept(data, fitted):

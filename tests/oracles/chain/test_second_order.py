@@ -9,16 +9,7 @@ from hypothesis import strategies as st
 from scipy.special import logsumexp
 from sskit_probes.chain_probe import draw_labels
 
-from sskit.oracles import (
-    chain_marginals,
-    chain_max_marginals,
-    second_order_marginals,
-    second_order_max_marginals,
-    second_order_top_k,
-    second_order_viterbi,
-    viterbi,
-    viterbi_top_k,
-)
+from sskit.oracles import chain_marginals, chain_max_marginals, viterbi, viterbi_top_k
 
 SIZES = [*itertools.product(range(1, 6), range(1, 5)), (1, 9), (2, 33), (3, 9), (3, 17), (4, 8)]
 
@@ -33,6 +24,10 @@ def enumerate_chain(nodes, transitions, triples, truth=None, cost=0.0):
     if truth is not None:
         scores += np.where(labels != truth, cost, 0.0).sum(axis=1)
     return labels, scores
+
+
+def top_k(nodes, transitions, triples, k):
+    return viterbi_top_k(nodes, transitions, k, triples=triples)
 
 
 def in_order(labels, scores):
@@ -66,7 +61,7 @@ def test_finds_the_maximum(T, K, loss, forbid):
         tables = draw(rng, T, K, forbid=forbid, spread=spread)
         truth = rng.integers(0, K, T) if loss else None
         cost = rng.uniform(0, 3, T)
-        labels, score = second_order_viterbi(*tables, truth=truth, cost=cost)
+        labels, score = viterbi(*tables, truth=truth, cost=cost)
         all_labels, scores = enumerate_chain(*tables, truth, cost)
         assert labels.dtype == np.int32
         assert isinstance(score, float)
@@ -81,7 +76,7 @@ def test_ties(T, K, loss):
     for _ in range(5):
         tables = draw(rng, T, K, forbid=0.4, integers=True)
         truth = rng.integers(0, K, T) if loss else None
-        labels, score = second_order_viterbi(*tables, truth=truth, cost=2)
+        labels, score = viterbi(*tables, truth=truth, cost=2)
         all_labels, scores = enumerate_chain(*tables, truth, 2.0)
         assert score == scores.max()
         np.testing.assert_array_equal(labels, all_labels[in_order(all_labels, scores)[0]])
@@ -93,14 +88,14 @@ def test_ties(T, K, loss):
 def test_top_k(T, K, k, integers):
     rng = np.random.default_rng(T * 100 + K)
     tables = draw(rng, T, K, forbid=0.3, integers=integers)
-    labels, scores = second_order_top_k(*tables, k)
+    labels, scores = top_k(*tables, k)
     all_labels, all_scores = enumerate_chain(*tables)
     order = in_order(all_labels, all_scores)[:k]
     order = order[all_scores[order] > -np.inf]
     np.testing.assert_array_equal(labels, all_labels[order])
     np.testing.assert_allclose(scores, all_scores[order], rtol=1e-12, atol=1e-12)
     assert (np.diff(scores) <= 0).all()
-    np.testing.assert_array_equal(labels[0], second_order_viterbi(*tables)[0])
+    np.testing.assert_array_equal(labels[0], viterbi(*tables)[0])
 
 
 @pytest.mark.parametrize("forbid", [0.0, 0.8])
@@ -111,9 +106,7 @@ def test_max_marginals(T, K, forbid):
     expected = np.full((T, K), -np.inf)
     for t, k in itertools.product(range(T), range(K)):
         expected[t, k] = scores[labels[:, t] == k].max()
-    np.testing.assert_allclose(
-        second_order_max_marginals(*tables), expected, rtol=1e-12, atol=1e-12
-    )
+    np.testing.assert_allclose(chain_max_marginals(*tables), expected, rtol=1e-12, atol=1e-12)
 
 
 def shares_of(labels, shares, K):
@@ -134,7 +127,7 @@ def test_marginals(T, K, forbid, scale):
                                               forbid=forbid)]  # fmt: skip
     labels, scores = enumerate_chain(*tables)
     log_partition = logsumexp(scores)
-    found = second_order_marginals(*tables, return_pairs=True, return_triples=True)
+    found = chain_marginals(*tables, return_pairs=True, return_triples=True)
     assert isinstance(found[0], float)
     assert abs(found[0] - log_partition) <= 1e-12 * max(1.0, abs(log_partition))
     expected = shares_of(labels, np.exp(scores - log_partition), K)
@@ -142,7 +135,7 @@ def test_marginals(T, K, forbid, scale):
         assert some.flags.c_contiguous
         np.testing.assert_allclose(some, others, rtol=1e-9, atol=1e-12)
     for only, place in (({}, []), ({"return_pairs": True}, [2]), ({"return_triples": True}, [3])):
-        again = second_order_marginals(*tables, **only)
+        again = chain_marginals(*tables, **only)
         assert len(again) == 2 + len(place)
         for some, others in zip(again, [found[k] for k in (0, 1, *place)], strict=True):
             np.testing.assert_array_equal(some, others)
@@ -153,17 +146,17 @@ def test_marginals(T, K, forbid, scale):
 def test_marginals_of_long_chains(K, scale):
     rng = np.random.default_rng(K)
     nodes, pairs, triples = (scale * table for table in draw(rng, 300, K, forbid=0.1))
-    log_partition, marginals, both, three = second_order_marginals(
+    log_partition, marginals, both, three = chain_marginals(
         nodes, pairs, triples, return_pairs=True, return_triples=True
     )
     np.testing.assert_allclose(marginals.sum(axis=1), 1.0, rtol=1e-12)
     np.testing.assert_allclose(both.sum(axis=2), marginals[:-1], atol=1e-9)
     np.testing.assert_allclose(three.sum(axis=3), both[:-1], atol=1e-7)
     np.testing.assert_allclose(three.sum(axis=1), both[1:], atol=1e-7)
-    backwards = second_order_marginals(nodes[::-1], pairs.T, triples.transpose(2, 1, 0))
+    backwards = chain_marginals(nodes[::-1], pairs.T, triples.transpose(2, 1, 0))
     assert backwards[0] == pytest.approx(log_partition, rel=1e-12)
     np.testing.assert_allclose(backwards[1][::-1], marginals, atol=1e-7)
-    found = second_order_marginals(nodes, pairs, np.zeros((K, K, K)), return_pairs=True)
+    found = chain_marginals(nodes, pairs, np.zeros((K, K, K)), return_pairs=True)
     expected = chain_marginals(nodes, pairs, return_pairs=True)
     assert found[0] == pytest.approx(expected[0], rel=1e-12)
     for some, others in zip(found[1:], expected[1:], strict=True):
@@ -186,31 +179,25 @@ def test_draws_have_the_probabilities(T, K):
 def test_marginals_where_nothing_is_allowed():
     for T in (1, 2, 3, 5):
         with pytest.raises(ValueError, match=f"no labelling of {T} nodes is allowed"):
-            second_order_marginals(np.full((T, 2), -np.inf), np.zeros((2, 2)), np.zeros((2, 2, 2)))
+            chain_marginals(np.full((T, 2), -np.inf), np.zeros((2, 2)), np.zeros((2, 2, 2)))
     with pytest.raises(ValueError, match="no labelling of 3 nodes is allowed"):
-        second_order_marginals(np.zeros((3, 2)), np.zeros((2, 2)), np.full((2, 2, 2), -np.inf))
-
-
-@pytest.mark.parametrize("name", ["return_pairs", "return_triples"])
-def test_what_is_returned_is_told_by_switches(name):
-    with pytest.raises(TypeError, match=f"{name} must be True or False"):
-        second_order_marginals(np.zeros((2, 2)), np.zeros((2, 2)), np.zeros((2,) * 3), **{name: 1})
+        chain_marginals(np.zeros((3, 2)), np.zeros((2, 2)), np.full((2, 2, 2), -np.inf))
 
 
 @given(st.integers(1, 30), st.integers(1, 20), st.integers(0, 10**6))
 def test_without_triples_it_is_the_first_order(T, K, seed):
     nodes, transitions, _ = draw(np.random.default_rng(seed), T, K, forbid=0.2, integers=True)
     none = np.zeros((K, K, K))
-    labels, score = second_order_viterbi(nodes, transitions, none)
+    labels, score = viterbi(nodes, transitions, none)
     expected, best = viterbi(nodes, transitions)
     assert score == best
     np.testing.assert_array_equal(labels, expected)
-    labels, scores = second_order_top_k(nodes, transitions, none, 5)
+    labels, scores = top_k(nodes, transitions, none, 5)
     expected, best = viterbi_top_k(nodes, transitions, 5)
     np.testing.assert_array_equal(scores, best)
     np.testing.assert_array_equal(labels, expected)
     np.testing.assert_array_equal(
-        second_order_max_marginals(nodes, transitions, none),
+        chain_max_marginals(nodes, transitions, none),
         chain_max_marginals(nodes, transitions),
     )
 
@@ -226,17 +213,17 @@ def test_it_is_the_first_order_of_pairs(T, K, seed):
     follows = states[:, None, 1] == states[None, :, 0]
     table = triples[states[:, None, 0], states[:, None, 1], states[None, :, 1]]
     expected, best = viterbi(pair_nodes, np.where(follows, table, -np.inf))
-    labels, score = second_order_viterbi(nodes, transitions, triples)
+    labels, score = viterbi(nodes, transitions, triples)
     assert score == pytest.approx(best, rel=1e-12, abs=1e-12)
     np.testing.assert_array_equal(labels, [*states[expected, 0], states[expected[-1], 1]])
 
 
 def test_all_equal_gives_zeros():
     tables = np.zeros((40, 11)), np.zeros((11, 11)), np.zeros((11, 11, 11))
-    labels, score = second_order_viterbi(*tables)
+    labels, score = viterbi(*tables)
     np.testing.assert_array_equal(labels, np.zeros(40))
     assert score == 0.0
-    labels, scores = second_order_top_k(*tables, 12)
+    labels, scores = top_k(*tables, 12)
     assert (labels[:11, 1:] == 0).all()
     assert labels[:11, 0].tolist() == list(range(11))
     assert labels[11, :2].tolist() == [0, 1]
@@ -245,10 +232,10 @@ def test_all_equal_gives_zeros():
 
 def test_what_cannot_be():
     nodes, pairs, triples = np.zeros((3, 2)), np.zeros((2, 2)), np.full((2, 2, 2), -np.inf)
-    for function, more in ((second_order_viterbi, ()), (second_order_top_k, (2,))):
+    for function, more in ((viterbi, ()), (top_k, (2,))):
         with pytest.raises(ValueError, match="no labelling of 3 nodes is allowed"):
             function(nodes, pairs, triples, *more)
-    assert (second_order_max_marginals(nodes, pairs, triples) == -np.inf).all()
+    assert (chain_max_marginals(nodes, pairs, triples) == -np.inf).all()
 
 
 @pytest.mark.parametrize(
@@ -262,10 +249,10 @@ def test_what_cannot_be():
 )
 def test_bad_triples(triples, message):
     for function, more in (
-        (second_order_viterbi, ()),
-        (second_order_top_k, (2,)),
-        (second_order_max_marginals, ()),
-        (second_order_marginals, ()),
+        (viterbi, ()),
+        (top_k, (2,)),
+        (chain_max_marginals, ()),
+        (chain_marginals, ()),
     ):
         with pytest.raises((TypeError, ValueError), match=message):
             function(np.zeros((3, 2)), np.zeros((2, 2)), triples, *more)

@@ -11,14 +11,13 @@ from sskit.oracles import chain_marginals, chain_max_marginals, tree_marginals
 SIZES = [*itertools.product(range(1, 5), range(1, 5)), (1, 9), (3, 9), (2, 33), (3, 17)]
 
 
-def enumerate_chain(nodes, tables, start=0.0, end=0.0):
+def enumerate_chain(nodes, tables):
     """Return log Z, the marginals and those of pairs from the scores of all labellings."""
     T, K = nodes.shape
     tables = np.broadcast_to(tables, (T - 1, K, K))
     labels = np.array(list(itertools.product(range(K), repeat=T)))
     scores = nodes[np.arange(T), labels].sum(axis=1)
     scores += tables[np.arange(T - 1), labels[:, :-1], labels[:, 1:]].sum(axis=1)
-    scores += np.broadcast_to(start, K)[labels[:, 0]] + np.broadcast_to(end, K)[labels[:, -1]]
     total = logsumexp(scores)
     if total == -np.inf:
         return total, None, None
@@ -62,17 +61,6 @@ def test_against_enumeration(forbid, scale, each):
             found = chain_marginals(nodes, tables, return_pairs=True)
             assert_same(found, wanted)
             assert_same(chain_marginals(nodes, tables), wanted[:2])
-
-
-def test_first_and_last_state():
-    rng = np.random.default_rng(0)
-    for T in (1, 2, 4):
-        (nodes, table), start, end = drawn(T, 3), rng.normal(size=3), rng.normal(size=3)
-        end[1] = -np.inf
-        kept = nodes.copy()
-        found = chain_marginals(nodes, table, start=start, end=end, return_pairs=True)
-        assert_same(found, enumerate_chain(nodes, table, start, end))
-        np.testing.assert_array_equal(nodes, kept)
 
 
 def test_what_seems_lost_comes_back():
@@ -140,12 +128,10 @@ def test_a_chain_is_a_tree():
         ({"nodes": [0, 1]}, r"nodes must have shape \(n_nodes, n_states\)"),
         ({"nodes": [[0, np.inf]]}, r"nodes\[0, 1\] is inf, expected a number or -inf"),
         ({"transitions": np.zeros((2, 1))}, r"transitions must have shape \(2, 2\)"),
-        ({"transitions": np.zeros((3, 2, 2))}, r"\(2, 2\) or \(2, 2, 2\) .* got \(3, 2, 2\)"),
-        ({"transitions": np.zeros((2, 3, 3))}, r"\(2, 2\) or \(2, 2, 2\) .* got \(2, 3, 3\)"),
+        ({"transitions": np.zeros((3, 2, 2))}, r"\(2, 2\) or \(2, 2, 2\), got \(3, 2, 2\)"),
+        ({"transitions": np.zeros((2, 3, 3))}, r"\(2, 2\) or \(2, 2, 2\), got \(2, 3, 3\)"),
         ({"transitions": np.full((2, 2, 2), np.nan)}, r"transitions\[0, 0, 0\] is nan"),
-        ({"start": [0.0]}, r"start must have shape \(2,\), got \(1,\)"),
-        ({"end": [0.0, np.nan]}, r"end\[1\] is nan, expected a number or -inf"),
-        ({"start": [-np.inf] * 2}, "no labelling of 3 nodes"),
+        ({"nodes": np.full((3, 2), -np.inf)}, "no labelling of 3 nodes"),
     ],
 )
 def test_errors(arguments, message):

@@ -174,7 +174,7 @@ def test_ties_and_single_states():
         ({"start": [0, 1]}, r"start must be integers of shape \(3,\)"),
         ({"start": [0, 1, 3]}, r"start\[2\] is 3, expected integers >= 0 and <= 2"),
         ({"truth": [0, 1, -1]}, r"truth\[2\] is -1"),
-        ({"pairwise": np.ones((2, 2))}, r"pairwise must have shape \(2,\), \(3, 3\)"),
+        ({"pairwise": np.ones((2, 2))}, r"pairwise must have shape \(2,\) or \(3, 3\)"),
     ],
 )
 def test_bad_input(options, message):

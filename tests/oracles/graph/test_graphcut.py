@@ -137,7 +137,7 @@ def test_rounding_is_no_reason_to_refuse():
         (([[0, 1]] * 2, [[0, 1], [-1, 0]], [1, 1]), r"edges\[1, 0\] is -1"),
         (([[0, 1]] * 2, [[1, 1]], [1.0]), r"edges\[0\] joins node 1 to itself"),
         (([[0, 1]] * 2, [[0.0, 1.0]], [1.0]), "edges must be integers"),
-        (([[0, 1]] * 2, [[0, 1]], [1.0, 2.0]), r"pairwise must have shape \(1,\), \(2, 2\)"),
+        (([[0, 1]] * 2, [[0, 1]], [1.0, 2.0]), r"pairwise must have shape \(1,\) or \(2, 2\)"),
         (([[0, 1]] * 2, [[0, 1]], [np.nan]), r"pairwise\[0\] is nan"),
         (([[0, 1]] * 2, [[0, 1]], np.full((2, 2), -np.inf)), r"pairwise\[0, 0\] is -inf"),
     ],

@@ -86,7 +86,8 @@ class LazyLists {
         Sources from;
         int32_t place;                        // of a union: what `write` is told of it
         bool is_whole;                        // are there no more entries?
-        std::vector<Entry> entries;
+        Entry best;                           // the first one; most lists are asked for no other
+        std::vector<Entry> further;
         std::vector<Entry> waiting;           // of a union one of each source, of a product a heap
     };
 
@@ -99,7 +100,12 @@ class LazyLists {
         return open(from.list + s * from.list_step);
     }
     bool lacks(int32_t l, int32_t k) const { return !lists[l].is_whole && !has(l, k); }
-    bool has(int32_t l, int32_t k) const { return k < (ptrdiff_t)lists[l].entries.size(); }
+    bool has(int32_t l, int32_t k) const {
+        return k ? k <= (ptrdiff_t)lists[l].further.size() : lists[l].best.score > NONE;
+    }
+    const Entry& entry(int32_t l, int32_t k) const {
+        return k ? lists[l].further[k - 1] : lists[l].best;
+    }
 
     // an entry of a union, but for `last`
     static Entry join(const Sources& from, int32_t s, double score, int32_t second) {
@@ -118,14 +124,13 @@ class LazyLists {
         for (int32_t s = 0; s < from.n; ++s) best = std::max(best, join_first(from, s));
         best.score += from.last;
         const int32_t place = from.n > 0 ? programme->place(v) : 0;
-        lists.push_back({v, from, place, from.n == 0 || best.score == NONE, {}, {}});
-        if (best.score > NONE) lists.back().entries.push_back(best);
+        lists.push_back({v, from, place, from.n == 0 || best.score == NONE, best, {}, {}});
         return list_of[v] = (int32_t)lists.size() - 1;
     }
 
     void propose(int32_t l, int32_t one, int32_t first, int32_t two, int32_t second) {
         if (!has(one, first) || !has(two, second)) return;
-        const double score = lists[one].entries[first].score + lists[two].entries[second].score;
+        const double score = entry(one, first).score + entry(two, second).score;
         lists[l].waiting.push_back({score, first, second});
         std::push_heap(lists[l].waiting.begin(), lists[l].waiting.end());
     }
@@ -133,7 +138,7 @@ class LazyLists {
     // Add an entry to a list, or return the list that has to grow before.
     int32_t expand(int32_t l) {
         Sources from = lists[l].from;
-        const Entry last = lists[l].entries.back();
+        const Entry last = entry(l, (int32_t)lists[l].further.size());
         const int32_t next = last.second + 1, below = source(from, from.n > 0 ? last.first : 1);
         if (lacks(below, next)) return below;
         if (from.n < 0) {
@@ -146,7 +151,7 @@ class LazyLists {
             lists[l].is_whole = heap.empty();
             if (heap.empty()) return -1;
             std::pop_heap(heap.begin(), heap.end());
-            lists[l].entries.push_back(heap.back());
+            lists[l].further.push_back(heap.back());
             heap.pop_back();
             return -1;
         }
@@ -157,12 +162,12 @@ class LazyLists {
             for (int32_t s = 0; s < from.n; ++s) list.waiting[s] = join_first(from, s);
         }
         list.waiting[last.first] =
-            has(below, next) ? join(from, last.first, lists[below].entries[next].score, next)
+            has(below, next) ? join(from, last.first, entry(below, next).score, next)
                              : Entry{NONE, last.first, next};
         Entry best = *std::max_element(list.waiting.begin(), list.waiting.end());
         list.is_whole = best.score == NONE;
         best.score += from.last;
-        if (!list.is_whole) list.entries.push_back(best);
+        if (!list.is_whole) list.further.push_back(best);
         return -1;
     }
 
@@ -182,12 +187,12 @@ class LazyLists {
             path.pop_back();
             while (lists[at].from.n != 0) {
                 const List& list = lists[at];
-                const Entry entry = list.entries[rank];
+                const int32_t first = entry(at, rank).first, second = entry(at, rank).second;
                 const bool is_union = list.from.n > 0;
                 const ptrdiff_t one = list.from.list, step = list.from.list_step;
-                if (is_union) programme->write(list.place, entry.first, out);
-                else path.push_back({open(one), entry.first});
-                at = open(one + step * (is_union ? entry.first : 1)), rank = entry.second;
+                if (is_union) programme->write(list.place, first, out);
+                else path.push_back({open(one), first});
+                at = open(one + step * (is_union ? first : 1)), rank = second;
             }
         }
     }
@@ -205,7 +210,7 @@ class LazyLists {
         for (; found < k; ++found) {
             if (lacks(l, found)) grow(l);
             if (!has(l, found)) break;
-            scores[found] = lists[l].entries[found].score;
+            scores[found] = entry(l, found).score;
             trace(l, found, out + found * n_out);
         }
         return found;

@@ -38,7 +38,7 @@ def test_input_is_not_modified():
     "arguments, message",
     [
         (([[1.0]],), r"gains must be numbers of shape \(n_labels,\), got shape \(1, 1\)"),
-        (([1.0, np.nan],), r"gains\[1\] is nan, expected a finite number"),
+        (([1.0, np.nan],), r"gains\[1\] is nan, expected finite numbers"),
         (([1.0, 1.0], [[0, 1]]), "edges and pairwise go together, but pairwise is None"),
         (([1.0, 1.0], None, [1.0]), "edges and pairwise go together, but edges is None"),
         (([1.0, 1.0], [[0.0, 1.0]], [1.0]), "edges must be integers of shape"),

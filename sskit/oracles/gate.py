@@ -116,6 +116,14 @@ def check_truth(truth, cost, n_nodes, n_states, name="truth"):
     return truth.astype(np.int32), cost
 
 
+def check_numbers(numbers, name, shape):
+    """Return a copy of finite numbers as a contiguous float64 vector; `shape` says what it is."""
+    numbers = as_floats(numbers, name)
+    if numbers.ndim != 1:
+        raise ValueError(f"{name} must have shape {shape}, got {numbers.shape}")
+    return check_values(numbers, name, finite=True)
+
+
 def check_count(count, name, most=LARGEST_COUNT, least=1):
     """Return a positive integer as int, checked; nothing reaches one that is above `most`."""
     if not isinstance(count, Integral) or isinstance(count, bool) or count < least:

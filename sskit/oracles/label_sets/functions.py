@@ -4,9 +4,9 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from sskit._numbers import array
 from sskit.inputs.edges import check_edges
 from sskit.inputs.parents import check_parents
+from sskit.oracles.gate import check_numbers
 from sskit.oracles.label_sets.sets import DagClosure, RoofDuality, TreeSets, find_label_set
 
 
@@ -53,25 +53,25 @@ def read_hierarchy(hierarchy, n_labels, what):
         Naming the label or the edge that is wrong, or a label on a cycle.
     """
     try:
-        given = np.asarray([] if hierarchy is None else hierarchy)
+        array = np.asarray([] if hierarchy is None else hierarchy)
     except ValueError:
-        given = np.empty((0, 0, 0))
-    if given.ndim not in (1, 2):
+        array = np.empty((0, 0, 0))
+    if array.ndim not in (1, 2):
         raise ValueError(
             f"hierarchy must have the shape ({n_labels},), the parents of the labels, or "
             "(n_edges, 2), pairs (child, parent)"
         )
-    of_parents = given.ndim == 1 and given.size > 0
-    if of_parents and len(given) != n_labels:
+    of_parents = array.ndim == 1 and array.size > 0
+    if of_parents and len(array) != n_labels:
         raise ValueError(
-            f"hierarchy has the parents of {len(given)} labels, but {what} has {n_labels} labels"
+            f"hierarchy has the parents of {len(array)} labels, but {what} has {n_labels} labels"
         )
     try:
         if of_parents:
-            parents = check_parents(given, "parents", noun="label")
+            parents = check_parents(array, "parents", noun="label")
             child = np.flatnonzero(parents >= 0)
-            given = np.stack([child, parents[child]], axis=1)
-        edges = np.unique(check_dag(given, n_labels), axis=0)
+            array = np.stack([child, parents[child]], axis=1)
+        edges = np.unique(check_dag(array, n_labels), axis=0)
     except ValueError as error:
         raise ValueError(f"hierarchy: {error}") from None
     child, parent = edges.T
@@ -131,7 +131,7 @@ def closure(gains, hierarchy):
     >>> closure([-1, 3, -1, 0.5], [[1, 0], [1, 2], [3, 2]])
     (array([1, 1, 1, 1], dtype=int32), 1.5)
     """
-    gains = array(gains, "gains", ("n_labels",))
+    gains = check_numbers(gains, "gains", "(n_labels,)")
     oracle = closed_sets(*read_hierarchy(hierarchy, len(gains), "gains"))
     none = np.zeros((0, 2), dtype=np.int32), np.zeros(0)
     labels = find_label_set(oracle, gains, *none)[0].astype(np.int32)
@@ -193,12 +193,14 @@ def lp_relaxation(gains, edges=None, pairwise=None):
     >>> lp_relaxation([1, 1, 1], triangle, [-2, -2, -2])
     (array([0.5, 0.5, 0.5]), array([0., 0., 0.]), 1.5)
     """
-    gains = array(gains, "gains", ("n_labels",))
+    gains = check_numbers(gains, "gains", "(n_labels,)")
     if (edges is None) != (pairwise is None):
         missing = "edges" if edges is None else "pairwise"
         raise ValueError(f"edges and pairwise go together, but {missing} is None")
     edges = check_edges([] if edges is None else edges, len(gains), noun="label")
-    pairwise = array([] if pairwise is None else pairwise, "pairwise", (len(edges),))
+    pairwise = check_numbers([] if pairwise is None else pairwise, "pairwise", "(n_edges,)")
+    if len(pairwise) != len(edges):
+        raise ValueError(f"pairwise has {len(pairwise)} numbers for {len(edges)} edges")
     labels, pairs = find_label_set(RoofDuality(), gains, edges, pairwise)
     with np.errstate(over="ignore", invalid="ignore"):
         return labels, pairs, float(gains @ labels + pairwise @ pairs)

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from sskit._numbers import array, as_floats
+from sskit._numbers import as_array, as_floats
+from sskit.oracles.gate import check_numbers
 
 from libc.stdint cimport int32_t
 
@@ -55,8 +56,18 @@ def worst_ranking(scores, relevance, *, loss_weight=1.0):
     >>> coef, loss, value
     (array([ 0.  ,  0.25, -0.25,  0.  ]), 0.25, 0.375)
     """
-    scores = array(scores, "scores", ("n_rows",))
-    relevance = array(relevance, "relevance", scores.shape)
+    scores = check_numbers(scores, "scores", "(n_rows,)")
+    relevance = as_array(relevance, "relevance")
+    if relevance.shape != scores.shape or relevance.dtype.kind not in "biuf":
+        raise ValueError(
+            f"relevance must hold a number for each of the {len(scores)} rows, got shape "
+            f"{relevance.shape} and dtype {relevance.dtype}"
+        )
+    wrong = np.flatnonzero(~np.isfinite(relevance))
+    if len(wrong):
+        raise ValueError(
+            f"relevance[{wrong[0]}] is {relevance[wrong[0]]}, expected a finite number"
+        )
     given = as_floats(loss_weight, "loss_weight").reshape(-1)
     if given.shape != (1,) or not 0 <= given[0] < np.inf:
         raise ValueError(f"loss_weight must be a number >= 0, got {loss_weight!r}")

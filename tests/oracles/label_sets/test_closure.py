@@ -117,7 +117,7 @@ def test_no_labels():
         ([1, 1], [[0, 2]], r"edges\[0, 1\] is 2"),
         ([1, 1], [[0, 1, 2]], "edges must be integers of shape"),
         ([1, np.nan], [-1, 0], r"gains\[1\] is nan"),
-        ([[1, 1]], [-1, 0], r"gains must be numbers of shape \(n_labels,\)"),
+        ([[1, 1]], [-1, 0], r"gains must have shape \(n_labels,\)"),
     ],
 )
 def test_bad_input(gains, hierarchy, message):

@@ -37,14 +37,14 @@ def test_input_is_not_modified():
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        (([[1.0]],), r"gains must be numbers of shape \(n_labels,\), got shape \(1, 1\)"),
-        (([1.0, np.nan],), r"gains\[1\] is nan, expected finite numbers"),
+        (([[1.0]],), r"gains must have shape \(n_labels,\), got \(1, 1\)"),
+        (([1.0, np.nan],), r"gains\[1\] is nan, expected a finite number"),
         (([1.0, 1.0], [[0, 1]]), "edges and pairwise go together, but pairwise is None"),
         (([1.0, 1.0], None, [1.0]), "edges and pairwise go together, but edges is None"),
         (([1.0, 1.0], [[0.0, 1.0]], [1.0]), "edges must be integers of shape"),
         (([1.0, 1.0], [[0, 2]], [1.0]), r"edges\[0, 1\] is 2"),
         (([1.0, 1.0], [[1, 1]], [1.0]), r"edges\[0\] joins label 1 to itself"),
-        (([1.0, 1.0], [[0, 1]], [1.0, 2.0]), r"pairwise must be numbers of shape \(1,\)"),
+        (([1.0, 1.0], [[0, 1]], [1.0, 2.0]), "pairwise has 2 numbers for 1 edges"),
         (([1.0, 1.0], [[0, 1]], [np.inf]), r"pairwise\[0\] is inf"),
     ],
 )

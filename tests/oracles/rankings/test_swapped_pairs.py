@@ -80,7 +80,7 @@ def test_extreme_scores():
     ("changed", "message"),
     [
         ({"scores": [1.0, np.nan, 0.0]}, r"scores\[1\] is nan"),
-        ({"relevance": [0, 1]}, r"relevance must be numbers of shape \(3,\)"),
+        ({"relevance": [0, 1]}, "relevance must hold a number for each of the 3 rows"),
         ({"relevance": [0, 1, np.inf]}, r"relevance\[2\] is inf"),
         ({"loss_weight": -1.0}, "loss_weight must be a number >= 0"),
     ],

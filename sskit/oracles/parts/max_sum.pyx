@@ -26,11 +26,6 @@ cdef class GridPotentials:
         n_types = springs.shape[1]
         bias = np.zeros((n_parts, n_types)) if bias is None else bias
         bias = array(bias, "bias", (n_parts, n_types))
-        if 0 in scores.shape or n_types == 0:
-            raise ValueError(
-                "there must be a part, a cell and a type, got scores of shape "
-                f"{scores.shape} and springs of shape {springs.shape}"
-            )
         wrong = np.argwhere((springs[..., 1] <= 0) & (parents >= 0)[:, None, None])
         if len(wrong):
             k, t, axis = map(int, wrong[0])

@@ -73,7 +73,7 @@ SPRINGS = np.ones((2, 1, 2, 3))
     ("change", "pattern"),
     [
         ({"scores": np.zeros((2, 3))}, "scores must be numbers of shape"),
-        ({"scores": np.zeros((2, 0, 3))}, "there must be a part, a cell and a type"),
+        ({"scores": np.zeros((2, 0, 3))}, "scores must be numbers of shape"),
         ({"scores": np.full((2, 3, 3), np.nan)}, r"scores\[0, 0, 0\] is nan"),
         ({"parents": [0, -1]}, "parents has a cycle: node 0"),
         ({"parents": [-1, 2]}, r"parents\[1\] is 2"),
@@ -81,7 +81,7 @@ SPRINGS = np.ones((2, 1, 2, 3))
         ({"parents": [-1]}, r"parents must be integers of shape \(2,\)"),
         ({"parents": [-1, 0.0]}, "parents must be integers"),
         ({"springs": np.ones((2, 1, 2, 2))}, "springs must be numbers of shape"),
-        ({"springs": np.ones((2, 0, 2, 3))}, "there must be a part, a cell and a type"),
+        ({"springs": np.ones((2, 0, 2, 3))}, "springs must be numbers of shape"),
         ({"springs": SPRINGS * 0}, r"springs\[1, 0, 0, 1\] is 0.0"),
         ({"springs": SPRINGS * np.inf}, r"springs\[0, 0, 0, 0\] is inf"),
         ({"bias": np.zeros((2, 2))}, "bias must be numbers of shape"),

@@ -79,9 +79,6 @@ cdef class LinearChain(Structure):
                 return False
         return True
 
-    cpdef Structure fork(self):
-        return LinearChain(self.map)
-
 
 class ChainModel(CompiledModel):
     structure = LinearChain

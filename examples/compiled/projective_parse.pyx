@@ -92,9 +92,6 @@ cdef class ProjectiveParse(Structure):
                 self.arc[m + 1, h] = code[m] == h
         return self.solve(b.n) == b.n
 
-    cpdef Structure fork(self):
-        return ProjectiveParse(self.map)
-
 
 cdef Py_ssize_t largest(const double* a, const double* b, Py_ssize_t k, Py_ssize_t stop) nogil:
     cdef Py_ssize_t top = k

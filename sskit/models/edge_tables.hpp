@@ -1,5 +1,5 @@
 // What is done with single rows of the features of edges, and the tables of transitions that they
-// make, which are compiled for several CPUs: included by problem.pyx only.
+// make, which are compiled for several CPUs: included by feature_map.pyx only.
 #pragma once
 #include "rows.hpp"
 
@@ -10,33 +10,18 @@ static inline bool is_bare(const Rows* rows, ptrdiff_t t) {
     return rows->indptr && rows->indptr[t] == rows->indptr[t + 1];
 }
 
-template <class V>
-SSKIT_INLINE double inner_of(const Rows* rows, const V* values, ptrdiff_t s, ptrdiff_t t) {
-    Columns f, g;
-    const ptrdiff_t n = columns_of(*rows, s, f), m = columns_of(*rows, t, g);
-    const V *x = values_of(*rows, values, s), *y = values_of(*rows, values, t);
+// the sum of the squares of the weights of the features of row t, which become zero; that of feature
+// f at weights[f * stride]
+static inline double take_edge(const Rows* rows, ptrdiff_t t, double* weights, ptrdiff_t stride) {
     double sum = 0.0;
-    if (!rows->indptr) {
-        for (ptrdiff_t j = 0; j < n; ++j) sum += number(x[j]) * number(y[j]);
-        return sum;
-    }
-    // columns rise
-    for (ptrdiff_t j = 0, k = 0; j < n && k < m;) {
-        const ptrdiff_t a = f[j], b = g[k];
-        if (a == b) sum += number(x[j]) * number(y[k]);
-        j += a <= b;
-        k += b <= a;
-    }
+    visit_row(rows, t, [&](ptrdiff_t f, double) {
+        sum += weights[f * stride] * weights[f * stride];
+        weights[f * stride] = 0.0;
+    });
     return sum;
 }
 
-// <row s, row t>
-static inline double row_inner(const Rows* rows, ptrdiff_t s, ptrdiff_t t) {
-    SSKIT_BY_TYPE(rows, return inner_of(rows, values, s, t))
-}
-
-// weights = value clipped to [lower, upper] at the features of row t, that of feature f at
-// weights[f * stride]
+// weights = value clipped to [lower, upper] at the features of row t, placed likewise
 static inline void clip_edge(const Rows* rows, ptrdiff_t t, const double* value,
                              const double* lower, const double* upper, double* weights,
                              ptrdiff_t stride) {

@@ -1,9 +1,7 @@
 from libc.stdint cimport int32_t, int64_t
-from libcpp.vector cimport vector
 
 from sskit.core.capabilities cimport FeatureSpace
 from sskit.core.direction cimport Direction
-from sskit.core.vectors cimport Scratch
 from sskit.models.features cimport FeatureRows, SequenceGrams
 from sskit.models.rows cimport Rows
 
@@ -48,13 +46,12 @@ cdef class FeatureMap:
     cdef readonly FeatureSpace space         # kernel functions that add to the scores of nodes
     cdef dict parts                          # what it was made of
     # nodes
-    cdef readonly object features            # FeatureRows of all blocks, or a tuple of one each
-    cdef bint shared                         # is it one for all?
+    cdef readonly FeatureRows features       # of all blocks
     cdef bint is_plain                       # have nodes no masks, functions and edges?
     cdef bint has_functions                  # is `space` one of kernels?
     cdef bint has_rest                       # are there other parts than nodes?
     cdef readonly bint is_single             # has every block one row, its own?
-    cdef vector[Rows] node_rows
+    cdef Rows rows
     cdef const int64_t[::1] nodes            # (n_blocks + 1,) where the rows of a block begin
     cdef readonly Py_ssize_t n_columns
     cdef readonly Py_ssize_t stride
@@ -67,8 +64,9 @@ cdef class FeatureMap:
     cdef readonly Py_ssize_t head_weights    # where they begin, likewise the next ones
     cdef const double* mask                  # 0 or -inf, as the statistics; NULL: nothing is added
     # edges
-    cdef readonly object edge_features       # likewise; None: there are none
-    cdef vector[Rows] edge_rows
+    cdef readonly FeatureRows edge_features  # likewise; None: there are none
+    cdef bint has_edges
+    cdef Rows edge_rows
     cdef const int64_t[::1] edges            # (n_blocks + 1,)
     cdef readonly Py_ssize_t edge_columns
     cdef readonly Py_ssize_t edge_stride     # places of an edge
@@ -83,37 +81,24 @@ cdef class FeatureMap:
     cdef bint tail_extremes                  # is it a table of `triple_table`?
     cdef const int64_t[::1] place            # the weight of a statistic of head or tail
     # what sqnorm needs, once prepared
-    cdef double[::1] row_sqnorm              # (n_blocks,) if every block has one row
+    cdef readonly double[::1] row_sqnorm              # (n_blocks,) if every block has one row
     cdef readonly SequenceGrams grams        # of blocks where they cost less than features
-    cdef readonly SequenceGrams edge_grams
     # scratch
     cdef int32_t[::1] active                 # rows of a direction that are not zero
     cdef int32_t[::1] fresh                  # (longest,) row of node scores made for request ..
     cdef int32_t request
-    cdef double[::1] image                   # (n_weights of nodes and edges,) zero between calls
-    cdef double[::1] row_scores
-    cdef double[::1] pair_total              # (tail_base,) zero between calls
-    cdef int32_t[::1] pair_head              # (tail_base,) -1 between calls
-    cdef Scratch[int32_t] pair_next          # by place in a direction
+    cdef double[::1] image                   # (n_weights + LANES,) zero between calls
 
     cdef int make_room(self) except -1
     cdef inline Py_ssize_t count(self, Py_ssize_t i) noexcept nogil:
         return 1 if self.is_single else self.nodes[i + 1] - self.nodes[i]
-    cdef inline const Rows* rows_of(self, Py_ssize_t i) noexcept nogil:
-        return &self.node_rows[0 if self.shared else i]
     cdef inline Py_ssize_t first_row(self, Py_ssize_t i) noexcept nogil:
         # what is not read is not waited for
-        if self.is_single:
-            return i
-        return self.nodes[i] if self.shared else 0
+        return i if self.is_single else self.nodes[i]
     cdef inline Py_ssize_t edge_base(self, Py_ssize_t i) noexcept nogil:
         return self.node_base + self.count(i) * self.stride
     cdef inline Py_ssize_t n_edges(self, Py_ssize_t i) noexcept nogil:
-        return 0 if self.edge_rows.empty() else self.edges[i + 1] - self.edges[i]
-    cdef inline const Rows* edge_rows_of(self, Py_ssize_t i) noexcept nogil:
-        return &self.edge_rows[0 if self.shared else i]
-    cdef inline Py_ssize_t first_edge(self, Py_ssize_t i) noexcept nogil:
-        return self.edges[i] if self.shared else 0
+        return self.edges[i + 1] - self.edges[i] if self.has_edges else 0
     # has edge e of block i no features?
     cdef bint is_bare(self, Py_ssize_t i, Py_ssize_t e) noexcept nogil
     # where the potentials of an edge of pairs begin: those without features have the head's
@@ -123,7 +108,7 @@ cdef class FeatureMap:
     cdef inline Py_ssize_t edge_at(
         self, Py_ssize_t i, Py_ssize_t j, Py_ssize_t* column
     ) noexcept nogil:
-        return self.first_edge(i) + self.edge_from(<unsigned int>(j - self.edge_base(i)), column)
+        return self.edges[i] + self.edge_from(<unsigned int>(j - self.edge_base(i)), column)
     # the same, of the edges of the block, for a statistic counted from the edges' first one; a
     # division of 64 bits takes twice the time
     cdef inline Py_ssize_t edge_from(self, unsigned int j, Py_ssize_t* column) noexcept nogil:
@@ -161,10 +146,8 @@ cdef class FeatureMap:
         self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
         const double* upper, double* w
     ) except -1 nogil
-    cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil
-    cdef double edge_sqnorm(self, Py_ssize_t i, Direction delta) noexcept nogil
-    cdef double pair_sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil
+    cdef double sqnorm(self, Py_ssize_t i, Direction delta) noexcept nogil
     cdef double node_sqnorm(self, Py_ssize_t i, Direction delta) noexcept nogil
-    cdef double edge_inner(self, Py_ssize_t i, Py_ssize_t e, Py_ssize_t f) noexcept nogil
+    cdef double take_rest(self, Py_ssize_t i, Direction delta) noexcept nogil
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil
     cpdef FeatureMap fork(self)

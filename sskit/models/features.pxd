@@ -14,21 +14,17 @@ cdef class FeatureRows:
     cdef readonly Py_ssize_t n_rows
     cdef readonly Py_ssize_t n_features      # the further columns included
     cdef readonly Py_ssize_t n_entries       # stored ones, without the further columns
-    cdef readonly object n_jobs              # of threads for what is computed of all rows at once
     # one of these, by type, and empty if there are no entries
     cdef const double[::1] values
     cdef const float[::1] singles
     cdef const uint16_t[::1] halves
     # one of these
     cdef const int32_t[::1] indices
-    cdef const int64_t[::1] long_indices
     cdef const int64_t[::1] indptr
     cdef const uint8_t[::1] marks
 
     cdef int set_entries(self, entries) except -1
     cdef int set_indices(self, indices) except -1
-    # entries stored in the rows first .. first + count - 1
-    cdef Py_ssize_t entries(self, Py_ssize_t first, Py_ssize_t count) noexcept nogil
     # hint: these rows will be read soon
     cdef void prefetch(self, Py_ssize_t first, Py_ssize_t count) noexcept nogil
 
@@ -52,8 +48,6 @@ cdef class SequenceGrams:
         self, Py_ssize_t i, const int32_t* active, Py_ssize_t n_active, const double* direction,
         Py_ssize_t stride
     ) noexcept nogil
-    # <x_s, x_t> of sequence i, which has a matrix
-    cdef double at(self, Py_ssize_t i, Py_ssize_t s, Py_ssize_t t) noexcept nogil
     # hint: that of sequence i, of so many tokens, will be read soon
     cdef void prefetch(self, Py_ssize_t i, Py_ssize_t count) noexcept nogil
 

@@ -1,13 +1,10 @@
 """Feature matrices as the kernels read them, and what is computed of all rows."""
 
 import mmap
-import sys
-from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache, partial
+from functools import lru_cache
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import effective_n_jobs
 
 from sskit._ready import is_canonical
 
@@ -16,12 +13,7 @@ from libc.string cimport memcpy
 
 from sskit.core.checks cimport check_equal
 from sskit.core.lanes cimport LANES, prefetch_memory
-from sskit.models.rows cimport Half, row_sqnorm
-
-cdef extern from "row_kernels.hpp" namespace "sskit":
-    void gram_rows(
-        const Rows* rows, Py_ssize_t first, Py_ssize_t count, double* scratch, double* out
-    ) noexcept nogil
+from sskit.models.rows cimport Half, entries_of, row_sqnorm
 
 cdef extern from "statistics_kernels.hpp" namespace "sskit":
     double gram_sqnorm(
@@ -47,10 +39,6 @@ FLOATS = (np.float64, np.float32, np.float16)
 # Entries that are made float64 at once where nothing else will do.
 BLOCK_ENTRIES = 2**19
 MOST_FEATURES = 2**31 - 1
-# Stored entries from which on threads are worth starting for Gram matrices.
-LEAST_ENTRIES = 1_000_000
-# Portions of runs of rows for each thread: runs are of different lengths.
-PORTIONS = 16
 # Spare numbers behind weights.
 SPARE = LANES
 
@@ -70,8 +58,6 @@ cdef class FeatureRows:
         float32 that is memory-mapped.
     marks : ndarray of shape (n_rows,), uint8, default=None
         Further columns of zeros and ones, which are the lowest bits.
-    n_jobs : int, default=None
-        Number of threads for what is computed of all rows at once.
     n_marks : int, default=2
         Number of these columns.
 
@@ -81,8 +67,7 @@ cdef class FeatureRows:
         If the arrays of a CSR matrix do not describe one.
     """
 
-    def __cinit__(self, X, bint sparsify=True, marks=None, n_jobs=None, int n_marks=2):
-        self.n_jobs = n_jobs
+    def __cinit__(self, X, bint sparsify=True, marks=None, int n_marks=2):
         if sparsify and not sp.issparse(X) and has_few_entries(X):
             X = compressed(X)
         self.n_rows, self.n_features = X.shape
@@ -126,13 +111,7 @@ cdef class FeatureRows:
         return 0
 
     cdef int set_indices(self, indices) except -1:
-        """Set the columns; of a long index the half that counts is read."""
-        if indices.dtype == np.int64 and sys.byteorder == "little":
-            self.long_indices = indices
-            if len(indices):
-                self.rows.indices = <const int32_t*>&self.long_indices[0]
-            self.rows.shift = 1
-            return 0
+        """Set the columns."""
         self.indices = indices.astype(np.int32, copy=False)
         if len(indices):
             self.rows.indices = &self.indices[0]
@@ -143,20 +122,12 @@ cdef class FeatureRows:
         """The marks of the rows, shape (n_rows,), uint8, or None."""
         return None if self.rows.marks == NULL else np.asarray(self.marks)
 
-    cdef Py_ssize_t entries(self, Py_ssize_t first, Py_ssize_t count) noexcept nogil:
-        if self.rows.indptr == NULL:
-            return count * self.rows.width
-        return self.rows.indptr[first + count] - self.rows.indptr[first]
-
     cdef void prefetch(self, Py_ssize_t first, Py_ssize_t count) noexcept nogil:
         cdef Py_ssize_t start = first * self.rows.width
-        cdef Py_ssize_t n = self.entries(first, count)
+        cdef Py_ssize_t n = entries_of(&self.rows, first, count)
         if self.rows.indptr != NULL:
             start = self.rows.indptr[first]
-            prefetch_memory(
-                self.rows.indices + (start << self.rows.shift),
-                (n << self.rows.shift) * sizeof(int32_t)
-            )
+            prefetch_memory(self.rows.indices + start, n * sizeof(int32_t))
         if self.rows.singles != NULL:
             prefetch_memory(self.rows.singles + start, n * sizeof(float))
         elif self.rows.halves != NULL:
@@ -178,16 +149,16 @@ cdef class FeatureRows:
         return norms
 
 
-def take_weights(tuple features, coefs, Py_ssize_t room=0):
-    """Return the weights of the features that occur in some matrices, which read these from now on.
+def take_weights(FeatureRows rows, coefs, Py_ssize_t room=0):
+    """Return the weights of the features that occur in a matrix, which reads these from now on.
 
     Sparse rows then have a column for each entry, unless there are more of those than features:
     no more weights are read than products are made of them, however many the model has.
 
     Parameters
     ----------
-    features : tuple of FeatureRows
-        The matrices.
+    rows : FeatureRows
+        The matrix.
     coefs : ndarray of shape (n_columns, n_features), or list of ndarrays
         The weights, any numbers of any strides; fastest if those of a feature are neighbours.
         Columns of several arrays follow each other.
@@ -199,32 +170,20 @@ def take_weights(tuple features, coefs, Py_ssize_t room=0):
     weights : ndarray of shape (n_used * n_columns + room,)
         Feature after feature.
     """
-    cdef FeatureRows rows = features[0]
-    cdef Py_ssize_t p = rows.rows.width, n = 0, first = 0, n_columns = 0, j
-    cdef int32_t[::1] columns
-    cdef bint gathers = True
+    cdef Py_ssize_t p = rows.rows.width, n = rows.n_entries, n_columns = 0
     coefs = coefs if isinstance(coefs, list) else [coefs]
     coefs = [np.asarray(coef, dtype=np.float64) for coef in coefs]
     for coef in coefs:
         n_columns += len(coef)
-    for rows in features:
-        n += rows.n_entries
-        gathers &= rows.rows.indptr != NULL
-    if not gathers or n >= p:
+    if rows.rows.indptr == NULL or n >= p:
         out = np.empty(p * n_columns + room)
         write_columns(coefs, p, NULL, p, n_columns, out)
         return out
-    out, columns = np.empty(n * n_columns + room), np.empty(n + 1, dtype=np.int32)
-    places = np.arange(n + 1, dtype=np.int32)
-    for rows in features:
-        for j in range(rows.n_entries):
-            columns[first + j] = rows.rows.indices[j << rows.rows.shift]
-        rows.indices = places[first:]
-        rows.rows.indices, rows.rows.shift = &rows.indices[0], 0
-        first += rows.n_entries
-        rows.n_features += n - p
-        rows.rows.width = rows.rows.further = n
-    write_columns(coefs, p, &columns[0], n, n_columns, out)
+    out = np.empty(n * n_columns + room)
+    write_columns(coefs, p, rows.rows.indices, n, n_columns, out)
+    rows.set_indices(np.arange(n, dtype=np.int32))
+    rows.n_features += n - p
+    rows.rows.width = rows.rows.further = n
     return out
 
 
@@ -261,12 +220,7 @@ def has_few_entries(X):
         limit = SINGLES_SPARSE_BELOW * X.size
     else:
         return False
-    found = 0
-    for part in float64_blocks(X):
-        found += np.count_nonzero(X[part])
-        if found >= limit:
-            break
-    return found < limit
+    return np.count_nonzero(X) < limit
 
 
 def no_features(n_rows, marks=None, n_marks=2):
@@ -295,24 +249,9 @@ def with_spare(w):
     return np.concatenate([w, np.zeros(LANES)])
 
 
-def compressed(X, Py_ssize_t n_rows=4096):
-    """Return a dense matrix as CSR, `n_rows` rows at a time: SciPy takes four times the memory."""
-    # SciPy copies columns that are narrower than the pointers
-    index = np.int32 if X.size <= np.iinfo(np.int32).max else np.int64
-    pointers = np.zeros(len(X) + 1, dtype=index)
-    for first in range(0, len(X), n_rows):
-        rows = X[first : first + n_rows]
-        pointers[first + 1 : first + 1 + len(rows)] = np.count_nonzero(rows, axis=1)
-    np.cumsum(pointers, out=pointers)
-    n_entries = pointers[len(X)]
-    values, columns = np.empty(n_entries, dtype=X.dtype), np.empty(n_entries, dtype=index)
-    for first in range(0, len(X), n_rows):
-        rows = X[first : first + n_rows]
-        used = rows != 0
-        place = slice(pointers[first], pointers[first + len(rows)])
-        values[place] = rows[used]
-        columns[place] = np.nonzero(used)[1]
-    return sp.csr_array((values, columns, pointers), shape=X.shape)
+def compressed(X):
+    """Return a dense matrix as CSR, some rows at a time: SciPy takes four times the memory."""
+    return sp.vstack([sp.csr_array(X[part]) for part in float64_blocks(X)], format="csr")
 
 
 def checked_csr(X):
@@ -324,34 +263,6 @@ def checked_csr(X):
         X = X.copy()
         X.sum_duplicates()
     return X
-
-
-def fill_grams(FeatureRows features, const int64_t[::1] offsets, const int64_t[::1] place,
-               double[::1] out, Py_ssize_t start, Py_ssize_t stop):
-    """Write packed Gram matrices of the runs start .. stop - 1 of rows.
-
-    Parameters
-    ----------
-    features : FeatureRows
-        All rows.
-    offsets : ndarray of shape (n_runs + 1,), int64
-        Where the runs of rows begin and end.
-    place : ndarray of shape (n_runs,), int64
-        Where the matrix of a run is written; -1 if none is wanted.
-    out : ndarray
-        Where they are written.
-    start, stop : int
-        Which runs.
-    """
-    cdef double[::1] scratch = np.zeros(features.n_features + LANES)
-    cdef Py_ssize_t i, first
-    with nogil:
-        for i in range(start, stop):
-            first = offsets[i]
-            if place[i] >= 0:
-                gram_rows(
-                    &features.rows, first, offsets[i + 1] - first, &scratch[0], &out[place[i]]
-                )
 
 
 def squared_norms(X):
@@ -394,11 +305,6 @@ cdef class SequenceGrams:
             &self.numbers[self.offset[i]], active, n_active, direction, stride
         )
 
-    cdef double at(self, Py_ssize_t i, Py_ssize_t s, Py_ssize_t t) noexcept nogil:
-        cdef Py_ssize_t place = self.offset[i]
-        place += t * (t + 1) // 2 + s if s <= t else s * (s + 1) // 2 + t
-        return self.small[place] if self.is_small else self.numbers[place]
-
     cdef void prefetch(self, Py_ssize_t i, Py_ssize_t count) noexcept nogil:
         cdef Py_ssize_t size = count * (count + 1) // 2
         if self.is_small:
@@ -409,60 +315,6 @@ cdef class SequenceGrams:
 
 # has a matrix of no block
 NO_GRAMS = SequenceGrams(np.empty(0, dtype=np.int64), np.empty(1))
-
-
-def no_grams(n_blocks):
-    """Return what has a matrix of no block."""
-    return SequenceGrams(np.full(n_blocks, -1, dtype=np.int64), np.empty(1))
-
-
-def make_grams(features, const int64_t[::1] offsets):
-    """Return the Gram matrices of all short enough blocks.
-
-    A Gram matrix of T rows costs T^2 / 2 products a step, going through the features 3 times the
-    stored entries; the cheaper way is taken, which also bounds the memory by a small multiple of
-    the features' own.
-
-    Parameters
-    ----------
-    features : FeatureRows, or sequence of n_blocks FeatureRows
-        Of all blocks, one after the other, or of each; the threads that they allow share the work.
-    offsets : ndarray of shape (n_blocks + 1,), int64
-        Where the blocks begin and end.
-
-    Returns
-    -------
-    grams : SequenceGrams
-        The matrices.
-    """
-    cdef Py_ssize_t i, count, first = 0, total = 0, n = offsets.shape[0] - 1
-    cdef bint shared = isinstance(features, FeatureRows)
-    cdef FeatureRows rows = features if shared else None
-    cdef int64_t[::1] offset = np.full(n, -1, dtype=np.int64)
-    for i in range(n):
-        count = offsets[i + 1] - offsets[i]
-        if shared:
-            first = offsets[i]
-        else:
-            rows = features[i]
-        # a single row has no edges
-        if count > 0 and count * (count + 1) // 2 <= 2 * rows.entries(first, count):
-            offset[i] = total
-            total += count * (count + 1) // 2
-    numbers = np.empty(max(total, 1))
-    if not shared:
-        for i in range(n):
-            ends = np.array([0, offsets[i + 1] - offsets[i]])
-            fill_grams(features[i], ends, offset[i : i + 1], numbers, 0, 1)
-    elif rows.n_entries < LEAST_ENTRIES or effective_n_jobs(rows.n_jobs) == 1:
-        fill_grams(rows, offsets, offset, numbers, 0, n)
-    else:
-        n_workers = effective_n_jobs(rows.n_jobs)
-        cuts = np.linspace(0, n, PORTIONS * n_workers + 1).astype(np.intp)
-        task = partial(fill_grams, rows, offsets, offset, numbers)
-        with ThreadPoolExecutor(n_workers) as executor:
-            list(executor.map(task, cuts, cuts[1:]))
-    return SequenceGrams(offset, numbers)
 
 
 def row_digests(FeatureRows features, const int64_t[::1] offsets):

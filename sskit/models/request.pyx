@@ -30,7 +30,7 @@ def gather(rows, coef, others):
 
     Parameters
     ----------
-    rows : tuple of FeatureRows
+    rows : FeatureRows
         Features of the nodes; from now on they read the weights of those that occur.
     coef : ndarray of shape (n_states, n_features), or list of ndarrays
         Weights of the features, as `take_weights` has them.
@@ -80,9 +80,11 @@ cdef class Request:
     cdef readonly Py_ssize_t n_nodes         # or labels, if the structure says how many
     cdef readonly Py_ssize_t n_rows          # of arrays by node: more where these are padded
     cdef readonly Py_ssize_t n_states
+    cdef dict given                          # the arguments that may be missing
 
     def __cinit__(self, FeatureMap map, Structure structure, weights, possible=None,
                   n_states=None, known=None, **given):
+        self.given = given | dict(possible=possible, n_states=n_states, known=known)
         self.map, self.structure, self.weights = map, structure, weights
         self.n_blocks = map.n_blocks
         self.n_states = map.n_columns if n_states is None else n_states
@@ -133,7 +135,7 @@ cdef class Request:
         cdef bint modest = are_modest(&self.weights[0], nodes) and are_modest(
             &self.weights[edges], self.map.tail_weights - edges
         )
-        for rows in self.map.all_rows():
+        for rows in (self.map.features, self.map.edge_features or self.map.features):
             # all but doubles are of a type that has no larger numbers
             if rows.rows.values != NULL:
                 modest = modest and are_modest(rows.rows.values, rows.n_entries)
@@ -141,9 +143,7 @@ cdef class Request:
 
     def fork(self):
         """Return the same request for another thread."""
-        cdef Request other = Request(self.map.fork(), self.structure.fork(), self.weights)
-        other.known, other.forbids, other.n_states = self.known, self.forbids, self.n_states
-        return other
+        return type(self)(self.map, self.structure.fork(), self.weights, **self.given)
 
 
 cdef class GivenMap(FeatureMap):
@@ -178,6 +178,8 @@ cdef class Given(Request):
         The first table of a block.
     step : {0, 1}, default=1
         0 if all edges of a block have its first table.
+    **more : object
+        As for a `Request`.
     """
 
     cdef const double[::1] numbers           # of nodes
@@ -185,15 +187,11 @@ cdef class Given(Request):
     cdef const int64_t[::1] row
     cdef const int64_t[::1] table_first
     cdef Py_ssize_t step
-    cdef dict given
 
     def __cinit__(self, FeatureMap map, Structure structure, weights, *, nodes, first, tables=None,
-                  table_first=None, Py_ssize_t step=1):
+                  table_first=None, Py_ssize_t step=1, **more):
         nodes = nodes.astype(np.float64, copy=False)
         tables = None if tables is None else tables.astype(np.float64, copy=False)
-        self.given = dict(
-            nodes=nodes, first=first, tables=tables, table_first=table_first, step=step
-        )
         self.numbers, self.row, self.step = nodes, first, step
         self.tables, self.table_first = tables, table_first
         self.n_rows = len(nodes) // map.n_columns
@@ -215,10 +213,6 @@ cdef class Given(Request):
             table = (self.table_first[i] + self.step * e) * n_rows * columns
             copy_rows(&self.tables[table], n_rows, columns, stride // n_rows, theta + e * stride)
         return 0
-
-    def fork(self):
-        """Return the same request for another thread."""
-        return Given(self.map, self.structure.fork(), self.weights, **self.given)
 
 
 def find_best(Request request, Py_ssize_t start, Py_ssize_t stop, tuple out):
@@ -699,7 +693,7 @@ def row_scores(X, coef, n_jobs=None):
     offsets = np.arange(0, n + GROUP, GROUP, dtype=np.int64)
     offsets[-1] = n
     n_jobs = n_jobs if rows.n_entries * n_scores >= LEAST_PRODUCTS else 1
-    weights = take_weights((rows,), coef, SPARE)
+    weights = take_weights(rows, coef, SPARE)
     weights[len(weights) - SPARE :] = 0.0
     request = Request(FeatureMap(rows, offsets, n_scores), Structure(), weights)
     return Decoder(request, n_jobs).node_scores()

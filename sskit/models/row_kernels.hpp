@@ -17,20 +17,11 @@ SSKIT_INLINE void row_scores(const V* x, const Columns& f, ptrdiff_t n, const do
 }
 
 // K states divide a vector: it holds the weights of LANES / K features of a dense row at once.
-template <int K, class V>
-SSKIT_INLINE vec repeated(const V* x) {
+template <int K>
+SSKIT_INLINE vec repeated(const double* x) {
     double p[LANES];
     for (int l = 0; l < LANES; ++l) p[l] = x[l / K];
     return load(p);
-}
-
-// Rows of few states are read where they lie, but for float16.
-template <class V> constexpr ptrdiff_t PACKED_PIECE_OF = PTRDIFF_MAX;
-template <> constexpr ptrdiff_t PACKED_PIECE_OF<Half> = PIECE;
-template <class V>
-SSKIT_INLINE const V* read_packed(const V* x, ptrdiff_t, double*) { return x; }
-SSKIT_INLINE const double* read_packed(const Half* x, ptrdiff_t n, double* buffer) {
-    return read_piece(x, n, buffer);
 }
 
 template <int K, class V>
@@ -40,8 +31,8 @@ SSKIT_INLINE void packed_scores(const V* x, ptrdiff_t width, const double* weigh
     vec sum = constant(0.0), other = constant(0.0);
     double rest[K] = {};
     for (ptrdiff_t first = 0, n; first < width; first += n, weights += n * K) {
-        n = width - first < PACKED_PIECE_OF<V> ? width - first : PACKED_PIECE_OF<V>;
-        const auto* y = read_packed(x + first, n, buffer);
+        n = next_piece<V>(first, width);
+        const double* y = read_piece(x + first, n, buffer);
         ptrdiff_t j = 0;
         for (; j + 2 * STEP <= n; j += 2 * STEP) {
             sum += repeated<K>(y + j) * load(weights + j * K);
@@ -123,8 +114,8 @@ SSKIT_INLINE void add_packed(const V* x, ptrdiff_t width, const double* d, doubl
     for (int l = 0; l < LANES; ++l) p[l] = d[l % 2];
     const vec both = load(p);
     for (ptrdiff_t first = 0, n; first < width; first += n, weights += 2 * n) {
-        n = width - first < PACKED_PIECE_OF<V> ? width - first : PACKED_PIECE_OF<V>;
-        const auto* y = read_packed(x + first, n, buffer);
+        n = next_piece<V>(first, width);
+        const double* y = read_piece(x + first, n, buffer);
         ptrdiff_t j = 0;
         for (; j + LANES / 2 <= n; j += LANES / 2)
             store(weights + 2 * j, load(weights + 2 * j) + repeated<2>(y + j) * both);

@@ -37,7 +37,6 @@ struct Rows {
     const float* singles;   // in place of values if the features are float32
     const Half* halves;     // in place of values if the features are float16; dense only
     const int32_t* indices;
-    int shift;              // indices are 1 << shift words apart: int64 is read as it lies
     const int64_t* indptr;  // null for dense rows
     int64_t width;          // entries of a dense row
     const uint8_t* marks;   // (n_rows,) bit b: column `further` + b is one; null: there are none
@@ -66,17 +65,18 @@ static inline Rows dense_rows(const double* values, int64_t width) {
         statement;                            \
     }
 
-struct Columns {
-    const int32_t* first;
-    int shift;
-    ptrdiff_t operator[](ptrdiff_t j) const { return first[j << shift]; }
-};
+typedef const int32_t* Columns;
 
 // the columns of row t; returns how many there are
 SSKIT_INLINE ptrdiff_t columns_of(const Rows& rows, ptrdiff_t t, Columns& f) {
-    f.first = rows.indices + (rows.indptr ? rows.indptr[t] << rows.shift : 0);
-    f.shift = rows.shift;
+    f = rows.indices + (rows.indptr ? rows.indptr[t] : 0);
     return rows.indptr ? rows.indptr[t + 1] - rows.indptr[t] : rows.width;
+}
+
+// entries stored in rows, without the further columns
+static inline ptrdiff_t entries_of(const Rows* rows, ptrdiff_t first, ptrdiff_t count) {
+    if (!rows->indptr) return count * rows->width;
+    return rows->indptr[first + count] - rows->indptr[first];
 }
 
 template <class V>
@@ -167,12 +167,15 @@ static inline void clip_rows(const Rows* rows, ptrdiff_t first, const int32_t* a
     });
 }
 
-// weights[f, :] = 0 for every feature f of the active rows
-static inline void clear_rows(const Rows* rows, ptrdiff_t first, const int32_t* active,
-                              ptrdiff_t n_active, ptrdiff_t n_states, double* weights) {
-    visit_columns(rows, first, active, n_active, [=](ptrdiff_t f) {
-        memset(weights + f * n_states, 0, n_states * sizeof(double));
+// the sum of the squares of the weights of all features of the active rows, which become zero
+static inline double take_rows(const Rows* rows, ptrdiff_t first, const int32_t* active,
+                               ptrdiff_t n_active, ptrdiff_t n_states, double* weights) {
+    double sum = 0.0;
+    visit_columns(rows, first, active, n_active, [&](ptrdiff_t f) {
+        for (double *w = weights + f * n_states, *end = w + n_states; w < end; *w++ = 0.0)
+            sum += *w * *w;
     });
+    return sum;
 }
 
 // multiply and fold, the step of splitmix64

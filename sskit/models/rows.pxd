@@ -10,7 +10,6 @@ cdef extern from "rows.hpp" namespace "sskit":
         const float* singles                 # in place of values; likewise the next
         const Half* halves
         const int32_t* indices
-        int shift                            # of int64 indices, which are read as int32
         const int64_t* indptr                # NULL for dense rows
         int64_t width
         const uint8_t* marks                 # (n_rows,) further columns of zeros and ones, as bits
@@ -18,6 +17,8 @@ cdef extern from "rows.hpp" namespace "sskit":
         int64_t n_further
     # dense rows of doubles, for products that ask for no column indices
     Rows dense_rows(const double* values, int64_t width) noexcept nogil
+    # entries stored in rows, without the further columns
+    Py_ssize_t entries_of(const Rows* rows, Py_ssize_t first, Py_ssize_t count) noexcept nogil
     # <row t, weights>, the weight of feature f at weights[f * stride]
     double dot_row(
         const Rows* rows, Py_ssize_t t, const double* weights, Py_ssize_t stride
@@ -38,7 +39,8 @@ cdef extern from "rows.hpp" namespace "sskit":
         Py_ssize_t n_states, const double* value, const double* lower, const double* upper,
         double* weights
     ) noexcept nogil
-    void clear_rows(
+    # the sum of the squares of the weights of all features of the active rows, which become zero
+    double take_rows(
         const Rows* rows, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active,
         Py_ssize_t n_states, double* weights
     ) noexcept nogil

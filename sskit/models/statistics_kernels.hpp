@@ -62,15 +62,6 @@ SSKIT_OWN_CLONES double gram_sqnorm(const uint8_t* gram, const int32_t* active, 
     return gram_sqnorm_of(gram, active, n_active, direction, stride);
 }
 
-// Sum of <d_t, s_t> over the active rows
-SSKIT_OWN_CLONES double dot_rows(const int32_t* active, ptrdiff_t n_active, const double* direction,
-                             const double* scores, ptrdiff_t stride) {
-    double sum = 0.0;
-    for (ptrdiff_t a = 0; a < n_active; ++a)
-        sum += dot_padded(direction + active[a] * stride, scores + active[a] * stride, stride);
-    return sum;
-}
-
 // Are n numbers so small that sums of products of two of them do not overflow? NaN is not.
 SSKIT_OWN_CLONES bool are_modest(const double* values, ptrdiff_t n) {
     // too large ones overflow, and what is not finite makes the sum so

@@ -55,10 +55,12 @@ cdef class Structure:
     """What labellings there are: from potentials to the best of them, and to their statistics.
 
     A subclass fills best, plane and knows. It may use scratch memory of the object: two threads
-    need two objects (fork). `code` is a labelling, a state for each node, unless a subclass says
-    otherwise.
+    need two objects (fork), which are made of the same arguments. `code` is a labelling, a state
+    for each node, unless a subclass says otherwise.
     """
 
+    cdef tuple args                          # what it was made of; likewise the next one
+    cdef dict given
     cdef readonly bint exact                 # does best truly maximise?
     cdef readonly bint bounds                # if not, does it set `excess`?
     cdef readonly bint costly                # does it take far longer than scores?

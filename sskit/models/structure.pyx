@@ -200,7 +200,8 @@ cdef class Structure:
         Largest number of entries of a plane.
     """
 
-    def __cinit__(self, *args, **kwargs):
+    def __cinit__(self, *args, **given):
+        self.args, self.given = args, given
         self.exact = self.lock_free = True
 
     cdef int lacks(self, str name) except -1 nogil:
@@ -282,9 +283,7 @@ cdef class Structure:
 
     cpdef Structure fork(self):
         """Return the same structure with scratch memory of its own, for another thread."""
-        if self.h.size():
-            self.lacks("fork")  # candidates have scratch memory
-        return self
+        return type(self)(*self.args, **self.given)
 
     def bound_to(self, map):
         """Return the same structure for other blocks."""
@@ -521,9 +520,6 @@ cdef class StateStructure(Structure):
     def __cinit__(self, Py_ssize_t n_states):
         self.n_states = n_states
         self.max_code_length, self.max_support = 1, 2
-
-    cpdef Structure fork(self):
-        return StateStructure(self.n_states)
 
     cdef bint knows(self, const Block* b, const int32_t* code) noexcept nogil:
         return all_below(code, 1, self.n_states)

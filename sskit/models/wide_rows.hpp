@@ -4,52 +4,19 @@
 
 #include "rows.hpp"
 
-#if defined(SSKIT_VECTORS) && defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
 namespace sskit {
 
 // Columns of a row that are made double at once, so that they stay in the fastest cache.
 constexpr ptrdiff_t PIECE = 128;
 
-SSKIT_INLINE void widen(const float* x, ptrdiff_t n, double* out) {
-    for (ptrdiff_t j = 0; j < n; ++j) out[j] = x[j];
-}
-
-#if defined(SSKIT_VECTORS) && defined(__x86_64__)
-// Compiled for one kind of processor only, which is asked for.
-__attribute__((target("avx,f16c"))) static void widen_by_f16c(const Half* x, ptrdiff_t n,
-                                                              double* out) {
-    ptrdiff_t j = 0;
-    for (; j + 8 <= n; j += 8) {
-        const __m256 y = _mm256_cvtph_ps(_mm_loadu_si128((const __m128i*)(x + j)));
-        _mm256_storeu_pd(out + j, _mm256_cvtps_pd(_mm256_castps256_ps128(y)));
-        _mm256_storeu_pd(out + j + 4, _mm256_cvtps_pd(_mm256_extractf128_ps(y, 1)));
-    }
-    for (; j < n; ++j) out[j] = _cvtsh_ss(x[j].bits);
-}
-static inline bool has_f16c() {
-    // not every compiler may ask for f16c, which is older than this
-    static const bool has = __builtin_cpu_supports("avx2");
-    return has;
-}
 // Are there registers for 24 vectors?
 static inline bool has_wide_registers() {
+#if defined(SSKIT_VECTORS) && defined(__x86_64__)
     static const bool has = __builtin_cpu_supports("avx512f");
     return has;
-}
 #else
-static inline bool has_f16c() { return false; }
-static inline void widen_by_f16c(const Half*, ptrdiff_t, double*) {}
-static inline bool has_wide_registers() { return false; }
+    return false;
 #endif
-
-SSKIT_INLINE void widen(const Half* x, ptrdiff_t n, double* out) {
-    if (has_f16c())
-        widen_by_f16c(x, n, out);
-    else
-        for (ptrdiff_t j = 0; j < n; ++j) out[j] = to_float(x[j]);
 }
 
 // How many columns are read at once: doubles are read where they lie.
@@ -59,7 +26,7 @@ template <> constexpr ptrdiff_t PIECE_OF<double> = PTRDIFF_MAX;
 // columns in double precision, in the buffer if they are not so already
 template <class V>
 SSKIT_INLINE const double* read_piece(const V* x, ptrdiff_t n, double* buffer) {
-    widen(x, n, buffer);
+    for (ptrdiff_t j = 0; j < n; ++j) buffer[j] = number(x[j]);
     return buffer;
 }
 SSKIT_INLINE const double* read_piece(const double* x, ptrdiff_t, double*) { return x; }
@@ -227,28 +194,12 @@ SSKIT_INLINE double dot_dense(const V* x, const V* y, ptrdiff_t width) {
     return dot;
 }
 
-// packed upper triangle of the Gram matrix of dense rows, to the same bits; rows meet each other by
-// so many that their pieces stay in the fastest cache
+// packed upper triangle of the Gram matrix of dense rows
 template <class V>
 SSKIT_INLINE void gram_dense(const V* values, ptrdiff_t count, ptrdiff_t width, double* out) {
-    constexpr ptrdiff_t TILE = 16;
-    alignas(64) double buffers[2][TILE * PIECE];
-    const double* rows[2][TILE];
-    std::fill_n(out, count * (count + 1) / 2, 0.0);
-    for (ptrdiff_t last = 0; last < count; last += TILE)
-        for (ptrdiff_t first = 0; first <= last; first += TILE)
-            for (ptrdiff_t j = 0, n; j < width; j += n) {
-                n = width - j < PIECE ? width - j : PIECE;
-                const ptrdiff_t stop = last + TILE < count ? last + TILE : count;
-                for (ptrdiff_t k = 0; k < 2; ++k)
-                    for (ptrdiff_t r = 0, t = k ? last : first; r < TILE && t < stop; ++r, ++t)
-                        rows[k][r] = read_piece(values + t * width + j, n, buffers[k] + r * PIECE);
-                for (ptrdiff_t t = last; t < stop; ++t)
-                    for (ptrdiff_t s = first; s <= t && s < first + TILE; ++s) {
-                        double* dot = out + t * (t + 1) / 2 + s;
-                        *dot = add_dot(rows[0][s - first], rows[1][t - last], n, *dot);
-                    }
-            }
+    for (ptrdiff_t t = 0; t < count; ++t)
+        for (ptrdiff_t s = 0; s <= t; ++s)
+            *out++ = dot_dense(values + s * width, values + t * width, width);
 }
 
 }  // namespace sskit

@@ -6,8 +6,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 
 from sskit.core.problem cimport Problem, SlackGoal
-from sskit.models.slack.problem cimport SlackSearch
-from sskit.models.structure cimport StructuredProblem
+from sskit.models.slack.problem cimport SlackProblem
 
 
 def choose(Problem problem, theta, double offset=1.0, cone=None):
@@ -36,13 +35,13 @@ def choose(Problem problem, theta, double offset=1.0, cone=None):
     return code, loss, bool(counts)
 
 
-def search(SlackSearch search, theta, double offset=1.0, Py_ssize_t known=0):
+def search(SlackProblem problem, theta, double offset=1.0, Py_ssize_t known=0):
     """Return (label, Phi, bound, number of queries) of one search in block 0, one label.
 
     Parameters
     ----------
-    search : SlackSearch
-        Its problem has a candidate for each label.
+    problem : SlackProblem
+        It has a candidate for each label.
     theta : ndarray of shape (n_labels,)
         Label k has h = offset + theta[k]; theta[0] = 0.
     offset : float, default=1.0
@@ -51,11 +50,12 @@ def search(SlackSearch search, theta, double offset=1.0, Py_ssize_t known=0):
         The label that the search begins with.
     """
     cdef const double[::1] potentials = np.array(theta, dtype=np.float64)
-    cdef int32_t start = <int32_t>known
-    cdef double loss = (<StructuredProblem>search.problem).loss.at(0, known)
-    if potentials.shape[0] != search.problem.n_candidates():
+    cdef double loss = problem.loss.at(0, known)
+    cdef int32_t[3] code
+    if potentials.shape[0] != problem.n_candidates():
         raise IndexError(f"theta of shape {np.shape(theta)}")
-    before = search.n_queries[0]
+    before = problem.counter[0]
+    problem.held = np.append(np.int32(known), np.array([loss]).view(np.int32))
     with nogil:
-        search.find(0, &potentials[0], offset, &start, loss)
-    return search.best_code[0], search.best, search.bound, search.n_queries[0] - before
+        problem.argmax(0, &potentials[0], offset, code, &loss)
+    return code[0], problem.best, problem.bound, problem.counter[0] - before

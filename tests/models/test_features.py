@@ -136,7 +136,7 @@ def test_int64_index_that_int32_would_wrap():
 
 def scores_of(rows, coef, further=()):
     """Scores of rows, which read gathered weights from now on; `further` are those of marks."""
-    weights = gather((rows,), coef, [np.transpose(further)])
+    weights = gather(rows, coef, [np.transpose(further)])
     feature_map = FeatureMap(rows, np.array([0, rows.n_rows]), len(coef))
     return Decoder(Request(feature_map, Structure(), weights)).node_scores()
 

@@ -1,32 +1,16 @@
-"""Gram matrices of runs of rows, whoever computes them."""
+"""Squared norms of rows, and of directions with and without Gram matrices of the rows."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sskit import SequenceTagger
-from sskit.datasets import make_chains
-from sskit.models import features as features_module
-from sskit.models.features import FeatureRows, fill_grams, squared_norms
+from sskit.models.chain.model import chain_map
+from sskit.models.chain.structure import ChainStructure
+from sskit.models.features import NO_GRAMS, FeatureRows, end_marks, squared_norms
+from sskit.models.structure import NodeLoss, StructuredProblem
+from sskit.testing.probe import ProblemProbe
 
-OFFSETS = np.array([0, 1, 5, 5, 9, 30, 31])
-
-
-@pytest.fixture
-def little_is_worth_it(monkeypatch):
-    """Threads begin with the first entry."""
-    monkeypatch.setattr(features_module, "LEAST_ENTRIES", 0)
-
-
-def expected(X):
-    """Packed Gram matrices, one after the other, and where they begin."""
-    X = X.toarray() if sp.issparse(X) else X
-    packed, place = [], []
-    for start, stop in zip(OFFSETS, OFFSETS[1:], strict=False):
-        gram = X[start:stop] @ X[start:stop].T
-        place.append(sum(map(len, packed)) if stop > start else -1)
-        packed.append(gram[np.tril_indices(stop - start)])
-    return np.concatenate(packed), np.array(place)
+OFFSETS = np.array([0, 1, 5, 9, 30, 31])
 
 
 def rows(form):
@@ -36,18 +20,22 @@ def rows(form):
 
 
 @pytest.mark.parametrize("form", ["dense", "csr"])
-def test_same_bits_in_any_portions(form):
-    X = rows(form)
-    packed, place = expected(X)
-    found = []
-    for cuts in ([0, 6], [0, 2, 6], [0, 1, 1, 4, 5, 6]):
-        out = np.full(len(packed), np.nan)
-        for start, stop in zip(cuts, cuts[1:], strict=False):
-            fill_grams(FeatureRows(X), OFFSETS, place, out, start, stop)
-        np.testing.assert_allclose(out, packed, rtol=1e-12, atol=1e-12)
-        found.append(out)
-    for out in found[1:]:
-        np.testing.assert_array_equal(out, found[0])
+@pytest.mark.parametrize("with_edges", [False, True])
+def test_norms_of_directions(form, with_edges):
+    """They are those of what is scattered, also where nothing is worked out before."""
+    rng, X = np.random.default_rng(1), rows(form)
+    edges = FeatureRows(X[: 31 - 5]) if with_edges else None
+    for prepared in ({}, {"grams": NO_GRAMS}):
+        map = chain_map(FeatureRows(X, marks=end_marks(OFFSETS)), OFFSETS, 3, edges=edges)
+        map.prepare(**prepared)
+        loss = NodeLoss(np.zeros(31, dtype=np.int32), np.ones(31), 3)
+        problem = StructuredProblem(map, ChainStructure(map), loss, np.full(5, 0.2))
+        probe = ProblemProbe(problem)
+        for i in [0, 1, 2, 3, 4, 3]:
+            code = rng.integers(3, size=OFFSETS[i + 1] - OFFSETS[i]).astype(np.int32)
+            direction = probe.plane(i, code)
+            moved = probe.scatter(i, direction)
+            np.testing.assert_allclose(probe.sqnorm(i, direction), moved @ moved, rtol=1e-12)
 
 
 @pytest.mark.parametrize("form", ["dense", "csr"])
@@ -55,19 +43,3 @@ def test_squared_norms(form):
     X = rows(form)
     squares = (X**2 if form == "dense" else X.power(2)).sum(axis=1)
     np.testing.assert_allclose(squared_norms(X), squares, rtol=1e-13)
-
-
-def test_threads_come_for_much_only(monkeypatch):
-    X, y = make_chains(30, n_states=3, n_features=4, random_state=0)
-    monkeypatch.setattr(features_module, "ThreadPoolExecutor", None)
-    SequenceTagger(n_jobs=2, tol=0.5).fit(X, y)
-    monkeypatch.setattr(features_module, "LEAST_ENTRIES", 0)
-    with pytest.raises(TypeError):
-        SequenceTagger(n_jobs=2, tol=0.5).fit(X, y)
-
-
-def test_a_fit_has_the_same_bits(little_is_worth_it):
-    X, y = make_chains(30, n_states=3, n_features=4, random_state=0)
-    one = SequenceTagger(solver="cutting_plane", n_jobs=1, random_state=0).fit(X, y)
-    two = SequenceTagger(solver="cutting_plane", n_jobs=2, random_state=0).fit(X, y)
-    np.testing.assert_array_equal(one.coef_, two.coef_)

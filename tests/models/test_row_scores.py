@@ -32,7 +32,7 @@ def test_scores(form, density, n_states, layout):
     # never more weights than products
     features = FeatureRows(given, sparsify=False)
     n_read = n_states * (min(features.n_entries, 30) if form == "csr" else 30)
-    assert len(gather((features,), coef, ())) == n_read + SPARE
+    assert len(gather(features, coef, ())) == n_read + SPARE
 
 
 def test_bits_do_not_depend_on_what_is_read():

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils._param_validation import Options, StrOptions
 
 from sskit._parameters import AT_LEAST_ONE, parameter, parameters
-from sskit._tag_schemes import SCHEMES, violation_error
+from sskit._tag_schemes import SCHEMES, find_violations, violation_error
 from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT, with_callbacks
 from sskit.estimators.base.combinations import check_combinations
 from sskit.estimators.base.facts import RowFacts, same
@@ -22,7 +22,6 @@ from sskit.inputs.ragged_array import locate, row_namer
 from sskit.models.chain.model import ChainModel, KernelChainModel, edge_scale, token_scale
 from sskit.models.chain.transitions import (
     check_possible,
-    find_violations,
     kinds_of,
     repair,
     resolve_transitions,

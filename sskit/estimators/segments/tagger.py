@@ -351,7 +351,7 @@ class SegmentTagger(TaggerMixin, StructuredEstimator):
             whole = whole_features(self.segment_features, stacked, int(limits.max()), n_whole)
         losses = self._losses(codes, stacked.lengths, facts.labels)
         losses["block_weight"] = facts.weights.block_weights(len(stacked), weight)
-        problem = model.bind(stacked, codes, n_jobs=self.n_jobs, whole=whole, **losses)
+        problem = model.bind(stacked, codes, whole=whole, **losses)
         values = classes.tolist()
         shared = {
             "classes_": classes,

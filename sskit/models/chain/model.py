@@ -83,7 +83,7 @@ class ChainModel:
         other.rules = allowed, ends, ends
         return other
 
-    def bind(self, stacked, labels, cost, block_weight, n_jobs=None, *, edges=None, **known):
+    def bind(self, stacked, labels, cost, block_weight, *, edges=None, **known):
         """Bind the model to training data.
 
         Parameters
@@ -96,8 +96,6 @@ class ChainModel:
             Loss of a wrong label at each token.
         block_weight : ndarray of shape (n,)
             Weights of the sequences, summing to one.
-        n_jobs : int, default=None
-            Number of threads for what is computed of all features now.
         edges : matrix of shape (n_tokens - n, q), default=None
             Features of the edges of all sequences.
         **known : ndarray
@@ -109,8 +107,8 @@ class ChainModel:
             What solvers take.
         """
         offsets = np.ascontiguousarray(stacked.offsets, dtype=np.int64)
-        rows = FeatureRows(stacked.values, marks=end_marks(offsets), n_jobs=n_jobs)
-        edges = None if edges is None else edge_rows(edges, n_jobs)
+        rows = FeatureRows(stacked.values, marks=end_marks(offsets))
+        edges = None if edges is None else edge_rows(edges)
         map = chain_map(rows, offsets, self.n_states, self.rules, edges, self.order)
         map.prepare()
         return self._problem(map, labels, cost, block_weight, **known)
@@ -261,14 +259,9 @@ def chain_map(rows, offsets, n_states, rules=(None,) * 3, edges=None, order=1, s
         space=space,
     )
     if map.max_statistics > MOST_STATISTICS:
-        if order == 2:
-            raise ValueError(
-                f"{n_states} labels are too many for a chain of the second order: it has a weight "
-                "for any three of them"
-            )
         raise ValueError(
-            f"a sequence of {map.longest} tokens has too many tables of {n_states} labels: with "
-            f"features of edges {MOST_STATISTICS // map.edge_stride} tokens are possible"
+            f"{n_states} labels are too many for sequences of {map.longest} tokens: with order=2 "
+            "any three of them have a weight, and each edge that has features has a table"
         )
     return map
 
@@ -353,10 +346,10 @@ def make_request(
     if edges is not None:
         edges = edge_rows(edges)
         tables = np.ascontiguousarray(edge_coef, dtype=np.float64).reshape(-1, K * K)
-        others.append(take_weights((edges,), tables.T))
+        others.append(take_weights(edges, tables.T))
     if triples is not None:
         others.append(triples)
-    weights = gather((rows,), coef, others)
+    weights = gather(rows, coef, others)
     order = 1 if triples is None else 2
     feature_map = chain_map(rows, offsets, K, rules, edges, order)
     return Request(feature_map, ChainStructure(feature_map, beam_size), weights, possible)
@@ -448,9 +441,9 @@ def default_lam(scale):
     return scale.times(0.25) / scale.weight
 
 
-def edge_rows(edges, n_jobs=None):
+def edge_rows(edges):
     """Return the `FeatureRows` of the features of edges, of which there may be none."""
-    return FeatureRows(edges, sparsify=edges.shape[0] > 0, n_jobs=n_jobs)
+    return FeatureRows(edges, sparsify=edges.shape[0] > 0)
 
 
 def edge_scale(stacked, edges, weight, scale):
@@ -477,11 +470,9 @@ def edge_scale(stacked, edges, weight, scale):
     ValueError
         If squares of the features of edges overflow.
     """
-    lengths = stacked.lengths - 1
-    sqnorm = squared_norms(edges)
+    owner = np.repeat(np.arange(len(stacked)), stacked.lengths - 1)
     with np.errstate(over="ignore", invalid="ignore"):
-        total = np.add.reduceat(np.append(sqnorm, 0.0), np.append(0, np.cumsum(lengths[:-1])))
-        total[lengths == 0] = 0.0
+        total = np.bincount(owner, squared_norms(edges), len(stacked))
         squares = np.dot(np.ones(len(total)) if weight is None else weight, total)
     check_squares(total, "edge features")
     return scale + type(scale)(squares, 0.0, 0.0)

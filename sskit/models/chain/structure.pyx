@@ -222,7 +222,7 @@ cdef class ChainStructure(Structure):
         return chain_score(self.chain(b), code)
 
     cpdef Structure fork(self):
-        cdef ChainStructure other = ChainStructure(self.map, self.beam_size)
+        cdef ChainStructure other = Structure.fork(self)
         other.unit, other.levels = self.unit, self.levels
         return other
 
@@ -292,7 +292,7 @@ cdef class ChainFactors(Factors):
         double* out
     ) except -1 nogil:
         cdef Py_ssize_t y, n_states = self.n_states
-        cdef const Rows* rows = self.map.rows_of(0)
+        cdef const Rows* rows = &self.map.rows
         if stop - start == n_states:
             score_rows(rows, j, 1, w, n_states, out, padded(n_states))
         else:
@@ -312,7 +312,7 @@ cdef class ChainFactors(Factors):
         )
         if self.map.edge_pairs:
             add_products(
-                self.map.edge_rows_of(0), e, w + self.map.edge_weights + a * self.n_states,
+                &self.map.edge_rows, e, w + self.map.edge_weights + a * self.n_states,
                 self.map.edge_columns, self.n_states, out
             )
         if not self.free:
@@ -325,12 +325,12 @@ cdef class ChainFactors(Factors):
         cdef Py_ssize_t a = s[0], b = s[1], pair = a * self.n_states + b
         cdef double score
         if f < self.n_nodes:
-            score = dot_row(self.map.rows_of(0), f, w + a, self.n_states)
+            score = dot_row(&self.map.rows, f, w + a, self.n_states)
             return score if self.free else score + self.mask(i, f, a)
         score = w[self.map.head_weights + pair]
         if self.map.edge_pairs:
             score += dot_row(
-                self.map.edge_rows_of(0), f - self.n_nodes,
+                &self.map.edge_rows, f - self.n_nodes,
                 w + self.map.edge_weights + pair, self.map.edge_columns
             )
         # a pair that is forbidden is no truth and is never found, but may be asked for
@@ -347,11 +347,11 @@ cdef class ChainFactors(Factors):
     ) noexcept nogil:
         cdef Py_ssize_t pair = s[0] * self.n_states + s[1]
         if f < self.n_nodes:
-            add_row(self.map.rows_of(0), f, step, w + s[0], self.n_states)
+            add_row(&self.map.rows, f, step, w + s[0], self.n_states)
             return
         w[self.map.head_weights + pair] += step
         if self.map.edge_pairs:
             add_row(
-                self.map.edge_rows_of(0), f - self.n_nodes, step,
+                &self.map.edge_rows, f - self.n_nodes, step,
                 w + self.map.edge_weights + pair, self.map.edge_columns
             )

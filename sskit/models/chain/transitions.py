@@ -5,17 +5,8 @@ from functools import lru_cache
 import numpy as np
 
 from sskit._numbers import as_array
-from sskit._tag_schemes import find_violations, read_tags, scheme_rules, tags_of
+from sskit._tag_schemes import read_tags, scheme_rules, tags_of
 from sskit.oracles.chain.viterbi import viterbi
-
-__all__ = [
-    "check_possible",
-    "find_violations",
-    "kinds_of",
-    "repair",
-    "resolve_transitions",
-    "scheme_transitions",
-]
 
 
 def scheme_transitions(scheme, classes, place=None):

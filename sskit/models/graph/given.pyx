@@ -9,10 +9,10 @@ from libc.stdint cimport int32_t
 
 from sskit.core.vectors cimport Scratch
 from sskit.models.feature_map cimport FeatureMap
-from sskit.models.graph.structure cimport GraphStructure, Remainder
+from sskit.models.graph.structure cimport GraphStructure
 from sskit.models.structure cimport Block, NodeLoss
 from sskit.oracles.graph.potentials cimport (
-    ROUNDING, TREE, GraphOracle, PairForm, Potentials, Topology, choose_oracle,
+    ROUNDING, TREE, GraphOracle, PairForm, Potentials, Topology, choose_oracle, nodes_alone,
     pair_score, size_of, table_of
 )
 from sskit.oracles.tree.max_sum cimport TreeOracle
@@ -40,7 +40,6 @@ cdef class GivenGraphs(GraphStructure):
     cdef tuple words
     # scratch
     cdef Topology topology           # of the edges at hand
-    cdef Remainder rest              # given the nodes with a label
     cdef Scratch[double] counts
 
     def __cinit__(self, *args, bint forests=True, tuple words=("tree", "node"), **given):
@@ -70,9 +69,11 @@ cdef class GivenGraphs(GraphStructure):
     ) except -1 nogil:
         cdef Potentials p
         self.load(b, &p)
+        if weight != 0.0 or loss.has_masks:
+            loss.add(b.first, b.n, weight, self.copy_nodes(&p), p.stride)
+            self.make_finite(&p)
         if weight == 0.0:
-            return self.complete(b, &p, loss, code)
-        loss.add(b.first, b.n, weight, self.copy_nodes(&p), p.stride)
+            nodes_alone(&p, code)
         return self.improve(b, &p, code)
 
     # a best labelling, if the oracle is exact; `labels` has one to begin with
@@ -110,17 +111,6 @@ cdef class GivenGraphs(GraphStructure):
             if not (s + t) - (u + v) >= -ROUNDING * (fabs(s) + fabs(t) + fabs(u) + fabs(v)):
                 return False
         return True
-
-    # The best labelling that agrees with what is known: nodes of one possible state lose their
-    # edges, for the rest may be a simpler graph.
-    cdef int complete(
-        self, const Block* b, Potentials* p, NodeLoss loss, int32_t* labels
-    ) except -1 nogil:
-        cdef const unsigned char* possible = NULL
-        if loss.possible.shape[0]:
-            possible = &loss.possible[b.first, 0]
-        self.rest.make(p[0], possible, labels)
-        return self.improve(b, &self.rest.rest, labels)
 
     cdef double marginals(self, const Block* b, double* nodes, double* pairs) except? -1 nogil:
         cdef Potentials p

@@ -1,5 +1,4 @@
-// What structures of graphs do with labellings: planes, scores, graphs of what is left; included by
-// structure.pxd.
+// What structures of graphs do with labellings: planes and scores; included by structure.pxd.
 #pragma once
 #include "topology.hpp"
 
@@ -50,48 +49,5 @@ inline ptrdiff_t graph_plane(const Potentials& p, int32_t node, int32_t pair, co
     }
     return n;
 }
-
-// A graph given the labels of some nodes: these have no edges, and none of their other states is as
-// good.
-struct Remainder {
-    Potentials rest{};
-    std::vector<int32_t> known, ends, table;  // known: the label of a node, -1: it has none
-    std::vector<double> nodes, pair;
-
-    // Given are nodes with one of the possible states (n_nodes, K), none if that is NULL; `labels`
-    // become the best of each node alone.
-    void make(const Potentials& p, const unsigned char* possible, int32_t* labels) {
-        known.assign(p.n_nodes, -1);
-        nodes.assign(p.node, p.node + p.n_nodes * p.stride);
-        ends.clear(), table.clear(), pair.clear();
-        for (ptrdiff_t v = 0; possible && v < p.n_nodes; ++v) {
-            const unsigned char* may = possible + v * p.n_states;
-            if (std::count(may, may + p.n_states, 0) < p.n_states - 1) continue;
-            known[v] = (int32_t)(std::max_element(may, may + p.n_states) - may);
-            std::fill_n(nodes.data() + v * p.stride, p.n_states, -1.0);
-            nodes[v * p.stride + known[v]] = 0.0;
-        }
-        for (ptrdiff_t e = 0; e < p.n_edges; ++e) {
-            const int32_t u = p.ends[2 * e], v = p.ends[2 * e + 1];
-            if (known[u] < 0 && known[v] < 0) {
-                ends.insert(ends.end(), {u, v});
-                table.push_back((int32_t)table_of(&p, e));
-                pair.push_back(p.pair[table_of(&p, e) * p.width]);
-            } else if (known[u] < 0 || known[v] < 0) {
-                const int32_t node = known[u] < 0 ? u : v, other = known[u] < 0 ? v : u;
-                for (int32_t k = 0; k < p.n_states; ++k)
-                    nodes[node * p.stride + k] += edge_score(&p, e, node, k, known[other]);
-            }
-        }
-        rest = p;
-        rest.n_edges = (ptrdiff_t)table.size();
-        rest.node = nodes.data(), rest.ends = ends.data(), rest.table = table.data();
-        if (p.potts) {  // these share no tables
-            rest.pair = pair.data(), rest.table = nullptr;
-            rest.width = 1, rest.n_tables = rest.n_edges;
-        }
-        nodes_alone(&rest, labels);
-    }
-};
 
 }  // namespace sskit

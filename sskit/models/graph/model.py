@@ -4,6 +4,7 @@ from functools import cached_property
 
 import numpy as np
 
+from sskit.inputs.stacking import stack_rows
 from sskit.models.feature_map import FeatureMap
 from sskit.models.features import FeatureRows
 from sskit.models.graph.data import refuse_negative
@@ -247,12 +248,12 @@ class GraphModel:
         return map, structure
 
     def _rows(self, graphs):
-        """Return the `FeatureRows` of the nodes of each graph, as a tuple."""
-        return rows_of(graphs.features)
+        """Return the `FeatureRows` of the nodes of all graphs."""
+        return stacked_rows(graphs.features)
 
     def _edges(self, graphs):
         """Return those of what edges score by, where they begin, and which an edge has, or None."""
-        return rows_of(graphs.edge_features), graphs.edge_offsets, None
+        return stacked_rows(graphs.edge_features), graphs.edge_offsets, None
 
 
 class AttractiveModel(GraphModel):
@@ -319,6 +320,6 @@ class AttractiveModel(GraphModel):
             refuse_negative(graphs.edge_features)
 
 
-def rows_of(parts):
-    """Return the `FeatureRows` of some matrices, as a tuple."""
-    return tuple([FeatureRows(x, sparsify=False) for x in parts])
+def stacked_rows(parts, marks=None):
+    """Return the `FeatureRows` of some matrices, one below the other, with marks of theirs."""
+    return FeatureRows(stack_rows(parts), sparsify=False, marks=marks)

@@ -15,10 +15,6 @@ cdef extern from "labellings.hpp" namespace "sskit" nogil:
         int32_t* index, double* value
     )
 
-    cppclass Remainder:
-        Potentials rest
-        void make(const Potentials& p, const unsigned char* possible, int32_t* labels) except +
-
 
 cdef class GraphStructure(Structure):
     """Labellings of graphs, each of which has an oracle."""
@@ -34,8 +30,6 @@ cdef class GraphStructure(Structure):
     cdef vector[void*] oracle_of
     cdef const int8_t[::1] choice
     cdef Topologies topologies               # forks share them; None: oracles do without
-    cdef tuple args
-    cdef dict given                          # the arguments that may be missing
     cdef const double[::1] forbidden         # (width,) 0 or -inf, added to all tables; empty: none
     cdef bint marginals_are_true
     # What is kept from call to call, which forks share: a graph is asked by one thread at a time.

@@ -58,10 +58,6 @@ cdef class GraphStructure(Structure):
                   Topologies topologies=None, table=None, allowed_pairs=None,
                   bint marginals=False, **more):
         cdef GraphOracle oracle
-        self.args = map, form, ends, edges, kinds, choice
-        self.given = more | dict(
-            topologies=topologies, table=table, allowed_pairs=allowed_pairs, marginals=marginals
-        )
         self.map, self.form, self.ends, (self.edge_first, self.edge_stop) = map, form, ends, edges
         self.oracles = tuple([ORACLES[name]() for name in kinds])
         self.choice, self.marginals_are_true = choice, marginals
@@ -254,26 +250,25 @@ cdef class GraphStructure(Structure):
         return 0
 
     cpdef Structure fork(self):
-        cdef GraphStructure other = type(self)(*self.args, **self.given)
+        cdef GraphStructure other = Structure.fork(self)
         other.last, other.messages = self.last, self.messages
         other.message_offset = self.message_offset
         return other
 
     def digest(self):
         """Return what tells structures apart."""
-        allowed = self.given["allowed_pairs"]
         return {
             "the model": "graph",
             "the form of the pairs": self.form.width,
-            "allowed_pairs": None if allowed is None else np.packbits(allowed).tobytes(),
+            "allowed_pairs": bytes(self.forbidden),
         }
 
     def digests(self):
         """Return what tells the graphs apart: their edges, and which share a table."""
         edges = np.append(self.edge_first, self.edge_stop[-1:])
         out = {"the edges of X": value_digests(np.ravel(self.ends), 2 * edges)}
-        if self.given["table"] is not None:
-            out["the kinds of the edges of X"] = value_digests(self.given["table"], edges)
+        if len(self.table):
+            out["the kinds of the edges of X"] = value_digests(self.table, edges)
         return out
 
 

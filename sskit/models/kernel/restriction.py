@@ -6,6 +6,7 @@ from sklearn.utils import gen_batches
 from sskit.models.kernel.functions import BLOCK_ENTRIES
 from sskit.models.kernel.gaussian import GaussianRows
 from sskit.models.kernel.rows import KernelExpansion, KernelRows, kernel_grams
+from sskit.models.structure import StructuredProblem
 
 
 class KernelSupport:
@@ -131,8 +132,8 @@ class KernelSupport:
         space = KernelExpansion(rows, part, offsets, labels)
         map = problem.map.at_rows(numbers, offsets, space)
         if map.is_single:
-            map.prepare(row_sqnorm=np.diagonal(matrix) + map.mark_sqnorms())
+            map.prepare(row_sqnorm=np.asarray(problem.map.row_sqnorm)[numbers])
         else:
             map.prepare(grams=kernel_grams(rows, map, [(0, len(blocks), matrix)]))
         structure = problem.structure.bound_to(map)
-        return type(problem)(map, structure, loss, block_weight)
+        return StructuredProblem(map, structure, loss, block_weight)

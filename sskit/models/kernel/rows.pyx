@@ -737,7 +737,7 @@ def kernel_grams(KernelRows rows, FeatureMap map, runs):
     grams : SequenceGrams
         The matrices.
     """
-    cdef const uint8_t* marks = map.rows_of(0).marks
+    cdef const uint8_t* marks = map.rows.marks
     nodes = np.asarray(map.offsets)
     start = np.repeat(nodes[: map.n_blocks], np.diff(nodes))
     lengths = np.arange(len(start)) - start + 1

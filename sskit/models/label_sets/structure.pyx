@@ -49,7 +49,6 @@ cdef class LabelSetStructure(Structure):
     cdef readonly LabelSetOracle oracle
     cdef LabelSetOracle slack
     cdef object tight
-    cdef tuple rest                          # of what it was made of
     cdef readonly Py_ssize_t n_edges
     cdef Py_ssize_t base                     # where the scores of labels begin
     cdef const double[::1] cost
@@ -62,7 +61,7 @@ cdef class LabelSetStructure(Structure):
     def __cinit__(self, LabelSetOracle oracle, cost, ends, domain, bint costly,
                   LabelSetOracle slack=None, tight=None):
         self.oracle, self.slack, self.tight = oracle, slack, tight
-        self.cost, self.ends, self.rest = cost, ends, (cost, ends, domain, costly)
+        self.cost, self.ends = cost, ends
         self.n_labels, self.n_edges = len(cost), len(ends) - 1
         self.base = padded(self.n_edges)
         self.max_code_length = self.max_support = self.n_labels + self.n_edges
@@ -141,11 +140,11 @@ cdef class LabelSetStructure(Structure):
 
     cpdef Structure fork(self):
         slack = None if self.slack is None else self.slack.fork()
-        return LabelSetStructure(self.oracle.fork(), *self.rest, slack, self.tight)
+        return LabelSetStructure(self.oracle.fork(), *self.args[1:5], slack, self.tight)
 
     def digest(self):
         """Return what tells structures apart."""
-        cost, ends, domain, _ = self.rest
+        cost, ends, domain = self.args[1:4]
         known = {"the model": "multilabel", "the number of labels": self.n_labels}
         return known | domain | {"the edges": ends.tobytes(), "the loss": cost.tobytes()}
 
@@ -260,7 +259,7 @@ cdef class LabelSetFactors(LabelFactors):
 
     cdef void label_scores(self, Py_ssize_t i, const double* w, double* out) noexcept nogil:
         score_rows(
-            self.map.rows_of(0), i, 1, w, self.n_labels, out, padded(self.n_labels)
+            &self.map.rows, i, 1, w, self.n_labels, out, padded(self.n_labels)
         )
 
     cdef void move_labels(
@@ -274,14 +273,14 @@ cdef class LabelSetFactors(LabelFactors):
             return
         for j in range(self.n_labels):
             if change[j] != 0.0:
-                add_row(self.map.rows_of(0), i, step * change[j], w + j, self.n_labels)
+                add_row(&self.map.rows, i, step * change[j], w + j, self.n_labels)
 
     cdef int node_scores(
         self, Py_ssize_t i, Py_ssize_t j, const double* w, Py_ssize_t start, Py_ssize_t stop,
         double* out
     ) except -1 nogil:
         out[0] = 0.0
-        out[1] = dot_row(self.map.rows_of(0), i, w + j % self.n_labels, self.n_labels)
+        out[1] = dot_row(&self.map.rows, i, w + j % self.n_labels, self.n_labels)
         return 0
 
     cdef void edge_scores(
@@ -313,4 +312,4 @@ cdef class LabelSetFactors(LabelFactors):
                 s[0] & s[1]
             )
         elif s[0] == 1:
-            add_row(self.map.rows_of(0), i, step, w + j, self.n_labels)
+            add_row(&self.map.rows, i, step, w + j, self.n_labels)

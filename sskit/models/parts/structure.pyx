@@ -56,7 +56,7 @@ cdef class PartsStructure(Structure):
         Unit of the displacements in the features, in cells.
     """
 
-    cdef tuple given                         # what it was made of, which pointers go to
+    cdef readonly tuple maps                 # which pointers go to
     cdef Py_ssize_t n_parts
     cdef Py_ssize_t n_types
     cdef double unit
@@ -76,8 +76,8 @@ cdef class PartsStructure(Structure):
         cdef const double[:, :, ::1] doubles
         cdef const float[:, :, ::1] singles
         # not the list, which somebody may change
-        self.given = (tuple(maps), scale, loss, cutoff, parents, types_of, means, unit)
-        for scores in self.given[0]:
+        self.maps = tuple(maps)
+        for scores in self.maps:
             height, width = scores.shape[1:]
             if scores.dtype == np.float32:
                 singles = scores
@@ -211,21 +211,17 @@ cdef class PartsStructure(Structure):
                 n += self.spring_statistics(b.i, k, code, -1.0, index + n, value + n)
         return n
 
-    cpdef Structure fork(self):
-        return PartsStructure(*self.given)
-
     def digest(self):
         """Return what tells structures apart."""
-        _, _, loss, cutoff, parents, _, means, unit = self.given
         return {
             "the model": "parts",
-            "parents": tuple(parents),
-            "the means of the springs": digest(means, "means"),
-            "the unit of the springs": unit,
-            "loss": (loss, cutoff if self.truncated else None),
+            "parents": tuple(self.parents),
+            "the means of the springs": digest(np.asarray(self.means), "means"),
+            "the unit of the springs": self.unit,
+            "loss": self.cutoff if self.truncated else None,
         }
 
     def digests(self):
         """Return what tells samples apart besides their truth."""
-        maps, scale = self.given[:2]
-        return {"X": sample_digests(maps, "X"), "the unit of the loss of y": np.array(scale)}
+        scale = np.array(self.scale)
+        return {"X": sample_digests(self.maps, "X"), "the unit of the loss of y": scale}

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sskit.models.feature_map import FeatureMap
-from sskit.models.features import FeatureRows, no_grams
+from sskit.models.features import NO_GRAMS, FeatureRows
 from sskit.models.layout import WeightLayout
 from sskit.models.rankings.structure import RankingStructure
 from sskit.models.structure import NodeLoss, StructuredProblem
@@ -54,7 +54,7 @@ class RankingModel:
         grades = np.concatenate(parts)
         feature_map = FeatureMap(FeatureRows(X), offsets, 1)
         # few passes would not pay for Gram matrices
-        feature_map.prepare(no_grams(len(parts)))
+        feature_map.prepare(NO_GRAMS)
         structure = RankingStructure(feature_map, grades)
         loss = NodeLoss(grades, np.empty(0), 1)
         return StructuredProblem(feature_map, structure, loss, block_weight)

@@ -56,6 +56,3 @@ cdef class RankingStructure(Structure):
         double* value
     ) except -1 nogil:
         return self.pairs.coefficients(b.n, truth, code, self.map.stride, index, value)
-
-    cpdef Structure fork(self):
-        return RankingStructure(self.map, self.grades)

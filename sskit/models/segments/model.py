@@ -88,7 +88,6 @@ class SegmentModel:
         costs,
         block_weight,
         false_cost=None,
-        n_jobs=None,
         whole=None,
         table=None,
     ):
@@ -107,8 +106,6 @@ class SegmentModel:
             Weights of the sequences, summing to one.
         false_cost : ndarray of shape (K,), default=None
             What a segment costs that is not true; None for a loss by tokens.
-        n_jobs : int, default=None
-            Number of threads for what is computed of all features now.
         whole : ndarray of shape (n_values,), default=None
             Features of whole segments as `SegmentStructure` takes them, as many as the model has.
         table : ndarray of shape (K, K), default=None
@@ -121,7 +118,7 @@ class SegmentModel:
         problem : StructuredProblem
             What solvers take.
         """
-        rows = FeatureRows(stacked.values, n_jobs=n_jobs)
+        rows = FeatureRows(stacked.values)
         n_states, n_coef = len(self.limits), len(self.layout.coefs) * len(self.limits)
         n_table = self.layout.n_weights - rows.n_features * n_coef
         feature_map = segment_map(rows, stacked.offsets, n_states, n_coef, n_table)
@@ -159,7 +156,7 @@ class SegmentModel:
             blocks = blocks | {"lengths": blocks["lengths"][:, : limits.max()]}
         rows, coefs, n_states = FeatureRows(stacked.values), self.layout.coefs, len(limits)
         table = np.concatenate([np.ravel(blocks[name]) for name in blocks if name not in coefs])
-        weights = gather((rows,), [blocks[name] for name in coefs], [table])
+        weights = gather(rows, [blocks[name] for name in coefs], [table])
         n_columns = n_states * len(coefs)
         feature_map = segment_map(rows, stacked.offsets, n_states, n_columns, len(table))
         given = feature_map, limits, self.has_lengths

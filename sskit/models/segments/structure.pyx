@@ -46,7 +46,6 @@ cdef class SegmentStructure(Structure):
     """
 
     cdef FeatureMap map
-    cdef tuple given                         # what it was made of
     cdef readonly Py_ssize_t n_states
     cdef readonly Py_ssize_t max_length
     cdef readonly Py_ssize_t n_whole         # features of whole segments, q
@@ -74,7 +73,6 @@ cdef class SegmentStructure(Structure):
     def __cinit__(self, FeatureMap map, const int32_t[::1] limits, bint has_lengths,
                   false_cost=None, whole=None, bint forbids=False):
         cdef Py_ssize_t n_states = limits.shape[0], longest = max(map.longest, 1), k, d
-        self.given = map, limits, has_lengths, false_cost, whole, forbids
         self.map, self.limits, self.n_states = map, limits, n_states
         self.stride = padded(n_states)
         for k in range(n_states):
@@ -334,9 +332,6 @@ cdef class SegmentStructure(Structure):
     ) except -1 nogil:
         cdef Py_ssize_t n = self.count_apart(b, truth, code, 1.0, index, value)
         return n + self.count_apart(b, code, truth, -1.0, index + n, value + n)
-
-    cpdef Structure fork(self):
-        return SegmentStructure(*self.given)
 
     def digest(self):
         """Return what tells structures apart, by the name that users know it by."""

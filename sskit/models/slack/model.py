@@ -1,16 +1,15 @@
 """Slack rescaling: which search finds the most violating labelling."""
 
-import numbers
 import sys
+from numbers import Integral, Real
 
-import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from sskit._numbers import capped
 from sskit._public import PublicMixin
-from sskit.models.slack.problem import AngularSearch, BisectingSearch, ExactSearch, rescaled
+from sskit.models.slack.problem import SEARCHES, rescaled
 
-SEARCHES = {"exact": ExactSearch, "angular": AngularSearch, "bisecting": BisectingSearch}
 # Searches that need candidates, and how users know these.
 NEEDS = {"exact": "an exact oracle for slack rescaling", "angular": "a constrained oracle"}
 
@@ -90,6 +89,12 @@ class SlackRescaling(PublicMixin, BaseEstimator):
     True
     """
 
+    _parameter_constraints = {
+        "search": [StrOptions({"auto", *SEARCHES})],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "max_queries": [Interval(Integral, 1, None, closed="left"), None],
+    }
+
     def __init__(self, search="auto", *, tol=0.0, max_queries=None):
         self._keep(locals())
 
@@ -101,17 +106,7 @@ class SlackRescaling(PublicMixin, BaseEstimator):
         ValueError
             Naming the parameter and its value.
         """
-        if not isinstance(self.search, str) or self.search not in {"auto", *SEARCHES}:
-            names = ", ".join(map(repr, ["auto", *SEARCHES]))
-            raise ValueError(f"search must be one of {names}, got {self.search!r}")
-        tol = self.tol
-        if not isinstance(tol, numbers.Real) or isinstance(tol, bool) or not 0 <= tol < np.inf:
-            raise ValueError(f"tol of the search must be a number >= 0, got {tol!r}")
-        limit = self.max_queries
-        if limit is not None and (
-            not isinstance(limit, numbers.Integral) or isinstance(limit, bool) or limit < 1
-        ):
-            raise ValueError(f"max_queries must be a positive integer or None, got {limit!r}")
+        self._validate_params()
 
     def wrap(self, problem):
         """Return a problem under slack rescaling.
@@ -141,4 +136,4 @@ class SlackRescaling(PublicMixin, BaseEstimator):
                 "not have; use 'auto' or 'bisecting'"
             )
         limit = sys.maxsize if self.max_queries is None else capped(self.max_queries, sys.maxsize)
-        return rescaled(SEARCHES[name](problem, float(self.tol), limit))
+        return rescaled(problem, name, float(self.tol), limit)

@@ -1,4 +1,4 @@
-"""Problems under slack rescaling, and searches for the maximum of loss times margin."""
+"""Problems under slack rescaling (see the .pxd)."""
 
 import sys
 
@@ -10,8 +10,7 @@ from libc.math cimport INFINITY, sqrt
 from libc.string cimport memcpy
 from libcpp.utility cimport pair
 
-from sskit.core.problem cimport SlackGoal
-from sskit.core.vectors cimport priority_queue
+from sskit.core.problem cimport Problem, SlackGoal
 
 # Numbers that are closer than this, relatively, are equal: rounding.
 cdef double ROUNDING = 1e-12
@@ -24,73 +23,74 @@ cdef double STRIDE = 8.0
 cdef double LEAST = 1e-15
 cdef double MOST = 1e15
 
+SEARCHES = ("exact", "angular", "bisecting")
+cdef enum:
+    EXACT
+    ANGULAR
+
 cdef Py_ssize_t BITS = sizeof(double) // sizeof(int32_t)   # code of a loss
 
 
-cdef class SlackSearch:
-    """Base of the searches.
+cdef class SlackProblem(StructuredProblem):
+    """A problem under slack rescaling.
 
     Parameters
     ----------
-    problem : Problem
-        Its oracles are asked.
+    map, structure, loss, block_weight : object
+        Of the same under margin rescaling.
+    name : {"exact", "angular", "bisecting"}
+        The search that finds the answers of argmax; all but the last need candidates.
     tol : float
-        A label is good enough if no other one can be better by a larger share.
+        A label is good enough if no other one can be better by a larger share; 0 makes the
+        search by angles exact, and nothing to the exact one.
     max_queries : int
         Largest number of questions of a search.
+    other : SlackProblem, default=None
+        That of which this is a fork: what its blocks hold is shared.
     """
 
-    def __cinit__(self, Problem problem, double tol, Py_ssize_t max_queries):
-        self.problem = problem
-        problem.n_candidates()
-        self.tol, self.max_queries = tol, max_queries
-        self.exact, self.lock_free = False, problem.lock_free
-        self.bounds = problem.exact or problem.bounds
-        self.n_queries = np.zeros(1, dtype=np.int64)
-        self.code, self.best_code = np.zeros((2, max(problem.max_code_length, 1)), dtype=np.int32)
-        self.index = np.zeros(max(problem.max_support, 1), dtype=np.int32)
-        self.value = np.zeros(max(problem.max_support, 1))
-
-    def fork(self, Problem problem):
-        """Return the same search with scratch memory of its own, for a fork of the problem."""
-        return type(self)(problem, self.tol, self.max_queries)
-
-    cdef int find(
-        self, Py_ssize_t i, const double* theta, double offset, const int32_t* known,
-        double known_loss
-    ) except -1 nogil:
-        self.i, self.theta, self.offset = i, theta, offset
-        self.n_asked = 0
-        self.best = self.best_h = self.best_g = 0.0
-        self.bound = INFINITY
-        self.problem.truth(i, &self.best_code[0])
-        self.problem.plane_store.keep(i, &self.best_code[0])
-        if known_loss > 0.0:
-            memcpy(&self.code[0], known, self.problem.code_length(i) * sizeof(int32_t))
-            self.g = known_loss
-            self.meet()
-        self.search()
-        self.n_queries[0] += self.n_asked
-        return 0
-
-    cdef int search(self) except -1 nogil:
-        with gil:
-            raise NotImplementedError(f"{type(self).__name__} must implement search")
+    def __cinit__(self, map, structure, loss, block_weight, str name, double tol,
+                  Py_ssize_t max_queries, SlackProblem other=None):
+        cdef Py_ssize_t i, length = max(self.max_code_length, 1)
+        self.n_candidates()
+        self.settings = name, tol, max_queries
+        self.search, self.tol, self.max_queries = SEARCHES.index(name), tol, max_queries
+        whole = name == "exact" or name == "angular" and tol == 0.0 and max_queries == sys.maxsize
+        self.exact = structure.exact and whole
+        # oracles with candidates do not say how much they miss
+        told = structure.exact or name == "bisecting" and structure.bounds
+        self.bounds = told and name != "exact" and not whole
+        self.takes_turns = False    # a search asks again and again
+        self.code, self.best_code = np.zeros((2, length), dtype=np.int32)
+        self.index = np.zeros(max(self.max_support, 1), dtype=np.int32)
+        self.value = np.zeros(max(self.max_support, 1))
+        self.max_code_length += BITS
+        self.counter = np.zeros(1, dtype=np.int64)
+        if other is not None:
+            self.places, self.held, self.counters = other.places, other.held, other.counters
+            self.counters.append(self.counter)
+            return
+        self.counters = [self.counter]
+        sizes = [self.code_length(i) for i in range(self.n_blocks)]
+        self.places = np.cumsum([0, *sizes], dtype=np.int64)
+        self.held = np.zeros(self.places[self.n_blocks], dtype=np.int32)
+        for i in range(self.n_blocks):
+            self.truth(i, &self.held[self.places[i]])
 
     cdef int meet(self) except -1 nogil:
-        cdef Py_ssize_t e, n = self.problem.plane(
-            self.i, &self.code[0], &self.index[0], &self.value[0]
+        cdef Py_ssize_t e, n = StructuredProblem.plane(
+            self, self.i, &self.code[0], &self.index[0], &self.value[0]
         )
         self.h = self.offset
         for e in range(n):
             self.h -= self.value[e] * self.theta[self.index[e]]
         if self.h > 0.0 and self.h * self.g > self.best:
-            self.problem.plane_store.keep(self.i, &self.code[0])
-            self.problem.plane_store.forget(self.i, &self.best_code[0])
+            self.plane_store.keep(self.i, &self.code[0])
+            self.plane_store.forget(self.i, &self.best_code[0])
             self.best, self.best_h, self.best_g = self.h * self.g, self.h, self.g
             memcpy(
                 &self.best_code[0], &self.code[0],
-                self.problem.code_length(self.i) * sizeof(int32_t)
+                (self.code_length(self.i) - BITS) * sizeof(int32_t)
             )
         return 0
 
@@ -104,65 +104,23 @@ cdef class SlackSearch:
     cdef double first_weight(self) noexcept nogil:
         return self.best_h / self.best_g if self.best > 0.0 else 1.0
 
-
-cdef class ExactSearch(SlackSearch):
-    """No search: the problem has candidates for the largest product.
-
-    Parameters
-    ----------
-    problem : Problem
-        Has candidates.
-    tol : float
-        Not needed.
-    max_queries : int
-        Not needed: one is enough.
-    """
-
-    def __cinit__(self, Problem problem, double tol, Py_ssize_t max_queries):
-        # an oracle for the product that misses the maximum says nothing of what it missed
-        self.exact, self.bounds = problem.exact, False
-
-    cdef int search(self) except -1 nogil:
+    # no search: the problem has candidates for the largest product
+    cdef int take_best(self) except -1 nogil:
         cdef SlackGoal goal = SlackGoal(True, self.offset, 1.0, 0.0, INFINITY)
         self.n_asked = 1
-        self.problem.choose(self.i, self.theta, &goal, &self.code[0], &self.g)
+        self.choose(self.i, self.theta, &goal, &self.code[0], &self.g)
         self.meet()
         self.bound = self.best
         return 0
 
-
-# The labels with lower <= g / h < upper, and a number that no product of theirs is above: the
-# largest bound comes first.
-ctypedef pair[double, pair[double, double]] Cone
-
-
-cdef class AngularSearch(SlackSearch):
-    """Splits the quadrant of labels that count into cones, by their slopes g / h (algorithm 2).
-
-    The constrained oracle finds the best label of a cone at lam. Better ones of this cone lie
-    below its line and above the hyperbola of the best label known: in the two cones between the
-    ray of slope 1 / lam, where the line reaches its largest product, and the rays through the
-    crossings. The cone with the largest bound comes next; as long as no label with the same
-    slope is found twice there are at most 2 M + 1 queries for M labels (theorem 2).
-
-    Parameters
-    ----------
-    problem : Problem
-        Has candidates.
-    tol : float
-        The answer is proven to be good up to this share; 0 makes the search exact.
-    max_queries : int
-        As of `SlackSearch`.
-    """
-
-    cdef priority_queue[Cone] cones
-
-    def __cinit__(self, Problem problem, double tol, Py_ssize_t max_queries):
-        # the constrained oracle does not say how much it misses, so its cones bound nothing then
-        self.exact = problem.exact and tol == 0.0 and max_queries == sys.maxsize
-        self.bounds = problem.exact and not self.exact
-
-    cdef int search(self) except -1 nogil:
+    # Splits the quadrant of labels that count into cones, by their slopes g / h (algorithm 2).
+    #
+    # The constrained oracle finds the best label of a cone at lam. Better ones of this cone lie
+    # below its line and above the hyperbola of the best label known: in the two cones between the
+    # ray of slope 1 / lam, where the line reaches its largest product, and the rays through the
+    # crossings. The cone with the largest bound comes next; as long as no label with the same
+    # slope is found twice there are at most 2 M + 1 queries for M labels (theorem 2).
+    cdef int split_cones(self) except -1 nogil:
         cdef double lam = self.first_weight(), lower = 0.0, upper = INFINITY
         while not self.cones.empty():
             self.cones.pop()
@@ -183,7 +141,7 @@ cdef class AngularSearch(SlackSearch):
         cdef SlackGoal goal = SlackGoal(False, self.offset, lam, lower, upper)
         cdef double value, root, middle = 1.0 / lam, steep, flat
         self.n_asked += 1
-        if not self.problem.choose(self.i, self.theta, &goal, &self.code[0], &self.g):
+        if not self.choose(self.i, self.theta, &goal, &self.code[0], &self.g):
             return 0
         self.meet()
         value = self.h + lam * self.g
@@ -207,28 +165,15 @@ cdef class AngularSearch(SlackSearch):
             self.cones.push(Cone(bound, pair[double, double](lower, upper)))
         return 0
 
-
-cdef class BisectingSearch(SlackSearch):
-    """Minimises the bound U(lam) = K(lam)^2 / (4 lam), which is convex (their lemma 1).
-
-    The sign of its slope, that of lam g - h at the label found, says where to go on. The losses
-    and margins that a better label can have are bisected together with lam (their 4.3): better
-    labels lie below the line h + lam g = K of a query and above the hyperbola of the best label,
-    which cross at two points, and h and g of better labels lie between theirs. The search ends
-    when the labels at both ends of the interval are the only ones that the lambda-oracle can
-    still give, or when the bound proves that nothing better exists (their appendix D).
-
-    Parameters
-    ----------
-    problem : Problem
-        Its oracle is asked.
-    tol : float
-        As of `SlackSearch`.
-    max_queries : int
-        As of `SlackSearch`.
-    """
-
-    cdef int search(self) except -1 nogil:
+    # Minimises the bound U(lam) = K(lam)^2 / (4 lam), which is convex (their lemma 1).
+    #
+    # The sign of its slope, that of lam g - h at the label found, says where to go on. The losses
+    # and margins that a better label can have are bisected together with lam (their 4.3): better
+    # labels lie below the line h + lam g = K of a query and above the hyperbola of the best label,
+    # which cross at two points, and h and g of better labels lie between theirs. The search ends
+    # when the labels at both ends of the interval are the only ones that the lambda-oracle can
+    # still give, or when the bound proves that nothing better exists (their appendix D).
+    cdef int bisect(self) except -1 nogil:
         cdef double low = 0.0, high = INFINITY, lam = self.first_weight()
         cdef double low_h = 0.0, low_g = -1.0, high_h = 0.0, high_g = -1.0
         # that better labels can have
@@ -238,9 +183,9 @@ cdef class BisectingSearch(SlackSearch):
         while True:
             # the lambda-oracle, and its bound
             self.n_asked += 1
-            self.problem.argmax(self.i, self.theta, lam, &self.code[0], &self.g)
+            StructuredProblem.argmax(self, self.i, self.theta, lam, &self.code[0], &self.g)
             self.meet()
-            value = max(self.h + lam * self.g + self.problem.excess, 0.0)
+            value = max(self.h + lam * self.g + self.structure.excess, 0.0)
             self.bound = max(min(self.bound, value * value / (4.0 * lam)), self.best)
             if self.done():
                 return 0
@@ -287,51 +232,35 @@ cdef class BisectingSearch(SlackSearch):
             if not LEAST < lam < MOST:
                 return 0
 
-
-cdef class SlackProblem(StructuredProblem):
-    """A problem under slack rescaling.
-
-    Parameters
-    ----------
-    map, structure, loss, block_weight : object
-        Of the same under margin rescaling.
-    search : SlackSearch
-        Finds the answers of argmax; asks that problem.
-    other : SlackProblem, default=None
-        That of which this is a fork: what its blocks hold is shared.
-    """
-
-    def __cinit__(self, map, structure, loss, block_weight, SlackSearch search,
-                  SlackProblem other=None):
-        cdef Py_ssize_t i
-        self.search, self.exact, self.bounds = search, search.exact, search.bounds
-        self.lock_free, self.costly = search.lock_free, search.problem.costly
-        self.takes_turns = False    # a search asks again and again
-        self.max_code_length += BITS
-        if other is not None:
-            self.places, self.held, self.counters = other.places, other.held, other.counters
-            self.counters.append(search.n_queries)
-            return
-        self.counters = [search.n_queries]
-        sizes = [self.code_length(i) for i in range(self.n_blocks)]
-        self.places = np.cumsum([0, *sizes], dtype=np.int64)
-        self.held = np.zeros(self.places[self.n_blocks], dtype=np.int32)
-        for i in range(self.n_blocks):
-            self.truth(i, &self.held[self.places[i]])
-
     cdef int argmax(
         self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* code, double* loss
     ) except -1 nogil:
         cdef Py_ssize_t size = self.code_length(i) - BITS
         cdef int32_t* held = &self.held[self.places[i]]
-        self.search.find(i, theta, loss_weight, held, loss_of(held + size))
+        self.i, self.theta, self.offset = i, theta, loss_weight
+        self.n_asked = 0
+        self.best = self.best_h = self.best_g = 0.0
+        self.bound = INFINITY
+        StructuredProblem.truth(self, i, &self.best_code[0])
+        self.plane_store.keep(i, &self.best_code[0])
+        self.g = loss_of(held + size)
+        if self.g > 0.0:
+            memcpy(&self.code[0], held, size * sizeof(int32_t))
+            self.meet()
+        if self.search == EXACT:
+            self.take_best()
+        elif self.search == ANGULAR:
+            self.split_cones()
+        else:
+            self.bisect()
+        self.counter[0] += self.n_asked
         self.plane_store.forget(i, held)
-        loss[0] = self.search.best_g
-        memcpy(held, &self.search.best_code[0], size * sizeof(int32_t))
+        loss[0] = self.best_g
+        memcpy(held, &self.best_code[0], size * sizeof(int32_t))
         memcpy(held + size, loss, sizeof(double))
         memcpy(code, held, (size + BITS) * sizeof(int32_t))
         if self.bounds:
-            self.excess = max(self.search.bound - self.search.best, 0.0)
+            self.excess = max(self.bound - self.best, 0.0)
         return 0
 
     cdef Py_ssize_t plane(
@@ -354,15 +283,18 @@ cdef class SlackProblem(StructuredProblem):
         return 0
 
     cpdef Problem fork(self):
-        return rescaled(self.search.fork(self.search.problem.fork()), self)
+        return SlackProblem(
+            self.map.fork(), self.structure.fork(), self.loss, self.block_weight, *self.settings,
+            self
+        )
 
     def restrict(self, blocks, block_weight):
         """Return the same for some blocks of the other problem alone."""
-        cdef Problem problem = self.search.problem.restrict(blocks, block_weight)
-        cdef SlackSearch search = self.search.fork(problem)
+        cdef SlackProblem other = rescaled(
+            StructuredProblem.restrict(self, blocks, block_weight), *self.settings
+        )
         # its queries are counted here, at once and for all parts
-        other = rescaled(search)
-        search.n_queries = self.search.n_queries
+        other.counter = self.counter
         return other
 
     def n_queries(self, n_calls):
@@ -371,7 +303,7 @@ cdef class SlackProblem(StructuredProblem):
 
     def fingerprint(self):
         """Return by what the other problem is known again, and that its planes are scaled."""
-        inner = self.search.problem.fingerprint()
+        inner = StructuredProblem.fingerprint(self)
         return Fingerprint(inner.whole | {"rescaling": "slack"}, inner.blocks)
 
     def oracle_pool(self, n_jobs):
@@ -384,11 +316,10 @@ cdef class SlackProblem(StructuredProblem):
         """Return None: planes are no states, they are scaled."""
 
 
-def rescaled(SlackSearch search, other=None):
-    """Return the problem of a search under slack rescaling; see `SlackProblem`."""
-    problem = search.problem
+def rescaled(problem, name, tol, max_queries):
+    """Return a problem under slack rescaling; see `SlackProblem`."""
     return SlackProblem(
-        problem.map, problem.structure, problem.loss, problem.block_weight, search, other
+        problem.map, problem.structure, problem.loss, problem.block_weight, name, tol, max_queries
     )
 
 

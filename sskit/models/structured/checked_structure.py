@@ -264,11 +264,7 @@ def _entries(phi):
     if not sp.issparse(phi):
         index = np.flatnonzero(phi)
         return index, phi[index]
-    entries = phi.tocoo()
-    index = entries.coords[0] if len(phi.shape) == 1 else entries.row + entries.col
-    value = entries.data
-    if len(index) and not (np.diff(index) > 0).all():
-        index, where = np.unique(index, return_inverse=True)
-        value = np.bincount(where, weights=value, minlength=len(index))
-    used = value != 0
-    return index[used], value[used]
+    row = sp.csr_array(phi.reshape((1, -1)), copy=True)
+    row.sum_duplicates()
+    row.eliminate_zeros()
+    return row.indices, row.data

@@ -250,8 +250,8 @@ cdef class PythonStructure(Structure):
         Whether its argmax is slow compared with a step of the solver.
     parallel : {"threads", "processes"}, default="threads"
         What should ask argmax of many samples, if there are several workers.
-    other : PythonStructure, default=None
-        That of which this is a fork: the planes are shared.
+    planes : HandleStore, default=None
+        Those of a structure of which this is a fork.
     """
 
     cdef readonly object answers         # checks what the structure says
@@ -261,18 +261,16 @@ cdef class PythonStructure(Structure):
     cdef object ahead                    # OraclePool, or None
 
     def __cinit__(self, answers, bint exact=True, bint costly=True, str parallel="threads",
-                  PythonStructure other=None):
+                  HandleStore planes=None):
         self.answers, self.exact, self.costly = answers, exact, costly
         self.parallel, self.lock_free = parallel, False
         self.n_labels = self.max_code_length = 1
         self.max_support = answers.n_weights
         self.pending = np.zeros(len(answers.X), dtype=np.int32)
-        if other is None:
+        if planes is None:
             truths = [answers.truth(i) for i in range(len(answers.X))]
-            self.planes = HandleStore(truths, answers.n_weights)
-        else:
-            self.planes = other.planes
-        self.plane_store = self.planes
+            planes = HandleStore(truths, self.max_support)
+        self.planes = self.plane_store = planes
 
     def __del__(self):
         # after an error in the making there is no store
@@ -371,7 +369,7 @@ cdef class PythonStructure(Structure):
         return self.planes.at(code[0]).minus(self.planes.at(truth[0]), index, value)
 
     cpdef Structure fork(self):
-        return PythonStructure(self.answers, self.exact, self.costly, self.parallel, self)
+        return PythonStructure(self.answers, self.exact, self.costly, self.parallel, self.planes)
 
     def completed(self, labellings, w=None):
         """Return completions as truths, which `with_truth` of the problem takes.

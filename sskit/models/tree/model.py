@@ -7,11 +7,8 @@ import scipy.sparse as sp
 
 from sskit.models.features import FeatureRows
 from sskit.models.graph.data import node_scale
-from sskit.models.graph.model import GraphModel
+from sskit.models.graph.model import GraphModel, stacked_rows
 from sskit.models.layout import WeightLayout
-
-# The features of the one table that edges without kinds share.
-ONE = FeatureRows(np.ones((1, 1)), sparsify=False)
 
 
 class TreeModel(GraphModel):
@@ -48,8 +45,7 @@ class TreeModel(GraphModel):
 
     def _rows(self, trees):
         """Return the `FeatureRows` of the nodes; roots and leaves are two more columns."""
-        parts = zip(trees.features, trees.marks, strict=True)
-        return tuple([FeatureRows(x, sparsify=False, marks=marks) for x, marks in parts])
+        return stacked_rows(trees.features, np.concatenate(trees.marks))
 
     def _edges(self, trees):
         """Return the kinds that trees have as features of tables, and which an edge has."""
@@ -70,8 +66,8 @@ def kinds_of_trees(codes, edge_offsets, n_kinds):
 
     Returns
     -------
-    kinds : tuple of n FeatureRows (n_tables, n_kinds)
-        A row for each kind that the tree has, with a one at that kind.
+    kinds : FeatureRows (n_tables, n_kinds)
+        A row for each kind that a tree has, with a one at that kind.
     offsets : ndarray of shape (n + 1,), int64
         Where the rows of the trees begin.
     table : ndarray of shape (n_edges,), int32
@@ -80,19 +76,15 @@ def kinds_of_trees(codes, edge_offsets, n_kinds):
     n = len(edge_offsets) - 1
     if codes is None:
         # one table for all edges, whose only feature is one
-        return (ONE,) * n, np.arange(n + 1), np.zeros(edge_offsets[-1], dtype=np.int32)
+        ones = FeatureRows(np.ones((n, 1)), sparsify=False)
+        return ones, np.arange(n + 1), np.zeros(edge_offsets[-1], dtype=np.int32)
     tree = np.repeat(np.arange(n), np.diff(edge_offsets))
     present, table = np.unique(tree * n_kinds + codes, return_inverse=True)
     first = np.searchsorted(present, np.arange(n + 1) * n_kinds)
-    columns, ones = (present % max(n_kinds, 1)).astype(np.int32), np.ones(len(present))
-    kinds = [
-        sp.csr_array(
-            (ones[a:b], columns[a:b], np.arange(b - a + 1, dtype=np.int32)), shape=(b - a, n_kinds)
-        )
-        for a, b in zip(first[:-1], first[1:], strict=True)
-    ]
+    shape, columns = (len(present), n_kinds), present % max(n_kinds, 1)
+    kinds = sp.csr_array((np.ones(shape[0]), columns, np.arange(shape[0] + 1)), shape=shape)
     table = (table.reshape(-1) - first[tree]).astype(np.int32)
-    return tuple([FeatureRows(x) for x in kinds]), first, table
+    return FeatureRows(kinds), first, table
 
 
 def feature_scale(trees, weight):

@@ -9,9 +9,10 @@ import pytest
 from sklearn.base import clone
 
 from sskit import SequenceTagger
+from sskit._tag_schemes import find_violations
 from sskit.datasets import make_chains
 from sskit.metrics import convert_tags, span_f1_score
-from sskit.models.chain.transitions import find_violations, scheme_transitions
+from sskit.models.chain.transitions import scheme_transitions
 
 SCHEMES = ["bio", "iob1", "bioes", "bilou"]
 

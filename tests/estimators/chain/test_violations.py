@@ -7,8 +7,9 @@ import pytest
 from sklearn.base import clone
 
 from sskit import EarlyStopping, RegularizationPath, SequenceTagger
+from sskit._tag_schemes import find_violations
 from sskit.datasets import make_chains
-from sskit.models.chain.transitions import find_violations, kinds_of, repair, scheme_transitions
+from sskit.models.chain.transitions import kinds_of, repair, scheme_transitions
 
 NAMES = np.array(["B-x", "B-y", "I-x", "I-y", "O"])
 

@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sskit._tag_schemes import violation_error
+from sskit._tag_schemes import find_violations, violation_error
 from sskit.inputs.ragged_array import row_namer
 from sskit.models.chain.transitions import (
-    find_violations,
     kinds_of,
     repair,
     resolve_transitions,

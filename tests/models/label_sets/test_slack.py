@@ -84,7 +84,7 @@ def test_without_an_oracle_it_bisects(model, cost):
     cost = np.ones(model.n_labels) if cost is None else cost
     truths = np.zeros((2, model.n_labels), dtype=np.uint8)
     problem = model.bind(np.ones((2, 3)), truths, cost, block_weights(2))
-    assert type(SlackRescaling().wrap(problem).search).__name__ == "BisectingSearch"
+    assert SlackRescaling().wrap(problem).settings[0] == "bisecting"
     with pytest.raises(ValueError, match="search='exact' needs an exact oracle"):
         SlackRescaling("exact").wrap(problem)
     with pytest.raises(ValueError, match="search='angular' needs a constrained oracle"):

@@ -25,7 +25,7 @@ FAST = {"max_iter": 3, "random_state": 0}
         ({}, csr_array((0, P))),
         ({"beam_size": 2}, np.empty((0, P))),
         ({"triples": np.zeros((K, K, K))}, np.empty((0, P))),
-        ({"edges": np.empty((0, 2)), "tables": np.zeros((2, K, K))}, np.empty((0, P))),
+        ({"edges": np.empty((0, 2)), "edge_coef": np.zeros((2, K, K))}, np.empty((0, P))),
         ({"possible": np.ones((0, K), dtype=bool)}, np.empty((0, P))),
     ],
 )

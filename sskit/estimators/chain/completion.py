@@ -37,7 +37,7 @@ class HiddenChains(Hidden):
         model, edges = self.model, self.edges
         if known is not None:
             model, (given, edges) = model.without_ends(), self._stretches(known)
-        return model.bind(*given, n_jobs=self.n_jobs, edges=edges, table=self.table)
+        return model.bind(*given, edges=edges, table=self.table)
 
     def _stretches(self, known):
         """Return what `bind` takes of stretches of tokens."""

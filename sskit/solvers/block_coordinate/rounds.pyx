@@ -7,12 +7,23 @@ from libcpp.vector cimport vector
 
 from sskit.core.direction cimport Direction
 from sskit.core.dual cimport Block, DualState
+from sskit.core.lanes cimport LANES
 from sskit.core.problem cimport Problem
 from sskit.core.regularizer cimport BoxRegularizer, Regularizer
 from sskit.core.sampler cimport Sampler
 from sskit.core.stop cimport Stop
 from sskit.parallel.crew cimport Crew, Task
 from sskit.solvers.oracle_calls.minibatch cimport Visitor, known
+
+cdef extern from "comparison.hpp" namespace "sskit" nogil:
+    cdef cppclass Comparison:
+        vector[double*] v
+        vector[double*] w
+        void bound(const double* lower, const double* upper, Py_ssize_t n_weights) except +
+        # the present weights are those of the beginning
+        void renew(Py_ssize_t n_weights) except +
+    # all move as far as all have moved together; returns 2 <w, move> + ||move||^2
+    double join(Comparison& all, Py_ssize_t start, Py_ssize_t stop)
 
 cdef enum Phase:
     VISITS
@@ -29,6 +40,8 @@ cdef double ENOUGH = 0.9
 cdef double PACE = 1.05
 # Every shard follows the moves of all others.
 MOST_SHARDS = 8
+# More weights are not compared as a whole, with what they were: shards follow each other's logs.
+MOST_COMPARED = 32768
 
 
 cdef struct Move:
@@ -241,8 +254,10 @@ cdef class Rounds(Task):
     """Sharded dual ascent: passes in rounds, of which every shard does its part by itself.
 
     In a round each shard visits some blocks, which are nobody else's, one after the other, and
-    moves weights of its own, which were the common ones at its beginning. Then all follow each
-    other's logs. With the changes l of the mean loss and m of v the dual objective increases by
+    moves weights of its own, which were the common ones at its beginning. Then all follow the
+    moves of all: few weights are compared with what they were; where they are very many, of which
+    a visit moves few, shards follow each other's logs. With the changes l of the mean loss and m
+    of v the dual objective increases by
 
         l - lam / 2 (2 <w, m> + ||m||^2)
 
@@ -295,7 +310,9 @@ cdef class Rounds(Task):
     cdef Py_ssize_t version          # of the common weights, when the shards last knew them
     # of the merge
     cdef Py_ssize_t best             # the shard that has gained most
-    cdef double growth               # of ||v||^2 by all moves, or of its bound
+    cdef bint compares               # are there few weights?
+    cdef Comparison comparison
+    cdef double[::1] growth          # (n_shards,) parts of that of ||v||^2, or of its bound
     cdef readonly double increase
     cdef readonly Py_ssize_t n_rounds
     cdef readonly Py_ssize_t n_visits
@@ -311,6 +328,15 @@ cdef class Rounds(Task):
         ]
         for shard in self.shards:
             self.shard.push_back(<void*>shard)
+            self.comparison.v.push_back(&shard.regularizer.v[0])
+            self.comparison.w.push_back(&shard.regularizer.w[0])
+        self.compares = regularizer.n_weights <= MOST_COMPARED
+        if regularizer.bounded and regularizer.n_weights:
+            self.comparison.bound(
+                &(<BoxRegularizer>regularizer).lower[0], &(<BoxRegularizer>regularizer).upper[0],
+                regularizer.n_weights
+            )
+        self.growth = np.zeros(self.n_shards)
         self.owner = np.full(dual.n_blocks, -1, dtype=np.int64)
         self.most = min(MOST_IN_FLIGHT, LARGEST_SHARE * dual.n_blocks) / self.n_shards
         self.size = np.full(2, max(self.most, 1.0))
@@ -321,11 +347,20 @@ cdef class Rounds(Task):
     ) except -1 nogil:
         if self.phase == VISITS:
             (<Shard>self.shard[start]).visit(&self.owner[0], self.stop, worker == 0)
-        elif self.phase == MOVES:
-            self.follow(start)
-        else:
+        elif self.phase == RETREAT:
             self.retreat(start)
+        elif self.compares:
+            self.compare(start)
+        else:
+            self.follow(start)
         return False
+
+    # part k of the weights of all shards
+    cdef void compare(self, Py_ssize_t k) noexcept nogil:
+        cdef Py_ssize_t n = (self.regularizer.n_weights + LANES - 1) // LANES
+        self.growth[k] = join(
+            self.comparison, n * k // self.n_shards * LANES, n * (k + 1) // self.n_shards * LANES
+        )
 
     # the weights of shard k, which has made its own moves, follow those of all others
     cdef int follow(self, Py_ssize_t k) except -1 nogil:
@@ -334,8 +369,7 @@ cdef class Rounds(Task):
         for j in range(self.n_shards):
             if j != k:
                 growth += (<Shard>self.shard[k]).follow(<Shard>self.shard[j], 1.0, k == 0)
-        if k == 0:
-            self.growth = growth
+        self.growth[k] = growth if k == 0 else 0.0
         return 0
 
     # its weights and blocks go back to where only the best shard has moved
@@ -361,10 +395,14 @@ cdef class Rounds(Task):
                 most, self.best = gain, k
         self.phase = MOVES
         self.crew.run_parts(self.n_shards)
-        increase = loss - 0.5 * self.regularizer.lam * self.growth
+        increase = loss
+        for k in range(self.n_shards):
+            increase -= 0.5 * self.regularizer.lam * self.growth[k]
         if increase < most:
             self.phase = RETREAT
             self.crew.run_parts(self.n_shards)
+            if self.compares:
+                self.comparison.renew(self.regularizer.n_weights)
         return max(increase, most)
 
     # a round begins: share out the next n blocks
@@ -422,6 +460,8 @@ cdef class Rounds(Task):
         for shard in self.shards[1:]:
             shard.regularizer.v[:] = self.regularizer.v
             shard.regularizer.w[:] = self.regularizer.w
+        if self.compares:
+            self.comparison.renew(self.regularizer.n_weights)
         self.version = self.regularizer.version
         return 0
 

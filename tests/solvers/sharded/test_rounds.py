@@ -19,6 +19,7 @@ from sskit.datasets import make_chains
 from sskit.models.multiclass.model import MulticlassModel
 from sskit.parallel import crew
 from sskit.solvers import BCFW, MultiPlane
+from sskit.solvers.block_coordinate import rounds
 from sskit.solvers.block_coordinate.runs import shards_for
 from sskit.solvers.oracle_calls.pool import make_pool
 
@@ -74,8 +75,13 @@ def nobody_helps(monkeypatch):
     monkeypatch.setattr(crew, "Thread", refuse)
 
 
-@every_pair(name=NAMES, options=OPTIONS, bounded=[False, True], n_jobs=[2, 5])
-def test_the_dual_never_falls_and_is_that_of_the_blocks(name, options, bounded, n_jobs):
+@every_pair(
+    name=NAMES, options=OPTIONS, bounded=[False, True], n_jobs=[2, 5], most_compared=[0, 32768]
+)
+def test_the_dual_never_falls_and_is_that_of_the_blocks(
+    name, options, bounded, n_jobs, most_compared, monkeypatch
+):
+    monkeypatch.setattr(rounds, "MOST_COMPARED", most_compared)
     toy = make(name)
     box = box_of(toy) if bounded else None
     run = start(toy, options, n_jobs, box=box)

@@ -100,7 +100,7 @@ class ChainOracle {
         if (!c.triples)
             return first_order_labels(c, truth, cost, loss_weight, value.data(), labels);
         const double offset =
-            chain_forward<SecondOrder, MaxPlus>(c, truth, cost, loss_weight, value.data());
+            chain_forward<SecondOrder, PairMax>(c, truth, cost, loss_weight, value.data());
         const SecondLists of(c, value.data(), closing);
         trace_back(of, of.answer(), labels, best_of);
         return *std::max_element(closing.begin(), closing.end()) + offset;
@@ -115,7 +115,7 @@ class ChainOracle {
             return lists.decode(of, T * K + 1, T * K, k, T, labels, scores);
         }
         value.resize(second_order_room(c));
-        chain_forward<SecondOrder, MaxPlus>(c, nullptr, nullptr, 0.0, value.data());
+        chain_forward<SecondOrder, PairMax>(c, nullptr, nullptr, 0.0, value.data());
         SecondLists of(c, value.data(), closing);
         return triple_lists.decode(of, of.answer() + 1, of.answer(), k, T, labels, scores);
     }
@@ -135,9 +135,9 @@ class ChainOracle {
         std::copy_n(c.node, stride, out);
         if (c.n_nodes == 1) return;
         value.resize(second_order_room(c));
-        chain_forward<SecondOrder, MaxPlus>(c, nullptr, nullptr, 0.0, value.data());
+        chain_forward<SecondOrder, PairMax>(c, nullptr, nullptr, 0.0, value.data());
         std::fill_n(out, c.n_nodes * stride, NOTHING);
-        second_backward<MaxPlus>(c, scratch.data(), [&](ptrdiff_t t, const double* ahead) {
+        second_backward<PairMax>(c, scratch.data(), [&](ptrdiff_t t, const double* ahead) {
             const double* here = &value[t * c.size];
             for (ptrdiff_t b = 0; b < K; ++b)
                 for (ptrdiff_t d = 0; d < K; ++d) {

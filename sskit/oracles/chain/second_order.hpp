@@ -109,11 +109,15 @@ SSKIT_INLINE void step_of_pairs(const double* value, const double* triples, ptrd
         }
     }
 }
-SSKIT_OWN_CLONES void second_order_step(bool sum, const double* value, const double* triples,
+SSKIT_OWN_CLONES void second_order_step(const double* value, const double* triples,
                                         ptrdiff_t n_states, const double* add, const double* node,
                                         double* scratch, double* out) {
-    if (sum) step_of_pairs<true>(value, triples, n_states, add, node, scratch, out);
-    else step_of_pairs<false>(value, triples, n_states, add, node, scratch, out);
+    step_of_pairs<false>(value, triples, n_states, add, node, scratch, out);
+}
+SSKIT_OWN_CLONES void second_order_log_step(const double* value, const double* triples,
+                                            ptrdiff_t n_states, const double* add,
+                                            const double* node, double* scratch, double* out) {
+    step_of_pairs<true>(value, triples, n_states, add, node, scratch, out);
 }
 
 // out[a, b, c] += exp(value[a, b] + triples[a, b, c] + rest[b, c]), all padded
@@ -131,8 +135,12 @@ SSKIT_OWN_CLONES void add_triples(const double* value, const double* triples, co
         }
 }
 
+struct PairMax : MaxPlus {
+    static constexpr auto step = second_order_step;
+};
+
 struct PairSum {
-    static constexpr bool SUM = true;
+    static constexpr auto step = second_order_log_step;
     static double settle(double* table, ptrdiff_t n_states) {
         const ptrdiff_t stride = padded(n_states), size = n_states * stride;
         for (double* row = table; row < table + size; row += stride)
@@ -150,8 +158,8 @@ struct SecondOrder {
     static void extend(const Chain& c, ptrdiff_t t, double* here) {
         const double *node = c.node + t * c.stride, *before = here - c.size;
         if (t > 1) {
-            second_order_step(A::SUM, before, c.triples, c.n_states, c.at(t - 1), node,
-                              here + (c.n_nodes - t) * c.size, here);
+            A::step(before, c.triples, c.n_states, c.at(t - 1), node,
+                    here + (c.n_nodes - t) * c.size, here);
             return;
         }
         for (ptrdiff_t a = 0; a < c.n_states; ++a)
@@ -178,8 +186,8 @@ void second_backward(const Chain& chain, double* scratch, Visit visit) {
                 further[at] = ahead[at] + (pair + chain.node[t * stride + c]);
             }
         A::settle(further, chain.n_states);
-        second_order_step(A::SUM, further, chain.turned_triples, chain.n_states, nullptr, nullptr,
-                          further + chain.size, ahead);
+        A::step(further, chain.turned_triples, chain.n_states, nullptr, nullptr,
+                further + chain.size, ahead);
     }
 }
 

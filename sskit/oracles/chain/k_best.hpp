@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <utility>
 #include <vector>
 
 namespace sskit {
@@ -64,110 +63,144 @@ void trace_back(const G& of, ptrdiff_t v, int32_t* out, Pick pick) {
 // what did before, and the best of these is taken, of equal ones that of the earliest source.
 //
 // G has sources(v), what list v is made of; load(v, from), which makes `added` valid until the next
-// call, if it was not; place(v), a number of a list that is a union; and write(place, s, out),
+// call, if it was not; place(v), a number >= 0 of a list that is a union; and write(place, s, out),
 // which notes that an answer goes from such a list to its source s.
 template <class G>
 class LazyLists {
-    static constexpr double NONE = -std::numeric_limits<double>::infinity();
+    enum : int32_t { FIRST = -1, NONE = -2, UNKNOWN = -3 };
 
-    // Of a union, what goes on from entry `second` of the source `first`; of a product, entry
-    // `first` of its source 0 and entry `second` of its source 1.
     struct Entry {
         double score;
-        int32_t first, second;
-        bool operator<(const Entry& than) const {
+        int32_t list, next, rank; // the next entry of the list; how many come before
+        int32_t source, below;    // of a union: source and its entry; of a product: both entries
+        int32_t place;            // of a union: what `write` is told of its list; -1
+    };
+
+    struct Candidate {
+        double score;
+        int32_t rank, other_rank, entry, other;
+        bool operator<(const Candidate& than) const {
             if (score != than.score) return score < than.score;
-            return first != than.first ? first > than.first : second > than.second;
+            return rank != than.rank ? rank > than.rank : other_rank > than.other_rank;
         }
     };
 
     struct List {
-        ptrdiff_t number;                     // which list of the programme
+        ptrdiff_t number;             // which list of the programme
         Sources from;
-        int32_t place;                        // of a union: what `write` is told of it
-        bool is_whole;                        // are there no more entries?
-        Entry best;                           // the first one; most lists are asked for no other
-        std::vector<Entry> further;
-        std::vector<Entry> waiting;           // of a union one of each source, of a product a heap
+        int32_t place;
+        int32_t head, last;
+        size_t waiting;               // of a union: where the entries that wait and offers begin
+        std::vector<Candidate> heap;  // of a product
     };
 
     G* programme = nullptr;
     std::vector<List> lists;
-    std::vector<int32_t> list_of, growing;
-    std::vector<std::pair<int32_t, int32_t>> path;   // lists and which entry of theirs
+    std::vector<Entry> entries;
+    std::vector<int32_t> list_of, waiting, growing, path;
+    std::vector<double> offers;   // of entries that wait; -infinity: there is none
 
-    int32_t source(const Sources& from, ptrdiff_t s) {
-        return open(from.list + s * from.list_step);
-    }
-    bool lacks(int32_t l, int32_t k) const { return !lists[l].is_whole && !has(l, k); }
-    bool has(int32_t l, int32_t k) const {
-        return k ? k <= (ptrdiff_t)lists[l].further.size() : lists[l].best.score > NONE;
-    }
-    const Entry& entry(int32_t l, int32_t k) const {
-        return k ? lists[l].further[k - 1] : lists[l].best;
+    void append(int32_t l, double score, int32_t source, int32_t below) {
+        List& list = lists[l];
+        const int32_t here = (int32_t)entries.size();
+        const bool is_first = list.head == NONE;
+        entries.push_back({score, l, UNKNOWN, is_first ? 0 : entries[list.last].rank + 1, source,
+                           below, list.place});
+        if (is_first) list.head = here;
+        else entries[list.last].next = here;
+        list.last = here;
     }
 
-    // an entry of a union, but for `last`
-    static Entry join(const Sources& from, int32_t s, double score, int32_t second) {
+    void finish(int32_t l) {
+        if (lists[l].head != NONE) entries[lists[l].last].next = NONE;
+    }
+
+    // what an entry of the source s of a list offers, but for `last`
+    static double join(const Sources& from, ptrdiff_t s, double score) {
         score += from.added[s * from.added_step];
-        return {from.more ? score + from.more[s * from.more_step] : score, s, second};
+        return from.more ? score + from.more[s * from.more_step] : score;
     }
-    static Entry join_first(const Sources& from, int32_t s) {
-        return join(from, s, from.first[s * from.first_step], 0);
+
+    void take(int32_t l) {
+        const List& list = lists[l];
+        const double* offer = offers.data() + list.waiting;
+        double best = -std::numeric_limits<double>::infinity();
+        ptrdiff_t source = -1;
+        for (ptrdiff_t s = 0; s < list.from.n; ++s)
+            if (offer[s] > best) best = offer[s], source = s;
+        if (source < 0) finish(l);
+        else append(l, best + list.from.last, (int32_t)source, waiting[list.waiting + source]);
     }
 
     int32_t open(ptrdiff_t v) {
         if (list_of[v] >= 0) return list_of[v];
+        const int32_t l = list_of[v] = (int32_t)lists.size();
         Sources from = programme->sources(v);
-        Entry best = {from.n > 0 ? NONE : 0.0, 0, 0};
         if (from.n > 0) programme->load(v, from);
-        for (int32_t s = 0; s < from.n; ++s) best = std::max(best, join_first(from, s));
-        best.score += from.last;
-        const int32_t place = from.n > 0 ? programme->place(v) : 0;
-        lists.push_back({v, from, place, from.n == 0 || best.score == NONE, best, {}, {}});
-        return list_of[v] = (int32_t)lists.size() - 1;
+        lists.push_back({v, from, from.n > 0 ? programme->place(v) : -1, NONE, NONE,
+                         waiting.size(), {}});
+        if (from.n > 0) {
+            waiting.resize(waiting.size() + from.n, FIRST);
+            offers.resize(waiting.size());
+            double* offer = offers.data() + lists[l].waiting;
+            for (ptrdiff_t s = 0; s < from.n; ++s)
+                offer[s] = join(from, s, from.first[s * from.first_step]);
+            take(l);
+        } else {
+            append(l, from.last, FIRST, from.n == 0 ? NONE : FIRST);
+            if (from.n == 0) finish(l);
+        }
+        return l;
     }
 
-    void propose(int32_t l, int32_t one, int32_t first, int32_t two, int32_t second) {
-        if (!has(one, first) || !has(two, second)) return;
-        const double score = entry(one, first).score + entry(two, second).score;
-        lists[l].waiting.push_back({score, first, second});
-        std::push_heap(lists[l].waiting.begin(), lists[l].waiting.end());
+    // look up what an entry goes on from, if it was known as the first of its list only
+    void resolve(int32_t entry) {
+        if (entries[entry].below != FIRST) return;
+        const Sources from = lists[entries[entry].list].from;
+        const int32_t source = from.n > 0 ? entries[entry].source : lists[open(from.list)].head;
+        const int32_t below = open(from.list + from.list_step * (from.n > 0 ? source : 1));
+        entries[entry].source = source;
+        entries[entry].below = lists[below].head;
+    }
+
+    void propose(int32_t l, int32_t entry, int32_t other) {
+        if (entry == NONE || other == NONE) return;
+        const Entry &one = entries[entry], &two = entries[other];
+        lists[l].heap.push_back({one.score + two.score, one.rank, two.rank, entry, other});
+        std::push_heap(lists[l].heap.begin(), lists[l].heap.end());
     }
 
     // Add an entry to a list, or return the list that has to grow before.
     int32_t expand(int32_t l) {
-        Sources from = lists[l].from;
-        const Entry last = entry(l, (int32_t)lists[l].further.size());
-        const int32_t next = last.second + 1, below = source(from, from.n > 0 ? last.first : 1);
-        if (lacks(below, next)) return below;
-        if (from.n < 0) {
-            // two may follow: each of all pairs comes once, after one that is no worse
-            const int32_t one = source(from, 0);
-            if (last.second == 0 && lacks(one, last.first + 1)) return one;
-            propose(l, one, last.first, below, next);
-            if (last.second == 0) propose(l, one, last.first + 1, below, 0);
-            std::vector<Entry>& heap = lists[l].waiting;
-            lists[l].is_whole = heap.empty();
-            if (heap.empty()) return -1;
-            std::pop_heap(heap.begin(), heap.end());
-            lists[l].further.push_back(heap.back());
-            heap.pop_back();
+        resolve(lists[l].last);
+        const int32_t source = entries[lists[l].last].source, below = entries[lists[l].last].below;
+        const int32_t next = entries[below].next;
+        if (next == UNKNOWN) return entries[below].list;
+        if (lists[l].place >= 0) {
+            waiting[lists[l].waiting + source] = next;
+            double& offer = offers[lists[l].waiting + source];
+            offer = -std::numeric_limits<double>::infinity();
+            if (next != NONE) {
+                programme->load(lists[l].number, lists[l].from);
+                offer = join(lists[l].from, source, entries[next].score);
+            }
+            take(l);
             return -1;
         }
-        List& list = lists[l];
-        programme->load(list.number, from);
-        if (list.waiting.empty()) {
-            list.waiting.resize(from.n);
-            for (int32_t s = 0; s < from.n; ++s) list.waiting[s] = join_first(from, s);
+        // Two may follow: each of all pairs comes once, after one that is no worse.
+        const bool is_first = entries[below].rank == 0;
+        if (is_first && entries[source].next == UNKNOWN) return entries[source].list;
+        propose(l, source, next);
+        if (is_first) propose(l, entries[source].next, below);
+        std::vector<Candidate>& heap = lists[l].heap;
+        if (heap.empty()) {
+            finish(l);
+            return -1;
         }
-        list.waiting[last.first] =
-            has(below, next) ? join(from, last.first, entry(below, next).score, next)
-                             : Entry{NONE, last.first, next};
-        Entry best = *std::max_element(list.waiting.begin(), list.waiting.end());
-        list.is_whole = best.score == NONE;
-        best.score += from.last;
-        if (!list.is_whole) list.further.push_back(best);
+        std::pop_heap(heap.begin(), heap.end());
+        const Candidate best = heap.back();
+        heap.pop_back();
+        append(l, best.score, best.entry, best.other);
         return -1;
     }
 
@@ -181,18 +214,16 @@ class LazyLists {
         }
     }
 
-    void trace(int32_t l, int32_t k, int32_t* out) {
-        for (path.assign(1, {l, k}); !path.empty();) {
-            auto [at, rank] = path.back();
+    void trace(int32_t entry, int32_t* out) {
+        path.assign(1, entry);
+        while (!path.empty()) {
+            entry = path.back();
             path.pop_back();
-            while (lists[at].from.n != 0) {
-                const List& list = lists[at];
-                const int32_t first = entry(at, rank).first, second = entry(at, rank).second;
-                const bool is_union = list.from.n > 0;
-                const ptrdiff_t one = list.from.list, step = list.from.list_step;
-                if (is_union) programme->write(list.place, first, out);
-                else path.push_back({open(one), first});
-                at = open(one + step * (is_union ? first : 1)), rank = second;
+            for (resolve(entry); entries[entry].below != NONE; resolve(entry)) {
+                const Entry& e = entries[entry];
+                if (e.place >= 0) programme->write(e.place, e.source, out);
+                else path.push_back(e.source);
+                entry = e.below;
             }
         }
     }
@@ -204,14 +235,21 @@ class LazyLists {
                      int32_t* out, double* scores) {
         programme = &of;
         lists.clear();
+        entries.clear();
+        waiting.clear();
+        offers.clear();
         list_of.assign(n_lists, -1);
         const int32_t l = open(answer);
-        int32_t found = 0;
-        for (; found < k; ++found) {
-            if (lacks(l, found)) grow(l);
-            if (!has(l, found)) break;
-            scores[found] = entry(l, found).score;
-            trace(l, found, out + found * n_out);
+        int32_t entry = lists[l].head;
+        if (entry != NONE && entries[entry].score == -std::numeric_limits<double>::infinity())
+            return 0;
+        ptrdiff_t found = 0;
+        while (entry != NONE) {
+            scores[found] = entries[entry].score;
+            trace(entry, out + found * n_out);
+            if (++found == k) break;
+            if (entries[entry].next == UNKNOWN) grow(l);
+            entry = entries[entry].next;
         }
         return found;
     }

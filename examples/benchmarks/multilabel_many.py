@@ -26,7 +26,7 @@ from sklearn.metrics import f1_score
 
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import Regularizer
-from sskit.estimators.label_sets.classifiers import default_lam, row_scale
+from sskit.estimators.label_sets import default_lam, row_scale
 from sskit.models.label_sets.label_graph import label_edges, label_shares
 from sskit.models.label_sets.model import PairwiseModel
 from sskit.solvers import BCFW, GDMM

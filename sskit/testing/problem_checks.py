@@ -39,7 +39,7 @@ def check_problem(problem, random_state=None, n_trials=3):
     --------
     >>> import numpy as np
     >>> from sskit.core.problem import block_weights
-    >>> from sskit.models.multiclass.model import MulticlassModel
+    >>> from sskit.models.multiclass import MulticlassModel
     >>> from sskit.testing import check_problem
     >>> model = MulticlassModel(n_features=2, n_classes=3, intercept=True)
     >>> X, labels = np.random.default_rng(0).normal(size=(4, 2)), np.array([0, 1, 2, 0])

@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sskit.models.chain.model import KernelChainModel
-from sskit.models.multiclass.model import KernelMulticlassModel
+from sskit.models.multiclass import KernelMulticlassModel
 from sskit.utils import RaggedArray
 
 

@@ -17,7 +17,7 @@ from sskit.models.kernel.functions import Kernel
 from sskit.models.label_sets.model import HierarchyModel, PairwiseModel
 from sskit.models.parts.model import PoseModel
 from sskit.models.slack.model import SlackRescaling
-from sskit.models.tree.model import TreeModel
+from sskit.models.tree import TreeModel
 from sskit.utils import RaggedArray
 
 N = 24

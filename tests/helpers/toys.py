@@ -23,7 +23,7 @@ from sskit.inputs.graphs import check_graphs
 from sskit.models.chain.model import ChainModel
 from sskit.models.graph.model import AttractiveModel
 from sskit.models.label_sets.model import PairwiseModel
-from sskit.models.multiclass.model import MulticlassModel
+from sskit.models.multiclass import MulticlassModel
 from sskit.models.rankings.model import RankingModel
 from sskit.models.segments.model import SegmentModel
 from sskit.solvers import BCFW

@@ -7,7 +7,7 @@ from helpers.pairwise import every_pair
 
 from sskit.models.feature_map import FeatureMap
 from sskit.models.features import FeatureRows, is_mapped, row_digests, squared_norms
-from sskit.models.multiclass.model import MulticlassModel
+from sskit.models.multiclass import MulticlassModel
 from sskit.models.request import Decoder, Request, gather
 from sskit.models.structure import Structure
 from sskit.testing.probe import ProblemProbe

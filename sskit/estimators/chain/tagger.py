@@ -16,7 +16,7 @@ from sskit.estimators.base.kernels import KernelMixin, is_kernel, kernel_bytes, 
 from sskit.estimators.chain.completion import HiddenChains
 from sskit.estimators.chain.decoding import fitted_pairs, fitted_request, terms_of
 from sskit.estimators.reasons.columns import edge_column_names
-from sskit.estimators.tagging.tagger import Tagger
+from sskit.estimators.tagging import Tagger
 from sskit.inputs.chains.gate import stack_pairs
 from sskit.inputs.ragged_array import locate, row_namer
 from sskit.models.chain.model import ChainModel, KernelChainModel, edge_scale, token_scale

@@ -15,7 +15,7 @@ from sskit import (
 )
 from sskit.dask import Distributed
 from sskit.datasets import make_chains
-from sskit.estimators.calibration.tagger import inner_tagger
+from sskit.estimators.calibration import inner_tagger
 from sskit.metrics import token_accuracy_score
 
 TAGS = np.array(["B-X", "I-X", "O"])

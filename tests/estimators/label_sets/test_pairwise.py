@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from sskit import MultilabelPairwise, RegularizationPath, SlackRescaling
-from sskit.estimators.label_sets.classifiers import default_lam
+from sskit.estimators.label_sets import default_lam
 from sskit.inputs.stacking import FeatureScale
 from sskit.models.features import squared_norms
 from sskit.solvers import BCFW, GDMM

@@ -5,7 +5,7 @@ import pytest
 from helpers.qp import solve_primal
 from helpers.toys import bind_rows, multiclass_toy
 
-from sskit.models.multiclass.model import MulticlassModel
+from sskit.models.multiclass import MulticlassModel
 from sskit.solvers import BCFW
 from sskit.testing.probe import ProblemProbe
 from sskit.testing.problem_checks import check_problem

@@ -13,7 +13,7 @@ from helpers.trees import random_parents
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import Regularizer
 from sskit.inputs.trees import check_trees
-from sskit.models.tree.model import TreeModel, feature_scale, kinds_of_trees
+from sskit.models.tree import TreeModel, feature_scale, kinds_of_trees
 from sskit.solvers import BCFW, FrankWolfe, MultiPlane, Subgradient
 from sskit.testing.problem_checks import check_problem
 

@@ -16,7 +16,7 @@ from sskit_probes.unreliable import UnreliableProblem
 from sskit import SequenceTagger, StructSVMClassifier
 from sskit.core.regularizer import Regularizer
 from sskit.datasets import make_chains
-from sskit.models.multiclass.model import MulticlassModel
+from sskit.models.multiclass import MulticlassModel
 from sskit.parallel import crew
 from sskit.solvers import BCFW, MultiPlane
 from sskit.solvers.block_coordinate import rounds

@@ -8,7 +8,7 @@ from helpers.pairwise import every_pair
 
 from sskit.core.regularizer import Regularizer
 from sskit.models.chain.model import ChainModel
-from sskit.models.multiclass.model import MulticlassModel
+from sskit.models.multiclass import MulticlassModel
 from sskit.solvers import BCFW
 from sskit.solvers.block_coordinate import rounds
 from sskit.solvers.oracle_calls.pool import make_pool

@@ -10,9 +10,9 @@ from sskit.estimators.base.facts import Labels, RowFacts, same
 from sskit.estimators.base.fitted_state import check_count, check_labels, check_weights
 from sskit.estimators.completion.hidden import HiddenNodes
 from sskit.estimators.reasons.explain import Terms
-from sskit.estimators.tagging.tagger import Tagger
+from sskit.estimators.tagging import Tagger
 from sskit.inputs.trees import check_trees
-from sskit.models.tree.model import TreeModel, feature_scale
+from sskit.models.tree import TreeModel, feature_scale
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,7 +20,7 @@ from sskit.estimators.base.facts import Facts, TrainingData, same
 from sskit.estimators.base.fitted_state import check_fitted, check_numbers
 from sskit.estimators.base.weights import default_lam
 from sskit.estimators.completion.convex_concave import ConvexConcave
-from sskit.estimators.online.steps import OnlineEstimator
+from sskit.estimators.online import OnlineEstimator
 from sskit.inputs.ragged_array import object_array, split
 from sskit.inputs.rows import check_pairs, check_samples, plain_labels
 from sskit.inputs.weights import check_sample_weight

@@ -19,7 +19,7 @@ from sskit.estimators.completion.states import (
     known_states,
     resolve_states,
 )
-from sskit.estimators.online.steps import step, takes_steps
+from sskit.estimators.online import step, takes_steps
 from sskit.estimators.reasons.columns import as_fitted, read_columns
 from sskit.estimators.reasons.explain import explain
 from sskit.inputs.weights import check_sample_weight, check_token_weight

@@ -24,7 +24,7 @@ from sskit.estimators.base.tagging import states_of_labels
 from sskit.estimators.chain.decoding import score_tables
 from sskit.estimators.chain.tagger import SequenceTagger
 from sskit.estimators.reasons.columns import as_fitted
-from sskit.estimators.tree.tagger import TreeTagger
+from sskit.estimators.tree import TreeTagger
 from sskit.inputs.ragged import split, stack_labels
 from sskit.inputs.ragged_array import locate, object_array
 from sskit.inputs.trees import check_trees

@@ -35,12 +35,12 @@ from sskit.estimators.base.weights import default_lam, scaled_lam
 from sskit.estimators.completion.convex_concave import ConvexConcave
 from sskit.estimators.completion.hidden import Hidden
 from sskit.estimators.completion.states import names_of_states, resolve_states
-from sskit.estimators.online.steps import OnlineEstimator
+from sskit.estimators.online import OnlineEstimator
 from sskit.estimators.reasons.columns import read_rows
 from sskit.inputs.costs import cost_table
 from sskit.inputs.rows import check_classes, check_rows
 from sskit.inputs.weights import check_sample_weight, class_factors
-from sskit.models.multiclass.model import KernelMulticlassModel, MulticlassModel
+from sskit.models.multiclass import KernelMulticlassModel, MulticlassModel
 
 
 @parameters

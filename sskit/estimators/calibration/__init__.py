@@ -1,1 +1,0 @@
-"""Probabilities of the labellings of a tagger."""

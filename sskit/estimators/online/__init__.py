@@ -1,1 +1,0 @@
-"""Estimators that go on as data come."""

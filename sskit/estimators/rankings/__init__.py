@@ -1,1 +1,0 @@
-"""Ranking of rows within groups."""

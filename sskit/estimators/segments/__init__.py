@@ -1,1 +1,0 @@
-"""The estimator that finds segments of sequences."""

@@ -1,1 +1,0 @@
-"""Stopping by the score on held-out data."""

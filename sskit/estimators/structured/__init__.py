@@ -1,1 +1,0 @@
-"""Classifiers whose model is an object."""

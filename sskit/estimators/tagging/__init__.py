@@ -1,1 +1,0 @@
-"""What taggers of sequences and trees share."""

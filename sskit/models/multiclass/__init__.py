@@ -1,1 +1,0 @@
-"""One of K classes for a row."""

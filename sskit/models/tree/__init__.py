@@ -1,1 +1,0 @@
-"""A label for every node of a tree."""

@@ -438,6 +438,25 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StandardizeMixin, Online
         """
         return best_of(self._scores(X)[0])
 
+    def score(self, X, y, sample_weight=None):
+        """Return the accuracy, whatever `loss`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples,)
+            True classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights of the rows.
+
+        Returns
+        -------
+        score : float
+            Between 0 and 1.
+        """
+        return super().score(X, check_classes(y), sample_weight)
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         # nothing is checked yet: the kernel may be an array, or missing

@@ -187,14 +187,6 @@ def test_parameters_of_prediction_count_at_once():
         model.predict(long)
 
 
-def test_forbidden_transitions_count_at_once():
-    model, requests = fresh(served("sequences, sparse")[0]), served("sequences, sparse")[1]
-    model.transitions_[...] = -np.inf
-    model.transitions_[0, 0] = 1.0
-    long = max(requests, key=lambda request: request[0].shape[0])
-    assert set(model.predict(long)[0]) == {"a"}
-
-
 def test_a_path_serves_its_arrays_of_this_moment():
     path, requests = served("rows, path")
     path = fresh(path)

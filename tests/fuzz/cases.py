@@ -49,7 +49,7 @@ HARMLESS = (
 THEIRS = r"sklearn\.(utils\.(multiclass|sparsefuncs|extmath)|preprocessing|externals)"
 # What the baseline refuses on purpose: models whose weights have bounds or a prior.
 UNABLE = re.compile(
-    r"cannot solve problems with (bounds|a prior)"
+    r"cannot solve problems with (bounds|a prior)|^(a prior|bounds) cannot be combined with solver="
     r"|y has no two rows of different grades"
 )
 # numbers that say how much work to do: the largest would do it

@@ -43,7 +43,7 @@ SOLVERS = {
     },
     FrankWolfe: {"gap_every": [10, 1, 3], "max_time": TIME},
     Subgradient: {
-        "sampling": ["auto", "permutation", "uniform"],
+        "sampling": ["permutation", "uniform"],
         "averaging": [True, False],
         "gap_every": [10, 1, 3],
         "max_time": TIME,

@@ -12,6 +12,7 @@ from sklearn.utils import indexable
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
 
+from sskit._numbers import LARGEST
 from sskit._parameters import AT_LEAST_ONE, FRACTION, NON_NEGATIVE, REQUIRED, parameter, parameters
 from sskit.core.regularizer import BoxRegularizer
 from sskit.estimators.base.estimator import check_constraints, replace_fitted
@@ -392,7 +393,7 @@ class RegularizationPath(DelegatingEstimator):
                 "there is a path only without cv: with it models of a few lam are compared in the "
                 "folds, and best_estimator_ is what is kept; fit with cv=None"
             )
-        if isinstance(lam, bool) or not isinstance(lam, numbers.Real) or not 0.0 < lam < np.inf:
+        if isinstance(lam, bool) or not isinstance(lam, numbers.Real) or not 0.0 < lam <= LARGEST:
             raise ValueError(f"lam must be a positive finite number, got {lam!r}")
         value = float(lam)
         if value < self.lam_end_:

@@ -182,7 +182,7 @@ class Scores:
             scores = rows @ weights.reshape(len(weights), -1)
             table = table + calibration.pairs * scores.reshape(-1, *table.shape)
         if self.triples is None:
-            return *PaddedChain(nodes, table).marginals(True)[1:], None
+            return *PaddedChain(nodes, table).marginals(True, False)[1:], None
         triples = calibration.pairs * self.triples
         return PaddedChain(nodes, table, triples).marginals(True, True)[1:]
 

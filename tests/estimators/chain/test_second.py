@@ -270,8 +270,8 @@ def test_weights_by_label(data, fitted):
 REFUSED = [
     ({"kernel": "rbf"}, "kernel='rbf' cannot be combined with order=2"),
     ({"beam_size": 2}, "order=2 cannot be combined with beam_size=2"),
-    ({"solver": "gdmm"}, "the solver 'gdmm' needs a model that is a sum over nodes and edges"),
-    ({"solver": "soft_bcfw"}, "needs a model that is a sum over nodes and edges"),
+    ({"solver": "gdmm"}, "order=2 cannot be combined with solver='gdmm'"),
+    ({"solver": "soft_bcfw"}, "order=2 cannot be combined with solver='soft_bcfw'"),
 ]
 
 

@@ -165,7 +165,7 @@ def test_what_does_not_work_says_so(moons):
         with pytest.raises(ValueError, match=pattern):
             StructSVMClassifier(**{**PARAMS, **params}).fit(X, y)
     words, labels = make_digit_strings(5, random_state=0)[:2]
-    with pytest.raises(ValueError, match="a sum over nodes and edges"):
+    with pytest.raises(ValueError, match="sums over nodes and edges"):
         SequenceTagger(kernel="rbf", solver="gdmm").fit(words, labels)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

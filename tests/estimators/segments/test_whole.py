@@ -164,7 +164,7 @@ def other_length(x, start, end):
 @pytest.mark.parametrize(
     ("answer", "error", "message"),
     [
-        (lambda x, a, b: [], ValueError, r"^segment_features\(X\[0\], 0, 1\) is empty"),
+        (lambda x, a, b: [], ValueError, r"^segment_features\(X\[0\], 0, 1\) must be numbers"),
         (lambda x, a, b: 3.0, ValueError, r"^segment_features\(X\[0\], 0, 1\) must be numbers of"),
         (lambda x, a, b: ["a"], ValueError, r"^segment_features\(X\[0\], 0, 1\) must hold num"),
         (lambda x, a, b: [[1], [1, 2]], ValueError, r"X\[0\], 0, 1\) is no array"),

@@ -252,8 +252,8 @@ def test_when_the_time_is_over_the_exact_pass_is_whole(kind):
     toy, solver = chain_toy(71), (BLOCKS | OTHERS)[kind]
     solution, stop = solve(solver, toy, stop=PressedStop(max_time=1e-9))
     assert (solution.status, solution.n_iter) == (Status.MAX_TIME, 1)
-    # oracles that are asked together are not asked at all any more
-    assert stop.n_pass_looks == (kind not in ("batches", "plain batches", "fw", *CUTS))
+    # the pass ends with its first block, or batch, if it begins at all
+    assert stop.n_pass_looks <= 1
     assert solution.certified
     primal = toy.pairs.primal(toy.flat(solution.w), LAM)
     assert solution.primal == pytest.approx(primal, abs=1e-11)

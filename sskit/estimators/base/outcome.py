@@ -41,7 +41,7 @@ def fitted_attributes(solution, solver, task, lam):
     known = [solution.primal, solution.dual, solution.gap]
     if not solution.certified:
         known = known[:1] if np.isinf(solution.primal) else []
-    refuse_overflow(solution.w, known)
+    check_overflow(solution.w, known)
     rounds = {} if task.completion is None else task.completion.attributes()
     return (
         task.attributes(solution.w)
@@ -84,7 +84,7 @@ def warn_of_end(name, solution, tol, stacklevel):
     )
 
 
-def refuse_overflow(w, known):
+def check_overflow(w, known):
     """Raise ValueError unless weights, and what is known of their objective, are finite.
 
     Parameters

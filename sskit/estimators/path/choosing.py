@@ -13,7 +13,7 @@ from sskit._numbers import n_workers
 from sskit.core.stop import Stop
 from sskit.estimators.base.estimator import QUIET
 from sskit.estimators.base.meta import checked_score
-from sskit.estimators.base.outcome import refuse_overflow
+from sskit.estimators.base.outcome import check_overflow
 from sskit.estimators.base.prior import flat_prior
 from sskit.estimators.base.weights import resolved_lam
 from sskit.estimators.path.tracing import fitted_model
@@ -98,7 +98,7 @@ class FallingFits:
                 else:
                     self._run.change_lam(lam)
                 solution = self._run.solution(self._run.reach(tol, max_iter=max_iter))
-        refuse_overflow(solution.w, [])
+        check_overflow(solution.w, [])
         self.complete &= solution.status is Status.CONVERGED
         return fitted_model(estimator, task.attributes, solver, solution.w, lam)
 

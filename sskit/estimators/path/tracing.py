@@ -10,7 +10,7 @@ from sskit.core.stop import Stop
 from sskit.estimators.base.combinations import check_combinations
 from sskit.estimators.base.estimator import QUIET
 from sskit.estimators.base.meta import common_attributes
-from sskit.estimators.base.outcome import refuse_overflow
+from sskit.estimators.base.outcome import check_overflow
 from sskit.estimators.base.weights import resolved_lam
 from sskit.solvers.common.fit import begin
 from sskit.solvers.common.solution import Proof, Status
@@ -74,7 +74,7 @@ def trace(path, X, y, sample_weight, further):
     # within the stop Ctrl-C ends the path, for half a path is of use
     with stop, np.errstate(**QUIET):
         for piece in tracer:
-            refuse_overflow(piece.w, [piece.gap, piece.hinge, piece.sqnorm])
+            check_overflow(piece.w, [piece.gap, piece.hinge, piece.sqnorm])
             pieces.append(piece)
     lam_end, status = pieces[-1].lam_end, tracer.status
     if status is not Status.CONVERGED:

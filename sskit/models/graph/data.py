@@ -7,7 +7,7 @@ from sskit._numbers import array
 from sskit.inputs.stacking import FeatureScale, check_squares
 
 
-def refuse_negative(edge_features):
+def check_non_negative(edge_features):
     """Raise ValueError for the first graph that has a negative feature of an edge, naming it."""
     for i, x in enumerate(edge_features):
         stored = x.data if sp.issparse(x) else x

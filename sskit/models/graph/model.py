@@ -7,7 +7,7 @@ import numpy as np
 from sskit.inputs.stacking import stack_rows
 from sskit.models.feature_map import FeatureMap
 from sskit.models.features import FeatureRows
-from sskit.models.graph.data import refuse_negative
+from sskit.models.graph.data import check_non_negative
 from sskit.models.graph.structure import GraphStructure
 from sskit.models.layout import WeightLayout
 from sskit.models.request import Decoder, Request, gather
@@ -317,7 +317,7 @@ class AttractiveModel(GraphModel):
     def check(self, graphs):
         """Raise ValueError for the first graph that has a negative feature of an edge."""
         if self.inference != "elimination":
-            refuse_negative(graphs.edge_features)
+            check_non_negative(graphs.edge_features)
 
 
 def stacked_rows(parts, marks=None):

@@ -15,7 +15,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from sskit import SequenceTagger
-from sskit.display import FeatureWeightsDisplay, TransitionDisplay, explain, weights_frame
+from sskit.display import FeatureWeightsDisplay, TransitionDisplay
+from sskit.inspection import explain, weights_frame
 
 WORDS = {
     "DET": ["the", "a", "this", "every"],

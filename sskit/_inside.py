@@ -1,5 +1,7 @@
 """What is inside pipelines, searches and other meta-estimators."""
 
+from sklearn.utils.validation import check_is_fitted
+
 
 def unwrap(estimator, X=None):
     """Yield an estimator, then what it ends in, each with what it is given of data.
@@ -29,3 +31,37 @@ def unwrap(estimator, X=None):
             names = ("best_estimator_", "estimator_", "estimator")
             names = () if hasattr(estimator, "lams_") else names
             estimator = next((getattr(estimator, n) for n in names if hasattr(estimator, n)), None)
+
+
+def fitted_with(estimator, attribute, noun, X=None):
+    """Return the fitted estimator inside another one that has an attribute.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any.
+    attribute : str
+        Of a fitted estimator, or a method.
+    noun : str
+        What error messages call what is missing.
+    X : object, default=None
+        What the outer estimator is given.
+
+    Returns
+    -------
+    inner : estimator
+        The outermost one that has it.
+    X : object
+        What this one is given.
+
+    Raises
+    ------
+    NotFittedError, TypeError
+        If it is not fitted, or none has the attribute.
+    """
+    for inner, given in unwrap(estimator, X):
+        if hasattr(inner, attribute):
+            check_is_fitted(inner)
+            return inner, given
+    check_is_fitted(inner)
+    raise TypeError(f"{type(inner).__name__} has no {noun}")

@@ -1,12 +1,8 @@
-"""Displays: what a fit or a prediction looks like, computed once and drawn with matplotlib.
-
-`weights_frame` and `explain` are of text and tables.
-"""
+"""Displays: what a fit or a prediction looks like, computed once and drawn with matplotlib."""
 
 from sskit.display._convergence import ConvergenceDisplay
 from sskit.display._feature_weights import FeatureWeightsDisplay
 from sskit.display._pose import PoseDisplay
-from sskit.display._reasons import explain, weights_frame
 from sskit.display._regularization_path import RegularizationPathDisplay
 from sskit.display._segmentation import SegmentationDisplay
 from sskit.display._transitions import TransitionDisplay
@@ -18,6 +14,4 @@ __all__ = [
     "RegularizationPathDisplay",
     "SegmentationDisplay",
     "TransitionDisplay",
-    "explain",
-    "weights_frame",
 ]

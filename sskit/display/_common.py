@@ -1,43 +1,8 @@
-"""What displays share: the estimator that they are about, axes, the truth beside predictions."""
+"""What displays share: axes, the truth beside predictions."""
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from sskit._inside import unwrap
-
-
-def fitted_with(estimator, attribute, noun, X=None):
-    """Return the fitted estimator inside another one that has an attribute.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Any.
-    attribute : str
-        Of a fitted estimator, or a method.
-    noun : str
-        What error messages call what is missing.
-    X : object, default=None
-        What the outer estimator is given.
-
-    Returns
-    -------
-    inner : estimator
-        The outermost one that has it.
-    X : object
-        What this one is given.
-
-    Raises
-    ------
-    NotFittedError, TypeError
-        If it is not fitted, or none has the attribute.
-    """
-    for inner, given in unwrap(estimator, X):
-        if hasattr(inner, attribute):
-            check_is_fitted(inner)
-            return inner, given
-    check_is_fitted(inner)
-    raise TypeError(f"{type(inner).__name__} has no {noun}")
 
 
 def grid_of_axes(shape, axes=None, **figure):

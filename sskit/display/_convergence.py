@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from sskit.display._common import fitted_with, grid_of_axes
+from sskit._inside import fitted_with
+from sskit.display._common import grid_of_axes
 
 # What is drawn, in which panel, and how.
 LINES = {"primal": ("objective", "-"), "dual": ("objective", "--"), "gap": ("gap", "-")}

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sskit.display._common import grid_of_axes
-from sskit.display._reasons import weights_frame
+from sskit.inspection import weights_frame
 
 _COLUMNS = 4
 POSITIVE, NEGATIVE = "#2166ac", "#b2182b"

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from sskit.display._common import fitted_with, grid_of_axes
+from sskit._inside import fitted_with
+from sskit.display._common import grid_of_axes
 
 PANELS = {
     "score": "test score",

@@ -2,7 +2,7 @@
 
 from sskit._public import export_from
 from sskit.preprocessing._node_probabilities import NodeProbabilities
-from sskit.preprocessing._pixels import region_adjacency
+from sskit.preprocessing._regions import region_adjacency
 from sskit.preprocessing._superpixel_graph import SuperpixelGraph
 from sskit.preprocessing._superpixel_graphs import SuperpixelGraphs
 from sskit.preprocessing._token_transformer import TokenTransformer

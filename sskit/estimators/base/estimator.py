@@ -494,7 +494,7 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
 
         See Also
         --------
-        sskit.display.weights_frame : The same of a pipeline, whose steps name the features.
+        sskit.inspection.weights_frame : The same of a pipeline, whose steps name the features.
         """
         return weights_frame(self, top, feature_names, edge_feature_names)
 

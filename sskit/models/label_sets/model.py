@@ -6,8 +6,7 @@ import scipy.sparse as sp
 from sskit.models.counts import counted
 from sskit.models.feature_map import FeatureMap
 from sskit.models.features import FeatureRows, ones
-from sskit.models.label_sets.hierarchy import Hierarchy
-from sskit.models.label_sets.label_graph import choose_inference, label_graph
+from sskit.models.label_sets.label_graph import Hierarchy, choose_inference, label_graph
 from sskit.models.label_sets.structure import LabelSetStructure
 from sskit.models.layout import WeightLayout
 from sskit.models.structure import NodeLoss, StructuredProblem

@@ -12,9 +12,10 @@ from sklearn.model_selection import GridSearchCV
 
 from sskit import CalibratedTagger, EarlyStopping, RegularizationPath, SequenceTagger
 from sskit.datasets import make_chains
-from sskit.display import TransitionDisplay, weights_frame
+from sskit.display import TransitionDisplay
 from sskit.estimators.base.combinations import refusal
 from sskit.estimators.completion.hidden import Hidden
+from sskit.inspection import weights_frame
 
 COUNTS = np.array([2, 1, 3])
 OWNER = np.repeat(np.arange(3), COUNTS)

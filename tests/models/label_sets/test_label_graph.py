@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 import sskit.models.label_sets.label_graph
-from sskit.models.label_sets.hierarchy import Hierarchy
 from sskit.models.label_sets.label_graph import (
+    Hierarchy,
     chow_liu_tree,
     label_edges,
     label_graph,

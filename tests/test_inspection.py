@@ -8,7 +8,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 from sskit import PartsModel, SegmentationModel, SequenceTagger, StructSVMClassifier
-from sskit.display import FeatureWeightsDisplay, explain, weights_frame
+from sskit.display import FeatureWeightsDisplay
+from sskit.inspection import explain, weights_frame
 from sskit.preprocessing import TokenTransformer
 
 matplotlib = pytest.importorskip("matplotlib")

@@ -4,8 +4,9 @@ from contextlib import suppress
 
 import numpy as np
 
-from sskit._inside import unwrap
-from sskit.display._common import fitted_with
+from sskit._inside import fitted_with, unwrap
+
+__all__ = ["explain", "weights_frame"]
 
 
 def weights_frame(estimator, top=20, *, feature_names=None, edge_feature_names=None):
@@ -48,7 +49,7 @@ def weights_frame(estimator, top=20, *, feature_names=None, edge_feature_names=N
     >>> from sklearn.feature_extraction import DictVectorizer
     >>> from sklearn.pipeline import make_pipeline
     >>> from sskit import SequenceTagger
-    >>> from sskit.display import weights_frame
+    >>> from sskit.inspection import weights_frame
     >>> from sskit.preprocessing import TokenTransformer
     >>> X = [[{"word": "the"}, {"word": "cat"}], [{"word": "cats"}, {"word": "sleep"}]]
     >>> y = [["DET", "NOUN"], ["NOUN", "VERB"]]
@@ -100,7 +101,7 @@ def explain(estimator, X, i, t, *, feature_names=None, edge_feature_names=None, 
     >>> from sklearn.feature_extraction import DictVectorizer
     >>> from sklearn.pipeline import make_pipeline
     >>> from sskit import SequenceTagger
-    >>> from sskit.display import explain
+    >>> from sskit.inspection import explain
     >>> from sskit.preprocessing import TokenTransformer
     >>> X = [[{"word": "the"}, {"word": "cat"}], [{"word": "cats"}, {"word": "sleep"}]]
     >>> y = [["DET", "NOUN"], ["NOUN", "VERB"]]

@@ -255,6 +255,7 @@ class PartsModel(StructuredEstimator):
     """
 
     _facts = PoseFacts
+    _weighs_by_label = False
     _type_of_estimator = "pose_estimator"
     parents: object = parameter(REQUIRED, "array-like", positional=True)
     lam: float | None = parameter(None, POSITIVE, None)

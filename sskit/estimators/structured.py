@@ -183,6 +183,7 @@ class StructuredSVM(OnlineEstimator):
     """
 
     _facts = StructureFacts
+    _weighs_by_label = False
     _type_of_estimator = "structured_classifier"
     model: object = parameter(
         REQUIRED,

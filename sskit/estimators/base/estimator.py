@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import (
     StrOptions,
     validate_parameter_constraints,
 )
+from sklearn.utils.metaestimators import available_if
 
 from sskit._labels import plain, warn_of_unmatched
 from sskit._numbers import JOBS
@@ -159,6 +160,7 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
     verbose: int = parameter(0, "verbose")
 
     _facts = RowFacts
+    _weighs_by_label = True  # may features have weights by label?
     _type_of_estimator = None  # the type of estimator, where samples are no rows
 
     def __sklearn_clone__(self):
@@ -452,6 +454,7 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         replace_fitted(self, fitted)
         return self
 
+    @available_if(lambda self: self._weighs_by_label)
     def weights_frame(self, top=20, feature_names=None, edge_feature_names=None):
         """Return the strongest weights by label, as a table.
 

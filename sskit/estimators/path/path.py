@@ -393,7 +393,9 @@ class RegularizationPath(DelegatingEstimator):
                 "there is a path only without cv: with it models of a few lam are compared in the "
                 "folds, and best_estimator_ is what is kept; fit with cv=None"
             )
-        if isinstance(lam, bool) or not isinstance(lam, numbers.Real) or not 0.0 < lam <= LARGEST:
+        most = LARGEST if isinstance(lam, int) else np.inf
+        real = isinstance(lam, numbers.Real) and not isinstance(lam, bool)
+        if not real or not 0.0 < lam <= most or lam == np.inf:
             raise ValueError(f"lam must be a positive finite number, got {lam!r}")
         value = float(lam)
         if value < self.lam_end_:

@@ -5,7 +5,6 @@ from numbers import Integral
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.utils._param_validation import Interval
 
 LARGEST_COUNT = 2**31 - 1
 LARGEST = float(np.finfo(np.float64).max)
@@ -179,27 +178,6 @@ def shortened(items, most=5):
     """Return what error messages say of a list: its first items, and how many more there are."""
     told = ", ".join(repr(item) for item in items[:most])
     return f"{told} and {len(items) - most} more" if len(items) > most else told
-
-
-class Number(Interval):
-    """An interval without truth values, and without integers beyond all floats if it is real."""
-
-    def is_satisfied_by(self, val):
-        """Return whether a value is a number of the interval."""
-        if isinstance(val, bool) or not isinstance(val, self.type):
-            return False
-        try:
-            return (val if self.type is Integral else float(val)) in self
-        except OverflowError:
-            return False
-
-
-# What n_jobs may be, in terms of scikit-learn's validation
-JOBS = [
-    None,
-    Number(Integral, None, -1, closed="right"),
-    Number(Integral, 1, None, closed="left"),
-]
 
 
 def check_k(k, name="k"):

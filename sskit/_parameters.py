@@ -3,12 +3,33 @@
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, Options, StrOptions
 
-AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
-NON_NEGATIVE = Interval(Real, 0, None, closed="left")
-POSITIVE = Interval(Real, 0, None, closed="neither")
-FRACTION = Interval(Real, 0, 1, closed="neither")
+
+class Number(Interval):
+    """An interval without truth values, and without integers beyond all floats if it is real."""
+
+    def is_satisfied_by(self, val):
+        """Return whether a value is a number of the interval."""
+        if isinstance(val, bool) or not isinstance(val, self.type):
+            return False
+        try:
+            return (val if self.type is Integral else float(val)) in self
+        except OverflowError:
+            return False
+
+
+AUTO = StrOptions({"auto"})
+TRUTH = Options(bool, {True, False})
+COUNT = Number(Integral, 1, None, closed="left")
+NATURAL = Number(Integral, 0, None, closed="left")
+NON_NEGATIVE = Number(Real, 0, None, closed="left")
+POSITIVE = Number(Real, 0, None, closed="neither")
+POSITIVE_OR_INFINITE = Number(Real, 0, None, closed="right")
+FRACTION = Number(Real, 0, 1, closed="neither")
+# What n_jobs may be, in terms of scikit-learn's validation
+JOBS = None, Number(Integral, None, -1, closed="right"), COUNT
+# In the place of a default: there is none.
 REQUIRED = object()
 
 

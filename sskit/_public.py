@@ -43,7 +43,3 @@ class PublicMixin:
         if "_param_names" not in vars(cls):
             cls._param_names = tuple(super()._get_param_names())
         return [*cls._param_names]
-
-    def _keep(self, arguments):
-        """Keep the arguments of the constructor, its ``locals()``, as attributes of their names."""
-        vars(self).update((name, value) for name, value in arguments.items() if name != "self")

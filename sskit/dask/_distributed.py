@@ -1,15 +1,14 @@
 """The estimator of data in parts."""
 
 import copy
-from numbers import Integral, Real
 from os import PathLike
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
+from sskit._parameters import COUNT, POSITIVE, REQUIRED, parameter, parameters
 from sskit.core.stop import Stop
 from sskit.dask._checkpoint import Checkpoint
 from sskit.dask._cluster import ClusterWorkers, find_client
@@ -26,6 +25,7 @@ from sskit.solvers.common.fit import Fit, Progress
 from sskit.solvers.distributed.run import DistributedRun, persist
 
 
+@parameters
 class Distributed(DelegatingEstimator):
     """Fits an estimator to data in parts, which need not fit in memory together.
 
@@ -128,18 +128,11 @@ class Distributed(DelegatingEstimator):
     """
 
     _fits_parts = True
-    _parameter_constraints = {
-        "estimator": [object],
-        "checkpoint": [str, PathLike, None],
-        "checkpoint_every": [Interval(Integral, 1, None, closed="left")],
-        "client": [object],
-        "timeout": [Interval(Real, 0, None, closed="neither")],
-    }
-
-    def __init__(
-        self, estimator, *, client=None, checkpoint=None, checkpoint_every=10, timeout=300.0
-    ):
-        self._keep(locals())
+    estimator: object = parameter(REQUIRED, positional=True)
+    client: object = parameter(None)
+    checkpoint: object = parameter(None, str, PathLike, None)
+    checkpoint_every: int = parameter(10, COUNT)
+    timeout: float = parameter(300.0, POSITIVE)
 
     def __getstate__(self):
         """Return what is pickled: a client, which belongs to its process, is left out."""

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import StrOptions
 
-from sskit._numbers import JOBS
+from sskit._parameters import JOBS, parameter, parameters
 from sskit._public import PublicMixin
 from sskit.inputs.costs import cost_table
 from sskit.losses.evaluation import HingeEvaluation, as_type
@@ -16,6 +16,7 @@ from sskit.models.request import Decoder, find_hinges, find_max_marginals
 from sskit.models.structure import NodeLoss
 
 
+@parameters
 class StructuredHinge(PublicMixin, BaseEstimator):
     r"""Structured hinge loss of potentials, with its subgradient: a last layer for any model.
 
@@ -105,25 +106,14 @@ class StructuredHinge(PublicMixin, BaseEstimator):
            [ 0.,  1.]])
     """
 
-    _parameter_constraints = {
-        "structure": [StrOptions({*WORDS})],
-        "loss": [StrOptions({"hamming_sum", "hamming"}), dict, "array-like"],
-        "rescaling": [StrOptions({"margin", "slack"})],
-        "pairwise_form": [StrOptions({"full", "potts"})],
-        "n_jobs": JOBS,
-    }
+    structure: str = parameter("chain", StrOptions({*WORDS}), positional=True)
+    loss: object = parameter(
+        "hamming_sum", StrOptions({"hamming_sum", "hamming"}), dict, "array-like"
+    )
+    rescaling: str = parameter("margin", StrOptions({"margin", "slack"}))
+    pairwise_form: str = parameter("full", StrOptions({"full", "potts"}))
+    n_jobs: int | None = parameter(None, *JOBS)
     _sound = None  # parameters that passed their check
-
-    def __init__(
-        self,
-        structure="chain",
-        *,
-        loss="hamming_sum",
-        rescaling="margin",
-        pairwise_form="full",
-        n_jobs=None,
-    ):
-        self._keep(locals())
 
     def evaluate(self, unary, pairwise, labels, *, edges=None, mask=None, token_weight=None):
         """Compute the losses of a batch, and what their gradients need.

@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.validation import check_is_fitted
 
 from sskit._numbers import n_workers
+from sskit._parameters import REQUIRED, parameter, parameters
 from sskit._public import PublicMixin
 from sskit.inputs.graphs import check_graphs
 from sskit.inputs.masks import node_targets
@@ -19,6 +20,7 @@ from sskit.inputs.weights import check_sample_weight
 
 
 # No set_output: a graph is not a data frame.
+@parameters
 class NodeProbabilities(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
     """Turn the class probabilities of a classifier of single nodes into features of graphs.
 
@@ -82,10 +84,10 @@ class NodeProbabilities(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_
     array(['probability_0', 'probability_1'], dtype=object)
     """
 
-    _parameter_constraints = {"estimator": [HasMethods(["fit", "predict_proba"])]}
-
-    def __init__(self, estimator, *, cv=5, ignore_label=None, n_jobs=None):
-        self._keep(locals())
+    estimator: object = parameter(REQUIRED, HasMethods(["fit", "predict_proba"]), positional=True)
+    cv: object = parameter(5)
+    ignore_label: object = parameter(None)
+    n_jobs: int | None = parameter(None)
 
     def fit(self, X, y, sample_weight=None):
         """Fit the classifier to the nodes of all graphs.

@@ -9,7 +9,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from sskit._numbers import Number, n_workers
+from sskit._numbers import n_workers
+from sskit._parameters import Number, parameter, parameters
 from sskit._public import PublicMixin
 from sskit.inputs.images import check_images
 from sskit.preprocessing._regions import ETAS, make_graph, slic_segments
@@ -25,6 +26,7 @@ from sskit.preprocessing._words import (
 
 # Filters and tables of larger numbers have no memory.
 # No set_output: a graph is not a data frame.
+@parameters
 class SuperpixelGraphs(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
     """Turn images into graphs of superpixels with the features of HorseSeg.
 
@@ -103,31 +105,15 @@ class SuperpixelGraphs(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
           dtype=object)
     """
 
-    _parameter_constraints = {
-        "n_segments": [Number(Integral, 1, 2**24, closed="both")],
-        "n_color_words": [Number(Integral, 0, 2**16, closed="both")],
-        "n_texture_words": [Number(Integral, 0, 2**16, closed="both")],
-        "position_grid": [Number(Integral, 0, 2**10, closed="both")],
-        "neighborhood": [Number(Integral, 0, 2**10, closed="both")],
-        "power": [Number(Real, 0, 1, closed="right")],
-        "n_jobs": [Number(Integral, None, None, closed="neither"), None],
-        "segmenter": [callable, None],
-    }
-
-    def __init__(
-        self,
-        n_segments=150,
-        *,
-        segmenter=None,
-        n_color_words=128,
-        n_texture_words=512,
-        position_grid=4,
-        neighborhood=2,
-        power=0.5,
-        n_jobs=None,
-        random_state=None,
-    ):
-        self._keep(locals())
+    n_segments: int = parameter(150, Number(Integral, 1, 2**24, closed="both"), positional=True)
+    segmenter: object = parameter(None, callable, None)
+    n_color_words: int = parameter(128, Number(Integral, 0, 2**16, closed="both"))
+    n_texture_words: int = parameter(512, Number(Integral, 0, 2**16, closed="both"))
+    position_grid: int = parameter(4, Number(Integral, 0, 2**10, closed="both"))
+    neighborhood: int = parameter(2, Number(Integral, 0, 2**10, closed="both"))
+    power: float = parameter(0.5, Number(Real, 0, 1, closed="right"))
+    n_jobs: int | None = parameter(None, Number(Integral, None, None, closed="neither"), None)
+    random_state: object = parameter(None)
 
     def fit(self, X, y=None):
         """Learn the words of colours and textures.

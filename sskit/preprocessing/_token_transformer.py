@@ -13,6 +13,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _estimator_has, check_is_fitted
 
+from sskit._parameters import REQUIRED, parameter, parameters
 from sskit._public import PublicMixin
 from sskit.inputs.ragged import stack_labels
 from sskit.inputs.ragged_array import RaggedArray, make_offsets
@@ -25,6 +26,7 @@ _inner_has = partial(_estimator_has, delegates=("transformer_", "transformer"))
 
 
 # No set_output: a RaggedArray is not a data frame.
+@parameters
 class TokenTransformer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
     """Apply a transformer of rows to the tokens of sequences.
 
@@ -83,8 +85,8 @@ class TokenTransformer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
     ((2, 3), (1, 1))
     """
 
-    def __init__(self, transformer, *, edges=None):
-        self._keep(locals())
+    transformer: object = parameter(REQUIRED, positional=True)
+    edges: object = parameter(None)
 
     def fit(self, X, y=None):
         """Fit the inner transformer to the tokens.

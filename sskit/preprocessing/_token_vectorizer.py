@@ -1,12 +1,11 @@
 """TokenVectorizer: dicts of attributes, as users of CRFsuite have them, to rows of features."""
 
-from numbers import Integral
-
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
-from sklearn.utils._param_validation import Interval, Options, StrOptions
+from sklearn.utils._param_validation import Options, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from sskit._parameters import COUNT, parameter, parameters
 from sskit._public import PublicMixin
 from sskit.inputs.ragged_array import RaggedArray, make_offsets, one_sequence
 from sskit.inputs.tokens import as_sentences
@@ -14,6 +13,7 @@ from sskit.preprocessing._token_rows import DEEPEST, TokenColumns, fit_rows, rea
 
 
 # No set_output: a RaggedArray is not a data frame.
+@parameters
 class TokenVectorizer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
     """Turn tokens that are dicts of attributes, or lists of strings, into rows of features.
 
@@ -65,13 +65,10 @@ class TokenVectorizer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_ou
     array(['end', 'previous:word=the', 'word=dog', 'word=the'], dtype=object)
     """
 
-    _parameter_constraints = {
-        "min_count": [Interval(Integral, 1, None, closed="left")],
-        "dtype": [Options(type, {np.float64, np.float32}), StrOptions({"float64", "float32"})],
-    }
-
-    def __init__(self, *, min_count=1, dtype=np.float64):
-        self._keep(locals())
+    min_count: int = parameter(1, COUNT)
+    dtype: object = parameter(
+        np.float64, Options(type, {np.float64, np.float32}), StrOptions({"float64", "float32"})
+    )
 
     def fit(self, X, y=None):
         """Find the features of tokens.

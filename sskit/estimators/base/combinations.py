@@ -99,7 +99,7 @@ REASONS = (
         "node by node",
         "scores and losses must be sums over nodes and edges with weights of their own; use 'bcfw'",
     ),
-    ("bounds", "no bounds", "its steps leave the box; use 'bcfw'"),
+    ("bounds", "no bounds", "it does not keep weights within bounds; use 'bcfw'"),
     ("prior", "no prior", "its steps shrink weights towards zero; use 'bcfw'"),
     ("slack", "projection", "it is for margin rescaling; use 'pairwise'"),
     (
@@ -121,7 +121,7 @@ REASONS = (
     ("path", ("unknown", *HIDDEN), "the objective is not convex; search lam with GridSearchCV"),
     ("parts", "averaging", "weights of parts are not averaged; leave it at 'auto'"),
     ("parts", "kernel", "the weights are functions of all training rows"),
-    ("parts", "prior", "their sites do not know of it; set prior=None"),
+    ("parts", "prior", "it is for data in one piece; set prior=None"),
     ("parts", "fit in one piece", "set warm_start=False to start anew"),
     ("parts", "balanced repair", "it counts the labels of all parts once they are repaired"),
     ("parts", HIDDEN, "what is hidden is completed over all data"),

@@ -12,8 +12,15 @@ from sklearn.utils import indexable
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
 
-from sskit._numbers import LARGEST
-from sskit._parameters import AT_LEAST_ONE, FRACTION, NON_NEGATIVE, REQUIRED, parameter, parameters
+from sskit._parameters import (
+    COUNT,
+    FRACTION,
+    NON_NEGATIVE,
+    POSITIVE,
+    REQUIRED,
+    parameter,
+    parameters,
+)
 from sskit.core.regularizer import BoxRegularizer
 from sskit.estimators.base.estimator import check_constraints, replace_fitted
 from sskit.estimators.base.meta import DelegatingEstimator, common_attributes
@@ -170,7 +177,7 @@ class RegularizationPath(DelegatingEstimator):
     eps: float = parameter(0.1, FRACTION)
     kappa: float = parameter(0.9, FRACTION)
     lam_min: float | None = parameter(None, NON_NEGATIVE, None)
-    max_breakpoints: int | None = parameter(None, AT_LEAST_ONE, None)
+    max_breakpoints: int | None = parameter(None, COUNT, None)
     cv: object = parameter(None, "cv_object")
     scoring: object = parameter(None, StrOptions(set(get_scorer_names())), callable, None)
     refit: bool = parameter(True, "boolean")
@@ -393,9 +400,7 @@ class RegularizationPath(DelegatingEstimator):
                 "there is a path only without cv: with it models of a few lam are compared in the "
                 "folds, and best_estimator_ is what is kept; fit with cv=None"
             )
-        most = LARGEST if isinstance(lam, int) else np.inf
-        real = isinstance(lam, numbers.Real) and not isinstance(lam, bool)
-        if not real or not 0.0 < lam <= most or lam == np.inf:
+        if not POSITIVE.is_satisfied_by(lam):
             raise ValueError(f"lam must be a positive finite number, got {lam!r}")
         value = float(lam)
         if value < self.lam_end_:

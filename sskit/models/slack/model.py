@@ -1,12 +1,12 @@
 """Slack rescaling: which search finds the most violating labelling."""
 
 import sys
-from numbers import Integral, Real
 
 from sklearn.base import BaseEstimator
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from sskit._numbers import capped
+from sskit._parameters import COUNT, NON_NEGATIVE, parameter, parameters
 from sskit._public import PublicMixin
 from sskit.models.slack.problem import SEARCHES, rescaled
 
@@ -14,6 +14,7 @@ from sskit.models.slack.problem import SEARCHES, rescaled
 NEEDS = {"exact": "an exact oracle for slack rescaling", "angular": "a constrained oracle"}
 
 
+@parameters
 class SlackRescaling(PublicMixin, BaseEstimator):
     r"""Slack rescaling of the loss, and the search for the most violating labelling.
 
@@ -89,14 +90,9 @@ class SlackRescaling(PublicMixin, BaseEstimator):
     True
     """
 
-    _parameter_constraints = {
-        "search": [StrOptions({"auto", *SEARCHES})],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "max_queries": [Interval(Integral, 1, None, closed="left"), None],
-    }
-
-    def __init__(self, search="auto", *, tol=0.0, max_queries=None):
-        self._keep(locals())
+    search: str = parameter("auto", StrOptions({"auto", *SEARCHES}), positional=True)
+    tol: float = parameter(0.0, NON_NEGATIVE)
+    max_queries: int | None = parameter(None, COUNT, None)
 
     def check(self):
         """Raise an error for the first parameter that is wrong.

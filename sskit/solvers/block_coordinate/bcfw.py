@@ -1,7 +1,18 @@
 """Block-coordinate Frank-Wolfe, and the multi-plane algorithm."""
 
+from sklearn.utils._param_validation import StrOptions
+
+from sskit._parameters import (
+    AUTO,
+    COUNT,
+    NATURAL,
+    POSITIVE_OR_INFINITE,
+    TRUTH,
+    parameter,
+    parameters,
+)
 from sskit.solvers.block_coordinate.runs import SAMPLERS, STEPS, BlockCoordinateRun
-from sskit.solvers.common.solver import AUTO, COUNT, NATURAL, POSITIVE, TRUTH, Solver, StrOptions
+from sskit.solvers.common.solver import Solver
 
 BLOCK_STEPS = 5
 # Up to so many states "auto" scores all of them at each visit: with more, visits of stored planes,
@@ -11,7 +22,76 @@ MOST_STATES = 32
 STORING = ("cache", "block_steps", "cache_size")
 
 
-class BCFW(Solver):
+@parameters
+class BlockCoordinate(Solver):
+    """What block-coordinate Frank-Wolfe has in common with its multi-plane variant."""
+
+    cache_size: float = parameter(1000.0, POSITIVE_OR_INFINITE)
+    batch_size: object = parameter("auto", AUTO, COUNT)
+    gap_every: int = parameter(10, COUNT)
+
+    def _auto(self, problem, bounded):
+        """Return what "auto" stands for by parameter, as far as it is known; see `resolved`."""
+        steps = self._auto_steps(problem) if self.steps == "auto" else self.steps
+        keeps_planes = steps in ("pairwise", "away")
+        # working sets go back by themselves
+        in_sets = problem is not None and problem.space.batch_size > 1
+        goes_back = keeps_planes or (steps == "projection" and not in_sets)
+        auto = {
+            "steps": steps,
+            "block_steps": BLOCK_STEPS if keeps_planes else 1,
+            "stored_passes": "slope" if goes_back else 0,
+            "averaging": steps == "fw",
+        }
+        if not keeps_planes:
+            auto["cache"] = False
+        if problem is not None:
+            auto["batch_size"] = max(problem.space.batch_size, 1)
+            auto["sampling"] = "gap" if problem.costly else "permutation"
+            auto["cache"] = problem.costly and keeps_planes
+        return auto
+
+    def _auto_steps(self, problem):
+        """Return the kind of steps that "auto" stands for."""
+        defaults = vars(type(self)())
+        states = None if problem is None else problem.state_blocks()
+        if states is None or states.n_states > MOST_STATES:
+            return "pairwise"
+        stores = any(getattr(self, name) != defaults[name] for name in STORING)
+        return "pairwise" if stores else "projection"
+
+    def start(self, problem, regularizer, random_state, gaps=None, pool=None):
+        """Return the state of a new run.
+
+        Parameters
+        ----------
+        problem : Problem
+            What to solve.
+        regularizer : Regularizer
+            Holds lam, v and w.
+        random_state : RandomState
+            Source of randomness.
+        gaps : ndarray of shape (n_blocks,), default=None
+            Block gaps at the start, if they are known.
+        pool : Pool, default=None
+            Asks the oracles of a batch; None asks one after the other.
+
+        Returns
+        -------
+        run : BlockCoordinateRun
+            The state.
+        """
+        solver = self.resolved(problem, regularizer.bounded)
+        if solver.steps == "projection" and problem.state_blocks() is None:
+            raise ValueError(
+                "steps='projection' needs a problem whose labellings are one label each, under "
+                f"margin rescaling, which {problem.name} is not; use 'pairwise'"
+            )
+        return BlockCoordinateRun(solver, problem, regularizer, random_state, gaps, pool)
+
+
+@parameters
+class BCFW(BlockCoordinate):
     r"""Block-coordinate Frank-Wolfe for the dual of a structured SVM.
 
     With planes :math:`(\psi_i(y), L_i(y))` of the training pairs, weights :math:`c_i` and
@@ -124,100 +204,21 @@ class BCFW(Solver):
     True
     """
 
-    _parameter_constraints = {
-        **Solver._parameter_constraints,
-        "steps": [StrOptions({"auto", "projection", *STEPS})],
-        "sampling": [StrOptions({"auto", *SAMPLERS})],
-        "cache": [AUTO, TRUTH],
-        "block_steps": [AUTO, COUNT],
-        "stored_passes": [StrOptions({"auto", "slope"}), NATURAL],
-        "cache_size": [POSITIVE],
-        "averaging": [AUTO, TRUTH],
-        "batch_size": [AUTO, COUNT],
-    }
+    steps: str = parameter("auto", StrOptions({"auto", "projection", *STEPS}))
+    sampling: str = parameter("auto", StrOptions({"auto", *SAMPLERS}))
+    cache: object = parameter("auto", AUTO, TRUTH)
+    block_steps: object = parameter("auto", AUTO, COUNT)
+    stored_passes: object = parameter("auto", StrOptions({"auto", "slope"}), NATURAL)
+    averaging: object = parameter("auto", AUTO, TRUTH)
     # What `MultiPlane` has as parameters.
     max_stored_passes = max_planes = 1000
     plane_life = 10
     clock = False
     n_averages = 1
 
-    def __init__(
-        self,
-        *,
-        steps="auto",
-        sampling="auto",
-        cache="auto",
-        block_steps="auto",
-        stored_passes="auto",
-        cache_size=1000.0,
-        averaging="auto",
-        batch_size="auto",
-        gap_every=10,
-        max_time=None,
-    ):
-        self._keep(locals())
 
-    def _auto(self, problem, bounded):
-        """Return what "auto" stands for by parameter, as far as it is known; see `resolved`."""
-        steps = self._auto_steps(problem) if self.steps == "auto" else self.steps
-        keeps_planes = steps in ("pairwise", "away")
-        # working sets go back by themselves
-        in_sets = problem is not None and problem.space.batch_size > 1
-        goes_back = keeps_planes or (steps == "projection" and not in_sets)
-        auto = {
-            "steps": steps,
-            "block_steps": BLOCK_STEPS if keeps_planes else 1,
-            "stored_passes": "slope" if goes_back else 0,
-            "averaging": steps == "fw",
-        }
-        if not keeps_planes:
-            auto["cache"] = False
-        if problem is not None:
-            auto["batch_size"] = max(problem.space.batch_size, 1)
-            auto["sampling"] = "gap" if problem.costly else "permutation"
-            auto["cache"] = problem.costly and keeps_planes
-        return auto
-
-    def _auto_steps(self, problem):
-        """Return the kind of steps that "auto" stands for."""
-        defaults = vars(type(self)())
-        states = None if problem is None else problem.state_blocks()
-        if states is None or states.n_states > MOST_STATES:
-            return "pairwise"
-        stores = any(getattr(self, name) != defaults[name] for name in STORING)
-        return "pairwise" if stores else "projection"
-
-    def start(self, problem, regularizer, random_state, gaps=None, pool=None):
-        """Return the state of a new run.
-
-        Parameters
-        ----------
-        problem : Problem
-            What to solve.
-        regularizer : Regularizer
-            Holds lam, v and w.
-        random_state : RandomState
-            Source of randomness.
-        gaps : ndarray of shape (n_blocks,), default=None
-            Block gaps at the start, if they are known.
-        pool : Pool, default=None
-            Asks the oracles of a batch; None asks one after the other.
-
-        Returns
-        -------
-        run : BlockCoordinateRun
-            The state.
-        """
-        solver = self.resolved(problem, regularizer.bounded)
-        if solver.steps == "projection" and problem.state_blocks() is None:
-            raise ValueError(
-                "steps='projection' needs a problem whose labellings are one label each, under "
-                f"margin rescaling, which {problem.name} is not; use 'pairwise'"
-            )
-        return BlockCoordinateRun(solver, problem, regularizer, random_state, gaps, pool)
-
-
-class MultiPlane(BCFW):
+@parameters
+class MultiPlane(BlockCoordinate):
     """Multi-plane block-coordinate Frank-Wolfe, for oracles that cost far more than a score.
 
     After each pass with the oracle, which asks that of every training pair once, come stored
@@ -288,36 +289,15 @@ class MultiPlane(BCFW):
     True
     """
 
-    _parameter_constraints = {
-        **BCFW._parameter_constraints,
-        "steps": [StrOptions({*STEPS})],
-        "sampling": [StrOptions({*SAMPLERS})],
-        "block_steps": [COUNT],
-        "max_stored_passes": [NATURAL],
-        "max_planes": [COUNT],
-        "plane_life": [COUNT],
-        "clock": [TRUTH],
-        "averaging": [TRUTH],
-    }
+    steps: str = parameter("fw", StrOptions({*STEPS}))
+    sampling: str = parameter("permutation", StrOptions({*SAMPLERS}))
+    block_steps: int = parameter(10, COUNT)
+    max_stored_passes: int = parameter(1000, NATURAL)
+    max_planes: int = parameter(1000, COUNT)
+    plane_life: int = parameter(10, COUNT)
+    clock: bool = parameter(False, TRUTH)
+    averaging: bool = parameter(True, TRUTH)
     # What is no parameter here.
     stored_passes = "slope"
     cache = False
     n_averages = 2
-
-    def __init__(
-        self,
-        *,
-        steps="fw",
-        sampling="permutation",
-        block_steps=10,
-        max_stored_passes=1000,
-        max_planes=1000,
-        plane_life=10,
-        clock=False,
-        cache_size=1000.0,
-        averaging=True,
-        batch_size="auto",
-        gap_every=10,
-        max_time=None,
-    ):
-        self._keep(locals())

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sskit._parameters import COUNT, parameter, parameters
 from sskit.core.stop import CutShort
 from sskit.solvers.common.averaging import Averager
 from sskit.solvers.common.run import DualRun
@@ -9,6 +10,7 @@ from sskit.solvers.common.solver import Solver
 from sskit.solvers.oracle_calls.pool import Answers, Pool
 
 
+@parameters
 class FrankWolfe(Solver):
     """Batch Frank-Wolfe for the dual of a structured SVM.
 
@@ -41,8 +43,7 @@ class FrankWolfe(Solver):
     True
     """
 
-    def __init__(self, *, gap_every=10, max_time=None):
-        self._keep(locals())
+    gap_every: int = parameter(10, COUNT)
 
     def start(self, problem, regularizer, random_state, gaps=None, pool=None):
         """Return the state of a new run.

@@ -1,39 +1,30 @@
 """What all solvers share."""
 
 from contextlib import nullcontext
-from numbers import Integral, Real
 
 from sklearn.base import BaseEstimator
-from sklearn.utils._param_validation import Options, StrOptions
 
-from sskit._numbers import Number
+from sskit._parameters import POSITIVE_OR_INFINITE, parameter, parameters
 from sskit._public import PublicMixin
 from sskit.core.stop import Stop
 from sskit.solvers.common.fit import begin
 
-# What parameters may be, in terms of scikit-learn's validation.
-AUTO = StrOptions({"auto"})
-TRUTH = Options(bool, {True, False})
-COUNT = Number(Integral, 1, None, closed="left")
-NATURAL = Number(Integral, 0, None, closed="left")
-POSITIVE = Number(Real, 0, None, closed="right")
-FINITE = Number(Real, 0, None, closed="neither")
 
-
+@parameters
 class Solver(PublicMixin, BaseEstimator):
     """Base of all solvers: hyperparameters, and how a problem is solved with them.
 
-    A subclass has the parameters `gap_every` and `max_time` and implements `start`, which
-    returns the state of one run, a `Run`. `_parameter_constraints` says what parameters may be one
-    by one, and ``_auto(problem, bounded)`` what "auto" stands for. A solver that does not look at
-    all blocks (`looks_at_all`) has P(0), or an estimate of it, from its run, as `unit`. A solver
-    that `keeps_dual_point` starts a `DualRun`, which can be saved and continued.
+    A subclass has the parameter or attribute `gap_every`, and implements `start`, which returns the
+    state of one run, a `Run`; ``_auto(problem, bounded)`` says what "auto" stands for. A solver
+    that does not look at all blocks (`looks_at_all`) has P(0), or an estimate of it, from its run,
+    as `unit`. A solver that `keeps_dual_point` starts a `DualRun`, which can be saved and
+    continued.
     """
 
     keeps_dual_point = True
     keeps_bounds = keeps_prior = True
     looks_at_all = True
-    _parameter_constraints = {"gap_every": [COUNT], "max_time": [POSITIVE, None]}
+    max_time: float | None = parameter(None, POSITIVE_OR_INFINITE, None)
 
     def check(self):
         """Raise an error for the first parameter that cannot have its value."""

@@ -2,7 +2,10 @@
 
 from numbers import Real
 
-from sskit.solvers.common.solver import AUTO, COUNT, Number, Solver, StrOptions
+from sklearn.utils._param_validation import StrOptions
+
+from sskit._parameters import AUTO, COUNT, Number, parameter, parameters
+from sskit.solvers.common.solver import Solver
 from sskit.solvers.cutting_plane.one_slack import CuttingPlaneRun, LinearCutRun
 from sskit.solvers.cutting_plane.sampled import KernelSampleRun, SampleRun
 
@@ -14,6 +17,7 @@ DEFAULTS = {
 }
 
 
+@parameters
 class CuttingPlane(Solver):
     r"""The 1-slack cutting-plane method: the classical solver of structured SVMs.
 
@@ -130,28 +134,13 @@ class CuttingPlane(Solver):
     (True, False)
     """
 
-    _parameter_constraints = {
-        **Solver._parameter_constraints,
-        "cuts": [StrOptions({*DEFAULTS})],
-        "cut_size": [AUTO, COUNT],
-        "patience": [AUTO, COUNT],
-        "damping": [AUTO, Number(Real, 0, 1, closed="left")],
-        "cut_life": [COUNT],
-    }
+    cuts: str = parameter("exact", StrOptions({*DEFAULTS}))
+    cut_size: object = parameter("auto", AUTO, COUNT)
+    patience: object = parameter("auto", AUTO, COUNT)
+    damping: object = parameter("auto", AUTO, Number(Real, 0, 1, closed="left"))
+    cut_life: int = parameter(50, COUNT)
     keeps_dual_point = False
     gap_every = 1  # every pass is an exact one, or all that there is
-
-    def __init__(
-        self,
-        *,
-        cuts="exact",
-        cut_size="auto",
-        patience="auto",
-        damping="auto",
-        cut_life=50,
-        max_time=None,
-    ):
-        self._keep(locals())
 
     @property
     def looks_at_all(self):

@@ -1,12 +1,14 @@
 """Solvers that work factor by factor: the greedy direction method of multipliers, a baseline."""
 
 import numpy as np
+from sklearn.utils._param_validation import StrOptions
 
+from sskit._parameters import COUNT, POSITIVE, parameter, parameters
 from sskit.core.decomposition import LabelFactors
 from sskit.core.sampler import PermutationSampler
 from sskit.solvers.common.run import Run
 from sskit.solvers.common.solution import UNKNOWN, certify_weights
-from sskit.solvers.common.solver import COUNT, FINITE, Solver, StrOptions
+from sskit.solvers.common.solver import Solver
 from sskit.solvers.dual_decomposition.sweeps import FactorSweep, LabelSweep
 from sskit.solvers.simplex_qp.program import AwayStep, PlainStep
 
@@ -15,6 +17,7 @@ PART = 100  # labels that a node looks at, at least
 PRODUCTS = 8500  # that the scores of these may take: more labels where features are few
 
 
+@parameters
 class FactorSolver(Solver):
     """Base of the solvers that visit nodes and edges: whom they refuse.
 
@@ -24,11 +27,8 @@ class FactorSolver(Solver):
 
     keeps_dual_point = keeps_bounds = looks_at_all = False
     name = ""
-    _parameter_constraints = {
-        **Solver._parameter_constraints,
-        "rho": [FINITE],
-        "gap_every": [COUNT, None],
-    }
+    rho: float = parameter(1.0, POSITIVE)
+    gap_every: int | None = parameter(10, COUNT, None)
 
     def start(self, problem, regularizer, random_state, gaps=None, pool=None):
         """Return the state of a new run.
@@ -141,6 +141,7 @@ class FactorRun(Run):
         return self.weights()
 
 
+@parameters
 class GDMM(FactorSolver):
     r"""Greedy direction method of multipliers: training that never decodes a whole structure.
 
@@ -273,16 +274,10 @@ class GDMM(FactorSolver):
     True
     """
 
-    _parameter_constraints = {
-        **FactorSolver._parameter_constraints,
-        "step": [FINITE],
-        "method": [StrOptions({"afw", "bgcd"})],
-    }
+    step: float = parameter(1.0, POSITIVE)
+    method: str = parameter("bgcd", StrOptions({"afw", "bgcd"}))
     name = "gdmm"
     _run = FactorRun
-
-    def __init__(self, *, rho=1.0, step=1.0, method="bgcd", gap_every=10, max_time=None):
-        self._keep(locals())
 
     def _sweep(self, factors, lam, w, random_state):
         """Return what visits the blocks."""
@@ -325,6 +320,7 @@ class SoftRun(FactorRun):
         return solved or self.tolerance.holds(certificate)
 
 
+@parameters
 class SoftBCFW(FactorSolver):
     r"""Block-coordinate Frank-Wolfe on factors that need to agree only softly.
 
@@ -416,15 +412,9 @@ class SoftBCFW(FactorSolver):
     True
     """
 
-    _parameter_constraints = {
-        **FactorSolver._parameter_constraints,
-        "steps": [StrOptions({"fw", "away"})],
-    }
+    steps: str = parameter("fw", StrOptions({"fw", "away"}))
     name = "soft_bcfw"
     _run = SoftRun
-
-    def __init__(self, *, rho=1.0, steps="fw", gap_every=10, max_time=None):
-        self._keep(locals())
 
     def _sweep(self, factors, lam, w, random_state):
         """Return what visits the blocks: multipliers stay where they are, at zero."""

@@ -1,16 +1,19 @@
 """Stochastic subgradient descent."""
 
 import numpy as np
+from sklearn.utils._param_validation import StrOptions
 
+from sskit._parameters import COUNT, TRUTH, parameter, parameters
 from sskit.core.sampler import PermutationSampler, UniformSampler
 from sskit.solvers.common.run import Run
 from sskit.solvers.common.solution import better_of, certify_weights
-from sskit.solvers.common.solver import TRUTH, Solver, StrOptions
+from sskit.solvers.common.solver import Solver
 from sskit.solvers.subgradient.subgradient_pass import SubgradientState
 
 SAMPLERS = {"permutation": PermutationSampler, "uniform": UniformSampler}
 
 
+@parameters
 class Subgradient(Solver):
     r"""Averaged stochastic subgradient descent on the primal of a structured SVM.
 
@@ -59,15 +62,10 @@ class Subgradient(Solver):
     True
     """
 
-    _parameter_constraints = {
-        **Solver._parameter_constraints,
-        "sampling": [StrOptions({*SAMPLERS})],
-        "averaging": [TRUTH],
-    }
+    sampling: str = parameter("permutation", StrOptions({*SAMPLERS}))
+    averaging: bool = parameter(True, TRUTH)
+    gap_every: int = parameter(10, COUNT)
     keeps_dual_point = keeps_bounds = keeps_prior = False
-
-    def __init__(self, *, sampling="permutation", averaging=True, gap_every=10, max_time=None):
-        self._keep(locals())
 
     def start(self, problem, regularizer, random_state, gaps=None, pool=None):
         """Return the state of a new run.

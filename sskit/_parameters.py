@@ -21,6 +21,8 @@ class Number(Interval):
 
 AUTO = StrOptions({"auto"})
 TRUTH = Options(bool, {True, False})
+# of estimators, to which True is 1, as to those of scikit-learn
+AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
 COUNT = Number(Integral, 1, None, closed="left")
 NATURAL = Number(Integral, 0, None, closed="left")
 NON_NEGATIVE = Number(Real, 0, None, closed="left")

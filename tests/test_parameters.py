@@ -8,24 +8,24 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils._param_validation import InvalidParameterError, StrOptions
 
 from sskit import SequenceTagger
-from sskit._parameters import COUNT, REQUIRED, parameter, parameters
+from sskit._parameters import AT_LEAST_ONE, REQUIRED, parameter, parameters
 
 
 @parameters
 class Base(BaseEstimator):
-    size: int = parameter(1, COUNT, positional=True)
+    size: int = parameter(1, AT_LEAST_ONE, positional=True)
     form: str = parameter("round", StrOptions({"round", "square"}))
 
 
 @parameters
 class Mixin:
-    depth: int = parameter(2, COUNT)
+    depth: int = parameter(2, AT_LEAST_ONE)
 
 
 @parameters
 class Derived(Mixin, Base):
     what: object = parameter(REQUIRED, positional=True)
-    size: int = parameter(7, COUNT)
+    size: int = parameter(7, AT_LEAST_ONE)
     anything: object = parameter(None)
 
 

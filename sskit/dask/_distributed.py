@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sskit._parameters import COUNT, POSITIVE, REQUIRED, parameter, parameters
+from sskit._parameters import AT_LEAST_ONE, POSITIVE, REQUIRED, parameter, parameters
 from sskit.core.stop import Stop
 from sskit.dask._checkpoint import Checkpoint
 from sskit.dask._cluster import ClusterWorkers, find_client
@@ -131,7 +131,7 @@ class Distributed(DelegatingEstimator):
     estimator: object = parameter(REQUIRED, positional=True)
     client: object = parameter(None)
     checkpoint: object = parameter(None, str, PathLike, None)
-    checkpoint_every: int = parameter(10, COUNT)
+    checkpoint_every: int = parameter(10, AT_LEAST_ONE)
     timeout: float = parameter(300.0, POSITIVE)
 
     def __getstate__(self):

@@ -9,7 +9,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
-from sskit._parameters import COUNT, parameter, parameters
+from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit._ready import all_finite
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
@@ -234,8 +234,8 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StandardizeMixin, Online
     loss: object = parameter("zero_one", StrOptions({"zero_one"}), "array-like", dict)
     fit_intercept: bool = parameter(True, "boolean")
     class_weight: object = parameter(None, StrOptions({"balanced"}), dict, None)
-    n_components: object = parameter(1, COUNT, dict)
-    n_init: int = parameter(1, COUNT)
+    n_components: object = parameter(1, AT_LEAST_ONE, dict)
+    n_init: int = parameter(1, AT_LEAST_ONE)
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from sskit._parameters import COUNT, POSITIVE, REQUIRED, parameter, parameters
+from sskit._parameters import AT_LEAST_ONE, POSITIVE, REQUIRED, parameter, parameters
 from sskit.estimators.base.attributes import BlockAttributes, flat_weights
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
@@ -263,7 +263,7 @@ class PartsModel(StructuredEstimator):
     cutoff: float = parameter(1.0, POSITIVE)
     radius: float = parameter(0.2, POSITIVE)
     torso: object = parameter(None, tuple, list, None)
-    n_types: int = parameter(4, COUNT)
+    n_types: int = parameter(4, AT_LEAST_ONE)
     latent_types: bool = parameter(False, "boolean")
     means: object = parameter(None, "array-like", None)
     scores: str = parameter("log_odds", StrOptions({"log_odds", "raw"}))

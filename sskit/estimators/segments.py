@@ -10,7 +10,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from sskit._labels import by_label, string_array
 from sskit._numbers import array, as_floats
-from sskit._parameters import COUNT, parameter, parameters
+from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit._tag_schemes import BEGIN, INSIDE, OUTSIDE, SCHEMES, check_scheme, write_tags
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
@@ -282,7 +282,7 @@ class SegmentTagger(TaggerMixin, StructuredEstimator):
 
     _facts = SegmentFacts
     _type_of_estimator = "segment_tagger"
-    max_length: object = parameter(None, COUNT, dict, None)
+    max_length: object = parameter(None, AT_LEAST_ONE, dict, None)
     scheme: str = parameter("bio", StrOptions(set(SCHEMES)))
     outside: object = parameter("O")
     first_last: bool = parameter(True, "boolean")

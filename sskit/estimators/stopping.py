@@ -10,7 +10,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _num_samples
 
-from sskit._parameters import COUNT, FRACTION, REQUIRED, parameter, parameters
+from sskit._parameters import AT_LEAST_ONE, FRACTION, REQUIRED, parameter, parameters
 from sskit.estimators.base.estimator import replace_fitted
 from sskit.estimators.base.meta import DelegatingEstimator, checked_score, common_attributes
 from sskit.estimators.base.weights import weight_argument
@@ -110,7 +110,7 @@ class EarlyStopping(DelegatingEstimator):
     estimator: object = parameter(REQUIRED, positional=True)
     scoring: object = parameter(None, StrOptions(set(get_scorer_names())), callable, None)
     validation_fraction: float = parameter(0.1, FRACTION)
-    n_iter_no_change: int = parameter(5, COUNT)
+    n_iter_no_change: int = parameter(5, AT_LEAST_ONE)
     random_state: object = parameter(None, "random_state")
 
     def fit(self, X, y, sample_weight=None, X_val=None, y_val=None, token_weight=None):

@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metaestimators import available_if
 
 from sskit._numbers import check_k
-from sskit._parameters import COUNT, POSITIVE, REQUIRED, parameter, parameters
+from sskit._parameters import AT_LEAST_ONE, POSITIVE, REQUIRED, parameter, parameters
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT, with_callbacks
 from sskit.estimators.base.combinations import check_combinations
@@ -192,7 +192,7 @@ class StructuredSVM(OnlineEstimator):
         positional=True,
     )
     lam: float | None = parameter(None, POSITIVE, None)
-    n_init: int = parameter(1, COUNT)
+    n_init: int = parameter(1, AT_LEAST_ONE)
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):

@@ -5,7 +5,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
 from sklearn.utils._param_validation import Options, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from sskit._parameters import COUNT, parameter, parameters
+from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit._public import PublicMixin
 from sskit.inputs.ragged_array import RaggedArray, make_offsets, one_sequence
 from sskit.inputs.tokens import as_sentences
@@ -65,7 +65,7 @@ class TokenVectorizer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_ou
     array(['end', 'previous:word=the', 'word=dog', 'word=the'], dtype=object)
     """
 
-    min_count: int = parameter(1, COUNT)
+    min_count: int = parameter(1, AT_LEAST_ONE)
     dtype: object = parameter(
         np.float64, Options(type, {np.float64, np.float32}), StrOptions({"float64", "float32"})
     )

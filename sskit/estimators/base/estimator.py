@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import (
 from sklearn.utils.metaestimators import available_if
 
 from sskit._labels import plain, warn_of_unmatched
-from sskit._parameters import COUNT, JOBS, NON_NEGATIVE, POSITIVE, parameter, parameters
+from sskit._parameters import AT_LEAST_ONE, JOBS, NON_NEGATIVE, POSITIVE, parameter, parameters
 from sskit._public import PublicMixin
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.core.stop import Stop
@@ -152,7 +152,7 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
     bounds: object = parameter(None, tuple, list, dict, None)
     prior: object = parameter(None, "array-like", dict, HasMethods("fit"), None)
     tol: float = parameter(0.02, NON_NEGATIVE)
-    max_iter: int = parameter(1000, COUNT)
+    max_iter: int = parameter(1000, AT_LEAST_ONE)
     warm_start: bool = parameter(False, "boolean")
     n_jobs: int | None = parameter(None, *JOBS)
     random_state: object = parameter(None, "random_state")

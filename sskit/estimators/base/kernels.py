@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from sskit._parameters import NATURAL, NON_NEGATIVE, POSITIVE, parameter, parameters
+from sskit._parameters import NON_NEGATIVE, POSITIVE, parameter, parameters
 from sskit.estimators.base.fitted_state import (
     check_count,
     check_numbers,
@@ -37,7 +37,7 @@ class KernelMixin:
         "linear", StrOptions({"linear", "precomputed", *PARAMETERS}), callable
     )
     gamma: object = parameter("scale", StrOptions({"scale", "auto"}), NON_NEGATIVE)
-    degree: int = parameter(3, NATURAL)
+    degree: int = parameter(3, Interval(numbers.Integral, 0, None, closed="left"))
     coef0: float = parameter(0.0, Interval(numbers.Real, None, None, closed="neither"))
     kernel_cache: float = parameter(500.0, POSITIVE)
 

@@ -7,7 +7,7 @@ from numbers import Integral
 import numpy as np
 from sklearn.utils._param_validation import Options, StrOptions
 
-from sskit._parameters import COUNT, parameter, parameters
+from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit._tag_schemes import SCHEMES, find_violations, violation_error
 from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT, with_callbacks
 from sskit.estimators.base.combinations import check_combinations
@@ -292,7 +292,7 @@ class SequenceTagger(KernelMixin, Tagger):
     order: int = parameter(1, Options(Integral, {1, 2}))
     allowed_transitions: object = parameter(None, StrOptions(set(SCHEMES)), "array-like", None)
     on_violation: str = parameter("raise", StrOptions({"raise", "repair", "ignore"}))
-    beam_size: int | None = parameter(None, COUNT, None)
+    beam_size: int | None = parameter(None, AT_LEAST_ONE, None)
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None, token_weight=None):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sskit._labels import by_label
-from sskit._parameters import COUNT, parameter, parameters
+from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit.estimators.base.known import check_known
 from sskit.estimators.base.partial_labels import PartialLabels
 from sskit.estimators.base.tagging import state_labels, states_of_labels
@@ -72,8 +72,8 @@ class HiddenStatesMixin:
 
     _tokens = "tokens"
 
-    n_states_per_label: object = parameter(1, COUNT, dict)
-    n_init: int = parameter(1, COUNT)
+    n_states_per_label: object = parameter(1, AT_LEAST_ONE, dict)
+    n_init: int = parameter(1, AT_LEAST_ONE)
 
     @property
     def state_labels_(self):

@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
 
 from sskit._parameters import (
-    COUNT,
+    AT_LEAST_ONE,
     FRACTION,
     NON_NEGATIVE,
     POSITIVE,
@@ -177,7 +177,7 @@ class RegularizationPath(DelegatingEstimator):
     eps: float = parameter(0.1, FRACTION)
     kappa: float = parameter(0.9, FRACTION)
     lam_min: float | None = parameter(None, NON_NEGATIVE, None)
-    max_breakpoints: int | None = parameter(None, COUNT, None)
+    max_breakpoints: int | None = parameter(None, AT_LEAST_ONE, None)
     cv: object = parameter(None, "cv_object")
     scoring: object = parameter(None, StrOptions(set(get_scorer_names())), callable, None)
     refit: bool = parameter(True, "boolean")

@@ -6,7 +6,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import StrOptions
 
 from sskit._numbers import capped
-from sskit._parameters import COUNT, NON_NEGATIVE, parameter, parameters
+from sskit._parameters import AT_LEAST_ONE, NON_NEGATIVE, parameter, parameters
 from sskit._public import PublicMixin
 from sskit.models.slack.problem import SEARCHES, rescaled
 
@@ -92,7 +92,7 @@ class SlackRescaling(PublicMixin, BaseEstimator):
 
     search: str = parameter("auto", StrOptions({"auto", *SEARCHES}), positional=True)
     tol: float = parameter(0.0, NON_NEGATIVE)
-    max_queries: int | None = parameter(None, COUNT, None)
+    max_queries: int | None = parameter(None, AT_LEAST_ONE, None)
 
     def check(self):
         """Raise an error for the first parameter that is wrong.

@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.utils import column_or_1d
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
@@ -455,7 +456,8 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StandardizeMixin, Online
         score : float
             Between 0 and 1.
         """
-        return super().score(X, check_classes(y), sample_weight)
+        y = column_or_1d(check_classes(y))
+        return super().score(X, y, check_sample_weight(sample_weight, len(y)))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

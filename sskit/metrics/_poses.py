@@ -4,12 +4,14 @@ import numbers
 
 import numpy as np
 from sklearn.metrics import make_scorer
+from sklearn.utils._param_validation import validate_params
 
 from sskit._numbers import array
 from sskit.inputs.poses import check_poses, check_torso, part_errors
 from sskit.metrics._tokens import check_weights
 
 
+@validate_params({"per_part": ["boolean"]}, prefer_skip_nested_validation=True)
 def pdj_score(y_true, y_pred, *, radius=0.2, torso=None, per_part=False, sample_weight=None):
     """Compute the percentage of detected joints: the share of parts found near the truth.
 
@@ -105,6 +107,7 @@ def pdj_curve(y_true, y_pred, *, radii=None, torso=None, sample_weight=None):
     return radii, np.array(shares)
 
 
+@validate_params({"per_part": ["boolean"]}, prefer_skip_nested_validation=True)
 def mean_part_error(y_true, y_pred, *, torso=None, per_part=False, sample_weight=None):
     """Compute the mean distance of the parts from their true positions.
 

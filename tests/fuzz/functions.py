@@ -132,16 +132,12 @@ def layer(rng):
     if structure != "chain":
         given["edges"] = np.array([[0, 1], [1, 2], [3, 2]])
     given["mask"] = np.arange(4) < np.array([[4], [4], [4 if "edges" in given else 2]])
-    methods = ["evaluate", "losses", "decode"]
+    methods = ["evaluate", "decode"]
     if structure in ("chain", "tree"):
         methods += ["max_marginals", "marginals"]
     name = pick(rng, methods)
-    if not name.endswith("marginals"):
-        given["labels"] = labels
-    if name in ("evaluate", "losses"):
-        given["token_weight"] = np.ones((3, 4))
-    if name == "marginals":
-        given["temperature"] = 0.5
+    if name == "evaluate":
+        given |= {"labels": labels, "token_weight": np.ones((3, 4))}
     return Subject(getattr(StructuredHinge(structure), name), given)
 
 

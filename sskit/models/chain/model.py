@@ -16,7 +16,7 @@ from sskit.models.features import (
     take_weights,
 )
 from sskit.models.kernel.restriction import KernelSupport
-from sskit.models.kernel.rows import KernelExpansion, kernel_grams
+from sskit.models.kernel.rows import KernelExpansion, prepare_kernels
 from sskit.models.kernel.space import diagonal, kernel_rows, runs_within
 from sskit.models.layout import WeightLayout
 from sskit.models.request import Decoder, Request, gather
@@ -201,7 +201,7 @@ class KernelChainModel(ChainModel):
         support = KernelSupport(self.kernel, X, self.n_states, self.n_states * (self.n_states + 2))
         space = KernelExpansion(kernels, support, offsets, labels)
         map = chain_map(rows, offsets, self.n_states, self.rules, space=space)
-        map.prepare(kernel_grams(kernels, map, runs_within(self.kernel, X, offsets)))
+        prepare_kernels(kernels, map, runs_within(self.kernel, X, offsets))
         return self._problem(map, labels, cost, block_weight, **known)
 
     def scale(self, stacked, weight):

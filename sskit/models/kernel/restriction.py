@@ -5,7 +5,7 @@ from sklearn.utils import gen_batches
 
 from sskit.models.kernel.functions import BLOCK_ENTRIES
 from sskit.models.kernel.gaussian import GaussianRows
-from sskit.models.kernel.rows import KernelExpansion, KernelRows, kernel_grams
+from sskit.models.kernel.rows import KernelExpansion, KernelRows, prepare_kernels
 from sskit.models.structure import StructuredProblem
 
 
@@ -131,9 +131,6 @@ class KernelSupport:
         labels = None if problem.space.labels is None else loss.labels
         space = KernelExpansion(rows, part, offsets, labels)
         map = problem.map.at_rows(numbers, offsets, space)
-        if map.is_single:
-            map.prepare(row_sqnorm=np.asarray(problem.map.row_sqnorm)[numbers])
-        else:
-            map.prepare(grams=kernel_grams(rows, map, [(0, len(blocks), matrix)]))
+        prepare_kernels(rows, map, [(0, len(blocks), matrix)])
         structure = problem.structure.bound_to(map)
         return StructuredProblem(map, structure, loss, block_weight)

@@ -720,8 +720,8 @@ cdef class KernelExpansion(FeatureSpace):
         return out
 
 
-def kernel_grams(KernelRows rows, FeatureMap map, runs):
-    """Return the kernel matrices of the nodes of each block, which `sqnorm` needs.
+def prepare_kernels(KernelRows rows, FeatureMap map, runs):
+    """Give a map the kernel matrices of the nodes of each block, which `sqnorm` needs.
 
     Parameters
     ----------
@@ -731,11 +731,6 @@ def kernel_grams(KernelRows rows, FeatureMap map, runs):
         Of blocks of nodes without features but for marks, which count too.
     runs : iterable of (first, last, ndarray)
         Numbers of blocks, first to last - 1, and the kernel matrix of all of their nodes.
-
-    Returns
-    -------
-    grams : SequenceGrams
-        The matrices.
     """
     cdef const uint8_t* marks = map.rows.marks
     nodes = np.asarray(map.offsets)
@@ -755,4 +750,7 @@ def kernel_grams(KernelRows rows, FeatureMap map, runs):
         t = np.repeat(np.arange(here.start, here.stop), lengths[here])
         s = np.arange(places[here.start], places[here.stop]) - places[t] + start[t]
         packed[:] = matrix[s - here.start, t - here.start]
-    return SequenceGrams(places[nodes[: map.n_blocks]], numbers)
+    if map.is_single:
+        map.prepare(row_sqnorm=numbers)
+    else:
+        map.prepare(SequenceGrams(places[nodes[: map.n_blocks]], numbers))

@@ -82,6 +82,15 @@ def test_parts_keep_the_contract(name):
     check_problem(part, 0)
 
 
+@pytest.mark.parametrize("lengths", [(1,), (2, 1, 2, 3, 1, 1)])
+def test_sequences_of_one_token_keep_the_contract(lengths):
+    """The whole or only the part consists of single rows, whose squared norms stand elsewhere."""
+    toy = chain_toy(3, n=6, lengths=lengths)
+    problem, _ = in_kernel_space("chain", toy, RBF)
+    check_problem(problem, 0)
+    check_problem(problem.restrict(SOME, np.full(3, 1 / 3)), 0)
+
+
 @pytest.mark.parametrize("kernel", [RBF, Kernel("poly", gamma=0.3, degree=2, coef0=1.0)])
 @pytest.mark.parametrize("scale", [1.0, 1e200])
 def test_functions_are_sums_of_kernels(kernel, scale, monkeypatch):

@@ -200,14 +200,14 @@ class Distributed(DelegatingEstimator):
             solver.set_params(averaging=False)
         with Stop(solver.max_time) as stop, np.errstate(**QUIET):
             workers.stop = stop
-            facts = model._look_again(model._agree(workers.survey()), workers.count)
-            facts = model._with_columns(facts)
+            summary = model._summarize_again(model._agree(workers.summarize()), workers.count)
+            summary = model._with_columns(summary)
             seed = check_random_state(model.random_state).randint(2**31 - 1)
-            ((plan, task),) = workers.surely("make_plan", facts, solver, seed, n_asked=1)
+            ((plan, task),) = workers.surely("make_plan", summary, solver, seed, n_asked=1)
             metadata = {"sample_weight": data[2]}
             reporter = PassReporter(model, model.max_iter, *data[:2], metadata, task.attributes)
             progress = Progress(f"{type(self).__name__} {type(solver).__name__}", model.verbose)
-            hidden = getattr(facts, "n_hidden", 0)
+            hidden = getattr(summary, "n_hidden", 0)
             if hidden:
                 self._check_hidden(model, store)
             run = None
@@ -248,8 +248,8 @@ class Distributed(DelegatingEstimator):
             else:
                 solution = solve(plan, on_pass, **limits)
             outcome = fitted_attributes(solution, plan.solver, task, plan.lam)
-            mean_weight = None if data[2] is None else facts.weights.total / facts.n_samples
-            outcome |= model._seen(facts.n_samples, mean_weight)
+            mean_weight = None if data[2] is None else summary.weights.total / summary.n_samples
+            outcome |= model._seen(summary.n_samples, mean_weight)
             fitted = {"history_": run.history()}
             if store is not None:
                 store.save(ends())

@@ -52,7 +52,7 @@ class Part:
         if self.call(_num_samples, X) == 0 and self.call(_num_samples, y) == 0:
             return None
         further = {} if token_weight is None else {"token_weight": token_weight}
-        checked = self.call(self.estimator._gate, X, y, sample_weight, part=True, **further)
+        checked = self.call(self.estimator._read_data, X, y, sample_weight, part=True, **further)
         if getattr(getattr(checked, "columns", None), "vectorizer", None) is not None:
             raise ValueError(
                 f"part {self.number}: X has tokens that are dicts or strings, of which each part "
@@ -61,39 +61,39 @@ class Part:
             )
         return checked
 
-    def survey(self):
-        """Return the `Facts` of the part; None if it has no samples."""
+    def summarize(self):
+        """Return the `Summary` of the part; None if it has no samples."""
         checked = self.check()
         if self.keeps:
             # the gate may have made a copy, which is all that is needed from now on
             self.checked, self.load = checked, None
-        return None if checked is None else self.call(self.estimator._survey, checked)
+        return None if checked is None else self.call(self.estimator._summarize, checked)
 
-    def count(self, facts):
-        """Return what a second look at the part says, given the facts of all parts."""
+    def count(self, summary):
+        """Return what a second pass over the part counts, given the summary of all parts."""
         checked = self.checked
         if checked is None:
             checked = self.check()
-        return self.call(self.estimator._count, checked, facts)
+        return self.call(self.estimator._count, checked, summary)
 
-    def bind(self, facts):
-        """Return the `TrainingTask` of the part, given the facts of all parts."""
+    def bind(self, summary):
+        """Return the `TrainingTask` of the part, given the summary of all parts."""
         if self.task is not None:
             return self.task
         checked, self.checked = self.checked, None
         if checked is None:
             checked = self.check()
-        task = self.call(self.estimator._bind_scaled, checked, facts)
+        task = self.call(self.estimator._bind_scaled, checked, summary)
         if self.keeps and task.completion is not None:
             self.task = task
         return task
 
-    def problem(self, facts, stage=None):
-        """Return the problem of the part at a stage, given the facts of all parts.
+    def problem(self, summary, stage=None):
+        """Return the problem of the part at a stage, given the summary of all parts.
 
         Where the part starts is checked.
         """
-        task = self.bind(facts)
+        task = self.bind(summary)
         if self.fingerprint is None and (self.remembers or self.start is not None):
             self.fingerprint = task.fingerprint()
             if self.start is not None:
@@ -116,12 +116,12 @@ class Part:
             self.truth = hidden.complete(hidden.adapted(w) if stage.number == 1 else w)
         self.round = stage.number
 
-    def advance(self, facts, stage, later, point):
+    def advance(self, summary, stage, later, point):
         """Go on to a later stage: the dual point of the present one follows the truths.
 
         Parameters
         ----------
-        facts : Facts
+        summary : Summary
             Of all data.
         stage, later : Stage
             The present one, and that whose weights complete the labels now.
@@ -137,7 +137,7 @@ class Part:
         """
         if self.round == later.number:  # asked again
             return self.answer
-        task = self.bind(facts)
+        task = self.bind(summary)
         self.complete(task, stage)
         rounds = Rounds(task.completion.complete, None, None, task.problem, self.truth)
         self.answer = rounds.gain(later.w)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from sskit.core.regularizer import BoxRegularizer, Regularizer
-from sskit.estimators.base.facts import Facts
+from sskit.estimators.base.summary import Summary
 from sskit.solvers.common.solver import Solver
 
 
@@ -13,7 +13,7 @@ class Plan:
 
     Attributes
     ----------
-    facts : Facts
+    summary : Summary
         Of all data.
     solver : Solver
         With every "auto" replaced.
@@ -29,7 +29,7 @@ class Plan:
         By what the parts have completed their labels; None if all are known.
     """
 
-    facts: Facts
+    summary: Summary
     solver: Solver
     lam: float
     n_weights: int

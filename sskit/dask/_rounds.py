@@ -48,7 +48,7 @@ class PartRounds:
     def gain(self, w):
         """Complete under the weights of a solution; return whether truths stay, and the gain."""
         stage, later = self.plan.stage, Stage(self.plan.stage.number + 1, w)
-        answers = self.workers.surely("advance", self.plan.facts, stage, later)
+        answers = self.workers.surely("advance", self.plan.summary, stage, later)
         self.plan = replace(self.plan, stage=later)
         same, gains = zip(*sum(answers, []), strict=True)
         return all(same), sum(gains)
@@ -81,7 +81,7 @@ def solve_in_rounds(workers, plan, solve, on_pass, stop, max_iter, tol):
         Tells of the rounds.
     """
     w = None
-    if plan.facts.n_certain:
+    if plan.summary.n_certain:
         given = {"on_pass": None, "stop": stop, "max_iter": max_iter, "tol": tol}
         w = solve(replace(plan, stage=Stage(0)), **given).w
     rounds = PartRounds(workers, replace(plan, stage=Stage(1, w)), solve)

@@ -23,8 +23,8 @@ class DataWorker(Worker):
     Attributes
     ----------
     data : dict of int to Part
-        Those that have samples, once they are surveyed.
-    surveys : dict of int to Facts
+        Those that have samples, once they are summarized.
+    summaries : dict of int to Summary
         What was found.
     parts : dict of int to PartRun
         Empty until it has begun.
@@ -34,25 +34,25 @@ class DataWorker(Worker):
         self.data, self.parts = data, {}
         for number, given in (values or {}).items():
             data[number].load = lambda given=given: given
-        self.surveys = self.stop = self.round = None
+        self.summaries = self.stop = self.round = None
 
-    def survey(self):
-        """Check all parts; return their `Facts` by number, None for those that have no samples."""
-        if self.surveys is None:
-            self.surveys = {number: part.survey() for number, part in self.data.items()}
-            self.data = {n: part for n, part in self.data.items() if self.surveys[n] is not None}
-        return self.surveys
+    def summarize(self):
+        """Check all parts; return the `Summary` of each by number, None for one without samples."""
+        if self.summaries is None:
+            self.summaries = {number: part.summarize() for number, part in self.data.items()}
+            self.data = {n: part for n, part in self.data.items() if self.summaries[n] is not None}
+        return self.summaries
 
-    def count(self, facts):
-        """Return what a second look at each part says, given the facts of all, by number."""
-        return {number: part.count(facts) for number, part in self.data.items()}
+    def count(self, summary):
+        """Return what a second pass over each part counts, given the summary of all, by number."""
+        return {number: part.count(summary) for number, part in self.data.items()}
 
-    def make_plan(self, facts, solver, seed):
+    def make_plan(self, summary, solver, seed):
         """Return the plan of a fit, from one part.
 
         Parameters
         ----------
-        facts : Facts
+        summary : Summary
             Of all data.
         solver : Solver
             Without averaging.
@@ -68,13 +68,13 @@ class DataWorker(Worker):
         """
         part = self.data[min(self.data)]
         checked, estimator = part.checked, part.estimator
-        task = part.bind(facts)
+        task = part.bind(summary)
         part.checked = checked  # still to be bound for good
         lam = resolved_lam(estimator, task.default_lam)
         regularizer = estimator._make_regularizer(task, lam)
         solver = solver.resolved(task.problem, regularizer.bounded)
         box = regularizer.box() if regularizer.bounded else None
-        plan = Plan(facts, solver, lam, task.problem.n_weights, box, seed)
+        plan = Plan(summary, solver, lam, task.problem.n_weights, box, seed)
         return plan, task._replace(problem=None, unscaled=None, completion=None)
 
     def begin(self, plan, n_workers, stop):
@@ -100,7 +100,7 @@ class DataWorker(Worker):
             self.round, regularizer = number, plan.regularizer()
             parts = {
                 number: PartRun(
-                    partial(part.problem, plan.facts, plan.stage),
+                    partial(part.problem, plan.summary, plan.stage),
                     plan.solver,
                     regularizer,
                     plan.lam,
@@ -122,11 +122,11 @@ class DataWorker(Worker):
         with np.errstate(**QUIET):
             return super().call(news, method, *args)
 
-    def advance(self, facts, stage, later):
+    def advance(self, summary, stage, later):
         """Let all parts go on to a later stage; return what `Part.advance` says of each."""
         points = super().save()
         return [
-            part.advance(facts, stage, later, points.get(number))
+            part.advance(summary, stage, later, points.get(number))
             for number, part in self.data.items()
         ]
 

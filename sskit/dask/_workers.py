@@ -59,7 +59,7 @@ class Workers:
         self.starts, self.remembers = dict(starts), remembers
         self.lazy = [any(map(is_lazy, values)) for values in parts]
         self.plan = self.stop = None
-        self.held, self.missing, self.surveys = [], [*range(len(parts))], {}
+        self.held, self.missing, self.summaries = [], [*range(len(parts))], {}
 
     def make_part(self, number, load, keeps):
         """Return a `Part`."""
@@ -77,25 +77,25 @@ class Workers:
         self.held.append(Held(DataWorker(parts), self.missing))
 
     def settle(self):
-        """Let all parts have a worker, and be surveyed."""
+        """Let all parts have a worker, and be summarized."""
         while True:
             try:
                 if self.missing:
                     self.hold()
                     self.missing = []
-                self.surveys |= union(self.ask("survey"))
+                self.summaries |= union(self.ask("summarize"))
                 break
             except WorkersLost:
                 continue
         # those that have samples
         self.held = [
-            held for held in self.held if any(self.surveys[n] is not None for n in held.numbers)
+            held for held in self.held if any(self.summaries[n] is not None for n in held.numbers)
         ]
 
-    def survey(self):
-        """Return the `Facts` of every part, None for those that have no samples."""
+    def summarize(self):
+        """Return the `Summary` of every part, None for those that have no samples."""
         self.settle()
-        return [self.surveys[number] for number in range(len(self.parts))]
+        return [self.summaries[number] for number in range(len(self.parts))]
 
     def ask(self, method, *args, n_asked=None):
         """Return what a method of all workers returns, or of some.
@@ -125,9 +125,9 @@ class Workers:
         """Return what workers answer, which are asked anew if some are lost meanwhile."""
         return persist(partial(self.ask, method, *args, n_asked=n_asked), self.settle)
 
-    def count(self, facts):
-        """Return what a second look at each part says, given the facts of all."""
-        found = union(self.surely("count", facts))
+    def count(self, summary):
+        """Return what a second pass over each part counts, given the summary of all."""
+        found = union(self.surely("count", summary))
         return [found[number] for number in sorted(found)]
 
     def begin(self):

@@ -15,11 +15,18 @@ from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.columns import StandardizeMixin
 from sskit.estimators.base.estimator import SOLVERS, StructuredEstimator, TrainingTask
-from sskit.estimators.base.facts import Labels, RowFacts, TrainingData, WeightSums, averaged, same
 from sskit.estimators.base.fitted_state import check_fitted, check_weights
 from sskit.estimators.base.known import check_known
 from sskit.estimators.base.linear import check_scores, linear_scores, row_scale
 from sskit.estimators.base.partial_labels import PartialLabels
+from sskit.estimators.base.summary import (
+    Labels,
+    RowSummary,
+    TrainingData,
+    WeightSums,
+    averaged,
+    same,
+)
 from sskit.estimators.reasons.columns import read_rows
 from sskit.inputs.edges import check_edges
 from sskit.inputs.label_sets import (
@@ -41,7 +48,7 @@ INFERENCES = "auto", "exhaustive", "tree", "graphcut", "lp"
 
 
 @dataclass(frozen=True, kw_only=True)
-class LabelSetFacts(RowFacts):
+class LabelSetSummary(RowSummary):
     """What rows and sets of labels say of all data; `labels` are two classes, or None."""
 
     form: str = same("y has the form {!r}, but that of part {} has the form {!r}")
@@ -55,12 +62,12 @@ class LabelSetFacts(RowFacts):
 class LabelSetClassifier(ClassifierMixin, StandardizeMixin, StructuredEstimator):
     """Base of the estimators of sets of labels.
 
-    A subclass implements ``_make_model(facts)``, the model for training data;
+    A subclass implements ``_make_model(summary)``, the model for training data;
     ``_structure(model)``, fitted attributes of it; ``_kind()``, of which the fitted estimator makes
     it again; and, where its model depends on which labels go together, ``_shares(truths, weight)``.
     """
 
-    _facts = LabelSetFacts
+    _summary_class = LabelSetSummary
     loss: str = parameter("hamming_sum", StrOptions({"hamming", "hamming_sum"}))
     label_weight: object = parameter(None, "array-like", None)
     fit_intercept: bool = parameter(True, "boolean")
@@ -95,7 +102,7 @@ class LabelSetClassifier(ClassifierMixin, StandardizeMixin, StructuredEstimator)
         """
         return self._set_fitted(self._fit(X, y, sample_weight))
 
-    def _gate(self, X, y, sample_weight, part=False):
+    def _read_data(self, X, y, sample_weight, part=False):
         """Return training data, or a part of them, checked."""
         names = label_names(y)
         y = check_classes(y)
@@ -109,7 +116,7 @@ class LabelSetClassifier(ClassifierMixin, StandardizeMixin, StructuredEstimator)
         weights, shares = WeightSums.of(len(given), weight), None
         if weights.largest:
             shares = self._shares(given, weights.block_weights(len(given), weight))
-        facts = {
+        statistics = {
             "labels": Labels(classes, np.zeros(len(classes))) if form == "classes" else None,
             "form": form,
             "n_labels": given.shape[1],
@@ -117,37 +124,37 @@ class LabelSetClassifier(ClassifierMixin, StandardizeMixin, StructuredEstimator)
             "shares": shares,
         }
         known = PartialLabels(classes, given)
-        return TrainingData(data, known, weight, columns, scale, facts)
+        return TrainingData(data, known, weight, columns, scale, statistics)
 
     def _shares(self, sets, weight):
         """Return what `label_shares` does if the model depends on it, else None."""
 
-    def _check_facts(self, facts):
+    def _check_summary(self, summary):
         """Raise ValueError if the model cannot have so many labels."""
-        if facts.labels is not None:
-            check_two_classes(facts.labels.values)
-        self._make_model(facts)
+        if summary.labels is not None:
+            check_two_classes(summary.labels.values)
+        self._make_model(summary)
 
-    def _bind(self, checked, facts):
-        """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
+    def _bind(self, checked, summary):
+        """Bind the model to checked data, given the summary of all; return a `TrainingTask`."""
         data, (classes, sets, *_), weight, columns, *_ = checked
-        if facts.form == "classes":
-            sets = facts.labels.renumber(classes, sets)
-            classes = facts.labels.values
-        cost = label_costs(self.loss, self.label_weight, facts.n_labels)
-        share = facts.weights.block_weights(len(sets), weight)
-        model = self._make_model(facts)
+        if summary.form == "classes":
+            sets = summary.labels.renumber(classes, sets)
+            classes = summary.labels.values
+        cost = label_costs(self.loss, self.label_weight, summary.n_labels)
+        share = summary.weights.block_weights(len(sets), weight)
+        model = self._make_model(summary)
         problem = model.bind(data, sets, cost, share)
         shared = {
             "classes_": classes,
-            "n_features_in_": facts.n_features,
-            "_form": facts.form,
+            "n_features_in_": summary.n_features,
+            "_form": summary.form,
             **self._structure(model),
             **columns.attributes(),
         }
         if not self.fit_intercept:
-            shared["intercept_"] = np.zeros(facts.n_labels)
-        to_attributes, lam = BlockAttributes(model.layout, shared), default_lam(facts.scale, cost)
+            shared["intercept_"] = np.zeros(summary.n_labels)
+        to_attributes, lam = BlockAttributes(model.layout, shared), default_lam(summary.scale, cost)
         return TrainingTask(problem, lam, to_attributes)
 
     @property
@@ -473,10 +480,10 @@ class MultilabelPairwise(LabelSetClassifier):
         tree = isinstance(self.edges, str) and self.edges == "tree"
         return label_shares(sets, weight) if tree else None
 
-    def _make_model(self, facts):
+    def _make_model(self, summary):
         """Return the model for training data."""
-        n_features, n_labels = facts.n_features, facts.n_labels
-        ends = label_edges(self.edges, n_labels, facts.shares)
+        n_features, n_labels = summary.n_features, summary.n_labels
+        ends = label_edges(self.edges, n_labels, summary.shares)
         return PairwiseModel(n_features, n_labels, ends, self.fit_intercept, self.inference)
 
     def _solver_for(self, problem, solver):
@@ -653,9 +660,9 @@ class HierarchicalMultilabel(LabelSetClassifier):
     hierarchy: object = parameter(None, "array-like", None, positional=True)
     lam: float | None = parameter(None, POSITIVE, None)
 
-    def _make_model(self, facts):
+    def _make_model(self, summary):
         """Return the model for training data."""
-        sizes = facts.n_features, facts.n_labels
+        sizes = summary.n_features, summary.n_labels
         return HierarchyModel(*sizes, self.hierarchy, self.fit_intercept)
 
     def _structure(self, model):

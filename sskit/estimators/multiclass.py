@@ -16,7 +16,6 @@ from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.columns import StandardizeMixin
 from sskit.estimators.base.estimator import TrainingTask
-from sskit.estimators.base.facts import Labels, TrainingData, WeightSums
 from sskit.estimators.base.fitted_state import (
     check_fitted,
     check_labels,
@@ -32,6 +31,7 @@ from sskit.estimators.base.kernels import (
 )
 from sskit.estimators.base.linear import check_scores, linear_scores, row_scale
 from sskit.estimators.base.partial_labels import PartialLabels
+from sskit.estimators.base.summary import Labels, TrainingData, WeightSums
 from sskit.estimators.base.weights import default_lam, scaled_lam
 from sskit.estimators.completion.convex_concave import ConvexConcave
 from sskit.estimators.completion.hidden import Hidden
@@ -270,7 +270,7 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StandardizeMixin, Online
         """Return what rows of weights are of where classes have components, "class/0" and so on."""
         return names_of_states(self.component_labels_)
 
-    def _gate(self, X, y, sample_weight, part=False):
+    def _read_data(self, X, y, sample_weight, part=False):
         """Return training data, or a part of them, checked."""
         y = check_classes(y)
         data, target, columns = read_rows(self, X, y)
@@ -287,35 +287,35 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StandardizeMixin, Online
             labels = labels._replace(shares=np.bincount(known.labels, share, len(known.classes)))
         return TrainingData(data, known, weight, columns, scale, {"labels": labels})
 
-    def _complete(self, facts):
-        """Return merged facts with the weights of the classes among those of the samples."""
-        classes, counts, shares = facts.labels
+    def _complete(self, summary):
+        """Return a merged summary with the weights of the classes among those of the samples."""
+        classes, counts, shares = summary.labels
         if len(classes) < 2:
             raise ValueError(f"y must have at least 2 classes, got 1 class: {classes[0]}")
         cost_table(self.loss, classes)
         if self.class_weight is None:
-            return facts
+            return summary
         factors = class_factors(self.class_weight, classes, counts)
-        facts = replace(facts, weights=facts.weights.times_factors(factors, shares))
-        facts.check()
-        return facts
+        summary = replace(summary, weights=summary.weights.times_factors(factors, shares))
+        summary.check()
+        return summary
 
-    def _bind(self, checked, facts):
-        """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
+    def _bind(self, checked, summary):
+        """Bind the model to checked data, given the summary of all; return a `TrainingTask`."""
         data, known, weight, columns = checked[:4]
-        classes, n_features = facts.labels.values, facts.n_features
-        labels = facts.labels.renumber(known.classes, known.labels)
+        classes, n_features = summary.labels.values, summary.n_features
+        labels = summary.labels.renumber(known.classes, known.labels)
         if self.class_weight is not None:
-            factors = class_factors(self.class_weight, classes, facts.labels.counts)
+            factors = class_factors(self.class_weight, classes, summary.labels.counts)
             weight = factors[labels] * (1.0 if weight is None else weight)
         shared = {"classes_": classes, "n_features_in_": n_features} | columns.attributes()
-        block_weight = facts.weights.block_weights(len(labels), weight)
+        block_weight = summary.weights.block_weights(len(labels), weight)
         table, n_scores = cost_table(self.loss, classes), len(classes)
         if is_kernel(self):
             kernel = make_kernel(self, data)
             model = KernelMulticlassModel(kernel, len(labels), n_scores, self.fit_intercept)
             problem = model.bind(data, labels, block_weight, kernel_bytes(self), table)
-            task = problem, default_lam(facts)
+            task = problem, default_lam(summary)
             of_kernel = {"kernel": kernel, "X": data, "labels": labels}
             further = {"certifiable": kernel.definite}
         else:
@@ -328,7 +328,7 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StandardizeMixin, Online
                 table = states.of_pairs(1.0 - np.eye(len(classes)) if table is None else table)
                 shared["component_labels_"] = classes[states.labels]
             model = MulticlassModel(n_features, n_scores, self.fit_intercept)
-            task = model.bind(data, truth, block_weight, table), scaled_lam(facts)
+            task = model.bind(data, truth, block_weight, table), scaled_lam(summary)
             if states.hidden:
                 given = states.known(labels, None), None, block_weight
                 given += self.n_jobs, table, states, self.n_init

@@ -13,12 +13,12 @@ from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.columns import Columns
 from sskit.estimators.base.combinations import check_combinations, refusal
 from sskit.estimators.base.estimator import StructuredEstimator
-from sskit.estimators.base.facts import Labels, matrices
 from sskit.estimators.base.kernels import is_kernel
 from sskit.estimators.base.prior import blocks_to_flat, flat_prior
+from sskit.estimators.base.summary import Labels, matrices
 from sskit.estimators.base.weights import resolved_lam
 
-# What must be the same in all steps, by the field of the facts that tells it.
+# What must be the same in all steps, by field of the summary.
 FEATURES = {
     "n_weights": "joint features",
     "feature_names": "as feature names",
@@ -50,7 +50,7 @@ def step(estimator, X, y, classes, sample_weight, **further):
     Parameters
     ----------
     estimator : StructuredEstimator
-        Whose `_gate` takes a part of the data.
+        Whose `_read_data` takes a part of the data.
     X, y, classes, sample_weight, **further : object
         Arguments of partial_fit.
 
@@ -62,21 +62,21 @@ def step(estimator, X, y, classes, sample_weight, **further):
     solver = estimator._check_parameters()
     check_combinations(estimator, steps="partial_fit")
     last = vars(estimator) if "lam_" in vars(estimator) else None
-    checked = estimator._gate(X, y, sample_weight, part=True, **further)
-    survey = estimator._survey(checked)
+    checked = estimator._read_data(X, y, sample_weight, part=True, **further)
+    summary = estimator._summarize(checked)
     if last is not None:
-        check_features(estimator, X, survey)
-    survey = with_all_labels(survey, classes, last, checked)
+        check_features(estimator, X, summary)
+    summary = with_all_labels(summary, classes, last, checked)
     # columns are not scaled by what few samples have
-    facts = replace(estimator._agree([survey]), columns=None)
+    summary = replace(estimator._agree([summary]), columns=None)
     # samples of a structure of the user's own have no columns
     features = [] if checked.columns is None else matrices(checked.data)
     seen, before = counts_before(last, features)
     scale = np.sqrt(1.0 + before)
     if last is not None and features:
         factors = np.sqrt(scale[-1] / scale[:-1])
-        facts = replace(facts, columns=Columns(None, factors))
-    task = estimator._bind_scaled(checked, facts)
+        summary = replace(summary, columns=Columns(None, factors))
+    task = estimator._bind_scaled(checked, summary)
     lam = scale[-1] * resolved_lam(estimator, task.default_lam)
     if last is None:
         prior = flat_prior(estimator, task)
@@ -140,16 +140,16 @@ class OnlineEstimator(StructuredEstimator):
         return step(self, X, y, classes, sample_weight)
 
 
-def check_features(estimator, X, survey):
+def check_features(estimator, X, summary):
     """Raise ValueError if features are not those of the steps before."""
     last, name = vars(estimator), type(estimator).__name__
     # lists of data frames have names too, and so have tokens of any container
-    if hasattr(survey, "feature_names") and not (
+    if hasattr(summary, "feature_names") and not (
         isinstance(X, (list, tuple)) or "vectorizer_" in last
     ):
         _check_feature_names(estimator, X, reset=False)
     for field, noun in FEATURES.items():
-        now, before = getattr(survey, field, None), last.get(f"{field}_in_")
+        now, before = getattr(summary, field, None), last.get(f"{field}_in_")
         if field == "n_weights" and now is not None:
             before = np.size(last["coef_"])
         if field.endswith("names"):
@@ -166,12 +166,12 @@ def check_features(estimator, X, survey):
             )
 
 
-def with_all_labels(survey, classes, last, checked):
+def with_all_labels(summary, classes, last, checked):
     """Return what a part says of itself with the labels, and kinds of edges, of all steps.
 
     Parameters
     ----------
-    survey : Facts
+    summary : Summary
         Of the part.
     classes : array-like or None
         Argument of partial_fit.
@@ -182,14 +182,14 @@ def with_all_labels(survey, classes, last, checked):
 
     Returns
     -------
-    survey : Facts
+    summary : Summary
         A new one.
     """
-    labels = getattr(survey, "labels", None)
+    labels = getattr(summary, "labels", None)
     if labels is None:
         if classes is not None:
             raise ValueError("classes has no meaning with a model object; leave it at None")
-        return survey
+        return summary
     known = labels.values if last is None else last["classes_"]
     if classes is not None:
         listed = list(classes) if np.iterable(classes) else []
@@ -211,14 +211,14 @@ def with_all_labels(survey, classes, last, checked):
                 f"{checked.known.place_in(offsets)(k)} has {shown(label)}, not among the classes "
                 f"{known.tolist()!r:.80}: the first call of partial_fit must name all of them"
             )
-    survey = replace(survey, labels=among(known, labels))
+    summary = replace(summary, labels=among(known, labels))
     if last is None or "edge_kinds_" not in last:
-        return survey
+        return summary
     kinds = last["edge_kinds_"]
-    if (survey.kinds is None) != (kinds is None):
-        now, before = ("no kinds", "kinds") if survey.kinds is None else ("kinds", "no kinds")
+    if (summary.kinds is None) != (kinds is None):
+        now, before = ("no kinds", "kinds") if summary.kinds is None else ("kinds", "no kinds")
         raise ValueError(f"the edges of X have {now}, but those of the steps before have {before}")
-    return survey if kinds is None else replace(survey, kinds=among(kinds, survey.kinds))
+    return summary if kinds is None else replace(summary, kinds=among(kinds, summary.kinds))
 
 
 def among(known, labels):

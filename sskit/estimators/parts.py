@@ -11,13 +11,13 @@ from sskit._parameters import AT_LEAST_ONE, POSITIVE, REQUIRED, parameter, param
 from sskit.estimators.base.attributes import BlockAttributes, flat_weights
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
-from sskit.estimators.base.facts import Facts, TrainingData, averaged
 from sskit.estimators.base.fitted_state import (
     check_fitted,
     check_numbers,
     check_weights,
     raise_damaged,
 )
+from sskit.estimators.base.summary import Summary, TrainingData, averaged
 from sskit.estimators.base.weights import default_lam
 from sskit.estimators.completion.convex_concave import ConvexConcave
 from sskit.inputs.parents import check_parents
@@ -42,7 +42,7 @@ LAMS = {"log_odds": 10.0, "raw": 1.0}
 
 
 @dataclass(frozen=True, kw_only=True)
-class PoseFacts(Facts):
+class PoseSummary(Summary):
     """What poses say of all data: where springs rest, how far parts are from there, log odds.
 
     Until scores are counted there is a number for every part of every sample: the score where it
@@ -55,7 +55,7 @@ class PoseFacts(Facts):
     curves: np.ndarray | None = averaged()
 
     def joined(self, parts, portions):
-        """Return these facts with the mean square about the means of all, not of each part."""
+        """Return this summary with the mean square about the means of all, not of each part."""
         some = [k for k, portion in enumerate(portions) if portion]
         if not some:
             return self
@@ -254,7 +254,7 @@ class PartsModel(StructuredEstimator):
     True
     """
 
-    _facts = PoseFacts
+    _summary_class = PoseSummary
     _weighs_by_label = False
     _type_of_estimator = "pose_estimator"
     parents: object = parameter(REQUIRED, "array-like", positional=True)
@@ -298,7 +298,7 @@ class PartsModel(StructuredEstimator):
         """
         return self._set_fitted(self._fit(X, y, sample_weight))
 
-    def _gate(self, X, y, sample_weight, part=False):
+    def _read_data(self, X, y, sample_weight, part=False):
         """Return training data, or a part of them, checked."""
         parents = check_parents(self.parents, "parents")
         names = check_part_names(self.part_names, len(parents))
@@ -307,35 +307,35 @@ class PartsModel(StructuredEstimator):
         places = check_positions(y, maps, names)
         weight = check_sample_weight(sample_weight, len(maps), part=part)
         means = None if self.means is None else check_means(self.means, parents)
-        facts = dict.fromkeys(("means", "square", "true", "curves"))
+        statistics = dict.fromkeys(("means", "square", "true", "curves"))
         if weight is None or weight.any():
             if means is None:
                 rng = check_random_state(self.random_state)
                 means = spring_means(places, parents, self.n_types, weight, rng)
             square = spring_square(places, parents, means, weight)
-            facts |= {"means": means, "square": square}
+            statistics |= {"means": means, "square": square}
         if self.scores == "log_odds":
-            facts["true"] = TrueScores.of(maps, places, weight)
+            statistics["true"] = TrueScores.of(maps, places, weight)
         scale = pose_scales(places, torso)
-        return TrainingData(maps, places, weight, None, scale, facts, edges=parents)
+        return TrainingData(maps, places, weight, None, scale, statistics, edges=parents)
 
-    def _count(self, checked, facts):
+    def _count(self, checked, summary):
         """Return how often scores of checked data lie where those of all true places do."""
-        return facts.true.count(checked.data, checked.weight)
+        return summary.true.count(checked.data, checked.weight)
 
-    def _look_again(self, facts, count):
-        """Return the facts of all parts with log odds, for which each is looked at once more."""
-        if facts.true is None:
-            return facts
-        return replace(facts, curves=facts.true.curves(sum(count(facts))), true=None)
+    def _summarize_again(self, summary, count):
+        """Return the summary of all parts with log odds, for which each is read once more."""
+        if summary.true is None:
+            return summary
+        return replace(summary, curves=summary.true.curves(sum(count(summary))), true=None)
 
-    def _bind(self, checked, facts):
-        """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
+    def _bind(self, checked, summary):
+        """Bind the model to checked data, given the summary of all; return a `TrainingTask`."""
         maps, places, weight, parents = checked.data, checked.known, checked.weight, checked.edges
-        model = PoseModel(parents, facts.means, spring_unit(facts.square), self.min_square)
-        share = facts.weights.block_weights(len(maps), weight)
-        facts = self._look_again(facts, lambda facts: [self._count(checked, facts)])
-        maps, completion = as_log_odds(maps, facts.curves), None
+        model = PoseModel(parents, summary.means, spring_unit(summary.square), self.min_square)
+        share = summary.weights.block_weights(len(maps), weight)
+        summary = self._summarize_again(summary, lambda summary: [self._count(checked, summary)])
+        maps, completion = as_log_odds(maps, summary.curves), None
         problem = model.bind(maps, places, checked.scale, self.loss, self.cutoff, share)
         if self.latent_types:
             # Given the places, a type has to do with no other: each part takes the best one by
@@ -347,14 +347,14 @@ class PartsModel(StructuredEstimator):
 
             completion = ConvexConcave(complete, lambda solved: [first])
         shared = {
-            "means_": facts.means,
+            "means_": summary.means,
             "unit_": model.unit,
             "parents_": parents,
             "part_names_": check_part_names(self.part_names, len(parents)),
-            "score_curves_": facts.curves,
+            "score_curves_": summary.curves,
             "n_features_in_": len(parents),
         }
-        lam = LAMS[self.scores] * default_lam(facts)
+        lam = LAMS[self.scores] * default_lam(summary)
         to_attributes = BlockAttributes(model.layout, shared)
         return TrainingTask(problem, lam, to_attributes, completion=completion)
 

@@ -12,10 +12,10 @@ from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.columns import StandardizeMixin
 from sskit.estimators.base.estimator import FEW_PAIRS, StructuredEstimator, TrainingTask
-from sskit.estimators.base.facts import RowFacts, TrainingData
 from sskit.estimators.base.fitted_state import check_fitted, check_numbers
 from sskit.estimators.base.linear import check_scores, linear_scores, row_scale
 from sskit.estimators.base.partial_labels import PartialLabels
+from sskit.estimators.base.summary import RowSummary, TrainingData
 from sskit.estimators.reasons.columns import read_rows
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.inputs.rows import check_classes, check_rows
@@ -30,7 +30,7 @@ LAM_FACTOR = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
-class RowSetFacts(RowFacts):
+class RowSetSummary(RowSummary):
     """What sets of rows say of all data; a sample is a set."""
 
     n_counted: float
@@ -167,7 +167,7 @@ class RankingSVM(RegressorMixin, StandardizeMixin, StructuredEstimator):
 
     # the order within a group does not depend on what centring takes away
     _needs_intercept = False
-    _facts = RowSetFacts
+    _summary_class = RowSetSummary
 
     @with_callbacks
     def fit(self, X, y, groups=None, sample_weight=None):
@@ -201,7 +201,7 @@ class RankingSVM(RegressorMixin, StandardizeMixin, StructuredEstimator):
         """
         return self._set_fitted(self._fit(X, y, sample_weight, groups=groups))
 
-    def _gate(self, X, y, sample_weight, part=False, groups=None):
+    def _read_data(self, X, y, sample_weight, part=False, groups=None):
         """Return training data, checked."""
         data, grades, columns = read_rows(self, X, y, check_grades)
         weight = check_sample_weight(sample_weight, data.shape[0], part=part)
@@ -217,19 +217,19 @@ class RankingSVM(RegressorMixin, StandardizeMixin, StructuredEstimator):
             raise ValueError(
                 f"y has no two rows of different grades{where}, of which to learn the order{found}"
             )
-        facts = {"labels": None, "n_counted": float(counts.sum())}
+        statistics = {"labels": None, "n_counted": float(counts.sum())}
         data = RaggedArray(data, found.offsets)
-        return TrainingData(data, PartialLabels(None, grades), weight, columns, scale, facts)
+        return TrainingData(data, PartialLabels(None, grades), weight, columns, scale, statistics)
 
-    def _bind(self, checked, facts):
-        """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
+    def _bind(self, checked, summary):
+        """Bind the model to checked data, given the summary of all; return a `TrainingTask`."""
         data, (_, grades, *_), weight, columns, *_ = checked
-        model = RankingModel(facts.n_features)
-        share = facts.weights.block_weights(len(data), weight)
+        model = RankingModel(summary.n_features)
+        share = summary.weights.block_weights(len(data), weight)
         problem = model.bind(data.values, data.offsets, grades, share)
-        shared = {"n_features_in_": facts.n_features} | columns.attributes()
+        shared = {"n_features_in_": summary.n_features} | columns.attributes()
         # one after the other: their product may overflow
-        lam = facts.scale.times(LAM_FACTOR) / max(facts.n_counted, facts.weights.total)
+        lam = summary.scale.times(LAM_FACTOR) / max(summary.n_counted, summary.weights.total)
         return TrainingTask(problem, lam, BlockAttributes(model.layout, shared))
 
     def _solver_for(self, problem, solver):

@@ -15,7 +15,6 @@ from sskit._tag_schemes import BEGIN, INSIDE, OUTSIDE, SCHEMES, check_scheme, wr
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
-from sskit.estimators.base.facts import Labels, RowFacts, TrainingData, same
 from sskit.estimators.base.fitted_state import (
     check_count,
     check_fitted,
@@ -26,6 +25,7 @@ from sskit.estimators.base.fitted_state import (
 )
 from sskit.estimators.base.known import check_known
 from sskit.estimators.base.partial_labels import PartialLabels
+from sskit.estimators.base.summary import Labels, RowSummary, TrainingData, same
 from sskit.estimators.base.tagging import TaggerMixin, check_modest
 from sskit.estimators.reasons.columns import as_fitted, read_columns
 from sskit.inputs.chains.segments import check_segmentations
@@ -44,7 +44,7 @@ LARGEST = 1e100
 
 
 @dataclass(frozen=True, kw_only=True)
-class SegmentFacts(RowFacts):
+class SegmentSummary(RowSummary):
     """What segmented sequences say of all data.
 
     Attributes
@@ -280,7 +280,7 @@ class SegmentTagger(TaggerMixin, StructuredEstimator):
     True
     """
 
-    _facts = SegmentFacts
+    _summary_class = SegmentSummary
     _type_of_estimator = "segment_tagger"
     max_length: object = parameter(None, AT_LEAST_ONE, dict, None)
     scheme: str = parameter("bio", StrOptions(set(SCHEMES)))
@@ -320,7 +320,7 @@ class SegmentTagger(TaggerMixin, StructuredEstimator):
         """
         return self._set_fitted(self._fit(X, y, sample_weight))
 
-    def _gate(self, X, y, sample_weight, part=False):
+    def _read_data(self, X, y, sample_weight, part=False):
         """Return training data, or a part of them, checked."""
         X, columns = read_columns(self, X, part)
         stacked = stack_sequences(X)
@@ -329,7 +329,7 @@ class SegmentTagger(TaggerMixin, StructuredEstimator):
         weight = check_sample_weight(sample_weight, len(stacked), part=part)
         # refuses features that are too large, whatever lam
         scale = token_scale(stacked, weight)
-        facts = {
+        statistics = {
             "labels": Labels.of(classes, codes >> 1),
             "form": form,
             "max_lengths": lengths_by_label(classes, codes),
@@ -337,34 +337,34 @@ class SegmentTagger(TaggerMixin, StructuredEstimator):
             "n_segment_features": count_features(self.segment_features, stacked),
         }
         known = PartialLabels(classes, codes)
-        return TrainingData(stacked, known, weight, columns, scale, facts)
+        return TrainingData(stacked, known, weight, columns, scale, statistics)
 
-    def _bind(self, checked, facts):
-        """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
+    def _bind(self, checked, summary):
+        """Bind the model to checked data, given the summary of all; return a `TrainingTask`."""
         stacked, (own, codes, *_), weight, columns, *_ = checked
-        classes, n_whole = facts.labels.values, facts.n_segment_features
-        codes = 2 * facts.labels.renumber(own, codes >> 1) + (codes & 1)
-        limits = limits_of(self.max_length, self.outside, facts)
+        classes, n_whole = summary.labels.values, summary.n_segment_features
+        codes = 2 * summary.labels.renumber(own, codes >> 1) + (codes & 1)
+        limits = limits_of(self.max_length, self.outside, summary)
         given = limits, bool(self.first_last), bool(self.lengths), n_whole
-        model, whole = SegmentModel(facts.n_features, *given), None
+        model, whole = SegmentModel(summary.n_features, *given), None
         if n_whole:
             whole = whole_features(self.segment_features, stacked, int(limits.max()), n_whole)
-        losses = self._losses(codes, stacked.lengths, facts.labels)
-        losses["block_weight"] = facts.weights.block_weights(len(stacked), weight)
+        losses = self._losses(codes, stacked.lengths, summary.labels)
+        losses["block_weight"] = summary.weights.block_weights(len(stacked), weight)
         problem = model.bind(stacked, codes, whole=whole, **losses)
         values = classes.tolist()
         shared = {
             "classes_": classes,
-            "n_features_in_": facts.n_features,
+            "n_features_in_": summary.n_features,
             "max_length_": limits,
             "outside_": values.index(self.outside) if self.outside in values else -1,
-            "form_": facts.form,
+            "form_": summary.form,
         }
         if n_whole:
             shared["segment_features_"] = self.segment_features
         shared |= columns.attributes()
         to_attributes = BlockAttributes(model.layout, shared)
-        return TrainingTask(problem, default_lam(facts.scale), to_attributes)
+        return TrainingTask(problem, default_lam(summary.scale), to_attributes)
 
     def _losses(self, codes, lengths, labels):
         """Return what tokens cost, or segments that are missed or wrong, for `SegmentModel.bind`.
@@ -563,7 +563,7 @@ def lengths_by_label(classes, codes):
     return Counter(dict(zip(classes.tolist(), longest.tolist(), strict=True)))
 
 
-def limits_of(max_length, outside, facts):
+def limits_of(max_length, outside, summary):
     """Return how long the segments of each label may be.
 
     Parameters
@@ -572,7 +572,7 @@ def limits_of(max_length, outside, facts):
         The parameter; None and labels that are not named have the longest seen.
     outside : object
         Label of tokens outside, segments of one token.
-    facts : SegmentFacts
+    summary : SegmentSummary
         What all data say.
 
     Returns
@@ -580,10 +580,10 @@ def limits_of(max_length, outside, facts):
     limits : ndarray of shape (K,), int64
         At least 1, and at most the length of the longest sequence.
     """
-    labels, longest = facts.labels.values.tolist(), facts.longest
+    labels, longest = summary.labels.values.tolist(), summary.longest
     given = max_length if isinstance(max_length, dict) else dict.fromkeys(labels, max_length)
-    given = by_label(given | {outside: 1}, facts.labels.values, None)
-    found = [n or facts.max_lengths[label] for label, n in zip(labels, given, strict=True)]
+    given = by_label(given | {outside: 1}, summary.labels.values, None)
+    found = [n or summary.max_lengths[label] for label, n in zip(labels, given, strict=True)]
     return np.array([min(n, longest) for n in found], dtype=np.int64)
 
 

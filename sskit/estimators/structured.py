@@ -16,8 +16,8 @@ from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT, with_callbacks
 from sskit.estimators.base.combinations import check_combinations
 from sskit.estimators.base.estimator import TrainingTask
-from sskit.estimators.base.facts import Facts, TrainingData, same
 from sskit.estimators.base.fitted_state import check_fitted, check_numbers
+from sskit.estimators.base.summary import Summary, TrainingData, same
 from sskit.estimators.base.weights import default_lam
 from sskit.estimators.completion.convex_concave import ConvexConcave
 from sskit.estimators.online import OnlineEstimator
@@ -30,7 +30,7 @@ from sskit.models.structured.structure import Structure
 
 
 @dataclass(frozen=True, kw_only=True)
-class StructureFacts(Facts):
+class StructureSummary(Summary):
     """What samples of a structure say of all data."""
 
     n_weights: int | None = same("joint features have length {}, but in part {} length {}")
@@ -182,7 +182,7 @@ class StructuredSVM(OnlineEstimator):
     array([ 1, -1,  1])
     """
 
-    _facts = StructureFacts
+    _summary_class = StructureSummary
     _weighs_by_label = False
     _type_of_estimator = "structured_classifier"
     model: object = parameter(
@@ -229,7 +229,7 @@ class StructuredSVM(OnlineEstimator):
             )
         return self._set_fitted(fitted)
 
-    def _gate(self, X, y, sample_weight, part=False):
+    def _read_data(self, X, y, sample_weight, part=False):
         """Return training data, or a part of them, as lists; the model knows what they hold."""
         if isinstance(self.model, type):
             name = self.model.__name__
@@ -240,8 +240,8 @@ class StructuredSVM(OnlineEstimator):
         if part:  # else binding finds it, without asking the model once more
             model = adapted(self.model, inputs, targets)
             n_weights = made_ready(model).n_weights(inputs, targets)
-        facts = {"n_weights": n_weights, "kinds": kinds}
-        return TrainingData(inputs, targets, weight, None, None, facts)
+        statistics = {"n_weights": n_weights, "kinds": kinds}
+        return TrainingData(inputs, targets, weight, None, None, statistics)
 
     def _asks(self):
         """Return what the model object asks for, as `refusal` takes it."""
@@ -249,17 +249,17 @@ class StructuredSVM(OnlineEstimator):
         asked = {"latent model": is_latent(model), "unready model": needs_data(model)}
         return {name: f"model={type(model).__name__}" for name, true in asked.items() if true}
 
-    def _bind(self, checked, facts):
-        """Bind the model object to samples, given the facts of all; return a `TrainingTask`."""
+    def _bind(self, checked, summary):
+        """Bind the model object to samples, given the summary of all; return a `TrainingTask`."""
         inputs, targets, weight, *_ = checked
         model = adapted(self.model, inputs, targets)
-        block_weight = facts.weights.block_weights(len(inputs), weight)
+        block_weight = summary.weights.block_weights(len(inputs), weight)
         structure, starts, completion = made_ready(model), None, None
         rng = check_random_state(self.random_state)
         if isinstance(structure, CompiledStructure):
             problem, layout, hidden = structure.bind(inputs, targets, block_weight)
             if hidden is not None:
-                further = {} if facts.n_weights is None else {"parts": "data in parts"}
+                further = {} if summary.n_weights is None else {"parts": "data in parts"}
                 check_combinations(self, hidden="y, which has hidden variables,", **further)
                 complete = partial(hidden.complete, n_jobs=self.n_jobs)
                 others = (complete(rng.normal(size=problem.n_weights)) for _ in count())
@@ -279,9 +279,9 @@ class StructuredSVM(OnlineEstimator):
         if starts is not None:
             starts = islice(starts, self.n_init)
             completion = ConvexConcave(complete, lambda solved: distinct(starts))
-        plain = "O" not in facts.kinds and ("U" not in facts.kinds or len(facts.kinds) == 1)
+        plain = "O" not in summary.kinds and ("U" not in summary.kinds or len(summary.kinds) == 1)
         to_attributes = BlockAttributes(layout, {"model_": model, "_plain": plain})
-        return TrainingTask(problem, default_lam(facts), to_attributes, completion=completion)
+        return TrainingTask(problem, default_lam(summary), to_attributes, completion=completion)
 
     def _fitted_structure(self, X):
         """Return the structure of the fitted model object, and the checked inputs as a list."""

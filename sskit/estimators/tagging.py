@@ -8,8 +8,8 @@ from sskit._parameters import parameter, parameters
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
-from sskit.estimators.base.facts import TrainingData, matrices
 from sskit.estimators.base.fitted_state import check_fitted
+from sskit.estimators.base.summary import TrainingData, matrices
 from sskit.estimators.base.tagging import TaggerMixin, check_modest, check_states
 from sskit.estimators.base.weights import scaled_lam
 from sskit.estimators.completion.gate import gate_labels, training_costs
@@ -34,10 +34,10 @@ class Tagger(HiddenStatesMixin, TaggerMixin, StructuredEstimator):
 
     - ``_read(X, fitted=False)`` returns checked samples, and the features of their edges if those
       are apart, or None; of a fitted estimator they must be what it was fitted to;
-    - ``_summary(X, data, edges, weight)`` returns how large features are, None if that depends on
-      a kernel, and fields of the `Facts` besides;
-    - ``_model(facts, states, X)`` returns the model of data that say so, whose features are X;
-    - ``_shared(facts)`` returns the fitted attributes that are no weights, beside the usual ones;
+    - ``_statistics(X, data, edges, weight)`` returns the scale of features, None if it depends on
+      a kernel, and fields of the `Summary` besides;
+    - ``_model(summary, states, X)`` returns the model of data that say so, whose features are X;
+    - ``_shared(summary)`` returns the fitted attributes that are no weights, beside the usual ones;
     - ``_latent`` is the class of `Hidden` that binds models;
     - ``_request(data, edges, n_states, states, possible)`` returns the request of checked samples
       under the weights of the fit, which it checks;
@@ -46,7 +46,7 @@ class Tagger(HiddenStatesMixin, TaggerMixin, StructuredEstimator):
 
     ignore_label: object = parameter(None)
 
-    def _gate(self, X, y, sample_weight, part=False, token_weight=None):
+    def _read_data(self, X, y, sample_weight, part=False, token_weight=None):
         """Return training data, or a part of them, checked."""
         X, columns = read_columns(self, X, part, self._trees)
         data, edges = self._read(X)
@@ -56,42 +56,42 @@ class Tagger(HiddenStatesMixin, TaggerMixin, StructuredEstimator):
         if not part:
             known = self._allowed(known, data.offsets)
         # refuses features that are too large, whatever lam
-        scale, facts = self._summary(X, data, edges, weight)
-        given = weight, columns, scale, known.summary() | facts, token_weight, edges
+        scale, statistics = self._statistics(X, data, edges, weight)
+        given = weight, columns, scale, known.statistics() | statistics, token_weight, edges
         return TrainingData(data, known, *given)
 
     def _allowed(self, known, offsets):
         """Return labels to train on, which the parameters allow."""
         return known
 
-    def _bind(self, checked, facts):
-        """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
+    def _bind(self, checked, summary):
+        """Bind the model to checked data, given the summary of all; return a `TrainingTask`."""
         data, known, weight, columns, *_, token_weight, edges = checked
         # of data in one piece it is found once more
-        known = self._allowed(facts.labels.complete(known), data.offsets)
-        partial, labels = known.partly(facts.n_hidden), known.labels
-        given = labels, data.lengths, facts.labels, partial, token_weight
+        known = self._allowed(summary.labels.complete(known), data.offsets)
+        partial, labels = known.partly(summary.n_hidden), known.labels
+        given = labels, data.lengths, summary.labels, partial, token_weight
         costs, table = training_costs(self, *given)
-        shared = {"classes_": facts.labels.values, "n_features_in_": facts.n_features}
-        shared |= columns.attributes() | self._shared(facts)
-        given = self.n_states_per_label, facts.labels.values, len(labels), self._tokens
+        shared = {"classes_": summary.labels.values, "n_features_in_": summary.n_features}
+        shared |= columns.attributes() | self._shared(summary)
+        given = self.n_states_per_label, summary.labels.values, len(labels), self._tokens
         states, of_kernel, further = resolve_states(*given), {}, {}
         if states.hidden:
             partial, shared["n_states_"] = states.known(labels, partial), states.counts
         (X, *_) = matrices(data)
-        model = self._model(facts, states, X)
-        given = costs, facts.weights.block_weights(len(data), weight), self.n_jobs
+        model = self._model(summary, states, X)
+        given = costs, summary.weights.block_weights(len(data), weight), self.n_jobs
         given += states.of_pairs(table), states, self.n_init, edges
         latent = self._latent(model, data, known if partial is None else partial, *given)
         problem = latent.bind()
         if partial is not None:
             further["completion"] = latent.completion(problem, self.random_state)
-        if facts.scale is None:
-            facts = replace(facts, scale=model.scale(data, weight))
+        if summary.scale is None:
+            summary = replace(summary, scale=model.scale(data, weight))
             of_kernel = {"kernel": model.kernel, "X": X, "labels": labels}
             further["certifiable"] = model.kernel.definite
         to_attributes = BlockAttributes(model.layout, shared, **of_kernel)
-        return TrainingTask(problem, scaled_lam(facts), to_attributes, **further)
+        return TrainingTask(problem, scaled_lam(summary), to_attributes, **further)
 
     def _fitted_data(self, X):
         """Return what `_read` does of samples that a fitted tagger is to label."""

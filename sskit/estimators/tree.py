@@ -6,8 +6,8 @@ import numpy as np
 
 from sskit._parameters import parameters
 from sskit.estimators.base.callbacks import with_callbacks
-from sskit.estimators.base.facts import Labels, RowFacts, same
 from sskit.estimators.base.fitted_state import check_count, check_labels, check_weights
+from sskit.estimators.base.summary import Labels, RowSummary, same
 from sskit.estimators.completion.hidden import HiddenNodes
 from sskit.estimators.reasons.explain import Terms
 from sskit.estimators.tagging import Tagger
@@ -16,7 +16,7 @@ from sskit.models.tree import TreeModel, feature_scale
 
 
 @dataclass(frozen=True, kw_only=True)
-class TreeFacts(RowFacts):
+class TreeSummary(RowSummary):
     """What trees say of all data."""
 
     has_kinds: str = same("edges of X have {}, but those of part {} have {}")
@@ -220,7 +220,7 @@ class TreeTagger(Tagger):
 
     _tokens = "nodes"
     _trees = True
-    _facts = TreeFacts
+    _summary_class = TreeSummary
     _latent = HiddenNodes
     _type_of_estimator = "tree_tagger"
 
@@ -269,7 +269,7 @@ class TreeTagger(Tagger):
             expected = {"n_features": self.n_features_in_, "estimator_name": type(self).__name__}
         return check_trees(X, **expected), None
 
-    def _summary(self, X, trees, edges, weight):
+    def _statistics(self, X, trees, edges, weight):
         """Return how large features are, and what else trees say of all data."""
         kinds = trees.kinds
         return feature_scale(trees, weight), {
@@ -277,13 +277,15 @@ class TreeTagger(Tagger):
             "kinds": None if kinds is None else Labels(*np.unique(kinds, return_counts=True)),
         }
 
-    def _model(self, facts, states, X):
-        """Return the model of data with these facts."""
-        return TreeModel(facts.n_features, len(states.labels), self._shared(facts)["edge_kinds_"])
+    def _model(self, summary, states, X):
+        """Return the model of data with this summary."""
+        return TreeModel(
+            summary.n_features, len(states.labels), self._shared(summary)["edge_kinds_"]
+        )
 
-    def _shared(self, facts):
+    def _shared(self, summary):
         """Return fitted attributes that are no weights."""
-        return {"edge_kinds_": None if facts.kinds is None else facts.kinds.values}
+        return {"edge_kinds_": None if summary.kinds is None else summary.kinds.values}
 
     def _request(self, trees, edges, n_states, states, possible):
         """Return the request of checked trees."""

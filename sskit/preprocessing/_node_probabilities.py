@@ -111,7 +111,7 @@ class NodeProbabilities(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_
         TypeError, ValueError
             If `estimator` is no classifier with probabilities, or a graph or label is wrong.
         """
-        self._learn(*self._gate(X, y, sample_weight))
+        self._learn(*self._read_data(X, y, sample_weight))
         return self
 
     def fit_transform(self, X, y, sample_weight=None):
@@ -132,7 +132,7 @@ class NodeProbabilities(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_
         TypeError, ValueError
             As `fit`; also if `cv` does not hold out each graph once.
         """
-        graphs, *nodes = self._gate(X, y, sample_weight)
+        graphs, *nodes = self._read_data(X, y, sample_weight)
         rows, labels, labelled, weights = nodes
         graph_of_node = np.repeat(np.arange(len(graphs)), graphs.n_nodes)
         folds = [
@@ -203,7 +203,7 @@ class NodeProbabilities(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_
         tags.target_tags.required = True
         return tags
 
-    def _gate(self, X, y, sample_weight):
+    def _read_data(self, X, y, sample_weight):
         """Return checked graphs; of their nodes rows, labels, which are known, and weights."""
         self._validate_params()
         graphs = check_graphs(X)

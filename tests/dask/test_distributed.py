@@ -145,7 +145,7 @@ def test_one_part_is_in_use_while_the_next_is_loaded():
     model = Distributed(model).fit(X, [CLASSES[part] for part in parts])
     gc.enable()
     assert most[0] in (1, 2)
-    # the survey, the plan, the beginning; then each part for each pass
+    # the summaries, the plan, the beginning; then each part for each pass
     n_passes = len(model.history_["time"])
     assert loads[0] == 2 * len(parts) + 1 + n_passes * len(parts)
 

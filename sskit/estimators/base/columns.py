@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.utils._param_validation import StrOptions
 
 from sskit._parameters import parameter, parameters
-from sskit.estimators.base.facts import matrices
+from sskit.estimators.base.summary import matrices
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.models.features import float64_blocks, is_mapped
 
@@ -238,17 +238,17 @@ class StandardizeMixin:
     standardize: object = parameter("auto", "boolean", StrOptions({"auto"}))
     _needs_intercept = True
 
-    def _survey(self, checked):
-        """Return the facts of checked data, with the sums of their columns if these are scaled."""
-        facts, weight, wanted = super()._survey(checked), checked.weight, self.standardize
+    def _summarize(self, checked):
+        """Return the summary of checked data, with the sums of columns that are scaled."""
+        summary, weight, wanted = super()._summarize(checked), checked.weight, self.standardize
         (X,) = matrices(checked.data)
         if isinstance(wanted, str):
             wanted = not sp.issparse(X)
         if not wanted or checked.scale is None:  # in a kernel space
-            return facts
+            return summary
         if isinstance(checked.data, RaggedArray) and weight is not None:
             weight = np.repeat(weight, checked.data.lengths)  # rows have the weight of their set
         bounds = self.bounds
         free = bounds is None or (isinstance(bounds, dict) and "intercept" not in bounds)
         centred = not self._needs_intercept or (self.fit_intercept and free)
-        return replace(facts, columns=ColumnSums.of(X, weight, centred))
+        return replace(summary, columns=ColumnSums.of(X, weight, centred))

@@ -21,9 +21,9 @@ from sskit.core.stop import Stop
 from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT, CallbackSupportMixin, PassReporter
 from sskit.estimators.base.columns import warn_of_column
 from sskit.estimators.base.combinations import check_combinations
-from sskit.estimators.base.facts import RowFacts, matrices, merge_facts, with_matrices
 from sskit.estimators.base.outcome import WarmStart, fitted_attributes, warn_of_end
 from sskit.estimators.base.prior import flat_prior
+from sskit.estimators.base.summary import RowSummary, matrices, merge_summaries, with_matrices
 from sskit.estimators.base.weights import check_entries_by_label, resolved_lam
 from sskit.estimators.reasons.weights import weights_frame
 from sskit.inputs.costs import labels_with_costs
@@ -131,13 +131,13 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
     """Base of all estimators.
 
     A subclass has these parameters and its own, and implements three
-    steps from training data to the problem. ``_gate(X, y, sample_weight, part=False)`` checks
+    steps from training data to the problem. ``_read_data(X, y, sample_weight, part=False)`` checks
     data and returns them in the form that the next steps take; if they are a part of the data
-    only, what all parts together must have is left to `_agree`. ``_survey(checked)`` returns the
-    `Facts` of checked data: what they say that depends on all data. ``_bind(checked, facts)``
-    returns the `TrainingTask` of checked data, given the facts of all. `_make_task` is the three
-    of them for data in one piece. Data in parts are gated and surveyed where they lie, the facts
-    are agreed on once by `_agree`, and each part is bound where it lies.
+    only, what all parts together must have is left to `_agree`. ``_summarize(checked)`` returns the
+    `Summary` of checked data: what depends on all data. ``_bind(checked, summary)``
+    returns the `TrainingTask` of checked data, given the summary of all. `_make_task` is the three
+    of them for data in one piece. Data in parts are validated and summarized where they lie, the
+    summaries are merged once by `_agree`, and each part is bound where it lies.
 
     Its fit stores what `_fit` returns with `_set_fitted`: until then nothing of the estimator
     changes.
@@ -158,7 +158,7 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
     random_state: object = parameter(None, "random_state")
     verbose: int = parameter(0, "verbose")
 
-    _facts = RowFacts
+    _summary_class = RowSummary
     _weighs_by_label = True  # may features have weights by label?
     _type_of_estimator = None  # the type of estimator, where samples are no rows
 
@@ -202,54 +202,54 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
 
     def _make_task(self, X, y, sample_weight, **further):
         """Bind the model to training data, rescaled if asked for; return a `TrainingTask`."""
-        checked = self._gate(X, y, sample_weight, **further)
-        facts = self._agree([self._survey(checked)], stacklevel=6 + FRAMES_AROUND_FIT)
-        if facts.columns is None and getattr(facts, "scale", None) is not None:
-            names = getattr(facts, "feature_names", None)
+        checked = self._read_data(X, y, sample_weight, **further)
+        summary = self._agree([self._summarize(checked)], stacklevel=6 + FRAMES_AROUND_FIT)
+        if summary.columns is None and getattr(summary, "scale", None) is not None:
+            names = getattr(summary, "feature_names", None)
             features = matrices(checked.data)
             warn_of_column(self, features, names, stacklevel=4 + FRAMES_AROUND_FIT)
-        return self._bind_scaled(checked, self._with_columns(facts))
+        return self._bind_scaled(checked, self._with_columns(summary))
 
-    def _survey(self, checked):
-        """Return the facts of checked data, or of a part of them."""
-        return self._facts.of(checked, **checked.facts)
+    def _summarize(self, checked):
+        """Return the summary of checked data, or of a part of them."""
+        return self._summary_class.of(checked, **checked.statistics)
 
-    def _with_columns(self, facts):
-        """Return the facts of all data with how columns are scaled in place of their sums."""
-        if facts.columns is None:
-            return facts
-        columns = facts.columns.columns()
-        return replace(facts, columns=columns, scale=facts.scale.of_norm(columns.n_varying))
+    def _with_columns(self, summary):
+        """Return the summary of all data with how columns are scaled in place of their sums."""
+        if summary.columns is None:
+            return summary
+        columns = summary.columns.columns()
+        return replace(summary, columns=columns, scale=summary.scale.of_norm(columns.n_varying))
 
-    def _bind_scaled(self, checked, facts):
+    def _bind_scaled(self, checked, summary):
         """Bind as `_bind` does, with scaled columns and under another rescaling if asked for."""
-        columns, rescaling, scaled = facts.columns, self._rescaling(), checked
+        columns, rescaling, scaled = summary.columns, self._rescaling(), checked
         if columns is not None:
             features = [columns.applied(matrix) for matrix in matrices(checked.data)]
             scaled = checked._replace(data=with_matrices(checked.data, features))
-        task = self._bind(scaled, facts)
+        task = self._bind(scaled, summary)
         if rescaling is not None:
             task = task._replace(problem=rescaling.wrap(task.problem))
         if columns is None:
             return task
 
         def unscaled():
-            return self._bind_scaled(checked, replace(facts, columns=None)).problem
+            return self._bind_scaled(checked, replace(summary, columns=None)).problem
 
         box = task.layout.bounds(self.bounds)
         return task._replace(columns=columns, box=box, unscaled=unscaled)
 
-    def _agree(self, surveys, stacklevel=5 + FRAMES_AROUND_FIT):
-        """Return the facts of all data from those of their parts.
+    def _agree(self, summaries, stacklevel=5 + FRAMES_AROUND_FIT):
+        """Return the summary of all data from the summaries of their parts.
 
         Parameters
         ----------
-        surveys : list of Facts or None
+        summaries : list of Summary or None
             In the order of the parts; None for a part that has no samples.
 
         Returns
         -------
-        facts : Facts
+        summary : Summary
             What ``_bind`` takes for each of the parts.
 
         Raises
@@ -258,40 +258,40 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
             Naming the first part that differs where all must be the same, or if all parts
             together lack what training data must have.
         """
-        facts = merge_facts(surveys)
-        facts.check()
-        facts = self._complete(facts)
-        self._check_facts(facts)
-        self._warn_of_labels(facts, stacklevel)
-        return facts
+        summary = merge_summaries(summaries)
+        summary.check()
+        summary = self._complete(summary)
+        self._check_summary(summary)
+        self._warn_of_labels(summary, stacklevel)
+        return summary
 
-    def _look_again(self, facts, count):
-        """Return the facts of all data with what is known only after a second look at the parts.
+    def _summarize_again(self, summary, count):
+        """Return the summary of all data with what takes a second pass over the parts.
 
         Parameters
         ----------
-        facts : Facts
+        summary : Summary
             From `_agree`.
         count : callable
-            Takes facts; returns a list of what ``_count(checked, facts)`` says of each part.
+            Takes the summary; returns a list of ``_count(checked, summary)`` for each part.
 
         Returns
         -------
-        facts : Facts
+        summary : Summary
             By default these, without another look.
         """
-        return facts
+        return summary
 
-    def _complete(self, facts):
-        """Return merged facts with what parameters make of them, checked."""
-        return facts
+    def _complete(self, summary):
+        """Return a merged summary with what parameters make of it, checked."""
+        return summary
 
-    def _check_facts(self, facts):
+    def _check_summary(self, summary):
         """Raise ValueError if all parts together lack what the gate asks of data in one piece."""
 
-    def _warn_of_labels(self, facts, stacklevel):
+    def _warn_of_labels(self, summary, stacklevel):
         """Warn of parameters by label whose keys seem to be written otherwise than labels are."""
-        labels = getattr(facts, "labels", None)
+        labels = getattr(summary, "labels", None)
         if labels is None:
             return
         optional = (plain(getattr(self, "outside", None)),)

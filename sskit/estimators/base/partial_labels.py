@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sskit._labels import SETS
-from sskit.estimators.base.facts import Labels
+from sskit.estimators.base.summary import Labels
 from sskit.inputs.ragged import known_labels, sets_among, stack_entries
 from sskit.inputs.ragged_array import locate
 
@@ -62,7 +62,7 @@ class PartialLabels(NamedTuple):
         possible = self.labels[:, None] == np.arange(len(self.classes))
         return self._replace(possible=possible, ignored=np.zeros(len(self.labels), dtype=bool))
 
-    def summary(self):
+    def statistics(self):
         """Return the `Labels`, and how many tokens have one label that is possible or several."""
         if self.possible is None:
             return {"labels": Labels.of(self.classes, self.labels), "n_certain": len(self.labels)}

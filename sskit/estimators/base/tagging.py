@@ -78,11 +78,11 @@ class TaggerMixin:
     )
     class_weight: object = parameter(None, StrOptions({"balanced"}), dict, None)
 
-    def _check_facts(self, facts):
+    def _check_summary(self, summary):
         """Raise ValueError if costs or weights of classes do not fit the labels of all parts."""
-        cost_table(self.loss, facts.labels.values)
+        cost_table(self.loss, summary.labels.values)
         if self.class_weight is not None:
-            class_factors(self.class_weight, facts.labels.values, facts.labels.counts)
+            class_factors(self.class_weight, summary.labels.values, summary.labels.counts)
 
     def predict(self, X, known=None):
         """Return the best labels of each sequence.

@@ -19,17 +19,17 @@ def check_entries_by_label(estimator):
                 raise ValueError(f"{name}[{label!r}] is {value!r:.80}, expected {expected}")
 
 
-def default_lam(facts):
+def default_lam(summary):
     """Return 1 / sum of the sample weights, 1 / n without."""
-    return 1.0 / facts.weights.total
+    return 1.0 / summary.weights.total
 
 
-def scaled_lam(facts, factor=0.25):
+def scaled_lam(summary, factor=0.25):
     """Return factor R^2 / n, with R^2 the mean squared norm of a row, so that its scale cancels.
 
     Parameters
     ----------
-    facts : RowFacts
+    summary : RowSummary
         Of all data, with the scale of the rows; the sum of the weights takes the place of n.
     factor : float, default=0.25
         That which came closest to the best lam over all tables of rows; see the guide.
@@ -39,7 +39,7 @@ def scaled_lam(facts, factor=0.25):
     lam : float
         As if factor R^2 were one if all features are zero.
     """
-    return facts.scale.times(factor) / facts.weights.total
+    return summary.scale.times(factor) / summary.weights.total
 
 
 def resolved_lam(estimator, default):

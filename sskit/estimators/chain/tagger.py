@@ -11,8 +11,8 @@ from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit._tag_schemes import SCHEMES, find_violations, violation_error
 from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT, with_callbacks
 from sskit.estimators.base.combinations import check_combinations
-from sskit.estimators.base.facts import RowFacts, same
 from sskit.estimators.base.kernels import KernelMixin, is_kernel, kernel_bytes, make_kernel
+from sskit.estimators.base.summary import RowSummary, same
 from sskit.estimators.chain.completion import HiddenChains
 from sskit.estimators.chain.decoding import fitted_pairs, fitted_request, terms_of
 from sskit.estimators.reasons.columns import edge_column_names
@@ -36,7 +36,7 @@ RULES_HINT = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChainFacts(RowFacts):
+class ChainSummary(RowSummary):
     """What sequences say of all data."""
 
     n_edge_features: int | None = same(
@@ -287,7 +287,7 @@ class SequenceTagger(KernelMixin, Tagger):
     True
     """
 
-    _facts = ChainFacts
+    _summary_class = ChainSummary
     _latent = HiddenChains
     order: int = parameter(1, Options(Integral, {1, 2}))
     allowed_transitions: object = parameter(None, StrOptions(set(SCHEMES)), "array-like", None)
@@ -389,7 +389,7 @@ class SequenceTagger(KernelMixin, Tagger):
         )
         return known._replace(labels=repaired)
 
-    def _summary(self, X, stacked, edges, weight):
+    def _statistics(self, X, stacked, edges, weight):
         """Return how large features are, and what else sequences say of all data."""
         scale = None if is_kernel(self) else token_scale(stacked, weight)
         names = None
@@ -400,29 +400,29 @@ class SequenceTagger(KernelMixin, Tagger):
             "edge_feature_names": None if names is None else tuple(names),
         }
 
-    def _check_facts(self, facts):
+    def _check_summary(self, summary):
         """Raise ValueError if what parameters say of labels does not fit those of all parts."""
-        self._rules(facts.labels.values)
-        super()._check_facts(facts)
+        self._rules(summary.labels.values)
+        super()._check_summary(summary)
 
-    def _model(self, facts, states, X):
-        """Return the model of data with these facts."""
+    def _model(self, summary, states, X):
+        """Return the model of data with this summary."""
         n_states, rules = len(states.labels), (None, None, None)
         if self.on_violation != "ignore":
-            rules = states.lifted(self._rules(facts.labels.values))
+            rules = states.lifted(self._rules(summary.labels.values))
         if is_kernel(self):
             sizes = X.shape[0], n_states, kernel_bytes(self)
             return KernelChainModel(make_kernel(self, X), *sizes, *rules)
-        sizes = {"order": self.order, "n_edge_features": facts.n_edge_features}
-        return ChainModel(facts.n_features, n_states, *rules, **sizes)
+        sizes = {"order": self.order, "n_edge_features": summary.n_edge_features}
+        return ChainModel(summary.n_features, n_states, *rules, **sizes)
 
-    def _shared(self, facts):
+    def _shared(self, summary):
         """Return fitted attributes that are no weights."""
-        shared = dict(zip(RULES, self._rules(facts.labels.values), strict=True))
-        if facts.n_edge_features is not None:
-            shared["n_edge_features_in_"] = facts.n_edge_features
-        if facts.edge_feature_names is not None:
-            shared["edge_feature_names_in_"] = np.array(facts.edge_feature_names, dtype=object)
+        shared = dict(zip(RULES, self._rules(summary.labels.values), strict=True))
+        if summary.n_edge_features is not None:
+            shared["n_edge_features_in_"] = summary.n_edge_features
+        if summary.edge_feature_names is not None:
+            shared["edge_feature_names_in_"] = np.array(summary.edge_feature_names, dtype=object)
         return shared
 
     def _request(self, *given):

@@ -6,8 +6,8 @@ from functools import partial
 import numpy as np
 from sklearn.utils import check_random_state
 
-from sskit.estimators.base.facts import matrices
 from sskit.estimators.base.partial_labels import PartialLabels, set_mask
+from sskit.estimators.base.summary import matrices
 from sskit.estimators.completion.clusters import cluster_states
 from sskit.estimators.completion.convex_concave import ConvexConcave
 from sskit.inputs.stacking import stack_rows

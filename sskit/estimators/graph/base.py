@@ -9,7 +9,6 @@ from sskit._labels import is_ignored
 from sskit._parameters import parameter, parameters
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
-from sskit.estimators.base.facts import Labels, RowFacts, TrainingData, same
 from sskit.estimators.base.fitted_state import (
     check_count,
     check_fitted,
@@ -18,6 +17,7 @@ from sskit.estimators.base.fitted_state import (
 )
 from sskit.estimators.base.known import check_known
 from sskit.estimators.base.partial_labels import PartialLabels
+from sskit.estimators.base.summary import Labels, RowSummary, TrainingData, same
 from sskit.estimators.base.tagging import (
     best_of_states,
     check_modest,
@@ -47,7 +47,7 @@ LOSSES = StrOptions({"hamming", "hamming_sum", "balanced"}), "array-like", dict
 
 
 @dataclass(frozen=True, kw_only=True)
-class GraphFacts(RowFacts):
+class GraphSummary(RowSummary):
     """What graphs say of all data; the counts of labels are weights of nodes."""
 
     n_edge_features: int = same("X has {} edge features, but part {} has {}")
@@ -72,7 +72,7 @@ class GraphEstimator(StructuredEstimator):
     `inference`.
     """
 
-    _facts = GraphFacts
+    _summary_class = GraphSummary
     _type_of_estimator = "graph_labeller"
     _with_kinds = False  # may nodes have kinds?
     n_states_per_label, allowed_pairs = 1, None  # where they are no parameters
@@ -80,7 +80,7 @@ class GraphEstimator(StructuredEstimator):
     node_weights: str | None = parameter(None, StrOptions({"areas"}), None)
     ignore_label: object = parameter(None)
 
-    def _gate(self, X, y, sample_weight, part=False):
+    def _read_data(self, X, y, sample_weight, part=False):
         """Return training data, or a part of them, checked."""
         graphs = check_graphs(X, with_kinds=self._with_kinds)
         target, labelled, masks = node_targets(y, graphs, self.ignore_label)
@@ -101,7 +101,7 @@ class GraphEstimator(StructuredEstimator):
             names = values.tolist(), classes.tolist()
             pairs = frozenset((names[0][a], names[1][b]) for a, b in found)
             kinds = Labels.of(values, codes)
-        facts = {
+        statistics = {
             "labels": Labels(classes, of_class),
             "n_edge_features": graphs.n_edge_features,
             "labels_of": "nodes" if masks is None else "pixels",
@@ -110,25 +110,25 @@ class GraphEstimator(StructuredEstimator):
             "kind_labels": pairs,
         }
         known = PartialLabels(classes, labels, ignored=~labelled)
-        return TrainingData(graphs, known, weight, Columns(), scale, facts)
+        return TrainingData(graphs, known, weight, Columns(), scale, statistics)
 
-    def _check_facts(self, facts):
+    def _check_summary(self, summary):
         """Raise ValueError if no node of all parts has a label, or parameters do not fit."""
-        if not facts.n_labelled:
+        if not summary.n_labelled:
             raise ValueError(f"y has no labels but ignore_label={self.ignore_label!r}")
-        self._model(facts)
+        self._model(summary)
         if not callable(self.loss):
-            cost_table(self.loss, facts.labels.values)
+            cost_table(self.loss, summary.labels.values)
 
     def _areas(self, graphs):
         """Return the weights of nodes, None for ones."""
         return np.concatenate(graphs.areas) if self.node_weights == "areas" else None
 
-    def _model(self, facts):
+    def _model(self, summary):
         """Return the model for training data, and how many hidden states their labels have."""
-        given = facts.labels.values, facts.n_labelled, "nodes"
+        given = summary.labels.values, summary.n_labelled, "nodes"
         states = resolve_states(self.n_states_per_label, *given)
-        sizes = facts.n_features, facts.n_edge_features, len(states.labels)
+        sizes = summary.n_features, summary.n_edge_features, len(states.labels)
         return self._make_model(states, *sizes), states
 
     def _make_model(self, states, *sizes, form=None, inference=None):
@@ -145,17 +145,17 @@ class GraphEstimator(StructuredEstimator):
             pairs = (allowed if states is None else states.of_pairs(allowed),)
         return self._kind(*sizes, form or self.pairwise_form, inference or self.inference, *pairs)
 
-    def _bind(self, checked, facts):
-        """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
+    def _bind(self, checked, summary):
+        """Bind the model to checked data, given the summary of all; return a `TrainingTask`."""
         graphs, known, labelled = checked.data, checked.known, ~checked.known.ignored
-        classes, kinds, mask, losses = facts.labels.values, facts.kinds, facts.mask(), {}
+        classes, kinds, mask, losses = summary.labels.values, summary.kinds, summary.mask(), {}
         loss = self.loss if isinstance(self.loss, str) else "hamming_sum"
-        labels = facts.labels.renumber(known.classes, known.labels) * labelled
+        labels = summary.labels.renumber(known.classes, known.labels) * labelled
         given = len(classes), self._areas(graphs), graphs.n_nodes
-        sums = facts.n_labelled, facts.labels.counts
+        sums = summary.n_labelled, summary.labels.counts
         cost = node_costs(loss, labels, labelled, *given, sums)
-        share = facts.weights.block_weights(len(graphs), checked.weight)
-        model, states = self._model(facts)
+        share = summary.weights.block_weights(len(graphs), checked.weight)
+        model, states = self._model(summary)
         if callable(self.loss):
             given = labels, labelled, classes, graphs.node_offsets
             table = losses_by_callable(self.loss, *given)
@@ -170,10 +170,10 @@ class GraphEstimator(StructuredEstimator):
         problem = model.bind(graphs, truth, cost, labelled, share, **losses)
         shared = {
             "classes_": classes,
-            "n_features_in_": facts.n_features,
-            "n_edge_features_in_": facts.n_edge_features,
+            "n_features_in_": summary.n_features,
+            "n_edge_features_in_": summary.n_edge_features,
             "pairwise_form_": self.pairwise_form,
-            "predicts_pixels_": facts.labels_of == "pixels",
+            "predicts_pixels_": summary.labels_of == "pixels",
         }
         if self._with_kinds:
             shared["node_kinds_"] = None if kinds is None else kinds.values
@@ -189,7 +189,7 @@ class GraphEstimator(StructuredEstimator):
             shared["n_states_"] = states.counts
             completion = hidden.completion(problem, self.random_state)
         to_attributes = GraphWeights(model.layout, shared, form=self.pairwise_form)
-        lam = default_lam(facts.scale, loss)
+        lam = default_lam(summary.scale, loss)
         return TrainingTask(problem, lam, to_attributes, completion=completion)
 
     def predict(self, X, known=None):

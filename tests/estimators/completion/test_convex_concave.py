@@ -18,8 +18,8 @@ class Several(SequenceTagger):
 
     seeds = (0,)
 
-    def _bind(self, checked, facts):
-        task = super()._bind(checked, facts)
+    def _bind(self, checked, summary):
+        task = super()._bind(checked, summary)
         hidden = task.completion.complete.__self__
 
         def starts(solved):

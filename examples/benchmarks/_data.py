@@ -18,9 +18,10 @@ from sskit.datasets._poses import into_grid, skeleton
 from sskit.utils import RaggedArray
 
 HOME = Path(os.environ.get("SSKIT_DATA", "data"))
+FOLDS = range(10)
 
 
-def load_ocr_letters(folds=range(10), *, constant=False):
+def load_ocr_letters(folds=FOLDS, *, constant=False):
     """Words of 16 x 8 pixels a letter, with their folds (R. Kassel; Taskar et al. 2003).
 
     The literature trains on fold 0 ("OCR-small", 626 words) or on folds 1 to 9 ("OCR-large").

@@ -41,7 +41,7 @@ class Fingerprint:
             value, new = earlier.whole.get(name), self.whole.get(name)
             if new != value:
                 return f"{name} changed" + (
-                    f" from {value} to {new}" if isinstance(value, (int, str, list)) else ""
+                    f" from {value} to {new}" if isinstance(value, int | str | list) else ""
                 )
         for name, digests in earlier.blocks.items():
             new = self.blocks.get(name)

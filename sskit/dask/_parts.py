@@ -157,7 +157,7 @@ class Part:
 
 def error_of(number, error):
     """Return an error that names the part in which another one arose."""
-    if isinstance(error, (ValueError, TypeError)):
+    if isinstance(error, ValueError | TypeError):
         kind = TypeError if isinstance(error, TypeError) else ValueError
         return kind(f"part {number}: {error}")
     return RuntimeError(f"part {number}: {type(error).__name__}: {error}")
@@ -208,7 +208,7 @@ def collect(X, y, sample_weight=None, token_weight=None):
 
 def parts_of(data, name):
     """Return the parts of one collection, as a list."""
-    if isinstance(data, (list, tuple)):
+    if isinstance(data, list | tuple):
         return list(data)
     if not hasattr(data, "to_delayed"):
         raise TypeError(

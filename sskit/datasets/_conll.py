@@ -178,7 +178,7 @@ def _check_tags(y, scheme, label):
 
 def _check_columns(columns, place=""):
     """Return the names of columns as a list."""
-    listed = np.iterable(columns) and not isinstance(columns, (str, bytes, Mapping))
+    listed = np.iterable(columns) and not isinstance(columns, str | bytes | Mapping)
     names = [*CONLLU] if isinstance(columns, str) and columns == "conllu" else listed and [*columns]
     if not names or not all(isinstance(name, str) for name in names):
         raise TypeError(f"{place}columns must be a list of names or 'conllu', got {columns!r}")

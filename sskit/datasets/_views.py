@@ -57,7 +57,7 @@ def make_segmentation_images(
         raise ValueError(f"spots must be a number in [0, 0.5], got {spots!r}")
     if isinstance(n_classes, bool) or n_classes not in (2, 3, 4):
         raise ValueError(f"n_classes must be 2, 3 or 4, got {n_classes!r}")
-    if not isinstance(shape, (tuple, list)) or len(shape) != 2:
+    if not isinstance(shape, tuple | list) or len(shape) != 2:
         raise ValueError(f"shape must be (height, width), got {shape!r}")
     check_counts(height=shape[0], width=shape[1])
     rng = check_random_state(random_state)

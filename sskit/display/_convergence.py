@@ -77,7 +77,7 @@ class ConvergenceDisplay:
         NotFittedError
             If an estimator is not fitted.
         """
-        if isinstance(estimators, (list, tuple)):
+        if isinstance(estimators, list | tuple):
             raise TypeError("several estimators go into a dict, by the names of the legend")
         if not isinstance(estimators, dict):
             estimators = {None: estimators}

@@ -145,7 +145,7 @@ def check_features(estimator, X, summary):
     last, name = vars(estimator), type(estimator).__name__
     # lists of data frames have names too, and so have tokens of any container
     if hasattr(summary, "feature_names") and not (
-        isinstance(X, (list, tuple)) or "vectorizer_" in last
+        isinstance(X, list | tuple) or "vectorizer_" in last
     ):
         _check_feature_names(estimator, X, reset=False)
     for field, noun in FEATURES.items():
@@ -193,7 +193,7 @@ def with_all_labels(summary, classes, last, checked):
     known = labels.values if last is None else last["classes_"]
     if classes is not None:
         listed = list(classes) if np.iterable(classes) else []
-        if not listed or isinstance(listed[0], (list, np.ndarray)):
+        if not listed or isinstance(listed[0], list | np.ndarray):
             raise ValueError(f"classes must be a list of labels, got {classes!r:.80}")
         given = np.unique(label_array(listed, lambda k: f"classes[{k}]"))
         if last is not None and given.tolist() != known.tolist():

@@ -204,7 +204,7 @@ def parts_of(item, label, noun, names, hint="", most=3):
         As many as names, None where there is none.
     """
     form = f"({', '.join(names[:most])})"
-    if isinstance(item, (tuple, list)):
+    if isinstance(item, tuple | list):
         if not 2 <= len(item) <= most:
             raise ValueError(f"{label} must be a {noun} {form}, got {len(item)} items")
         return (*item, *[None] * (len(names) - len(item)))

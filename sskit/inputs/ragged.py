@@ -309,7 +309,7 @@ def check_spelling(labels, ignore_label, name_of):
     """
     if ignore_label is None or labels.dtype.kind not in "USbiuf":
         return
-    if (labels.dtype.kind in "US") == isinstance(ignore_label, (str, bytes)):
+    if (labels.dtype.kind in "US") == isinstance(ignore_label, str | bytes):
         return
     alike = np.flatnonzero(labels.astype(str) == str(plain(ignore_label)))
     if len(alike):
@@ -331,7 +331,7 @@ def sequence_of(item, label, what="labels", hint=""):
     """Return what a sample has for its tokens as a 1-D ndarray, list or tuple."""
     found = item.to_numpy() if hasattr(item, "iloc") and item.ndim == 1 else item
     array = isinstance(found, np.ndarray)
-    if not isinstance(found, (list, tuple)) and (not array or found.ndim != 1):
+    if not isinstance(found, list | tuple) and (not array or found.ndim != 1):
         shape = f" of shape {found.shape}, which is not one-dimensional" if array else ""
         raise (ValueError if array else TypeError)(
             f"{label} must be a sequence of {what}, got {type(item).__name__}{shape}{hint}"
@@ -373,7 +373,7 @@ def items_of(data, name, what, stacked=(), *, count=None, x_name="X"):
         items = list(items) if objects or items.ndim in stacked else None
     elif stacked and isinstance(items, RaggedArray):
         items = list(items)
-    if not isinstance(items, (list, tuple)):
+    if not isinstance(items, list | tuple):
         shape, told = getattr(data, "shape", ()), f"{name} must be a list with {what}, got "
         if not isinstance(shape, tuple) or not shape:
             raise TypeError(told + type(data).__name__)

@@ -237,7 +237,7 @@ class NodeProbabilities(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_
 
 def _with_features(graph, features):
     """Return a graph like another one with other features."""
-    if isinstance(graph, (tuple, list)):
+    if isinstance(graph, tuple | list):
         return (features, *graph[1:])
     graph = copy(graph)
     graph.features = features

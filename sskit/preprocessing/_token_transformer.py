@@ -273,7 +273,7 @@ class TokenTransformer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
             raise ValueError(f"{name} returned shape {shape} for {offsets[-1]} tokens")
         if sp.issparse(rows):
             rows = stack_csr([sound_csr(rows, "what the transformer returns")])
-        if isinstance(self.transformer, (DictVectorizer, FeatureHasher)):  # which take all numbers
+        if isinstance(self.transformer, DictVectorizer | FeatureHasher):  # which take all numbers
             check_finite(rows, "X", offsets)
         return RaggedArray(rows, offsets)
 

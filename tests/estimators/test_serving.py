@@ -46,7 +46,7 @@ def unusual(x):
         return x.tocoo()
     if isinstance(x, np.ndarray):
         return np.asfortranarray(x) if x.ndim == 2 and min(x.shape) > 1 else x[::1].view(Sub)
-    return type(x)(map(unusual, x)) if isinstance(x, (list, tuple)) else x
+    return type(x)(map(unusual, x)) if isinstance(x, list | tuple) else x
 
 
 class Sub(np.ndarray):

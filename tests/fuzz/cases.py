@@ -178,7 +178,7 @@ class Case:
         for _ in range(1 + (self.rng.random() < 0.2)):
             name = pick(self.rng, sorted(before))
             value, how = self.odd(name, before[name])
-            if name.rpartition("__")[2] in EFFORT and isinstance(value, (int, np.integer)):
+            if name.rpartition("__")[2] in EFFORT and isinstance(value, int | np.integer):
                 value = min(value, LARGEST_EFFORT)
             chosen[name] = value
             self.report.story.append(f"{name} = {value!r:.80} ({how})")

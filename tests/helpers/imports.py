@@ -45,7 +45,7 @@ def python_imports(package, path, text):
             module = absolute(package, path, node.level, node.module or "")
             names = [alias.name for alias in node.names]
             found.extend(Import(name, False, in_function) for name in with_names(module, names))
-        inside = in_function or isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        inside = in_function or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         for child in ast.iter_child_nodes(node):
             visit(child, inside)
 

@@ -38,7 +38,7 @@ SPANS = [np.array(["B-x", "O"] if i < 10 else ["B-yy", "I-yy"]).repeat(3)[1:4] f
 EDGED = [(x, np.diff(x, axis=0)[:, :2]) for x in TOKENS]
 THREES = [rng.normal(size=(3, 3)) for _ in range(N)]
 PARENTS = [random_parents(rng, int(n)) for n in LENGTHS]
-TREES = [(x, parents) for x, parents in zip(TOKENS, PARENTS, strict=True)]
+TREES = list(zip(TOKENS, PARENTS, strict=True))
 KINDS = [
     (*tree, np.array(["k", "l", "mmm"])[rng.integers(1 if i < 10 else 3, size=len(tree[1]))])
     for i, tree in enumerate(TREES)

@@ -93,7 +93,7 @@ def assert_same_results(a, b, what):
             for name, value in vars(estimator).items()
             if name.endswith("_")
             and not name.startswith("_")
-            and isinstance(value, (np.ndarray, np.generic, int, float))
+            and isinstance(value, np.ndarray | np.generic | int | float)
         }
         for estimator in (a, b)
     )

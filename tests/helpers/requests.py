@@ -192,6 +192,6 @@ def answers(model, request):
 
 def bits(value):
     """Return something made of arrays such that equal means equal to the last bit."""
-    if isinstance(value, (list, tuple)) or getattr(value, "dtype", None) is np.dtype(object):
+    if isinstance(value, list | tuple) or getattr(value, "dtype", None) is np.dtype(object):
         return [bits(part) for part in value]
     return np.shape(value), np.asarray(value).dtype, np.asarray(value).tobytes()

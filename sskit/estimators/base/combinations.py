@@ -77,7 +77,7 @@ ASKED = {
     "projection": ("steps={e.steps!r}", _is("steps", "projection")),
     "node by node": (
         "solver={e.solver!r:.80}",
-        lambda e: isinstance(e._make_solver(), (GDMM, SoftBCFW)),
+        lambda e: isinstance(e._make_solver(), GDMM | SoftBCFW),
     ),
 }
 HIDDEN = "states", "components", "latent types", "latent model", "hidden"

@@ -138,7 +138,7 @@ def _names_by_axis(attributes, name, classes=(), checked=False):
             continue
         told = f"{name}[{by!r}] must be a list of names, each of them once, got {given!r:.80}"
         try:
-            names = list(given if isinstance(given, (list, tuple)) else np.asarray(given).tolist())
+            names = list(given if isinstance(given, list | tuple) else np.asarray(given).tolist())
             if by == PAIR:
                 # numbers of labels, which other data may number otherwise
                 place = dict(enumerate(found.get(LABEL, classes)))

@@ -57,7 +57,7 @@ def column_names(items, where="X"):
     ValueError
         Naming the first data frame whose columns differ from those of the first one.
     """
-    if not isinstance(items, (list, tuple)) or not items or not is_frame(_features(items[0])):
+    if not isinstance(items, list | tuple) or not items or not is_frame(_features(items[0])):
         return None
     frames = [_features(item) for item in items]
     first = _get_feature_names(frames[0])
@@ -94,7 +94,7 @@ def edge_column_names(X, where="the edge features of X"):
     ValueError
         As `column_names`.
     """
-    items = X if isinstance(X, (list, tuple)) else ()
+    items = X if isinstance(X, list | tuple) else ()
     edges = [item[1] for item in items if isinstance(item, tuple) and len(item) == 2]
     first = next(filter(is_frame, edges), None)
     if first is None:
@@ -247,7 +247,7 @@ def tokens_of(X, trees=False):
     """
     if not trees and holds_objects(X):
         return X
-    if not isinstance(X, (list, tuple)) or not (trees or any(isinstance(x, tuple) for x in X)):
+    if not isinstance(X, list | tuple) or not (trees or any(isinstance(x, tuple) for x in X)):
         return None
     first = [_features(item) for item in X]
     return first if holds_objects(first) else None

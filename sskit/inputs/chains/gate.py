@@ -42,7 +42,7 @@ def stack_pairs(X, *, n_edge_features=None, **options):
     """
     if isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype == object:
         X = X.tolist()
-    pairs = [is_pair(item) for item in X] if isinstance(X, (list, tuple)) else []
+    pairs = [is_pair(item) for item in X] if isinstance(X, list | tuple) else []
     if not any(pairs):
         return stack_sequences(X, **options), None
     if not all(pairs):
@@ -78,6 +78,6 @@ def is_pair(item):
     shape = getattr(first, "shape", None)
     if isinstance(shape, tuple):
         return len(shape) == 2
-    if not isinstance(first, (list, tuple)):
+    if not isinstance(first, list | tuple):
         return False
     return not len(first) or hasattr(first[0], "__len__") and not isinstance(first[0], str)

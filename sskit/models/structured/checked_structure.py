@@ -201,7 +201,7 @@ def checked_loss(loss, sample):
     """Return a loss as a float; raise ValueError unless it is finite and not negative."""
     try:
         # what is masked would be NaN, with a warning
-        if np.ndim(loss) or isinstance(loss, (str, bytes, complex)) or loss is np.ma.masked:
+        if np.ndim(loss) or isinstance(loss, str | bytes | complex) or loss is np.ma.masked:
             raise TypeError
         value = float(loss)
     except (TypeError, ValueError, OverflowError):
@@ -230,7 +230,7 @@ def label_key(y):
         # of plain values, which are saved without pickle
         kind = y.dtype.str if y.dtype.names is None else str(y.dtype)
         return "ndarray", kind, y.shape, y.tobytes()
-    if isinstance(y, (list, tuple)):
+    if isinstance(y, list | tuple):
         return type(y), tuple(y) if {*map(type, y)} <= PLAIN else tuple(map(label_key, y))
     if type(y).__hash__ not in (None, object.__hash__):
         try:

@@ -297,7 +297,7 @@ def _as_arrays(X, Y):
 def _row(item):
     """Return the length of a row of numbers, 0 for a single number or word, None for all else."""
     masked = isinstance(item, np.ma.MaskedArray)  # an array would forget what is masked
-    if isinstance(item, (np.ndarray, np.generic, int, float, str)) and not masked:
+    if isinstance(item, np.ndarray | np.generic | int | float | str) and not masked:
         array = np.asarray(item)
         if array.dtype.kind in "biufU" and array.ndim < 2:
             return len(array) if array.ndim else 0

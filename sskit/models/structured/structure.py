@@ -75,7 +75,7 @@ class Structure:
         """
         flags = {name: getattr(self.model, name, True) for name in ("exact", "costly")}
         for name, flag in flags.items():
-            if not isinstance(flag, (bool, np.bool_)):
+            if not isinstance(flag, bool | np.bool_):
                 raise ValueError(f"{name} of the model is {flag!r}, expected True or False")
         answers = Answers(self.model, X, Y, self._n_weights(), full)
         problem = python_problem(answers, block_weight, parallel=self.parallel, **flags)
@@ -92,7 +92,7 @@ class Structure:
         n_weights = getattr(self.model, "n_weights", None)
         if n_weights is None:
             return None
-        whole = isinstance(n_weights, (int, np.integer)) and not isinstance(n_weights, bool)
+        whole = isinstance(n_weights, int | np.integer) and not isinstance(n_weights, bool)
         if not whole or not 0 < n_weights < 2**31:
             raise ValueError(
                 f"n_weights of the model is {n_weights!r:.80}, expected the length of its joint "

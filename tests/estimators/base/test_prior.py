@@ -147,7 +147,7 @@ def test_a_prior_of_zeros_is_none(name):
     d = task_of(plain, X, y).layout.n_weights
     zero = clone(estimator).set_params(**given, prior=np.zeros(d)).fit(X, y)
     for key, value in vars(plain).items():
-        if key.endswith("_") and isinstance(value, (np.ndarray, float)):
+        if key.endswith("_") and isinstance(value, np.ndarray | float):
             np.testing.assert_array_equal(getattr(zero, key), value)
     assert zero.dual_objective_ == plain.dual_objective_
 

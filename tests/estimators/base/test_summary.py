@@ -68,7 +68,7 @@ def test_parts_together_are_the_problem_of_all_data(name, n_parts):
         found = task.to_attributes(w)
         assert found.keys() == fitted.keys()
         for attribute in fitted.keys() - {"model_"}:
-            if isinstance(fitted[attribute], (float, np.ndarray)) and attribute != "classes_":
+            if isinstance(fitted[attribute], float | np.ndarray) and attribute != "classes_":
                 given = np.asarray(found[attribute])
                 assert given.dtype == np.asarray(fitted[attribute]).dtype
             summed = attribute in ("unit_", "means_", "springs_", "score_curves_")

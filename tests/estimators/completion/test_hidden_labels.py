@@ -54,7 +54,7 @@ HIDDEN = conceal(Y)
 def options(labels):
     """Return the labels that each token may have."""
     return [
-        set(ALL) if label == -1 else label if isinstance(label, (set, frozenset)) else {label}
+        set(ALL) if label == -1 else label if isinstance(label, set | frozenset) else {label}
         for label in labels
     ]
 

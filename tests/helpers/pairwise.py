@@ -28,10 +28,11 @@ def covering(sizes):
     return [tuple(row[column] for column in range(len(sizes))) for row in rows]
 
 
-def every_pair(**options):
+def every_pair(*, together=None, **options):
     """Parametrise a test by options of which any two values of two meet.
 
-    Of the other combinations a random sample that is no larger is slow.
+    Of the other combinations a random sample that is no larger is slow. With `together`, the name
+    of one argument, the test takes them all as one dict.
     """
     values = [list(given) for given in options.values()]
     sizes = [len(given) for given in values]
@@ -39,8 +40,14 @@ def every_pair(**options):
     others = sorted(set(itertools.product(*map(range, sizes))).difference(chosen))
     others = random.Random(0).sample(others, min(len(chosen), len(others)))
     marks = [()] * len(chosen) + [pytest.mark.slow] * len(others)
+    rows = [
+        [given[k] for given, k in zip(values, row, strict=True)] for row in chosen + others
+    ]  # fmt: skip
+    if together is None:
+        cells = [pytest.param(*row, marks=mark) for row, mark in zip(rows, marks, strict=True)]
+        return pytest.mark.parametrize(tuple(options), cells)
     cells = [
-        pytest.param(*(given[k] for given, k in zip(values, row, strict=True)), marks=mark)
-        for row, mark in zip(chosen + others, marks, strict=True)
+        pytest.param(dict(zip(options, row, strict=True)), marks=mark, id="-".join(map(str, row)))
+        for row, mark in zip(rows, marks, strict=True)
     ]
-    return pytest.mark.parametrize(tuple(options), cells)
+    return pytest.mark.parametrize(together, cells)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.pairwise import every_pair
+from helpers.crossing import in_turn
 from helpers.structures import Classes, bind
 from helpers.toys import TOYS, chain_toy, keeping
 from sskit_probes.core_probe import DualProbe, mix_of, planes_of
@@ -12,6 +12,7 @@ from sskit.solvers import BCFW
 from sskit.solvers.block_coordinate.eviction import plane_bytes, tidy
 
 FOREVER, MANY, CLOCK = 10**6, 10**6, 9
+LIVES = [(1, 0.0), (3, 0.3), (8, 0.0), (1, 0.3), (3, 0.0), (8, 0.3)]
 
 
 def stamped(seed=0, name="chain", n=6):
@@ -73,7 +74,10 @@ def counted(dual):
     return total
 
 
-@every_pair(name=TOYS, life=[1, 3, 8], light=[0.0, 0.3])
+@pytest.mark.parametrize(
+    ("name", "life", "light"),
+    [(name, life, light) for name, (life, light) in in_turn(TOYS, LIVES, 3)],
+)
 def test_life(name, life, light):
     _, dual, probe = stamped(name=name)
     before, old = mixes(dual), table(dual, probe)
@@ -87,8 +91,7 @@ def test_life(name, life, light):
     check_unchanged(before, dual)
 
 
-@pytest.mark.parametrize("max_planes", [1, 2, 4])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("seed", "max_planes"), [(0, 1), (1, 2), (2, 4)])
 def test_max_planes(seed, max_planes):
     _, dual, probe = stamped(seed)
     before, old = mixes(dual), table(dual, probe)
@@ -105,8 +108,7 @@ def test_max_planes(seed, max_planes):
     check_unchanged(before, dual)
 
 
-@pytest.mark.parametrize("share", [0.95, 0.7, 0.4, 0.15, 0.01, 1e-6])
-@pytest.mark.parametrize("name", TOYS)
+@pytest.mark.parametrize(("name", "share"), in_turn(TOYS, [0.95, 0.7, 0.4, 0.15, 0.01, 1e-6], 2))
 def test_budget(name, share):
     _, dual, probe = stamped(1, name)
     before, old, budget = mixes(dual), table(dual, probe), share * counted(dual)
@@ -135,19 +137,12 @@ def test_budget(name, share):
 
 def test_room_to_spare_is_given_back_before_any_plane_goes():
     _, dual, probe = stamped(3)
-    old = table(dual, probe)
-    assert plane_bytes(dual) > counted(dual)
-    tidy(dual, CLOCK, FOREVER, MANY, counted(dual))
-    assert table(dual, probe) == old
-    assert plane_bytes(dual) == counted(dual)
-
-
-def test_enough_memory_changes_nothing():
-    _, dual, probe = stamped(4)
     old, held = table(dual, probe), plane_bytes(dual)
-    tidy(dual, CLOCK, FOREVER, MANY, held)
-    assert table(dual, probe) == old
-    assert plane_bytes(dual) == held
+    tidy(dual, CLOCK, FOREVER, MANY, held)  # enough
+    assert (table(dual, probe), plane_bytes(dual)) == (old, held)
+    assert held > counted(dual)
+    tidy(dual, CLOCK, FOREVER, MANY, counted(dual))
+    assert (table(dual, probe), plane_bytes(dual)) == (old, counted(dual))
 
 
 def test_memory_of_the_problem_counts_and_is_given_back():
@@ -172,8 +167,7 @@ def test_memory_of_the_problem_counts_and_is_given_back():
     assert problem.plane_store.n_planes < held
 
 
-@pytest.mark.parametrize("sizes", [(9, 40, 9), (40, 9, 17), (9,)])
-@pytest.mark.parametrize("name", TOYS)
+@pytest.mark.parametrize(("name", "sizes"), in_turn(TOYS, [(9, 40, 9), (40, 9, 17), (9,)]))
 def test_inner_products_survive_other_sizes(name, sizes):
     toy, dual, probe = stamped(5, name)
     for i in range(toy.pairs.n):

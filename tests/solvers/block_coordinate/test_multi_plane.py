@@ -13,7 +13,6 @@ from sskit_probes.core_probe import planes_of
 from sskit.core.sampler import PermutationSampler
 from sskit.solvers import BCFW, MultiPlane
 from sskit.solvers.block_coordinate import runs
-from sskit.solvers.block_coordinate import runs as schedules
 from sskit.solvers.oracle_calls.minibatch import run_pass
 
 STEPS = ["fw", "pairwise", "away"]
@@ -31,14 +30,20 @@ def solve(toy, solver, box=None, **options):
     return solver.solve(toy.problem, toy.regularizer(LAM, box), **options)
 
 
-@every_pair(name=TOYS, steps=STEPS, sampling=SAMPLING, bounded=[False, True])
-def test_laws_and_optimum(name, steps, sampling, bounded, monkeypatch):
-    number = STEPS.index(steps) + SAMPLING.index(sampling)
-    weights = np.random.default_rng(3).uniform(0.2, 3.0, size=7) if number % 2 else None
+@every_pair(
+    name=TOYS,
+    steps=STEPS,
+    sampling=SAMPLING,
+    bounded=[False, True],
+    weighted=[False, True],
+    block_steps=[1, 5],
+    work=[1.0, 100.0],
+)
+def test_laws_and_optimum(name, steps, sampling, bounded, weighted, block_steps, work, monkeypatch):
+    weights = np.random.default_rng(3).uniform(0.2, 3.0, size=7) if weighted else None
     toy = TOYS[name](21, n=7, weights=weights)
     box = binding_box(toy.pairs.d) if bounded else None
-    block_steps = 5 if number % 2 else 1
-    monkeypatch.setattr(runs, "WORK_OF_CHEAP_ORACLE", (1.0, 100.0)[number // 2 % 2])
+    monkeypatch.setattr(runs, "WORK_OF_CHEAP_ORACLE", work)
     run = start(toy, box, steps=steps, sampling=sampling, block_steps=block_steps)
     # Plain steps are slow near the optimum, and so is sampling by gaps that are seldom renewed: how
     # far these come depends on how a machine rounds.
@@ -48,39 +53,37 @@ def test_laws_and_optimum(name, steps, sampling, bounded, monkeypatch):
     check_optimum(toy, certificate, box, tolerance=certificate.gap + 1e-8)
 
 
-@every_pair(name=TOYS, steps=STEPS, bounded=[False, True])
-def test_the_answer_has_its_own_certificate(name, steps, bounded):
-    toy = TOYS[name](25, n=7)
-    box = binding_box(toy.pairs.d) if bounded else None
-    chosen = {}
-    for averaging in (False, True):
-        solver = MultiPlane(steps=steps, averaging=averaging, gap_every=2)
-        solution = chosen[averaging] = solve(toy, solver, box)
-        w = toy.flat(solution.w)
-        assert solution.certified
-        assert solution.primal == pytest.approx(toy.pairs.primal(w, LAM), abs=1e-11)
-        assert solution.gap == pytest.approx(solution.primal - solution.dual, abs=1e-11)
-        assert (solution.history["gap"] >= -1e-11).all()
-        assert box is None or ((w >= box[0]) & (w <= box[1])).all()
-    assert chosen[True].primal <= chosen[False].primal + 1e-12
-    assert chosen[True].dual >= chosen[False].dual - 1e-12
+@every_pair(
+    name=TOYS,
+    steps=STEPS,
+    options=[{"cache_size": 1e-9}, {"cache_size": 1e-3}, {"max_planes": 1}, {"max_planes": 2}],
+)
+def test_without_room_it_still_converges(name, steps, options):
+    """Every plane goes after every pass, or most: their weight is that of plane 0."""
+    toy = TOYS[name](31, n=7)
+    run, kept = start(toy, steps=steps, **options), []
+
+    def between(n, run):
+        kept.append(max(len(planes_of(run.dual, i)[0]) for i in range(7)))
+
+    certificate = follow(toy, run, 200, between=between, tol=1e-5)
+    no_room = options == {"cache_size": 1e-9}
+    assert max(kept) <= options.get("max_planes", 0 if no_room else 99)
+    assert certificate.gap < (3e-2 if steps == "fw" or no_room else 1e-2)
 
 
-@every_pair(name=TOYS, steps=STEPS, n_jobs=[1, 2])
-def test_seed_and_number_of_jobs_fix_every_bit(name, steps, n_jobs):
-    toy = TOYS[name](27, n=9)
-    solver = MultiPlane(steps=steps, sampling="gap", gap_every=3)
-    one, other = (solve(toy, solver, n_jobs=n_jobs) for _ in range(2))
-    np.testing.assert_array_equal(other.w, one.w)
-    for column in ("n_passes", "n_oracle_calls", "primal", "dual", "gap"):
-        np.testing.assert_array_equal(other.history[column], one.history[column])
-    assert solve(toy, solver, n_jobs=n_jobs, random_state=4).w.tolist() != one.w.tolist()
+def test_budget_of_a_fit_without_room():
+    toy = chain_toy(32, n=7)
+    for solver in (BCFW(), BCFW(cache=True, sampling="gap"), MultiPlane()):
+        solution = solve(toy, solver.set_params(cache_size=1e-9), tol=0.05, max_iter=1000)
+        assert solution.gap <= 0.05 * solution.unit
+        assert all(len(planes_of(solution.fit.run.dual, i)[0]) == 0 for i in range(7))
 
 
 def n_passes_of(toy, monkeypatch, *, seconds, **options):
     """Visits of the first four iterations by a clock that adds `seconds` at every look."""
     time, visits = itertools.count(0.0, seconds), []
-    monkeypatch.setattr(schedules.time, "perf_counter", lambda: next(time))
+    monkeypatch.setattr(runs.time, "perf_counter", lambda: next(time))
     run = start(toy, block_steps=1, **options)
     begin_pass = run.schedule.another
     run.schedule.another = lambda *args: visits.append(begin_pass(*args)) or visits[-1]
@@ -102,19 +105,14 @@ def test_only_clock_hangs_on_the_clock(monkeypatch):
     assert any(timed)
     monkeypatch.undo()
     check_optimum(toy, follow(toy, start(toy, steps="pairwise", clock=True), 3000))
-
-
-def test_solver_by_the_clock_converges():
-    toy = chain_toy(28)
     solution = solve(toy, MultiPlane(clock=True), tol=0.02, max_iter=500)
     assert solution.gap <= 0.02 * solution.unit
 
 
-@pytest.mark.parametrize("block_steps", [1, 10])
-def test_without_stored_passes_it_is_bcfw(block_steps):
+def test_without_stored_passes_it_is_bcfw():
     """The same iterates as BCFW that keeps its planes and makes no stored passes."""
     toy = chain_toy(29, n=8)
-    for steps in STEPS:
+    for steps, block_steps in itertools.product(STEPS, (1, 10)):
         ours = MultiPlane(
             steps=steps, max_stored_passes=0, block_steps=block_steps, averaging=False
         )
@@ -134,36 +132,6 @@ def test_a_longer_oracle_gets_more_stored_passes(monkeypatch):
         solver = MultiPlane(averaging=False, block_steps=1)
         solutions.append(solve(toy, solver, max_iter=8))
     assert solutions[1].dual > solutions[0].dual
-
-
-@every_pair(
-    name=TOYS,
-    steps=STEPS,
-    options=[{"cache_size": 1e-9}, {"cache_size": 1e-3}, {"max_planes": 1}, {"max_planes": 2}],
-)
-def test_without_room_it_still_converges(name, steps, options):
-    """Every plane goes after every pass, or most: their weight is that of plane 0."""
-    toy = TOYS[name](31, n=7)
-    run, kept = start(toy, steps=steps, **options), []
-
-    def between(n, run):
-        kept.append(max(len(planes_of(run.dual, i)[0]) for i in range(7)))
-
-    certificate = follow(toy, run, 200, between=between, tol=1e-5)
-    assert max(kept) <= options.get("max_planes", 0 if options == {"cache_size": 1e-9} else 99)
-    assert certificate.gap < 3e-2
-    if steps != "fw" and options != {"cache_size": 1e-9}:
-        assert certificate.gap < 1e-2
-
-
-@pytest.mark.parametrize(
-    "solver", [BCFW(), BCFW(cache=True, sampling="gap"), MultiPlane()], ids=str
-)
-def test_budget_of_a_fit_without_room(solver):
-    toy = chain_toy(32, n=7)
-    solution = solve(toy, solver.set_params(cache_size=1e-9), tol=0.05, max_iter=1000)
-    assert solution.gap <= 0.05 * solution.unit
-    assert all(len(planes_of(solution.fit.run.dual, i)[0]) == 0 for i in range(7))
 
 
 # ---- averages --------------------------------------------------------------------------------
@@ -215,15 +183,15 @@ def test_best_point_between_the_averages_of_both_kinds_of_iterates(name, bounded
     assert run.regularizer.dual(v, loss) >= max(grid) - 1e-9
 
 
-@pytest.mark.parametrize("phase", [0, 1])
-def test_one_kind_of_iterates_is_an_average_of_its_own(phase):
+def test_one_kind_of_iterates_is_an_average_of_its_own():
     toy = chain_toy(34, n=8)
-    run, found = iterates(toy, None, 1, [phase] * 30)
-    losses = float(toy.pairs.c @ run.dual.losses())
-    average = run.averager.average(run.regularizer, losses)
-    if phase == 1:  # nothing is stored yet but the truths
-        assert (found, average) == (([], []), None)
-        return
-    for k in range(2):
-        expected = paper.weighted_average([point[k] for point in found[0]])
-        np.testing.assert_allclose(average[k], expected, atol=1e-12)
+    for phase in (0, 1):
+        run, found = iterates(toy, None, 1, [phase] * 30)
+        losses = float(toy.pairs.c @ run.dual.losses())
+        average = run.averager.average(run.regularizer, losses)
+        if phase == 1:  # nothing is stored yet but the truths
+            assert (found, average) == (([], []), None)
+            continue
+        for k in range(2):
+            expected = paper.weighted_average([point[k] for point in found[0]])
+            np.testing.assert_allclose(average[k], expected, atol=1e-12)

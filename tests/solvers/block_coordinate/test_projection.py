@@ -1,5 +1,7 @@
 """Steps to the best mix of a block, against quadratic programs and against pairwise steps."""
 
+import itertools
+
 import numpy as np
 import pytest
 from helpers.pairwise import every_pair
@@ -51,54 +53,47 @@ SOLVERS = {
 
 @every_pair(
     solver=SOLVERS,
+    name=["multiclass", "components"],
     form=["dense", "csr"],
     weighted=[False, True],
     bounded=[False, True],
     n_jobs=[1, 2],
 )
-def test_the_optimum_is_bracketed(solver, form, weighted, bounded, n_jobs):
+def test_the_optimum_is_bracketed_and_bits_are_those_of_the_seed(
+    solver, name, form, weighted, bounded, n_jobs
+):
     weights = np.random.default_rng(2).uniform(0.2, 3.0, size=12) if weighted else None
-    toy = TOYS["multiclass"](41, n=12, form=form, weights=weights)
+    toy = TOYS[name](41, n=12, form=form, weights=weights)
     box = (np.full(toy.pairs.d, -0.15), np.full(toy.pairs.d, 0.2)) if bounded else None
     _, optimum = solve_primal(toy.pairs, 0.1, box)
-    solution = SOLVERS[solver].solve(
-        toy.problem,
-        toy.regularizer(0.1, box),
-        tol=1e-5,
-        max_iter=5_000,
-        random_state=0,
-        n_jobs=n_jobs,
-    )
+    solution, again = (
+        SOLVERS[solver].solve(
+            toy.problem, toy.regularizer(0.1, box), tol=1e-5, max_iter=5_000, random_state=0,
+            n_jobs=n_jobs,
+        )
+        for _ in range(2)
+    )  # fmt: skip
+    np.testing.assert_array_equal(solution.w, again.w)
     assert solution.certified
     assert solution.dual - 1e-7 <= optimum <= solution.primal + 1e-7
     assert solution.gap <= 1e-5 * (solution.primal + 1e-3)
     assert solution.primal == pytest.approx(toy.pairs.primal(toy.flat(solution.w), 0.1), abs=1e-9)
 
 
-@pytest.mark.parametrize("lam", [1e-9, 1e-3, 0.1, 1.0, 1e6])
-@pytest.mark.parametrize("seed", range(4))
-def test_a_visit_solves_its_block(seed, lam):
+def test_a_visit_solves_its_block():
     """A problem of one block is solved by one step, whatever its curvature."""
-    toy = block(np.random.default_rng(seed).standard_normal(4))
-    run, regularizer = run_of(toy, lam)
-    run.run_pass()
-    primal = toy.pairs.primal(toy.flat(regularizer.coef()), lam)
-    dual, optimum = run.increase, solve_primal(toy.pairs, lam)[1]
-    assert dual == pytest.approx(optimum, rel=1e-6, abs=1e-9)
-    assert primal - dual <= 1e-6
-    mix = DualProbe(toy.problem, run.dual).mix(0)[:5]
-    alpha = np.eye(5)[1] - mix
-    assert alpha.sum() == pytest.approx(1.0, abs=1e-12) and alpha.min() >= -1e-15
-
-
-@pytest.mark.parametrize("x", [np.zeros(3), np.full(3, 1e-160), np.full(3, 1e-9)])
-def test_rows_without_curvature(x):
-    """All classes tie: any mix of the wrong ones is the best there is."""
-    toy = block(x)
-    run, regularizer = run_of(toy)
-    run.run_pass()
-    assert run.increase == pytest.approx(solve_primal(toy.pairs, 0.1)[1], abs=1e-9)
-    assert np.isfinite(regularizer.coef()).all()
+    rows = [np.random.default_rng(seed).standard_normal(4) for seed in range(4)]
+    # without curvature all classes tie: any mix of the wrong ones is the best there is
+    flat = [(x, 0.1) for x in (np.zeros(3), np.full(3, 1e-160), np.full(3, 1e-9))]
+    for x, lam in [*itertools.product(rows, [1e-9, 1e-3, 0.1, 1.0, 1e6]), *flat]:
+        toy = block(x)
+        run, regularizer = run_of(toy, lam)
+        run.run_pass()
+        primal = toy.pairs.primal(toy.flat(regularizer.coef()), lam)
+        assert run.increase == pytest.approx(solve_primal(toy.pairs, lam)[1], rel=1e-6, abs=1e-9)
+        assert primal - run.increase <= 1e-6
+        alpha = np.eye(5)[1] - DualProbe(toy.problem, run.dual).mix(0)[:5]
+        assert alpha.sum() == pytest.approx(1.0, abs=1e-12) and alpha.min() >= -1e-15
 
 
 @pytest.mark.parametrize("bounded", [False, True])
@@ -154,14 +149,10 @@ def test_kernel_rows_that_have_no_room_are_worked_out_again():
         assert model.certified_ and model.primal_objective_ - least <= model.dual_gap_ + 1e-9
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_the_same_seed_gives_the_same_bits(n_jobs):
-    one, other = (fitted(n_jobs=n_jobs) for _ in range(2))
-    np.testing.assert_array_equal(one.coef_, other.coef_)
-
-
-@pytest.mark.parametrize("kernel", ["linear", "rbf"])
-@pytest.mark.parametrize("first", ["projection", "pairwise", "fw"])
+@pytest.mark.parametrize(
+    ("first", "kernel"),
+    [("projection", "linear"), ("pairwise", "rbf"), ("fw", "linear"), ("fw", "rbf")],
+)
 def test_warm_starts_cross_kinds_of_steps(first, kernel):
     model = fitted(BCFW(steps=first), kernel=kernel, warm_start=True, tol=1e-3, max_iter=3_000)
     for steps in ("projection", "pairwise", "projection"):
@@ -192,9 +183,8 @@ def test_paths_follow_it():
         assert primal - exact.dual_objective_ <= 0.2 * (primal + 1e-3) + 1e-9
 
 
-@pytest.mark.parametrize(
-    ("options", "steps"),
-    [
+def test_what_auto_is():
+    for options, steps in [
         ({}, "projection"),
         ({"kernel": "rbf"}, "projection"),
         ({"bounds": (-1, 1)}, "projection"),
@@ -205,12 +195,14 @@ def test_paths_follow_it():
         ({"steps": "projection"}, "projection"),
         ({"rescaling": "slack"}, "pairwise"),
         ({"n_components": 2}, "projection"),
-    ],
-)
-def test_what_auto_is(options, steps):
-    model = StructSVMClassifier(lam=0.1, random_state=0, **options).fit(X, Y)
-    assert model.solver_.steps == steps
-    assert model.solver_.stored_passes == "slope"
+    ]:
+        model = StructSVMClassifier(lam=0.1, random_state=0, **options).fit(X, Y)
+        assert (model.solver_.steps, model.solver_.stored_passes) == (steps, "slope"), options
+    # no more than 32 classes are scored
+    for n_classes, steps in ((32, "projection"), (33, "pairwise")):
+        labels = np.arange(len(X)) % n_classes
+        model = StructSVMClassifier(lam=0.1, random_state=0).fit(X, labels)
+        assert model.solver_.steps == steps
 
 
 def test_working_sets_need_no_way_back():
@@ -226,13 +218,6 @@ def test_working_sets_need_no_way_back():
     assert model.primal_objective_ - pairwise.dual_objective_ <= 2e-2 * model.primal_objective_
 
 
-def test_auto_scores_no_more_than_32_classes():
-    for n_classes, steps in ((32, "projection"), (33, "pairwise")):
-        labels = np.arange(len(X)) % n_classes
-        model = StructSVMClassifier(lam=0.1, random_state=0).fit(X, labels)
-        assert model.solver_.steps == steps
-
-
 def test_refusals():
     chains, labels = make_chains(8, random_state=0)
     with pytest.raises(ValueError, match="one label each, under margin rescaling, which Chain"):
@@ -241,9 +226,6 @@ def test_refusals():
         fitted(rescaling="slack")
     with pytest.raises(ValueError, match="'steps' parameter of SequenceTagger"):
         SequenceTagger(steps="projection").fit(chains, labels)
-
-
-def test_a_visitor_needs_blocks_of_one_state():
     toy = TOYS["chain"](0, n=4)
     dual, regularizer = DualState(toy.problem), toy.regularizer(0.1)
     with pytest.raises(TypeError, match="no blocks of one state"):

@@ -8,6 +8,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from helpers.crossing import in_turn
 from helpers.laws import check_dual_point
 from helpers.qp import solve_primal
 from helpers.toys import TOYS, rebind
@@ -101,8 +102,7 @@ def check(toy, lam, optimum, solution):
     assert (solution.history["primal"][known] >= optimum - 1e-9).all()
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("name", TOYS)
+@pytest.mark.parametrize(("name", "solver"), in_turn(TOYS, SOLVERS, 4))
 def test_a_fit_goes_on_with_other_samples(name, solver):
     point = None
     for which in STAGES:
@@ -119,8 +119,9 @@ def test_a_fit_goes_on_with_other_samples(name, solver):
         assert solution.gap <= (0.35 if solver == "fw" else 0.1) * max(solution.unit, 1e-3)
 
 
-@pytest.mark.parametrize("name", TOYS)
-@pytest.mark.parametrize("solver", ["bcfw", "bcfw, plain", "mpbcfw", "fw"])
+@pytest.mark.parametrize(
+    ("name", "solver"), in_turn(TOYS, ["bcfw", "bcfw, plain", "mpbcfw", "fw"], 2)
+)
 def test_samples_appended_at_the_same_n_lam_leave_the_weights_as_they_are(name, solver):
     (toy, lam, _), (more, less, _) = (stage(name, which) for which in list(STAGES)[:2])
     options = {"max_iter": 20, "tol": 1e-12, "random_state": 0}

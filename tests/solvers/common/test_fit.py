@@ -5,6 +5,7 @@ import signal
 
 import numpy as np
 import pytest
+from helpers.crossing import in_turn
 from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
 from helpers.structures import Chains, bind
@@ -48,10 +49,8 @@ def toy_of(name, n, weights=None):
 
 
 def begin(solver, toy, lam=LAM, bounded=False, **options):
-    box = BOXES[bounded] and tuple(np.full(toy.pairs.d, bound) for bound in BOXES[bounded])
-    return fit_module.begin(
-        SOLVERS[solver], toy.problem, toy.regularizer(lam, box), random_state=0, **options
-    )
+    regularizer = toy.regularizer(lam, box_of(toy, bounded))
+    return fit_module.begin(SOLVERS[solver], toy.problem, regularizer, random_state=0, **options)
 
 
 def scratch(fit, toy, lam, bounded=False):
@@ -89,11 +88,28 @@ def test_what_is_restored_is_what_was_saved(name, solver, bounded):
         assert moved.certificate.dual >= dual - 1e-12
 
 
+def box_of(toy, bounded):
+    return tuple(np.full(toy.pairs.d, bound) for bound in BOXES[bounded]) if bounded else None
+
+
+def check_going_on(fit, toy, lam=LAM, bounded=False):
+    """A fit that begins at another's point: true bounds now, and a converged fit soon."""
+    _, optimum = solve_primal(toy.pairs, lam, box_of(toy, bounded))
+    primal, dual = scratch(fit, toy, lam, bounded)
+    assert dual <= optimum + 1e-8 and optimum <= primal + 1e-8
+    if fit.certificate is not None:
+        assert fit.certificate.gap <= primal - dual + 1e-12
+    assert fit.reach(0.02, max_iter=6000) is Status.CONVERGED
+    certificate = fit.certificate
+    assert certificate.dual - 1e-8 <= optimum <= certificate.primal + 1e-8
+    assert certificate.gap <= 0.02
+    primal = toy.pairs.primal(toy.flat(certificate.w), lam)
+    assert certificate.primal == pytest.approx(primal, abs=1e-10)
+
+
 @every_pair(name=NAMES, solver=SOLVERS, bounded=BOXES, factor=[0.3, 2.5])
 def test_another_lam(name, solver, bounded, factor):
     toy, lam = toy_of(name, 7), factor * LAM
-    box = BOXES[bounded] and tuple(np.full(toy.pairs.d, bound) for bound in BOXES[bounded])
-    _, optimum = solve_primal(toy.pairs, lam, box)
     live = begin(solver, toy, bounded=bounded)
     live.reach(0.05, max_iter=2000)
     w, v = live.run.regularizer.coef(), np.array(live.run.regularizer.v)
@@ -103,74 +119,37 @@ def test_another_lam(name, solver, bounded, factor):
         if factor < 1:
             np.testing.assert_allclose(fit.run.regularizer.coef(), w, rtol=0, atol=1e-12)
         np.testing.assert_allclose(fit.run.regularizer.v, v / max(factor, 1.0), rtol=0, atol=1e-12)
-        primal, dual = scratch(fit, toy, lam, bounded)
-        if fit.certificate is not None:
-            assert fit.certificate.gap <= primal - dual + 1e-12
-        status = fit.reach(0.02, max_iter=6000)
-        assert status is Status.CONVERGED
-        certificate = fit.certificate
-        assert certificate.dual - 1e-8 <= optimum <= certificate.primal + 1e-8
-        assert certificate.gap <= 0.02
-        primal = toy.pairs.primal(toy.flat(certificate.w), lam)
-        assert certificate.primal == pytest.approx(primal, abs=1e-10)
+        check_going_on(fit, toy, lam, bounded)
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("name", NAMES)
-def test_more_data(name, solver):
+@pytest.mark.parametrize(("solver", "name"), in_turn(SOLVERS, NAMES))
+def test_more_data_other_weights_and_another_box(solver, name):
     small, large = toy_of(name, 6), toy_of(name, 9)
-    _, optimum = solve_primal(large.pairs, LAM)
     first = begin(solver, small)
     first.reach(0.02, max_iter=3000)
-    point, w = first.save(), first.run.regularizer.coef()
+    point, w, v = first.save(), first.run.regularizer.coef(), np.array(first.run.regularizer.v)
     more = begin(solver, large, start=point)
     # every old block has 6 / 9 of its weight, and the new ones add nothing
     np.testing.assert_allclose(more.run.regularizer.coef(), w * 6 / 9, rtol=0, atol=1e-12)
-    primal, dual = scratch(more, large, LAM)
-    assert dual <= optimum <= primal + 1e-12
-    assert more.reach(0.02, max_iter=6000) is Status.CONVERGED
-    assert more.certificate.dual - 1e-9 <= optimum <= more.certificate.primal + 1e-9
+    check_going_on(more, large)
     # with the same n lam nothing moves at all
     same = begin(solver, large, LAM * 6 / 9, start=point)
     np.testing.assert_allclose(same.run.regularizer.coef(), w, rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("name", NAMES)
-def test_other_sample_weights(name, solver):
+    # nor does v in a box
+    boxed = begin(solver, small, bounded=True, start=point)
+    np.testing.assert_allclose(boxed.run.regularizer.v, v, rtol=0, atol=1e-12)
+    inside = np.clip(boxed.run.regularizer.v, *BOXES[True])[: small.pairs.d]
+    np.testing.assert_array_equal(boxed.run.regularizer.coef(), inside)
+    check_going_on(boxed, small, bounded=True)
+    # a block that weighs more adds what it did before, through fewer shares of its planes
     old = np.array([1.0, 2.0, 0.0, 1.0, 1.0, 0.5])
     new = np.array([1.0, 1.0, 2.0, 0.0, 3.0, 0.5])
     first, toy = begin(solver, toy_of(name, 6, old)), toy_of(name, 6, new)
     first.reach(0.02, max_iter=3000)
-    _, optimum = solve_primal(toy.pairs, LAM)
-    second = begin(solver, toy, start=first.save())
-    primal, dual = scratch(second, toy, LAM)
-    assert dual <= optimum + 1e-8
-    assert second.certificate.gap <= primal - dual + 1e-12
-    assert second.reach(0.02, max_iter=6000) is Status.CONVERGED
-    assert second.certificate.dual - 1e-8 <= optimum <= second.certificate.primal + 1e-8
-    # a block that weighs more adds what it did before, through fewer shares of its planes
     ratio = block_weights(6, old) / np.maximum(block_weights(6, new), 1e-300)
     shares = first.save().shares(toy.problem.block_weight, LAM)
     np.testing.assert_allclose(shares, np.minimum(ratio, 1.0), rtol=1e-14)
-
-
-@pytest.mark.parametrize("solver", SOLVERS)
-def test_another_box(solver):
-    toy = toy_of("chain", 7)
-    first = begin(solver, toy)
-    first.reach(0.02, max_iter=3000)
-    second = begin(solver, toy, bounded=True, start=first.save())
-    v = np.asarray(first.run.regularizer.v)
-    np.testing.assert_allclose(second.run.regularizer.v, v, rtol=0, atol=1e-12)
-    np.testing.assert_array_equal(
-        second.run.regularizer.coef(),
-        np.clip(second.run.regularizer.v, *BOXES[True])[: toy.pairs.d],
-    )
-    box = tuple(np.full(toy.pairs.d, bound) for bound in BOXES[True])
-    _, optimum = solve_primal(toy.pairs, LAM, box)
-    assert second.reach(0.02, max_iter=6000) is Status.CONVERGED
-    assert second.certificate.dual - 1e-8 <= optimum <= second.certificate.primal + 1e-8
+    check_going_on(begin(solver, toy, start=first.save()), toy)
 
 
 def test_planes_of_structures_survive_the_problem():

@@ -253,18 +253,3 @@ def test_bounds_are_refused():
     regularizer = BoxRegularizer(LAM, np.zeros(toy.pairs.d), np.ones(toy.pairs.d))
     with pytest.raises(ValueError, match="GDMM cannot solve problems with bounds"):
         GDMM().solve(toy.problem, regularizer)
-
-
-def test_a_callback_stops():
-    toy = chain_toy(16)
-    seen = []
-
-    def on_pass(n_iter, weights):
-        seen.append(weights())
-        return n_iter == 3
-
-    solution = GDMM().solve(toy.problem, toy.regularizer(LAM), tol=0.0, on_pass=on_pass)
-    assert solution.status is Status.CALLBACK
-    assert solution.n_iter == len(seen) == 3
-    # rebuilt since
-    np.testing.assert_allclose(solution.w, seen[-1], atol=1e-12)

@@ -1,9 +1,11 @@
 """Fits that end early: at every look a whole dual point, a true certificate or none."""
 
+import itertools
 import threading
 
 import numpy as np
 import pytest
+from helpers.crossing import in_turn
 from helpers.factors import from_scratch
 from helpers.interruption import PressedStop
 from helpers.laws import check_dual_point
@@ -59,8 +61,7 @@ def check_interrupted(solution, stop, moment):
         assert solution.history[name][-1] == getattr(solution, name)
 
 
-@pytest.mark.parametrize("name", ["chain", "multiclass"])
-@pytest.mark.parametrize("kind", BLOCKS)
+@pytest.mark.parametrize(("kind", "name"), in_turn(BLOCKS, ["chain", "multiclass"], 2))
 def test_at_every_look_there_is_a_dual_point_with_its_gap(kind, name):
     toy, before = TOYS[name](61, n=5), -np.inf
     whole, stop = solve(BLOCKS[kind], toy)
@@ -83,8 +84,7 @@ def test_at_every_look_there_is_a_dual_point_with_its_gap(kind, name):
     assert before <= toy.dual(whole.fit.run.dual, LAM) + 1e-12
 
 
-@pytest.mark.parametrize("name", ["chain", "multiclass"])
-@pytest.mark.parametrize("kind", OTHERS)
+@pytest.mark.parametrize(("kind", "name"), in_turn(OTHERS, ["chain", "multiclass"]))
 def test_at_every_look_the_bounds_are_bounds(kind, name):
     toy = TOYS[name](62, n=5)
     optimum = solve_primal(toy.pairs, LAM)[1]
@@ -99,14 +99,33 @@ def test_at_every_look_the_bounds_are_bounds(kind, name):
             assert solution.gap == pytest.approx(primal - solution.dual, abs=1e-11)
 
 
-@pytest.mark.parametrize("moment", [1, 3, 5])
-def test_a_sample_that_is_cut_short_is_left_out(moment):
+def test_a_sample_that_is_cut_short_is_left_out():
     toy = chain_toy(63, n=8)
-    solver = CuttingPlane(cuts="constant", cut_size=6)
-    solution, stop = solve(solver, toy, moment)
-    check_interrupted(solution, stop, moment)
-    assert not solution.certified
-    assert np.isfinite(solution.primal)
+    for moment in (1, 3, 5):
+        solution, stop = solve(CuttingPlane(cuts="constant", cut_size=6), toy, moment)
+        check_interrupted(solution, stop, moment)
+        assert not solution.certified
+        assert np.isfinite(solution.primal)
+
+
+@pytest.mark.parametrize("kind", [*BLOCKS, *OTHERS])
+def test_a_stop_that_looks_often_changes_nothing_the_third_press_raises_and_time_ends(kind):
+    toy, solver = chain_toy(64), (BLOCKS | OTHERS)[kind]
+    often, seldom = solve(solver, toy)[0], solve(solver, toy, stop=Stop())[0]
+    np.testing.assert_array_equal(often.w, seldom.w)
+    assert often.n_oracle_calls == seldom.n_oracle_calls
+    np.testing.assert_array_equal(often.history["gap"], seldom.history["gap"])
+    for moments in [(4, 4, 4), (4, 5, 5)]:
+        with pytest.raises(KeyboardInterrupt):
+            solve(solver, toy, *moments)
+    # when the time is over the exact pass is whole
+    solution, stop = solve(solver, toy, stop=PressedStop(max_time=1e-9))
+    assert (solution.status, solution.n_iter) == (Status.MAX_TIME, 1)
+    # only the subgradient method begins a pass; passes that blocks take turns in do not begin
+    assert stop.n_pass_looks == (kind in OTHERS and kind not in CUTS)
+    assert solution.certified
+    primal = toy.pairs.primal(toy.flat(solution.w), LAM)
+    assert solution.primal == pytest.approx(primal, abs=1e-11)
 
 
 class Counted(Classes):
@@ -122,8 +141,9 @@ class Counted(Classes):
         return super().argmax(x, w, y_true)
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize("kind", [*BLOCKS, *OTHERS, "samples"])
+@pytest.mark.parametrize(
+    ("kind", "n_jobs"), in_turn([*BLOCKS, *OTHERS, "samples"], [1, 2]) + [("pairwise", 2)]
+)
 def test_oracle_calls_are_counted_one_by_one(kind, n_jobs):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(9, 3)), rng.integers(3, size=9).tolist()
@@ -141,24 +161,14 @@ def test_oracle_calls_are_counted_one_by_one(kind, n_jobs):
             assert solution.history["n_oracle_calls"][-1] <= model.n_asked
 
 
-@pytest.mark.parametrize("kind", [*BLOCKS, *OTHERS])
-def test_a_stop_that_looks_often_changes_nothing(kind):
-    toy, solver = chain_toy(64), (BLOCKS | OTHERS)[kind]
-    often = solve(solver, toy)[0]
-    seldom = solve(solver, toy, stop=Stop())[0]
-    np.testing.assert_array_equal(often.w, seldom.w)
-    assert often.n_oracle_calls == seldom.n_oracle_calls
-    np.testing.assert_array_equal(often.history["gap"], seldom.history["gap"])
-
-
 # ---- the second and the third Ctrl-C ---------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", [*BLOCKS, "ssg"])
-@pytest.mark.parametrize("later", [0, 1, 4])
-def test_the_second_leaves_out_the_exact_pass(kind, later):
+def test_the_second_leaves_out_the_exact_pass(kind):
     toy, solver = chain_toy(65), (BLOCKS | OTHERS)[kind]
-    for moment in (2, 9):
+    two_passes = kind in ("averaged", "multi-plane", "ssg")
+    for moment, later in itertools.product((2, 9), (0, 1, 4)):
         certified = solve(solver, toy, moment)[0]
         solution, stop = solve(solver, toy, moment, moment + later)
         assert solution.status is Status.UNCERTIFIED
@@ -170,18 +180,15 @@ def test_the_second_leaves_out_the_exact_pass(kind, later):
         assert len(solution.history["gap"]) == len(certified.history["gap"]) - 1
         assert solution.n_iter == certified.n_iter
         # of the exact pass only what had been asked counts
-        n_skipped = 5 * (1 + (kind in ("averaged", "multi-plane", "ssg"))) - later
+        n_skipped = 5 * (1 + two_passes) - later
         assert solution.n_oracle_calls == certified.n_oracle_calls - n_skipped
         if kind != "ssg":
             check_dual_point(toy, solution.fit.run.dual)
             v, _ = toy.dual_sum(solution.fit.run.dual, LAM)
             np.testing.assert_allclose(toy.flat(solution.w), v, atol=1e-12)
-
-
-@pytest.mark.parametrize("kind", ["averaged", "ssg"])
-def test_of_two_exact_passes_the_first_is_enough(kind):
-    toy, solver = chain_toy(66), (BLOCKS | OTHERS)[kind]
-    # the fifth look of the certificate ends the exact pass of the last iterate
+    if kind not in ("averaged", "ssg"):
+        return
+    # the fifth look of the certificate ends the exact pass of the last iterate, which is enough
     solution, _ = solve(solver, toy, 7, 7 + 5 + 2)
     assert solution.status is Status.INTERRUPTED
     assert solution.certified
@@ -216,14 +223,7 @@ def test_an_exact_pass_between_two_passes_can_be_the_last():
     assert len(solution.history["gap"]) == 0
 
 
-@pytest.mark.parametrize("kind", [*BLOCKS, *OTHERS])
-@pytest.mark.parametrize("moments", [(4, 4, 4), (4, 5, 5)])
-def test_the_third_raises(kind, moments):
-    with pytest.raises(KeyboardInterrupt):
-        solve((BLOCKS | OTHERS)[kind], chain_toy(68), *moments)
-
-
-def test_before_the_first_pass_the_first_raises():
+def test_before_the_first_pass_the_first_raises_and_three_in_a_row_end_a_loop_of_fits():
     stop = PressedStop()
     with pytest.raises(KeyboardInterrupt), stop:
         stop.press()
@@ -232,9 +232,6 @@ def test_before_the_first_pass_the_first_raises():
     stop.begun = True
     with pytest.raises(KeyboardInterrupt):
         solve(BCFW(), chain_toy(69), stop=stop)
-
-
-def test_three_in_a_row_end_a_loop_of_fits():
     toy, n_fits = chain_toy(70), 0
     stops = [PressedStop(3) for _ in range(5)]
     with pytest.raises(KeyboardInterrupt):
@@ -245,18 +242,6 @@ def test_three_in_a_row_end_a_loop_of_fits():
 
 
 # ---- time -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kind", [*BLOCKS, *OTHERS])
-def test_when_the_time_is_over_the_exact_pass_is_whole(kind):
-    toy, solver = chain_toy(71), (BLOCKS | OTHERS)[kind]
-    solution, stop = solve(solver, toy, stop=PressedStop(max_time=1e-9))
-    assert (solution.status, solution.n_iter) == (Status.MAX_TIME, 1)
-    # only the subgradient method begins a pass; passes that blocks take turns in do not begin
-    assert stop.n_pass_looks == (kind in OTHERS and kind not in CUTS)
-    assert solution.certified
-    primal = toy.pairs.primal(toy.flat(solution.w), LAM)
-    assert solution.primal == pytest.approx(primal, abs=1e-11)
 
 
 # ---- several threads -------------------------------------------------------------------------

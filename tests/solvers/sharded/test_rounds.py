@@ -1,25 +1,21 @@
 """Rounds: shards that visit blocks at the same time, and the merge of what they found."""
 
 import gc
-import itertools
 import weakref
 from collections import Counter
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from helpers.laws import check_certificate, check_dual_point
-from helpers.pairwise import every_pair
+from helpers.laws import check_dual_point
 from helpers.toys import TOYS, chain_toy
 from sskit_probes.unreliable import UnreliableProblem
 
-from sskit import SequenceTagger, StructSVMClassifier
+from sskit import StructSVMClassifier
 from sskit.core.regularizer import Regularizer
-from sskit.datasets import make_chains
 from sskit.models.multiclass import MulticlassModel
 from sskit.parallel import crew
 from sskit.solvers import BCFW, MultiPlane
-from sskit.solvers.block_coordinate import rounds
 from sskit.solvers.block_coordinate.runs import shards_for
 from sskit.solvers.oracle_calls.pool import make_pool
 
@@ -35,11 +31,6 @@ OPTIONS = [
     {},
 ]
 NAMES = ["chain", "multiclass"]
-
-
-def box_of(toy):
-    rng = np.random.default_rng(1)
-    return -rng.uniform(0.0, 0.3, size=toy.pairs.d), rng.uniform(0.0, 0.3, size=toy.pairs.d)
 
 
 def make(name, n=24, seed=5):
@@ -75,59 +66,13 @@ def nobody_helps(monkeypatch):
     monkeypatch.setattr(crew, "Thread", refuse)
 
 
-@every_pair(
-    name=NAMES, options=OPTIONS, bounded=[False, True], n_jobs=[2, 5], most_compared=[0, 32768]
-)
-def test_the_dual_never_falls_and_is_that_of_the_blocks(
-    name, options, bounded, n_jobs, most_compared, monkeypatch
-):
-    monkeypatch.setattr(rounds, "MOST_COMPARED", most_compared)
-    toy = make(name)
-    box = box_of(toy) if bounded else None
-    run = start(toy, options, n_jobs, box=box)
-    assert len(run.visitors) == n_jobs
-    before, evaluator = 0.0, make_pool(toy.problem)
-    for _ in range(12):
-        run.run_pass()
-        check_dual_point(toy, run.dual, 1e-11)
-        now = dual_of(toy, run, box)
-        assert now >= before - 1e-12
-        before = now
-        # the weights are the sum of the blocks
-        v, _ = toy.dual_sum(run.dual, LAM)
-        np.testing.assert_allclose(toy.flat(np.asarray(run.regularizer.v)[: len(v)]), v, atol=1e-11)
-    assert run.rounds.increase <= dual_of(toy, run, box) + 1e-10
-    if not bounded and options.get("steps") != "fw":
-        assert run.rounds.increase == pytest.approx(dual_of(toy, run), abs=1e-9)
-    check_certificate(toy, run, evaluator, LAM, box)
-
-
-@every_pair(name=NAMES, options=OPTIONS)
-def test_same_optimum_as_one_worker(name, options):
-    toy = make(name)
-    # plain steps, and those that may keep next to nothing, get there slowly
-    tol = 0.05 if options.get("steps") == "fw" or "cache_size" in options else 1e-6
-    one, many = (
-        BCFW(**options).solve(
-            toy.problem, toy.regularizer(LAM), tol=tol, max_iter=3000, n_jobs=k, random_state=0
-        )
-        for k in (1, 4)
-    )
-    for solution in (one, many):
-        assert solution.gap <= tol * (solution.primal + solution.unit / 1000)
-    assert many.primal >= one.dual - 1e-12 and one.primal >= many.dual - 1e-12
-    assert many.certified
-
-
-@every_pair(options=OPTIONS, solver=[BCFW, MultiPlane])
-def test_bits_depend_on_seed_and_number_of_jobs_only(options, solver, request):
-    if solver is MultiPlane:
-        options = {k: v for k, v in options.items() if k in ("steps", "sampling")}
-        options["averaging"] = False
+@pytest.mark.parametrize("options", [*OPTIONS, None])
+def test_bits_depend_on_seed_and_number_of_jobs_only(options, request):
+    solver = MultiPlane(averaging=False) if options is None else BCFW(**options)
     toy = make("chain", n=40)
 
     def solve(n_jobs):
-        return solver(**options).solve(
+        return solver.solve(
             toy.problem, toy.regularizer(LAM), tol=1e-3, max_iter=30, n_jobs=n_jobs, random_state=3
         )
 
@@ -171,27 +116,18 @@ def test_a_run_ends_with_its_last_user():
         gc.enable()
 
 
-def test_huge_numbers_of_jobs():
-    toy = chain_toy(0, n=400, lengths=(1,))
-    assert make_pool(toy.problem, 10**30).crew.n_workers == 256
-    assert shards(toy.problem, 10**30) == 8
-
-
 def test_few_blocks_are_for_fewer_workers():
     for toy, expected in ((chain_toy(0, n=3), 1), (chain_toy(0, n=8), 2), (chain_toy(0, n=40), 8)):
         assert shards(toy.problem, 8) == expected
     assert shards(toy.problem, None) == shards(toy.problem, 1) == 1
     rows = TOYS["multiclass"](0, n=40)
     assert shards(rows.problem, 200) == 8
-
-
-@pytest.mark.parametrize("solver", [BCFW(steps="fw"), BCFW(averaging=True), MultiPlane()])
-def test_an_average_follows_one_worker(solver):
-    toy = make("chain")
-    run = solver.start(
-        toy.problem, toy.regularizer(LAM), np.random.RandomState(0), None, make_pool(toy.problem, 3)
-    )
-    assert len(run.visitors) == 1
+    many = chain_toy(0, n=400, lengths=(1,)).problem
+    assert make_pool(many, 10**30).crew.n_workers == 256
+    assert shards(many, 10**30) == 8
+    # an average follows one worker
+    for solver in (BCFW(steps="fw"), BCFW(averaging=True), MultiPlane()):
+        assert len(start(rows, {}, 3, solver=lambda solver=solver: solver).visitors) == 1
 
 
 def test_blocks_that_are_alike_are_not_moved_too_far():
@@ -222,8 +158,7 @@ def test_a_stop_leaves_the_dual_point_whole():
     check_dual_point(toy, solution.fit.run.dual, 1e-11)
 
 
-@pytest.mark.parametrize("who", [0, 1, 2])
-@pytest.mark.parametrize("alone", [False, True])
+@pytest.mark.parametrize(("who", "alone"), [(0, False), (1, False), (2, False), (1, True)])
 def test_an_error_of_one_worker_is_raised_and_all_go_on(who, alone, request):
     if alone:
         request.getfixturevalue("nobody_helps")
@@ -248,28 +183,9 @@ def test_an_error_of_one_worker_is_raised_and_all_go_on(who, alone, request):
     assert dual_of(toy, run) > 0
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2, 4])
-def test_warm_starts_paths_and_early_ends(n_jobs):
-    X, y = make_chains(60, n_features=4, n_states=3, random_state=0)
-    warm = SequenceTagger(lam=0.1, tol=0.2, warm_start=True, n_jobs=n_jobs, random_state=0)
-    warm.fit(X, y)
-    warm.set_params(lam=0.01, tol=0.01).fit(X, y)
-    cold = SequenceTagger(lam=0.01, tol=0.01, random_state=0).fit(X, y)
-    assert warm.certified_
-    assert warm.dual_gap_ <= 0.01 * warm.primal_objective_ + 1e-3
-    assert abs(warm.primal_objective_ - cold.primal_objective_) <= warm.dual_gap_ + cold.dual_gap_
-
-
 @pytest.mark.parametrize(
     "options",
-    [
-        {"bounds": (-0.5, 0.5)},
-        {"class_weight": "balanced"},
-        {"kernel": "rbf"},
-        {"rescaling": "slack"},
-        {"solver": "multi_plane"},
-        {"solver": BCFW(batch_size=4)},
-    ],
+    [{"class_weight": "balanced"}, {"kernel": "rbf"}, {"rescaling": "slack"}],
     ids=str,
 )
 def test_whatever_else_is_asked_of_an_estimator(options):
@@ -287,12 +203,3 @@ def test_whatever_else_is_asked_of_an_estimator(options):
         abs(one.primal_objective_ - many.primal_objective_)
         <= one.dual_gap_ + many.dual_gap_ + 1e-12
     )
-
-
-def test_pairs_of_options_meet():
-    toy = make("chain", n=30)
-    for steps, sampling in itertools.product(["fw", "pairwise", "away"], ["permutation", "gap"]):
-        solution = BCFW(steps=steps, sampling=sampling, averaging=False).solve(
-            toy.problem, toy.regularizer(LAM), tol=0.05, max_iter=300, n_jobs=3, random_state=1
-        )
-        assert solution.gap <= 0.05 * (solution.primal + solution.unit / 1000)

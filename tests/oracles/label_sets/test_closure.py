@@ -1,8 +1,11 @@
-"""Closures against enumeration, and what they refuse."""
+"""Closures against enumeration."""
+
+import itertools
 
 import numpy as np
 import pytest
 from helpers.label_sets import all_sets
+from helpers.trees import random_parents
 
 from sskit.oracles import closure
 from sskit.oracles.label_sets.sets import DagClosure, TreeSets, find_label_set
@@ -24,53 +27,45 @@ def best_closed_score(gains, edges):
     return (closed @ gains).max()
 
 
-def test_best_of_all_closed_sets_on_trees():
+def random_parents_of_labels(rng, n_labels):
+    """Parents of a forest of labels, parents and edges from child to parent."""
+    parents = random_parents(rng, n_labels, int(rng.integers(1, n_labels + 1)))
+    child = np.flatnonzero(parents >= 0)
+    return parents, np.stack([child, parents[child]], axis=1)
+
+
+def test_best_of_all_closed_sets():
     rng = np.random.default_rng(0)
-    for _ in range(300):
+    for k in range(600):
         n = int(rng.integers(1, 10))
-        names = rng.permutation(n)
-        parents = np.empty(n, dtype=np.int64)
-        for place, label in enumerate(names):
-            above = int(rng.integers(-1, place)) if place else -1
-            parents[label] = names[above] if above >= 0 else -1
         gains = rng.normal(size=n)
-        child = np.flatnonzero(parents >= 0)
-        edges = np.stack([child, parents[child]], axis=1)
-        labels, value = closure(gains, parents)
+        if k % 2:
+            hierarchy = edges = random_dag(rng, n)
+        else:
+            hierarchy, edges = random_parents_of_labels(rng, n)
+        labels, value = closure(gains, hierarchy)
         assert value == pytest.approx(best_closed_score(gains, edges), abs=1e-12)
+        assert value == pytest.approx(gains @ labels, abs=1e-12)
         assert (labels[edges[:, 0]] <= labels[edges[:, 1]]).all()
         # the same hierarchy as a graph
         np.testing.assert_array_equal(labels, closure(gains, edges)[0])
 
 
-def test_best_of_all_closed_sets_on_graphs():
-    rng = np.random.default_rng(1)
-    for _ in range(300):
-        n = int(rng.integers(1, 10))
-        edges, gains = random_dag(rng, n), rng.normal(size=n)
-        labels, value = closure(gains, edges)
-        assert value == pytest.approx(best_closed_score(gains, edges), abs=1e-12)
-        assert value == pytest.approx(gains @ labels, abs=1e-12)
-        assert (labels[edges[:, 0]] <= labels[edges[:, 1]]).all()
-
-
-@pytest.mark.parametrize("hierarchy", [[-1, 0, 0], [[1, 0], [2, 0]]])
-def test_ties_give_the_smallest_set(hierarchy):
-    for gains in ([0, 0, 0], [-1, 1, 0], [-2, 1, 1]):
+def test_ties_give_the_smallest_set():
+    for gains, hierarchy in itertools.product(
+        ([0, 0, 0], [-1, 1, 0], [-2, 1, 1]), ([-1, 0, 0], [[1, 0], [2, 0]])
+    ):
         labels, value = closure(gains, hierarchy)
         assert labels.tolist() == [0, 0, 0]
         assert value == 0.0
 
 
-@pytest.mark.parametrize("scale", [1e-9, 1e9])
-def test_gains_of_any_scale(scale):
+def test_gains_of_any_scale():
     rng = np.random.default_rng(2)
     edges, gains = random_dag(rng, 12), rng.normal(size=12)
     expected = closure(gains, edges)[0]
-    np.testing.assert_array_equal(closure(gains * scale, edges)[0], expected)
-
-
-def test_sums_that_overflow():
+    for scale in (1e-9, 1e9):
+        np.testing.assert_array_equal(closure(gains * scale, edges)[0], expected)
     labels, value = closure([1e308, 1e308, 1e308, -1.0, 2.0, -3.0], [3, 3, 3, -1, 5, -1])
     assert labels.tolist() == [1, 1, 1, 1, 0, 0]
     assert value == np.inf
@@ -100,26 +95,3 @@ def test_no_labels():
     labels, value = closure([], [])
     assert labels.shape == (0,)
     assert value == 0.0
-
-
-@pytest.mark.parametrize(
-    "gains, hierarchy, message",
-    [
-        ([1, 1, 1], [-1, 2, 1], "parents has a cycle: label 1 is its own ancestor"),
-        ([1, 1, 1, 1], [1, 2, 3, 2], "label 2 is its own ancestor"),
-        ([1, 1], [0, -1], "label 0 is its own ancestor"),
-        ([1, 1], [-1, 2], r"parents\[1\] is 2, expected integers >= -1 and <= 1"),
-        ([1, 1], [-2, 0], r"parents\[0\] is -2"),
-        ([1, 1], [-1, 0, 0], "hierarchy has the parents of 3 labels, but gains has 2 labels"),
-        ([1, 1], [-1.0, 0.0], "parents must be integers of shape"),
-        ([1, 1], [[0, 1], [1, 0]], "label 0 is its own ancestor"),
-        ([1, 1], [[1, 1]], "label 1 is its own ancestor"),
-        ([1, 1], [[0, 2]], r"edges\[0, 1\] is 2"),
-        ([1, 1], [[0, 1, 2]], "edges must be integers of shape"),
-        ([1, np.nan], [-1, 0], r"gains\[1\] is nan"),
-        ([[1, 1]], [-1, 0], r"gains must have shape \(n_labels,\)"),
-    ],
-)
-def test_bad_input(gains, hierarchy, message):
-    with pytest.raises(ValueError, match=message):
-        closure(gains, hierarchy)

@@ -66,52 +66,22 @@ def test_roots_need_no_springs():
     assert [scores[k][tuple(places[k])] for k in range(2)] == scores.max(axis=(1, 2)).tolist()
 
 
-SPRINGS = np.ones((2, 1, 2, 3))
-
-
-@pytest.mark.parametrize(
-    ("change", "pattern"),
-    [
-        ({"scores": np.zeros((2, 3))}, "scores must be numbers of shape"),
-        ({"scores": np.zeros((2, 0, 3))}, "scores must be numbers of shape"),
-        ({"scores": np.full((2, 3, 3), np.nan)}, r"scores\[0, 0, 0\] is nan"),
-        ({"parents": [0, -1]}, "parents has a cycle: node 0"),
-        ({"parents": [-1, 2]}, r"parents\[1\] is 2"),
-        ({"parents": [-1, -2]}, r"parents\[1\] is -2"),
-        ({"parents": [-1]}, r"parents must be integers of shape \(2,\)"),
-        ({"parents": [-1, 0.0]}, "parents must be integers"),
-        ({"springs": np.ones((2, 1, 2, 2))}, "springs must be numbers of shape"),
-        ({"springs": np.ones((2, 0, 2, 3))}, "springs must be numbers of shape"),
-        ({"springs": SPRINGS * 0}, r"springs\[1, 0, 0, 1\] is 0.0"),
-        ({"springs": SPRINGS * np.inf}, r"springs\[0, 0, 0, 0\] is inf"),
-        ({"bias": np.zeros((2, 2))}, "bias must be numbers of shape"),
-        ({"bias": np.full((2, 1), -np.inf)}, r"bias\[0, 0\] is -inf"),
-    ],
-)
-def test_bad_input(change, pattern):
-    arguments = {"scores": np.zeros((2, 3, 3)), "parents": [-1, 0], "springs": SPRINGS} | change
-    for function in (parts_max_sum, parts_max_marginals):
-        with pytest.raises(ValueError, match=pattern):
-            function(**arguments)
-
-
-@pytest.mark.parametrize("n_nodes", [1, 2, 3, 8, 9, 100])
-def test_parents_come_first(n_nodes):
-    rng = np.random.default_rng(n_nodes)
-    for n_roots in {1, 2, n_nodes} & set(range(1, n_nodes + 1)):
+def test_parents_come_first():
+    for n_nodes, n_roots in [(1, 1), (2, 1), (2, 2), (3, 1), (8, 8), (9, 2), (100, 1), (100, 2)]:
+        rng = np.random.default_rng(n_nodes)
         parents = random_parents(rng, n_nodes, n_roots)
         order = parents_first(check_parents(parents, "parents"))
         assert sorted(order) == list(range(n_nodes))
         place = np.argsort(order)
         below = parents >= 0
         assert (place[below] > place[parents[below]]).all()
-    chain = np.arange(-1, n_nodes - 1)
+    chain = np.arange(-1, 99)
     np.testing.assert_array_equal(parents_first(check_parents(chain, "parents")), chain + 1)
 
 
-@pytest.mark.parametrize("length", [1, 2, 3, 7, 8])
-def test_cycles_are_found(length):
-    parents = np.concatenate([np.roll(np.arange(length), 1), [0, -1, length + 1]])
-    with pytest.raises(ValueError, match="has a cycle") as error:
-        check_parents(parents, "parents")
-    assert int(str(error.value).split("node ")[1].split(" ")[0]) < length
+def test_cycles_are_found():
+    for length in (1, 2, 3, 7, 8):
+        parents = np.concatenate([np.roll(np.arange(length), 1), [0, -1, length + 1]])
+        with pytest.raises(ValueError, match="has a cycle") as error:
+            check_parents(parents, "parents")
+        assert int(str(error.value).split("node ")[1].split(" ")[0]) < length

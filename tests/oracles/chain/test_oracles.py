@@ -1,0 +1,409 @@
+"""All oracles of chains against all labellings, and their laws where these are too many.
+
+A chain is the list of its potentials: nodes, transitions and, of the second order, triples.
+"""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.special import logsumexp
+from sskit_probes.chain_probe import draw_labels
+
+from sskit.oracles import (
+    chain_marginals,
+    chain_max_marginals,
+    viterbi,
+    viterbi_by_loss,
+    viterbi_top_k,
+)
+
+INF = np.inf
+SIZES = {
+    1: [*itertools.product(range(1, 6), range(1, 6)), (1, 9), (3, 9), (2, 33), (3, 40)],
+    2: [*itertools.product(range(1, 6), range(1, 5)), (1, 9), (2, 33), (3, 9), (3, 17), (4, 8)],
+}
+
+
+def top_k(nodes, transitions, triples=None, *, k):
+    return viterbi_top_k(nodes, transitions, k, triples=triples)
+
+
+def enumerate_chain(nodes, transitions, triples=None):
+    """Return all labellings and their scores; `transitions` may be a table for each pair."""
+    T, K = nodes.shape
+    labels = np.indices((K,) * T).reshape(T, -1).T
+    tables = np.broadcast_to(transitions, (T - 1, K, K))
+    scores = nodes[0, labels[:, 0]]
+    for t in range(1, T):
+        # in the order of the recursion, so that equal is equal to the last bit
+        scores = scores + tables[t - 1, labels[:, t - 1], labels[:, t]]
+        if triples is not None and t > 1:
+            scores = scores + triples[tuple(labels[:, t - 2 : t + 1].T)]
+        scores = scores + nodes[t, labels[:, t]]
+    return labels, scores
+
+
+def ranked(labels, scores):
+    """Return the places of what is allowed, best first, ties by the last label and so on."""
+    order = np.lexsort((*labels.T, -scores))
+    return order[scores[order] > -INF]
+
+
+def draw(rng, T, K, order=1, *, forbid=0.0, integers=False, spread=1.0, feasible=True, each=False):
+    """Return potentials; integers give many ties and exact sums."""
+    shapes = [(T, K), (T - 1, K, K) if each else (K, K), (K, K, K)][: order + 1]
+    if integers:
+        tables = [rng.integers(-2, 3, shape).astype(float) for shape in shapes]
+    else:
+        tables = [rng.standard_normal(shape) for shape in shapes]
+        tables[0] *= spread
+    # labels only ever rise here, so that some labelling is allowed whatever is forbidden
+    rising = np.arange(K) == np.sort(rng.integers(0, K, T))[:, None]
+    pairs = np.triu(np.ones((K, K), dtype=bool))
+    keep = rising, pairs, pairs[:, :, None] & pairs[None]
+    return [
+        np.where((must & feasible) | (rng.random(shape) >= forbid), table, -INF)
+        for must, shape, table in zip(keep, shapes, tables, strict=False)
+    ]
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("integers", [False, True], ids=["reals", "ties"])
+@pytest.mark.parametrize(
+    ("forbid", "feasible"), [(0.0, True), (0.4, True), (0.9, True), (0.6, False)]
+)
+def test_best_labellings(order, integers, forbid, feasible):
+    n_impossible = 0
+    # at which few rows of triples are left out, or most are
+    for (T, K), spread, seed in itertools.product(SIZES[order], (0.1, 5.0), range(2)):
+        rng = np.random.default_rng([T, K, seed])
+        chain = draw(rng, T, K, order, forbid=forbid, integers=integers, spread=spread,
+                     feasible=feasible)  # fmt: skip
+        labels, scores = enumerate_chain(*chain)
+        places = ranked(labels, scores)
+        same = np.testing.assert_array_equal if integers else near
+        expected = np.full((T, K), -INF)
+        for t in range(T):
+            np.maximum.at(expected[t], labels[:, t], scores)
+        found = chain_max_marginals(*chain)
+        same(found, expected)
+        assert found.flags.c_contiguous
+        if not len(places):
+            n_impossible += 1
+            for oracle, options in ((viterbi, {}), (top_k, {"k": 2})):
+                with pytest.raises(ValueError, match=f"no labelling of {T} nodes is allowed"):
+                    oracle(*chain, **options)
+            continue
+        for k in (1, 2, 7, 10_000):
+            found, values = top_k(*chain, k=k)
+            np.testing.assert_array_equal(found, labels[places[:k]])
+            assert found.dtype == np.int32
+            exact = np.testing.assert_array_equal if order == 1 else near
+            exact(values, scores[places[:k]])
+            assert (np.diff(values) <= 0).all()
+        truth = rng.integers(0, K, T)
+        cost = 2.0 if integers else rng.uniform(0, 3, T)
+        loss = ((labels != truth) * cost).sum(axis=1)
+        for options, augmented in (({}, scores), ({"truth": truth, "cost": cost}, scores + loss)):
+            found, value = viterbi(*chain, **options)
+            np.testing.assert_array_equal(found, labels[ranked(labels, augmented)[0]])
+            same(value, augmented.max())
+            assert found.dtype == np.int32 and isinstance(value, float)
+    assert (n_impossible > 5) is not feasible
+
+
+def near(found, expected):
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+def shares_of(labels, shares, K):
+    """Return the probabilities of states, pairs and triples from those of all labellings."""
+    T = labels.shape[1]
+    sums = [np.zeros((max(T - n, 0), *(K,) * (n + 1))) for n in range(3)]
+    for n, total in enumerate(sums):
+        for t in range(T - n):
+            np.add.at(total[t], tuple(labels[:, t + i] for i in range(n + 1)), shares)
+    return sums
+
+
+@pytest.mark.parametrize(("order", "each"), [(1, False), (1, True), (2, False)])
+@pytest.mark.parametrize("scale", [1.0, 30.0, 1e4])
+@pytest.mark.parametrize("forbid", [0.0, 0.3, 0.7])
+def test_probabilities(order, each, scale, forbid):
+    options = {"return_pairs": True} | ({"return_triples": True} if order == 2 else {})
+    for T, K in SIZES[order]:
+        if K == 40:
+            continue  # this takes long, and teaches nothing that 33 does not
+        rng = np.random.default_rng([T, K])
+        chain = draw(rng, T, K, order, forbid=forbid, feasible=order == 2, each=each)
+        chain = [scale * table for table in chain]
+        labels, scores = enumerate_chain(*chain)
+        log_partition = logsumexp(scores)
+        if log_partition == -INF:
+            with pytest.raises(ValueError, match=f"no labelling of {T} nodes is allowed"):
+                chain_marginals(*chain)
+            continue
+        found = chain_marginals(*chain, **options)
+        assert isinstance(found[0], float)
+        assert abs(found[0] - log_partition) <= 1e-12 * max(1.0, abs(log_partition))
+        expected = shares_of(labels, np.exp(scores - log_partition), K)[: order + 1]
+        for some, others in zip(found[1:], expected, strict=True):
+            assert some.flags.c_contiguous
+            np.testing.assert_allclose(some, others, rtol=1e-9, atol=1e-12)
+        for only, place in [({}, [])] + [({name: True}, [2 + k]) for k, name in enumerate(options)]:
+            again = chain_marginals(*chain, **only)
+            assert len(again) == 2 + len(place)
+            for some, others in zip(again, [found[k] for k in (0, 1, *place)], strict=True):
+                np.testing.assert_array_equal(some, others)
+
+
+def test_what_seems_lost_comes_back():
+    # the way to state 1 is worth nothing until the last node, whose state 1 only it can reach
+    for low in (300.0, 1e4):
+        nodes = np.array([[0.0, -low], [0.0, -low], [0.0, 2 * low]])
+        # and backwards
+        for turn, table in itertools.product(
+            (1, -1), ([[0.0, -INF], [0.0, 0.0]], [[0.0, -3 * low], [0.0, 0.0]])
+        ):
+            chain = nodes[::turn], np.array(table)[::turn, ::turn]
+            labels, scores = enumerate_chain(*chain)
+            shares = shares_of(labels, np.exp(scores - logsumexp(scores)), 2)
+            found = chain_marginals(*chain, return_pairs=True)
+            assert found[0] == pytest.approx(logsumexp(scores), rel=1e-12)
+            for some, others in zip(found[1:], shares[:2], strict=True):
+                np.testing.assert_allclose(some, others, rtol=1e-9, atol=1e-13)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize(("K", "T"), [(2, 10_000), (9, 1000), (22, 300), (45, 300)])
+def test_probabilities_of_long_chains(order, K, T):
+    if order == 2:
+        T, K = 300, min(K, 22)
+    for scale, forbid in itertools.product((1.0, 1e4), (0.0, 0.2)):
+        chain = draw(np.random.default_rng(K), T, K, order, forbid=forbid)
+        nodes, pairs, *triples = (scale * table for table in chain)
+        options = {"return_pairs": True} | ({"return_triples": True} if triples else {})
+        log_partition, marginals, both, *three = chain_marginals(nodes, pairs, *triples, **options)
+        np.testing.assert_allclose(marginals.sum(axis=1), 1.0, rtol=1e-12)
+        np.testing.assert_allclose(both.sum(axis=2), marginals[:-1], atol=1e-9)
+        for table in three:
+            np.testing.assert_allclose(table.sum(axis=3), both[:-1], atol=1e-7)
+            np.testing.assert_allclose(table.sum(axis=1), both[1:], atol=1e-7)
+        best = chain_max_marginals(nodes, pairs, *triples).max()
+        assert best - 1e-12 * abs(best) <= log_partition <= best + T * np.log(K)
+        turned = [table.transpose(2, 1, 0) for table in triples]
+        reverse = chain_marginals(nodes[::-1], pairs.T, *turned)
+        assert reverse[0] == pytest.approx(log_partition, rel=1e-12)
+        np.testing.assert_allclose(reverse[1][::-1], marginals, rtol=1e-6, atol=1e-7)
+        if triples:
+            found = chain_marginals(nodes, pairs, np.zeros((K, K, K)), return_pairs=True)
+            expected = chain_marginals(nodes, pairs, return_pairs=True)
+            assert found[0] == pytest.approx(expected[0], rel=1e-12)
+            for some, others in zip(found[1:], expected[1:], strict=True):
+                np.testing.assert_allclose(some, others, atol=1e-7)
+
+
+@pytest.mark.parametrize(("T", "K"), [(1, 3), (2, 3), (3, 2), (5, 3)])
+def test_draws_have_the_probabilities(T, K):
+    rng = np.random.default_rng(T)
+    tables = draw(rng, T, K, 2, forbid=0.3)
+    n = 20_000
+    labels = draw_labels(*tables, rng.random((n, T)))
+    all_labels, scores = enumerate_chain(*tables)
+    expected = shares_of(all_labels, np.exp(scores - logsumexp(scores)), K)
+    for some, others in zip(shares_of(labels, np.full(n, 1 / n), K), expected, strict=True):
+        assert (some[others == 0.0] == 0.0).all()
+        np.testing.assert_allclose(some, others, atol=5 * np.sqrt(0.25 / n))
+
+
+@pytest.mark.parametrize("forbid", [0.0, 0.3])
+@pytest.mark.parametrize("counts", ["one", "some", "zeros"])
+def test_best_by_loss(counts, forbid):
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        T, K = int(rng.integers(1, 6)), int(rng.integers(1, 5))
+        chain = draw(rng, T, K, forbid=forbid, feasible=False, spread=10.0 ** rng.integers(-3, 4))
+        truth = rng.integers(K, size=T)
+        levels = np.full(T, 0 if counts == "zeros" else 1)
+        if counts != "one":
+            levels = levels + rng.integers(0, 3, size=T)
+        labels, scores = enumerate_chain(*chain)
+        losses = ((labels != truth) * levels).sum(axis=1)
+        expected = np.full(levels.sum() + 1, -INF)
+        np.maximum.at(expected, losses, scores)
+        found, values = viterbi_by_loss(*chain, truth, cost=levels)
+        np.testing.assert_allclose(values, expected, rtol=1e-9, atol=1e-9)
+        for e, y in enumerate(found):
+            if values[e] == -INF:
+                assert (y == -1).all()
+                continue
+            place = np.ravel_multi_index(y, (K,) * T)
+            assert losses[place] == e
+            assert scores[place] == pytest.approx(values[e], rel=1e-9, abs=1e-9)
+
+
+def test_the_best_of_all_losses_is_that_of_viterbi():
+    rng = np.random.default_rng(1)
+    for T, K in ((30, 26), (9, 3)):
+        chain, truth = draw(rng, T, K), rng.integers(K, size=T)
+        _, scores = viterbi_by_loss(*chain, truth)
+        assert scores.max() == pytest.approx(viterbi(*chain)[1])
+        augmented = (scores + np.arange(len(scores))).max()
+        assert augmented == pytest.approx(viterbi(*chain, truth=truth)[1])
+
+
+# ------------------------------------------------------------------------------ special cases
+
+
+def test_many_orders_of_magnitude():
+    rng = np.random.default_rng(0)
+    for _ in range(150):
+        T, K = 4, 3
+        chain = [table * 10.0 ** rng.integers(-150, 150, table.shape) for table in draw(rng, T, K)]
+        truth, cost = rng.integers(0, K, T), 10.0 ** rng.integers(-150, 150, T)
+        labels, scores = enumerate_chain(*chain)
+        size = max(np.abs(table).max() for table in chain)
+        for options in ({}, {"truth": truth, "cost": cost}):
+            augmented = scores + ((labels != truth) * cost).sum(axis=1) if options else scores
+            largest = max(size, cost.max()) if options else size
+            found, score = viterbi(*chain, **options)
+            assert abs(score - augmented.max()) <= 1e-14 * largest
+            reached = augmented[np.ravel_multi_index(found, (K,) * T)]
+            assert reached >= augmented.max() - 1e-14 * largest
+        found, values = viterbi_top_k(*chain, 81)
+        np.testing.assert_array_equal(values, np.sort(scores)[::-1])
+        # rounding makes ties, in an order of its own; distinct all the same
+        assert len(np.unique(found, axis=0)) == 81
+        expected = np.full((T, K), -INF)
+        for t in range(T):
+            np.maximum.at(expected[t], labels[:, t], scores)
+        assert np.abs(chain_max_marginals(*chain) - expected).max() <= 1e-14 * size
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-8, 1e8, 1e300])
+def test_scale_changes_nothing(scale):
+    chain = draw(np.random.default_rng(1), 5, 9)
+    labels, score = viterbi(*chain)
+    found = viterbi(*(scale * table for table in chain))
+    np.testing.assert_array_equal(found[0], labels)
+    assert found[1] == pytest.approx(scale * score, rel=1e-12)
+
+
+def test_what_is_forbidden():
+    # it beats any loss
+    transitions = np.array([[0.0, -INF], [-INF, 0.0]])
+    labels, score = viterbi(np.zeros((3, 2)), transitions, truth=[0, 1, 0], cost=1e12)
+    np.testing.assert_array_equal(labels, [1, 1, 1])
+    assert score == 2e12
+    # one node has no transitions
+    nothing = np.full((2, 2), -INF)
+    np.testing.assert_array_equal(chain_max_marginals([[1.0, 2.0]], nothing), [[1.0, 2.0]])
+    # once in state 1 a chain stays there: one labelling for each place of the change, and one
+    T = 500
+    transitions = np.array([[0.0, 0.0], [-INF, 0.0]])
+    nodes = np.zeros((T, 2))
+    nodes[:, 1] = np.linspace(-1.0, 1.0, T)
+    labels, scores = viterbi_top_k(nodes, transitions, 1000)
+    assert len(labels) == T + 1 and (np.diff(labels, axis=1) >= 0).all()
+    np.testing.assert_array_equal(np.sort(labels.sum(axis=1)), np.arange(T + 1))
+    np.testing.assert_allclose(scores, (labels * nodes[:, 1]).sum(axis=1), atol=1e-10)
+    assert (np.diff(scores) <= 0).all()
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_all_equal_gives_zeros(order):
+    chain = [np.zeros((40, 11)), np.zeros((11, 11)), np.zeros((11, 11, 11))][: order + 1]
+    labels, score = viterbi(*chain)
+    np.testing.assert_array_equal(labels, np.zeros(40))
+    assert score == 0.0
+    labels, scores = top_k(*chain, k=12)
+    assert (labels[:11, 1:] == 0).all() and labels[:11, 0].tolist() == list(range(11))
+    assert labels[11, :2].tolist() == [0, 1] and not scores.any()
+    labels, scores = viterbi_top_k(np.ones((100, 1)), [[0.5]], 3)
+    np.testing.assert_array_equal(labels, np.zeros((1, 100)))
+    assert scores == [149.5]
+
+
+# ----------------------------------------------------------------------------------------- laws
+
+HALVES = st.integers(-20, 20).map(lambda i: i / 2)
+
+
+@st.composite
+def chains(draw, max_nodes=15, max_states=10):
+    T, K = draw(st.integers(1, max_nodes)), draw(st.integers(1, max_states))
+    nodes = draw(arrays(float, (T, K), elements=HALVES))
+    table = draw(arrays(float, (K, K), elements=st.one_of(HALVES, st.just(-INF))))
+    # staying is always allowed
+    return nodes, np.where(np.eye(K, dtype=bool) & np.isinf(table), 0.0, table)
+
+
+@settings(max_examples=80)
+@given(chains(), HALVES, st.integers(1, 40), st.integers(0, 20), st.integers(0, 2**32 - 1))
+def test_laws(chain, constant, k, more, seed):
+    nodes, transitions = chain
+    T, K = nodes.shape
+    rng = np.random.default_rng(seed)
+    labels, score = viterbi(nodes, transitions)
+    backward = nodes[::-1], transitions.T
+    assert viterbi(*backward)[1] == score
+    order = rng.permutation(K)
+    assert viterbi(nodes[:, order], transitions[np.ix_(order, order)])[1] == score
+    moved = viterbi(nodes + constant, transitions)
+    np.testing.assert_array_equal(moved[0], labels)
+    assert moved[1] == score + constant * T
+    assert viterbi(nodes, transitions, truth=labels, cost=0)[1] == score
+    assert score <= viterbi(nodes, transitions, truth=labels)[1] <= score + T
+    # the best scores with each state
+    marginals = chain_max_marginals(nodes, transitions)
+    np.testing.assert_array_equal(marginals.max(axis=1), np.full(T, score))
+    np.testing.assert_array_equal(marginals[np.arange(T), labels], score)
+    np.testing.assert_array_equal(chain_max_marginals(*backward), marginals[::-1])
+    t, state = rng.integers(T), rng.integers(K)
+    if np.isfinite(marginals[t, state]):
+        forced = nodes.copy()
+        forced[t, state] += 2.0**20
+        assert viterbi(forced, transitions)[1] - 2.0**20 == marginals[t, state]
+    # several
+    found, scores = viterbi_top_k(nodes, transitions, k)
+    assert 1 <= len(found) == len(scores) <= min(k, K**T)
+    assert len(np.unique(found, axis=0)) == len(found)
+    assert (np.diff(scores) <= 0).all() and scores[0] == score
+    np.testing.assert_array_equal(found[0], labels)
+    sums = nodes[np.arange(T), found].sum(axis=1)
+    np.testing.assert_array_equal(
+        scores, sums + transitions[found[:, :-1], found[:, 1:]].sum(axis=1)
+    )
+    others = viterbi_top_k(nodes, transitions, k + more)
+    np.testing.assert_array_equal(found, others[0][:k])
+    np.testing.assert_array_equal(scores, others[1][:k])
+
+
+@given(st.integers(1, 30), st.integers(1, 20), st.integers(0, 10**6))
+def test_without_triples_it_is_the_first_order(T, K, seed):
+    chain = draw(np.random.default_rng(seed), T, K, forbid=0.2, integers=True)
+    longer = *chain, np.zeros((K, K, K))
+    pairs = [(viterbi(*one), top_k(*one, k=5), [chain_max_marginals(*one)])
+             for one in (chain, longer)]  # fmt: skip
+    for found, expected in zip(*pairs, strict=True):
+        for some, others in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(some, others)
+
+
+@given(st.integers(2, 25), st.integers(2, 12), st.integers(0, 10**6))
+def test_second_order_is_the_first_order_of_pairs(T, K, seed):
+    """Pairs of labels are the states of a chain of the first order."""
+    nodes, transitions, triples = draw(np.random.default_rng(seed), T, K, 2, forbid=0.1)
+    states = np.array(list(itertools.product(range(K), repeat=2)))
+    pair_nodes = nodes[1:, states[:, 1]] + transitions[states[:, 0], states[:, 1]]
+    pair_nodes[0] += nodes[0, states[:, 0]]
+    follows = states[:, None, 1] == states[None, :, 0]
+    table = triples[states[:, None, 0], states[:, None, 1], states[None, :, 1]]
+    expected, best = viterbi(pair_nodes, np.where(follows, table, -INF))
+    labels, score = viterbi(nodes, transitions, triples)
+    assert score == pytest.approx(best, rel=1e-12, abs=1e-12)
+    np.testing.assert_array_equal(labels, [*states[expected, 0], states[expected[-1], 1]])

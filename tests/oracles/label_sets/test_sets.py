@@ -1,0 +1,178 @@
+"""Oracles of label sets against enumeration and linear programming."""
+
+import numpy as np
+import pytest
+from helpers.label_sets import (
+    all_sets,
+    random_forest,
+    random_model,
+    relaxed_optimum,
+    set_scores,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sskit.oracles import lp_relaxation
+from sskit.oracles.label_sets.sets import (
+    EnumeratedSets,
+    LabelSetOracle,
+    RoofDuality,
+    TreeSets,
+    find_label_set,
+)
+
+
+def answer(oracle, gains, edges, pairwise):
+    """The set that an oracle finds, which must be one, and its score."""
+    labels, pairs = find_label_set(oracle, gains, edges, pairwise)
+    assert set(labels.tolist()) <= {0.0, 1.0}
+    assert np.array_equal(pairs, labels[edges[:, 0]] * labels[edges[:, 1]])
+    return labels, gains @ labels + pairwise @ pairs
+
+
+def best_score(gains, edges, pairwise):
+    return set_scores(all_sets(len(gains)), gains, edges, pairwise).max()
+
+
+def model(kind, rng):
+    n_labels = int(rng.integers(1, 9))
+    if kind is TreeSets:
+        edges = random_forest(rng, n_labels, int(rng.integers(n_labels)))  # none, too
+        return rng.normal(size=n_labels), edges, rng.normal(size=len(edges)) * 2
+    return random_model(rng, n_labels, rng.random(), 1 if kind is RoofDuality else None)
+
+
+NONE = np.zeros((0, 2), dtype=np.int32), np.zeros(0)
+# the last is exact where no pair is negative, as here
+KINDS = [EnumeratedSets, TreeSets, RoofDuality]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_best_of_all_sets(kind):
+    oracle = kind()  # one for all: nothing of a model may be left for the next one
+    rng = np.random.default_rng(0)
+    for _ in range(400):
+        gains, edges, pairwise = problem = model(kind, rng)
+        labels, score = answer(oracle, *problem)
+        sets = all_sets(len(gains))
+        scores = set_scores(sets, *problem)
+        assert score == pytest.approx(scores.max(), abs=1e-10)
+        np.testing.assert_array_equal(labels, sets[scores.argmax()])
+        forked = oracle.fork()
+        assert type(forked) is kind
+        np.testing.assert_array_equal(answer(forked, *problem)[0], labels)
+    assert oracle.exact
+    # nothing to gain is the empty set
+    edges = np.array([[0, 1], [2, 1]], dtype=np.int32)
+    labels, score = answer(kind(), np.zeros(4), edges, np.zeros(2))
+    assert not labels.any() and score == 0.0
+    labels, pairs = find_label_set(kind(), np.zeros(0), *NONE)
+    assert labels.shape == pairs.shape == (0,)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 12))
+def test_enumeration_with_edges_that_repeat(seed, n_labels):
+    rng = np.random.default_rng(seed)
+    gains, edges, pairwise = random_model(rng, n_labels, 0.7)
+    twice = np.concatenate([edges, edges[:, ::-1]])
+    weights = np.concatenate([pairwise, rng.normal(size=len(edges))])
+    expected = best_score(gains, twice, weights)
+    score = answer(EnumeratedSets(), gains, twice, weights)[1]
+    assert score == pytest.approx(expected, abs=1e-9)
+
+
+def test_enumeration_of_twenty_labels():
+    rng = np.random.default_rng(3)
+    gains, edges, pairwise = random_model(rng, 20)
+    score = answer(EnumeratedSets(), gains, edges, np.abs(pairwise))[1]
+    cut = answer(RoofDuality(), gains, edges, np.abs(pairwise))[1]
+    assert score == pytest.approx(cut, abs=1e-9)
+    forest = random_forest(rng, 20, 19)
+    score = answer(EnumeratedSets(), gains, forest, pairwise[:19])[1]
+    assert score == pytest.approx(answer(TreeSets(), gains, forest, pairwise[:19])[1], abs=1e-9)
+
+
+def test_trees_of_many_labels_and_extreme_weights():
+    rng = np.random.default_rng(4)
+    n = 3000  # a chain, deeper than any stack
+    chain = np.stack([np.arange(n - 1), np.arange(1, n)], axis=1).astype(np.int32)
+    gains = rng.normal(size=n) * 10.0 ** rng.uniform(-6, 6, size=n)
+    pairwise = np.abs(rng.normal(size=n - 1)) * 10.0 ** rng.uniform(-6, 6, size=n - 1)
+    score = answer(TreeSets(), gains, chain, pairwise)[1]
+    assert score == pytest.approx(answer(RoofDuality(), gains, chain, pairwise)[1], rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("edges", "message"),
+    [
+        ([[0, 1], [1, 2], [2, 0]], "edge 2 .* 2 and 0 closes a cycle"),
+        ([[0, 1], [1, 0]], "edge 1 .* 1 and 0 closes a cycle"),
+    ],
+)
+def test_cycles_are_no_trees(edges, message):
+    edges, oracle = np.array(edges, dtype=np.int32), TreeSets()
+    with pytest.raises(ValueError, match=message):
+        find_label_set(oracle, np.ones(4), edges, np.ones(len(edges)))
+    # and it serves the next one
+    labels = answer(oracle, np.array([1.0, -0.5, 1.0]), edges[:1], np.ones(1))[0]
+    np.testing.assert_array_equal(labels, [1, 1, 1])
+
+
+def test_what_a_subclass_lacks():
+    with pytest.raises(NotImplementedError, match="LabelSetOracle must implement find"):
+        find_label_set(LabelSetOracle(), np.ones(1), *NONE)
+
+
+# ---------------------------------------------------------------------------- relaxations
+
+
+def compare_with_highs(n_models, seed):
+    rng = np.random.default_rng(seed)
+    oracle, n_fractional = RoofDuality(), 0
+    for k in range(n_models):
+        problem = random_model(rng, int(rng.integers(1, 16)), rng.random())
+        labels, pairs = find_label_set(oracle, *problem)
+        gains, edges, pairwise = problem
+        assert set(labels.tolist()) <= {0.0, 0.5, 1.0}
+        n_fractional += (labels == 0.5).any()
+        ends = labels[edges]
+        assert (pairs <= ends.min(axis=1)).all()
+        assert (pairs >= np.maximum(ends.sum(axis=1) - 1, 0)).all()
+        optimum = relaxed_optimum(*problem)
+        assert gains @ labels + pairwise @ pairs == pytest.approx(optimum, abs=1e-9)
+        if k % 4 == 0:
+            found = lp_relaxation(*problem)
+            assert found[2] == pytest.approx(optimum, abs=1e-9)
+            assert found[0].shape == gains.shape and found[1].shape == pairwise.shape
+        if len(gains) < 10:
+            # what is whole is part of a best set
+            sets = all_sets(len(gains))
+            scores = set_scores(sets, *problem)
+            agree = (sets[:, labels != 0.5] == labels[labels != 0.5]).all(axis=1)
+            assert scores[agree].max() == pytest.approx(scores.max(), abs=1e-10)
+    assert n_models / 10 < n_fractional < n_models
+
+
+def test_optimum_of_the_relaxation():
+    compare_with_highs(200, 0)
+
+
+@pytest.mark.slow
+def test_optimum_of_the_relaxation_of_two_thousand_models():
+    compare_with_highs(2000, 1)
+
+
+def test_a_triangle_of_labels_that_exclude_each_other_is_halved():
+    edges = np.array([[0, 1], [1, 2], [2, 0]], dtype=np.int32)
+    labels, pairs = find_label_set(RoofDuality(), np.ones(3), edges, -np.full(3, 2.0))
+    np.testing.assert_array_equal(labels, [0.5] * 3)
+    np.testing.assert_array_equal(pairs, [0] * 3)
+
+
+def test_relaxation_without_edges():
+    for options in ({}, {"edges": [], "pairwise": []}):
+        labels, pairs, value = lp_relaxation([1.0, -1.0], **options)
+        assert labels.tolist() == [1, 0]
+        assert pairs.shape == (0,)
+        assert value == 1.0
+    assert lp_relaxation([])[2] == 0.0

@@ -202,6 +202,12 @@ FITS = {
     "ranking, slack": Fit(RankingSVM(0.1, rescaling="slack"), two_classes),
     "ranking, bounds": Fit(RankingSVM(0.1, **BOX), two_classes, bounded=True),
 }
+# A fit of each kind of estimator.
+KINDS = {}
+for name in FITS:
+    KINDS.setdefault(type(FITS[name].estimator), name)
+
+
 # All but those whose result depends on the clock.
 SOLVERS = {
     "bcfw": BCFW(),

@@ -1,22 +1,16 @@
 """SequenceTagger with features of edges."""
 
-import pickle
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction import DictVectorizer
-from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
-from sskit import EarlyStopping, RegularizationPath, SequenceTagger, SlackRescaling, TreeTagger
+from sskit import SequenceTagger, SlackRescaling
 from sskit.inputs.ragged_array import object_array
 from sskit.preprocessing import TokenTransformer
-from sskit.solvers import BCFW
 
 rng = np.random.default_rng(0)
 LENGTHS = [1, 4, 3, 6, 2, 5, 4, 3, 5, 6]
@@ -32,53 +26,23 @@ def fit(X=PAIRS, **options):
     return SequenceTagger(**{**OPTIONS, **options}).fit(X, Y)
 
 
-def objective(tagger, lam):
-    """P(w), by the potentials of the fitted attributes and all labels one by one."""
-    value = 0.5 * lam * sum(
-        float(np.sum(getattr(tagger, name) ** 2))
-        for name in ("coef_", "transitions_", "start_", "end_", "edge_coef_")
-    )  # fmt: skip
-    for x, z, y in zip(X, Z, Y, strict=True):
-        unary = x @ tagger.coef_.T
-        unary[0] += tagger.start_
-        unary[-1] += tagger.end_
-        pairs = tagger.transitions_ + np.einsum("jab,ej->eab", tagger.edge_coef_, z)
-        steps = np.arange(len(y) - 1)
-        truth = unary[np.arange(len(y)), y].sum() + pairs[steps, y[:-1], y[1:]].sum()
-        best = unary[0] + (y[0] != np.arange(3))
-        for t in range(1, len(y)):
-            best = (best[:, None] + pairs[t - 1]).max(axis=0) + unary[t] + (y[t] != np.arange(3))
-        value += (best.max() - truth) / len(X)
-    return value
-
-
-def test_fit_is_certified_by_the_definition():
+def test_what_is_learnt():
     tagger = fit()
     assert tagger.edge_coef_.shape == (2, 3, 3)
     assert tagger.n_edge_features_in_ == 2
     assert tagger.certified_
-    assert tagger.primal_objective_ == pytest.approx(objective(tagger, tagger.lam_))
     assert tagger.score(PAIRS, Y) > SequenceTagger(**OPTIONS).fit(X, Y).score(X, Y)
     # staying is what the first feature says
     stays = tagger.edge_coef_[0]
     assert stays.diagonal().min() > stays[~np.eye(3, dtype=bool)].max()
 
 
-def test_dense_and_sparse_are_one():
+def test_other_forms_are_one():
     tagger = fit()
     np.testing.assert_array_equal(fit(object_array(PAIRS)).edge_coef_, tagger.edge_coef_)
-    sparse = [(sp.csr_array(x), sp.csr_array(z)) for x, z in PAIRS]
-    assert fit(sparse).primal_objective_ == pytest.approx(tagger.primal_objective_, rel=2e-3)
-    single = fit([(x.astype(np.float32), z.astype(np.float32)) for x, z in PAIRS])
-    assert single.primal_objective_ == pytest.approx(tagger.primal_objective_, rel=2e-3)
     halves = [(x.astype(np.float16), z.astype(np.float16)) for x, z in PAIRS]
     as_doubles = [(x.astype(float), z.astype(float)) for x, z in halves]
     assert fit(halves).primal_objective_ == fit(as_doubles).primal_objective_
-    for items in (sparse, object_array(PAIRS)):
-        np.testing.assert_allclose(
-            np.concatenate(tagger.decision_function(items)),
-            np.concatenate(tagger.decision_function(PAIRS)),
-        )
 
 
 def test_a_constant_feature_is_one_more_table():
@@ -96,29 +60,6 @@ def test_a_constant_feature_is_one_more_table():
     np.testing.assert_allclose(only.edge_coef_[0], plain.transitions_, atol=0.02)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"solver": "multi_plane"},
-        {"solver": "frank_wolfe", "tol": 0.05},
-        {"solver": "cutting_plane"},
-        {"solver": BCFW(steps="fw"), "tol": 0.02},
-        {"solver": "gdmm"},
-        {"solver": "soft_bcfw", "tol": 0.5},
-        {"solver": "subgradient", "tol": 0.2},
-        {"n_jobs": 2},
-        {"loss": "hamming_sum", "class_weight": {0: 1.0, 1: 1.0, 2: 1.0}},
-    ],
-    ids=str,
-)
-def test_all_solvers_find_the_optimum(options):
-    best = fit(lam=0.1).primal_objective_
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        found = fit(lam=0.1, max_iter=500, **options)
-    assert best * (1 - 2e-3) <= found.primal_objective_ <= best * (1 + options.get("tol", 4e-3))
-
-
 def test_bounds_by_block():
     tagger = fit(bounds={"edge_coef": (-0.05, 0.1)})
     assert tagger.edge_coef_.max() == 0.1
@@ -131,12 +72,11 @@ def test_bounds_by_block():
         fit(bounds={"edge_coef": (np.zeros((3, 3, 2)), None)})
 
 
-@pytest.mark.parametrize("search", ["auto", "bisecting", "angular"])
-def test_slack_rescaling(search):
-    tagger = fit(rescaling=SlackRescaling(search))
-    assert tagger.primal_objective_ >= tagger.dual_objective_
-    if search == "auto":
-        assert tagger.certified_
+def test_slack_rescaling():
+    for search in ("auto", "bisecting", "angular"):
+        tagger = fit(rescaling=SlackRescaling(search))
+        assert tagger.primal_objective_ >= tagger.dual_objective_
+        assert tagger.certified_ or search != "auto"
 
 
 def test_rules_hold_at_edges_with_features():
@@ -147,68 +87,20 @@ def test_rules_hold_at_edges_with_features():
         assert all(allowed[y[:-1], y[1:]].all() for y in found)
 
 
-def test_known_labels_top_k_and_marginals_agree():
-    tagger = fit()
-    known = [[None] * (len(y) - 1) + [{0, 2}] for y in Y]
-    best, top = tagger.predict(PAIRS, known=known), tagger.predict_topk(PAIRS, 3, known=known)
-    scores = tagger.decision_function(PAIRS, known=known)
-    for y, labels, table in zip(best, top, scores, strict=True):
-        assert y[-1] in (0, 2)
-        np.testing.assert_array_equal(labels[0], y)
-        assert table[-1, 1] == -np.inf
-        assert table.max() == pytest.approx(table[0, y[0]])
-
-
-def test_empty_and_single_sequences():
-    tagger = fit()
-    whole = tagger.predict(PAIRS)
-    for i, pair in enumerate(PAIRS):
-        np.testing.assert_array_equal(tagger.predict([pair])[0], whole[i])
-    nothing = np.empty((0, 3)), np.empty((0, 2))
+def test_empty_sequences():
+    tagger, nothing = fit(), (np.empty((0, 3)), np.empty((0, 2)))
     found = tagger.predict([nothing, PAIRS[3], nothing])
     assert [len(y) for y in found] == [0, 6, 0]
-    np.testing.assert_array_equal(found[1], whole[3])
+    np.testing.assert_array_equal(found[1], tagger.predict(PAIRS)[3])
 
 
-@pytest.mark.parametrize("weights", [None, np.arange(10) % 3 / 2])
-def test_warm_start_knows_features_of_edges(weights):
-    tagger = SequenceTagger(random_state=0, warm_start=True, lam=0.1)
-    tagger.fit(PAIRS, Y, weights)
-    more = tagger.set_params(tol=1e-4).fit(PAIRS, Y, weights)
-    cold = SequenceTagger(random_state=0, lam=0.1, tol=1e-4).fit(PAIRS, Y, weights)
-    assert more.primal_objective_ == pytest.approx(cold.primal_objective_, rel=2e-4)
+def test_warm_start_knows_features_of_edges():
+    tagger = SequenceTagger(random_state=0, warm_start=True, lam=0.1, tol=0.1).fit(PAIRS, Y)
     other = [*PAIRS[:-1], (X[-1], Z[-1] + 1.0)]
     with pytest.raises(ValueError, match=r"the edge features of X\[9\] changed"):
-        tagger.fit(other, Y, weights)
+        tagger.fit(other, Y)
     with pytest.raises(ValueError, match="the number of edge features changed from 2 to 0"):
-        tagger.fit(X, Y, weights)
-
-
-def test_weights_of_samples_are_copies():
-    weighted = SequenceTagger(random_state=0, lam=0.1, tol=1e-5)
-    weighted.fit(PAIRS, Y, np.repeat([2.0, 1.0], 5))
-    copies = SequenceTagger(random_state=0, lam=0.1, tol=1e-5).fit(PAIRS[:5] + PAIRS, Y[:5] + Y)
-    assert weighted.primal_objective_ == pytest.approx(copies.primal_objective_, rel=1e-4)
-
-
-def test_tools_take_pairs():
-    search = GridSearchCV(SequenceTagger(random_state=0), {"lam": [0.01, 0.1]}, cv=2).fit(PAIRS, Y)
-    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
-    path = RegularizationPath(SequenceTagger(random_state=0)).fit(PAIRS, Y)
-    assert path.estimator_at(0.1).edge_coef_.shape == (2, 3, 3)
-    assert path.predict(PAIRS)[0].shape == Y[0].shape
-    stopped = EarlyStopping(SequenceTagger(random_state=0), random_state=0).fit(PAIRS, Y)
-    assert stopped.estimator_.edge_coef_.shape == (2, 3, 3)
-
-
-def test_pickles_predict_the_same():
-    tagger = fit()
-    again = pickle.loads(pickle.dumps(tagger))
-    np.testing.assert_array_equal(again.edge_coef_, tagger.edge_coef_)
-    np.testing.assert_array_equal(
-        np.concatenate(again.decision_function(PAIRS)),
-        np.concatenate(tagger.decision_function(PAIRS)),
-    )
+        tagger.fit(X, Y)
 
 
 def test_weights_may_be_set():
@@ -241,36 +133,19 @@ def test_refit_without_edges_forgets_them():
         tagger.edge_coef_  # noqa: B018
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
+def test_bad_input_of_predictions():
+    tagger = fit()
+    for given, message in (
         (X, "X has no features of edges, but this SequenceTagger was fitted with them"),
-        (
-            [(X[1], Z[1][:, :1])],
-            "has 1 features, but SequenceTagger is expecting 2",
-        ),
+        ([(X[1], Z[1][:, :1])], "has 1 features, but SequenceTagger is expecting 2"),
         ([(X[1], Z[2])], r"X\[0\] has 4 tokens, so its edge features must have 3 rows"),
         ([PAIRS[0], X[1]], r"X\[1\] is no pair"),
-    ],
-)
-def test_bad_input_of_predictions(given, message):
-    tagger = fit()
-    for method in (tagger.predict, tagger.decision_function):
-        with pytest.raises(ValueError, match=message):
-            method(given)
+    ):
+        for method in (tagger.predict, tagger.decision_function):
+            with pytest.raises(ValueError, match=message):
+                method(given)
     with pytest.raises(ValueError, match="X has features of edges, but .* fitted without them"):
         SequenceTagger(random_state=0).fit(X, Y).predict(PAIRS)
-
-
-@pytest.mark.parametrize("kernel", ["rbf", "poly"])
-def test_kernels_refuse(kernel):
-    with pytest.raises(ValueError, match="cannot be combined with features of edges"):
-        SequenceTagger(kernel=kernel).fit(PAIRS, Y)
-
-
-def test_trees_refuse():
-    with pytest.raises(ValueError, match=r"parents of X\[0\] must be integers"):
-        TreeTagger().fit(PAIRS[1:], Y[1:])
 
 
 @pytest.mark.slow

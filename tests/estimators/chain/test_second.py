@@ -5,20 +5,13 @@ import pickle
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GridSearchCV
 
 from sskit import (
-    EarlyStopping,
-    RegularizationPath,
     SequenceTagger,
     SlackRescaling,
 )
 from sskit.datasets import make_chains
-from sskit.oracles import chain_max_marginals, viterbi_top_k
-from sskit.solvers import BCFW
 
 EXACT = {"lam": 0.3, "tol": 1e-3, "random_state": 0}
 
@@ -44,36 +37,6 @@ def two_back(n=60, length=12, seed=0):
     return [0.7 * np.eye(3)[labels] + rng.normal(size=(length, 3)) for labels in y], y
 
 
-def objective(model, X, y, lam):
-    """P(w) by the enumeration of all labellings."""
-    blocks = model.coef_, model.transitions_, model.start_, model.end_, model.triples_
-    value = 0.5 * lam * sum(np.sum(block**2) for block in blocks)
-
-    def score(x, labels):
-        total = model.start_[labels[0]] + model.end_[labels[-1]]
-        total += sum(model.coef_[k] @ row for k, row in zip(labels, x, strict=True))
-        total += sum(model.transitions_[a, b] for a, b in itertools.pairwise(labels))
-        return total + sum(
-            model.triples_[tuple(labels[t - 2 : t + 1])] for t in range(2, len(labels))
-        )
-
-    for x, truth in zip(X, y, strict=True):
-        right = score(x, truth)
-        value += max(
-            sum(a != b for a, b in zip(labels, truth, strict=True)) + score(x, labels) - right
-            for labels in itertools.product(range(len(model.classes_)), repeat=len(x))
-        ) / len(X)
-    return value
-
-
-def test_the_objective_is_that_of_enumeration(data):
-    X, y = data
-    model = SequenceTagger(order=2, **EXACT).fit(X[:10], y[:10])
-    assert model.certified_
-    assert model.primal_objective_ == pytest.approx(objective(model, X[:10], y[:10], 0.3))
-    assert model.primal_objective_ - model.dual_objective_ <= 2e-3 * model.primal_objective_
-
-
 def test_without_triples_it_is_the_first_order(data):
     first = SequenceTagger(**EXACT).fit(*data)
     second = SequenceTagger(order=2, bounds={"triples": (0.0, 0.0)}, **EXACT).fit(*data)
@@ -89,71 +52,6 @@ def test_it_learns_what_two_labels_before_tell():
     (X, y), test = two_back(), two_back(seed=1)
     one, two = (SequenceTagger(order=k, random_state=0).fit(X, y).score(*test) for k in (1, 2))
     assert two > one + 0.1
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"solver": "frank_wolfe"},
-        {"solver": "multi_plane"},
-        {"solver": "cutting_plane"},
-        {"steps": "pairwise", "cache": True},
-        {"n_jobs": 2, "solver": BCFW(batch_size=4)},
-    ],
-)
-def test_solvers_find_the_same(data, fitted, options):
-    model = SequenceTagger(order=2, **{**EXACT, "tol": 2e-2, **options}).fit(*data)
-    assert model.certified_
-    assert model.dual_objective_ <= fitted.primal_objective_ + 1e-12
-    assert fitted.dual_objective_ <= model.primal_objective_ + 1e-12
-
-
-def test_the_subgradient_method_comes_near(data, fitted):
-    model = SequenceTagger(
-        order=2, solver="subgradient", **{**EXACT, "tol": 0.2}
-    ).fit(*data)  # fmt: skip
-    assert fitted.dual_objective_ <= model.primal_objective_ <= 1.5 * fitted.primal_objective_
-
-
-def test_sparse_features_and_weights_of_samples(data, fitted):
-    X, y = data
-    same = SequenceTagger(order=2, **EXACT).fit([sp.csr_array(x) for x in X], y)
-    assert same.primal_objective_ == pytest.approx(fitted.primal_objective_, rel=2e-3)
-    twice = SequenceTagger(order=2, **EXACT).fit([*X, *X[:5]], [*y, *y[:5]])
-    weight = np.where(np.arange(30) < 5, 2.0, 1.0)
-    weighted = SequenceTagger(order=2, **EXACT).fit(X, y, sample_weight=weight)
-    assert weighted.primal_objective_ == pytest.approx(twice.primal_objective_, rel=2e-3)
-
-
-def test_predictions_are_those_of_the_oracles(data, fitted):
-    X, _ = data
-    labels, scores = fitted.predict_topk(X, 3, return_scores=True)
-    marginals, best = fitted.decision_function(X), fitted.predict(X)
-    for i, x in enumerate(X):
-        nodes = x @ fitted.coef_.T
-        nodes[0] += fitted.start_
-        nodes[-1] += fitted.end_
-        tables = nodes, fitted.transitions_, fitted.triples_
-        expected, most = viterbi_top_k(*tables[:2], 3, triples=tables[2])
-        np.testing.assert_array_equal(labels[i], fitted.classes_[expected])
-        np.testing.assert_array_equal(best[i], labels[i][0])
-        np.testing.assert_allclose(scores[i], most)
-        np.testing.assert_allclose(marginals[i], chain_max_marginals(*tables))
-
-
-def test_known_labels_are_kept(data, fitted):
-    X, y = data
-    known = [[labels[0], *[None] * (len(labels) - 1)] for labels in y]
-    for labels, truth in zip(fitted.predict(X, known=known), y, strict=True):
-        assert labels[0] == truth[0]
-    topk = fitted.predict_topk(X, 2, known=known)
-    assert all((rows[:, 0] == truth[0]).all() for rows, truth in zip(topk, y, strict=True))
-
-
-def test_empty_sequences(fitted, data):
-    X, _ = data
-    found = fitted.predict([X[0], np.empty((0, 4)), X[1]])
-    assert [len(labels) for labels in found] == [len(X[0]), 0, len(X[1])]
 
 
 def spans():
@@ -183,13 +81,6 @@ def test_schemes_of_tags_are_kept(n_jobs):
         model.fit(X[:1], [["I-x"] * len(X[0])])
 
 
-def test_a_transition_may_be_forbidden_after_the_fit(data, fitted):
-    model = pickle.loads(pickle.dumps(fitted))
-    allowed = ~np.eye(3, dtype=bool)
-    model.set_params(allowed_transitions=allowed)
-    assert all((np.diff(labels) != 0).all() for labels in model.predict(data[0]))
-
-
 def test_slack_rescaling_is_a_search(data):
     X, y = data
     for rescaling in ("slack", SlackRescaling("bisecting")):
@@ -214,50 +105,6 @@ def test_bounds_and_prior_by_block(data, fitted):
         SequenceTagger(order=2, prior={"triples_": np.ones((3, 3))}).fit(*data)
 
 
-def test_a_fit_goes_on(data, fitted):
-    X, y = data
-    model = SequenceTagger(order=2, warm_start=True, lam=0.3, tol=0.1, random_state=0)
-    first = model.fit(X, y).n_iter_
-    model.set_params(tol=1e-3).fit(X, y)
-    assert first <= model.n_iter_
-    assert model.primal_objective_ == pytest.approx(fitted.primal_objective_, rel=2e-3)
-    with pytest.raises(ValueError, match="warm_start=True cannot continue the last fit"):
-        model.set_params(order=1).fit(X, y)
-
-
-def test_steps_over_parts(data):
-    X, y = data
-    model = SequenceTagger(order=2, random_state=0)
-    for part in range(3):
-        rows = slice(part * 10, part * 10 + 10)
-        model.partial_fit(X[rows], y[rows], classes=[0, 1, 2])
-    assert model.triples_.any()
-    assert model.score(X, y) > 0.6
-
-
-def test_unknown_labels_are_completed(data):
-    X, y = data
-    rng = np.random.default_rng(0)
-    hidden = [np.where(rng.random(len(labels)) < 0.3, -1, labels) for labels in y]
-    model = SequenceTagger(order=2, ignore_label=-1, random_state=0).fit(X, hidden)
-    assert model.stationary_
-    assert model.score(X, y) > 0.7
-    sets = [[{0, 1} if k == 0 else k for k in labels] for labels in y]
-    assert SequenceTagger(order=2, random_state=0).fit(X, sets).triples_.any()
-
-
-def test_tools_around_it(data):
-    X, y = data
-    path = RegularizationPath(SequenceTagger(order=2, random_state=0), eps=0.3).fit(X, y)
-    assert path.estimator_at(path.lams_[-1]).triples_.shape == (3, 3, 3)
-    stopping = EarlyStopping(SequenceTagger(order=2, random_state=0), random_state=0).fit(X, y)
-    assert stopping.estimator_.triples_.shape == (3, 3, 3)
-    search = GridSearchCV(
-        SequenceTagger(random_state=0), {"order": [1, 2]}, cv=2
-    ).fit(list(X), list(y))  # fmt: skip
-    assert search.best_params_["order"] in (1, 2)
-
-
 def test_weights_by_label(data, fitted):
     frame = fitted.weights_frame(top=None)
     kinds = np.asarray(frame["kind"])
@@ -265,20 +112,6 @@ def test_weights_by_label(data, fitted):
     row = np.flatnonzero(kinds == "triple")[0]
     place = frame["label"][row], int(frame["feature"][row]), frame["to_label"][row]
     assert frame["weight"][row] == fitted.triples_[place]
-
-
-REFUSED = [
-    ({"kernel": "rbf"}, "kernel='rbf' cannot be combined with order=2"),
-    ({"beam_size": 2}, "order=2 cannot be combined with beam_size=2"),
-    ({"solver": "gdmm"}, "order=2 cannot be combined with solver='gdmm'"),
-    ({"solver": "soft_bcfw"}, "order=2 cannot be combined with solver='soft_bcfw'"),
-]
-
-
-@pytest.mark.parametrize(("options", "message"), REFUSED)
-def test_what_does_not_go_with_it(data, options, message):
-    with pytest.raises(ValueError, match=message):
-        SequenceTagger(order=2, **options).fit(*data)
 
 
 @pytest.mark.parametrize("options", [{}, {"n_jobs": 2}])
@@ -300,43 +133,34 @@ def test_features_of_edges(data, options):
         assert found_scores[0] >= found_scores[-1]
 
 
-@pytest.mark.parametrize("order", [0, 3, "2", None, 1.5])
-def test_other_orders_are_refused(data, order):
-    with pytest.raises(ValueError, match="'order' parameter"):
-        SequenceTagger(order=order).fit(*data)
-
-
-def test_what_a_fitted_one_refuses(data, fitted):
+def test_what_a_fitted_one_takes_and_refuses(data, fitted):
     X, y = data
-    model = pickle.loads(pickle.dumps(fitted))
-    with pytest.raises(ValueError, match="order=2 cannot be combined with beam_size=2"):
-        model.set_params(beam_size=2).predict(X)
-    with pytest.raises(NotFittedError):
-        SequenceTagger(order=2).predict(X)
-
-
-@pytest.mark.parametrize(
-    ("triples", "message"),
-    [
+    found = fitted.predict([X[0], np.empty((0, 4)), X[1]])
+    assert [len(labels) for labels in found] == [len(X[0]), 0, len(X[1])]
+    for triples, message in (
         (None, "triples_ must be an array of numbers"),
         (np.zeros((3, 3)), r"triples_ must have the shape \(3, 3, 3\)"),
         (np.full((3, 3, 3), np.nan), r"triples_\[0, 0, 0\] is nan"),
         (np.full((3, 3, 3), np.inf), r"triples_\[0, 0, 0\] is inf"),
-    ],
-)
-def test_damaged_weights(data, fitted, triples, message):
+    ):
+        model = pickle.loads(pickle.dumps(fitted))
+        model.triples_ = triples
+        with pytest.raises(ValueError, match=message):
+            model.predict(X)
     model = pickle.loads(pickle.dumps(fitted))
-    model.triples_ = triples
-    with pytest.raises(ValueError, match=message):
-        model.predict(data[0])
-
-
-def test_scores_that_overflow(fitted):
+    model.set_params(allowed_transitions=~np.eye(3, dtype=bool))
+    assert all((np.diff(labels) != 0).all() for labels in model.predict(X))
+    with pytest.raises(ValueError, match="order=2 cannot be combined with beam_size=2"):
+        model.set_params(beam_size=2).predict(X)
     with pytest.raises(ValueError, match="the features in X are too large"):
         fitted.predict([np.zeros((1, 4)), np.full((3, 4), 1e305)])
-
-
-def test_a_fit_of_the_first_order_forgets_the_second(data, fitted):
-    model = pickle.loads(pickle.dumps(fitted)).set_params(order=1).fit(*data)
+    for order in (0, 3, "2", None, 1.5):
+        with pytest.raises(ValueError, match="'order' parameter"):
+            SequenceTagger(order=order).fit(X, y)
+    # a fit of the first order forgets the second, if it does not have to go on
+    model.set_params(order=1, beam_size=None, allowed_transitions=None).fit(X, y)
     assert not hasattr(model, "triples_")
-    assert model.predict(data[0])[0].shape == data[1][0].shape
+    assert model.predict(X)[0].shape == y[0].shape
+    warm = SequenceTagger(order=2, warm_start=True, tol=0.1, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="warm_start=True cannot continue the last fit"):
+        warm.set_params(order=1).fit(X, y)

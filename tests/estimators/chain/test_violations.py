@@ -113,16 +113,15 @@ def test_rules_of_prediction_only(kernel, corpus):
         ruled.predict(X)
 
 
-@pytest.mark.parametrize("solver", ["bcfw", "cutting_plane", "frank_wolfe", "subgradient"])
-@pytest.mark.parametrize("rescaling", ["margin", "slack"])
-def test_with_other_options(solver, rescaling, corpus):
+def test_with_other_options(corpus):
     X, y = corpus
-    model = tagger(solver=solver, rescaling=rescaling, tol=0.2, max_iter=3)
-    for action in ("repair", "ignore"):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            fitted = clone(model).set_params(on_violation=action).fit(X, y)
-        assert n_violations(fitted.predict(X)) == 0
+    for solver in ("bcfw", "cutting_plane", "frank_wolfe", "subgradient"):
+        for action, rescaling in (("repair", "margin"), ("ignore", "margin"), ("repair", "slack")):
+            model = tagger(solver=solver, rescaling=rescaling, tol=0.2, max_iter=3)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                fitted = model.set_params(on_violation=action).fit(X, y)
+            assert n_violations(fitted.predict(X)) == 0
 
 
 @pytest.mark.filterwarnings("ignore:.*were changed for training")
@@ -140,9 +139,9 @@ def test_within_others(action, corpus):
 
 
 @pytest.mark.parametrize("name", ["transitions_", "start_", "end_"])
-@pytest.mark.parametrize("value", [-np.inf, np.inf, np.nan])
-def test_weights_that_are_not_finite_are_refused(name, value, corpus):
-    model = tagger(allowed_transitions=None).fit(*corpus)
-    getattr(model, name).flat[1] = value
-    with pytest.raises(ValueError, match=rf"{name}\[.*1\] is {value}"):
-        model.predict(corpus[0])
+def test_weights_that_are_not_finite_are_refused(name, corpus):
+    model = tagger(allowed_transitions=None, tol=0.5).fit(*corpus)
+    for value in (-np.inf, np.inf, np.nan):
+        getattr(model, name).flat[1] = value
+        with pytest.raises(ValueError, match=rf"{name}\[.*1\] is {value}"):
+            model.predict(corpus[0])

@@ -7,12 +7,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from helpers.graphs import crosses, exhaustive, grid_edges
-from helpers.images import AnyOnPaths
-from helpers.ragged_checks import CHECKS
+from helpers.pairwise import every_pair
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, cross_val_predict
 
-from sskit import EarlyStopping, GraphTagger, RegularizationPath, SlackRescaling
+from sskit import GraphTagger, SlackRescaling
 
 
 def board(n, noise=1.5, n_labels=2, seed=0, shape=(7, 8)):
@@ -52,19 +50,28 @@ def tables_of(model, edge_features):
 def test_predicts_the_best_labelling_or_says_what_it_may_have_missed(form, inference):
     X, y = small()
     model = GraphTagger(pairwise_form=form, inference=inference, random_state=0).fit(X, y)
-    gaps, found = model.optimality_gap(X), model.predict(X)
-    scores, unaries = model.decision_function(X), model.node_scores(X)
-    for i, (features, edges, edge_features) in enumerate(X):
-        nodes = features @ model.coef_.T
-        np.testing.assert_allclose(unaries[i], nodes, atol=1e-10)
-        tables = tables_of(model, edge_features)
-        _, value = exhaustive(nodes, edges, tables)
-        own = nodes[np.arange(5), found[i]].sum()
-        own += tables[(np.arange(6), *found[i][edges].T)].sum()
-        assert own <= value + 1e-9 <= own + gaps[i] + 2e-9
-        if inference != "trws":
-            assert own == pytest.approx(value) and gaps[i] == 0.0
-        assert scores[i].max(axis=1) == pytest.approx(np.full(5, own))
+    masks = np.ones((len(X), 5, 3), dtype=bool)
+    masks[1, [0, 4]] = np.eye(3, dtype=bool)[[2, 1]]
+    masks[1, 2, 2] = masks[2, 3, 0] = masks[2, 3, 2] = False
+    known = [None, [2, None, {0, 1}, None, frozenset([1])], masks[2], *[None] * (len(X) - 3)]
+    unaries = model.node_scores(X)
+    for given in ({}, {"known": known}):
+        gaps, found = model.optimality_gap(X, **given), model.predict(X, **given)
+        scores = model.decision_function(X, **given)
+        for i, (features, edges, edge_features) in enumerate(X):
+            possible = masks[i] if given else np.ones((5, 3), dtype=bool)
+            nodes = np.where(possible, features @ model.coef_.T, -np.inf)
+            tables = tables_of(model, edge_features)
+            best, value = exhaustive(nodes, edges, tables)
+            own = nodes[np.arange(5), found[i]].sum()
+            own += tables[(np.arange(6), *found[i][edges].T)].sum()
+            assert own <= value + 1e-9 <= own + gaps[i] + 2e-9
+            if inference != "trws":
+                assert found[i].tolist() == best.tolist() and gaps[i] == 0.0
+            assert (np.isneginf(scores[i]) == ~possible).all()
+            if not given:
+                np.testing.assert_allclose(unaries[i], nodes, atol=1e-10)
+                assert scores[i].max(axis=1) == pytest.approx(np.full(5, own))
     if form == "symmetric":
         np.testing.assert_array_equal(model.pairwise_, model.pairwise_.transpose(0, 2, 1))
 
@@ -100,9 +107,7 @@ def test_crosses_have_centres():
 SOLVERS = ["bcfw", "multi_plane", "frank_wolfe", "subgradient", "cutting_plane"]
 
 
-@pytest.mark.parametrize("rescaling", ["margin", "slack"])
-@pytest.mark.parametrize("inference", ["auto", "trws"])
-@pytest.mark.parametrize("solver", SOLVERS)
+@every_pair(solver=SOLVERS, inference=["auto", "trws"], rescaling=["margin", "slack"])
 def test_every_solver_brackets_the_optimum(solver, inference, rescaling):
     X, y = small(8)
     options = {"lam": 0.3, "rescaling": rescaling, "random_state": 0, "loss": "hamming"}
@@ -118,55 +123,21 @@ def test_every_solver_brackets_the_optimum(solver, inference, rescaling):
     assert model.dual_gap_ >= model.primal_objective_ - model.dual_objective_ - 1e-9
 
 
-@pytest.mark.parametrize("options", [{}, {"inference": "trws"}, {"bounds": (-0.2, 0.3)}])
-@pytest.mark.parametrize("steps", ["fw", "pairwise", "away"])
+@pytest.mark.parametrize(
+    ("steps", "options"),
+    [("fw", {"inference": "trws"}), ("pairwise", {}), ("away", {"bounds": (-0.2, 0.3)})],
+)
 def test_threads_warm_starts_and_caches(steps, options):
     X, y = small(16)
     options = {"steps": steps, "random_state": 0, **options}
     one = GraphTagger(**options).fit(X, y)
     two = GraphTagger(n_jobs=2, cache=True, **options).fit(X, y)
-    for model in (one, two):
-        assert model.certified_
-        assert model.dual_objective_ <= min(one.primal_objective_, two.primal_objective_)
-        found = model.predict(X)
-        assert all((a == b).all() for a, b in zip(found, clone_jobs(model).predict(X), strict=True))
+    assert one.certified_ and two.certified_
+    lowest = min(one.primal_objective_, two.primal_objective_)
+    assert max(one.dual_objective_, two.dual_objective_) <= lowest
     warm = GraphTagger(warm_start=True, **options).fit(X[:10], y[:10])
     passes = warm.fit(X, y).n_iter_
     assert warm.certified_ and passes <= one.n_iter_ + 2
-
-
-def clone_jobs(model):
-    """The fitted model with another number of threads."""
-    return pickle.loads(pickle.dumps(model)).set_params(n_jobs=2)
-
-
-@pytest.mark.parametrize("inference", ["auto", "elimination", "trws"])
-def test_known_labels_and_sets_of_labels_are_kept_to(inference):
-    X, y = small()
-    model = GraphTagger(inference=inference, random_state=0).fit(X, y)
-    known = [None] * len(X)
-    known[1] = [2, None, {0, 1}, None, frozenset([1])]
-    known[2] = np.ones((5, 3), dtype=bool)
-    known[2][3] = [False, True, False]
-    found, scores = model.predict(X, known=known), model.decision_function(X, known=known)
-    free, gaps = model.predict(X), model.optimality_gap(X, known=known)
-    assert found[0].tolist() == free[0].tolist()
-    for i in (1, 2):
-        features, edges, edge_features = X[i]
-        nodes, tables = features @ model.coef_.T, tables_of(model, edge_features)
-        possible = np.ones((5, 3), dtype=bool)
-        if i == 1:
-            possible[[0, 4]] = np.eye(3, dtype=bool)[[2, 1]]
-            possible[2, 2] = False
-        else:
-            possible = known[2]
-        best, value = exhaustive(np.where(possible, nodes, -np.inf), edges, tables)
-        assert possible[np.arange(5), found[i]].all()
-        own = nodes[np.arange(5), found[i]].sum() + tables[(np.arange(6), *found[i][edges].T)].sum()
-        assert own <= value + 1e-9 <= own + gaps[i] + 2e-9
-        if inference != "trws":
-            assert found[i].tolist() == best.tolist()
-        assert (np.isneginf(scores[i]) == ~possible).all()
 
 
 def test_two_labels_that_are_known_are_cut_around():
@@ -179,28 +150,8 @@ def test_two_labels_that_are_known_are_cut_around():
     exact = clone(model).set_params(inference="elimination").fit(X, y)
     exact.coef_, exact.pairwise_ = model.coef_, model.pairwise_
     assert found[0].tolist() == exact.predict(X[:1], known=known[:1])[0].tolist()
-
-
-@pytest.mark.parametrize(
-    ("known", "error", "message"),
-    [
-        ([None], ValueError, "X has 3 samples but known has 1"),
-        ([None, [0, 1], None], ValueError, r"known\[1\] has 2 labels"),
-        ([[0, 1, 2, 7, 0], None, None], ValueError, r"known\[0\]\[3\] has 7, which is no label"),
-        ([[0, 1, {1, "a"}, 0, 0], None, None], ValueError, r"known\[0\]\[2\] has 'a', which"),
-        ([[0, 1, set(), 0, 0], None, None], ValueError, r"known\[0\]\[2\] is an empty set"),
-        ([None, None, np.ones((4, 3), bool)], ValueError, r"known\[2\] must have shape \(5, 3\)"),
-        ([None, np.zeros((5, 3), bool), None], ValueError, r"known\[1\]\[0\] leaves no label"),
-        (["01201", None, None], TypeError, r"known\[0\] must be a sequence of labels"),
-        (3, TypeError, "known must be a list with"),
-    ],
-)
-def test_what_cannot_be_known_is_named(known, error, message):
-    X, y = small(3)
-    y[0][:3] = [0, 1, 2]
-    model = GraphTagger(random_state=0).fit(X, y)
-    with pytest.raises(error, match=message):
-        model.predict(X, known=known)
+    with pytest.raises(ValueError, match=r"known\[1\]\[0\] leaves no label"):
+        model.predict(X[:2], known=[None, np.zeros((56, 2), bool)])
 
 
 def with_kinds(n=10, seed=0):
@@ -235,20 +186,17 @@ def test_kinds_of_nodes_have_labels_of_their_own():
     assert model.predict(X, known=[["V", "N", None, None]] * 10)[0][0] == "V"
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda x: (*x[:3], None), "X has no kinds of nodes, but the model was fitted"),
-        (lambda x: x[:3], "X has no kinds of nodes, but the model was fitted"),
-        (lambda x: (*x[:3], ["word", "word", "thing", "verb"]), "kind 'verb' at node 3, which no"),
-        (lambda x: (*x[:3], ["word"]), r"X\[0\] has 4 rows but node_kinds\[0\] has 1 labels"),
-    ],
-)
-def test_kinds_that_do_not_fit_are_named(change, message):
+def test_kinds_that_do_not_fit_are_named():
     X, y = with_kinds()
     model = GraphTagger(random_state=0).fit(X, y)
-    with pytest.raises(ValueError, match=message):
-        model.predict([change(X[0])])
+    for kinds, message in (
+        ((None,), "X has no kinds of nodes, but the model was fitted"),
+        ((), "X has no kinds of nodes, but the model was fitted"),
+        ((["word", "word", "thing", "verb"],), "kind 'verb' at node 3, which no"),
+        ((["word"],), r"X\[0\] has 4 rows but node_kinds\[0\] has 1 labels"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.predict([(*X[0][:3], *kinds)])
     with pytest.raises(ValueError, match=r"known\[0\]\[0\] is no label that nodes of the kind 'wo"):
         model.predict(X[:1], known=[["cat", None, None, None]])
     with pytest.raises(ValueError, match=r"X\[1\] has no kinds of nodes, but others have"):
@@ -293,114 +241,59 @@ def test_a_table_of_losses_is_asymmetric():
     np.testing.assert_allclose(plain.coef_, table.coef_, rtol=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("loss", "message"),
-    [
-        (np.ones((2, 2)), r"loss\[0\]\[0\] is 1, expected 0"),
-        ([[0, -1], [1, 0]], r"loss\[0\]\[1\] is -1, expected a finite number >= 0"),
-        ({0: {1: np.nan}}, r"loss\[0\]\[1\] is nan, expected a finite number >= 0"),
-        (np.zeros((3, 3)), r"loss must have shape \(2, 2\)"),
-        ([1.0], r"loss must have shape"),
-        (
-            lambda y, classes: np.ones(3),
-            r"loss of y\[0\] must be numbers of .* got shape \(3,\)",
-        ),
-        (lambda y, classes: np.ones((len(y), 2)), r"loss returned .* for node 0 of y\[0\]"),
-        ("squared", "The 'loss' parameter of GraphTagger"),
-    ],
-)
-def test_losses_that_are_none_are_refused(loss, message):
+def test_losses_that_are_none_are_refused():
     X, y = small(4, n_labels=2)
     y[0][:2] = [0, 1]
-    with pytest.raises(ValueError, match=message):
-        GraphTagger(loss=loss).fit(X, y)
+    for loss, message in (
+        ([1.0], r"loss must have shape"),
+        (lambda y, classes: np.ones(3), r"loss of y\[0\] must be numbers of .* got shape \(3,\)"),
+        (lambda y, classes: np.ones((len(y), 2)), r"loss returned .* for node 0 of y\[0\]"),
+        ("squared", "The 'loss' parameter of GraphTagger"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            GraphTagger(loss=loss).fit(X, y)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_options_that_do_not_fit_are_refused():
+    X, y = small(6)
+    y[0][:3] = [0, 1, 2]
+    for options, message in (
         ({"pairwise_form": "full"}, "The 'pairwise_form' parameter of GraphTagger"),
         ({"inference": "expansion"}, "The 'inference' parameter of GraphTagger"),
         ({"inference": "qpbo"}, "inference='qpbo' is for two labels of one state, but here are 3"),
         ({"inference": "tree"}, r"X\[0\]: edge .* closes a cycle.*use inference='trws'"),
-        ({"allowed_pairs": np.ones((2, 2), bool)}, r"allowed_pairs must be a boolean array of sha"),
-        ({"allowed_pairs": np.ones((3, 3))}, r"allowed_pairs must be a boolean array of shape"),
+        ({"allowed_pairs": np.ones((2, 2), bool)}, "allowed_pairs must be a boolean array of sha"),
+        ({"allowed_pairs": np.ones((3, 3))}, "allowed_pairs must be a boolean array of shape"),
+        ({"allowed_pairs": np.eye(3) == 1, "pairwise_form": "potts"}, "needs tables of all pairs"),
         ({"node_weights": "areas"}, "node_weights='areas' needs graphs with areas"),
         ({"solver": "gdmm"}, "scores of their own, which GraphStructure"),
-    ],
-)
-def test_options_that_do_not_fit_are_refused(options, message):
-    X, y = small(6)
-    y[0][:3] = [0, 1, 2]
-    model = GraphTagger(**options)
-    with pytest.raises((ValueError, TypeError), match=message):
-        model.fit(X, y)
-    assert not hasattr(model, "coef_")
+    ):
+        model = GraphTagger(**options)
+        with pytest.raises((ValueError, TypeError), match=message):
+            model.fit(X, y)
+        assert not hasattr(model, "coef_")
 
 
-@pytest.mark.parametrize(
-    ("break_it", "message"),
-    [
-        (lambda m: setattr(m, "coef_", m.coef_[:, :1]), "coef_"),
-        (lambda m: setattr(m, "pairwise_", m.pairwise_ * np.nan), "pairwise_"),
-        (lambda m: setattr(m, "pairwise_", m.pairwise_[0]), "pairwise_"),
-        (lambda m: m.set_params(inference=""), "inference must be one of 'auto', 'tree'"),
-    ],
-)
-def test_damaged_models_are_refused(break_it, message):
+def test_damaged_models_are_refused():
     X, y = small()
-    model = GraphTagger(random_state=0).fit(X, y)
-    break_it(model)
-    with pytest.raises(ValueError, match=message):
-        model.predict(X)
-
-
-def test_paths_and_searches():
-    X, y = small(16)
-    path = RegularizationPath(GraphTagger(random_state=0), eps=0.2, lam_min=0.3).fit(X, y)
-    assert path.score(X, y) > 0.5
-    search = GridSearchCV(GraphTagger(random_state=0), {"lam": [0.1, 1.0]}, cv=3, n_jobs=2)
-    assert search.fit(X, y).best_score_ > 0.4
-    assert len(cross_val_predict(GraphTagger(random_state=0), X, y, cv=3)) == 16
-    stopping = EarlyStopping(GraphTagger(random_state=0), random_state=0).fit(X, y)
-    assert stopping.score(X, y) > 0.4
-
-
-def test_weights_of_graphs_are_repetitions():
-    X, y = small(6)
-    weight = np.array([1, 2, 0, 1, 3, 1])
-    options = {"lam": 0.5, "tol": 1e-6, "max_iter": 5000, "random_state": 0, "loss": "hamming"}
-    weighted = GraphTagger(**options).fit(X, y, sample_weight=weight)
-    repeated = GraphTagger(**options).fit(
-        [x for x, n in zip(X, weight, strict=True) for _ in range(n)],
-        [t for t, n in zip(y, weight, strict=True) for _ in range(n)],
-    )
-    np.testing.assert_allclose(weighted.coef_, repeated.coef_, atol=2e-3)
+    fitted = GraphTagger(random_state=0).fit(X, y)
+    for name, value in (
+        ("coef_", fitted.coef_[:, :1]),
+        ("pairwise_", fitted.pairwise_ * np.nan),
+        ("pairwise_", fitted.pairwise_[0]),
+        ("inference", ""),
+    ):
+        model = pickle.loads(pickle.dumps(fitted))
+        setattr(model, name, value)
+        with pytest.raises(ValueError, match=name):
+            model.predict(X)
 
 
 def test_slack_rescaling_with_every_search():
     X, y = small(8)
-    for search in ("auto", "bisecting"):
-        for inference in ("elimination", "trws"):
-            model = GraphTagger(
-                0.5, rescaling=SlackRescaling(search), inference=inference, random_state=0
-            )
-            assert model.fit(X, y).certified_
+    for search, inference in (("bisecting", "elimination"), ("bisecting", "trws")):
+        rescaling = SlackRescaling(search)
+        model = GraphTagger(0.5, rescaling=rescaling, inference=inference, random_state=0)
+        assert model.fit(X, y).certified_
     with pytest.raises(ValueError, match="constrained oracle"):
         GraphTagger(rescaling=SlackRescaling("angular"), inference="trws").fit(X, y)
-
-
-def test_nothing_that_is_given_is_changed():
-    X, y = small(6)
-    copies = pickle.dumps((X, y))
-    known = [[0, None, {1, 2}, None, 2]] * 6
-    model = GraphTagger(random_state=0, n_jobs=2).fit(X, y)
-    model.predict(X, known=known)
-    model.decision_function(X), model.optimality_gap(X)
-    assert pickle.dumps((X, y)) == copies
-    assert known == [[0, None, {1, 2}, None, 2]] * 6
-
-
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
-def test_ragged_checks(check):
-    check(AnyOnPaths())

@@ -1,0 +1,332 @@
+"""Taggers of sequences, trees and graphs against all labellings: objectives and predictions."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from helpers.labellings import (
+    follows,
+    losses_of,
+    max_marginals,
+    objective,
+    owners,
+    score_labellings,
+    score_paths,
+)
+from helpers.pairwise import every_pair
+from helpers.trees import random_parents
+from sklearn.base import clone
+
+from sskit import GraphTagger, SegmentationModel, SequenceTagger, TreeTagger
+
+NAMES = np.array(["a", "b", "c"])
+STATES = {"a": 2, "c": 2}
+COSTS = np.array([[0.0, 1.0, 3.0], [1.0, 0.0, 2.0], [0.5, 1.0, 0.0]])
+FACTORS = {"a": 0.5, "b": 2.0, "c": 1.25}
+# after b comes b only
+RULES = ~np.array([[0, 0, 0], [1, 0, 1], [0, 0, 0]], dtype=bool)
+SIZES = (1, 4, 3, 2, 4, 3, 3, 4, 2, 3, 4, 3)
+
+
+@cache
+def data(family):
+    """Items of a family, whose rows have blobs within labels, and their labels."""
+    rng = np.random.default_rng(0)
+    y = [rng.integers(3, size=n) for n in SIZES]
+    rows = [np.eye(3)[k] + rng.integers(2, size=(len(k), 1)) + rng.normal(size=(len(k), 3))
+            for k in y]  # fmt: skip
+    parents = [random_parents(rng, n, n_roots=1 + (n > 3)) for n in SIZES]
+    edged = [rng.normal(size=(n - 1, 2)) + k[1:, None] for n, k in zip(SIZES, y, strict=True)]
+    # most graphs have a cycle
+    rings = [np.stack([np.arange(n), np.arange(1, n + 1) % n], axis=1)[: n - (n < 3 or i % 4 == 0)]
+             for i, n in enumerate(SIZES)]  # fmt: skip
+    pairs = [rng.normal(size=(len(edges), 2)) for edges in rings]
+    labels = [NAMES[k] for k in y]
+    if family.startswith("trees"):
+        kinds = [(tree % 2,) if "kinds" in family else () for tree in parents]
+        return [(x, u, *k) for x, u, k in zip(rows, parents, kinds, strict=True)], labels
+    if family.startswith(("graphs", "segmentation")):
+        if "segmentation" in family:
+            pairs = [abs(z) for z in pairs]
+        kinds = [(np.where(k == 0, "left", "right"),) if "kinds" in family else () for k in y]
+        return [(x, e, z, *k) for x, e, z, k in zip(rows, rings, pairs, kinds, strict=True)], labels
+    return (list(zip(rows, edged, strict=True)) if "edges" in family else rows), labels
+
+
+SEQUENCES = {
+    "sequences": SequenceTagger(),
+    "sequences, second order": SequenceTagger(order=2),
+    "sequences, edges": SequenceTagger(),
+    "sequences, second order, edges": SequenceTagger(order=2),
+}
+TREES = {"trees": TreeTagger(), "trees, kinds": TreeTagger()}
+GRAPHS = {
+    "graphs": GraphTagger(),
+    "graphs, symmetric": GraphTagger(pairwise_form="symmetric"),
+    "graphs, Potts": GraphTagger(pairwise_form="potts"),
+    "graphs, kinds": GraphTagger(),
+}
+CUTS = {
+    "segmentation": SegmentationModel(inference="elimination"),
+    "segmentation, tables": SegmentationModel(inference="elimination", pairwise_form="full"),
+}
+KERNELS = {"sequences, kernel": SequenceTagger(kernel="rbf", gamma=0.5)}
+FAMILIES = SEQUENCES | TREES | GRAPHS | CUTS | KERNELS
+
+
+def make(family, states=False, **given):
+    params = {"lam": 0.05, "tol": 0.02, "random_state": 0}
+    if states:
+        params["n_states_per_label"] = STATES
+    return clone(FAMILIES[family]).set_params(**params | given)
+
+
+def check_objective(model, expected):
+    """The certificate is that of the enumeration; rounds of completions never rise."""
+    assert model.certified_
+    assert model.dual_gap_ == pytest.approx(model.primal_objective_ - model.dual_objective_)
+    if hasattr(model, "round_objectives_"):
+        assert (np.diff(model.round_objectives_) <= 0).all()
+        assert len(model.round_objectives_) == model.n_rounds_
+        assert model.primal_objective_ >= model.round_objectives_[-1] - 1e-9
+        assert model.round_objectives_[-1] == pytest.approx(expected, rel=1e-9)
+        assert not model.stationary_ or model.primal_objective_ == pytest.approx(expected)
+    else:
+        assert model.primal_objective_ == pytest.approx(expected, rel=1e-9)
+
+
+def legal(y):
+    """Labels that keep to the rules."""
+    y = [np.full(len(labels), labels[0]) for labels in y]
+    y[1][:-1], y[1][-1] = "a", "c"
+    return y
+
+
+def concealed(y, how):
+    """Labels of which some are not known, or one of two."""
+    if how == "all":
+        return y
+    found = []
+    for i, labels in enumerate(y):
+        pairs = [{k, "b" if k == "a" else "a"} for k in labels]
+        forms = {"some": ("?", 1, 2), "sets": (2, 2, 2), "hidden": (1, "?", "?")}[how]
+        given = [(i + t) % 3 for t in range(len(labels))]
+        found.append([
+            {1: k, 2: both}.get(forms[place], "?")
+            for k, both, place in zip(labels.tolist(), pairs, given, strict=True)
+        ])  # fmt: skip
+    return found
+
+
+@every_pair(
+    family=SEQUENCES | TREES,
+    known=["all", "some", "sets", "hidden"],
+    states=[False, True],
+    loss=["hamming_sum", "hamming", "costs"],
+    weights=[None, "classes", "tokens", "balanced"],
+    rules=[None, "raise", "ignore"],
+)
+def test_objectives_of_sequences_and_trees(family, known, states, loss, weights, rules):
+    items, y = data(family)
+    ruled = rules is not None and family in SEQUENCES
+    given = {"loss": COSTS if loss == "costs" else loss}
+    if ruled:
+        y = legal(y) if rules == "raise" else y
+        given |= {"allowed_transitions": RULES, "on_violation": rules}
+    told = concealed(y, known)
+    if known in ("some", "hidden"):
+        given["ignore_label"] = "?"
+    factors, tokens = None, None
+    if weights == "classes":
+        given["class_weight"], factors = FACTORS, list(FACTORS.values())
+    elif weights == "balanced":
+        given["class_weight"], counts = "balanced", np.zeros(3)
+        for labels in told:
+            for label in labels:
+                some = sorted(label) if isinstance(label, set) else [label]
+                counts[np.isin(NAMES, some)] += 1.0 / len(some)
+        factors = counts.sum() / (3 * counts)
+    elif weights == "tokens":
+        rng = np.random.default_rng(1)
+        tokens = [rng.integers(3, size=len(labels)) / 2 for labels in y]
+    weight = np.linspace(1.0, 2.0, len(y))
+    model = make(family, states, **given)
+    model.fit(items, told, sample_weight=weight, token_weight=tokens)
+    table = COSTS if loss == "costs" else None
+    losses, possible = zip(*(losses_of(k, NAMES, table, factors) for k in told), strict=True)
+    if loss == "hamming":
+        losses = [each / len(each) for each in losses]
+    if tokens is not None:
+        losses = [w[:, None] * each for w, each in zip(tokens, losses, strict=True)]
+    keeps = (lambda item, labels: follows(labels, RULES)) if rules == "raise" and ruled else None
+    check_objective(model, objective(model, items, losses, possible, weight, keeps))
+
+
+@every_pair(
+    family=GRAPHS | CUTS,
+    states=[False, True],
+    loss=["hamming_sum", "hamming", "costs", "function"],
+    ignored=[False, True],
+    pairs=[False, True],
+)
+def test_objectives_of_graphs(family, states, loss, ignored, pairs):
+    items, y = data(family)
+    table, given = None, {"loss": loss}
+    if loss == "costs":
+        given["loss"] = table = COSTS
+    elif loss == "function":
+        if family in CUTS:
+            pytest.skip("takes no functions")
+        table = (1.0 - np.eye(3)) * np.arange(1.0, 4.0)
+        given["loss"] = lambda y, classes: (y[:, None] != classes) * np.arange(1.0, 4.0)
+    pairs = pairs and family in ("graphs", "graphs, kinds")  # which have tables of all pairs
+    if pairs:
+        given["allowed_pairs"] = RULES
+        y = [np.full(len(labels), labels[0]) for labels in y]
+        y[0] = np.array(["b"])
+    told, kept = y, items
+    if ignored:
+        # such nodes and their edges are left out
+        given["ignore_label"] = "?"
+        told = [np.where((np.arange(len(k)) == 1) & (len(k) > 1), "?", k) for k in y]
+        kept = [without(item, np.asarray(k) != "?") for item, k in zip(items, told, strict=True)]
+        y = [k[k != "?"] for k in told]
+    weight = np.linspace(1.0, 2.0, len(y))
+    model = make(family, states and family in GRAPHS, **given)
+    model.fit(items, told, sample_weight=weight)
+    losses, possible = zip(*(losses_of(k, NAMES, table) for k in y), strict=True)
+    if loss == "hamming":
+        losses = [each / len(each) for each in losses]
+
+    def keeps(item, labels):
+        found = np.ones(len(labels), dtype=bool)
+        if "kinds" in family:
+            found &= model.kind_classes_[np.searchsorted(model.node_kinds_, item[3]), labels].all(1)
+        if pairs:
+            found &= RULES[labels[:, item[1][:, 0]], labels[:, item[1][:, 1]]].all(axis=1)
+        return found
+
+    check_objective(model, objective(model, kept, losses, possible, weight, keeps))
+
+
+def without(item, kept):
+    """A graph without some nodes and their edges."""
+    x, edges, features, *kinds = item
+    place, inside = np.cumsum(kept) - 1, kept[edges].all(axis=1)
+    return x[kept], place[edges[inside]], features[inside], *(k[kept] for k in kinds)
+
+
+# ---- predictions ---------------------------------------------------------------------------
+
+
+@cache
+def fitted(family, states, rules):
+    items, y = data(family)
+    given = {"allowed_transitions": RULES, "on_violation": "ignore"} if rules else {}
+    return make(family, states, tol=0.1, **given).fit(items, y)
+
+
+def draw(model, items, rules):
+    """What is known of items, in every form, and what that allows."""
+    rng, known, masks = np.random.default_rng(0), [], []
+    for item in items:
+        n = len(item[0]) if isinstance(item, tuple) else len(item)
+        while True:
+            mask = rng.random((n, 3)) < 0.6
+            mask[np.arange(n), rng.integers(3, size=n)] = True
+            if isinstance(item, tuple) and len(item) == 4:  # kinds of nodes
+                mask |= ~model.kind_classes_[np.searchsorted(model.node_kinds_, item[3])]
+                mask[:, 0] = mask[:, 1] = True
+            labels, _ = score_labellings(model, item)
+            if not rules or (follows(labels, RULES) & mask[np.arange(n), labels].all(1)).any():
+                break
+        form = rng.integers(4)
+        if form == 0:
+            mask[:] = True
+        entries = [model.classes_[row].tolist() for row in mask]
+        entries = [None if len(s) == 3 else s[0] if len(s) == 1 else {*s} for s in entries]
+        known.append([None, mask, entries, np.array(entries, dtype=object)][form])
+        masks.append(mask)
+    return known, masks
+
+
+@every_pair(family=FAMILIES, states=[False, True], known=[False, True], rules=[False, True])
+def test_predictions_are_those_of_enumeration(family, states, known, rules):
+    states = states and family not in CUTS | KERNELS
+    rules = rules and family in SEQUENCES | KERNELS
+    model, (items, _) = fitted(family, states, rules), data(family)
+    given, masks = draw(model, items, rules)
+    further = {"known": given} if known else {}
+    found, margins = model.predict(items, **further), model.decision_function(items, **further)
+    paths = model.predict_states(items, **further) if states else [None] * len(items)
+    top = None
+    if hasattr(model, "predict_topk") and not states:
+        top = model.predict_topk(items, 4, return_scores=True, **further)
+    for i, (item, mask) in enumerate(zip(items, masks, strict=True)):
+        labels, values = score_labellings(model, item)
+        keep = np.ones(len(labels), dtype=bool)
+        if known:
+            keep &= mask[np.arange(len(mask)), labels].all(axis=1)
+        if rules:
+            keep &= follows(labels, RULES)
+        if "kinds" in family and family in GRAPHS:
+            place = np.searchsorted(model.node_kinds_, item[3])
+            keep &= model.kind_classes_[place, labels].all(axis=1)
+        labels, values = labels[keep], values[keep]
+        order = np.argsort(-values)
+        best = np.searchsorted(model.classes_, found[i])
+        assert best.tolist() == labels[order[0]].tolist()
+        if states:
+            every, scores = score_paths(model, item)
+            place = (every == paths[i]).all(axis=1).argmax()
+            assert scores[place] == pytest.approx(values[order[0]])
+            assert owners(model)[paths[i]].tolist() == best.tolist()
+        expected = max_marginals(labels, values, 3)
+        if family in GRAPHS | CUTS:  # the best that was found with each label
+            assert margins[i].max() == pytest.approx(expected.max())
+            assert (margins[i] <= expected + 1e-9).all()
+            assert margins[i].argmax(axis=1).tolist() == best.tolist()
+        else:
+            np.testing.assert_allclose(margins[i], expected, atol=1e-9)
+        if top is not None:
+            places = [np.searchsorted(model.classes_, row).tolist() for row in top[0][i]]
+            assert places == labels[order[:4]].tolist()
+            np.testing.assert_allclose(top[1][i], values[order[:4]], atol=1e-9)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_what_is_known_in_other_forms(family):
+    """Of sparse rows, by threads, one by one; nothing known changes no bits."""
+    model, (items, _) = fitted(family, False, False), data(family)
+    known, _ = draw(model, items, False)
+    wanted, margins = (f(items, known=known) for f in (model.predict, model.decision_function))
+    thin = [
+        (sp.csr_array(item[0]), *item[1:]) if isinstance(item, tuple) else sp.csr_array(item)
+        for item in items
+    ]
+    assert all(map(np.array_equal, model.predict(thin, known=known), wanted))
+    singly = [model.predict([x], known=[k])[0] for x, k in zip(items, known, strict=True)]
+    assert all(map(np.array_equal, singly, wanted))
+    model.set_params(n_jobs=2)
+    assert all(map(np.array_equal, model.predict(items, known=known), wanted))
+    assert all(map(np.array_equal, model.decision_function(items, known=known), margins))
+    model.set_params(n_jobs=None)
+    for wrong, error, told in (
+        (known[:-1], ValueError, f"X has {len(items)} samples but known has {len(items) - 1}"),
+        (
+            [None, ["d", *[None] * 3], *known[2:]],
+            ValueError,
+            r"known\[1\]\[0\] has 'd', which is no",
+        ),
+        ([None, "abcd", *known[2:]], TypeError, r"known\[1\] must be a sequence of labels"),
+        (3, TypeError, "known must be a list with"),
+    ):
+        for method in (model.predict, model.decision_function):
+            with pytest.raises(error, match=told):
+                method(items, known=wrong)
+    free = [np.ones_like(table, dtype=bool) for table in margins]
+    for nothing in (None, [None] * len(items), free):
+        assert all(map(np.array_equal, model.predict(items, known=nothing), model.predict(items)))
+        scores = model.decision_function(items, known=nothing)
+        assert all(map(np.array_equal, scores, model.decision_function(items)))

@@ -1,0 +1,235 @@
+"""Laws of all estimators: each on every fit of the table in helpers.fits, or on one of each kind.
+
+What else holds for all of them: refits and warm starts, priors, bounds, used solvers and
+combinations in `base`, serving and threads beside this file, all labellings in test_enumeration.
+"""
+
+import pickle
+
+import joblib
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from helpers.fits import FITS, KINDS
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict
+
+from sskit import EarlyStopping, RankingSVM, RegularizationPath, SegmentTagger
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+PRECISE = {"tol": 1e-3, "max_iter": 3000}
+SCALED = [name for name in FITS if "scaled" in name or name.startswith("ranking")]
+BY_ITSELF = ("parts", "matchings")  # no rows of features
+
+
+def make(name, **given):
+    return clone(FITS[name].estimator).set_params(random_state=0, **given)
+
+
+def take(data, order):
+    """Samples in this order."""
+    return data[order] if isinstance(data, np.ndarray) else [data[i] for i in order]
+
+
+def bracket(*models):
+    """Certificates of one problem: no dual objective lies above a primal one."""
+    assert len({model.certified_ for model in models}) == 1
+    assert len({round(np.log(model.lam_), 9) for model in models}) == 1
+    primal = min(model.primal_objective_ for model in models)
+    if models[0].certified_:
+        assert max(model.dual_objective_ for model in models) <= primal * (1 + 1e-9) + 1e-12
+    else:  # an oracle that is not exact has a heuristic optimum
+        assert max(model.primal_objective_ for model in models) <= 1.1 * primal
+
+
+def same(one, other):
+    """Equal answers, item by item."""
+    for a, b in zip(one, other, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("name", [name for name in FITS if not name.startswith("ranking")])
+def test_weights_are_copies(name):
+    """Rankings have weights of groups, which are tested with them."""
+    X, y = FITS[name].data()
+    weight = np.random.default_rng(0).permutation(np.arange(len(y)) % 3)
+    copies = np.repeat(np.arange(len(y)), weight)
+    weighted = make(name, **PRECISE).fit(X, y, sample_weight=weight)
+    bracket(weighted, make(name, **PRECISE).fit(take(X, copies), take(y, copies)))
+    if isinstance(weighted, SegmentTagger):
+        return  # whose score counts spans
+    score = weighted.score(X, y, sample_weight=weight)
+    assert score == pytest.approx(weighted.score(take(X, copies), take(y, copies)))
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_the_order_of_samples_and_threads_change_no_optimum(name):
+    X, y = FITS[name].data()
+    order = np.random.default_rng(0).permutation(len(y))
+    one = make(name, **PRECISE).fit(X, y)
+    other = make(name, **PRECISE, n_jobs=2).fit(X, y)
+    bracket(one, other, make(name, **PRECISE).fit(take(X, order), take(y, order)))
+    again = clone(other).fit(X, y)
+    np.testing.assert_array_equal(
+        *(getattr(model, "coef_", model.lam_) for model in (again, other))
+    )
+    for method in {"predict", "decision_function"} & set(dir(other)):
+        answers = getattr(other, method)(X)
+        same(getattr(other.set_params(n_jobs=None), method)(X), answers)
+        same(getattr(other.set_params(n_jobs=50), method)(X), answers)
+
+
+def sparse(X):
+    """The same features as CSR matrices."""
+    if isinstance(X, np.ndarray):
+        return sp.csr_array(X)
+    return [(sp.csr_array(x[0]), *x[1:]) if isinstance(x, tuple) else sp.csr_array(x) for x in X]
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in FITS if name not in BY_ITSELF and "scaled" not in name]
+)
+def test_sparse_features_are_dense_ones(name):
+    """Scaled columns are centred if they are dense; that is tested with them."""
+    X, y = FITS[name].data()
+    given = {"standardize": False} if "standardize" in make(name).get_params() else {}
+    dense, thin = (make(name, **PRECISE, **given).fit(rows, y) for rows in (X, sparse(X)))
+    bracket(dense, thin)
+    for method in {"predict", "decision_function"} & set(dir(dense)):
+        for a, b in zip(getattr(dense, method)(X), getattr(dense, method)(sparse(X)), strict=True):
+            if method == "predict" and not isinstance(dense, RankingSVM):
+                np.testing.assert_array_equal(a, b)
+            else:
+                np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9)
+
+
+def frozen(data):
+    """Let nobody write to arrays, at any depth."""
+    if isinstance(data, np.ndarray):
+        data.flags.writeable = False
+    if isinstance(data, list | tuple) or getattr(data, "dtype", None) is np.dtype(object):
+        for part in data:
+            frozen(part)
+    return data
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_nothing_that_is_given_is_changed(name):
+    X, y = frozen(FITS[name].data())
+    weight = frozen(np.ones(len(y)))
+    before = joblib.hash((X, y, weight))
+    model = make(name, max_iter=5)
+    params = joblib.hash(model.get_params())
+    model.fit(X, y, sample_weight=weight)
+    fitted = joblib.hash(vars(model))
+    model.score(X, y)
+    for method in {"predict", "decision_function", "node_scores"} & set(dir(model)):
+        getattr(model, method)(X)
+    assert joblib.hash((X, y, weight)) == before
+    assert joblib.hash(model.get_params()) == params and joblib.hash(vars(model)) == fitted
+    assert not [key for key in vars(clone(model)) if key.endswith("_")]
+    same(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
+
+
+# ---- what is wrong, by one example of each check; all examples are in tests/inputs ---------------
+
+
+def changed(X, i, change):
+    """Data with other features of one item."""
+    if isinstance(X, np.ndarray):
+        X = X.copy()
+        X[i] = change(X[i])
+        return X
+    item = X[i]
+    item = (change(item[0]), *item[1:]) if isinstance(item, tuple) else change(item)
+    return [*X[:i], item, *X[i + 1 :]]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_what_is_wrong_is_named_and_changes_nothing(kind):
+    name = KINDS[kind]
+    X, y = FITS[name].data()
+    model, new = make(name, tol=0.5).fit(X, y), make(name)
+    told = [
+        ({"X": changed(X, 2, lambda x: x * np.nan)}, r"NaN|\[2.* is nan|joint_feature .* sample 2"),
+        (
+            {"X": changed(X, 2, lambda x: np.full(x.shape, 1e200))},
+            r"too large|\[2\].* is 1e\+200|sample 2",
+        ),
+        ({"y": y[:-1]}, r"\d+ samples but y has \d+|inconsistent numbers of samples"),
+        ({"sample_weight": np.where(np.arange(len(y)) == 2, -1.0, 1.0)}, r"sample_weight\[2\] is"),
+        ({"sample_weight": np.ones(3)}, "sample_weight"),
+        ({"sample_weight": np.zeros(len(y))}, "sample_weight is zero"),
+    ]
+    for given, message in told:
+        for each in (new, model):
+            before = joblib.hash(vars(each))
+            with pytest.raises((ValueError, RuntimeError), match=message) as caught:
+                each.fit(**{"X": X, "y": y} | given)
+            assert type(caught.value) in (ValueError, RuntimeError)
+            assert joblib.hash(vars(each)) == before
+    for params in ({"lam": -1.0}, {"tol": "no"}, {"solver": "none"}, {"bounds": 3.0}):
+        (key,) = params
+        with pytest.raises(ValueError, match=f"'{key}' parameter of {kind.__name__}|{key}"):
+            clone(model).set_params(**params).fit(X, y)
+    for method in {"predict", "decision_function", "predict_topk"} & set(dir(model)):
+        further = (2,) if method == "predict_topk" else ()
+        with pytest.raises(NotFittedError):
+            getattr(new, method)(X, *further)
+        with pytest.raises((ValueError, RuntimeError), match=r"NaN|\[2.* is nan|X\[2\]"):
+            getattr(model, method)(told[0][0]["X"], *further)
+    if hasattr(model, "predict_topk"):
+        for k in (0, 2.0, "2", True):
+            with pytest.raises(ValueError, match="^k must be a positive integer, got"):
+                model.predict_topk(X, k)
+    with pytest.raises(NotFittedError):
+        new.score(X, y)
+    if name not in BY_ITSELF:
+        double = X
+        for i in range(len(X)):
+            if not isinstance(X, np.ndarray):
+                double = changed(double, i, lambda x: np.hstack([x, x]))
+        double = np.hstack([X, X]) if isinstance(X, np.ndarray) else double
+        with pytest.raises(ValueError, match=r"\d+ features, but \w+ is expecting \d+ features"):
+            model.predict(double)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_scores_that_overflow_are_named(kind):
+    name = KINDS[kind]
+    if name == "matchings":
+        pytest.skip("the scores are those of the model object")
+    X, y = FITS[name].data()
+    model = make(name, tol=0.5).fit(X, y)
+    model.coef_ = 1e3 * model.coef_ + 1e3
+    large = changed(X, 2, lambda x: 1e306 * np.sign(x, dtype=float))
+    for method in {"predict", "decision_function"} & set(dir(model)):
+        with pytest.raises(ValueError, match=r"too large|X\[2\].* is -?1e\+306"):
+            getattr(model, method)(large)
+
+
+# ---- tools -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_tools_take_it(kind):
+    name = KINDS[kind]
+    X, y = FITS[name].data()
+    model, folds = make(name, tol=0.1), KFold(2, shuffle=True, random_state=0)
+    search = GridSearchCV(model, {"lam": [0.1, 1.0]}, cv=folds, error_score="raise").fit(X, y)
+    assert np.isfinite(search.best_score_) and len(search.predict(X)) == len(y)
+    found = cross_val_predict(model, X, y, cv=folds)
+    for train, test in folds.split(X):
+        fitted = clone(model).fit(take(X, train), take(y, train))
+        same(take(found, test), fitted.predict(take(X, test)))
+    stopped = EarlyStopping(model, validation_fraction=0.3, random_state=0).fit(X, y)
+    same(stopped.predict(X), stopped.estimator_.predict(X))
+    path = RegularizationPath(model, eps=0.3, lam_min=0.1).fit(X, y)
+    assert path.certified_ == clone(model).fit(X, y).certified_
+    for lam in (0.5, max(path.lam_end_, 0.1)):
+        exact = clone(model).set_params(lam=lam, **PRECISE).fit(X, y)
+        if path.certified_:
+            assert path.dual_objective_at(lam) <= exact.primal_objective_ + 1e-9
+            assert exact.dual_objective_ <= path.primal_objective_at(lam) + 1e-9
+    same(path.estimator_at(path.lam_).predict(X), path.predict(X))

@@ -1,20 +1,142 @@
-"""What the guide says of the package exists: files, scripts, papers."""
+"""What README and guide say holds: blocks run, files, scripts and papers exist."""
 
 import ast
+import doctest
 import importlib
 import re
+import sys
+import textwrap
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 DOC = ROOT / "doc"
-PAGES = [
-    page
-    for page in sorted(DOC.rglob("*.rst"))
-    if not {"_build", "auto_examples", "generated"} & set(page.relative_to(DOC).parts)
-]
+SHELL = {"bash", "console", "text"}  # what is not Python, and so not run
+GENERATED = {"_build", "auto_examples", "generated"}
+MARKDOWN = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+RST = re.compile(
+    r"^(?P<indent>[ ]*)\.\. code-block:: python\n"  # the directive
+    r"(?:(?P=indent)[ ]+:[^\n]*\n)*\n"  # its options and the empty line
+    r"(?P<code>(?:(?:(?P=indent)[ ]{3,}[^\n]*)?\n)+)",  # lines indented further, or empty
+    re.MULTILINE,
+)
+INCLUDED = re.compile(
+    r"^\.\. literalinclude:: (?P<path>\S+\.py)\n(?:   :(?!pyobject)[^\n]*\n)*"
+    r"   :pyobject: (?P<name>\w+)\n",
+    re.MULTILINE,
+)
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.FAIL_FAST
 CITED = re.compile(r"^ +References\n +-+\n(.*?)(?:\n\n|\n +\"\"\")", re.MULTILINE | re.DOTALL)
+
+
+def written():
+    """Return the README, what else stands beside it, and all hand-written pages of the guide."""
+    guide = [p for p in sorted(DOC.rglob("*.rst")) if not GENERATED & set(p.parts)]
+    return [*sorted(ROOT.glob("*.md")), *guide]
+
+
+def included(page, match):
+    """Return the source of the object of a Python file that a directive includes."""
+    source = (page.parent / match["path"]).read_text()
+    (found,) = [n for n in ast.parse(source).body if getattr(n, "name", None) == match["name"]]
+    return ast.get_source_segment(source, found) + "\n"
+
+
+def python_blocks(path):
+    """Return (line number, code) of every Python block of a .md or .rst file, included or not."""
+    text = path.read_text()
+    pattern, group = (MARKDOWN, 1) if path.suffix == ".md" else (RST, "code")
+    blocks = [(match.start(group), match[group]) for match in pattern.finditer(text)]
+    blocks += [(match.start(), included(path, match)) for match in INCLUDED.finditer(text)]
+    return [
+        (text.count("\n", 0, start) + 1, textwrap.dedent(code)) for start, code in sorted(blocks)
+    ]
+
+
+def blocks_not_run(text, suffix):
+    """Return (line number, line) of code that `python_blocks` does not find, save that of shells.
+
+    That is where a fence or a directive opens code of another or no language, where a paragraph
+    ends with two colons, and where an interpreter's prompt stands outside Python blocks.
+    """
+    if suffix == ".md":
+        fences = list(re.finditer(r"^ *(?:```|~~~)(.*)$", text, re.MULTILINE))
+        opened = [
+            (fence, fence[0].strip() == "```python" or fence[1].strip() in SHELL)
+            for fence in fences[::2]
+        ]
+    else:
+        directive = r"^ *\.\. (?:code|code-block|sourcecode|parsed-literal|doctest)::(.*)$"
+        opened = [
+            (match, "code-block:: python" in match[0] or match[1].strip() in SHELL)
+            for match in re.finditer(directive, text, re.MULTILINE)
+        ]
+        # the setup.py is run by tests/estimators/structured/test_compiled.py
+        include = r"^ *\.\. literalinclude:: \S+(?<!compiled/setup)\.py$"
+        known = {match.start() for match in INCLUDED.finditer(text)}
+        opened += [
+            (match, match.start() in known) for match in re.finditer(include, text, re.MULTILINE)
+        ]
+        literal = re.finditer(r"^(?! *\.\. ).*::$", text, re.MULTILINE)
+        opened += [(match, False) for match in literal]
+    pattern = MARKDOWN if suffix == ".md" else RST
+    rest = pattern.sub(lambda match: "\n" * match[0].count("\n"), text)
+    found = [match for match, runs in opened if not runs]
+    found += re.finditer(r"^ *>>>.*$", rest, re.MULTILINE)
+    return sorted((match.string.count("\n", 0, match.start()) + 1, match[0]) for match in found)
+
+
+@pytest.mark.parametrize(
+    "page", [p for p in written() if python_blocks(p)], ids=lambda page: str(page.relative_to(ROOT))
+)
+def test_python_blocks_run(page, monkeypatch, tmp_path):
+    """From top to bottom, without a screen, in an empty folder, warnings as errors."""
+    parser = importlib.import_module("sskit_probes.projective_parse")
+    monkeypatch.setitem(sys.modules, "projective_parse", parser)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    monkeypatch.chdir(tmp_path)
+    namespace = {"__name__": "__main__"}
+    for line, code in python_blocks(page):
+        if code.lstrip().startswith(">>>"):
+            test = doctest.DocTestParser().get_doctest(code, namespace, page.name, None, line)
+            result = doctest.DocTestRunner(optionflags=FLAGS).run(test, clear_globs=False)
+            namespace.update(test.globs)
+            assert result.failed == 0, f"{page.name}, line {line}"
+        else:
+            # The leading newlines make a traceback show the line of the page.
+            exec(compile("\n" * (line - 1) + code, page, "exec"), namespace)
+
+
+def test_blocks_are_found_and_what_is_none_is_told(tmp_path):
+    for page in written():
+        assert blocks_not_run(page.read_text(), page.suffix) == [], page
+    page = tmp_path / "page.rst"
+    text = (
+        "Title\n\n.. code-block:: python\n\n   x = 1\n\n   if x:\n       x = 2\n\n"
+        ".. code-block:: bash\n\n   false\n\n"
+        ".. code-block:: python\n   :caption: A\n\n   >>> x\n   2\n\n"
+    )
+    page.write_text(text)
+    assert python_blocks(page) == [(5, "x = 1\n\nif x:\n    x = 2\n\n"), (17, ">>> x\n2\n\n")]
+    assert blocks_not_run(text, ".rst") == []
+    include = ".. literalinclude:: code.py"
+    for code in (".. code-block::", ".. code:: python", ".. code-block:: py", "So::", include):
+        assert blocks_not_run(f"{text}{code}\n\n   x = 1\n", ".rst") == [(20, code)]
+    assert blocks_not_run(">>> 1\n", ".rst") == [(1, ">>> 1")]
+    (tmp_path / "code.py").write_text("import os\n\n\ndef f():\n    return 1\n")
+    page.write_text(f"\n{include}\n   :language: python\n   :pyobject: f\n")
+    assert python_blocks(page) == [(2, "def f():\n    return 1\n")]
+    page, text = tmp_path / "page.md", "Title\n\n```python\nx = 1\n```\n\n```bash\nfalse\n```\n"
+    page.write_text(text)
+    assert python_blocks(page) == [(4, "x = 1\n")] and blocks_not_run(text, ".md") == []
+    for fence in ("```", "```py", "~~~python"):
+        assert blocks_not_run(f"{text}{fence}\nx = 1\n{fence[:3]}\n", ".md") == [(10, fence)]
+
+
+def test_readme_fits_two_screens():
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 90
+    assert len(python_blocks(ROOT / "README.md")) == 2
 
 
 def words(text):
@@ -33,32 +155,36 @@ def cited_titles():
             text = " ".join(section.split())
             titles = re.findall(r"\(\d{4}\)\. (.+?)[.?,] ", f"{text} ")
             titles += re.findall(r'"([^"]+?),?" ?[,.(]?', text) if ".. [" in text else []
-            titles += re.findall(r'\.\. \[\d\] [^"]*"([^"]+?),?"', text)
             for title in titles:
                 found[words(title)] = path.relative_to(ROOT).as_posix()
     return found
 
 
-def test_titles_are_found():
-    titles = cited_titles()
+def test_every_cited_paper_is_among_the_references():
+    titles, references = cited_titles(), (DOC / "references.rst").read_text()
     assert words("Pegasos: primal estimated sub-gradient solver for SVM") in titles
     assert words("Introduction to the CoNLL-2000 shared task: chunking") in titles
     assert len(titles) > 25
+    assert {title: path for title, path in titles.items() if title not in words(references)} == {}
+    # and each of these says where in the package it lives
+    entries = re.findall(r"^    \*.*?(?=^\S|\Z)", references, re.M | re.S)
+    assert len(entries) > 40
+    assert [e for e in entries if not re.search(":class:|:func:|``", e)] == []
 
 
-@pytest.mark.parametrize(("title", "path"), cited_titles().items())
-def test_every_cited_paper_is_among_the_references(title, path):
-    assert title in words((DOC / "references.rst").read_text()), f"cited in {path}"
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOC).as_posix())
-def test_files_that_a_page_names_exist(page):
-    text = page.read_text()
-    named = re.findall(r"``((?:sskit|examples|tests)/[\w/]+\.\w+)", text)
-    scripts = re.findall(r"``(\w+\.py)\b[^`]*``", text)
-    missing = [name for name in named if not (ROOT / name).is_file()]
-    missing += [name for name in scripts if not (ROOT / "examples/benchmarks" / name).is_file()]
-    assert missing == []
+def test_what_pages_name_exists_and_their_tables_are_whole():
+    for page in written():
+        text = page.read_text()
+        if page.suffix == ".rst":
+            named = re.findall(r"``((?:sskit|examples|tests)/[\w/]+\.\w+)", text)
+            scripts = re.findall(r"``(\w+\.py)\b[^`]*``", text)
+            named += [f"examples/benchmarks/{name}" for name in scripts]
+            assert [name for name in named if not (ROOT / name).is_file()] == [], page
+            borders = re.findall(r"^=+(?: +=+)+$", text, re.MULTILINE)
+            # above the header, below it and at the end
+            assert len(borders) % 3 == 0, page
+            for above, below, end in zip(*[iter(borders)] * 3, strict=True):
+                assert len(above) == len(below) == len(end), page
 
 
 def test_benchmarks_import_what_there_is():
@@ -73,19 +199,3 @@ def test_benchmarks_import_what_there_is():
                     if not hasattr(module, alias.name)
                 ]
     assert missing == []
-
-
-def test_every_reference_says_where_it_lives():
-    entries = re.findall(r"^    \*.*?(?=^\S|\Z)", (DOC / "references.rst").read_text(), re.M | re.S)
-    assert len(entries) > 40
-    unplaced = [e for e in entries if ":class:" not in e and ":func:" not in e and "``" not in e]
-    assert unplaced == []
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOC).as_posix())
-def test_tables_of_a_page_are_whole(page):
-    borders = re.findall(r"^=+(?: +=+)+$", page.read_text(), re.MULTILINE)
-    # above the header, below it and at the end
-    assert len(borders) % 3 == 0
-    for above, below, end in zip(*[iter(borders)] * 3, strict=True):
-        assert len(above) == len(below) == len(end)

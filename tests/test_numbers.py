@@ -7,25 +7,19 @@ import pytest
 from sskit._numbers import LARGEST_COUNT, as_array, as_floats, capped, check_k, n_workers
 
 
-@pytest.mark.parametrize(
-    "values",
-    [
-        [[1, 2], [3, 4]],
-        np.array([[1, 2], [3, 4]], dtype=np.uint8),
-        np.array([[1, 2], [3, 4]], dtype=object),
-        np.asfortranarray([[1.0, 2.0], [3.0, 4.0]]),
-        pd.DataFrame([[1, 2], [3, 4]]),
-    ],
-)
-def test_numbers_become_a_copy_in_c_order(values):
-    found = as_floats(values, "values")
-    np.testing.assert_array_equal(found, [[1.0, 2.0], [3.0, 4.0]])
-    assert found.dtype == np.float64
-    assert found.flags.c_contiguous
-    assert found is not values
-
-
-def test_numbers_beyond_float64_are_infinite():
+def test_numbers_become_a_copy_in_c_order():
+    numbers = [[1, 2], [3, 4]]
+    for values in (
+        numbers,
+        np.array(numbers, dtype=np.uint8),
+        np.array(numbers, dtype=object),
+        np.asfortranarray(numbers, dtype=float),
+        pd.DataFrame(numbers),
+    ):
+        found = as_floats(values, "values")
+        np.testing.assert_array_equal(found, numbers)
+        assert found.dtype == np.float64 and found.flags.c_contiguous and found is not values
+    # beyond float64
     assert as_floats(np.array([np.longdouble("1e400")]), "values") == np.inf
 
 
@@ -34,10 +28,7 @@ def test_numbers_beyond_float64_are_infinite():
     [
         (["a"], r"^values must hold numbers, but values\[0\] is 'a'$"),
         ([b"1"], r"^values must hold numbers, but values\[0\] is b'1'"),
-        (
-            np.array(["1"], dtype=object),
-            r"^values must hold numbers, but values\[0\] is '1'$",
-        ),
+        (np.array(["1"], dtype=object), r"^values must hold numbers, but values\[0\] is '1'$"),
         (None, "^values must hold numbers, but values is None$"),
         ({1: 2}, "^values must hold numbers, but values is .1: 2.$"),
         ([1j], r"^values must hold numbers, but values\[0\] is 1j$"),
@@ -52,31 +43,22 @@ def test_what_is_no_number_is_refused(values, message):
         as_floats(values, "values")
 
 
-def test_arrays():
+def test_arrays_and_counts():
     array = np.zeros(2, dtype="U3")
     assert as_array(array, "names") is array
     with pytest.raises(ValueError, match="^names is no array"):
         as_array([["a"], "b", ["c", "d"]], "names")
-
-
-def test_counts_fit_the_loops():
     assert capped(3) == 3
     assert capped(10**30) == LARGEST_COUNT
     assert capped(10**30, 2**62) == 2**62
-
-
-def test_numbers_of_workers():
     assert [n_workers(n, 3) for n in (None, 1, 2, 10**30, -(10**30))] == [1, 1, 2, 3, 1]
     assert n_workers(2, 0) == 1
 
 
-@pytest.mark.parametrize("k", [0, -1, True, 1.0, "2", None, np.nan])
-def test_numbers_of_answers_are_positive_integers(k):
-    with pytest.raises(ValueError, match="k must be a positive integer"):
-        check_k(k)
-
-
-def test_numbers_of_answers_have_room():
+def test_numbers_of_answers_are_positive_integers():
+    for k in (0, -1, True, 1.0, "2", None, np.nan):
+        with pytest.raises(ValueError, match="k must be a positive integer"):
+            check_k(k)
     check_k(2**31 - 1)
     check_k(np.int64(3))
     with pytest.raises(ValueError, match=r"k must be a positive integer, got \d+: up to 2"):

@@ -20,55 +20,43 @@ def load(name):
     return module
 
 
-@pytest.fixture(scope="module")
-def lowest():
-    return load("lowest")
-
-
-@pytest.fixture(scope="module")
-def versions():
-    return load("versions")
-
-
-@pytest.fixture
-def project(lowest):
-    return lowest.tomllib.loads((ROOT / "pyproject.toml").read_text())
+lowest, versions = load("lowest"), load("versions")
+TEXT = (ROOT / "pyproject.toml").read_text()
 
 
 # ---- lower bounds ----------------------------------------------------------------------------
 
 
-def test_the_constraints_are_those_of_the_project(lowest, project):
+def test_lower_bounds():
+    project = lowest.tomllib.loads(TEXT)
     message = "python .ci/lowest.py > .ci/lowest.txt, and make test-deep"
     assert (ROOT / ".ci" / "lowest.txt").read_text() == lowest.constraints(project), message
-
-
-@pytest.mark.parametrize(
-    ("requirement", "message"),
-    [
+    plot = project["project"]["optional-dependencies"]["plot"]
+    for requirement, message in (
         ("numpy", "'numpy' is not of the form name>=version"),
         ("numpy<3", "'numpy<3' is not of the form"),
         ("numpy>=1.0,<3", "'numpy>=1.0,<3' is not of the form"),
         ("scipy>=0.1", "plot: scipy>=0.1, but elsewhere"),
-    ],
-)
-def test_bounds_that_cannot_be_tested_are_named(lowest, project, requirement, message):
-    project["project"]["optional-dependencies"]["plot"].append(requirement)
-    with pytest.raises(ValueError, match=message):
-        lowest.lowest_versions(project)
-
-
-def test_names_may_have_extras_and_conditions(lowest, project):
+    ):
+        plot.append(requirement)
+        with pytest.raises(ValueError, match=message):
+            lowest.lowest_versions(project)
+        plot.pop()
     project["project"]["dependencies"] = ["a-b[c,d] >= 1.2; sys_platform == 'linux'"]
     assert lowest.lowest_versions(project)["a-b"] == "1.2"
 
 
-def test_claimed_pythons(versions, project):
-    claimed = versions.claimed((ROOT / "pyproject.toml").read_text())
+def test_claimed_pythons():
+    claimed, project = versions.claimed(TEXT), lowest.tomllib.loads(TEXT)
     assert project["project"]["requires-python"] == f">={claimed[0]}"
     assert claimed == [f"3.{minor}" for minor in range(10, 10 + len(claimed))]
     wheels = project["tool"]["cibuildwheel"]["build"]
     assert wheels == [f"cp{version.replace('.', '')}-*" for version in claimed]
+    # the oldest one tries the lowest dependencies and portable code
+    oldest, newest = (versions.Trial(v, "python", lowest=v == "3.10") for v in ("3.10", "3.13"))
+    assert str(oldest) == "3.10, lowest dependencies, portable build"
+    assert str(newest) == "3.13, newest dependencies, release build"
+    assert newest.folder.name == ".venv-3.13"
 
 
 # ---- interpreters ----------------------------------------------------------------------------
@@ -83,9 +71,8 @@ def stand_in(path, command=None):
 
 
 @posix
-@pytest.mark.parametrize(
-    ("place", "variables"),
-    [
+def test_interpreters_are_found(tmp_path):
+    for k, (place, variables) in enumerate([
         ("bin/python{}", {"PATH": "bin"}),
         (".pyenv/versions/{}.1/bin/python", {}),
         ("tools/versions/{}.1/bin/python", {"PYENV_ROOT": "tools"}),
@@ -94,37 +81,30 @@ def stand_in(path, command=None):
         ("miniforge3/bin/python{}", {}),
         ("miniconda3/envs/one/bin/python{}", {}),
         ("conda/bin/python{}", {"CONDA_PREFIX": "conda"}),
-    ],
-)
-def test_interpreters_are_found(versions, tmp_path, place, variables):
-    environ = {name: str(tmp_path / folder) for name, folder in variables.items()}
-    assert versions.find(HERE, environ, tmp_path) is None
-    stand_in(tmp_path / place.replace("{}", HERE))
-    assert versions.find(HERE, environ, tmp_path) == (sys.version_info[:3], sys.executable)
-
-
-@posix
-def test_what_is_no_fit_interpreter_is_passed_over(versions, tmp_path):
-    environ = {"PATH": str(tmp_path / "bin")}
+    ]):  # fmt: skip
+        home = tmp_path / str(k)
+        environ = {name: str(home / folder) for name, folder in variables.items()}
+        assert versions.find(HERE, environ, home) is None
+        stand_in(home / place.replace("{}", HERE))
+        assert versions.find(HERE, environ, home) == (sys.version_info[:3], sys.executable)
     # of a version manager that has not got this version; of another version; of another kind
-    stand_in(tmp_path / "bin" / f"python{HERE}", "false")
-    stand_in(
-        tmp_path / ".pyenv" / "versions" / f"{HERE}.1" / "bin" / "python", "echo '[[3,1,1],0]'"
-    )
-    stand_in(tmp_path / ".pyenv" / "versions" / f"{HERE}.2" / "bin" / "python", "echo '[null,0]'")
-    assert len(versions.candidates(HERE, environ, tmp_path)) == 3
-    assert versions.find(HERE, environ, tmp_path) is None
+    home, environ = tmp_path / "unfit", {"PATH": str(tmp_path / "unfit" / "bin")}
+    stand_in(home / "bin" / f"python{HERE}", "false")
+    for k, said in ((1, "[[3,1,1],0]"), (2, "[null,0]")):
+        stand_in(home / f".pyenv/versions/{HERE}.{k}/bin/python", f"echo '{said}'")
+    assert len(versions.candidates(HERE, environ, home)) == 3
+    assert versions.find(HERE, environ, home) is None
 
 
 @pytest.fixture
-def only_here(versions, monkeypatch):
+def only_here(monkeypatch):
     """Let this process's interpreter be the only one."""
     found = (sys.version_info[:3], sys.executable)
     monkeypatch.setattr(versions, "find", lambda version: found if version == HERE else None)
-    return [v for v in versions.claimed((ROOT / "pyproject.toml").read_text()) if v != HERE]
+    return [v for v in versions.claimed(TEXT) if v != HERE]
 
 
-def test_missing_interpreters_are_named(versions, only_here, capsys):
+def test_missing_interpreters_are_named(only_here, capsys):
     assert versions.main([]) == 1
     said = capsys.readouterr().out
     assert f"NOT TESTED: {' and '.join(f'Python {version}' for version in only_here)}:" in said
@@ -146,9 +126,9 @@ REPORT = '<testsuites><testsuite tests="{}" failures="{}" errors="{}" skipped="{
         (None, 1, False),
     ],
 )
-def test_a_trial_counts(versions, only_here, monkeypatch, tmp_path, capsys, counts, status, passes):
+def test_a_trial_counts(only_here, monkeypatch, tmp_path, capsys, counts, status, passes):
     monkeypatch.setattr(versions, "ROOT", tmp_path)
-    (tmp_path / "pyproject.toml").write_text((ROOT / "pyproject.toml").read_text())
+    (tmp_path / "pyproject.toml").write_text(TEXT)
     commands = []
 
     def run(trial, *command):
@@ -166,11 +146,3 @@ def test_a_trial_counts(versions, only_here, monkeypatch, tmp_path, capsys, coun
     said = capsys.readouterr().out
     assert (f"failed on Python {HERE}" in said) is not passes
     assert f"{counts[0] - sum(counts[1:]) if counts else 0} passed" in said
-
-
-def test_the_oldest_python_tries_the_lowest_dependencies_and_portable_code(versions):
-    oldest = versions.Trial("3.10", "old", lowest=True)
-    assert str(oldest) == "3.10, lowest dependencies, portable build"
-    newest = versions.Trial("3.13", "new", lowest=False)
-    assert str(newest) == "3.13, newest dependencies, release build"
-    assert newest.folder.name == ".venv-3.13"

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.toys import TOYS, chain_toy, multiclass_toy
+from helpers.toys import TOYS, chain_toy
 from sskit_probes.unreliable import BoundingProblem, ForgetfulProblem, WrappedProblem
 
 from sskit.core.problem import Problem, block_weights
@@ -10,62 +10,6 @@ from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.solvers import BCFW
 from sskit.testing.probe import ProblemProbe
 from sskit.testing.problem_checks import check_problem, require
-
-
-@pytest.mark.parametrize("form", ["dense", "csr"])
-@pytest.mark.parametrize("name", TOYS)
-def test_models_keep_the_contract(name, form):
-    check_problem(TOYS[name](3, form=form).problem, 0)
-
-
-@pytest.mark.parametrize("n_states", [1, 2, 8, 9, 33])
-def test_chain_keeps_the_contract_at_every_width(n_states):
-    allowed = np.tri(n_states, dtype=bool).T
-    for table in (None, allowed):
-        toy = chain_toy(1, n=3, n_states=n_states, lengths=(1, 2), allowed=table)
-        check_problem(toy.problem, 1)
-
-
-@pytest.mark.parametrize("n_states", [2, 8, 9, 33])
-@pytest.mark.parametrize("intercept", [True, False])
-def test_multiclass_keeps_the_contract_at_every_width(n_states, intercept):
-    check_problem(multiclass_toy(1, n=5, n_states=n_states, intercept=intercept).problem, 1)
-
-
-@pytest.mark.parametrize("name", TOYS)
-def test_problem_agrees_with_enumeration(name):
-    """Scores, oracle, planes and scatter against joint features written from the mathematics."""
-    toy = TOYS[name](7, n=6)
-    probe, rng = ProblemProbe(toy.problem), np.random.default_rng(0)
-    for i in range(toy.pairs.n):
-        for scale in (0.01, 1.0):
-            w = rng.normal(scale=scale, size=toy.pairs.d)
-            theta = probe.scores(i, toy.unflat(w))
-            code, loss = probe.argmax(i, theta)
-            y = toy.pairs.best(i, w)
-            np.testing.assert_array_equal(code, np.ravel(toy.pairs.labels[i][y]))
-            assert loss == pytest.approx(toy.pairs.loss[i][y], abs=1e-15)
-            psi = probe.plane(i, code)
-            np.testing.assert_allclose(toy.flat(probe.scatter(i, psi)), toy.pairs.psi[i][y])
-            assert psi @ theta == pytest.approx(toy.pairs.psi[i][y] @ w)
-            assert probe.sqnorm(i, psi) == pytest.approx(toy.pairs.psi[i][y] @ toy.pairs.psi[i][y])
-            for labels, row in zip(toy.pairs.labels[i], toy.pairs.psi[i], strict=True):
-                moved = probe.scatter(i, probe.plane(i, np.atleast_1d(labels)))
-                np.testing.assert_allclose(toy.flat(moved), row, atol=1e-12)
-
-
-@pytest.mark.parametrize("name", TOYS)
-def test_oracle_maximises_for_any_loss_weight(name):
-    toy = TOYS[name](8, n=4)
-    probe, rng = ProblemProbe(toy.problem), np.random.default_rng(1)
-    for i in range(toy.pairs.n):
-        w = rng.normal(size=toy.pairs.d)
-        theta = probe.scores(i, toy.unflat(w))
-        for loss_weight in (0.0, 0.3, 1.0, 1e6):
-            code, loss = probe.argmax(i, theta, loss_weight)
-            value = loss_weight * loss - probe.plane(i, code) @ theta
-            best = (loss_weight * toy.pairs.loss[i] - toy.pairs.psi[i] @ w).max()
-            assert value == pytest.approx(best, rel=1e-12)
 
 
 class WithoutMethods(Problem):

@@ -42,8 +42,7 @@ def agree(X, others, n_classes=3):
             np.testing.assert_allclose(b, a, rtol=1e-13, atol=1e-13)
 
 
-@pytest.mark.parametrize("share", [0.0, 0.1, 0.9])
-@pytest.mark.parametrize("n_classes", [3, 8, 33])
+@pytest.mark.parametrize(("share", "n_classes"), [(0.0, 3), (0.1, 8), (0.9, 33), (0.1, 33)])
 def test_dense_and_sparse_are_one(share, n_classes):
     """A dense matrix with few non-zeros (kept as CSR), one with many, and CSR as given."""
     rng = np.random.default_rng(0)
@@ -57,30 +56,28 @@ def test_dense_and_sparse_are_one(share, n_classes):
         np.testing.assert_allclose(a, b, rtol=1e-13, atol=1e-13)
 
 
-def test_int64_indices():
+def test_forms_of_csr_matrices():
     X = sp.random_array((6, 10), density=0.3, format="csr", random_state=np.random.default_rng(0))
     wide = X.copy()
     wide.indices, wide.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
     agree(X, [wide])
-
-
-def test_unsorted_and_explicitly_zero_entries():
+    # unsorted and explicitly zero entries
     X = np.array([[0.0, 2.0, 3.0], [1.0, 0.0, 0.0]])
-    messy = sp.csr_array(
-        (np.array([3.0, 0.0, 2.0, 1.0]), np.array([2, 0, 1, 0]), np.array([0, 3, 4])), shape=(2, 3)
-    )
-    agree(X, [messy])
-
-
-def test_duplicates_count_as_their_sum():
+    messy = (np.array([3.0, 0.0, 2.0, 1.0]), np.array([2, 0, 1, 0]), np.array([0, 3, 4]))
+    agree(X, [sp.csr_array(messy, shape=(2, 3))])
+    # duplicates count as their sum
     X = np.array([[3.0, 0.0, 4.0], [0.0, 1.0, 0.0]])
-    twice = sp.csr_array(
-        (np.array([1.0, 4.0, 2.0, 1.0]), np.array([0, 2, 0, 1]), np.array([0, 3, 4])), shape=(2, 3)
-    )
+    given = (np.array([1.0, 4.0, 2.0, 1.0]), np.array([0, 2, 0, 1]), np.array([0, 3, 4]))
+    twice = sp.csr_array(given, shape=(2, 3))
     data = twice.data.copy()
     agree(X, [twice])
     check_problem(multiclass(twice), 0)
     np.testing.assert_array_equal(twice.data, data)
+    # empty rows
+    X = np.zeros((3, 4))
+    X[1, 2] = 1.0
+    agree(X, [sp.csr_array(X)])
+    check_problem(multiclass(sp.csr_array(X)), 0)
 
 
 def test_nothing_is_copied():
@@ -91,13 +88,6 @@ def test_nothing_is_copied():
     np.testing.assert_allclose(probe.scores(0, np.ones(9))[:3], 2.0 * before[:3])
 
 
-def test_empty_rows():
-    X = np.zeros((3, 4))
-    X[1, 2] = 1.0
-    agree(X, [sp.csr_array(X)])
-    check_problem(multiclass(sp.csr_array(X)), 0)
-
-
 def broken(**arrays):
     """A CSR matrix whose arrays somebody has changed."""
     X = sp.csr_array(np.arange(1.0, 7.0).reshape(2, 3))
@@ -106,9 +96,8 @@ def broken(**arrays):
     return X
 
 
-@pytest.mark.parametrize(
-    "arrays",
-    [
+def test_broken_csr_is_refused():
+    for arrays in [
         {"indices": [0, 1, 3, 0, 1, 2]},
         {"indices": [0, 1, -1, 0, 1, 2]},
         {"indices": [0, 1, 2, 0, 1]},
@@ -118,20 +107,17 @@ def broken(**arrays):
         {"indptr": [-1, 3, 6]},
         {"indptr": [0, 3]},
         {"data": [1.0, 2.0]},
-    ],
-    ids=str,
-)
-def test_broken_csr_is_refused(arrays):
-    with pytest.raises(ValueError, match="ind(ices|ptr)|index pointer"):
-        FeatureRows(broken(**arrays))
-
-
-def test_int64_index_that_int32_would_wrap():
+    ]:
+        with pytest.raises(ValueError, match="ind(ices|ptr)|index pointer"):
+            FeatureRows(broken(**arrays))
+    # an index that int32 would wrap
     X = broken()
     X.indices = X.indices.astype(np.int64)
     X.indices[1] = 2**32 + 1
     with pytest.raises(ValueError, match="indices must be < "):
         FeatureRows(X)
+    with pytest.raises(ValueError, match="2147483647 features are possible"):
+        FeatureRows(sp.csr_array(([1.0], ([0], [2**31])), shape=(1, 2**40)))
 
 
 def scores_of(rows, coef, further=()):
@@ -190,8 +176,7 @@ def test_every_finite_float16_is_read_right():
     np.testing.assert_array_equal(FeatureRows(X).sqnorms(), exact)
 
 
-@pytest.mark.parametrize("form", ["float64", "float32", "float16", "csr", "few entries"])
-@pytest.mark.parametrize("n_states", [1, 2, 5])
+@every_pair(form=["float64", "float32", "float16", "csr", "few entries"], n_states=[1, 2, 5])
 def test_further_columns_are_columns(form, n_states):
     rng = np.random.default_rng(0)
     X = np.round(rng.normal(size=(7, 4)), 1).astype(np.float16).astype(float)
@@ -225,14 +210,9 @@ def test_which_matrices_become_sparse(tmp_path):
     assert FeatureRows(X).n_entries == 100 and FeatureRows(X.astype(float)).n_entries == 30
 
 
-@pytest.mark.parametrize("dtype", [">f8", ">f4", ">f2", "longdouble", "i8", "?", "complex128"])
-def test_numbers_of_other_types_are_not_read_as_floats(dtype):
-    X = np.eye(3).astype(dtype)
-    for form in [X] if ">" in dtype else [X, sp.csr_array(X)]:
-        with pytest.raises(TypeError, match="must be float64, float32 or float16, got"):
-            FeatureRows(form, sparsify=False)
-
-
-def test_columns_beyond_what_an_index_holds():
-    with pytest.raises(ValueError, match="2147483647 features are possible"):
-        FeatureRows(sp.csr_array(([1.0], ([0], [2**31])), shape=(1, 2**40)))
+def test_numbers_of_other_types_are_not_read_as_floats():
+    for dtype in (">f8", ">f4", ">f2", "longdouble", "i8", "?", "complex128"):
+        X = np.eye(3).astype(dtype)
+        for form in [X] if ">" in dtype else [X, sp.csr_array(X)]:
+            with pytest.raises(TypeError, match="must be float64, float32 or float16, got"):
+                FeatureRows(form, sparsify=False)

@@ -3,14 +3,21 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from helpers.models import MODELS, TREE, bind_poses, pose_data
+from helpers.models import chains as chain_model
 from helpers.structures import Chains, Classes, Signs, bind
 from helpers.toys import bind_chains, bind_rows, chain_toy
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sskit.core.problem import block_weights
+from sskit.models.chain.model import ChainModel
 from sskit.models.features import FeatureRows, row_digests, value_digests
+from sskit.models.label_sets.model import HierarchyModel, PairwiseModel
 from sskit.models.object_hashes import model_digest, sample_digests
 from sskit.models.structured.pystruct import PystructAdapter
+from sskit.testing.probe import ProblemProbe
+from sskit.utils import RaggedArray
 
 
 def offsets(*values):
@@ -134,3 +141,70 @@ def test_what_cannot_be_pickled_is_named():
         sample_digests([0, lambda x: x], "X")
     with pytest.raises(TypeError, match="^the model cannot be pickled"):
         model_digest(Signs({"loss": lambda y_true, y: 0.0}))
+
+
+def test_edges_and_orders_of_chains():
+    toy, other = MODELS["chain of edges"](), chain_model(share=0.5)
+    first = toy.problem.fingerprint()
+    z = [features.copy() for _, features in other.X]
+    z[3][-1, 0] += 1.0
+    truth = np.concatenate([ProblemProbe(toy.problem).truth(i) for i in range(4)])
+    stacked = RaggedArray(np.concatenate([x for x, _ in toy.X]), offsets(0, 1, 3, 7, 10))
+    given = stacked, truth, np.ones(10), block_weights(4)
+    moved = ChainModel(3, 3, n_edge_features=4).bind(*given, edges=np.concatenate(z))
+    assert moved.fingerprint().difference(first) == "the edge features of X[3] changed"
+    one, two = (ChainModel(3, 3, order=order).bind(*given).fingerprint() for order in (1, 2))
+    assert one.difference(two) is not None
+
+
+def test_sets_of_labels():
+    rng = np.random.default_rng(0)
+    X, truths = rng.normal(size=(5, 3)), rng.integers(2, size=(5, 4)).astype(np.uint8)
+
+    def changed(ends=TREE, intercept=True, inference="auto", cost=1.0, truth=None, x=None, **rest):
+        rows, sets = X.copy(), truths.copy()
+        sets[1, 2] = sets[1, 2] if truth is None else truth
+        rows[3, 1] = rows[3, 1] if x is None else x
+        model = PairwiseModel(3, 4, ends, intercept, inference)
+        weight = block_weights(5, rest.get("weight"))
+        data = sp.csr_array(rows) if "csr" in rest else rows
+        return model.bind(data, sets, np.full(4, cost), weight).fingerprint()
+
+    for options, sentence in [
+        ({}, None),
+        ({"csr": True}, None),
+        ({"weight": [1, 2, 3, 4, 5]}, None),
+        ({"inference": "exhaustive"}, None),
+        ({"inference": "lp"}, "the planes changed from sets of labels to relaxed"),
+        ({"ends": TREE[:2]}, "the edges changed"),
+        ({"intercept": False}, "fit_intercept changed from True to False"),
+        ({"cost": 0.5}, "the loss changed"),
+        ({"truth": 1 - truths[1, 2]}, "y[1] changed"),
+        ({"x": 9.0}, "X[3] changed"),
+    ]:
+        assert changed(**options).difference(changed()) == sentence
+    one, two, three = (
+        HierarchyModel(3, 4, hierarchy, True)
+        .bind(X, np.ones_like(truths), np.ones(4), block_weights(5))
+        .fingerprint()
+        for hierarchy in ([-1, 0, 0, 1], [[1, 0], [2, 0], [3, 1]], None)
+    )
+    assert two.difference(one) is None
+    assert three.difference(one) == "the hierarchy changed"
+
+
+def test_poses():
+    maps, places, parents, means = pose_data(np.random.default_rng(8), n=3, largest=4)
+
+    def difference(**changes):
+        options = {"maps": maps, "places": places, "parents": parents, "means": means}
+        one, two = (bind_poses(**(options | more))[1].fingerprint() for more in (changes, {}))
+        return one.difference(two)
+
+    assert difference() is None
+    assert difference(maps=[*maps[:2], maps[2] + 1]) == "X[2] changed"
+    assert "y[1] changed" in difference(places=np.stack([places[0], places[1] * 0, places[2]]))
+    assert "means" in difference(means=means + 1)
+    assert "loss" in difference(loss="distance")
+    assert "loss" in difference(cutoff=0.3)
+    assert "unit" in difference(unit=2.5)

@@ -2,10 +2,14 @@
 
 import numpy as np
 import pytest
+from helpers.models import FULL, NONE, TREE
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sskit.models.label_sets.model import PairwiseModel
 from sskit.models.layout import WeightLayout
+from sskit.models.multiclass import MulticlassModel
+from sskit.models.rankings.model import RankingModel
 
 LAYOUT = WeightLayout(coef=(2, 3), transitions=(2, 2), start=(2,))
 INF = np.inf
@@ -41,21 +45,13 @@ def test_split_gives_views():
     assert w[5] == 7.0
 
 
-def test_no_bounds():
+def test_bounds_over_all_weights():
     assert LAYOUT.bounds(None) is None
-
-
-@pytest.mark.parametrize("bounds", [(-1, 2.5), [-1, 2.5], (np.full(12, -1), np.float64(2.5))])
-def test_bounds_over_all_weights(bounds):
-    lower, upper = LAYOUT.bounds(bounds)
-    assert (lower == -1).all()
-    assert (upper == 2.5).all()
-
-
-def test_one_side_and_equal_bounds():
+    for bounds in [(-1, 2.5), [-1, 2.5], (np.full(12, -1), np.float64(2.5))]:
+        lower, upper = LAYOUT.bounds(bounds)
+        assert (lower == -1).all() and (upper == 2.5).all()
     lower, upper = LAYOUT.bounds((None, 0))
-    assert (lower == -INF).all()
-    assert (upper == 0).all()
+    assert (lower == -INF).all() and (upper == 0).all()
     lower, upper = LAYOUT.bounds((0.5, 0.5))
     assert (lower == upper).all()
 
@@ -73,9 +69,8 @@ NAN = np.full(12, 0.0)
 NAN[3] = np.nan
 
 
-@pytest.mark.parametrize(
-    ("bounds", "message"),
-    [
+def test_wrong_bounds():
+    for bounds, message in [
         ({"weights": (0, 1)}, "no block 'weights'; .* 'coef', 'transitions', 'start'"),
         ((0, 1, 2), r"bounds must be a pair \(lower, upper\), got \(0, 1, 2\)"),
         ({"coef": 3}, r"bounds\['coef'\] must be a pair"),
@@ -91,12 +86,9 @@ NAN[3] = np.nan
         ((None, -INF), "not above the upper bound -inf"),
         ({"coef": (None, 1), "start": ([0, 3], 2)}, r"bounds\['start'\]: .* 3.0 at \[1\]"),
         ({"transitions": ([[0, 0], [5, 0]], 1)}, r"lower bound 5.0 at \[1, 0\]"),
-    ],
-    ids=str,
-)
-def test_wrong_bounds(bounds, message):
-    with pytest.raises(ValueError, match=message):
-        LAYOUT.bounds(bounds)
+    ]:
+        with pytest.raises(ValueError, match=message):
+            LAYOUT.bounds(bounds)
 
 
 def layout_with(own_bounds):
@@ -105,33 +97,38 @@ def layout_with(own_bounds):
     return layout
 
 
-@pytest.mark.parametrize(
-    ("own", "user", "expected"),
-    [
+def test_bounds_are_those_of_model_and_user():
+    for own, user, expected in [
         (None, None, None),
         (None, (0, 2), ([0, 0], [2, 2])),
         ((0, None), None, ([0, 0], [np.inf, np.inf])),
         ([[0, -1], 1], (-0.5, [3, 0.5]), ([0, -0.5], [1, 0.5])),
         ((-1, 1), {"coef": (None, 0)}, ([-1, -1], [0, 0])),
-    ],
-)
-def test_bounds_are_those_of_model_and_user(own, user, expected):
-    box = layout_with(own).bounds(user)
-    assert (box is None) == (expected is None)
-    if box is not None:
-        np.testing.assert_array_equal(box, expected)
-
-
-@pytest.mark.parametrize(
-    ("own", "user", "match"),
-    [
+    ]:
+        box = layout_with(own).bounds(user)
+        assert (box is None) == (expected is None)
+        if box is not None:
+            np.testing.assert_array_equal(box, expected)
+    for own, user, match in [
         ((0, 1, 2), None, "the model's own bounds are wrong: bounds must be a pair"),
         (3, None, "the model's own bounds are wrong"),
         (([0, 1, 2], None), None, r"own bounds are wrong: the lower bound .* of shape \(2,\)"),
         ((1, 0), None, "own bounds are wrong: bounds: the lower bound 1"),
         ((0, 1), ([0, 2], None), r"bounds leave nothing of the model's own at weight 1: \[2"),
-    ],
-)
-def test_bad_bounds(own, user, match):
-    with pytest.raises(ValueError, match=match):
-        layout_with(own).bounds(user)
+    ]:
+        with pytest.raises(ValueError, match=match):
+            layout_with(own).bounds(user)
+
+
+def test_shapes_of_blocks():
+    for model, shapes in [
+        (MulticlassModel(4, 3, True), {"coef": (3, 4), "intercept": (3,)}),
+        (MulticlassModel(4, 3, False), {"coef": (3, 4)}),
+        (RankingModel(4), {"coef": (1, 4)}),
+        (PairwiseModel(3, 4, TREE, True), {"coef": (4, 3), "intercept": (4,), "pairwise": (3,)}),
+        (PairwiseModel(3, 4, NONE, False), {"coef": (4, 3)}),
+    ]:
+        assert model.layout.shapes == shapes
+    cuts = PairwiseModel(3, 4, FULL, True, "graphcut").layout
+    lower = cuts.split(cuts.bounds(None)[0])
+    assert (lower["pairwise"] == 0).all() and (lower["coef"] == -np.inf).all()

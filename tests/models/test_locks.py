@@ -79,14 +79,10 @@ def test_forks_that_are_asked_at_once_answer_as_one_that_is_asked_alone(name):
         np.testing.assert_allclose(visits.out[visits.mine], expected, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", EXACT_SLACK | OTHER_SLACK)
-def test_forks_that_choose_among_candidates_have_scratch_memory_of_their_own(name):
-    problem = (EXACT_SLACK | OTHER_SLACK)[name]()
-    assert problem.fork().structure is not problem.structure
-
-
-@pytest.mark.parametrize("name", LOCKING)
-def test_what_asks_other_packages_or_python_says_so(name):
-    problem = LOCKING[name]()
-    assert not problem.lock_free
-    assert not problem.fork().lock_free
+def test_who_takes_the_lock_says_so_and_who_chooses_has_memory_of_its_own():
+    for make in LOCKING.values():
+        problem = make()
+        assert not problem.lock_free and not problem.fork().lock_free
+    for make in (EXACT_SLACK | OTHER_SLACK).values():
+        problem = make()
+        assert problem.fork().structure is not problem.structure

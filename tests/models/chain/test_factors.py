@@ -2,16 +2,20 @@
 
 import numpy as np
 import pytest
-from helpers.toys import TOYS, chain_toy
+from helpers.models import MODELS, rules
+from helpers.toys import chain_toy
 from sskit_probes.factor_probe import FactorProbe
 
 from sskit.testing.probe import ProblemProbe
 
-ALLOWED = np.array([[True, True, False], [False, True, True], [True, False, True]])
+NAMES = [
+    "chain, dense", "chain, csr", "chain of rules", "chain of edges", "chain of edges, csr",
+    "chain of edges and rules", "chain of edges and rules, csr",
+]  # fmt: skip
 
 
-def make(form="dense", allowed=None):
-    toy = chain_toy(1, form=form, allowed=allowed)
+def make(name):
+    toy = MODELS[name]()
     w = np.random.default_rng(0).normal(size=toy.pairs.d)
     return toy, FactorProbe(toy.problem.decomposition()), w
 
@@ -26,13 +30,15 @@ def parts(probe, i, labels, w):
     return found
 
 
-@pytest.mark.parametrize("form", ["dense", "csr"])
-def test_factors_add_up_to_the_whole(form):
-    toy, probe, w = make(form)
+@pytest.mark.parametrize("name", NAMES)
+def test_factors_add_up_to_the_whole(name):
+    toy, probe, w = make(name)
+    whole = ProblemProbe(toy.problem)
     assert probe.factors.forest
     np.testing.assert_array_equal(probe.factors.block_weight, toy.pairs.c)
     for i in range(toy.pairs.n):
-        truth = [probe.truth(j)[0] for j in probe.nodes(i)]
+        truth, costs = zip(*map(probe.truth, probe.nodes(i)), strict=True)
+        np.testing.assert_array_equal(whole.truth(i)[: len(truth)], truth)
         true_parts = parts(probe, i, truth, w)
         for labels, psi, loss in zip(
             toy.pairs.labels[i], toy.pairs.psi[i], toy.pairs.loss[i], strict=True
@@ -41,19 +47,18 @@ def test_factors_add_up_to_the_whole(form):
             moved = sum(p[2] for p in true_parts) - sum(p[2] for p in found)
             np.testing.assert_allclose(toy.flat(moved), psi, atol=1e-12)
             for score, sqnorm, phi in found:
+                # the last labels may be forbidden where chains end
                 assert score == pytest.approx(phi @ w, abs=1e-12)
                 assert sqnorm == pytest.approx(phi @ phi, abs=1e-12)
-            wrong = [
-                probe.truth(j)[1]
-                for j, y in zip(probe.nodes(i), labels, strict=True)
-                if y != probe.truth(j)[0]
-            ]
-            assert sum(wrong) == pytest.approx(loss, abs=1e-12)
+            assert np.dot(costs, np.array(labels) != truth) == pytest.approx(loss, abs=1e-12)
 
 
-@pytest.mark.parametrize("form", ["dense", "csr"])
-def test_scores_of_all_states_and_of_some(form):
-    _, probe, w = make(form)
+@pytest.mark.parametrize("name", NAMES)
+def test_scores_of_all_states_and_of_some(name):
+    toy, probe, w = make(name)
+    ruled, shared = "rules" in name, name in NAMES[:2]
+    place = probe.factors.pair_weights
+    assert (place >= 0) == shared
     for i in range(probe.factors.n_blocks):
         for j in probe.nodes(i):
             one_by_one = [probe.node(i, j, y, w)[0] for y in range(3)]
@@ -63,12 +68,20 @@ def test_scores_of_all_states_and_of_some(form):
                     probe.node_scores(i, j, w, start, stop), one_by_one[start:stop], atol=1e-12
                 )
         for e, _, _ in probe.edges(i):
+            table = probe.edge_table(i, e, w)
             one_by_one = [probe.edge(i, e, pair, w)[0] for pair in range(9)]
-            np.testing.assert_array_equal(probe.edge_table(i, e, w).ravel(), one_by_one)
+            np.testing.assert_allclose(table.ravel(), one_by_one, rtol=0 if shared else 1e-12)
+            np.testing.assert_array_equal(np.isfinite(table), rules(3)[0] if ruled else True)
+            if shared:
+                np.testing.assert_array_equal(table.ravel(), w[place : place + 9])
+    if shared:
+        transitions = toy.layout.split(w)["transitions"]
+        np.testing.assert_array_equal(w[place : place + 9], transitions.ravel())
 
 
 def test_edges_connect_neighbours():
-    toy, probe, _ = make()
+    toy = chain_toy(1)
+    probe = FactorProbe(toy.problem.decomposition())
     assert probe.factors.n_nodes == sum(len(x) for x in toy.X)
     for i, x in enumerate(toy.X):
         nodes = list(probe.nodes(i))
@@ -79,33 +92,8 @@ def test_edges_connect_neighbours():
     assert numbers == list(range(probe.factors.n_edges))
 
 
-def test_forbidden_pairs_have_no_table_of_their_own():
-    toy, probe, w = make(allowed=ALLOWED)
-    assert probe.factors.pair_weights == -1
-    for i in range(toy.pairs.n):
-        for e, _, _ in probe.edges(i):
-            table = probe.edge_table(i, e, w)
-            np.testing.assert_array_equal(np.isfinite(table), ALLOWED)
-            assert [probe.edge(i, e, pair, w)[0] for pair in range(9)] == list(table.ravel())
-
-
-def test_where_the_table_of_pairs_stands():
-    toy, probe, w = make()
-    place = probe.factors.pair_weights
-    np.testing.assert_array_equal(w[place : place + 9], toy.layout.split(w)["transitions"].ravel())
-    np.testing.assert_array_equal(
-        probe.edge_table(2, probe.edges(2)[0][0], w).ravel(), w[place : place + 9]
-    )
-
-
-@pytest.mark.parametrize("name", ["multiclass", "graph"])
-def test_other_models_have_no_factors(name):
-    assert TOYS[name](1).problem.decomposition() is None
-
-
-def test_truth_is_that_of_the_problem():
-    toy, probe, _ = make()
-    whole = ProblemProbe(toy.problem)
-    for i in range(toy.pairs.n):
-        truth = [probe.truth(j)[0] for j in probe.nodes(i)]
-        np.testing.assert_array_equal(whole.truth(i)[: len(truth)], truth)
+def test_other_models_have_no_factors():
+    for name in ("multiclass, csr", "graph, dense", "second chain, csr", "chain of costs"):
+        problem = MODELS[name]().problem
+        assert problem.decomposition() is None
+        assert problem.n_candidates() == 0 or "chain" not in name

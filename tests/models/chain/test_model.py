@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from helpers.qp import solve_primal
-from helpers.toys import bind_chains, chain_toy
+from helpers.models import MODELS, rules
+from helpers.toys import chain_toy
 
 from sskit.models.chain.model import ChainModel, check_lengths
-from sskit.solvers import BCFW
 from sskit.testing.probe import ProblemProbe
 from sskit.testing.problem_checks import check_problem
 from sskit.utils import RaggedArray
@@ -76,49 +75,6 @@ def test_curvature_of_long_sequences(form):
     check_problem(by_gram, 0)
 
 
-@pytest.mark.parametrize("mean", [True, False])
-@pytest.mark.parametrize("form", ["dense", "csr"])
-def test_costs_of_pairs_of_states(form, mean):
-    """The oracle is exact, ties and extreme weights included, and so is what solvers end with."""
-    rng = np.random.default_rng(3)
-    X = [rng.normal(size=(t, 3)) for t in (1, 2, 3, 4, 4)]
-    y = [rng.integers(3, size=len(x)) for x in X]
-    table = rng.integers(4, size=(3, 3)) * (1.0 - np.eye(3))
-    toy = bind_chains(X, y, 3, form, mean=mean, table=table)
-    check_problem(toy.problem, 0)
-    assert toy.problem.decomposition() is None and toy.problem.n_candidates() == 0
-    probe = ProblemProbe(toy.problem)
-    for scale in (0.0, 1e-300, 1.0, 1e150):
-        w = rng.normal(scale=scale, size=toy.pairs.d)
-        for i in range(toy.pairs.n):
-            code, loss = probe.argmax(i, probe.scores(i, toy.unflat(w)))
-            values = toy.pairs.loss[i] - toy.pairs.psi[i] @ w
-            found = [states.tolist() for states in toy.pairs.labels[i]].index(list(code))
-            assert values[found] == pytest.approx(values.max(), rel=1e-12)
-            assert loss == pytest.approx(toy.pairs.loss[i][found], rel=1e-12)
-    solution = BCFW(averaging=False).solve(
-        toy.problem, toy.regularizer(0.1), tol=1e-3, random_state=0
-    )
-    _, optimum = solve_primal(toy.pairs, 0.1)
-    assert solution.dual <= optimum + 1e-9 and optimum - 1e-9 <= solution.primal
-    assert solution.primal <= optimum * 1.01
-
-
-def test_one_state_and_one_token():
-    single = chain_toy(0, n_states=1)
-    check_problem(single.problem, 0)
-    solution = BCFW(averaging=False).solve(single.problem, single.regularizer(0.1), random_state=0)
-    assert (solution.primal, solution.gap, solution.unit) == (0.0, 0.0, 0.0)
-    short = chain_toy(0, n=6, lengths=(1,))
-    check_problem(short.problem, 0)
-    solution = BCFW(averaging=False).solve(
-        short.problem, short.regularizer(0.1), tol=1e-3, random_state=0
-    )
-    _, optimum = solve_primal(short.pairs, 0.1)
-    assert solution.dual - 1e-9 <= optimum <= solution.primal + 1e-9
-    assert solution.gap <= 1e-3
-
-
 @pytest.mark.parametrize("n_states", [2, 5])
 def test_forbidden_transitions_are_never_used(n_states):
     rng = np.random.default_rng(2)
@@ -136,20 +92,6 @@ def test_forbidden_transitions_are_never_used(n_states):
             for loss_weight in (0.0, 1.0, 100.0):
                 code, _ = probe.argmax(i, probe.scores(i, w), loss_weight)
                 assert allowed[code[:-1], code[1:]].all()
-
-
-def test_training_with_forbidden_transitions_reaches_its_own_optimum():
-    allowed = np.array([[True, True, False], [False, True, True], [True, False, True]])
-    toy = chain_toy(4, lengths=(2, 3, 4), allowed=allowed)
-    solution = BCFW(averaging=False).solve(
-        toy.problem, toy.regularizer(0.2), tol=1e-2, random_state=0
-    )
-    _, optimum = solve_primal(toy.pairs, 0.2)
-    assert solution.gap <= 1e-2
-    assert solution.dual - 1e-9 <= optimum <= solution.primal + 1e-9
-    assert solution.primal == pytest.approx(toy.pairs.primal(toy.flat(solution.w), 0.2), abs=1e-12)
-    # no plane has moved a forbidden transition
-    assert not toy.layout.split(solution.w)["transitions"][~allowed].any()
 
 
 def test_forbidden_first_states():
@@ -174,19 +116,6 @@ def test_forbidden_first_states():
     assert len(best) == sum(lengths)
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2, 5])
-def test_decoder_finds_the_best_labelling(n_jobs):
-    toy = chain_toy(5, n=4)
-    w = np.random.default_rng(0).normal(size=toy.pairs.d)
-    model = ChainModel(3, 3)
-    stacked = RaggedArray(np.concatenate(toy.X), np.cumsum([0, *map(len, toy.X)]))
-    best = model.decoder(stacked, toy.unflat(w), n_jobs).best()
-    for i, states in enumerate(np.split(best, stacked.offsets[1:-1])):
-        # <w, phi(y)> is largest where <w, psi(y)> is smallest
-        y = np.argmin(toy.pairs.psi[i] @ w)
-        np.testing.assert_array_equal(states, toy.pairs.labels[i][y])
-
-
 def test_lengths_without_labelling():
     either = np.array([True, True])
     dead_end = np.array([[False, True], [False, False]]), either, either
@@ -195,12 +124,12 @@ def test_lengths_without_labelling():
         check_lengths(np.array([1, 5]), *dead_end)
     first = np.array([True, False])
     cycle = np.array([[False, True], [True, False]]), first
-    check_lengths(np.array([10**6]), *cycle, either)
+    check_lengths(np.array([10**4]), *cycle, either)
     check_lengths(np.array([10**9]), None, None, None)
     # every second length ends where it may
-    check_lengths(np.array([1, 3, 10**6 + 1]), *cycle, first)
-    with pytest.raises(ValueError, match="no labelling of a sequence of length 1000000"):
-        check_lengths(np.array([3, 10**6 + 2, 10**6]), *cycle, first)
+    check_lengths(np.array([1, 3, 10**4 + 1]), *cycle, first)
+    with pytest.raises(ValueError, match="no labelling of a sequence of length 10000"):
+        check_lengths(np.array([3, 10**4 + 2, 10**4]), *cycle, first)
 
 
 def test_lengths_are_those_of_enumeration():
@@ -218,21 +147,50 @@ def test_lengths_are_those_of_enumeration():
                     check_lengths(np.array([length]), allowed, start, end)
 
 
-def test_relabelling_states_changes_names_only():
-    toy, order = chain_toy(6), np.array([2, 0, 1])
-    truths = [ProblemProbe(toy.problem).truth(i) for i in range(toy.pairs.n)]
-    other = bind_chains(toy.X, [order[truth] for truth in truths], 3)
-    rng = np.random.default_rng(0)
-    w = toy.layout.split(rng.normal(size=toy.pairs.d))
-    renamed = {
-        "coef": w["coef"][np.argsort(order)],
-        "transitions": w["transitions"][np.ix_(np.argsort(order), np.argsort(order))],
-        "start": w["start"][np.argsort(order)],
-        "end": w["end"][np.argsort(order)],
-    }
-    a, b = ProblemProbe(toy.problem), ProblemProbe(other.problem)
-    for i in range(toy.pairs.n):
-        code, loss = a.argmax(i, a.scores(i, toy.layout.join(w)))
-        mirrored, other_loss = b.argmax(i, b.scores(i, other.layout.join(renamed)))
-        np.testing.assert_array_equal(mirrored, order[code])
-        assert loss == other_loss
+# ---- edges with features, and triples ----------------------------------------------------------
+
+
+def test_a_beam_is_exact_if_wide_and_allowed_if_narrow():
+    toy = MODELS["chain of edges and rules"]()
+    w, offsets = np.random.default_rng(1).normal(size=toy.problem.n_weights), [0, 1, 3, 7, 10]
+    best = toy.decode(w).best()
+    np.testing.assert_array_equal(toy.decode(w, beam_size=7).best(), best)
+    for size in (1, 2):
+        for y in np.split(toy.decode(w, beam_size=size).best(), offsets[1:-1]):
+            assert rules(3)[0][y[:-1], y[1:]].all()
+
+
+def test_tables_and_triples_of_which_only_the_sum_counts():
+    """One constant feature is the table of transitions; without triples it is the first order."""
+    X, offsets = np.random.default_rng(0).normal(size=(10, 3)), np.array([0, 1, 3, 7, 10])
+    stacked, plain = RaggedArray(X, offsets), ChainModel(3, 3)
+    w = np.random.default_rng(1).normal(size=plain.layout.n_weights)
+    one, blocks = plain.decoder(stacked, w), dict(plain.layout.split(w))
+    table = blocks["transitions"]
+    for model, further, edges in [
+        (ChainModel(3, 3, n_edge_features=1),
+         {"transitions": 0 * table, "edge_coef": table[None]}, {"edges": np.ones((6, 1))}),
+        (ChainModel(3, 3, order=2), {"triples": np.zeros((3, 3, 3))}, {}),
+    ]:  # fmt: skip
+        other = model.decoder(stacked, model.layout.join(blocks | further), **edges)
+        np.testing.assert_array_equal(other.best(), one.best())
+        np.testing.assert_allclose(other.max_marginals(), one.max_marginals(), rtol=1e-12)
+
+
+def test_weights_of_a_feature_are_neighbours():
+    layout = ChainModel(3, 3, n_edge_features=4).layout
+    coef = layout.split(np.arange(layout.n_weights, dtype=float))["edge_coef"]
+    assert coef.shape == (4, 3, 3)
+    assert coef[1].ravel().tolist() == list(range(layout.n_weights - 27, layout.n_weights - 18))
+
+
+def test_too_many_tables_are_refused():
+    values, given = np.zeros((2_000, 1)), (np.zeros(2_000), np.ones(2_000), np.ones(1))
+    with pytest.raises(ValueError, match="1100 labels are too many for sequences of"):
+        ChainModel(1, 1_100, n_edge_features=1).bind(
+            RaggedArray(values, [0, 2_000]), *given, edges=values[1:]
+        )
+    with pytest.raises(ValueError, match="1300 labels are too many"):
+        ChainModel(1, 1300, order=2).bind(
+            RaggedArray(values[:2], [0, 2]), np.zeros(2), np.ones(2), np.ones(1)
+        )

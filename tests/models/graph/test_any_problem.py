@@ -4,19 +4,14 @@ import itertools
 
 import numpy as np
 import pytest
-from helpers.graphs import enumerate_graphs, graph_feature, grid_edges, small_graphs
-from helpers.qp import solve_primal
+from helpers.graphs import graph_feature, grid_edges, small_graphs
 
 from sskit.core.problem import block_weights
-from sskit.core.regularizer import Regularizer
 from sskit.inputs.graphs import check_graphs
 from sskit.models.graph.data import node_costs
 from sskit.models.graph.model import GraphModel
-from sskit.solvers import BCFW
 from sskit.testing.probe import ProblemProbe
 from sskit.testing.problem_checks import check_problem
-
-FORMS = ("potts", "symmetric", "directed")
 
 
 def signed_graphs(rng, n, p, q, n_states, max_nodes=4):
@@ -41,82 +36,6 @@ def bound(graphs, y, n_states, losses=None, labelled=None, allowed=None, **optio
 def flat(layout, w):
     """Weights block by block, by rows, as graph_feature has them."""
     return np.concatenate([block.ravel() for block in layout.split(w).values()])
-
-
-def names_for(n_states):
-    """Oracles that serve any graph with so many states."""
-    names = GraphModel.inferences[2:]
-    return [name for name in names if name != "qpbo" or n_states < 3]
-
-
-CASES = [(form, k, name) for form in FORMS for k in (1, 2, 3) for name in names_for(k)]
-
-
-@pytest.mark.parametrize(("form", "n_states", "name"), CASES)
-def test_contract(form, n_states, name):
-    rng = np.random.default_rng(n_states)
-    graphs, y = signed_graphs(rng, 4, 5, 3, n_states)
-    options = {"pairwise_form": form, "inference": name}
-    problem = bound(graphs, y, n_states, **options)[1]
-    assert problem.exact != problem.bounds
-    assert problem.exact == (name == "elimination")
-    problem.structure.remember(0)  # else the oracle finds more when it is asked again
-    check_problem(problem, 0)
-
-
-@pytest.mark.parametrize(("form", "n_states", "name"), CASES)
-def test_answers_and_bounds_are_those_of_the_enumeration(form, n_states, name):
-    rng = np.random.default_rng(7 + n_states)
-    graphs, y = signed_graphs(rng, 6, 3, 2, n_states, max_nodes=5)
-    model, problem = bound(graphs, y, n_states, pairwise_form=form, inference=name)
-    pairs = enumerate_graphs(graphs, y, n_states, block_weights(6), form)
-    probe, fork = ProblemProbe(problem), ProblemProbe(problem.fork())
-    for scale in (0.1, 1.0, 30.0):
-        w = scale * rng.normal(size=model.layout.n_weights)
-        for i in range(6):
-            theta = probe.scores(i, w)
-            code, loss = probe.argmax(i, theta)
-            excess = problem.excess
-            psi = probe.plane(i, code)
-            value, best = loss - psi @ theta, pairs.hinge(i, flat(model.layout, w))
-            assert value <= best + 1e-10
-            assert best <= value + excess + 1e-9 * (1 + abs(best))
-            if problem.exact:
-                assert value == pytest.approx(best, abs=1e-10) and excess == 0.0
-            moved = flat(model.layout, probe.scatter(i, psi))
-            row = next(k for k, found in enumerate(pairs.labels[i]) if (found == code).all())
-            np.testing.assert_allclose(moved, pairs.psi[i][row], atol=1e-12)
-            assert probe.sqnorm(i, psi) == pytest.approx(moved @ moved, abs=1e-10)
-            again, _ = fork.argmax(i, theta)  # with the messages of the first call
-            found = value_of(pairs, i, again, flat(model.layout, w))
-            assert best <= found + fork.problem.excess + 1e-9 * (1 + abs(best))
-
-
-def value_of(pairs, i, code, w):
-    """Loss and score of a labelling, by the enumeration."""
-    row = next(k for k, found in enumerate(pairs.labels[i]) if (found == code).all())
-    return pairs.loss[i][row] - pairs.psi[i][row] @ w
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("n_states", [2, 3])
-def test_training_brackets_the_optimum(form, n_states):
-    rng = np.random.default_rng(3)
-    graphs, y = signed_graphs(rng, 8, 3, 2, n_states, max_nodes=5)
-    # any labelling that alternates: neighbours that would repel each other
-    pairs = enumerate_graphs(graphs, y, n_states, block_weights(8), form)
-    optimum = solve_primal(pairs, 0.05)[1]
-    for name in ("auto", *names_for(n_states)):
-        model, problem = bound(graphs, y, n_states, pairwise_form=form, inference=name)
-        regularizer = Regularizer(0.05, problem.n_weights)
-        found = BCFW().solve(problem, regularizer, tol=1e-3, max_iter=5000, random_state=0)
-        assert found.certified
-        assert found.dual - 1e-9 <= optimum <= found.primal + 1e-9
-        part = found.gap - found.inexactness
-        assert part <= 1.1e-3 * (found.primal + found.unit / 1000) or name in ("qpbo", "trws")
-        w = flat(model.layout, found.w)
-        primal = 0.025 * w @ w + np.mean([pairs.hinge(i, w) for i in range(8)])
-        assert found.dual - 1e-9 <= primal <= found.primal + 1e-9
 
 
 def test_auto_gives_each_graph_its_own_oracle():

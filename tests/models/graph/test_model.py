@@ -10,7 +10,6 @@ from helpers.graphs import (
     small_graphs,
 )
 from helpers.qp import solve_primal
-from helpers.toys import graph_toy
 
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import BoxRegularizer
@@ -44,16 +43,6 @@ def feasible(rng, layout, scale=1.0):
     return w if box is None else np.clip(w, *box)
 
 
-@pytest.mark.parametrize("n_states", [1, 2, 3, 9])
-@pytest.mark.parametrize("pairwise", ["potts", "full"])
-def test_contract(n_states, pairwise):
-    rng = np.random.default_rng(n_states)
-    graphs, y = small_graphs(rng, 4, 5, 3, n_states, max_nodes=4)
-    problem = bound(graphs, y, n_states, pairwise_form=pairwise, inference="elimination")[1]
-    assert problem.exact and problem.costly
-    check_problem(problem, 0)
-
-
 def test_contract_of_graphs_without_edges_and_with_double_ones():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(3, 2))
@@ -76,30 +65,6 @@ def test_contract_of_graphs_without_edges_and_with_double_ones():
             assert graph_feature(graph, code, 2) @ flat(model.layout, w) == pytest.approx(
                 max(values)
             )
-
-
-@pytest.mark.parametrize("pairwise", ["potts", "full"])
-@pytest.mark.parametrize("seed", range(5))
-def test_scores_and_cuts_are_those_of_the_enumeration(seed, pairwise):
-    rng = np.random.default_rng(seed)
-    graphs, y = small_graphs(rng, 6, 3, 2, 2, max_nodes=6)
-    model, problem = bound(graphs, y, 2, pairwise_form=pairwise)
-    pairs = enumerate_graphs(graphs, y, 2, block_weights(6), pairwise)
-    assert problem.exact
-    probe, fork = ProblemProbe(problem), ProblemProbe(problem.fork())
-    for scale in (0.1, 1.0, 30.0):
-        w = feasible(rng, model.layout, scale)
-        for i in range(6):
-            theta = probe.scores(i, w)
-            code, loss = probe.argmax(i, theta)
-            assert np.array_equal(fork.argmax(i, theta)[0], code)
-            psi = probe.plane(i, code)
-            hinge = loss - psi @ theta
-            assert hinge == pytest.approx(pairs.hinge(i, flat(model.layout, w)), abs=1e-10)
-            moved = flat(model.layout, probe.scatter(i, psi))
-            row = next(k for k, found in enumerate(pairs.labels[i]) if (found == code).all())
-            np.testing.assert_allclose(moved, pairs.psi[i][row], atol=1e-12)
-            assert probe.sqnorm(i, psi) == pytest.approx(moved @ moved, abs=1e-10)
 
 
 @pytest.mark.parametrize("pairwise", ["potts", "full"])
@@ -333,8 +298,3 @@ def test_default_lam():
     assert lam_of([np.zeros((2, 2))] * 3, None, "hamming_sum") == pytest.approx(1 / 3)
     with pytest.raises(ValueError, match="overflow"):
         lam_of([np.full((1, 1), 1e200)], None, "hamming")
-
-
-def test_toys_of_graphs_have_more_than_one_node():
-    toy = graph_toy(0)
-    assert max(len(x) for x, _, _ in toy.X) >= 3 and sum(len(z) for *_, z in toy.X) >= 5

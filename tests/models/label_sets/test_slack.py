@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 from helpers.label_sets import all_sets, random_forest, random_model, set_scores
-from helpers.multilabel import enumerate_sets
+from helpers.models import FULL, NONE, TREE, bind_sets, hierarchy
 from helpers.slack import slack_pairs
-from helpers.toys import MultilabelToy
 
 from sskit.core.problem import block_weights
 from sskit.models.label_sets.model import HierarchyModel, PairwiseModel
@@ -14,45 +13,29 @@ from sskit.solvers.oracle_calls.pool import make_pool
 from sskit.testing.probe import ProblemProbe
 from sskit.testing.problem_checks import check_problem
 
-NONE = np.empty((0, 2), dtype=np.int32)
-TREE = np.array([[0, 2], [1, 2], [2, 3]], dtype=np.int32)
-FULL = np.stack(np.triu_indices(4, 1), axis=1).astype(np.int32)
 MANY = np.stack(np.triu_indices(15, 1), axis=1).astype(np.int32)
 HIERARCHY = [-1, 0, 0, 1]
 COUNTS, OTHERS = np.array([1.0, 0.5, 0.0, 2.0]), np.array([1.0, 0.7, 1.3, 2.1])
 
 
-def bound(model, cost, allowed=None):
-    """A toy of random rows and sets."""
-    rng = np.random.default_rng(0)
-    X, truths = rng.normal(size=(5, 3)), rng.integers(2, size=(5, 4)).astype(np.uint8)
-    if allowed is not None:
-        truths = model.hierarchy.closed(truths)
-    c = block_weights(5)
-    pairs = enumerate_sets(X, truths.astype(int), c, model.ends, cost, True, allowed=allowed)
-    return MultilabelToy(model.bind(X, truths, cost, c), model.layout, pairs, list(X), 4)
-
-
-def closed(y):
-    return all(parent < 0 or y[child] <= y[parent] for child, parent in enumerate(HIERARCHY))
-
-
 MODELS = {
-    "independent": lambda: bound(PairwiseModel(3, 4, NONE, True), COUNTS),
-    "independent, any cost": lambda: bound(PairwiseModel(3, 4, NONE, True), OTHERS),
-    "tree": lambda: bound(PairwiseModel(3, 4, TREE, True), COUNTS),
-    "tree, any cost": lambda: bound(PairwiseModel(3, 4, TREE, True), OTHERS),
-    "exhaustive": lambda: bound(PairwiseModel(3, 4, FULL, True), OTHERS),
-    "graphcut": lambda: bound(PairwiseModel(3, 4, FULL, True, "graphcut"), OTHERS),
-    "hierarchy": lambda: bound(HierarchyModel(3, 4, HIERARCHY, True), COUNTS, closed),
+    "independent": lambda: bind_sets(PairwiseModel(3, 4, NONE, True), cost=COUNTS),
+    "independent, any cost": lambda: bind_sets(PairwiseModel(3, 4, NONE, True), cost=OTHERS),
+    "tree": lambda: bind_sets(PairwiseModel(3, 4, TREE, True), cost=COUNTS),
+    "tree, any cost": lambda: bind_sets(PairwiseModel(3, 4, TREE, True), cost=OTHERS),
+    "exhaustive": lambda: bind_sets(PairwiseModel(3, 4, FULL, True), cost=OTHERS),
+    "graphcut": lambda: bind_sets(PairwiseModel(3, 4, FULL, True, "graphcut"), cost=OTHERS),
+    "hierarchy": lambda: hierarchy("tree", COUNTS),
 }
 
 
 @pytest.mark.parametrize("search", ["exact", "angular"])
 @pytest.mark.parametrize("name", MODELS)
-def test_hinges(name, search):
+def test_contract_and_hinges(name, search):
     toy = MODELS[name]()
     problem = SlackRescaling(search).wrap(toy.problem)
+    if name != "graphcut":
+        check_problem(problem, random_state=0)
     assert problem.exact
     pairs, evaluator, rng = slack_pairs(toy.pairs), make_pool(problem), np.random.default_rng(0)
     for scale in (0.0, 0.1, 1.0, 10.0):
@@ -64,31 +47,22 @@ def test_hinges(name, search):
         np.testing.assert_allclose(found, expected, atol=1e-9)
 
 
-@pytest.mark.parametrize("search", ["exact", "angular"])
-@pytest.mark.parametrize("name", [name for name in MODELS if name != "graphcut"])
-def test_contract(name, search):
-    check_problem(SlackRescaling(search).wrap(MODELS[name]().problem), random_state=0)
-
-
-@pytest.mark.parametrize(
-    ("model", "cost"),
-    [
+def test_without_an_oracle_it_bisects():
+    many = np.random.default_rng(0).uniform(1, 2, size=15)
+    for model, cost in [
         (HierarchyModel(3, 4, [[1, 0], [2, 0], [3, 1], [3, 2]], True), COUNTS),
         (HierarchyModel(3, 4, HIERARCHY, True), OTHERS),
-        (PairwiseModel(3, 15, MANY, True, "graphcut"), None),
+        (PairwiseModel(3, 15, MANY, True, "graphcut"), np.ones(15)),
         (PairwiseModel(3, 4, FULL, True, "lp"), COUNTS),
-        (PairwiseModel(3, 15, NONE, True), np.random.default_rng(0).uniform(1, 2, size=15)),
-    ],
-)
-def test_without_an_oracle_it_bisects(model, cost):
-    cost = np.ones(model.n_labels) if cost is None else cost
-    truths = np.zeros((2, model.n_labels), dtype=np.uint8)
-    problem = model.bind(np.ones((2, 3)), truths, cost, block_weights(2))
-    assert SlackRescaling().wrap(problem).settings[0] == "bisecting"
-    with pytest.raises(ValueError, match="search='exact' needs an exact oracle"):
-        SlackRescaling("exact").wrap(problem)
-    with pytest.raises(ValueError, match="search='angular' needs a constrained oracle"):
-        SlackRescaling("angular").wrap(problem)
+        (PairwiseModel(3, 15, NONE, True), many),
+    ]:
+        truths = np.zeros((2, model.n_labels), dtype=np.uint8)
+        problem = model.bind(np.ones((2, 3)), truths, cost, block_weights(2))
+        assert SlackRescaling().wrap(problem).settings[0] == "bisecting"
+        with pytest.raises(ValueError, match="search='exact' needs an exact oracle"):
+            SlackRescaling("exact").wrap(problem)
+        with pytest.raises(ValueError, match="search='angular' needs a constrained oracle"):
+            SlackRescaling("angular").wrap(problem)
 
 
 def counted_costs(rng, n_labels):
@@ -120,11 +94,15 @@ def check_searches(model, truth, cost, gains, pairwise, sets, offset):
             assert max(loss * margin, 0.0) == pytest.approx(best, rel=1e-9, abs=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_the_largest_product_of_all_sets(seed):
+@pytest.mark.parametrize("n", range(1, 9))
+def test_the_largest_product_of_all_sets(n):
     """By the programme for losses that count on forests, and by trying all sets."""
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(1, 9))
+    for seed in range(5):
+        check_sets(np.random.default_rng([n, seed]), n)
+        check_hierarchy(np.random.default_rng([seed, n]), n)
+
+
+def check_sets(rng, n):
     truth, offset = rng.integers(2, size=n).astype(np.uint8), float(rng.choice([0.2, 1.0, 3.0]))
     edges = random_forest(rng, n, int(rng.integers(n)))
     counts = counted_costs(rng, n)
@@ -139,10 +117,7 @@ def test_the_largest_product_of_all_sets(seed):
     check_searches(model, truth, others, gains, pairwise, all_sets(n), offset)
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_the_largest_product_of_a_hierarchy(seed):
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(1, 9))
+def check_hierarchy(rng, n):
     names = rng.permutation(n)
     edges = [(names[v], names[rng.integers(v)]) for v in range(1, n) if rng.random() < 0.8]
     model = HierarchyModel(1, n, np.array(edges, dtype=np.int32).reshape(-1, 2), False)

@@ -1,0 +1,434 @@
+"""Every model bound to small data, with all of its labellings enumerated.
+
+What must hold for all models is a product over these: a new model or option joins by an entry.
+"""
+
+import itertools
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import scipy.sparse as sp
+
+from helpers import segments as spans
+from helpers.graphs import enumerate_graphs, small_graphs
+from helpers.multilabel import enumerate_sets
+from helpers.paper import Enumerated
+from helpers.toys import TOYS, MultilabelToy, Toy, bind_chains, bind_rows, chain_toy, multiclass_toy
+from helpers.trees import cells_of, random_parents
+from sskit.core.problem import block_weights
+from sskit.inputs.graphs import check_graphs
+from sskit.inputs.poses import pose_scales
+from sskit.inputs.trees import check_trees
+from sskit.models.chain.model import ChainModel
+from sskit.models.graph.data import node_costs
+from sskit.models.graph.model import AttractiveModel, GraphModel
+from sskit.models.label_sets.model import HierarchyModel, PairwiseModel
+from sskit.models.parts.model import PoseModel
+from sskit.models.segments.model import SegmentModel
+from sskit.models.tree import TreeModel
+from sskit.utils import RaggedArray
+
+COSTS = np.array([[0.0, 0.4, 3.0], [2.0, 0.0, 0.0], [1.0, 0.3, 0.0]])
+FORMS = {"dense": np.asarray, "csr": sp.csr_array}
+
+
+@dataclass
+class ModelToy(Toy):
+    """A toy that can also predict: `right` are phi(x, truth), `decode` makes a decoder of w."""
+
+    right: list = None
+    decode: object = None
+
+    def scores(self, i, w):
+        """<w, phi(x, y)> of all labellings, w in the order of the package."""
+        return (self.right[i] - self.pairs.psi[i]) @ self.flat(w)
+
+
+def enumerated(samples, truths, labellings, feature, loss, c):
+    """All labellings of samples, and phi of the truths."""
+    psi, losses, labels, right = [], [], [], []
+    for i, (x, truth) in enumerate(zip(samples, truths, strict=True)):
+        found = list(labellings(x))
+        right.append(feature(x, truth))
+        psi.append(np.array([right[-1] - feature(x, y) for y in found]))
+        losses.append(np.array([float(loss(i, y)) for y in found]))
+        labels.append(found)
+    return Enumerated(psi, losses, labels, c), right
+
+
+def split(values, offsets):
+    return np.split(values, offsets[1:-1])
+
+
+def in_order(layout, blocks):
+    """Features of all blocks of weights, one after the other."""
+    return np.concatenate([blocks[name].ravel() for name in layout.shapes])
+
+
+# ---- chains ----------------------------------------------------------------------------------
+
+
+def rules(n_states):
+    """All transitions but those to the state before, and all ends but one."""
+    allowed = np.ones((n_states, n_states), dtype=bool)
+    allowed[np.arange(1, n_states), np.arange(n_states - 1)] = False
+    return allowed, np.ones(n_states, dtype=bool), np.arange(n_states) != 1
+
+
+def possible(y, allowed, start, end):
+    """Whether a labelling keeps the rules."""
+    y = np.asarray(y)
+    return bool(allowed[y[:-1], y[1:]].all() and start[y[0]] and end[y[-1]])
+
+
+def chains(n_states=3, form="dense", *, order=1, share=0.0, ruled=False, sets=False, seed=0):
+    """Chains; of `share` the entries of features of edges are not zero, and one edge has none."""
+    rng, p, q = np.random.default_rng(seed), 3, 4
+    lengths = np.array([1, 2, 3] if n_states > 3 else [1, 2, 4, 3])
+    offsets, n = np.concatenate([[0], lengths.cumsum()]), len(lengths)
+    X, labels = rng.normal(size=(offsets[-1], p)), rng.integers(n_states, size=offsets[-1])
+    n_edges = offsets[-1] - n
+    z = rng.normal(size=(n_edges, q)) * (rng.random((n_edges, q)) < share)
+    z[1] = 0.0
+    labels *= not ruled
+    given = rules(n_states) if ruled else (None, None, None)
+    sizes = {"order": order, "n_edge_features": q if share else None}
+    model = ChainModel(p, n_states, *given, **sizes)
+    stacked, c = RaggedArray(FORMS[form](X), offsets), block_weights(n)
+    edges = {"edges": FORMS[form](z)} if share else {}
+    problem = model.bind(stacked, labels, np.ones(offsets[-1]), c, **edges)
+    truths, right = split(labels, offsets), split(np.eye(n_states, dtype=bool)[labels], offsets)
+    if sets:  # further labels that cost nothing
+        accepted = np.concatenate(right)
+        accepted[::2, 0] = True
+        problem.accept(accepted)
+        right = split(accepted, offsets)
+
+    def feature(x, y):
+        on = np.eye(n_states)[np.asarray(y)]
+        blocks = {"coef": on.T @ x[0], "transitions": on[:-1].T @ on[1:]}
+        blocks |= {"start": on[0], "end": on[-1]}
+        if share:
+            blocks["edge_coef"] = np.einsum("tq,ta,tb->qab", x[1], on[:-1], on[1:])
+        if order == 2:
+            blocks["triples"] = np.einsum("ta,tb,tc->abc", on[:-2], on[1:-1], on[2:])
+        return in_order(model.layout, blocks)
+
+    def labellings(x):
+        every = itertools.product(range(n_states), repeat=len(x[0]))
+        return [np.array(y) for y in every if not ruled or possible(y, *given)]
+
+    samples = list(zip(split(X, offsets), split(z, offsets - np.arange(n + 1)), strict=True))
+    pairs, phi = enumerated(
+        samples, truths, labellings, feature,
+        lambda i, y: sum(~right[i][np.arange(len(y)), y]), c,
+    )  # fmt: skip
+
+    def decode(w, n_jobs=None, **options):
+        return model.decoder(stacked, w, n_jobs, **edges, **options)
+
+    return ModelToy(problem, model.layout, pairs, samples, n_states, phi, decode)
+
+
+def chains_of_costs(form="dense", mean=True):
+    """Chains with costs of pairs of states."""
+    rng = np.random.default_rng(3)
+    X = [rng.normal(size=(t, 3)) for t in (1, 2, 3, 4, 4)]
+    table = rng.integers(4, size=(3, 3)) * (1.0 - np.eye(3))
+    y = [rng.integers(3, size=len(x)) for x in X]
+    return bind_chains(X, y, 3, form, mean=mean, table=table)
+
+
+def rows_of_costs():
+    """Rows with costs of pairs of classes."""
+    y = np.arange(12) % 3
+    toy = bind_rows(np.random.default_rng(0).normal(size=(12, 3)), y, 3, table=COSTS)
+    toy.pairs.loss = [COSTS[truth, found] for truth, found in zip(y, toy.pairs.labels, strict=True)]
+    return toy
+
+
+# ---- trees, segments, parts ------------------------------------------------------------------
+
+
+def random_trees(rng, n=4, p=3, n_states=3, max_nodes=4, n_kinds=None):
+    """Random forests, with kinds of edges if asked, and labels."""
+    trees, y = [], []
+    for _ in range(n):
+        n_nodes = int(rng.integers(1, max_nodes + 1))
+        parents = random_parents(rng, n_nodes, int(rng.integers(1, n_nodes + 1)))
+        tree = rng.normal(size=(n_nodes, p)), parents
+        trees.append(tree if n_kinds is None else (*tree, rng.integers(n_kinds, size=n_nodes)))
+        y.append(rng.integers(n_states, size=n_nodes))
+    return trees, y
+
+
+def tree_feature(tree, y, n_states, known):
+    """phi(x, y): coef (K, p), root, leaf, transitions of the known kinds, by rows."""
+    x, parents, kinds = (*tree, np.zeros(len(y), dtype=int))[:3]
+    on, transitions = np.eye(n_states)[y], np.zeros((len(known), n_states, n_states))
+    for v, parent in enumerate(parents):
+        if parent >= 0:
+            transitions[known.index(kinds[v]), y[parent], y[v]] += 1
+    leaf = ~np.isin(np.arange(len(y)), parents)
+    parts = [on.T @ x, on[parents < 0].sum(axis=0), on[leaf].sum(axis=0), transitions]
+    return np.concatenate([part.ravel() for part in parts])
+
+
+def trees(n_states=3, form="dense", n_kinds=None, n=4, seed=1):
+    """Forests of few nodes."""
+    rng = np.random.default_rng(seed)
+    given, y = random_trees(rng, n, 3, n_states, 3 if n_states == 9 else 5, n_kinds)
+    batch = check_trees([(FORMS[form](x), *rest) for x, *rest in given])
+    kinds = None if batch.kinds is None else np.unique(batch.kinds)
+    model, c = TreeModel(3, n_states, kinds), block_weights(n)
+    cost = np.concatenate([np.full(len(truth), 1.0 / len(truth)) for truth in y])
+    problem = model.bind(batch, np.concatenate(y), cost, None, c)
+    known = [0] if kinds is None else kinds.tolist()
+    pairs, right = enumerated(
+        given, y,
+        lambda x: map(np.array, itertools.product(range(n_states), repeat=len(x[0]))),
+        lambda x, y: tree_feature(x, y, n_states, known),
+        lambda i, found: np.mean(found != y[i]), c,
+    )  # fmt: skip
+
+    def decode(w, n_jobs=None):
+        coef, *others = model.layout.split(w).values()
+        return model.decoder(batch, coef, others, n_jobs)
+
+    return ModelToy(problem, model.layout, pairs, given, n_states, right, decode)
+
+
+def segmented(ends=True, lengths=True, loss="tokens", n_whole=0):
+    """Segments with the weights that are asked for, and features of whole ones."""
+    rng, limits, sizes = np.random.default_rng(0), [3, 1, 2], [1, 2, 4, 5]
+    X = [rng.normal(size=(n, 2)) for n in sizes]
+    whole = [rng.normal(size=(n, min(n, 3), n_whole)) for n in sizes]
+    found = [list(spans.segmentations(n, limits)) for n in sizes]
+    y = [each[rng.integers(len(each))] for each in found]
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    truth = np.concatenate([spans.codes(segments) for segments in y])
+    cost = rng.uniform(0.5, 1.5, size=len(truth))
+    false_cost = np.array([1.0, 0.0, 0.7]) if loss == "spans" else None
+    table = COSTS if loss == "pairs" else None
+    if loss == "spans":
+        cost = np.where(truth & 1, false_cost[truth >> 1], 0.0)
+    model, c = SegmentModel(2, limits, ends, lengths, n_whole), block_weights(4)
+    further = {"whole": np.concatenate([z.ravel() for z in whole])} if n_whole else {}
+    stacked = RaggedArray(np.concatenate(X), offsets)
+    problem = model.bind(stacked, truth, cost, c, false_cost, table=table, **further)
+    costs = split(cost, offsets)
+
+    def feature(x, segments):
+        phi = spans.feature(x[0], segments, limits, 3, ends=ends, lengths=lengths)
+        sums = np.zeros((3, n_whole))
+        for a, b, k in segments:
+            sums[k] += x[1][a, b - a - 1]
+        return np.concatenate([phi[:-6], sums.ravel(), phi[-6:]])
+
+    def lost(i, segments):
+        if loss == "spans":
+            return spans.span_loss(segments, y[i], false_cost)
+        return spans.token_loss(segments, y[i], costs[i], table)
+
+    samples = list(zip(X, whole, strict=True))
+    every = partial(spans.segmentations, limits=limits)
+    pairs, _ = enumerated(samples, y, lambda x: every(len(x[0])), feature, lost, c)
+    pairs.labels = [[spans.codes(segments) for segments in found] for found in pairs.labels]
+    return Toy(problem, model.layout, pairs, samples, 3)
+
+
+def pose_feature(model, scores, places, types):
+    """phi(x, y) of parts, weights block by block."""
+    blocks = {name: np.zeros(shape) for name, shape in model.layout.shapes.items()}
+    for k, parent in enumerate(model.parents):
+        blocks["coef"][k] = scores[k, places[k][1], places[k][0]]
+        if parent >= 0:
+            t = (np.subtract(places[k], places[parent]) - model.means[k, types[k]]) / model.unit
+            blocks["types"][k, types[k]] = 1
+            blocks["springs"][k, types[k]] = -np.stack([t, t**2], axis=1)
+    return in_order(model.layout, blocks)
+
+
+def pose_data(rng, n=4, n_parts=3, n_types=2, largest=3, dtype=np.float64):
+    """Maps, places, parents and means."""
+    parents = random_parents(rng, n_parts, int(rng.integers(1, max(2, n_parts - 1))))
+    sizes = rng.integers(1, largest + 1, size=(n, 2))
+    maps = [rng.normal(size=(n_parts, *size)).astype(dtype) for size in sizes]
+    places = np.stack([rng.integers(size[::-1], size=(n_parts, 2)) for size in sizes])
+    means = rng.normal(size=(n_parts, n_types, 2))
+    if n_types > 1:
+        means[-1, -1] = np.nan
+    return maps, places, parents, means
+
+
+def bind_poses(maps, places, parents, means, loss="squared", cutoff=0.4, unit=1.5):
+    """The model of poses and its problem."""
+    model, scale = PoseModel(parents.astype(np.int32), means, unit), pose_scales(places, None)
+    return model, model.bind(maps, places, scale, loss, cutoff, block_weights(len(maps)))
+
+
+def poses(loss="squared", seed=5, **sizes):
+    """Parts on small maps."""
+    maps, places, *rest = pose_data(np.random.default_rng(seed), **sizes)
+    model, problem = bind_poses(maps, places, *rest, loss=loss)
+    scale, types = pose_scales(places, None), model.types(places)
+    kinds = [
+        range(n) if parent >= 0 else [0]
+        for n, parent in zip(model.types_of, model.parents, strict=True)
+    ]
+
+    def labellings(x):
+        every = itertools.product(cells_of(x.shape[1:], len(x)), itertools.product(*kinds))
+        return [(np.array(cells)[:, ::-1], kind) for cells, kind in every]
+
+    def lost(i, y):
+        distance = np.linalg.norm(np.subtract(y[0], places[i]), axis=1) / scale[i]
+        return np.mean(distance if loss == "distance" else np.minimum(1, (distance / 0.4) ** 2))
+
+    truths = list(zip(places, types, strict=True))
+    pairs, right = enumerated(
+        maps, truths, labellings, lambda x, y: pose_feature(model, x, *y), lost, block_weights(4)
+    )
+    pairs.labels = [
+        [np.concatenate([at[:, 1] * x.shape[2] + at[:, 0], kind]) for at, kind in found]
+        for x, found in zip(maps, pairs.labels, strict=True)
+    ]
+    return ModelToy(problem, model.layout, pairs, maps, 0, right, partial(model.decoder, maps))
+
+
+# ---- graphs and sets of labels ---------------------------------------------------------------
+
+
+def graphs(kind, n_states, form, inference, seed=7, max_nodes=5):
+    """Graphs with edges of any sign, or attractive ones."""
+    rng, n = np.random.default_rng(seed + n_states), 5
+    given, y = small_graphs(rng, n, 3, 2, n_states, 3 if n_states == 9 else max_nodes)
+    if kind is GraphModel:
+        given = [(x, edges, rng.normal(size=(len(edges), 2))) for x, edges, _ in given]
+    batch, labels = check_graphs(given), np.concatenate(y)
+    known = np.ones(len(labels), dtype=bool)
+    model = kind(3, 2, n_states, pairwise_form=form, inference=inference)
+    cost = node_costs("hamming", labels, known, n_states, None, batch.n_nodes)
+    problem = model.bind(batch, labels, cost, known, block_weights(n))
+    pairs = enumerate_graphs(given, y, n_states, block_weights(n), form)
+    return Toy(problem, model.layout, pairs, given, n_states)
+
+
+TREE = np.array([[0, 2], [1, 2], [2, 3]], dtype=np.int32)
+NONE = np.empty((0, 2), dtype=np.int32)
+FULL = np.stack(np.triu_indices(4, 1), axis=1).astype(np.int32)
+EDGES = {"independent": NONE, "tree": TREE, "exhaustive": FULL, "graphcut": FULL, "lp": FULL}
+HIERARCHIES = {"tree": [-1, 0, 0, 1], "dag": [[1, 0], [2, 0], [3, 1], [3, 2]], "flat": None}
+
+
+def bind_sets(model, form="dense", cost=(1.0, 0.5, 0.0, 2.0), closed=None):
+    """A toy of random rows and sets of four labels."""
+    rng, c, cost = np.random.default_rng(0), block_weights(5), np.array(cost)
+    X, truths = rng.normal(size=(5, 3)), rng.integers(2, size=(5, 4)).astype(np.uint8)
+    truths = truths if closed is None else model.hierarchy.closed(truths)
+    problem = model.bind(FORMS[form](X), truths, cost, c)
+    ends, relaxed = getattr(model, "ends", NONE), getattr(model, "inference", None) == "lp"
+    pairs = enumerate_sets(
+        X, truths.astype(int), c, ends, cost, model.intercept, allowed=closed, relaxed=relaxed
+    )
+    return MultilabelToy(problem, model.layout, pairs, list(X), 4)
+
+
+def sets(name, form="dense", intercept=True):
+    """Sets of labels with the edges of an inference."""
+    inference = "auto" if name == "independent" else name
+    return bind_sets(PairwiseModel(3, 4, EDGES[name], intercept, inference), form)
+
+
+def hierarchy(name, cost=(1.0, 0.5, 0.0, 2.0)):
+    """Sets of labels with all of their ancestors."""
+    model = HierarchyModel(3, 4, HIERARCHIES[name], True)
+    edges = model.hierarchy.edges
+    return bind_sets(
+        model, "dense", cost, lambda y: all(y[child] <= y[parent] for child, parent in edges)
+    )
+
+
+MODELS = {
+    f"{name}, {form}": partial(make, 3, n=4, form=form)
+    for name, make in TOYS.items()
+    for form in FORMS
+}
+MODELS |= {
+    f"chain of {k}": partial(chain_toy, 1, 3, k, lengths=(1, 2), allowed=np.tri(k, dtype=bool).T)
+    for k in (1, 2, 8, 9, 33)
+}
+MODELS |= {f"{k} classes": partial(multiclass_toy, 1, 5, k, intercept=k > 8) for k in (2, 8, 9, 33)}
+MODELS |= {
+    f"chain of {name}": partial(chains, **options)
+    for name, options in {
+        "tokens": {},
+        "rules": {"ruled": True},
+        "sets": {"sets": True},
+        "edges": {"share": 0.5},
+        "edges, csr": {"share": 0.5, "form": "csr"},
+        "all edges": {"share": 1.0},
+        "few edges": {"share": 0.15, "form": "csr"},
+        "edges and rules": {"share": 0.5, "ruled": True},
+        "edges and rules, csr": {"share": 0.5, "ruled": True, "form": "csr"},
+        "edges of one state": {"share": 0.5, "n_states": 1},
+        "edges of two states": {"share": 1.0, "n_states": 2},
+        "edges of nine states": {"share": 0.5, "n_states": 9},
+        "edges of nine states, ruled": {"share": 0.5, "n_states": 9, "ruled": True},
+        "triples of one state": {"order": 2, "n_states": 1},
+        "triples of nine states": {"order": 2, "n_states": 9, "form": "csr"},
+        "triples and rules": {"order": 2, "ruled": True},
+        "triples of nine states, ruled": {"order": 2, "ruled": True, "n_states": 9},
+        "triples and sets": {"order": 2, "sets": True, "seed": 3},
+        "triples and edges": {"order": 2, "share": 0.6},
+        "triples, edges and rules": {"order": 2, "share": 0.6, "ruled": True, "form": "csr"},
+    }.items()
+}
+MODELS |= {
+    "chain of costs": chains_of_costs,
+    "chain of costs, sums": partial(chains_of_costs, "csr", False),
+    "costs of classes": rows_of_costs,
+    "tree": trees,
+    "tree, csr": partial(trees, form="csr"),
+    "tree of one state": partial(trees, 1, n_kinds=3),
+    "tree of two states": partial(trees, 2, n_kinds=1),
+    "tree of nine states": partial(trees, 9),
+    "tree of kinds": partial(trees, n_kinds=3),
+    "tree of kinds, csr": partial(trees, 9, "csr", 3),
+    "parts": poses,
+    "parts, distance": partial(poses, "distance", 6),
+    "parts, single": partial(poses, dtype=np.float32, n_types=1),
+    "one part": partial(poses, n_parts=1, largest=6, seed=1),
+    "two parts": partial(poses, "distance", n_parts=2, largest=5, n_types=1, dtype=np.float32),
+}
+MODELS |= {
+    f"segments, {loss}, {ends}, {lengths}, {n_whole}": partial(
+        segmented, ends, lengths, loss, n_whole
+    )
+    for loss, ends, lengths, n_whole in [
+        ("tokens", False, False, 0), ("tokens", True, True, 2), ("tokens", True, False, 2),
+        ("tokens", False, True, 0), ("spans", True, True, 0), ("spans", False, True, 2),
+        ("spans", False, False, 2), ("spans", True, False, 0), ("pairs", True, True, 0),
+        ("pairs", False, False, 0), ("pairs", True, False, 2),
+    ]
+}  # fmt: skip
+MODELS |= {
+    f"any graph, {form}, {k}, {name}": partial(graphs, GraphModel, k, form, name)
+    for form in ("potts", "symmetric", "directed")
+    for k in (1, 2, 3)
+    for name in ("elimination", "qpbo", "trws")
+    if name != "qpbo" or k < 3
+}
+MODELS |= {
+    f"graph, {form}, {k}, {name}": partial(graphs, AttractiveModel, k, form, name)
+    for form in ("potts", "full")
+    for k, name in ((2, "graphcut"), (1, "elimination"), (9, "elimination"))
+}
+MODELS |= {f"sets, {name}": partial(sets, name) for name in EDGES}
+MODELS |= {
+    "sets, tree, csr": partial(sets, "tree", "csr", False),
+    "sets, lp, csr": partial(sets, "lp", "csr", False),
+    "sets, exhaustive, csr": partial(sets, "exhaustive", "csr", False),
+}
+MODELS |= {f"hierarchy, {name}": partial(hierarchy, name) for name in HIERARCHIES}

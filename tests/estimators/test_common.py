@@ -28,7 +28,6 @@ from sskit import (
     RankingSVM,
     SequenceTagger,
     StructSVMClassifier,
-    TreeTagger,
 )
 from sskit.datasets import make_chains, make_score_maps
 from sskit.metrics import sequence_accuracy_scorer, token_accuracy_scorer
@@ -116,13 +115,6 @@ def label_sets():
 
 
 @pytest.fixture(scope="module")
-def trees(chains):
-    """The chains, with their first token as the parent of all others."""
-    X, y = chains
-    return [(x, np.repeat([-1, 0], [1, len(x) - 1])) for x in X], y
-
-
-@pytest.fixture(scope="module")
 def parts():
     """Two parts of which the second stands right of the first, on maps with little clutter."""
     rng = np.random.default_rng(0)
@@ -145,7 +137,6 @@ CASES = pytest.mark.parametrize(
         ),
         pytest.param(MULTILABEL, "label_sets", FOLDS, id="MultilabelPairwise"),
         pytest.param(HIERARCHICAL, "label_sets", FOLDS, id="HierarchicalMultilabel"),
-        pytest.param(TreeTagger(tol=0.05, random_state=0), "trees", FOLDS, id="TreeTagger"),
         pytest.param(
             PartsModel([-1, 0], n_types=1, radius=0.5, tol=0.05, random_state=0),
             "parts",
@@ -169,10 +160,10 @@ def test_searches(model, data, folds, request):
     assert 0.8 < one.score(X, y) <= 1
 
 
-# Halving refuses labels of two dimensions.
+# Halving refuses labels of two dimensions; that of sequences is a check of ragged estimators.
 @pytest.mark.parametrize(
     ("model", "data", "folds"),
-    [case for case in CASES.args[1] if case.values[1] != "label_sets"],
+    [case for case in CASES.args[1] if case.values[1] in ("iris", "parts")],
 )
 def test_halving(model, data, folds, request):
     X, y = request.getfixturevalue(data)
@@ -196,7 +187,7 @@ def test_cross_validation(model, data, folds, request):
     assert scores["test_score"].mean() > 0.8
 
 
-def test_pipeline_of_tagger(chains):
+def test_pipelines(chains, iris):
     X, y = chains
     pipeline = make_pipeline(TokenTransformer(StandardScaler()), TAGGER)
     search = GridSearchCV(
@@ -210,18 +201,12 @@ def test_pipeline_of_tagger(chains):
     assert np.isfinite(scores["mean_test_token"]).all()
     assert (scores["mean_test_token"] >= scores["mean_test_sequence"]).all()
     assert search.best_estimator_.score(X, y) > 0.8
-
-
-def test_pipeline_of_classifier(iris):
-    X, y = iris
-    pipeline = make_pipeline(StandardScaler(), CLASSIFIER)
-    search = GridSearchCV(
-        pipeline,
-        {"structsvmclassifier__lam": [0.1, 1.0]},
-        scoring=["accuracy", "f1_macro"],
-        refit="f1_macro",
-    ).fit(X, y)
-    assert search.best_score_ > 0.8
+    pipeline = make_pipeline(StandardScaler(), clone(CLASSIFIER).set_params(solver=BCFW()))
+    names = [f"structsvmclassifier__{name}" for name in ("lam", "solver__sampling")]
+    grid = dict(zip(names, ([0.1, 1.0], ["permutation", "uniform"]), strict=True))
+    search = GridSearchCV(pipeline, grid, scoring=["accuracy", "f1_macro"], refit="f1_macro")
+    assert search.fit(*iris).best_score_ > 0.8
+    assert search.best_estimator_[-1].solver_.sampling in ("permutation", "uniform")
 
 
 @CASES
@@ -247,14 +232,3 @@ def test_metadata_routing(model, data, folds, request):
     np.testing.assert_array_equal(found, expected)
     weighted = clone(model).fit(X, y, sample_weight=weight)
     np.testing.assert_array_equal(search.best_estimator_.coef_, weighted.coef_)
-
-
-@CASES
-def test_parameters_of_a_solver_object_are_searchable(model, data, folds, request):
-    X, y = request.getfixturevalue(data)
-    search = GridSearchCV(
-        clone(model).set_params(solver=BCFW()),
-        {"solver__sampling": ["permutation", "uniform"], "solver__averaging": [True, False]},
-        cv=folds,
-    ).fit(X, y)
-    assert search.best_estimator_.solver_.sampling in ("permutation", "uniform")

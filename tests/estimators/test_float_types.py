@@ -145,7 +145,7 @@ def assert_equal_items(one, other):
 @pytest.mark.parametrize(
     ("case", "form"),
     [
-        pytest.param(*pair, marks=() if pair in in_turn(CASES, FORMS, 4) else pytest.mark.slow)
+        pytest.param(*pair, marks=() if pair in in_turn(CASES, FORMS, 3) else pytest.mark.slow)
         for pair in itertools.product(CASES, FORMS)
     ],
 )
@@ -174,41 +174,35 @@ def test_results_are_those_of_float64(case, form, tmp_path):
         assert_same(pickle.loads(pickle.dumps(other)), model)
 
 
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("dtype", [np.float32, np.float16])
-def test_a_warm_start_knows_equal_numbers_of_another_type(case, dtype):
-    rows = Rows(60)
+@pytest.mark.parametrize("case", [case for case in CASES if "gdmm" not in case])
+def test_a_warm_start_knows_equal_numbers_of_another_type(case):
+    rows, dtype = Rows(60), (np.float32, np.float16)[len(case) % 2]
     estimator, kind = CASES[case]
-    if "gdmm" in case:
-        pytest.skip("keeps no dual variables")
     y = rows.target(kind)
     given = [rows.given(kind, X) for X in (rows.X, rows.X.astype(dtype))]
     for first, second in (given, given[::-1]):
         model = clone(estimator).set_params(warm_start=True, tol=0.1).fit(first, y)
-        calls = model.n_oracle_calls_
         model.set_params(tol=0.01).fit(second, y)
         fresh = clone(estimator).set_params(tol=0.01).fit(second, y)
         assert model.primal_objective_ <= fresh.primal_objective_ * 1.02
-        assert model.n_oracle_calls_ > 0 and calls > 0
+        assert model.n_oracle_calls_ > 0
     spoilt = rows.X.astype(dtype)
     spoilt[0, 0] += 1
     with pytest.raises(ValueError, match="X|the kernel"):
         model.fit(rows.given(kind, spoilt), y)
 
 
-@pytest.mark.parametrize("case", ["StructSVMClassifier", "SequenceTagger", "SequenceTagger, list"])
-@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+@pytest.mark.parametrize(
+    ("case", "dtype"), [("StructSVMClassifier", np.float32), ("SequenceTagger, list", np.float16)]
+)
 def test_choices_and_paths_are_those_of_float64(case, dtype, tmp_path):
     rows = Rows(60)
     estimator, kind = CASES[case]
     y = rows.target(kind)
     X, short = rows.given(kind, rows.X), rows.given(kind, mapped(rows.X.astype(dtype), tmp_path))
     grid = GridSearchCV(clone(estimator), {"lam": [1.0, 0.1, 0.01]}, cv=3)
-    one, two = (clone(grid).fit(data, y) for data in (X, short))
-    np.testing.assert_array_equal(
-        one.cv_results_["mean_test_score"], two.cv_results_["mean_test_score"]
-    )
-    assert_same(one.best_estimator_, two.best_estimator_)
+    one, two = (clone(grid).fit(data, y).cv_results_["mean_test_score"] for data in (X, short))
+    np.testing.assert_array_equal(one, two)
     path = RegularizationPath(clone(estimator))
     one, two = (clone(path).fit(data, y) for data in (X, short))
     np.testing.assert_allclose(one.lams_, two.lams_, rtol=1e-9)

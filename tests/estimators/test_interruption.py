@@ -144,21 +144,21 @@ def test_a_third_press_leaves_the_estimator_as_it_was(case, pressed):
 
 
 @pytest.mark.parametrize("case", ["rows", "rbf", "strings", "structure"])
-@pytest.mark.parametrize("moments", [(7,), (7, 7), (60, 61)])
-def test_an_interrupted_fit_goes_on_later(case, moments, pressed):
-    model, X, y = make(case, warm_start=True)
-    pressed(moments)
-    with pytest.warns(ConvergenceWarning):
-        model.fit(X, y)
-    bound = model.dual_objective_
-    # what was left out is made up for: the fit starts with the exact pass
-    with pytest.warns(ConvergenceWarning, match="after 1 passes"):
-        model.set_params(max_iter=1).fit(X, y)
-    assert model.history_["n_passes"].tolist() == [0, 1]
-    if len(moments) == 1:
-        assert model.history_["dual"][0] == pytest.approx(bound, abs=1e-12)
-    assert np.diff(model.history_["dual"]) >= -1e-12
-    assert model.set_params(max_iter=1000, tol=0.05).fit(X, y).certified_
+def test_an_interrupted_fit_goes_on_later(case, pressed):
+    for moments in ((7,), (7, 7), (60, 61)):
+        model, X, y = make(case, warm_start=True)
+        pressed(moments)
+        with pytest.warns(ConvergenceWarning):
+            model.fit(X, y)
+        bound = model.dual_objective_
+        # what was left out is made up for: the fit starts with the exact pass
+        with pytest.warns(ConvergenceWarning, match="after 1 passes"):
+            model.set_params(max_iter=1).fit(X, y)
+        assert model.history_["n_passes"].tolist() == [0, 1]
+        if len(moments) == 1:
+            assert model.history_["dual"][0] == pytest.approx(bound, abs=1e-12)
+        assert np.diff(model.history_["dual"]) >= -1e-12
+        assert model.set_params(max_iter=1000, tol=0.05).fit(X, y).certified_
 
 
 def test_a_press_at_the_end_loses_nothing(pressed):
@@ -213,18 +213,24 @@ def test_a_path_ends_with_the_last_model_that_is_done(pressed):
 
 def test_before_its_first_model_a_path_is_as_it_was(monkeypatch):
     X, y = rows()
-    model = path().fit(X, y)
-    before = copy.deepcopy(attributes(model))
 
     def make_stop(max_time=None):
-        stop = PressedStop(5)
+        stop = PressedStop(*moments)
         stop.begun = True  # looks count from the beginning
         return stop
 
+    model, moments = path().fit(X, y), (5,)
+    before = copy.deepcopy(attributes(model))
     monkeypatch.setattr(_path_tracing, "Stop", make_stop)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
     unchanged(model, before)
+    # a fit of a fold does not end early
+    choice, moments = RegularizationPath(StructSVMClassifier(random_state=0), cv=3), (40,)
+    monkeypatch.setattr(_choosing, "Stop", make_stop)
+    with pytest.raises(KeyboardInterrupt):
+        choice.fit(X, y)
+    assert attributes(choice) == {}
 
 
 @pytest.mark.parametrize("n_calls", [1, 6])
@@ -243,21 +249,6 @@ def test_a_choice_between_lam_takes_all_folds(n_calls):
         model.fit(X, y)
     assert attributes(model) == {}
     assert len(calls) == n_calls
-
-
-def test_a_fit_of_a_fold_does_not_end_early(monkeypatch):
-    X, y = rows()
-
-    def make_stop(max_time=None):
-        stop = PressedStop(40)
-        stop.begun = True  # looks count from the beginning
-        return stop
-
-    monkeypatch.setattr(_choosing, "Stop", make_stop)
-    model = RegularizationPath(StructSVMClassifier(random_state=0), cv=3)
-    with pytest.raises(KeyboardInterrupt):
-        model.fit(X, y)
-    assert attributes(model) == {}
 
 
 # ---- early stopping and searches --------------------------------------------------------------

@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
-from helpers.fits import FITS
+from helpers.fits import FITS, KINDS
 from sklearn.base import clone
 
 from sskit import (
@@ -62,9 +62,6 @@ MODEL = {
     },
 }
 OF_KERNELS = {"gamma": 9.0, "degree": 5, "coef0": 2.0}
-FIRST = {}  # a fit of each kind of estimator
-for name in FITS:
-    FIRST.setdefault(type(FITS[name].estimator), name)
 
 
 def fitted(name, **parameters):
@@ -79,37 +76,26 @@ def same(one, other):
     )
 
 
-@pytest.mark.parametrize("kind", FIRST, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_every_parameter_is_of_one_kind(kind):
+    """Those of training are for the next fit, as are those that make a model what it is."""
     names = set(inspect.signature(kind.__init__).parameters) - {"self"}
     assert names <= {*TRAINING, *AT_ONCE, *MODEL[kind], *OF_KERNELS}
     assert set(MODEL[kind]) <= names
-
-
-@pytest.mark.parametrize("kind", FIRST, ids=lambda kind: kind.__name__)
-def test_parameters_of_training_are_for_the_next_fit(kind):
-    model, X, _ = fitted(FIRST[kind])
-    before = model.predict(X)
-    for name in TRAINING.keys() & model.get_params(deep=False).keys():
-        changed = copy.deepcopy(model).set_params(**{name: TRAINING[name]})
-        assert same(changed.predict(X), before), name
-
-
-@pytest.mark.parametrize("kind", FIRST, ids=lambda kind: kind.__name__)
-def test_a_model_stays_what_it_is_until_the_next_fit(kind):
-    model, X, _ = fitted(FIRST[kind])
-    before = model.predict(X)
-    for name, value in MODEL[kind].items():
+    model, X, _ = fitted(KINDS[kind])
+    methods = [name for name in ("predict", "decision_function") if hasattr(model, name)]
+    before = {name: getattr(model, name)(X) for name in methods}
+    training = {name: value for name, value in TRAINING.items() if name in names}
+    for name, value in (training | MODEL[kind]).items():
         changed = copy.deepcopy(model).set_params(**{name: value})
-        assert same(changed.predict(X), before), name
-        if hasattr(model, "decision_function"):
-            assert same(changed.decision_function(X), model.decision_function(X)), name
+        for method in methods if name in MODEL[kind] else methods[:1]:
+            assert same(getattr(changed, method)(X), before[method]), name
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "poly", "sigmoid"])
 @pytest.mark.parametrize("kind", [StructSVMClassifier, SequenceTagger])
 def test_parameters_of_kernels(kind, kernel):
-    model, X, _ = fitted(FIRST[kind], kernel=kernel, gamma=0.5)
+    model, X, _ = fitted(KINDS[kind], kernel=kernel, gamma=0.5)
     before = model.predict(X)
     for name, value in OF_KERNELS.items():
         assert same(copy.deepcopy(model).set_params(**{name: value}).predict(X), before)
@@ -117,13 +103,13 @@ def test_parameters_of_kernels(kind, kernel):
 
 
 def test_another_fit_takes_what_was_set():
-    model, X, y = fitted(FIRST[StructSVMClassifier])
+    model, X, y = fitted(KINDS[StructSVMClassifier])
     model.set_params(kernel="rbf").fit(X, y)
     assert model.predict(X).shape == y.shape
 
 
 def test_what_a_failing_fit_leaves_is_as_it_was():
-    model, X, y = fitted(FIRST[StructSVMClassifier])
+    model, X, y = fitted(KINDS[StructSVMClassifier])
     before = model.predict(X)
     with pytest.raises(ValueError, match="'kernel' parameter"):
         model.set_params(kernel="wrong").fit(X, y)

@@ -1,15 +1,14 @@
 """
-======================================
-A prior: few sequences of another kind
-======================================
+Domain adaptation with a prior: SequenceTagger
+==============================================
 
-A tagger has learnt from many sequences of one kind. Of another kind, in which things look a little
-different, only a few sequences have labels. A fit to these alone knows too little; one to all of
-them together mostly hears the many. With ``prior=`` the fit starts from the weights of the first
-tagger, and leaves them only as far as the few sequences ask for: it minimises
-:math:`\\tfrac{\\lambda}{2} \\|w - w_0\\|^2` and the hinge losses of the few.
+A tagger has been trained on many sequences of one domain. Of another domain, whose features are
+slightly different, only a few sequences have labels. A fit to these alone has too few data, and a
+fit to all sequences together is dominated by the many. With ``prior=`` the fit starts from the
+weights of the first tagger, and changes them only as far as the few sequences require: it
+minimises :math:`\\tfrac{\\lambda}{2} \\|w - w_0\\|^2` plus the hinge losses of the few.
 
-Both kinds are made on the spot: chains of four states, whose features the second kind has rotated.
+Both domains are synthetic: chains of four states, with rotated features in the second domain.
 """
 
 import matplotlib.pyplot as plt
@@ -26,14 +25,14 @@ source, target, tested = slice(0, 300), slice(300, 400), slice(400, 700)
 X_new, X_test = [x @ rotation for x in X[target]], [x @ rotation for x in X[tested]]
 
 # %%
-# The first tagger, and what it makes of the other kind.
+# Fit the first tagger, and test it on the other domain.
 
 first = SequenceTagger(random_state=0).fit(X[source], y[source])
 print(f"of its own kind {first.score(X[tested], y[tested]):.3f}, of the other", end=" ")
 print(f"{first.score(X_test, y[tested]):.3f}")
 
 # %%
-# More and more sequences of the other kind.
+# Train on growing numbers of sequences of the other domain.
 
 sizes = [2, 5, 10, 20, 50, 100]
 scores = {"alone": [], "pooled": [], "prior": []}
@@ -49,8 +48,8 @@ for n in sizes:
         scores[name].append(model.score(X_test, y[tested]))
 
 # %%
-# The prior is never worse than the tagger it came from by much, and ends where the fit of the new
-# sequences alone does.
+# The prior is never much worse than the first tagger, and with many sequences as good as the fit
+# to the new sequences alone.
 
 figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
 for name, marker in zip(scores, "osD", strict=True):

@@ -1,16 +1,16 @@
 """
-Aligning sequences
-==================
+Aligning sequences: a structure in Python
+=========================================
 
-Which letter of one sequence comes from which letter of another? The Needleman-Wunsch algorithm
-finds the best alignment under scores of substitutions and gaps; which scores are right, training
-finds from alignments that are known. The structure is 25 lines; see
+An alignment says which letter of one sequence corresponds to which letter of another. The
+Needleman-Wunsch algorithm finds the best alignment for given scores of substitutions and gaps.
+Training learns these scores from known alignments. The structure is 25 lines; see
 :doc:`/user_guide/write_your_own`.
 """
 
 # %%
-# Made data: sequences of six letters, of which some letters turn into each other easily (the first
-# three, and the last three), others hardly ever; pieces are lost, and others are put in.
+# Synthetic data: sequences of six letters. Letters of the first three, and of the last three, are
+# often substituted for each other, others hardly ever; pieces are deleted and inserted.
 
 from itertools import combinations
 
@@ -47,9 +47,9 @@ X, y = zip(*(evolve(rng) for _ in range(200)), strict=True)
 train, test = slice(0, 80), slice(80, None)
 
 # %%
-# The structure: a weight for each pair of letters, one for a letter in a gap, and as the loss the
-# share of letters with a wrong partner. A row of the table is found from the row above at once:
-# gaps in the other sequence, which go along the row, are a running maximum.
+# The structure has a weight for each pair of letters, and one for a letter in a gap. The loss is
+# the fraction of letters with a wrong partner. Each row of the table is computed from the row
+# above at once: gaps in the other sequence, along the row, are a running maximum.
 
 
 class Alignment(StructuredModel):
@@ -86,7 +86,7 @@ class Alignment(StructuredModel):
 
 
 # %%
-# Is it right? Beginnings of the sequences have few alignments.
+# Check the structure on beginnings of the sequences, which have few alignments.
 
 
 def alignments(x):
@@ -105,7 +105,7 @@ few = [((a[:4], b[:4]), np.where(found < 4, found, -1)[:4])
 check_structure(Alignment(), *zip(*few, strict=True), labellings=alignments)
 
 # %%
-# The baseline has a score for equal letters and one for a gap, the best of many by the training
+# The baseline has one score for equal letters and one for a gap, the best of many on the training
 # data.
 
 share = {}
@@ -127,7 +127,7 @@ print(f"gap {model.dual_gap_:.4f}, certified {model.certified_}")
 print({name: round(float(value), 3) for name, value in share.items()})
 
 # %%
-# The scores that were learnt, and one alignment as a way through the table.
+# Plot the learned scores, and one alignment as a path through the table.
 
 fig, (ax, other) = plt.subplots(1, 2, figsize=(8, 3.4), layout="constrained")
 table = model.coef_[:-1].reshape(K, K)

@@ -1,14 +1,14 @@
 """
-What a tolerance buys
-=====================
+Tolerance, duality gap and test error: SequenceTagger
+=====================================================
 
-Every fit ends with a duality gap: the objective is at most that far above the optimum. Here the
-promise is compared with the truth, and both with what the model is for, its errors on new data.
+Every fit ends with a duality gap, which bounds how far the objective is above the optimum. This
+example compares the bound with the true distance, and both with the errors on new data.
 """
 
 # %%
-# Fit the same tagger with smaller and smaller tolerances. The best dual objective of all, a lower
-# bound of the optimum, stands for it.
+# Fit the same tagger with decreasing tolerances. The largest dual objective, a lower bound of the
+# optimum, takes the place of the optimum.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -27,9 +27,9 @@ optimum = max(fit.dual_objective_ for fit in fits)
 print(f"optimum {optimum:.6f}, known up to {fits[-1].dual_gap_:.1e}")
 
 # %%
-# The distance to the optimum is below the gap, and the gap is at most the share ``tol`` of the
-# objective. The errors on new strings stop changing long before: 0.02, the default, is enough to
-# predict; to compare objectives or weights takes less.
+# The distance to the optimum is below the gap, and the gap is at most the fraction ``tol`` of the
+# objective. The errors on new strings stop changing long before: the default, 0.02, is enough for
+# predictions. To compare objectives or weights, use a smaller one.
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
 primal = np.array([fit.primal_objective_ for fit in fits])

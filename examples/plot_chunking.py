@@ -1,14 +1,14 @@
 """
-Finding phrases: words as dicts
-===============================
+Finding phrases from words as dicts: SequenceTagger
+===================================================
 
-A tagger of BIO labels takes words that are described by dicts. What is counted are whole phrases:
-one with a wrong end is a wrong phrase.
+A tagger of BIO labels takes words as dicts. The score counts whole phrases: a phrase with one
+wrong end is wrong.
 """
 
 # %%
-# Sentences of a small grammar, made on the spot. "light", "run" and "fast" may be verbs, nouns or
-# adjectives: which, only their neighbours tell.
+# Sentences of a small grammar. "Light", "run" and "fast" may be verbs, nouns or adjectives,
+# depending on their neighbours.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -64,14 +64,13 @@ y = [labels for _, labels in sentences]
 X_train, X_test, y_train, y_test = train_test_split(X, y, train_size=0.4, random_state=0)
 
 # %%
-# The tagger takes the dicts, and makes rows of numbers of them.
-# ``allowed_transitions="bio"`` rules out labellings that are no phrases.
+# The tagger takes the dicts and converts them to rows of numbers. ``allowed_transitions="bio"``
+# forbids labellings that are not phrases.
 
 tagger = SequenceTagger(allowed_transitions="bio", random_state=0).fit(X_train, y_train)
 
 # %%
-# A sentence that it has not seen. Words it knows in several classes are told apart by what stands
-# around them.
+# Tag a new sentence. Words with several classes are distinguished by their neighbours.
 
 predicted = tagger.predict(X_test)
 longest = max(range(len(X_test)), key=lambda i: len(X_test[i]))
@@ -79,8 +78,8 @@ for word, label, truth in zip(X_test[longest], predicted[longest], y_test[longes
     print(f"{word['word']:8s} {label:6s}", "" if label == truth else f"(it is {truth})")
 
 # %%
-# What the neighbours are worth, by kind of phrase: the same tagger without their words in its
-# dicts, and a classifier that looks at each word by itself.
+# The scores by kind of phrase show what the neighbours contribute. They are compared with the same
+# tagger without the neighbouring words in its dicts, and with a classifier of single words.
 
 
 def words_only(sentences):

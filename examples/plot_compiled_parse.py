@@ -1,17 +1,17 @@
 """
-A parser in compiled code
-=========================
+A dependency parser in compiled code: StructuredSVM
+===================================================
 
-A dependency parse says of every word which other one it belongs to. No two arcs cross, and none go
-round in a circle: what a sentence can be taken apart into is a *projective tree*. The package has
-no such structure. Here it is one file of compiled code, ``examples/compiled/projective_parse.pyx``,
-whose line by line is :doc:`/user_guide/write_your_own`. What is learnt is compared with the same
-weights trained word by word, where each word takes the head that it likes best.
+A dependency parse assigns to every word its head, another word. In a *projective tree* no two arcs
+cross, and arcs form no cycle. The package has no such structure; here it is one file of compiled
+code, ``examples/compiled/projective_parse.pyx``, which :doc:`/user_guide/write_your_own` explains.
+The example compares it with the same features trained word by word, where each word takes the head
+of the highest score.
 """
 
 # %%
-# The file is compiled against the package as it is installed, by a ``setup.py`` of ten lines: here
-# into a temporary folder. That takes a C++ compiler, and some twenty seconds.
+# The file is compiled against the installed package, by a ``setup.py`` of ten lines, here into a
+# temporary folder. That needs a C++ compiler, and some twenty seconds.
 
 import shutil
 import subprocess
@@ -25,7 +25,7 @@ from scipy.sparse import csr_array
 
 from sskit import StructuredModel, StructuredSVM
 
-# the sources stand beside this script; the gallery runs it in their folder
+# the sources are beside this script; the gallery runs it in their folder
 here = Path(__file__).parent if "__file__" in globals() else Path()
 folder = shutil.copytree(here / "compiled", Path(tempfile.mkdtemp(), "compiled"))
 command = [sys.executable, "setup.py", "build_ext", "--inplace"]
@@ -35,9 +35,9 @@ sys.path.append(str(folder))
 from projective_parse import ParseModel
 
 # %%
-# A made treebank. Verbs have a subject, objects, adverbs and prepositions; nouns have articles,
-# adjectives and prepositions too, which prefer the one or the other. One tag in twelve is wrong, as
-# those of taggers are.
+# A synthetic treebank. Verbs have a subject, objects, adverbs and prepositions; nouns have
+# articles, adjectives and prepositions too. Each preposition prefers verbs or nouns. One tag in
+# twelve is wrong, as it is with real taggers.
 
 TAGS = ["root", "D", "J", "N", "V", "P", "A"]
 WORDS = {"D": ["the", "a"], "J": ["old", "small", "red"], "N": ["cook", "fork", "pizza", "table"],
@@ -97,8 +97,9 @@ seen = [
 print(" ".join(said[0]), y[0])
 
 # %%
-# The features of an arc: the tags of both words with the side, the distance with the tag, and which
-# preposition it is with the tag of its head. Each is one of a table: a row has three ones.
+# An arc has three features: the tags of both words with the side, the distance with the tag, and
+# the preposition with the tag of its head. Each selects one entry of a table, so a row has three
+# ones.
 
 n_tags, n_words = len(TAGS), len(PREPOSITIONS) + 1
 SIZES = np.array([n_tags * n_tags * 2, n_tags * 2 * 5, n_tags * n_words * 2])
@@ -126,11 +127,11 @@ X = [arcs(*pair) for pair in zip(seen, said, strict=True)]
 train, test = slice(0, 300), slice(300, None)
 
 # %%
-# The rival: the same features and the same loss, but every word for itself.
+# The baseline has the same features and the same loss, but treats every word separately.
 
 
 class WordByWord(StructuredModel):
-    """y has a head for each word, with no regard to the others."""
+    """y has a head for each word, chosen independently."""
 
     n_weights = int(SIZES.sum())
     costly = False
@@ -175,14 +176,14 @@ for name, model in (("word by word", WordByWord()), ("tree", ParseModel())):
 print({name: np.round(values, 3).tolist() for name, values in shares.items()})
 
 # %%
-# The five best parses of a sentence come from the same file, and so does the answer how much worse
-# each head of a word would be: there is nothing more to write for them.
+# The five best parses of a sentence, and the score that each other head of a word would lose, come
+# from the same file without further code.
 
 best, scores = parser.predict_topk(X[test][:1], 5, return_scores=True)
 print(*zip(best[0], scores[0].round(3).tolist(), strict=True), sep="\n")
 
 # %%
-# Held-out sentences, and one whose words for themselves made no tree.
+# Held-out sentences, and one for which the baseline gives no tree.
 
 
 def draw(ax, words, y, truth, title):

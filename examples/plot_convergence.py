@@ -1,13 +1,13 @@
 """
-How solvers converge
-====================
+How solvers converge: SequenceTagger
+====================================
 
-The primal objective falls, the dual objective rises, and the optimum lies between the two. The
-distance is the duality gap: proof of how good the model is, at any time of the training.
+The primal objective falls, the dual objective rises, and the optimum is between them. Their
+difference, the duality gap, bounds the error of the model at any time of the training.
 """
 
 # %%
-# Train one tagger with each solver, long enough to see what happens.
+# Train one tagger with each solver, long enough to compare them.
 
 import warnings
 
@@ -33,13 +33,13 @@ for name, solver in solvers.items():
         lam=0.1, loss="hamming", solver=solver, tol=1e-3, max_iter=60, random_state=0
     )
     with warnings.catch_warnings():
-        # Sixty passes are not enough for all of them; that is the point of the picture.
+        # Sixty passes are not enough for all of them, as the plot shows.
         warnings.simplefilter("ignore", ConvergenceWarning)
         fits[name] = tagger.fit(X, y)
 
 # %%
-# All methods know how far they are from the optimum; they close the distance at different
-# speeds. Primal objectives are lines, dual ones are dashed: the optimum lies between them.
+# All solvers report a gap, and close it at different speeds. Primal objectives are lines, dual
+# ones are dashed: the optimum is between them.
 
 display = ConvergenceDisplay.from_estimator(fits)
 display.axes_["objective"].set_ylim(0, 0.3)

@@ -1,12 +1,12 @@
 """
-Mistakes that cost more than others
-===================================
+Mistakes with different costs: SequenceTagger
+=============================================
 
-Strings of digits are amounts, and an amount that is read too low is five times as bad as one that
-is read too high. ``loss`` of :class:`sskit.SequenceTagger` takes a table of such costs, true
-labels by row and predicted ones by column, and training minimises their sum in place of the
-number of wrong digits. The share of digits that are read too low falls, those that are read too
-high become more.
+Strings of digits are amounts, and a digit that is read too low costs five times as much as one
+that is read too high. ``loss`` of :class:`sskit.SequenceTagger` takes a table of such costs, with
+true labels by row and predicted ones by column, and training minimises a bound of their sum
+instead of the number of wrong digits. Fewer digits are then read too low, and more of them too
+high.
 """
 
 import matplotlib.pyplot as plt
@@ -17,8 +17,8 @@ from sskit.datasets import make_digit_strings
 
 # %%
 # Strings with noise, and the costs of a digit: 5 below the diagonal, where the predicted digit is
-# smaller than the true one, 1 above it. ``{3: {1: 5.0}}`` would be the same for one pair alone, as
-# costs that a dict does not name are 1.
+# smaller than the true one, and 1 above it. ``{3: {1: 5.0}}`` would set the cost of one pair only;
+# missing costs of a dict are 1.
 X, y = make_digit_strings(400, random_state=0)
 X = [x + np.random.default_rng(i).normal(scale=0.5, size=x.shape) for i, x in enumerate(X)]
 digits = np.unique(np.concatenate(y))
@@ -32,14 +32,14 @@ for name, loss in {"number of wrong digits": "hamming_sum", "their costs": costs
     found[name] = np.concatenate(model.predict(X[test]))
 
 # %%
-# The mean cost falls, which has been asked for, and the accuracy with it.
+# The mean cost falls, as intended, and so does the accuracy.
 places = np.searchsorted(digits, truth)
 for name, labels in found.items():
     mean_cost = costs[places, np.searchsorted(digits, labels)].mean()
     print(f"{name:24} accuracy {np.mean(labels == truth):.3f}, mean cost {mean_cost:.3f}")
 
 # %%
-# How far off the digits are that are read wrong.
+# Plot the errors of the wrong digits.
 fig, axes = plt.subplots(1, 2, figsize=(8, 3), sharey=True, layout="constrained")
 for ax, (name, labels) in zip(axes, found.items(), strict=True):
     wrong = (labels - truth)[labels != truth]

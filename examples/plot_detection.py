@@ -1,18 +1,18 @@
 """
-Detecting objects
-=================
+Detecting objects: a structure in Python with an approximate oracle
+===================================================================
 
-A detector gives scores to windows, and one object has many windows with high scores: greedy
-suppression keeps the best one and drops those that overlap it. Trained window by window, the
-scores know nothing of that. Here the set of windows is the labelling: templates and what overlaps
-cost are learnt together, with the greedy choice as the oracle (Desai, Ramanan and Fowlkes 2009).
-It may miss the best set, so the structure says ``exact = False``, and the gap that is reported is
-an estimate, not a certificate.
+A detector scores windows, and an object has many windows with high scores. Greedy suppression
+keeps the best window and drops those that overlap it. Scores that are trained window by window do
+not take suppression into account. In this example the set of windows is the labelling: templates
+and the costs of overlaps are learned together, with the greedy choice as the oracle (Desai,
+Ramanan and Fowlkes 2009). The oracle may miss the best set, so the structure sets ``exact =
+False``, and the gap is an estimate, not a certificate.
 """
 
 # %%
-# Made images: rings, which are to be found, and discs and crosses, which are not; noise. The
-# windows are 9 x 9 pixels at every second pixel.
+# Synthetic images with noise: rings are the objects, discs and crosses are not. The windows are 9
+# x 9 pixels at every second pixel.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -52,9 +52,9 @@ X, y, images = zip(*(paint(rng) for _ in range(160)), strict=True)
 train, test = slice(0, 80), slice(80, None)
 
 # %%
-# The structure: a labelling is a tuple of windows. The loss counts windows that are near no object,
-# and objects that no window is near. The greedy choice takes the window that adds most, until none
-# adds.
+# A labelling is a tuple of windows. The loss counts windows without an object nearby, and objects
+# without a window nearby. The greedy choice adds the window with the largest gain, until no gain
+# is positive.
 
 
 class Detector(StructuredModel):
@@ -92,8 +92,8 @@ model.fit(X[train], y[train])
 print(f"estimated gap {model.dual_gap_:.3f}, certified {model.certified_}")
 
 # %%
-# The baseline: a classifier of windows, and suppression of all that overlaps. Its threshold, and
-# how near windows may be, are the best by the training data.
+# The baseline is a classifier of windows, with suppression of all overlapping windows. Its
+# threshold, and the allowed distance of windows, are the best on the training data.
 
 rows = np.concatenate(X[train])
 is_object = np.concatenate([np.isin(np.arange(len(PLACES)), found) for found in y[train]])
@@ -125,7 +125,8 @@ print(f"classifier and suppression {mistakes(suppressed, y[test]):.2f}")
 print(f"learnt together            {mistakes(detected, y[test]):.2f}")
 
 # %%
-# What was learnt, and one image: green windows are right, red ones wrong, dashed objects missed.
+# The learned templates, and one image: green windows are right, red ones wrong, dashed objects are
+# missed.
 
 gain = [
     mistakes([a], [t]) - mistakes([b], [t])

@@ -1,14 +1,13 @@
 """
-Reading handwritten digit strings
-=================================
+Reading handwritten digit strings: SequenceTagger
+=================================================
 
-A tagger knows which digits like to follow which; a classifier of single digits does not. Here both
-are trained on the same images, made hard to read by noise, and the strings on which they disagree
-are drawn.
+A tagger learns which digits follow each other; a classifier of single digits does not. Both are
+trained on the same noisy images, and the strings on which they differ most are drawn.
 """
 
 # %%
-# The data: strings of images, 8 x 8 pixels and a constant per digit, with noise on top.
+# The data: strings of images, 8 x 8 pixels and a constant per digit, with added noise.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -58,7 +57,7 @@ fig.suptitle("Same images, with and without their neighbours")
 plt.show()
 
 # %%
-# What the tagger has learned about neighbours: the weight of each pair of digits.
+# The learned weights of pairs of neighbouring digits.
 
 TransitionDisplay.from_estimator(tagger)
 plt.show()

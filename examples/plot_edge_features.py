@@ -1,14 +1,16 @@
 """
-Transitions that look at what is seen
-=====================================
+Transitions with features: SequenceTagger
+=========================================
 
-A walker goes round a track of eight places, mostly forwards. Where it is can hardly be seen, but a
-compass says, with errors, whether it has just gone forwards or backwards. That is a feature of the
-*step*, not of a place: a table of transitions knows no more than what walkers do on average.
+A walker follows a circular track of eight places, mostly forwards. The features of a place are
+very noisy, but a compass indicates, with errors, whether the last step was forwards or backwards.
+This is a feature of the *step*, not of a place: without it, a table of transitions contains only
+the average behaviour.
 """
 
 # %%
-# An item of X is a pair: noisy pictures of the places, and for each step what the compass said.
+# An item of X is a pair: noisy pictures of the places, and the reading of the compass for each
+# step.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -34,7 +36,7 @@ X, y = list(X), list(y)
 alone = [features for features, _ in X]
 
 # %%
-# The same tagger without the compass and with it.
+# The same tagger without and with the compass.
 
 plain = SequenceTagger(random_state=0).fit(alone[:150], y[:150])
 tagger = SequenceTagger(random_state=0).fit(X[:150], y[:150])
@@ -42,9 +44,9 @@ print(f"without the compass {plain.score(alone[150:], y[150:]):.3f} of the place
 print(f"with the compass    {tagger.score(X[150:], y[150:]):.3f}")
 
 # %%
-# Left the transitions without the compass: one place forwards, more seldom one backwards. With it
-# each answer has a table of its own, ``edge_coef_[j]``, which is added to what both have in
-# common.
+# On the left are the transitions without the compass: one place forwards, and less often one
+# backwards. With the compass each reading has a table, ``edge_coef_[j]``, which is added to the
+# common one.
 
 fig, axes = plt.subplots(1, 3, figsize=(9.5, 3.4), layout="constrained")
 titles = "without the compass", "it says forwards", "it says backwards"

@@ -1,15 +1,15 @@
 """
-Tagging tokens by their embeddings
-==================================
+Tagging tokens by their embeddings: SequenceTagger
+==================================================
 
-The output of a network for each token is a row of numbers in a file. A tagger on top reads them
-where they are, in half precision, and knows what a classifier of single tokens does not: which
-labels follow each other. The noisier the embeddings, the more that is worth.
+The output of a network for each token is a row of numbers in a file. A tagger reads these rows in
+half precision without a copy, and learns which labels follow each other, which a classifier of
+single tokens cannot. The noisier the embeddings, the more this helps.
 """
 
 # %%
-# Embeddings that are made up: each label has a direction, and tokens are that plus noise. They are
-# saved as float16, one row below the other, and memory-mapped.
+# Synthetic embeddings: each label has a direction, to which noise is added. They are saved as
+# float16, one row below the other, and memory-mapped.
 
 import tempfile
 from pathlib import Path
@@ -42,7 +42,7 @@ def embeddings(signal):
 
 
 # %%
-# Slices of a ``RaggedArray`` are views of the file, so that nothing is copied for the tagger.
+# Slices of a ``RaggedArray`` are views of the file, so the tagger copies nothing.
 
 signals, train = [0.1, 0.15, 0.2, 0.3], 400
 together, alone = [], []

@@ -1,14 +1,14 @@
 """
-Why this label: weights and reasons by name
-===========================================
+Weights by name and explanations of a label: SequenceTagger
+===========================================================
 
-A linear model can say what it has learnt, and what made it choose. Words that may be nouns, verbs
-or adjectives get their labels from what stands around them: the weights show which words speak for
-which label, and an explanation shows what decided about one word.
+The weights of a linear model can be listed by name, and its predictions explained. Words that may
+be nouns, verbs or adjectives get their labels from their neighbours: the weights show which words
+are evidence for which label, and an explanation shows why one word got its label.
 """
 
 # %%
-# Sentences of a small grammar. "light", "run" and "fast" belong to several classes. Features of a
+# Sentences of a small grammar. "Light", "run" and "fast" belong to several classes. Features of a
 # word are the word itself and its last letter.
 
 import matplotlib.pyplot as plt
@@ -47,27 +47,27 @@ tagger = SequenceTagger(random_state=0).fit(X[:200], y[:200])
 print(f"{tagger.score(X[200:], y[200:]):.3f} of the words right")
 
 # %%
-# The strongest weights as a table. The names come with the dicts.
+# The strongest weights as a table. The names come from the dicts.
 
 frame = weights_frame(tagger, top=2)
 print(frame[frame["kind"] == "node"].drop(columns=["kind", "to_label"]).to_string(index=False))
 
 # %%
-# And as bars: what speaks for a label is to the right, what speaks against it to the left. Words
-# of several classes have little to say.
+# The same weights as bars: evidence for a label is on the right, evidence against it on the left.
+# Words of several classes have small weights.
 
 FeatureWeightsDisplay.from_estimator(tagger, top=5)
 plt.show()
 
 # %%
-# Who follows whom: this is what decides where words do not.
+# The transitions between labels decide where words do not.
 
 TransitionDisplay.from_estimator(tagger)
 plt.show()
 
 # %%
-# One sentence in which "light" stands twice. The numbers add up to the difference between the best
-# labelling with the label and the best one with its rival.
+# "Light" occurs twice in this sentence. The contributions add up to the difference between the
+# best labelling with the label and the best one with its rival.
 
 words = ["the", "light", "house", "light", "the", "river"]
 print(tagger.predict([describe(words)])[0])
@@ -76,8 +76,8 @@ for reason in reasons:
     print(reason[["group", "feature", "contribution"]], end="\n\n")
 
 # %%
-# The first is an adjective because of what comes after it, the second a verb because of both of
-# its neighbours.
+# The first is an adjective because of the word after it, the second a verb because of both of its
+# neighbours.
 
 groups = ["features", "before", "after"]
 fig, ax = plt.subplots(figsize=(6.0, 2.6), layout="constrained")

@@ -1,15 +1,15 @@
 """
-Gap sampling at work: the oracle is asked where it matters
-==========================================================
+Gap sampling: fewer calls of a costly oracle
+============================================
 
 Block-coordinate Frank-Wolfe visits one training example at a time. A permutation visits all
-equally often; gap sampling visits an example as often as its share of the duality gap says. Where
-most examples are easy, that saves many calls of the oracle.
+equally often; gap sampling visits an example in proportion to its duality gap. If most examples
+are easy, that saves many calls of the oracle.
 """
 
 # %%
-# Six classes of points in the plane, as a structure written in Python that counts how often it is
-# asked about each example.
+# Six classes of points in the plane, as a structure in Python that counts its calls for each
+# example.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -54,7 +54,7 @@ class CountingClasses(StructuredModel):
 
 # %%
 # Both fits end with the same certificate. Every visit calls the oracle once, and an exact pass,
-# every ten passes, asks about all examples once.
+# every ten passes, calls it once for each example.
 
 calls = {}
 for sampling in ("permutation", "gap"):
@@ -67,8 +67,8 @@ for sampling in ("permutation", "gap"):
     print(f"{sampling:12s} {classifier.n_oracle_calls_:6d} calls, gap {classifier.dual_gap_:.4f}")
 
 # %%
-# The points by the number of calls. Gap sampling leaves those in the middle of their class to the
-# exact passes and asks about those between two classes.
+# The points by the number of calls. Gap sampling leaves points in the middle of their class to the
+# exact passes, and visits those between two classes.
 
 fig, axes = plt.subplots(1, 2, figsize=(9, 4.2), sharex=True, sharey=True, layout="constrained")
 least, largest = min(map(min, calls.values())), max(map(max, calls.values()))

@@ -1,16 +1,15 @@
 """
-Choosing by what counts: a grid search by span F1
-=================================================
+Grid search by span F1: SequenceTagger
+======================================
 
-Most words of a text belong to no name, so a tagger that finds no name at all has most of its
-tokens right. A search should ask for the names: for the F1 of whole spans, as
-:func:`~sskit.metrics.span_f1_score` counts them. Scikit-learn's ``GridSearchCV`` takes it as a
-scorer.
+Most words of a text belong to no name, so a tagger that finds no name labels most tokens right. A
+search should therefore use the F1 of whole spans, :func:`~sskit.metrics.span_f1_score`.
+Scikit-learn's ``GridSearchCV`` takes it as a scorer.
 """
 
 # %%
-# Texts of 20 tokens with some names of people and places in them, each token seen as a point under
-# noise. Five in six tokens are outside.
+# Texts of 20 tokens with some names of people and places. Each token is a point with noise. Five
+# in six tokens are outside of names.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -39,8 +38,8 @@ X, y = zip(*(text() for _ in range(160)), strict=True)
 print(f"{np.mean(np.array(y) == 'O'):.2f} of the tokens are outside")
 
 # %%
-# Two parameters: how strong to regularise, and whether to rule out labellings that are no spans.
-# The search records both measures and chooses by the second.
+# The search has two parameters: the strength of regularisation, and whether to forbid labellings
+# that are not spans. It records both measures and chooses by the second.
 
 lams = 10.0 ** np.arange(-3, 2.5, 0.5)
 search = GridSearchCV(
@@ -54,7 +53,7 @@ search.fit(X, y)
 print(search.best_params_, f"span F1 {search.best_score_:.3f}")
 
 # %%
-# Token accuracy hardly sees the difference between a good model and one that finds nothing.
+# Token accuracy hardly distinguishes a good model from one that finds nothing.
 
 results = search.cv_results_
 chosen = search.best_params_["lam"]

@@ -1,15 +1,15 @@
 """
-Most labels hidden: what the others are worth
-=============================================
+Training with unknown labels: SequenceTagger
+============================================
 
-Sequences of noisy tokens, in which neighbours say much about each other. The labels of more and
-more tokens are hidden. A tagger that completes them itself still learns from the tokens without
-a label; it is compared with one that is trained on the stretches of known tokens, and with a
-classifier that knows single tokens only.
+Neighbouring labels of these noisy sequences depend on each other strongly. The labels of more and
+more tokens are hidden. A tagger that completes them still learns from tokens without a label. It
+is compared with a tagger of the segments of known tokens, and with a classifier of single known
+tokens.
 """
 
 # %%
-# Four labels that rarely change, under noise that hides most of them from a look at one token.
+# Four labels that change rarely, under noise that makes single tokens ambiguous.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -39,7 +39,7 @@ X_test, y_test = draw(200)
 
 
 def known_stretches(X, y):
-    """Return the stretches of tokens whose labels are known."""
+    """Return the segments of tokens whose labels are known."""
     pieces, labels = [], []
     for x, given in zip(X, y, strict=True):
         ends = np.flatnonzero(np.diff((given >= 0).astype(int), prepend=0, append=0))
@@ -50,7 +50,7 @@ def known_stretches(X, y):
 
 
 # %%
-# The same regularisation for each token in all three.
+# All three have the same regularisation per token.
 
 LAM = 0.02
 shares = np.array([0.0, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95])
@@ -72,8 +72,9 @@ for share in shares:
     print(f"{share:.0%} hidden: " + ", ".join(f"{score:.3f}" for score in scores))
 
 # %%
-# With most labels hidden few neighbours are both known, so that cut sequences say little of
-# transitions; completed ones still do. Where nearly all are hidden all three know little.
+# With most labels hidden there are few known neighbours, so cut sequences contain little
+# information on transitions; completed ones still do. With nearly all labels hidden all three are
+# poor.
 
 fig, ax = plt.subplots(figsize=(6.4, 4), layout="constrained")
 for (name, found), marker in zip(ways.items(), "osx", strict=True):

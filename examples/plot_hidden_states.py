@@ -1,11 +1,11 @@
 """
-Two digits under one label: hidden states find both
-===================================================
+Hidden states of labels: SequenceTagger
+=======================================
 
-Strings of handwritten digits, of which only the half is told: 0 and 1 are "a", 2 and 3 are "b",
-and so on. One row of weights has to fit two shapes then, and transitions between labels blur the
+Strings of handwritten digits have a label for every two digits: 0 and 1 are "a", 2 and 3 are "b",
+and so on. A single row of weights has to fit both shapes, and transitions between labels mix the
 grammar of the digits. With two hidden states for each label the model finds the digits itself:
-each state has weights of features and of transitions of its own.
+each state has its own weights of features and of transitions.
 """
 
 # %%
@@ -23,8 +23,8 @@ X_test, digits_test = make_digit_strings(300, subset="test", random_state=1)
 y, y_test = ([NAMES[string // 2] for string in strings] for strings in (digits, digits_test))
 
 # %%
-# The states start from clusters of the tokens of a label. Then rounds take turns: the best states
-# under the present weights are taken for the truth, and the model is trained on them.
+# The first states are clusters of the tokens of a label. Each round then takes the best states
+# under the present weights as the truth, and trains the model on them.
 
 plain = SequenceTagger(lam=0.001, random_state=0).fit(X, y)
 tagger = SequenceTagger(lam=0.001, n_states_per_label=2, random_state=0).fit(X, y)
@@ -33,15 +33,16 @@ print(f"wrong test labels: {errors[0]:.1f} % without hidden states, {errors[1]:.
 print(f"{tagger.n_rounds_} rounds, objective after each: {tagger.round_objectives_.round(4)}")
 
 # %%
-# Which digits the states stand for is seen by a count over the test strings; nobody told.
+# A count over the test strings shows which digits the states represent, although training had no
+# digits.
 
 states = np.concatenate(tagger.predict_states(X_test))
 counts = np.zeros((10, 10), dtype=int)
 np.add.at(counts, (states, np.concatenate(digits_test)), 1)
 
 # %%
-# Left, the weights of the pixels by state, two for each label; right, the digits that each state
-# was found for.
+# On the left are the weights of the pixels by state, two for each label; on the right, the digits
+# for which each state was predicted.
 
 fig = plt.figure(figsize=(6.8, 4.6), layout="constrained")
 left, right = fig.subfigures(1, 2, width_ratios=[1, 2.2])

@@ -1,10 +1,10 @@
 """
-Curved boundaries: kernels
-==========================
+Kernels and random features: StructSVMClassifier
+================================================
 
-With a kernel the scores of the classes are functions of a space that the kernel spans. On a
-checkers board a linear model is lost, a kernel finds the squares, and random features of it
-come close at a fraction of the cost where rows are many.
+With a kernel the scores of the classes are functions in the space of the kernel. On a checkerboard
+a linear model fails and a kernel finds the squares. Random features approximate it, at a fraction
+of the cost if there are many rows.
 """
 
 # %%
@@ -22,8 +22,8 @@ X = rng.uniform(-2, 2, size=(800, 2))
 y = np.where((np.floor(X[:, 0]) + np.floor(X[:, 1])) % 2 == 0, "light", "dark")
 
 # %%
-# Three models. The duality gap of each is a certificate of its own problem, that of the third the
-# one on random features.
+# Three models. The duality gap of each is a certificate of its own problem; for the third this is
+# the problem on random features.
 
 linear = StructSVMClassifier(lam=1e-4, random_state=0)
 exact = StructSVMClassifier(lam=1e-4, kernel="rbf", gamma=2.0, random_state=0)
@@ -35,7 +35,7 @@ models = {
 }
 
 # %%
-# Train, and ask each for its decision on a grid.
+# Train, and compute the decision of each on a grid.
 
 ticks = np.linspace(-2, 2, 160)
 grid = np.stack(np.meshgrid(ticks, ticks), axis=-1).reshape(-1, 2)
@@ -50,6 +50,6 @@ for ax, (name, model) in zip(axes, models.items(), strict=True):
 plt.show()
 
 # %%
-# Where the boundary is easy few rows have a coefficient: the model is made of its support vectors.
+# Few rows have a coefficient, mainly near the boundary: the model consists of its support vectors.
 
 print(f"{len(exact.support_)} of {len(X)} rows, {exact.n_support_} by class")

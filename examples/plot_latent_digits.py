@@ -1,14 +1,15 @@
 """
-Classes of two styles: the components find them
-================================================
+Classes with several components: StructSVMClassifier
+====================================================
 
-Each class has two digits that look unlike each other, and nobody says which: 0 and 5, 1 and 6, and
-so on. One prototype a class has to be like both. With two components a class the rounds of training
-sort the rows of each class by themselves, and each component becomes the prototype of one digit.
+Each class has two digits of different shapes, 0 and 5, 1 and 6, and so on, and training does not
+know which is which. A single weight vector for a class has to fit both. With two components a
+class, the rounds of training assign the rows of each class to components, and each component
+represents one digit.
 """
 
 # %%
-# Five classes of ten digits. What the digits are is kept for the end.
+# Five classes of ten digits. The digits themselves are used only at the end.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -31,7 +32,7 @@ print(f"test errors: {errors[0]:.1f} % with one prototype, {errors[1]:.1f} % wit
 print(f"{two.n_rounds_} rounds, P(w) at their ends: {two.round_objectives_.round(5)}")
 
 # %%
-# Which digits the components stand for, by the training rows for which they score highest.
+# The digits of the components, by the training rows for which they score highest.
 
 components = two.predict_component(X)
 found = [np.bincount(digits[components == k], minlength=10) for k in range(len(two.coef_))]
@@ -40,7 +41,7 @@ for k, counts in enumerate(found):
     print(f"class {two.component_labels_[k]}: {counts[most]} of {counts.sum()} rows are {most}s")
 
 # %%
-# The mean of the rows of each class, and of those that each component takes.
+# The mean of the rows of each class, and of the rows of each component.
 
 classes = [X[y == k].mean(axis=0) for k in range(5)]
 styles = [X[components == k].mean(axis=0) for k in range(10)]

@@ -1,15 +1,15 @@
 """
-Hundreds of labels without decoding
-===================================
+Hundreds of labels without decoding: the solver GDMM
+====================================================
 
-Training a tagger asks for the best labelling of a sentence again and again, which takes the square
-of the number of labels. Dual-decomposed training (``solver="gdmm"``) asks each token for its
-best label and each two neighbours for their best pair instead, and lets messages make them
-agree. Here is how the disagreement dies away, and what remains to be proved.
+Training a tagger finds the best labelling of a sentence many times, in time that grows with the
+square of the number of labels. Dual-decomposed training (``solver="gdmm"``) finds the best label
+of each token and the best pair of each two neighbours instead, and messages make them agree. The
+example shows how the disagreement decreases, and the gap that remains.
 """
 
 # %%
-# Chains of 90 states, so that exact passes, for the certificate, are quick.
+# Chains of 90 states, for which exact passes, which compute the certificate, are fast.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -24,7 +24,8 @@ print(f"{tagger.n_iter_} passes, {tagger.score(X[60:], y[60:]):.2f} of the state
 
 # %%
 # The augmented Lagrangian, with its sign changed, and the two bounds of exact passes enclose the
-# optimum; nodes and edges come to agree at a linear rate: a straight line on a logarithmic axis.
+# optimum. The disagreement of nodes and edges decreases at a linear rate, a straight line on a
+# logarithmic axis.
 history = tagger.history_
 exact = np.isfinite(history["gap"])
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.5), layout="constrained")
@@ -41,8 +42,8 @@ right.set(xlabel="passes", title="disagreement, and gap relative to the first")
 right.legend()
 
 # %%
-# The oracles of the factors looked at this many states and pairs in a pass, for each token. The
-# Viterbi algorithm compares 8,100 pairs.
+# The oracles of the factors compared this many states and pairs per token in a pass. The Viterbi
+# algorithm compares 8,100 pairs.
 n_tokens = sum(len(labels) for labels in y[:60])
 looks = np.diff(history["n_scores"]) / n_tokens
 print(f"{looks.min():.0f} to {looks.max():.0f} looks a token")

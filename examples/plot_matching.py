@@ -1,17 +1,17 @@
 """
-Matching point sets
-===================
+Matching point sets: a structure in Python
+==========================================
 
-Which point of one picture is which point of the other? Every pair of points has some differences:
-of place, of brightness, of how crowded the surroundings are. How much each of them should count,
-and from when on a point rather has no partner at all, is learnt from pictures that were matched by
-hand. The structure is written in Python, around the assignment solver of SciPy.
+Which point of one picture corresponds to which point of another? Every pair of points has
+differences of place, of brightness, and of how crowded the surroundings are. The weight of each
+difference, and the cost at which a point has no partner, are learned from matched pictures. The
+structure is written in Python, around the assignment solver of SciPy.
 """
 
 # %%
-# The data: constellations of 12 points, seen a second time after a turn, with noise on everything;
-# in both pictures there are 3 points that the other one lacks. The features of a pair are minus its
-# squared differences, each in a unit of its own.
+# The data: constellations of 12 points, and the same points rotated, with noise on everything.
+# Each picture has 3 points that the other lacks. The features of a pair are minus its squared
+# differences, each in its own unit.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -50,13 +50,13 @@ def make_pair(rng, n=12, n_alone=3, noise=0.6):
 
 
 # %%
-# The structure. y[k] is the partner of the left point k, or -1. A pair scores w * x[k, j], and a
-# constant, the last feature: minus the cost at which two points stay alone. The loss is the share
-# of left points whose partner is wrong.
+# y[k] is the partner of the left point k, or -1. A pair scores w * x[k, j], and a constant, the
+# last feature, is minus the cost at which two points have no partner. The loss is the fraction of
+# left points with a wrong partner.
 
 
 def assign(scores, alone):
-    """The best partners: the solver sees a place of its own for each left point to stay alone."""
+    """The best partners: each left point has a further column, for no partner."""
     table = np.hstack([scores, np.where(np.eye(len(scores)) > 0, alone[:, None], -1e9)])
     found = linear_sum_assignment(table, maximize=True)[1]
     return np.where(found < scores.shape[1], found, -1)
@@ -86,15 +86,15 @@ train, test = slice(0, 60), slice(60, None)
 check_structure(Matching(), X[:5], y[:5])
 
 # %%
-# Training finds weights with which the right matchings are better than all others, by a margin.
+# Training finds weights for which the right matchings are better than all others, by a margin.
 
 model = StructuredSVM(Matching(), lam=0.001, random_state=0).fit(X[train], y[train])
 learnt = model.predict(X[test])
 print(f"duality gap {model.dual_gap_:.4f}, certified: {model.certified_}")
 
 # %%
-# What one does without: a classifier of pairs, each for itself, and then the best assignment of its
-# scores. At which score points stay alone is chosen on the training data.
+# The baseline is a classifier of single pairs, and the best assignment of its scores. The score at
+# which points have no partner is chosen on the training data.
 
 pairs = np.concatenate([x.reshape(-1, len(FEATURES)) for x in X[train]])
 partners = [np.arange(x.shape[1]) == found[:, None] for x, found in zip(X, y, strict=True)]
@@ -108,7 +108,7 @@ def match(samples, least):
 
 
 def share(found, truth):
-    """The share of points whose partner is right."""
+    """The fraction of points whose partner is right."""
     return np.mean(np.concatenate(found) == np.concatenate(truth))
 
 
@@ -118,13 +118,13 @@ print(f"classifier and assignment  {share(classified, y[test]):.3f} of the point
 print(f"structured SVM             {share(learnt, y[test]):.3f} of the points right")
 
 # %%
-# The gain is small: over the seeds 0 to 4 of the data the means are 0.659 and 0.669, and where no
-# point stays alone (``n_alone=0``) 0.964 and 0.961. Assignments by a classifier of pairs are a
-# strong baseline; what the structured SVM saves is the search for the cost of staying alone.
+# The gain is small: over the seeds 0 to 4 of the data the means are 0.659 and 0.669, and if all
+# points have a partner (``n_alone=0``) 0.964 and 0.961. Assignments by a classifier of pairs are a
+# strong baseline; the structured SVM saves the search for the cost of points without a partner.
 
 # %%
-# A picture in which the two differ. Red lines are wrong; rings are points that stay alone, red if
-# they should not.
+# A picture for which the two differ. Red lines are wrong; rings are points without a partner, red
+# if they should have one.
 
 gain = [
     np.sum(b == t) - np.sum(a == t) for a, b, t in zip(classified, learnt, y[test], strict=True)
@@ -147,7 +147,8 @@ for ax, name, found in zip(axes, names, answers, strict=True):
 plt.show()
 
 # %%
-# What was learnt: places say little after a turn, what a turn leaves alone says much.
+# The learned weights: places have little weight after a rotation, and features that a rotation
+# does not change have much.
 
 fig, ax = plt.subplots(figsize=(6, 2.6), layout="constrained")
 ax.barh(FEATURES, model.coef_[:-1])

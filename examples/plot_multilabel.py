@@ -1,10 +1,10 @@
 """
-Labels that know each other
-===========================
+Sets of labels that depend on each other: MultilabelPairwise
+============================================================
 
 A digit has several properties at once: it is even or not, prime or not, and so on. Independent
-classifiers may contradict each other; :class:`~sskit.MultilabelPairwise` learns which labels
-attract and which repel each other, and predicts the set of labels that fits best as a whole.
+classifiers may contradict each other. :class:`~sskit.MultilabelPairwise` learns which labels
+attract and which repel each other, and predicts the best set of labels.
 """
 
 # %%
@@ -30,8 +30,8 @@ Y = np.stack([np.isin(digit, digits) for digits in PROPERTIES.values()], axis=1)
 X_train, X_test, Y_train, Y_test = train_test_split(X / 16, Y, random_state=0)
 
 # %%
-# Without edges between the labels these are five support vector machines. A tree has the four
-# strongest dependencies only; all pairs of labels do best on whole sets.
+# Without edges between the labels these are five support vector machines. A tree has only the four
+# strongest dependencies; all pairs of labels are best on whole sets.
 
 models = {}
 for edges in (None, "tree", "full"):
@@ -45,7 +45,7 @@ for edges in (None, "tree", "full"):
     )
 
 # %%
-# The weights of the pairs: primes are no squares and hardly ever have a loop, and loops come with
+# The weights of the pairs: primes are not squares and hardly ever have a loop, and loops occur in
 # digits above 5.
 
 model = models["full"]

@@ -1,14 +1,14 @@
 """
-A layer for a network
-=====================
+Training a network through a structured loss: StructuredHinge
+=============================================================
 
-:class:`sskit.losses.StructuredHinge` turns potentials and labels into losses and gradients, so
+:class:`sskit.losses.StructuredHinge` computes losses and gradients of potentials and labels, so
 that a network can be trained through it. This network, of one hidden layer, is written in NumPy to
-show all that there is; the guide has the same layer for PyTorch and JAX.
+show every step; the guide has the same layer for PyTorch and JAX.
 
 The digits of a sequence are noisy, and each is the one before it plus one, two or three. A network
-that looks at single images cannot use that. With a table of transitions behind it, which learns by
-the same gradient, it can, even where most of the labels are hidden.
+of single images cannot use that. With a table of transitions, learned by the same gradient, it
+can, even if most of the labels are hidden.
 """
 
 import matplotlib.pyplot as plt
@@ -33,12 +33,12 @@ def make_strings(n, length, part):
 
 X, y = make_strings(300, 12, slice(None, 100))
 X_test, y_test = make_strings(200, 12, slice(100, None))
-hidden = np.where(rng.random(y.shape) < 0.7, -100, y)  # 70 % of the labels are not known
+hidden = np.where(rng.random(y.shape) < 0.7, -100, y)  # 70 % of the labels are unknown
 
 
 # %%
-# The forward pass is two products of matrices. The layer returns the gradient by the potentials and
-# by the transitions; from there on it is the chain rule. Updates are those of Adam.
+# The forward pass is two products of matrices. The layer returns the gradients with respect to the
+# potentials and the transitions; the rest is the chain rule. Updates are those of Adam.
 
 
 def train(labels, use_transitions, n_steps=400, batch_size=32):
@@ -72,8 +72,8 @@ def train(labels, use_transitions, n_steps=400, batch_size=32):
 
 
 # %%
-# Single images leave more than a third of the noisy digits wrong. Transitions halve that, and with
-# 30 % of the labels they do better than single images with all of them.
+# With single images more than a third of the noisy digits are wrong. Transitions halve that, and
+# with 30 % of the labels they are better than single images with all of them.
 
 fig, ax = plt.subplots(figsize=(6.4, 4), layout="constrained")
 for labels, given in ((y, "all labels"), (hidden, "30 % of the labels")):

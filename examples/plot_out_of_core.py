@@ -1,13 +1,13 @@
 """
-Data that do not fit in memory
-==============================
+Data that do not fit in memory: Distributed
+===========================================
 
-Fifty parts, each of them loaded when it is visited and dropped again: the fit holds one part, the
-weights and the dual variables. No cluster is needed for that. What comes out is an ordinary fitted
-estimator, with a certificate: the duality gap is a sum over the parts.
+Each of fifty parts is loaded when it is visited and dropped again: the fit keeps a few parts, the
+weights and the dual variables. It needs no cluster. The result is an ordinary fitted estimator
+with a certificate, because the duality gap is a sum over the parts.
 
-Below, the gap against the time, and how often parts were loaded. The parts are handwritten digits
-in strings, made anew at each load as if they came from a file.
+The plot shows the gap against the time, and how often parts were loaded. The parts are handwritten
+digits in strings, made anew at each load as if they came from a file.
 """
 
 import dask

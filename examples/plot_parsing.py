@@ -1,16 +1,15 @@
 """
-Parsing sentences
-=================
+Parsing sentences: a structure in Python
+========================================
 
-A parser is a structure in 25 lines: a labelling is a tree of rules, and the best one is found by
-the CKY algorithm. What is learnt here is where phrases attach: one eats pizza *with* a fork by
-eating with it, and pizza *with* olives by ordering that. Rules alone cannot say which it is, rules
-with the word between their two parts can. See :doc:`/user_guide/write_your_own` for the three
-methods.
+This parser is a structure of 25 lines: a labelling is a tree of rules, and the CKY algorithm finds
+the best one. It learns where phrases attach: one eats pizza *with* a fork by eating with it, and
+pizza *with* olives by ordering that. Rules alone cannot distinguish the two, but rules with the
+word between their two parts can. See :doc:`/user_guide/write_your_own` for the three methods.
 """
 
 # %%
-# The grammar, and a made treebank: each preposition mostly joins the verb, or mostly the noun
+# The grammar, and a synthetic treebank: each preposition mostly joins the verb, or mostly the noun
 # before it.
 
 import matplotlib.pyplot as plt
@@ -61,9 +60,9 @@ train, test = slice(0, 150), slice(150, None)
 print(" ".join(word for _, word in X[5]))
 
 # %%
-# The structure. The features of a rule are the rule, and the rule with the first word of its right
-# part. The loss is the share of wrong brackets: of the phrases, with their symbols, that are none
-# of the truth. All trees of a sentence have as many, so that each wrong one adds as much.
+# The features of a rule are the rule, and the rule with the first word of its right part. The loss
+# is the fraction of wrong brackets, phrases with their symbols that are not in the truth. All
+# trees of a sentence have equally many, so each wrong one adds the same.
 
 
 def brackets(y):
@@ -107,7 +106,7 @@ class Parser(StructuredModel):
 
 
 # %%
-# Is it right? On short sentences the best of all trees can be looked for by hand.
+# Check the structure on short sentences, whose trees can be enumerated.
 
 
 def trees(x, symbol="S", start=0, stop=None):
@@ -128,8 +127,8 @@ short = [i for i in range(100) if len(X[i]) <= 11][:8]
 check_structure(Parser(), [X[i] for i in short], [y[i] for i in short], labellings=trees)
 
 # %%
-# Brackets that are right, of held-out sentences whose trees are not the only ones: with all phrases
-# joining the last noun, with rules alone, and with the words between their parts.
+# Right brackets of held-out sentences with more than one tree: with all phrases joining the last
+# noun, with rules alone, and with the words between their parts.
 
 open_ones = [i for i in range(150, 400) if sum(tag == "P" for tag, _ in X[i])]
 X_test, y_test = [X[i] for i in open_ones], [y[i] for i in open_ones]
@@ -146,7 +145,7 @@ for name, words in (("rules", False), ("rules and words", True)):
 print({name: round(float(share), 3) for name, share in shares.items()})
 
 # %%
-# The preference that was learnt for each preposition, and that of the treebank.
+# The learned preference of each preposition, and that of the treebank.
 
 w = model.coef_.reshape(len(RULES), -1)[:, 1:]
 verb, noun = (w[RULES.index((symbol, symbol, "PP"))] for symbol in ("VP", "NP"))

@@ -1,9 +1,10 @@
 """
-Parts on springs: finding poses
-===============================
+Finding poses by parts and springs: PartsModel
+==============================================
 
-A detector has looked for each joint of a body by itself. It misses some, takes left for right, and
-sees joints in the clutter. A model that knows how joints hang together finds them from one another.
+A detector has scored each joint of a body separately. It misses some joints, confuses left and
+right, and finds joints in the clutter. A model of the positions of joints relative to each other
+finds them together.
 """
 
 # %%
@@ -29,9 +30,9 @@ ax.scatter(*y_test[0][wrist], facecolors="none", edgecolors="tab:red", s=120, la
 _ = ax.legend()
 
 # %%
-# The model makes log odds of the scores: how much more frequent one is where its joint is than
-# anywhere. It learns how much to trust those of each joint and how stiff each spring is. The best
-# of all poses is found exactly, by distance transforms, so that the fit ends with a certificate.
+# The model converts scores to log odds: how much more frequent a score is at its joint than
+# elsewhere. It learns the weight of each joint and the stiffness of each spring. The best of all
+# poses is found exactly, by distance transforms, so the fit ends with a certificate.
 
 model = PartsModel(poses.parents, n_types=2, torso=poses.torso, tol=0.05, random_state=0)
 model.fit(X_train, y_train)
@@ -40,7 +41,7 @@ print(f"{model.n_oracle_calls_} oracle calls")
 print(f"joints within a fifth of a torso: {model.score(X_test, y_test):.0%}")
 
 # %%
-# Against the highest score of each map:
+# Comparison with the highest score of each map:
 
 highest = [
     np.column_stack(np.unravel_index(x.reshape(len(x), -1).argmax(axis=1), x.shape[1:]))[:, ::-1]
@@ -54,8 +55,8 @@ _ = PoseDisplay.from_predictions(
 )
 
 # %%
-# What scores are worth: low ones speak against the joint, all alike, and high ones for it. Scores
-# beyond the last knot say no more than that.
+# The log odds of scores: all low scores are equal evidence against the joint, and high ones are
+# evidence for it. Above the last knot log odds are constant.
 
 figure, ax = plt.subplots(figsize=(4, 3), layout="constrained")
 for name in ("head top", "left wrist"):
@@ -64,7 +65,7 @@ ax.set(xlabel="score", ylabel="log odds")
 _ = ax.legend()
 
 # %%
-# The share of joints that are detected, within any distance:
+# The fraction of joints detected within each distance:
 
 figure, ax = plt.subplots(figsize=(4, 3), layout="constrained")
 for name, found in {"highest scores": highest, "parts on springs": model.predict(X_test)}.items():
@@ -73,7 +74,7 @@ ax.set(xlabel="distance in torsos", ylabel="joints detected", ylim=(0, 1))
 _ = ax.legend()
 
 # %%
-# Max-marginals say where a joint may be, given all maps. The left wrist again:
+# Max-marginals show where a joint may be, given all maps. The left wrist again:
 
 figure, axes = plt.subplots(1, 2, figsize=(6, 3), layout="constrained")
 axes[0].imshow(X_test[0][wrist], cmap="gray")

@@ -1,16 +1,16 @@
 """
-Training for the ROC area
-=========================
+Training for the ROC area: RankingSVM
+=====================================
 
-Of rare classes nobody asks for accuracy. The area under the ROC curve is the share of pairs of a
-positive and a negative row that a score puts in order: no sum over rows. A structured SVM whose
-structure is the ranking of all rows is trained for it directly.
+For rare classes accuracy is not useful. The area under the ROC curve is the fraction of pairs of a
+positive and a negative row in the right order, which is not a sum over rows. A structured SVM
+whose structure is the ranking of all rows is trained for it directly.
 """
 
 # %%
-# Five rows in a hundred are positive. Two thirds of them are easy to tell, if one looks along the
-# first feature; the rest hides among negative rows, and shows up in the second feature, as do many
-# negative ones.
+# Five rows in a hundred are positive. Two thirds of them are easy to recognise by the first
+# feature; the others are among negative rows, and show in the second feature, as do many negative
+# ones.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -38,14 +38,13 @@ X_test, y_test = make_rows(20_000, 1)
 
 # %%
 # Two classes are two grades: rows of grade 1 belong above those of grade 0. Training ends with a
-# certificate, as everywhere in this package: the objective is at most the gap above the smallest
-# there is.
+# certificate: the objective exceeds the optimum by at most the gap.
 
 ranker = RankingSVM().fit(X, y)
 print(f"P(w) = {ranker.primal_objective_:.3f}, gap {ranker.dual_gap_:.3f}, {ranker.n_iter_} passes")
 
 # %%
-# Classifiers weigh single rows.
+# Classifiers treat single rows.
 
 models = {
     "LinearSVC, balanced": LinearSVC(class_weight="balanced").fit(X, y),
@@ -57,8 +56,8 @@ for name, found in scores.items():
     print(f"{name:20s} ROC area {roc_auc_score(y_test, found):.3f}")
 
 # %%
-# The ROC area counts all pairs, so that its model tilts towards the hidden rows. The lines are
-# where as many training rows lie above as there are positive ones.
+# The ROC area counts all pairs, so its model also uses the second feature. Above each line are as
+# many training rows as there are positive ones.
 
 figure, axes = plt.subplots(figsize=(7, 5), layout="constrained")
 axes.scatter(*X[y == 0].T, s=4, color="0.75", label="negative")
@@ -74,8 +73,8 @@ axes.legend(loc="lower right")
 plt.show()
 
 # %%
-# For F1 a ranking needs a threshold, and need not be the best one to have it: a classifier whose
-# threshold is tuned in cross-validation is the tool, see the user guide.
+# For F1 a ranking needs a threshold, and need not be the best: use a classifier with a threshold
+# tuned by cross-validation, see the user guide.
 
 tuned = TunedThresholdClassifierCV(LogisticRegression(), scoring="f1", cv=3).fit(X, y)
 print(f"F1 of logistic regression, tuned: {f1_score(y_test, tuned.predict(X_test)):.3f}")

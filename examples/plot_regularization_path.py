@@ -1,15 +1,15 @@
 """
-Choosing lam, and all models for all lam
-========================================
+Choosing lam, and models for all lam: RegularizationPath
+========================================================
 
-How strongly to regularise is found by comparing a few values of ``lam`` on data that was held
-out. A regularisation path has a model for *every* value, and a proof that none is further than
-``eps`` from its optimum.
+The strength of regularisation is usually chosen by comparing a few values of ``lam`` on held-out
+data. A regularisation path has a model for *every* value, and a proof that each exceeds its
+optimum by at most ``eps``.
 """
 
 # %%
-# With ``cv`` five values around the default are compared in each fold. The default stays unless
-# another one is better by more than a standard error.
+# With ``cv``, five values around the default are compared in each fold. The default is kept unless
+# another value is clearly better.
 
 import matplotlib.pyplot as plt
 
@@ -26,9 +26,9 @@ RegularizationPathDisplay.from_estimator(choice)
 plt.show()
 
 # %%
-# Without ``cv`` a path is traced. From the left to the right lam falls: the weights grow, and more
-# planes carry them. Within a piece the bound of the gap rises from the breakpoint, where the model
-# was found, to ``eps``, where the next one begins.
+# Without ``cv``, a path is traced. From left to right lam decreases: the weights grow, and more
+# planes have weight. Within a piece the bound of the gap rises from the breakpoint, where the
+# model was found, to ``eps``, where the next piece begins.
 
 path = RegularizationPath(SequenceTagger(random_state=0), eps=0.05).fit(X[:200], y[:200])
 print(f"{len(path.lams_)} models serve all lam")
@@ -37,7 +37,7 @@ RegularizationPathDisplay.from_estimator(path)
 plt.show()
 
 # %%
-# Any lam is there, without another fit.
+# The path has a model for any lam, without another fit.
 
 for lam in (1.0, 0.1, 0.01):
     model = path.estimator_at(lam)

@@ -1,15 +1,14 @@
 """
-Probabilities of a tagger
-=========================
+Probabilities of labels: CalibratedTagger
+=========================================
 
-A tagger that was trained for large margins gives scores, not probabilities. The exponentials of its
-scores over their sum are probabilities of labellings, but of a model that is far too unsure, or
-far too sure. :class:`~sskit.CalibratedTagger` finds on held-out data what the scores have to be
-multiplied by.
+A tagger that was trained for large margins gives scores, not probabilities. The exponentials of
+its scores over their sum are probabilities of labellings, but far too small or far too large.
+:class:`~sskit.CalibratedTagger` finds on held-out data how the scores have to be scaled.
 
-First a reliability diagram: of the digits to which a probability of about .8 is given, 80 per cent
-should be right. Then what the probabilities are for: the more sure the tagger has to be to read a
-string by itself, the fewer it reads, and the fewer of those are wrong.
+The first plot is a reliability diagram: of the digits with a probability of about .8, 80 percent
+should be right. The second plot shows a use of probabilities: if the tagger reads only strings
+above a threshold, it reads fewer strings, and fewer of these are wrong.
 """
 
 import matplotlib.pyplot as plt
@@ -25,7 +24,7 @@ train, rest, test = slice(200), slice(200, 1000), slice(1000, None)
 tagger = SequenceTagger(random_state=0).fit(X[train], y[train])
 
 # %%
-# The scores as they are, and calibrated on sequences that the weights have not seen.
+# The original scores, and those calibrated on held-out sequences.
 
 calibrated = CalibratedTagger(tagger, cv="prefit").fit(X[rest], y[rest])
 factor = CalibratedTagger(tagger, cv="prefit", method="temperature").fit(X[rest], y[rest])
@@ -37,7 +36,7 @@ truth = np.concatenate(y[test])
 
 
 def reliability(model, bins=12):
-    """Return mean probability, share of right labels and size of bins, and the log-loss."""
+    """Return mean probability, fraction of right labels and size of bins, and the log-loss."""
     p = np.concatenate(list(model.predict_proba(X[test])))
     best, right = p.max(axis=1), model.classes_[p.argmax(axis=1)] == truth
     place = np.minimum((best * bins).astype(int), bins - 1)

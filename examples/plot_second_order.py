@@ -1,10 +1,11 @@
 """
-A walker who keeps going
-========================
+Weights of three labels in a row: SequenceTagger
+================================================
 
-A walker goes round a track of eight places and seldom turns back. Where the walker is can hardly
-be seen. The place before tells little of the next one: both neighbours are as likely. The *two*
-places before tell almost all, and ``order=2`` gives three labels in a row a weight.
+A walker follows a circular track of eight places and seldom turns back. The features of a place
+are very noisy. The place before tells little about the next one, because both neighbours are
+equally likely. The *two* places before determine it almost completely, and ``order=2`` gives three
+labels in a row a weight.
 """
 
 # %%
@@ -36,9 +37,10 @@ for order, tagger in taggers.items():
     print(f"order {order}: {tagger.score(X[test], y[test]):.3f} of the places are right")
 
 # %%
-# Left the transitions of order 1: from a place to both of its neighbours. In the middle what
-# order 2 has learnt besides, for walkers who stand at place 3: who came from 2 goes to 4, and who
-# came from 4 to 2. Right the share of right places by their distance from the beginning of a walk.
+# On the left are the transitions of order 1, from a place to both of its neighbours. In the middle
+# are the additional weights of order 2 for walkers at place 3: from 2 they go on to 4, and from 4
+# to 2. On the right is the fraction of right places by their distance from the beginning of a
+# walk.
 
 fig, axes = plt.subplots(1, 3, figsize=(10.5, 3.4), layout="constrained")
 tables = taggers[1].transitions_, taggers[2].triples_[:, 3, :]

@@ -1,15 +1,16 @@
 """
-Neighbours that agree: segmenting images
-========================================
+Segmenting images by superpixels: SegmentationModel
+===================================================
 
-A superpixel looks like water, but all around it is forest: a pond, or a piece of the lake? Here two
-models label the same superpixels. One sees each of them alone; the other has learned, from pairs of
-neighbours that look alike or not, how much they like to have equal labels. It finds its best
+A superpixel may look like water in the middle of a forest: a pond, or a part of a lake? Two models
+label the same superpixels. One labels each separately. The other has learned, from pairs of
+similar and different neighbours, how much neighbours should have equal labels, and finds its best
 labelling by graph cuts.
 """
 
 # %%
-# The data: views of land from above, four labels, and spots that belong to what surrounds them.
+# The data: views of land from above, with four labels, and spots that have the label of their
+# surroundings.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -24,9 +25,9 @@ X, y = make_segmentation_images(60, random_state=0)
 X_train, X_test, y_train, y_test = X[:40], X[40:], y[:40], y[40:]
 
 # %%
-# From images to graphs: superpixels, histograms of their colours and textures, and likeness of
-# neighbours. Both models are given the same, but the first has its weights of pairs bounded to zero
-# and so labels each superpixel by itself.
+# From images to graphs: superpixels, histograms of their colours and textures, and similarities of
+# neighbours. Both models have the same features, but the weights of pairs of the first are bounded
+# to zero, so it labels each superpixel separately.
 
 superpixels = SuperpixelGraphs(
     n_segments=200,
@@ -44,7 +45,7 @@ unary.fit(X_train, y_train)
 pairwise.fit(X_train, y_train)
 
 # %%
-# The display draws both predictions for images that neither has seen.
+# The display draws both predictions for test images.
 
 SegmentationDisplay.from_estimator(
     {"superpixels alone": unary, "with neighbours": pairwise},
@@ -56,7 +57,7 @@ SegmentationDisplay.from_estimator(
 plt.show()
 
 # %%
-# All test images together, in shares of pixels. No labelling of these superpixels can reach more
+# The fraction of right pixels in all test images. No labelling of these superpixels can be better
 # than the last number.
 
 graphs = pairwise[0].transform(X_test)

@@ -1,14 +1,14 @@
 """
-Segments: what durations say
-============================
+Segments with durations: SegmentTagger
+======================================
 
-A signal goes up in pulses: short ones and long ones, of one height. No token of a pulse tells which
-it is, and a tagger of tokens has to guess. :class:`~sskit.SegmentTagger` gives labels to whole
-segments and weighs their lengths.
+A signal has short and long pulses of the same height. Single tokens of a pulse do not show its
+kind, so a tagger of tokens has to guess. :class:`~sskit.SegmentTagger` labels whole segments, and
+has weights for their lengths.
 """
 
 # %%
-# Short pulses take 4 to 7 tokens, long ones 10 to 15. There is noise of a third of the step.
+# Short pulses take 4 to 7 tokens, long ones 10 to 15. The noise is a third of the step.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -40,7 +40,7 @@ X, y = draw(120)
 X_test, y_test = draw(100)
 
 # %%
-# Both see the same two features of a token: the signal and a constant.
+# Both have the same two features of a token: the signal and a constant.
 
 models = {
     "SequenceTagger": SequenceTagger(allowed_transitions="bio", random_state=0),
@@ -53,8 +53,8 @@ for name, model in models.items():
     print(f"{name:15s} {score:.3f} F1 of pulses on signals not seen")
 
 # %%
-# The signal on which the two differ most, the true pulses, and what was found. Below, the weights
-# of lengths, up to the longest pulse of each kind that was seen in training.
+# The signal on which the two differ most, the true pulses, and the predictions. Below are the
+# weights of lengths, up to the longest training pulse of each kind.
 
 fig, (above, below) = plt.subplots(2, 1, figsize=(8, 6), layout="constrained", height_ratios=[3, 2])
 colors = {"short": "tab:orange", "long": "tab:blue"}

@@ -1,17 +1,17 @@
 """
-Training on several cores
-=========================
+Training on several cores: n_jobs
+=================================
 
-With ``n_jobs`` above one, workers visit different sequences at the same time, each with weights
-of its own, and after some visits the best mix of their moves is taken: the dual objective never
-falls, and the certificate means what it always means. Two things differ. What workers learn at
-the same time is partly the same, so that a fit may take more passes over the data than with one
-worker; and the result depends on the number of workers, within the gap that the certificate
-states, though never on how fast they are.
+With ``n_jobs`` above one, workers visit different sequences at the same time, each with its own
+copy of the weights. After some visits the best combination of their updates is applied: the dual
+objective never decreases, and the certificate remains valid. Two things change. Workers partly
+learn the same, so a fit may take more passes over the data than with one worker. And the result
+depends on the number of workers, within the gap that the certificate states, but never on their
+speed.
 
-Digit strings, trained with one, two, four and eight workers: the gap against passes, which are
-the same on any machine, however many cores it has. The legend says how far the objectives of the
-models are from that of one worker.
+The example trains on digit strings with one, two, four and eight workers, and plots the gap
+against passes, which are the same on any machine, however many cores it has. The legend has the
+differences of the objectives to that of one worker.
 """
 
 import matplotlib.pyplot as plt
@@ -42,9 +42,9 @@ figure.tight_layout()
 plt.show()
 
 # %%
-# Whether several workers save time is another matter: where the oracle takes a few microseconds,
-# they meet too often, see :doc:`/user_guide/large_data`. Two fits with the same number of workers
-# and the same random state are the same to the last bit:
+# Whether several workers save time is another question: if the oracle takes a few microseconds,
+# they have to synchronise too often, see :doc:`/user_guide/large_data`. Two fits with the same
+# number of workers and the same random state are the same to the last bit:
 
 two = [SequenceTagger(lam=0.01, n_jobs=2, random_state=0).fit(X, y).coef_ for _ in range(2)]
 print((two[0] == two[1]).all())

@@ -1,17 +1,15 @@
 """
-Slack rescaling: when some errors cost far more than others
-============================================================
+Slack rescaling for errors of very different size: SequenceTagger
+=================================================================
 
-Margin rescaling asks for a margin as large as the loss: a labelling with a hundredfold loss must
-stay a hundred units away, however unlikely it is, and until it does it is what training looks at.
-Slack rescaling asks for a margin of one from every labelling and multiplies the violations with
-the loss.
+Margin rescaling requires a margin as large as the loss: a labelling with a hundredfold loss must
+be a hundred units away, however unlikely it is, and dominates training until it is. Slack
+rescaling requires a margin of one from every labelling, and multiplies violations by the loss.
 """
 
 # %%
-# The two hinges of a labelling, over its margin :math:`\langle w, \psi \rangle`. Both are upper
-# bounds of the loss that is made where the margin is negative; only the one of margin rescaling
-# still punishes a margin of one.
+# The two hinges of a labelling, against its margin :math:`\langle w, \psi \rangle`. Both are upper
+# bounds of the loss of a negative margin; only margin rescaling still penalises a margin of one.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -42,9 +40,9 @@ for rescaling in ("margin", "slack"):
 
 # %%
 # The most violating labelling maximises a product, loss times (1 - margin). For chains with the
-# Hamming loss a dynamic programme finds it at once. The other searches ask the oracle of margin
-# rescaling several times, at different weights of the loss; only "angular", which can also
-# restrict what the oracle may answer, is sure to find it.
+# Hamming loss a dynamic programme finds it directly. The other searches call the oracle of margin
+# rescaling several times, with different weights of the loss. Of these only "angular", which can
+# also restrict the oracle's answer, is certain to find it.
 
 for search in ("exact", "angular", "bisecting"):
     tagger = SequenceTagger(rescaling=SlackRescaling(search), random_state=0)

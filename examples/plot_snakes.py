@@ -1,16 +1,16 @@
 """
-Neighbours that differ: numbering snakes
-========================================
+Numbering snakes, neighbours that differ: GraphTagger
+=====================================================
 
-A snake lies on a grid, and each of its cells shows to which side the next one lies. Its cells are
-to be numbered from the head to the tail. No cell tells its number; that is the number of the cell
-which points to it, plus one. So neighbours always differ, in a way that depends on direction and
-colour: interactions that can only attract, as cuts need them, learn nothing here.
+A snake lies on a grid, and each of its cells shows on which side the next one is. The cells have
+to be numbered from the head to the tail. No cell contains its number; it is the number of the cell
+that points to it, plus one. So neighbours always differ, in a way that depends on direction and
+colour. Interactions that can only attract, as required for cuts, learn nothing here.
 """
 
 # %%
-# The data: a one of five colours for each cell and its eight neighbours, and for each pair of
-# neighbours, along rows or columns, the features of both.
+# The features of a cell are the colours of the cell and its eight neighbours, one of five each.
+# The features of a pair of neighbours, along rows or columns, are those of both.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -23,8 +23,8 @@ X, y = make_snakes(160, shape=shape, random_state=0)
 X_train, X_test, y_train, y_test = X[:120], X[120:], y[:120], y[120:]
 
 # %%
-# Two models: weights of pairs that only say how much neighbours want to agree, and a table of all
-# pairs of labels for each feature of an edge, of any sign.
+# Two models: weights of pairs that only say how much neighbours should agree, and a table of all
+# pairs of labels, of any sign, for each feature of an edge.
 
 attractive = SegmentationModel(random_state=0).fit(X_train, y_train)
 tagger = GraphTagger(random_state=0).fit(X_train, y_train)
@@ -32,9 +32,9 @@ for name, model in (("attractive", attractive), ("any sign", tagger)):
     print(f"{name}: {model.score(X_test, y_test):.3f} of the cells are right")
 
 # %%
-# The best labelling of such a graph cannot be found for certain in general. Message passing finds a
-# good one together with an upper bound of all scores, and where the two meet, it is the best. The
-# certificate of the fit is made of these bounds: part of the gap is what they leave open.
+# In general no efficient algorithm finds the best labelling of such a graph. Message passing finds
+# a good one and an upper bound of all scores; if the two are equal, the labelling is the best. The
+# certificate of the fit uses these bounds: part of the gap is due to them.
 
 proven = np.mean(tagger.optimality_gap(X_test) < 1e-9)
 print(f"proven to be the best labelling: {proven:.0%} of the predictions")
@@ -44,7 +44,7 @@ print(
 )
 
 # %%
-# Snakes that neither model has seen.
+# Snakes of the test data.
 
 _, axes = plt.subplots(3, 3, figsize=(6.6, 6.9), layout="constrained")
 found = {

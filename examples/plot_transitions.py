@@ -1,14 +1,14 @@
 """
-What follows what: learnt transitions as a heat map
-===================================================
+Learned transitions as a heat map: SequenceTagger
+=================================================
 
-A tagger has a weight for each pair of labels that can follow each other. Here digits follow a
-known grammar, and the weights are learnt twice: from clear images and from images under noise.
-The less an image says by itself, the more the tagger learns to listen to its neighbours.
+A tagger has a weight for each pair of consecutive labels. Digits follow a known grammar, and the
+weights are learned twice: from clear images and from noisy images. The less an image shows, the
+larger are the weights of neighbours.
 """
 
 # %%
-# Strings in which each digit has three that may follow it. The grammar is for comparison only.
+# Strings in which three digits may follow each digit. The grammar is used for comparison only.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -36,8 +36,8 @@ for (name, tagger), data in zip(taggers.items(), (X, noisy), strict=True):
     )
 
 # %%
-# Left the grammar. Weights are not probabilities, but the same pairs stand out. Rows for the
-# beginning and columns for the end of a string are left out by ``ends=False``.
+# The grammar is on the left. Weights are not probabilities, but the same pairs stand out.
+# ``ends=False`` leaves out the rows for the beginning and the columns for the end of a string.
 
 fig, axes = plt.subplots(1, 3, figsize=(9.5, 3.4), layout="constrained")
 image = axes[0].imshow(grammar, cmap="Greys")

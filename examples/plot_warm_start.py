@@ -1,14 +1,14 @@
 """
-Fits that go on from the last one
-=================================
+Continuing fits with a warm start: SequenceTagger
+=================================================
 
-Models for a row of values of ``lam`` have much in common. With ``warm_start=True`` a fit starts
-from the dual variables of the last one: at a smaller ``lam`` its weights are the old ones to
-begin with, and the proof of quality, the duality gap, is as exact as that of a fit from scratch.
+Models for similar values of ``lam`` are similar. With ``warm_start=True`` a fit starts from the
+dual variables of the last one: at a smaller ``lam`` its weights are first the old ones, and the
+duality gap is as exact as that of a fit from scratch.
 """
 
 # %%
-# Fit a tagger for ten values of lam, each time anew, and each time going on.
+# Fit a tagger for ten values of lam, from scratch and with a warm start.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -25,9 +25,9 @@ for warm_start in (False, True):
     print(f"warm_start={warm_start}: {sum(passes[warm_start])} passes in all")
 
 # %%
-# More samples after the old ones, a smaller tolerance and other sample weights can be followed
-# too. The same fit once more costs no pass: the exact gap says that there is nothing to do. A
-# sample that is not what it was is noticed.
+# A warm start also works with more samples after the old ones, a smaller tolerance and other
+# sample weights. Repeating the same fit takes no pass, because the exact gap is small enough. If
+# an old sample has changed, an error says so.
 
 print(tagger.fit(X, y).n_iter_, "passes")
 X[17] = X[17] + 1.0

@@ -1,11 +1,10 @@
 """Structured support vector machines in the manner of scikit-learn."""
 
+from importlib import import_module
 from pathlib import Path
 
 from sskit._public import export_from
 from sskit.estimators import (
-    CalibratedTagger,
-    EarlyStopping,
     GraphTagger,
     HierarchicalMultilabel,
     MultilabelPairwise,
@@ -45,6 +44,19 @@ __all__ = [
 ]
 
 export_from(__name__)
+
+# What is built upon the estimators is imported when it is first used.
+LATER = {"CalibratedTagger": "sskit.calibration", "EarlyStopping": "sskit.stopping"}
+
+
+def __getattr__(name):
+    if name not in LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(LATER[name]), name)
+
+
+def __dir__():
+    return sorted({*globals(), *LATER})
 
 
 def get_include():

@@ -1,12 +1,15 @@
 """Some parts of the data in one process, from the gate to the certificate."""
 
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from sskit.dask._plan import Plan
+from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.estimators.base.estimator import QUIET
+from sskit.estimators.base.summary import Summary
 from sskit.estimators.base.weights import resolved_lam
+from sskit.solvers.common.solver import Solver
 from sskit.solvers.distributed.worker import PartRun, Worker
 
 
@@ -139,3 +142,40 @@ class DataWorker(Worker):
         """Let what is under way know how often Ctrl-C was pressed; not in turn with other calls."""
         if self.stop is not None:
             self.stop.request(n_presses)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What every process needs to know to do its part of a fit; it can be pickled.
+
+    Attributes
+    ----------
+    summary : Summary
+        Of all data.
+    solver : Solver
+        With every "auto" replaced.
+    lam : float
+        Regularisation strength.
+    n_weights : int
+        Number of weights d.
+    box : tuple of ndarray, or None
+        Bounds of the weights.
+    seed : int
+        Of the parts, and of the order in which they are visited.
+    stage : Stage or None
+        By what the parts have completed their labels; None if all are known.
+    """
+
+    summary: Summary
+    solver: Solver
+    lam: float
+    n_weights: int
+    box: tuple | None
+    seed: int
+    stage: object = None
+
+    def regularizer(self):
+        """Return a regularizer with weights of its own."""
+        if self.box is None:
+            return Regularizer(self.lam, self.n_weights)
+        return BoxRegularizer(self.lam, *self.box)

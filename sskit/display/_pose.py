@@ -3,9 +3,8 @@
 import numpy as np
 
 from sskit.display._common import TruthDisplay, one_of_each
-from sskit.inputs.parents import check_parents
-from sskit.inputs.poses import by_part, check_poses
-from sskit.inputs.score_maps import check_score_maps
+from sskit.inputs.edges import check_parents
+from sskit.inputs.poses import by_part, check_poses, check_score_maps
 
 LINE_WIDTH = 3.0
 

@@ -4,8 +4,7 @@ import numpy as np
 
 from sskit._labels import is_ignored
 from sskit.display._common import TruthDisplay, one_of_each
-from sskit.inputs.images import as_rgb, check_images
-from sskit.inputs.masks import check_mask
+from sskit.inputs.masks import as_rgb, check_images, check_mask
 from sskit.inputs.rows import check_classes
 
 GREY = np.array([0.2125, 0.7154, 0.0721], dtype=np.float32)

@@ -4,7 +4,6 @@ from sskit._public import export_from
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.columns import Columns
 from sskit.estimators.base.outcome import WarmStart
-from sskit.estimators.calibration import CalibratedTagger
 from sskit.estimators.chain.tagger import SequenceTagger
 from sskit.estimators.graph.base import GraphWeights
 from sskit.estimators.graph.tagger import GraphTagger, SegmentationModel
@@ -14,13 +13,10 @@ from sskit.estimators.parts import PartsModel
 from sskit.estimators.path.path import RegularizationPath
 from sskit.estimators.rankings import RankingSVM
 from sskit.estimators.segments import SegmentTagger
-from sskit.estimators.stopping import EarlyStopping
 from sskit.estimators.structured import StructuredSVM
 from sskit.estimators.tree import TreeTagger
 
 __all__ = [
-    "CalibratedTagger",
-    "EarlyStopping",
     "GraphTagger",
     "HierarchicalMultilabel",
     "MultilabelPairwise",

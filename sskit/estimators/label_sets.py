@@ -12,12 +12,11 @@ from sklearn.utils._param_validation import StrOptions
 from sskit._numbers import array, shortened
 from sskit._parameters import POSITIVE, parameter, parameters
 from sskit.estimators.base.attributes import BlockAttributes
-from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.columns import StandardizeMixin
 from sskit.estimators.base.estimator import SOLVERS, StructuredEstimator, TrainingTask
 from sskit.estimators.base.fitted_state import check_fitted, check_weights
 from sskit.estimators.base.known import check_known
-from sskit.estimators.base.linear import check_scores, linear_scores, row_scale
+from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.partial_labels import PartialLabels
 from sskit.estimators.base.summary import (
     Labels,
@@ -27,6 +26,7 @@ from sskit.estimators.base.summary import (
     averaged,
     same,
 )
+from sskit.estimators.base.weights import check_scores, linear_scores, row_scale
 from sskit.estimators.reasons.columns import read_rows
 from sskit.inputs.edges import check_edges
 from sskit.inputs.label_sets import (

@@ -13,7 +13,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit._ready import all_finite
 from sskit.estimators.base.attributes import BlockAttributes
-from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.columns import StandardizeMixin
 from sskit.estimators.base.estimator import TrainingTask
 from sskit.estimators.base.fitted_state import (
@@ -29,18 +28,23 @@ from sskit.estimators.base.kernels import (
     kernel_bytes,
     make_kernel,
 )
-from sskit.estimators.base.linear import check_scores, linear_scores, row_scale
+from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.partial_labels import PartialLabels
 from sskit.estimators.base.summary import Labels, TrainingData, WeightSums
-from sskit.estimators.base.weights import default_lam, scaled_lam
+from sskit.estimators.base.weights import (
+    check_scores,
+    default_lam,
+    linear_scores,
+    row_scale,
+    scaled_lam,
+)
 from sskit.estimators.completion.convex_concave import ConvexConcave
 from sskit.estimators.completion.hidden import Hidden
 from sskit.estimators.completion.states import names_of_states, resolve_states
 from sskit.estimators.online import OnlineEstimator
 from sskit.estimators.reasons.columns import read_rows
-from sskit.inputs.costs import cost_table
 from sskit.inputs.rows import check_classes, check_rows
-from sskit.inputs.weights import check_sample_weight, class_factors
+from sskit.inputs.weights import check_sample_weight, class_factors, cost_table
 from sskit.models.multiclass import KernelMulticlassModel, MulticlassModel
 
 

@@ -9,7 +9,6 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from sskit._parameters import AT_LEAST_ONE, POSITIVE, REQUIRED, parameter, parameters
 from sskit.estimators.base.attributes import BlockAttributes, flat_weights
-from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
 from sskit.estimators.base.fitted_state import (
     check_fitted,
@@ -17,13 +16,19 @@ from sskit.estimators.base.fitted_state import (
     check_weights,
     raise_damaged,
 )
+from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.summary import Summary, TrainingData, averaged
 from sskit.estimators.base.weights import default_lam
 from sskit.estimators.completion.convex_concave import ConvexConcave
-from sskit.inputs.parents import check_parents
-from sskit.inputs.poses import check_torso, pose_scales
+from sskit.inputs.edges import check_parents
+from sskit.inputs.poses import (
+    check_part_names,
+    check_positions,
+    check_score_maps,
+    check_torso,
+    pose_scales,
+)
 from sskit.inputs.ragged_array import object_array
-from sskit.inputs.score_maps import check_part_names, check_positions, check_score_maps
 from sskit.inputs.weights import check_sample_weight
 from sskit.metrics import pdj_score
 from sskit.models.parts.data import (

@@ -9,13 +9,13 @@ from sklearn.base import RegressorMixin
 from sskit._numbers import as_array
 from sskit._parameters import parameters
 from sskit.estimators.base.attributes import BlockAttributes
-from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.columns import StandardizeMixin
 from sskit.estimators.base.estimator import FEW_PAIRS, StructuredEstimator, TrainingTask
 from sskit.estimators.base.fitted_state import check_fitted, check_numbers
-from sskit.estimators.base.linear import check_scores, linear_scores, row_scale
+from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.partial_labels import PartialLabels
 from sskit.estimators.base.summary import RowSummary, TrainingData
+from sskit.estimators.base.weights import check_scores, linear_scores, row_scale
 from sskit.estimators.reasons.columns import read_rows
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.inputs.rows import check_classes, check_rows

@@ -13,7 +13,6 @@ from sskit._numbers import array, as_floats
 from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit._tag_schemes import BEGIN, INSIDE, OUTSIDE, SCHEMES, check_scheme, write_tags
 from sskit.estimators.base.attributes import BlockAttributes
-from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
 from sskit.estimators.base.fitted_state import (
     check_count,
@@ -24,15 +23,15 @@ from sskit.estimators.base.fitted_state import (
     raise_damaged,
 )
 from sskit.estimators.base.known import check_known
+from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.partial_labels import PartialLabels
 from sskit.estimators.base.summary import Labels, RowSummary, TrainingData, same
 from sskit.estimators.base.tagging import TaggerMixin, check_modest
 from sskit.estimators.reasons.columns import as_fitted, read_columns
 from sskit.inputs.chains.segments import check_segmentations
-from sskit.inputs.costs import cost_table
 from sskit.inputs.ragged import split, stack_sequences
 from sskit.inputs.ragged_array import RaggedArray, object_array
-from sskit.inputs.weights import check_sample_weight, class_factors
+from sskit.inputs.weights import check_sample_weight, class_factors, cost_table
 from sskit.models.chain.model import default_lam, token_scale
 from sskit.models.segments.model import SegmentModel
 

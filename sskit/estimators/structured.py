@@ -13,10 +13,10 @@ from sklearn.utils.metaestimators import available_if
 from sskit._numbers import check_k
 from sskit._parameters import AT_LEAST_ONE, POSITIVE, REQUIRED, parameter, parameters
 from sskit.estimators.base.attributes import BlockAttributes
-from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT, with_callbacks
 from sskit.estimators.base.combinations import check_combinations
 from sskit.estimators.base.estimator import TrainingTask
 from sskit.estimators.base.fitted_state import check_fitted, check_numbers
+from sskit.estimators.base.outcome import FRAMES_AROUND_FIT, with_callbacks
 from sskit.estimators.base.summary import Summary, TrainingData, same
 from sskit.estimators.base.weights import default_lam
 from sskit.estimators.completion.convex_concave import ConvexConcave

@@ -6,9 +6,9 @@ from sklearn.utils.metaestimators import available_if
 
 from sskit._parameters import parameter, parameters
 from sskit.estimators.base.attributes import BlockAttributes
-from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
 from sskit.estimators.base.fitted_state import check_fitted
+from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.summary import TrainingData, matrices
 from sskit.estimators.base.tagging import TaggerMixin, check_modest, check_states
 from sskit.estimators.base.weights import scaled_lam

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sskit._parameters import parameters
-from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.fitted_state import check_count, check_labels, check_weights
+from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.summary import Labels, RowSummary, same
 from sskit.estimators.completion.hidden import HiddenNodes
 from sskit.estimators.reasons.explain import Terms

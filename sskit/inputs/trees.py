@@ -4,8 +4,8 @@ import numpy as np
 
 from sskit._labels import object_array
 from sskit._ready import ready_tree
+from sskit.inputs.edges import check_parents
 from sskit.inputs.graphs import GraphBatch, all_or_none, kind_codes, parts_of
-from sskit.inputs.parents import check_parents
 from sskit.inputs.ragged import check_widths, items_of, sequence_of, stack_labels
 from sskit.inputs.stacking import finite_matrix
 

@@ -8,7 +8,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from sskit._parameters import JOBS, parameter, parameters
 from sskit._public import PublicMixin
-from sskit.inputs.costs import cost_table
+from sskit.inputs.weights import cost_table
 from sskit.losses.evaluation import HingeEvaluation, as_type
 from sskit.losses.layout import pack_weights
 from sskit.losses.nodes import WORDS, NodeProblem

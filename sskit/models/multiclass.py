@@ -4,9 +4,8 @@ import numpy as np
 
 from sskit.models.feature_map import FeatureMap
 from sskit.models.features import FeatureRows, no_features, ones
-from sskit.models.kernel.restriction import KernelSupport
 from sskit.models.kernel.rows import KernelExpansion
-from sskit.models.kernel.space import diagonal, kernel_rows
+from sskit.models.kernel.space import KernelSupport, diagonal, kernel_rows
 from sskit.models.layout import WeightLayout
 from sskit.models.structure import NodeLoss, StateStructure, StructuredProblem
 

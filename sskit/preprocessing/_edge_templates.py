@@ -6,7 +6,7 @@ from numbers import Real
 
 import numpy as np
 
-from sskit.preprocessing._token_vectorizer import TokenVectorizer
+from sskit.inputs.token_vectorizer import TokenVectorizer
 
 _TERM = re.compile(r"(.*)\[([+-]?\d{1,9})\]")
 # Names of features of edges begin with it.

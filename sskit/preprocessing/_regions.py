@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sskit._numbers import as_array
-from sskit.inputs.images import as_rgb
+from sskit.inputs.masks import as_rgb
 from sskit.preprocessing._superpixel_graph import SuperpixelGraph
 
 # Factors of the distances of histograms in features of edges.

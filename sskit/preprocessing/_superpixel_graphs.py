@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from sskit._numbers import n_workers
 from sskit._parameters import Number, parameter, parameters
 from sskit._public import PublicMixin
-from sskit.inputs.images import check_images
+from sskit.inputs.masks import check_images
 from sskit.preprocessing._regions import ETAS, make_graph, slic_segments
 from sskit.preprocessing._words import (
     SIFT_STEP,

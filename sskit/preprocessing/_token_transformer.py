@@ -18,9 +18,9 @@ from sskit._public import PublicMixin
 from sskit.inputs.ragged import stack_labels
 from sskit.inputs.ragged_array import RaggedArray, make_offsets
 from sskit.inputs.stacking import check_finite, sound_csr, stack_csr
+from sskit.inputs.token_rows import TokenColumns, read_rows
 from sskit.inputs.tokens import as_sentences, stack_tokens
 from sskit.preprocessing._edge_templates import edge_dicts, fit_edges, parse_templates
-from sskit.preprocessing._token_rows import TokenColumns, read_rows
 
 _inner_has = partial(_estimator_has, delegates=("transformer_", "transformer"))
 

@@ -13,7 +13,7 @@ from sklearn.utils import resample
 from sklearn.utils.parallel import Parallel, delayed
 
 from sskit._numbers import n_workers
-from sskit.inputs.images import as_rgb
+from sskit.inputs.masks import as_rgb
 
 SIFT_STEP = 4
 _ORIENTATIONS = 8

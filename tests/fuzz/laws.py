@@ -26,7 +26,7 @@ RELATIVE = 1e-9
 # What calls functions of users: those in C leave no place of their own.
 CALLERS = {
     ("sskit/models/kernel/functions.py", "__call__"),
-    ("sskit/estimators/stopping/held_out.py", "look"),
+    ("sskit/stopping/held_out.py", "look"),
     ("sskit/estimators/path/selection.py", "trace_fold"),
     ("sskit/estimators/path/selection.py", "choose"),
 }

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sskit.inputs.costs import cost_table, factored, labels_with_costs
+from sskit.inputs.weights import cost_table, factored, labels_with_costs
 
 LABELS = np.array(["B-PER", "I-PER", "O"])
 TABLE = np.array([[0.0, 0.5, 3.0], [0.0, 0.0, 1.0], [2.0, 1.0, 0.0]])

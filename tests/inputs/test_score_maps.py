@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sskit.inputs.score_maps import check_positions, check_score_maps
+from sskit.inputs.poses import check_positions, check_score_maps
 
 MAPS = [np.zeros((2, 3, 4)), np.zeros((2, 5, 2))]
 

@@ -15,7 +15,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import estimator_checks, estimator_html_repr, get_tags
 
-from sskit.inputs.images import as_rgb
+from sskit.inputs.masks import as_rgb
 from sskit.preprocessing import SuperpixelGraph, SuperpixelGraphs
 
 SIZES = [(24, 30), (20, 36), (30, 22), (25, 25)]

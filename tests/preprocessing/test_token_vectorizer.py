@@ -19,8 +19,8 @@ from sklearn.utils import get_tags
 
 from sskit.inputs.ragged_array import SoundArray, make_csr
 from sskit.inputs.stacking import is_ready
+from sskit.inputs.token_rows import TokenColumns, read_rows
 from sskit.preprocessing import TokenTransformer, TokenVectorizer
-from sskit.preprocessing._token_rows import TokenColumns, read_rows
 from sskit.utils import RaggedArray
 
 STRINGS = st.sampled_from(

@@ -18,15 +18,21 @@ from sskit._parameters import AT_LEAST_ONE, JOBS, NON_NEGATIVE, POSITIVE, parame
 from sskit._public import PublicMixin
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.core.stop import Stop
-from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT, CallbackSupportMixin, PassReporter
 from sskit.estimators.base.columns import warn_of_column
 from sskit.estimators.base.combinations import check_combinations
-from sskit.estimators.base.outcome import WarmStart, fitted_attributes, warn_of_end
+from sskit.estimators.base.outcome import (
+    FRAMES_AROUND_FIT,
+    CallbackSupportMixin,
+    PassReporter,
+    WarmStart,
+    fitted_attributes,
+    warn_of_end,
+)
 from sskit.estimators.base.prior import flat_prior
 from sskit.estimators.base.summary import RowSummary, matrices, merge_summaries, with_matrices
 from sskit.estimators.base.weights import check_entries_by_label, resolved_lam
 from sskit.estimators.reasons.weights import weights_frame
-from sskit.inputs.costs import labels_with_costs
+from sskit.inputs.weights import labels_with_costs
 from sskit.models.slack.model import SlackRescaling
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
 from sskit.solvers.common.solver import Solver

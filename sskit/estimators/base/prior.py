@@ -7,8 +7,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from sskit._labels import plain
 from sskit._numbers import array, as_array, shortened
-from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT
 from sskit.estimators.base.fitted_state import LARGEST
+from sskit.estimators.base.outcome import FRAMES_AROUND_FIT
 from sskit.models.layout import AXES, EDGE_FEATURE, FEATURE, KIND, LABEL, PAIR
 
 # What a prior may say of its entries

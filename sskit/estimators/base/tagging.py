@@ -6,10 +6,9 @@ from sklearn.utils._param_validation import StrOptions
 from sskit._numbers import check_k
 from sskit._parameters import parameter, parameters
 from sskit.estimators.base.fitted_state import check_labels, check_numbers, raise_damaged
-from sskit.inputs.costs import cost_table
 from sskit.inputs.ragged import split
 from sskit.inputs.ragged_array import object_array
-from sskit.inputs.weights import class_factors
+from sskit.inputs.weights import class_factors, cost_table
 from sskit.metrics import token_accuracy_score
 
 

@@ -27,12 +27,11 @@ from sskit.estimators.base.tagging import (
 from sskit.estimators.completion.hidden import HiddenNodes
 from sskit.estimators.completion.states import fitted_states, resolve_states
 from sskit.estimators.reasons.columns import Columns
-from sskit.inputs.costs import cost_table, factored
 from sskit.inputs.graphs import check_graphs, kind_codes
 from sskit.inputs.masks import node_targets, paint
 from sskit.inputs.ragged import PREDICTS, check_kinds, split
 from sskit.inputs.ragged_array import locate, object_array
-from sskit.inputs.weights import check_sample_weight
+from sskit.inputs.weights import check_sample_weight, cost_table, factored
 from sskit.models.graph.data import (
     check_edge_features,
     default_lam,

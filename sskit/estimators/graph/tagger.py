@@ -5,8 +5,8 @@ from sklearn.utils._param_validation import StrOptions
 
 from sskit._parameters import parameter, parameters
 from sskit._ready import ready_graph
-from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.fitted_state import raise_damaged
+from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.completion.states import HiddenStatesMixin
 from sskit.estimators.graph.base import LOSSES, GraphEstimator
 from sskit.models.graph.data import allows_cuts

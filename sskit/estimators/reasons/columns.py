@@ -10,6 +10,7 @@ from sskit._numbers import shortened
 from sskit.inputs.ragged import ready_sequence
 from sskit.inputs.ragged_array import SoundArray
 from sskit.inputs.rows import check_rows
+from sskit.inputs.token_vectorizer import TokenVectorizer
 from sskit.inputs.tokens import holds_objects, is_frame
 
 
@@ -154,8 +155,6 @@ def read_columns(estimator, X, part=False, trees=False):
     if part and "n_features_in_" in vars(estimator):
         rows, names = _vectorizer(estimator).transform(tokens), estimator.feature_names_in_
         return put_back(rows, X, tokens), Columns(names, estimator.vectorizer_)
-    from sskit.preprocessing import TokenVectorizer
-
     vectorizer = TokenVectorizer()
     rows = vectorizer.fit_transform(tokens)
     return put_back(rows, X, tokens), Columns(vectorizer.get_feature_names_out(), vectorizer)

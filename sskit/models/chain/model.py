@@ -15,9 +15,8 @@ from sskit.models.features import (
     squared_norms,
     take_weights,
 )
-from sskit.models.kernel.restriction import KernelSupport
 from sskit.models.kernel.rows import KernelExpansion, prepare_kernels
-from sskit.models.kernel.space import diagonal, kernel_rows, runs_within
+from sskit.models.kernel.space import KernelSupport, diagonal, kernel_rows, runs_within
 from sskit.models.layout import WeightLayout
 from sskit.models.request import Decoder, Request, gather
 from sskit.models.structure import NodeLoss, StructuredProblem

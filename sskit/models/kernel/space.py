@@ -1,12 +1,14 @@
-"""What models whose scores are functions of a kernel space have in common."""
+"""Problems in a kernel space, and the problem of some of their blocks."""
 
 from functools import partial
 
 import numpy as np
+from sklearn.utils import gen_batches
 
 from sskit.models.kernel.functions import BLOCK_ENTRIES, PrecomputedKernel
 from sskit.models.kernel.gaussian import GaussianRows
-from sskit.models.kernel.rows import KernelRows
+from sskit.models.kernel.rows import KernelExpansion, KernelRows, prepare_kernels
+from sskit.models.structure import StructuredProblem
 
 # A whole kernel matrix of so many bytes is kept in double precision; larger ones are rounded, which
 # halves the time that it takes to work them out.
@@ -96,3 +98,130 @@ def runs_within(kernel, X, offsets):
         matrix = kernel.within(X, int(offsets[first]), int(offsets[last]))
         yield first, last, np.ascontiguousarray(matrix, dtype=np.float64)
         first = last
+
+
+class KernelSupport:
+    """The training rows of a problem in a kernel space, or of some of its blocks.
+
+    The weights of such a problem are `n_linear` weights that are not of the kernel space, the
+    values of K functions on these rows, and the coefficients of their kernels with these rows.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    X : {ndarray, CSR matrix} of shape (n_rows, p)
+        All training rows, or their kernel matrix.
+    n_states : int
+        Number of functions K.
+    n_linear : int
+        Number of weights that are not of the kernel space.
+    numbers : ndarray of shape (m,), default=None
+        Numbers of the rows, each once; None means all.
+    """
+
+    def __init__(self, kernel, X, n_states, n_linear, numbers=None):
+        self.kernel = kernel
+        self.X = X
+        self.n_states = n_states
+        self.n_linear = n_linear
+        self.numbers = numbers
+        self.n_rows = X.shape[0] if numbers is None else len(numbers)
+
+    def matrix(self):
+        """Return the kernel matrix of these rows, shape (m, m)."""
+        out = np.empty((self.n_rows, self.n_rows))
+        for part, kernels in self.kernels_of(self.numbers):
+            out[part] = kernels
+        return out
+
+    def kernels_of(self, numbers):
+        """Yield the kernels of other rows with these, a block at a time.
+
+        Parameters
+        ----------
+        numbers : ndarray of shape (s,)
+            Numbers of the others.
+
+        Yields
+        ------
+        part : slice
+            Which of the others.
+        kernels : ndarray of shape (stop - start, m)
+            Their kernels with these rows.
+        """
+        if len(numbers) == 0 or self.n_rows == 0:
+            return
+        here = self.X if self.numbers is None else self.X[self.numbers]
+        # Gaussian kernels are worked out with these rows as columns
+        gaussian = GaussianRows.of(self.kernel, here, False)
+        vectors = None
+        for part in gen_batches(len(numbers), max(1, BLOCK_ENTRIES // self.n_rows)):
+            others = self.X[numbers[part]]
+            kernels = None if gaussian is None else gaussian.against(others)
+            if kernels is None:
+                if vectors is None:
+                    vectors = self.kernel.support_vectors(self.X, self.numbers)
+                kernels = self.kernel.against(others, self.numbers, vectors)
+            yield part, kernels
+
+    def coefficients(self, w):
+        """Return the coefficients of weights, shape (K, m), a view."""
+        size = self.n_states * self.n_rows
+        return w[self.n_linear + size :][:size].reshape(self.n_states, self.n_rows)
+
+    def gather(self, numbers, coefficients):
+        """Return what functions of other rows are here.
+
+        Parameters
+        ----------
+        numbers : ndarray of shape (s,)
+            Numbers of the others.
+        coefficients : ndarray of shape (n_functions, s)
+            Of their kernels.
+
+        Returns
+        -------
+        values : ndarray of shape (n_functions, m)
+            Takes m kernels for each of the others.
+        """
+        values = np.zeros((len(coefficients), self.n_rows))
+        for part, kernels in self.kernels_of(numbers):
+            values += coefficients[:, part] @ kernels
+        return values
+
+    def spread(self, coefficients, numbers):
+        """Return what functions of these rows are elsewhere.
+
+        Parameters
+        ----------
+        coefficients : ndarray of shape (K, m)
+            Of the kernels of these rows.
+        numbers : ndarray of shape (s,)
+            Numbers of the other rows.
+
+        Returns
+        -------
+        values : ndarray of shape (K, s)
+            Takes a kernel with each of the others for each of these rows that has a coefficient.
+        """
+        used = np.flatnonzero(coefficients.any(axis=0))
+        others = KernelSupport(self.kernel, self.X, self.n_states, self.n_linear, numbers)
+        return others.gather(self.numbers[used], coefficients[:, used])
+
+    def restrict(self, problem, blocks, block_weight):
+        """Return the problem of some blocks of one with all rows; see `Problem.restrict`."""
+        everywhere = np.asarray(problem.map.offsets)
+        lengths = np.diff(everywhere)[blocks]
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        numbers = np.arange(offsets[-1]) + np.repeat(everywhere[blocks] - offsets[:-1], lengths)
+        part = KernelSupport(self.kernel, self.X, self.n_states, self.n_linear, numbers)
+        matrix = part.matrix()
+        rows = KernelRows.of_matrix(matrix, len(matrix))
+        loss = problem.loss.at_nodes(numbers)
+        labels = None if problem.space.labels is None else loss.labels
+        space = KernelExpansion(rows, part, offsets, labels)
+        map = problem.map.at_rows(numbers, offsets, space)
+        prepare_kernels(rows, map, [(0, len(blocks), matrix)])
+        structure = problem.structure.bound_to(map)
+        return StructuredProblem(map, structure, loss, block_weight)

@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator
 
 from sskit._public import PublicMixin
 from sskit.core.problem import block_weights
-from sskit.inputs.costs import cost_table
+from sskit.inputs.weights import cost_table
 from sskit.models.feature_map import FeatureMap
 from sskit.models.features import with_spare
 from sskit.models.layout import WeightLayout

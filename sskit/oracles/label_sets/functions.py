@@ -4,8 +4,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from sskit.inputs.edges import check_edges
-from sskit.inputs.parents import check_parents
+from sskit.inputs.edges import check_edges, check_parents
 from sskit.oracles.gate import check_numbers
 from sskit.oracles.label_sets.sets import DagClosure, RoofDuality, TreeSets, find_label_set
 

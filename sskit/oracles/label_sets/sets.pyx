@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sskit.inputs.parents import parents_first
+from sskit.inputs.edges import parents_first
 
 from libc.math cimport INFINITY, fabs
 from libc.stdint cimport int32_t

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sskit._numbers import array, as_floats
-from sskit.inputs.parents import check_parents
+from sskit.inputs.edges import check_parents
 from sskit.oracles.gate import check_values
 
 

@@ -6,10 +6,10 @@ from helpers.kernels import in_kernel_space
 from helpers.pairwise import every_pair
 from helpers.toys import chain_toy, multiclass_toy
 
-import sskit.models.kernel.restriction
+import sskit.models.kernel.space
 from sskit.core.regularizer import Regularizer
 from sskit.models.kernel.functions import Kernel, PrecomputedKernel
-from sskit.models.kernel.restriction import KernelSupport
+from sskit.models.kernel.space import KernelSupport
 from sskit.models.slack.model import SlackRescaling
 from sskit.solvers.oracle_calls.pool import Answers, Pool
 from sskit.testing.problem_checks import check_problem
@@ -95,7 +95,7 @@ def test_sequences_of_one_token_keep_the_contract(lengths):
 @pytest.mark.parametrize("scale", [1.0, 1e200])
 def test_functions_are_sums_of_kernels(kernel, scale, monkeypatch):
     """A block of rows at a time; what overflows is left to scikit-learn."""
-    monkeypatch.setattr(sskit.models.kernel.restriction, "BLOCK_ENTRIES", 9)
+    monkeypatch.setattr(sskit.models.kernel.space, "BLOCK_ENTRIES", 9)
     if scale > 1.0 and kernel is not RBF:
         return
     rng = np.random.default_rng(1)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.trees import enumerate_parts, random_parents, spring_costs
 
-from sskit.inputs.parents import check_parents, parents_first
+from sskit.inputs.edges import check_parents, parents_first
 from sskit.oracles import parts_max_marginals, parts_max_sum
 
 

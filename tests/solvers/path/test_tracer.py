@@ -16,8 +16,7 @@ from sskit.solvers import BCFW, FrankWolfe
 from sskit.solvers.common.fit import begin
 from sskit.solvers.common.solution import Status
 from sskit.solvers.path import tracer as tracer_module
-from sskit.solvers.path.induction import reach
-from sskit.solvers.path.tracer import PathTracer, dual_objective_at, largest_share
+from sskit.solvers.path.tracer import PathTracer, dual_objective_at, largest_share, reach
 
 EPS = 0.1
 SOLVERS = {

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from scipy.special import logsumexp
 
 from sskit import CalibratedTagger, SequenceTagger
-from sskit.estimators.calibration import possible_labels, scores_of
+from sskit.calibration import possible_labels, scores_of
 from sskit.metrics import spans
 from sskit.models.calibration.likelihood import METHODS, Target, joined, parted
 from sskit.models.calibration.scores import Calibration

@@ -31,8 +31,7 @@ from sskit.inputs.trees import check_trees
 from sskit.inputs.weights import check_sample_weight
 from sskit.metrics import token_accuracy_score
 from sskit.models.calibration.likelihood import METHODS, Target, fit_calibration
-from sskit.models.calibration.scores import Calibration, Scores
-from sskit.models.calibration.spans import find_steps
+from sskit.models.calibration.scores import Calibration, Scores, find_steps
 
 TAGGERS = (SequenceTagger, TreeTagger)
 
@@ -131,6 +130,8 @@ class CalibratedTagger(MetaEstimator):
     >>> bool(abs(p[0].sum(axis=1) - 1).max() < 1e-9)
     True
     """
+
+    __module__ = "sskit"  # which exports it
 
     estimator: object = parameter(REQUIRED, positional=True)
     method: str = parameter("matrix", StrOptions(set(METHODS)))

@@ -107,6 +107,8 @@ class EarlyStopping(DelegatingEstimator):
     True
     """
 
+    __module__ = "sskit"  # which exports it
+
     estimator: object = parameter(REQUIRED, positional=True)
     scoring: object = parameter(None, StrOptions(set(get_scorer_names())), callable, None)
     validation_fraction: float = parameter(0.1, FRACTION)

@@ -8,8 +8,8 @@ from sklearn.utils.validation import check_is_fitted
 from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit._public import PublicMixin
 from sskit.inputs.ragged_array import RaggedArray, make_offsets, one_sequence
+from sskit.inputs.token_rows import DEEPEST, TokenColumns, fit_rows, read_rows
 from sskit.inputs.tokens import as_sentences
-from sskit.preprocessing._token_rows import DEEPEST, TokenColumns, fit_rows, read_rows
 
 
 # No set_output: a RaggedArray is not a data frame.
@@ -64,6 +64,8 @@ class TokenVectorizer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_ou
     >>> vectorizer.get_feature_names_out()
     array(['end', 'previous:word=the', 'word=dog', 'word=the'], dtype=object)
     """
+
+    __module__ = "sskit.preprocessing"  # which exports it
 
     min_count: int = parameter(1, AT_LEAST_ONE)
     dtype: object = parameter(

@@ -196,7 +196,7 @@ def test_trees(method, tree_tagger):
 
 
 def test_the_gradient_of_the_likelihood(data):
-    from sskit.estimators.calibration import possible_labels, scores_of
+    from sskit.calibration import possible_labels, scores_of
     from sskit.models.calibration.likelihood import Target, joined, parted
     from sskit.models.calibration.scores import Calibration
 

@@ -13,9 +13,9 @@ from sskit import (
     SequenceTagger,
     TreeTagger,
 )
+from sskit.calibration import inner_tagger
 from sskit.dask import Distributed
 from sskit.datasets import make_chains
-from sskit.estimators.calibration import inner_tagger
 from sskit.metrics import token_accuracy_score
 
 TAGS = np.array(["B-X", "I-X", "O"])

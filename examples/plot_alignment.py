@@ -122,7 +122,7 @@ best = max(
 found = [Alignment().argmax(x, best) for x in X[test]]
 share["equal or not"] = np.mean(np.concatenate(found) == np.concatenate(y[test]))
 model = StructuredSVM(Alignment(), lam=0.003, random_state=0).fit(X[train], y[train])
-share["learnt"] = model.score(X[test], y[test])
+share["learned"] = model.score(X[test], y[test])
 print(f"gap {model.dual_gap_:.4f}, certified {model.certified_}")
 print({name: round(float(value), 3) for name, value in share.items()})
 
@@ -134,11 +134,11 @@ table = model.coef_[:-1].reshape(K, K)
 image = ax.imshow(table, cmap="RdBu", vmin=-np.abs(table).max(), vmax=np.abs(table).max())
 fig.colorbar(image, ax=ax, shrink=0.8)
 ax.set(title=f"substitutions (a gap: {model.coef_[-1]:.2f})", xlabel="to", ylabel="from")
-learnt = model.predict(X[test])
-gain = [np.sum(b == t) - np.sum(a == t) for a, b, t in zip(found, learnt, y[test], strict=True)]
+learned = model.predict(X[test])
+gain = [np.sum(b == t) - np.sum(a == t) for a, b, t in zip(found, learned, y[test], strict=True)]
 k = int(np.argmax(gain))
 for name, way, style in (
-    ("truth", y[80 + k], "k-"), ("equal or not", found[k], "C1o"), ("learnt", learnt[k], "C0."),
+    ("truth", y[80 + k], "k-"), ("equal or not", found[k], "C1o"), ("learned", learned[k], "C0."),
 ):  # fmt: skip
     at = np.flatnonzero(way >= 0)
     other.plot(way[at], at, style, label=name, markersize=7 if "o" in style else 5)

@@ -37,7 +37,7 @@ gaps = np.array([fit.dual_gap_ for fit in fits])
 left.loglog(tols, tols, ":", color="gray", label="tolerance")
 left.loglog(tols, gaps / primal, "o-", label="gap, what is certified")
 left.loglog(tols, (primal - optimum) / primal, "s-", label="objective above the optimum")
-left.set(xlabel="tol", ylabel="share of the objective")
+left.set(xlabel="tol", ylabel="fraction of the objective")
 left.legend(frameon=False)
 passes = [fit.n_iter_ for fit in fits]
 right.semilogx(tols, [1 - fit.score(X_test, y_test) for fit in fits], "o-")

@@ -122,7 +122,7 @@ suppressed, detected = [suppress(x, threshold, apart) for x in X[test]], model.p
 number = np.mean([len(truth) for truth in y[test]])
 print(f"{number:.2f} objects in an image; mistakes in an image:")
 print(f"classifier and suppression {mistakes(suppressed, y[test]):.2f}")
-print(f"learnt together            {mistakes(detected, y[test]):.2f}")
+print(f"learned together            {mistakes(detected, y[test]):.2f}")
 
 # %%
 # The learned templates, and one image: green windows are right, red ones wrong, dashed objects are
@@ -135,10 +135,10 @@ gain = [
 k = int(np.argmax(gain))
 fig, axes = plt.subplots(1, 3, figsize=(9, 3.1), layout="constrained")
 axes[0].imshow(model.coef_[: WIDTH**2].reshape(WIDTH, WIDTH), cmap="RdBu")
-axes[0].set_title("template learnt")
+axes[0].set_title("template learned")
 for ax, name, found in zip(
     axes[1:],
-    ["classifier, suppression", "learnt together"],
+    ["classifier, suppression", "learned together"],
     [suppressed[k], detected[k]],
     strict=True,
 ):

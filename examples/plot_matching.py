@@ -89,7 +89,7 @@ check_structure(Matching(), X[:5], y[:5])
 # Training finds weights for which the right matchings are better than all others, by a margin.
 
 model = StructuredSVM(Matching(), lam=0.001, random_state=0).fit(X[train], y[train])
-learnt = model.predict(X[test])
+learned = model.predict(X[test])
 print(f"duality gap {model.dual_gap_:.4f}, certified: {model.certified_}")
 
 # %%
@@ -115,7 +115,7 @@ def share(found, truth):
 least = max(np.arange(-6, 3), key=lambda value: share(match(X[train], value), y[train]))
 classified = match(X[test], least)
 print(f"classifier and assignment  {share(classified, y[test]):.3f} of the points right")
-print(f"structured SVM             {share(learnt, y[test]):.3f} of the points right")
+print(f"structured SVM             {share(learned, y[test]):.3f} of the points right")
 
 # %%
 # The gain is small: over the seeds 0 to 4 of the data the means are 0.659 and 0.669, and if all
@@ -127,12 +127,12 @@ print(f"structured SVM             {share(learnt, y[test]):.3f} of the points ri
 # if they should have one.
 
 gain = [
-    np.sum(b == t) - np.sum(a == t) for a, b, t in zip(classified, learnt, y[test], strict=True)
+    np.sum(b == t) - np.sum(a == t) for a, b, t in zip(classified, learned, y[test], strict=True)
 ]
 k = int(np.argmax(gain))
 ours, theirs, truth = left[60 + k], right[60 + k] + [3.6, 0.0], y[60 + k]
 fig, axes = plt.subplots(1, 2, figsize=(9, 2.6), layout="constrained")
-names, answers = ["classifier", "structured SVM"], [classified[k], learnt[k]]
+names, answers = ["classifier", "structured SVM"], [classified[k], learned[k]]
 for ax, name, found in zip(axes, names, answers, strict=True):
     for i, j in enumerate(found):
         color = "tab:gray" if j == truth[i] else "tab:red"

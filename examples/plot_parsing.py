@@ -149,15 +149,15 @@ print({name: round(float(share), 3) for name, share in shares.items()})
 
 w = model.coef_.reshape(len(RULES), -1)[:, 1:]
 verb, noun = (w[RULES.index((symbol, symbol, "PP"))] for symbol in ("VP", "NP"))
-learnt = [(verb - noun)[WORDS.index(word)] for word in LEXICON["P"]]
+learned = [(verb - noun)[WORDS.index(word)] for word in LEXICON["P"]]
 fig, (ax, other) = plt.subplots(1, 2, figsize=(8, 2.8), layout="constrained")
 ax.barh(list(shares), list(shares.values()), color=["tab:gray", "tab:gray", "tab:blue"])
 ax.invert_yaxis()
-ax.set(xlim=(0.5, 1), xlabel="share of right brackets")
-other.scatter([TO_THE_VERB[word] for word in LEXICON["P"]], learnt)
-for word, score in zip(LEXICON["P"], learnt, strict=True):
+ax.set(xlim=(0.5, 1), xlabel="fraction of right brackets")
+other.scatter([TO_THE_VERB[word] for word in LEXICON["P"]], learned)
+for word, score in zip(LEXICON["P"], learned, strict=True):
     other.annotate(word, (TO_THE_VERB[word], score), xytext=(4, 4), textcoords="offset points")
 other.axhline(0, color="black", linewidth=0.8)
-other.set(xlabel="joins the verb: share in the treebank", ylabel="score learnt")
+other.set(xlabel="joins the verb: fraction in the treebank", ylabel="score learned")
 other.margins(0.15)
 plt.show()

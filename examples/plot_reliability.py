@@ -56,7 +56,7 @@ for model, name, marker in (
 ):
     mean, share, loss = reliability(model)
     ax.plot(mean, share, marker=marker, label=f"{name} (log-loss {loss:.2f})")
-ax.set(xlabel="probability of the best label", ylabel="share that is right")
+ax.set(xlabel="probability of the best label", ylabel="fraction that is right")
 ax.set(xlim=(0.1, 1.02), ylim=(0.1, 1.02))
 ax.legend(loc="lower right")
 
@@ -73,6 +73,6 @@ expected = np.cumsum(1 - sure[order]) / np.arange(1, len(order) + 1)
 fig, ax = plt.subplots(figsize=(5, 4), layout="constrained")
 ax.plot(read, wrong, label="strings read that are wrong")
 ax.plot(read, expected, linestyle="--", label="expected by the probabilities")
-ax.set(xlabel="share of strings read, the surest first", ylabel="share of them")
+ax.set(xlabel="fraction of strings read, the most certain first", ylabel="fraction of them")
 ax.legend(loc="upper left")
 plt.show()

@@ -54,6 +54,6 @@ for ax, table, title, (rows, columns) in zip(axes, tables, titles, words, strict
 for order, tagger in taggers.items():
     right = np.stack(tagger.predict(X[test])) == np.stack(y[test])
     axes[2].plot(right.mean(axis=0), marker="o", markersize=3, label=f"order {order}")
-axes[2].set(title="places that are right", xlabel="step", ylabel="share", ylim=(0, 1.02))
+axes[2].set(title="places that are right", xlabel="step", ylabel="fraction", ylim=(0, 1.02))
 axes[2].legend(loc="lower right")
 plt.show()

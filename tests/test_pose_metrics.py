@@ -43,16 +43,12 @@ def test_scores_are_those_of_loops(seed, torso):
     assert mean_part_error(truth, found, **options) == pytest.approx(expected.mean())
 
 
-def test_shares_of_parts():
+def test_shares_of_parts_and_the_curve_to_one():
     truth, found = random_poses(1)
     errors = errors_by_loops(truth, found, None)
     shares = pdj_score(list(truth), found.tolist(), per_part=True)
     np.testing.assert_allclose(shares, (errors <= 0.2).mean(axis=0))
     assert pdj_score(truth, found) == pytest.approx(shares.mean())
-
-
-def test_the_curve_rises_to_one():
-    truth, found = random_poses(2)
     radii, shares = pdj_curve(truth, found)
     assert len(radii) == 51 and radii[0] == 0.0 and radii[-1] == 0.5
     assert (np.diff(shares) >= 0).all()
@@ -112,22 +108,15 @@ def test_bad_input(arguments, error, pattern):
             function(**arguments)
 
 
-@pytest.mark.parametrize("dtype", [np.float16, np.longdouble, np.uint8])
-def test_types_of_numbers(dtype):
-    poses = np.array(POSES, dtype=dtype)
-    assert pdj_score(poses, POSES) == 1.0
-
-
-@pytest.mark.parametrize("radius", [-0.1, np.nan, "big", True, None])
-def test_bad_radius(radius):
-    with pytest.raises(ValueError, match="radius must be a number >= 0"):
-        pdj_score(POSES, POSES, radius=radius)
-
-
-@pytest.mark.parametrize("radii", [[-0.1], 0.5, [np.nan], ["a"], [[0.1]], [0.1, [0.2]]])
-def test_bad_radii(radii):
-    with pytest.raises(ValueError, match="^radii"):
-        pdj_curve(POSES, POSES, radii=radii)
+def test_types_of_numbers_and_bad_radii():
+    for dtype in (np.float16, np.longdouble, np.uint8):
+        assert pdj_score(np.array(POSES, dtype=dtype), POSES) == 1.0
+    for radius in (-0.1, np.nan, "big", True, None):
+        with pytest.raises(ValueError, match="radius must be a number >= 0"):
+            pdj_score(POSES, POSES, radius=radius)
+    for radii in ([-0.1], 0.5, [np.nan], ["a"], [[0.1]], [0.1, [0.2]]):
+        with pytest.raises(ValueError, match="^radii"):
+            pdj_curve(POSES, POSES, radii=radii)
 
 
 def test_a_torso_by_name():

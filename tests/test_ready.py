@@ -17,33 +17,30 @@ from sskit._ready import (
 
 
 @pytest.mark.parametrize("n", [0, 1, 7, 8, 9, 40])
-@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
-def test_all_within(n, wrong):
+def test_all_within(n):
     values = np.linspace(-3.0, 3.0, n)
     assert all_within(values)
     assert all_within(values, 3.0)
     assert all_within(np.full(n, np.finfo(float).max))
     for place in range(n):
-        spoilt = values.copy()
-        spoilt[place] = wrong
-        assert not all_within(spoilt)
-        assert not all_within(spoilt, 3.0)
+        for wrong in (np.nan, np.inf, -np.inf):
+            spoilt = values.copy()
+            spoilt[place] = wrong
+            assert not all_within(spoilt)
+            assert not all_within(spoilt, 3.0)
         spoilt[place] = 3.5
         assert all_within(spoilt)
         assert not all_within(spoilt, 3.0)
 
 
-def test_arrays_of_another_kind_are_not_looked_at():
+def test_arrays_of_another_kind_are_not_looked_at(tmp_path):
     values = np.ones((4, 6))
     assert all_within(values)
     assert all_within(values.T)
     assert not all_within(values[:, ::2])
     for other in (values.astype(np.float32), values.astype(">f8"), [1.0], None, np.ma.array([1.0])):
         assert not all_within(other)
-
-
-def test_arrays_from_files(tmp_path):
-    # their dtype may be another object
+    # of those from files the dtype may be another object
     for values in (pickle.loads(pickle.dumps(np.ones((3, 2)))), saved(np.ones((3, 2)), tmp_path)):
         assert all_within(values)
         assert ready_graph([(values, np.array([[0, 1]]), np.ones((1, 2)))], 2, 2) is not None
@@ -66,9 +63,8 @@ def test_graph():
     np.testing.assert_array_equal(ends, GRAPH[1])
 
 
-@pytest.mark.parametrize(
-    ("place", "value"),
-    [
+def test_other_graphs_are_not_ready():
+    for place, value in [
         (0, np.ones((3, 3))),
         (0, np.ones((3, 2), np.float32)),
         (0, np.asfortranarray(np.ones((3, 2)))),
@@ -83,18 +79,14 @@ def test_graph():
         (2, None),
         (2, np.ones((2, 3))),
         (2, np.full((2, 4), np.inf)),
-    ],
-)
-def test_other_graphs_are_not_ready(place, value):
-    graph = (*GRAPH[:place], value, *GRAPH[place + 1 :])
-    assert ready_graph([graph], 2, 4) is None
+    ]:
+        graph = (*GRAPH[:place], value, *GRAPH[place + 1 :])
+        assert ready_graph([graph], 2, 4) is None, (place, value)
 
 
-@pytest.mark.parametrize(
-    "X", [[GRAPH, GRAPH], (GRAPH,), [GRAPH[:2]], [list(GRAPH)], [], None, GRAPH]
-)
-def test_a_list_of_one_tuple_is_ready(X):
-    assert ready_graph(X, 2, 4) is None
+def test_a_list_of_one_tuple_is_ready():
+    for X in ([GRAPH, GRAPH], (GRAPH,), [GRAPH[:2]], [list(GRAPH)], [], None, GRAPH):
+        assert ready_graph(X, 2, 4) is None
     assert ready_graph([GRAPH], None, "4") is None
 
 
@@ -121,26 +113,16 @@ def test_canonical():
     assert is_canonical(sp.csr_array((2, 0)))
 
 
-@pytest.mark.parametrize(
-    ("name", "values"),
-    [
-        ("indices", [2, 0, 1]),
-        ("indices", [0, 0, 1]),
-        ("indices", [0, 3, 1]),
-        ("indices", [-1, 2, 1]),
-        ("indices", [0, 2]),
-        ("indptr", [0, 2, 2, 4]),
-        ("indptr", [0, 2, 1, 3]),
-        ("indptr", [1, 2, 2, 3]),
-        ("indptr", [0, 2, 3]),
-        ("indptr", [0, -1, 2, 3]),
-        ("indptr", [0, 5, 2, 3]),
-    ],
-)
-def test_broken_matrices_are_not_canonical(name, values):
-    broken = CSR.copy()
-    setattr(broken, name, np.array(values, dtype=np.int32))
-    assert not is_canonical(broken)
+def test_broken_matrices_are_not_canonical():
+    for name, values in [
+        ("indices", [2, 0, 1]), ("indices", [0, 0, 1]), ("indices", [0, 3, 1]),
+        ("indices", [-1, 2, 1]), ("indices", [0, 2]), ("indptr", [0, 2, 2, 4]),
+        ("indptr", [0, 2, 1, 3]), ("indptr", [1, 2, 2, 3]), ("indptr", [0, 2, 3]),
+        ("indptr", [0, -1, 2, 3]), ("indptr", [0, 5, 2, 3]),
+    ]:  # fmt: skip
+        broken = CSR.copy()
+        setattr(broken, name, np.array(values, dtype=np.int32))
+        assert not is_canonical(broken), (name, values)
 
 
 def test_other_dtypes_are_not_canonical():
@@ -158,18 +140,14 @@ def test_other_dtypes_are_not_canonical():
     assert not is_canonical(short)
 
 
-@pytest.mark.parametrize("dtype", [np.int32, np.int64])
-def test_ends(dtype):
-    edges = np.array([[0, 1], [2, 1]], dtype=dtype)
-    ends = ready_ends(edges, 3)
-    assert ends.dtype == np.int32
-    assert ends.tolist() == edges.tolist()
-    for wrong in ([[0, 3]], [[-1, 0]], [[1, 1]]):
-        assert ready_ends(np.array(wrong, dtype=dtype), 3) is None
-
-
-def test_unusual_ends_are_left_to_others():
-    edges = np.array([[0, 1], [2, 1]])
+def test_ends():
+    for dtype in (np.int32, np.int64):
+        edges = np.array([[0, 1], [2, 1]], dtype=dtype)
+        ends = ready_ends(edges, 3)
+        assert ends.dtype == np.int32 and ends.tolist() == edges.tolist()
+        for wrong in ([[0, 3]], [[-1, 0]], [[1, 1]]):
+            assert ready_ends(np.array(wrong, dtype=dtype), 3) is None
+    # what is unusual is left to others
     none = np.zeros((0, 2), int)
     for other in (edges.tolist(), edges.astype(float), edges.T.copy().T, edges[:, :1], none, None):
         assert ready_ends(other, 3) is None
@@ -179,13 +157,7 @@ def test_tree():
     ends, marks = ready_tree(np.array([1, -1, 1, 2, -1]), 5)
     assert ends.tolist() == [[1, 0], [1, 2], [2, 3]]
     assert marks.tolist() == [2, 1, 0, 2, 3] and marks.dtype == np.uint8
-
-
-@pytest.mark.parametrize("parents", [[0], [1, 0], [-1, 2, 1], [-1, 3, 1, 2], [-1, 5], [-2, 0]])
-def test_what_is_no_tree(parents):
-    assert ready_tree(np.array(parents), len(parents)) == (None, None)
-
-
-def test_unusual_parents_are_left_to_others():
+    for parents in ([0], [1, 0], [-1, 2, 1], [-1, 3, 1, 2], [-1, 5], [-2, 0]):
+        assert ready_tree(np.array(parents), len(parents)) == (None, None)
     for other in ([-1, 0], np.array([-1.0, 0.0]), np.array([-1]), np.array([[-1, 0]]), None):
         assert ready_tree(other, 2) == (None, None)

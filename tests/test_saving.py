@@ -1,8 +1,12 @@
-"""Models that are saved without pickle, by skops."""
+"""Models that are saved without pickle, by skops, and files that somebody has changed."""
 
 import importlib
 import pickle
+import subprocess
+import sys
 import warnings
+import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -107,3 +111,48 @@ def own_kernel(X, Y):
 def test_pickles_of_paths(name):
     model, X, _ = fitted(name)
     assert_same(answers(pickle.loads(pickle.dumps(model)), X), answers(model, X))
+
+
+# ----------------------------------------------------------------------------- changed files
+
+
+def check_in_a_process(every, names):
+    """Change every so many parts of files of models, one at a time, and load and predict."""
+    command = [sys.executable, "-X", "faulthandler", "-m", "helpers.hostile", str(every), *names]
+    run = subprocess.run(
+        command, cwd=Path(__file__).parent, capture_output=True, text=True, timeout=900
+    )
+    # a crash leaves the change that it came from in the last line
+    assert run.returncode == 0, (run.stdout[-3000:], run.stderr[-3000:])
+
+
+def test_some_changed_parts_crash_nothing():
+    check_in_a_process(300, [*MODELS, *PATHS][::2])
+
+
+# All parts, a model at a time: python -m helpers.hostile 1 NAME
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(6))
+def test_more_changed_parts_crash_nothing(first):
+    check_in_a_process(12, [*MODELS, *PATHS][first::6])
+
+
+@pytest.mark.parametrize("name", ["classifier, poly", "tagger, rbf", "path"])
+def test_files_that_are_cut_short_or_flipped_are_refused_or_say_the_same(name):
+    model, X, _ = fitted(name)
+    data, expected = io.dumps(model, compression=zipfile.ZIP_DEFLATED), answers(model, X)
+    trusted = io.get_untrusted_types(data=data)
+    for size in np.linspace(0, len(data) - 1, 40).astype(int):
+        with pytest.raises((zipfile.BadZipFile, OSError, ValueError, KeyError)):
+            io.loads(data[:size], trusted=trusted)
+    rng, n_refused = np.random.default_rng(0), 0
+    for place in rng.integers(len(data), size=150):
+        changed = bytearray(data)
+        changed[place] ^= 1 << rng.integers(8)
+        try:
+            found = answers(io.loads(bytes(changed), trusted=trusted), X)
+        except Exception:
+            n_refused += 1
+        else:  # the time that a part of the archive was written, say
+            assert_same(found, expected)
+    assert n_refused > 75

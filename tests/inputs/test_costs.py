@@ -18,10 +18,6 @@ class Tag(str, Enum):
     OUTSIDE = "O"
 
 
-def test_names_of_losses_have_no_table():
-    assert cost_table("hamming_sum", LABELS) is None
-
-
 @pytest.mark.parametrize(
     "given",
     [
@@ -47,7 +43,8 @@ def test_all_forms_are_one_table_that_is_nobody_elses(given):
         np.testing.assert_array_equal(given, before)
 
 
-def test_labels_are_numbers_too():
+def test_labels_are_numbers_too_and_names_of_losses_have_no_table():
+    assert cost_table("hamming_sum", LABELS) is None
     found = cost_table({2: {7: 4.0}, 7: {}}, np.array([2, 7]))
     np.testing.assert_array_equal(found, [[0.0, 4.0], [1.0, 0.0]])
 
@@ -58,11 +55,8 @@ def test_labels_are_numbers_too():
         ({"B-PER": {"O": -1}}, ValueError, r"loss\['B-PER'\]\['O'\] is -1, expected a finite numb"),
         ({"B-PER": {"O": np.inf}}, ValueError, r"loss\['B-PER'\]\['O'\] is inf, expected a fini"),
         ({"O": {"O": 2}}, ValueError, r"loss\['O'\]\['O'\] is 2, expected 0, as both labels are"),
-        (
-            {"O": {"B-PER": "dear"}},
-            ValueError,
-            r"loss\['O'\]\['B-PER'\] must hold numbers, .* 'dear",
-        ),
+        ({"O": {"B-PER": "dear"}}, ValueError,
+         r"loss\['O'\]\['B-PER'\] must hold numbers, .* 'dear"),
         ({"O": 2}, TypeError, r"loss\['O'\] must be a dict of costs by predicted label, got int"),
         (np.ones((3, 3)), ValueError, r"loss\['B-PER'\]\['B-PER'\] is 1, expected 0, as both"),
         (np.where(TABLE == 3, -1, TABLE), ValueError, r"loss\['B-PER'\]\['O'\] is -1, expected"),
@@ -74,7 +68,7 @@ def test_labels_are_numbers_too():
         ([["a"] * 3] * 3, ValueError, "loss must hold numbers"),
         (TABLE + 0j, ValueError, "loss must hold numbers"),
     ],
-)
+)  # fmt: skip
 def test_wrong_costs_are_named_by_their_labels(given, error, message):
     with pytest.raises(error, match=message):
         cost_table(given, LABELS)

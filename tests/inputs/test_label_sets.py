@@ -3,32 +3,30 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator
 
 from sskit.inputs.label_sets import check_indicator
-from sskit.inputs.rows import check_rows
 
 Y = np.array([[1, 0, 0], [0, 1, 1]])
-FORMS = {
-    "int": Y,
-    "bool": Y.astype(bool),
-    "float": Y.astype(float),
-    "fortran": np.asfortranarray(Y),
-    "csr": sp.csr_array(Y),
-    "csc": sp.csc_matrix(Y),
-    "stored zeros": sp.csr_array((np.array([1, 0, 1, 1]), ([0, 0, 1, 1], [0, 2, 1, 2]))),
-}
+FORMS = [
+    Y,
+    Y.astype(bool),
+    Y.astype(float),
+    np.asfortranarray(Y),
+    sp.csr_array(Y),
+    sp.csc_matrix(Y),
+    # stored zeros
+    sp.csr_array((np.array([1, 0, 1, 1]), ([0, 0, 1, 1], [0, 2, 1, 2]))),
+]
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_forms(form):
-    given = FORMS[form]
-    before = given.copy()
-    sets = check_indicator(given)
-    np.testing.assert_array_equal(sets, Y)
-    assert sets.dtype == np.uint8 and sets.flags.c_contiguous and sets.flags.writeable
-    sets[:] = 7
-    assert (given != before).sum() == 0
+def test_forms():
+    for given in FORMS:
+        before = given.copy()
+        sets = check_indicator(given)
+        np.testing.assert_array_equal(sets, Y)
+        assert sets.dtype == np.uint8 and sets.flags.c_contiguous and sets.flags.writeable
+        sets[:] = 7
+        assert (given != before).sum() == 0
 
 
 @pytest.mark.parametrize(
@@ -42,21 +40,10 @@ def test_forms(form):
         (np.array([["a", "b"]]), r"^y\[0, 0\] is 'a', expected 0 or 1: .*MultiLabelBinarizer"),
         (np.array([[0, None]], dtype=object), r"^y\[0, 1\] is None, expected 0 or 1"),
         (np.array([[0, {1}]], dtype=object), r"^y\[0, 1\] is \{1\}, expected 0 or 1"),
-        (
-            sp.csr_array((np.ones(2), np.array([1, 1]), np.array([0, 0, 2])), shape=(2, 2)),
-            r"^y\[1, 1\] is 2.0, expected 0 or 1",
-        ),
+        (sp.csr_array((np.ones(2), [1, 1], [0, 0, 2]), shape=(2, 2)), r"^y\[1, 1\] is 2.0, expe"),
         (np.empty((3, 0)), r"^y has no labels: its shape is \(3, 0\)"),
     ],
 )
 def test_what_is_no_indicator_is_named(y, message):
     with pytest.raises(ValueError, match=message):
         check_indicator(y)
-
-
-@pytest.mark.parametrize("form", ["csr", "csc", "coo"])
-def test_broken_matrices(form):
-    y = sp.csr_matrix(np.eye(3)).asformat(form)
-    (y.col if form == "coo" else y.indptr)[1] = 1000
-    with pytest.raises(ValueError, match=f"^y is a broken {form.upper()} matrix"):
-        check_rows(BaseEstimator(), np.eye(3), y, multi_output=True)

@@ -39,12 +39,20 @@ def ragged(lengths, kind):
 KINDS = ["dense", "csr", "labels"]
 
 
+KEYS = [
+    slice(1, 3), slice(None, None, -2), slice(3, 1), slice(None), [2, 0, 2], [], np.array([-1, 1]),
+    np.array([True, False, True, False]), [False, False, False, True],
+    (np.array([3, 0]), Ellipsis), (slice(0, 2), Ellipsis),
+]  # fmt: skip
+BAD_KEYS = [
+    4, -5, [0, 4], [-5], [True, False], [0.5], "a", None, [[0]], (0, 1), (0, 1, 2), True
+]  # fmt: skip
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_is_a_list(kind):
     pieces, array = ragged([2, 1, 4, 3], kind)
-    assert len(array) == 4
-    assert array.shape == (4,)
-    assert array.ndim == 1
+    assert len(array) == 4 and array.shape == (4,) and array.ndim == 1
     assert array.lengths.tolist() == [2, 1, 4, 3]
     assert _num_samples(array) == 4
     assert indexable(array, pieces)[0] is array
@@ -52,47 +60,21 @@ def test_is_a_list(kind):
         same(row, piece)
         same(array[i], piece)
         same(array[np.int64(i - 4)], piece)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(
-    "key",
-    [
-        slice(1, 3),
-        slice(None, None, -2),
-        slice(3, 1),
-        slice(None),
-        [2, 0, 2],
-        [],
-        np.array([-1, 1]),
-        np.array([True, False, True, False]),
-        [False, False, False, True],
-        (np.array([3, 0]), Ellipsis),
-        (slice(0, 2), Ellipsis),
-    ],
-    ids=str,
-)
-def test_index(kind, key):
-    pieces, array = ragged([2, 1, 4, 3], kind)
-    plain = key[0] if isinstance(key, tuple) else key
-    if not isinstance(plain, slice):
-        plain = np.asarray(plain, dtype=None if len(plain) else int)
-    expected = np.arange(4)[plain]
-    found = array[key]
-    assert isinstance(found, RaggedArray)
-    assert len(found) == len(expected)
-    for i, row in zip(expected, found, strict=True):
-        same(row, pieces[i])
-
-
-@pytest.mark.parametrize(
-    "key",
-    [4, -5, [0, 4], [-5], [True, False], [0.5], "a", None, [[0]], (0, 1), (0, 1, 2), True],
-    ids=str,
-)
-def test_bad_index(key):
-    with pytest.raises(IndexError):
-        ragged([2, 1, 4, 3], "dense")[1][key]
+    for key in KEYS:
+        plain = key[0] if isinstance(key, tuple) else key
+        if not isinstance(plain, slice):
+            plain = np.asarray(plain, dtype=None if len(plain) else int)
+        expected, found = np.arange(4)[plain], array[key]
+        assert isinstance(found, RaggedArray) and len(found) == len(expected)
+        for i, row in zip(expected, found, strict=True):
+            same(row, pieces[i])
+    for key in BAD_KEYS:
+        with pytest.raises(IndexError):
+            array[key]
+    again = pickle.loads(pickle.dumps(array))
+    assert repr(again) == repr(array) and len(repr(array)) < 100
+    for piece, row in zip(pieces, again, strict=True):
+        same(row, piece)
 
 
 def test_views_share_memory():
@@ -104,29 +86,15 @@ def test_views_share_memory():
 
 
 def test_is_read_only():
-    _, array = ragged([2, 3], "dense")
+    offsets = np.array([0, 2], dtype=np.int64)
+    array = RaggedArray(np.zeros((2, 1)), offsets)
     for name in ("values", "offsets", "lengths", "shape"):
         with pytest.raises(AttributeError):
             setattr(array, name, None)
     with pytest.raises(ValueError, match="read-only"):
         array.offsets[0] = 1
-
-
-def test_offsets_are_a_copy():
-    offsets = np.array([0, 2], dtype=np.int64)
-    array = RaggedArray(np.zeros((2, 1)), offsets)
     offsets[1] = 7
     assert array.offsets[1] == 2
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_pickle(kind):
-    pieces, array = ragged([2, 3], kind)
-    again = pickle.loads(pickle.dumps(array))
-    assert repr(again) == repr(array)
-    assert len(repr(array)) < 100
-    for piece, row in zip(pieces, again, strict=True):
-        same(row, piece)
 
 
 def test_converts_to_objects():
@@ -150,66 +118,52 @@ def test_scikit_learn_splits_it(kind):
         assert _safe_indexing(array, held).lengths.tolist() == array.lengths[held].tolist()
 
 
-@pytest.mark.parametrize(
-    ("values", "offsets", "error", "message"),
-    [
-        (
-            np.zeros((3, 1)),
-            [0, 2],
-            ValueError,
-            r"start with 0, never fall and end with 3, .* got \[0 2\]",
-        ),
-        (np.zeros((3, 1)), [1, 3], ValueError, "start with 0"),
-        (np.zeros((3, 1)), [], ValueError, "must be integers"),
-        (np.zeros((3, 1)), [0.0, 3.0], ValueError, "must be integers"),
-        (np.zeros((3, 1)), [[0, 3]], ValueError, "integers of shape"),
-        (np.zeros((3, 1)), [0, 2, 1, 3], ValueError, r"never fall .* got \[0 2 1 3\]"),
-        (np.zeros((3, 1, 1)), [0, 3], ValueError, "3 dimensions"),
-        (np.float64(3), [0, 3], ValueError, "0 dimensions"),
-    ],
-)
-def test_bad_offsets(values, offsets, error, message):
-    with pytest.raises(error, match=message):
-        RaggedArray(values, offsets)
-
-
-def test_empty_sequences_and_no_sequences_are_held():
+def test_bad_offsets():
+    for values, offsets, message in [
+        (np.zeros((3, 1)), [0, 2], r"start with 0, never fall and end with 3, .* got \[0 2\]"),
+        (np.zeros((3, 1)), [1, 3], "start with 0"),
+        (np.zeros((3, 1)), [], "must be integers"),
+        (np.zeros((3, 1)), [0.0, 3.0], "must be integers"),
+        (np.zeros((3, 1)), [[0, 3]], "integers of shape"),
+        (np.zeros((3, 1)), [0, 2, 1, 3], r"never fall .* got \[0 2 1 3\]"),
+        (np.zeros((3, 1, 1)), [0, 3], "3 dimensions"),
+        (np.float64(3), [0, 3], "0 dimensions"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            RaggedArray(values, offsets)
+    # empty sequences and no sequences are held
     array = RaggedArray(np.zeros((2, 1)), [0, 0, 2])
-    assert array[0].shape == (0, 1)
-    assert len(array[:0]) == 0
+    assert array[0].shape == (0, 1) and len(array[:0]) == 0
     assert array[[0]].values.shape == (0, 1)
 
 
 # ------------------------------------------------------------------ stacking sequences
 
 
-@pytest.mark.parametrize(
-    "convert",
-    [
-        list,
-        tuple,
-        lambda pieces: split(np.concatenate(pieces), [0, 2, 3, 7]),
-        lambda pieces: [piece.tolist() for piece in pieces],
-        lambda pieces: [tuple(map(tuple, piece)) for piece in pieces],
-        lambda pieces: [piece.astype(np.uint8) for piece in pieces],
-        lambda pieces: [piece.astype(object) for piece in pieces],
-        lambda pieces: [np.asfortranarray(piece) for piece in pieces],
-        lambda pieces: [piece.repeat(2, axis=1)[:, ::2] for piece in pieces],
-        lambda pieces: [pd.DataFrame(piece) for piece in pieces],
-        lambda pieces: [
-            pd.DataFrame({0: p[:, 0].astype(int), 1: p[:, 1], 2: p[:, 2]}) for p in pieces
-        ],
-        lambda pieces: pd.Series(pieces),
-        lambda pieces: [pieces[0].astype(int), pieces[1].tolist(), pd.DataFrame(pieces[2])],
-    ],
-)
-def test_stack_dense(convert):
+DENSE = [
+    list,
+    tuple,
+    lambda pieces: split(np.concatenate(pieces), [0, 2, 3, 7]),
+    lambda pieces: [piece.tolist() for piece in pieces],
+    lambda pieces: [tuple(map(tuple, piece)) for piece in pieces],
+    lambda pieces: [piece.astype(np.uint8) for piece in pieces],
+    lambda pieces: [piece.astype(object) for piece in pieces],
+    lambda pieces: [np.asfortranarray(piece) for piece in pieces],
+    lambda pieces: [piece.repeat(2, axis=1)[:, ::2] for piece in pieces],
+    lambda pieces: [pd.DataFrame(piece) for piece in pieces],
+    lambda pieces: [pd.DataFrame({0: p[:, 0].astype(int), 1: p[:, 1], 2: p[:, 2]}) for p in pieces],
+    lambda pieces: pd.Series(pieces),
+    lambda pieces: [pieces[0].astype(int), pieces[1].tolist(), pd.DataFrame(pieces[2])],
+]
+
+
+def test_stack_dense():
     pieces = dense([2, 1, 4])
-    stacked = stack_sequences(convert(pieces))
-    assert stacked.values.dtype == np.float64
-    assert stacked.values.flags.c_contiguous
-    assert stacked.offsets.tolist() == [0, 2, 3, 7]
-    same(stacked.values, np.concatenate(pieces))
+    for convert in DENSE:
+        stacked = stack_sequences(convert(pieces))
+        assert stacked.values.dtype == np.float64 and stacked.values.flags.c_contiguous
+        assert stacked.offsets.tolist() == [0, 2, 3, 7]
+        same(stacked.values, np.concatenate(pieces))
 
 
 SINGLE, HALF, DOUBLE = np.dtype("f4"), np.dtype("f2"), np.dtype("f8")
@@ -258,44 +212,37 @@ def test_slices_of_one_array_are_read_where_they_lie(dtype, tmp_path):
             np.testing.assert_array_equal(stacked, np.concatenate(given))
 
 
-@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("dtype", ["f8", "f4", "f2"])
-def test_what_is_not_finite_is_found_in_all_types(dtype, wrong):
+def test_what_is_not_finite_is_found_in_all_types(dtype):
     X = np.full((300_000, 4), 6e4, dtype=dtype)  # their sum overflows in float16
     assert stack_sequences(RaggedArray(X, [0, len(X)])).values is X
-    X[299_999, 2] = wrong
-    what = "NaN" if np.isnan(wrong) else "infinity"
-    with pytest.raises(ValueError, match=rf"X\[1\] contains {what} at row 199999, column 2"):
-        stack_sequences(RaggedArray(X, [0, 100_000, len(X)]))
+    for wrong, what in ((np.nan, "NaN"), (np.inf, "infinity"), (-np.inf, "infinity")):
+        X[299_999, 2] = wrong
+        with pytest.raises(ValueError, match=rf"X\[1\] contains {what} at row 199999, column 2"):
+            stack_sequences(RaggedArray(X, [0, 100_000, len(X)]))
 
 
-@pytest.mark.parametrize(
-    "convert",
-    [
-        lambda pieces: [sp.csr_array(piece) for piece in pieces],
-        lambda pieces: [sp.csr_matrix(piece) for piece in pieces],
-        lambda pieces: [sp.csc_array(piece) for piece in pieces],
-        lambda pieces: [sp.coo_matrix(piece) for piece in pieces],
-        lambda pieces: [sp.lil_array(piece) for piece in pieces],
-        lambda pieces: [sp.csr_array(piece.astype(np.int8)) for piece in pieces],
-        lambda pieces: [pieces[0], sp.csr_array(pieces[1]), pieces[2].tolist()],
-        lambda pieces: list(stack_sequences([sp.csr_array(piece) for piece in pieces])),
-    ],
-)
-def test_stack_sparse(convert):
+SPARSE = [
+    lambda pieces: [sp.csr_array(piece) for piece in pieces],
+    lambda pieces: [sp.csr_matrix(piece) for piece in pieces],
+    lambda pieces: [sp.csc_array(piece) for piece in pieces],
+    lambda pieces: [sp.coo_matrix(piece) for piece in pieces],
+    lambda pieces: [sp.lil_array(piece) for piece in pieces],
+    lambda pieces: [sp.csr_array(piece.astype(np.int8)) for piece in pieces],
+    lambda pieces: [pieces[0], sp.csr_array(pieces[1]), pieces[2].tolist()],
+    lambda pieces: list(stack_sequences([sp.csr_array(piece) for piece in pieces])),
+]
+
+
+def test_stack_sparse():
     pieces = dense([2, 1, 4])
-    stacked = stack_sequences(convert(pieces))
-    assert sp.issparse(stacked.values)
-    assert stacked.values.format == "csr"
-    assert stacked.values.dtype == np.float64
-    assert stacked.values.indices.dtype == stacked.values.indptr.dtype == np.int32
-    assert stacked.values.has_canonical_format
-    same(stacked.values, np.concatenate(pieces))
-
-
-def test_bool_sparse():
-    piece = sp.csr_array(np.array([[True, False]]))
-    same(stack_sequences([piece]).values, np.array([[1.0, 0.0]]))
+    for convert in SPARSE:
+        found = stack_sequences(convert(pieces)).values
+        assert sp.issparse(found) and found.format == "csr" and found.dtype == np.float64
+        assert found.indices.dtype == found.indptr.dtype == np.int32
+        assert found.has_canonical_format
+        same(found, np.concatenate(pieces))
+    same(stack_sequences([sp.csr_array([[True, False]])]).values, np.array([[1.0, 0.0]]))
 
 
 def test_duplicates_are_summed_in_a_copy():
@@ -331,27 +278,19 @@ def test_nothing_is_copied_without_need():
     assert np.shares_memory(stack_sequences(cube).values, cube)
 
 
-def test_cube():
+def test_other_types_are_converted():
     cube = np.arange(24).reshape(2, 3, 4)
     for X in (cube, cube.astype(object), cube.astype(np.uint8)):
         stacked = stack_sequences(X)
         assert stacked.offsets.tolist() == [0, 3, 6]
         same(stacked.values, cube.reshape(6, 4))
-
-
-def test_ragged_array_of_other_types_is_converted():
     array = RaggedArray(np.asfortranarray(np.arange(6, dtype=np.uint8).reshape(3, 2)), [0, 1, 3])
     stacked = stack_sequences(array)
-    assert stacked.values.dtype == np.float64
-    assert stacked.values.flags.c_contiguous
+    assert stacked.values.dtype == np.float64 and stacked.values.flags.c_contiguous
     assert array.values.dtype == np.uint8
-
-
-def test_input_is_not_modified():
     pieces = dense([2, 3])
     X = [piece.copy() for piece in pieces]
-    stacked = stack_sequences(X)
-    stacked.values[:] = -1
+    stack_sequences(X).values[:] = -1
     for piece, x in zip(pieces, X, strict=True):
         same(piece, x)
 
@@ -405,11 +344,8 @@ INF = sp.csr_array(np.array([[0, 0, 0, 0, 1], [0, 0, 2, 0, -np.inf]]))
         ([OK, OK * 1j], ValueError, r"X\[1\] must "),
         ([OK, sp.csr_array(OK * 1j)], ValueError, r"X\[1\] must "),
         ([OK, [[1, 2], [3]]], ValueError, r"X\[1\] is no array: its items have different"),
-        (
-            [[{"w": "a"}]],
-            ValueError,
-            r"X\[0\] must be a matrix .*TokenVectorizer .* TokenTransformer",
-        ),
+        ([[{"w": "a"}]], ValueError,
+         r"X\[0\] must be a matrix .*TokenVectorizer .* TokenTransformer"),
         ([["a", "b"]], ValueError, r"X\[0\] must be a matrix .*TokenTransformer"),
         ([{"w": 1}], TypeError, r"X\[0\] must be a matrix of numbers, .* got dict"),
         (["abc"], TypeError, r"X\[0\] must be a matrix of numbers, .* got str .*raw text"),
@@ -417,33 +353,27 @@ INF = sp.csr_array(np.array([[0, 0, 0, 0, 1], [0, 0, 2, 0, -np.inf]]))
         ([1, 2], TypeError, r"X\[0\] must be a matrix of numbers, .* got int"),
         (RaggedArray(np.arange(3), [0, 3]), ValueError, "the values of X must be a matrix"),
     ],
-)
+)  # fmt: skip
 def test_bad_sequences(X, error, message):
     with pytest.raises(error, match=message):
         stack_sequences(X)
 
 
-@pytest.mark.parametrize(
-    ("indices", "indptr"), [([0, 9], [0, 1, 2]), ([0, -1], [0, 1, 2]), ([0, 1], [0, 2, 1])]
-)
-@pytest.mark.parametrize(
-    "wrap", [lambda a: [sp.csr_array(OK), a], lambda a: RaggedArray(a, [0, 2])]
-)
-def test_broken_csr(indices, indptr, wrap):
-    piece = sp.csr_array(([1.0, 1.0], [0, 1], [0, 1, 2]), shape=(2, 5))
-    piece.indices[:], piece.indptr[:] = indices, indptr
-    with pytest.raises(ValueError, match=r"X(\[1\])? is a broken CSR matrix"):
-        stack_sequences(wrap(piece))
+def test_broken_csr():
+    for indices, indptr in (([0, 9], [0, 1, 2]), ([0, -1], [0, 1, 2]), ([0, 1], [0, 2, 1])):
+        piece = sp.csr_array(([1.0, 1.0], [0, 1], [0, 1, 2]), shape=(2, 5))
+        piece.indices[:], piece.indptr[:] = indices, indptr
+        for X in ([sp.csr_array(OK), piece], RaggedArray(piece, [0, 2])):
+            with pytest.raises(ValueError, match=r"X(\[1\])? is a broken CSR matrix"):
+                stack_sequences(X)
 
 
-def test_number_of_features():
+def test_number_of_features_and_numbers_that_may_pass():
     assert len(stack_sequences([OK], n_features=5)) == 1
     message = "^data has 5 features, but Tagger is expecting 4 features as input"
     with pytest.raises(ValueError, match=message):
         stack_sequences([OK], name="data", n_features=4, estimator_name="Tagger")
 
-
-def test_nan_may_pass_and_large_numbers_do():
     assert np.isnan(stack_sequences([NAN], allow_nan=True).values).sum() == 1
     stack_sequences([np.full((2, 2), 1e308)])
 
@@ -451,43 +381,43 @@ def test_nan_may_pass_and_large_numbers_do():
 # --------------------------------------------------------------------- stacking labels
 
 
-@pytest.mark.parametrize(
-    ("y", "kind"),
-    [
-        ([["a", "bcd"], ["e"]], "U"),
-        ([("a", "bcd"), ["e"]], "U"),
-        ([np.array(["a", "bcd"]), np.array(["e"])], "U"),
-        ([np.array(["a", "bcd"], dtype=object), ["e"]], "U"),
-        ([[np.str_("a"), "bcd"], ["e"]], "U"),
-        ([[b"a", b"b"], [b"c"]], "S"),
-        ([[1, 2], [3]], "i"),
-        ([[np.int8(1), 2], np.array([3])], "i"),
-        ([np.array([1, 2], dtype=np.uint8), np.array([3], dtype=np.int8)], "i"),
-        ([[True, False], [True]], "b"),
-        ([np.array([True, False]), np.array([True])], "b"),
-        ([[True, 2], [3]], "i"),
-        ([[1.0, 2.0], [3]], "f"),
-        ([pd.Series([1, 2]), pd.Series([3])], "i"),
-        ([pd.Series(["a", "b"]), pd.Series(["c"])], "U"),
-        (pd.Series([[1, 2], [3]]), "i"),
-        (RaggedArray(np.array([1, 2, 3]), [0, 2, 3]), "i"),
-        ([[("a", 1), ("b", 2)], [("a", 1)]], "O"),
-        ([[2**70, 1], [2]], "O"),
-        ([np.array([2**63], dtype=np.uint64).repeat(2), np.array([-1])], "O"),
-    ],
-)
-def test_stack_labels(y, kind):
-    flat = stack_labels(y, [2, 1])
-    assert flat.dtype.kind == kind
-    expected = [label for item in y for label in item]
-    assert flat.shape == (3,)
-    assert list(flat) == expected
+LABELS = [
+    ([["a", "bcd"], ["e"]], "U"),
+    ([("a", "bcd"), ["e"]], "U"),
+    ([np.array(["a", "bcd"]), np.array(["e"])], "U"),
+    ([np.array(["a", "bcd"], dtype=object), ["e"]], "U"),
+    ([[np.str_("a"), "bcd"], ["e"]], "U"),
+    ([[b"a", b"b"], [b"c"]], "S"),
+    ([[1, 2], [3]], "i"),
+    ([[np.int8(1), 2], np.array([3])], "i"),
+    ([np.array([1, 2], dtype=np.uint8), np.array([3], dtype=np.int8)], "i"),
+    ([[True, False], [True]], "b"),
+    ([np.array([True, False]), np.array([True])], "b"),
+    ([[True, 2], [3]], "i"),
+    ([[1.0, 2.0], [3]], "f"),
+    ([pd.Series([1, 2]), pd.Series([3])], "i"),
+    ([pd.Series(["a", "b"]), pd.Series(["c"])], "U"),
+    (pd.Series([[1, 2], [3]]), "i"),
+    (RaggedArray(np.array([1, 2, 3]), [0, 2, 3]), "i"),
+    ([[("a", 1), ("b", 2)], [("a", 1)]], "O"),
+    ([[2**70, 1], [2]], "O"),
+    ([np.array([2**63], dtype=np.uint64).repeat(2), np.array([-1])], "O"),
+]
 
 
-def test_label_matrix():
+def test_stack_labels():
+    for y, kind in LABELS:
+        flat = stack_labels(y, [2, 1])
+        assert flat.dtype.kind == kind and flat.shape == (3,)
+        assert list(flat) == [label for item in y for label in item]
+
+
+def test_label_matrices_and_names_in_errors():
     y = np.array([["a", "b"], ["c", "d"]])
     for labels in (y, y.astype(object), y.tolist()):
         assert stack_labels(labels, [2, 2]).tolist() == ["a", "b", "c", "d"]
+    with pytest.raises(ValueError, match=r"rows\[0\] has 2 rows but tags\[0\] has 1 labels"):
+        stack_labels([[1]], [2], name="tags", x_name="rows")
 
 
 @pytest.mark.parametrize(
@@ -506,11 +436,7 @@ def test_label_matrix():
         (pd.DataFrame({"a": [1, 2]}), ValueError, "y must be a list"),
         ("ab", TypeError, "y must be a list"),
         ([{1, 2}, {1}], TypeError, r"y\[0\] must be a sequence of labels, got set"),
-        (
-            [np.zeros((2, 1)), np.zeros((1, 1))],
-            ValueError,
-            r"y\[0\] must be .* one-dimensional",
-        ),
+        ([np.zeros((2, 1)), np.zeros((1, 1))], ValueError, r"y\[0\] must be .* one-dimensional"),
         ([[[1], [2]], [[1]]], TypeError, r"y\[0\]\[0\] is .*, of type list: one label"),
         ([["a", None], ["b"]], ValueError, r"y\[0\]\[1\] is None"),
         ([["a", "b"], [float("nan")]], ValueError, r"y\[1\]\[0\] is nan"),
@@ -525,15 +451,10 @@ def test_label_matrix():
         ([[1j, 2], [1]], (TypeError, ValueError), "label"),
         ([np.array([1j, 2]), np.array([1j])], (TypeError, ValueError), "label"),
     ],
-)
+)  # fmt: skip
 def test_bad_labels(y, error, message):
     with pytest.raises(error, match=message):
         stack_labels(y, [2, 1])
-
-
-def test_names_in_label_errors():
-    with pytest.raises(ValueError, match=r"rows\[0\] has 2 rows but tags\[0\] has 1 labels"):
-        stack_labels([[1]], [2], name="tags", x_name="rows")
 
 
 # --------------------------------------------------------------------------- splitting
@@ -547,13 +468,7 @@ def test_split_undoes_stacking(lengths):
     assert pieces.shape == (len(lengths),)
     assert [len(piece) for piece in pieces] == lengths
     assert [v for piece in pieces for v in piece] == flat.tolist()
-
-
-@pytest.mark.parametrize("lengths", [[3], [2, 2], [1, 1, 1]])
-def test_split_never_makes_a_matrix(lengths):
-    pieces = split(np.arange(sum(lengths)), np.cumsum([0, *lengths]))
-    assert pieces.shape == (len(lengths),)
-    assert all(isinstance(piece, np.ndarray) for piece in pieces)
+    assert all(isinstance(piece, np.ndarray) for piece in split(np.arange(4), [0, 2, 4]))
 
 
 @given(st.lists(st.integers(1, 4), min_size=1, max_size=5), st.randoms(use_true_random=False))

@@ -45,25 +45,18 @@ def bad_map(index, value):
         ([], ValueError, "X must hold one sample"),
         (3.0, TypeError, "X must be a list"),
         (np.zeros((2, 3, 4)), ValueError, "X must be a list with one array of score maps"),
-        (
-            [MAPS[0], np.zeros((3, 3, 4))],
-            ValueError,
-            r"X\[1\] must be .* shape \(2, height, width\)",
-        ),
+        ([MAPS[0], np.zeros((3, 3, 4))], ValueError,
+         r"X\[1\] must be .* shape \(2, height, width\)"),
         ([MAPS[0], np.zeros((2, 0, 4))], ValueError, r"X\[1\] must be numbers of shape"),
         ([np.zeros((3, 4))], ValueError, r"X\[0\] must be numbers of shape"),
         ([MAPS[0], [[1], [1, 2]]], ValueError, r"X\[1\] is no array: its items have different"),
         ([np.full((2, 3, 4), "a")], ValueError, r"X\[0\] must hold numbers"),
         ([MAPS[0] * 1j], ValueError, r"X\[0\] must hold numbers"),
         ([None], ValueError, r"X\[0\] must hold numbers"),
-        (
-            bad_map((1, 2, 3), np.nan),
-            ValueError,
-            r"X\[1\]\[1, 2, 3\] is nan",
-        ),
+        (bad_map((1, 2, 3), np.nan), ValueError, r"X\[1\]\[1, 2, 3\] is nan"),
         (bad_map((0, 0, 3), np.inf), ValueError, r"X\[1\]\[0, 0, 3\] is inf"),
     ],
-)
+)  # fmt: skip
 def test_bad_maps(X, error, pattern):
     with pytest.raises(error, match=pattern):
         check_score_maps(X, 2)
@@ -74,18 +67,14 @@ def test_bad_maps(X, error, pattern):
     [
         (None, TypeError, "y must be a list"),
         ([np.zeros((2, 2))], ValueError, "X has 2 samples but y has 1"),
-        (
-            [np.zeros((2, 2)), np.zeros((3, 2))],
-            ValueError,
-            r"y\[1\] must be numbers",
-        ),
+        ([np.zeros((2, 2)), np.zeros((3, 2))], ValueError, r"y\[1\] must be numbers"),
         ([np.zeros((2, 2)), np.zeros(2)], ValueError, r"y\[1\] must be numbers of shape"),
         ([[[0, 0], [3.6, 0]], np.zeros((2, 2))], ValueError, r"y\[0\]\[1\] is \(3.6, 0\)"),
         ([[[0, 0], [0, -0.6]], np.zeros((2, 2))], ValueError, r"y\[0\]\[1\] is \(0, -0.6\)"),
         ([np.zeros((2, 2)), [[0, 0], [0, np.nan]]], ValueError, r"y\[1\]\[1, 1\] is nan"),
         ([np.zeros((2, 2)), [["a", "b"]] * 2], ValueError, r"y\[1\] must hold numbers"),
     ],
-)
+)  # fmt: skip
 def test_bad_positions(y, error, pattern):
     with pytest.raises(error, match=pattern):
         check_positions(y, MAPS)

@@ -39,20 +39,14 @@ def test_forms_of_trees():
 KINDS = ["s", "", "o", "s"]
 
 
-@pytest.mark.parametrize(
-    "form",
-    [list, tuple, np.array, lambda kinds: np.array(kinds, dtype=object), pd.Series],
-)
-def test_kinds_are_those_of_the_edges(form):
-    tree = SimpleNamespace(features=X, parents=PARENTS, kinds=form(KINDS))
-    trees = check_trees([tree, (X[:1], [-1], form(["?"])), (X, PARENTS, form(KINDS))])
-    # edges go to the nodes 0, 2 and 3
-    assert trees.kinds.tolist() == ["s", "o", "s"] * 2
-    assert trees.codes(np.array(["o", "s"])).tolist() == [1, 0, 1] * 2
-    assert form(KINDS)[1] == ""
-
-
-def test_numbers_are_kinds_and_those_of_roots_are_anything():
+def test_kinds_are_those_of_the_edges():
+    for form in (list, tuple, np.array, lambda kinds: np.array(kinds, dtype=object), pd.Series):
+        tree = SimpleNamespace(features=X, parents=PARENTS, kinds=form(KINDS))
+        trees = check_trees([tree, (X[:1], [-1], form(["?"])), (X, PARENTS, form(KINDS))])
+        # edges go to the nodes 0, 2 and 3
+        assert trees.kinds.tolist() == ["s", "o", "s"] * 2
+        assert trees.codes(np.array(["o", "s"])).tolist() == [1, 0, 1] * 2
+    # numbers are kinds, and those of roots are anything
     kinds = [3, None, -1, 3]
     trees = check_trees([(X, PARENTS, kinds), (X, PARENTS, np.array([7, 0, 7, 7]))])
     assert trees.kinds.tolist() == [3, -1, 3, 7, 7, 7]
@@ -60,9 +54,6 @@ def test_numbers_are_kinds_and_those_of_roots_are_anything():
     assert kinds == [3, None, -1, 3]
     roots = check_trees([(X[:2], [-1, -1], ["a", "b"])])
     assert roots.kinds.size == 0 and roots.codes(np.zeros(0)).size == 0
-
-
-def test_no_kinds():
     trees = check_trees([(X, PARENTS), (X, PARENTS, None)])
     assert trees.kinds is None and trees.codes(None) is None
 
@@ -89,26 +80,14 @@ def test_unknown_kinds(kinds, known, pattern):
         ([(X, PARENTS, KINDS[:3])], ValueError, r"^X\[0\] has 4 nodes but 3 kinds of edges"),
         ([(X, PARENTS, "soso")], TypeError, r"^kinds of X\[0\] must be a sequence"),
         ([(X, PARENTS, 1)], TypeError, r"^kinds of X\[0\] must be a sequence"),
-        (
-            [(X, PARENTS, np.ones((4, 1)))],
-            ValueError,
-            r"^kinds of X\[0\] must be .*one-dim",
-        ),
-        (
-            [(X, PARENTS, ["s", "", None, "s"])],
-            ValueError,
-            r"edges of X\[0\]\[1\] is None",
-        ),
+        ([(X, PARENTS, np.ones((4, 1)))], ValueError, r"^kinds of X\[0\] must be .*one-dim"),
+        ([(X, PARENTS, ["s", "", None, "s"])], ValueError, r"edges of X\[0\]\[1\] is None"),
         ([(X, PARENTS, [1, 0, np.nan, 1])], ValueError, r"^kinds of edges of X\[0\]\[1\] is nan"),
         ([(X, PARENTS, [1, 0, 0.5, 1])], ValueError, r"kinds of edges of X\[0\]\[1\] is 0.5"),
-        (
-            [(X, PARENTS, [1, 0, "a", 1])],
-            TypeError,
-            r"^kinds of edges of X\[0\]\[0\] is 1 but",
-        ),
+        ([(X, PARENTS, [1, 0, "a", 1])], TypeError, r"^kinds of edges of X\[0\]\[0\] is 1 but"),
         ([(X, PARENTS, KINDS, 0)], ValueError, r"^X\[0\] must be a tree .* got 4 items"),
     ],
-)
+)  # fmt: skip
 def test_bad_kinds(trees, error, pattern):
     with pytest.raises(error, match=pattern):
         check_trees(trees)

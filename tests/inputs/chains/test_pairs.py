@@ -12,23 +12,20 @@ EDGES = [np.array([[1.0], [2.0]]), np.empty((0, 1)), np.array([[3.0]])]
 LIST = list(zip(TOKENS, EDGES, strict=True))
 
 
-@pytest.mark.parametrize(
-    "X",
-    [
+def test_all_forms_are_stacked():
+    for X in [
         LIST,
         tuple(LIST),
         object_array(LIST),
         [(x.tolist(), z.tolist()) for x, z in LIST],
         [(sp.csr_array(x), sp.csr_matrix(z)) for x, z in LIST],
         [(x.astype(np.float32), z.astype(int)) for x, z in LIST],
-    ],
-)
-def test_all_forms_are_stacked(X):
-    stacked, edges = stack_pairs(X)
-    values = stacked.values.toarray() if sp.issparse(stacked.values) else stacked.values
-    edges = edges.toarray() if sp.issparse(edges) else edges
-    np.testing.assert_array_equal(values, np.concatenate(TOKENS))
-    np.testing.assert_array_equal(edges, np.concatenate(EDGES))
+    ]:
+        stacked, edges = stack_pairs(X)
+        values = stacked.values.toarray() if sp.issparse(stacked.values) else stacked.values
+        edges = edges.toarray() if sp.issparse(edges) else edges
+        np.testing.assert_array_equal(values, np.concatenate(TOKENS))
+        np.testing.assert_array_equal(edges, np.concatenate(EDGES))
 
 
 def test_sequences_without_pairs_stay_what_they_are():
@@ -39,9 +36,7 @@ def test_sequences_without_pairs_stay_what_they_are():
     stacked, edges = stack_pairs([([1, 2], [3, 4]), ([5, 6],)])
     assert edges is None
     assert stacked.lengths.tolist() == [2, 1]
-
-
-def test_only_short_sequences_tell_the_width():
+    # only short sequences tell the width
     stacked, edges = stack_pairs([(np.ones((1, 2)), np.empty((0, 4)))])
     assert edges.shape == (0, 4)
     stacked, edges = stack_pairs([([], []), LIST[0]], allow_empty=True)
@@ -55,10 +50,7 @@ NAN = [LIST[0], LIST[1], (TOKENS[2], np.array([[np.nan]]))]
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        (
-            [LIST[0], TOKENS[1]],
-            r"X\[1\] is no pair \(features, edge_features\), unlike X\[0\]",
-        ),
+        ([LIST[0], TOKENS[1]], r"X\[1\] is no pair \(features, edge_features\), unlike X\[0\]"),
         ([TOKENS[1], LIST[0]], r"X\[1\] is a pair .* unlike X\[0\]"),
         ([LIST[0], (TOKENS[2], EDGES[0])], r"X\[1\] has 2 tokens, so .* 1 rows, .* got 2"),
         ([(TOKENS[1], EDGES[0])], r"X\[0\] has 1 tokens, so .* 0 rows, .* got 2"),
@@ -72,22 +64,20 @@ NAN = [LIST[0], LIST[1], (TOKENS[2], np.array([[np.nan]]))]
         ([(np.ones((2, 0)), [[1.0]])], "X has 0 features"),
         ([(np.full((2, 1), np.nan), [[1.0]])], r"X\[0\] contains NaN"),
     ],
-)
+)  # fmt: skip
 def test_bad_pairs_are_named(X, message):
     with pytest.raises((ValueError, TypeError), match=message):
         stack_pairs(X)
-
-
-def test_other_widths_than_expected_are_refused():
-    with pytest.raises(
-        ValueError, match="edge features of X has 1 features, but Tagger is expecting 2"
-    ):
-        stack_pairs(LIST, n_features=2, n_edge_features=2, estimator_name="Tagger")
-    with pytest.raises(ValueError, match="X has 2 features, but Tagger is expecting 3"):
-        stack_pairs(LIST, n_features=3, n_edge_features=1, estimator_name="Tagger")
 
 
 def test_lists_of_two_matrices_are_no_pairs():
     with pytest.raises(ValueError, match=r"X\[0\] is no array"):
         stack_pairs([[np.ones((3, 2)), np.ones((2, 1))]] * 2)
     assert stack_pairs([[[1, 2], [3, 4]]] * 2)[1] is None
+    for widths, message in (
+        ((2, 2), "edge features of X has 1 features, but Tagger is expecting 2"),
+        ((3, 1), "X has 2 features, but Tagger is expecting 3"),
+    ):
+        options = dict(zip(("n_features", "n_edge_features"), widths, strict=True))
+        with pytest.raises(ValueError, match=message):
+            stack_pairs(LIST, estimator_name="Tagger", **options)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from scipy import ndimage
 
+from sskit.preprocessing import SuperpixelGraphs, region_adjacency
 from sskit.preprocessing._regions import adjacent_pairs, chi2_distances, count_words, reaches
 from sskit.preprocessing._words import (
     SIFT_STEP,
@@ -23,19 +24,42 @@ MAPS = arrays(
 )
 
 
-@given(MAPS)
+def slow_adjacency(segments):
+    """The definition, pixel by pixel."""
+    labels, pairs = np.unique(segments).tolist(), set()
+    for one in np.ndindex(*segments.shape):
+        for axis in range(segments.ndim):
+            other = tuple(np.add(one, np.arange(segments.ndim) == axis))
+            if other[axis] < segments.shape[axis] and segments[one] != segments[other]:
+                pairs.add(tuple(sorted(labels.index(segments[place]) for place in (one, other))))
+    return sorted(pairs)
+
+
+@given(arrays(np.int64, array_shapes(min_dims=2, max_dims=3, max_side=4),
+              elements=st.integers(-3, 4)))  # fmt: skip
 def test_neighbours_share_a_side(segments):
-    expected = set()
-    height, width = segments.shape
-    for i in range(height):
-        for j in range(width):
-            for a, b in ((i + 1, j), (i, j + 1)):
-                if a < height and b < width and segments[i, j] != segments[a, b]:
-                    expected.add(tuple(sorted((segments[i, j], segments[a, b]))))
-    found = adjacent_pairs(segments)
-    assert found.dtype == np.int32
-    assert found.shape == (len(expected), 2)
-    assert [tuple(pair) for pair in found] == sorted(expected)
+    before, expected = segments.copy(), slow_adjacency(segments)
+    edges = region_adjacency(segments)
+    assert edges.dtype == np.int32 and edges.shape == (len(expected), 2)
+    assert [tuple(edge) for edge in edges.tolist()] == expected
+    np.testing.assert_array_equal(segments, before)
+    if segments.ndim == 2:
+        codes = np.unique(segments, return_inverse=True)[1].reshape(segments.shape)
+        np.testing.assert_array_equal(adjacent_pairs(codes.astype(np.int32)), edges)
+
+
+def test_adjacency_is_that_of_superpixel_graphs():
+    images = np.random.default_rng(0).uniform(size=(2, 24, 32, 3))
+    options = {"n_color_words": 4, "n_texture_words": 0, "position_grid": 0, "random_state": 0}
+    for graph in SuperpixelGraphs(n_segments=12, **options).fit_transform(images):
+        np.testing.assert_array_equal(region_adjacency(graph.segments), graph.edges)
+    for segments, error, message in [
+        ([[0.0, 1.0]], TypeError, "segments must hold integers, got"),
+        ([0, 1], ValueError, r"segments must have shape \(H, W\)"),
+        (np.zeros((0, 3), int), ValueError, "and a pixel, got"),
+    ]:
+        with pytest.raises(error, match=message):
+            region_adjacency(segments)
 
 
 def test_reach_grows_by_one_edge():
@@ -96,11 +120,11 @@ def ramp(angle, size=40, slope=0.01):
     return np.repeat(gray[..., None], 3, axis=2).astype(np.float32)
 
 
-@pytest.mark.parametrize("direction", range(8))
-def test_sift_sees_the_direction_of_the_gradient(direction):
-    descriptor = dense_sift(ramp(direction * np.pi / 4))[5, 5].reshape(16, 8)
-    assert (descriptor.argmax(axis=1) == direction).all()
-    assert (np.delete(descriptor, direction, axis=1) < 0.01).all()
+def test_sift_sees_the_direction_of_the_gradient():
+    for direction in range(8):
+        descriptor = dense_sift(ramp(direction * np.pi / 4))[5, 5].reshape(16, 8)
+        assert (descriptor.argmax(axis=1) == direction).all()
+        assert (np.delete(descriptor, direction, axis=1) < 0.01).all()
 
 
 def test_sift_is_normalised():
@@ -118,11 +142,11 @@ def test_sift_is_normalised():
     assert not dense_sift(np.full((9, 9, 3), 0.3, dtype=np.float32)).any()
 
 
-@pytest.mark.parametrize("shape", [(1, 1), (1, 9), (3, 2), (17, 5)])
-def test_sift_of_small_images(shape):
-    found = dense_sift(np.random.RandomState(0).uniform(size=(*shape, 3)))
-    assert found.shape == (-(-shape[0] // 4), -(-shape[1] // 4), 128)
-    assert np.isfinite(found).all()
+def test_sift_of_small_images():
+    for shape in [(1, 1), (1, 9), (3, 2), (17, 5)]:
+        found = dense_sift(np.random.RandomState(0).uniform(size=(*shape, 3)))
+        assert found.shape == (-(-shape[0] // 4), -(-shape[1] // 4), 128)
+        assert np.isfinite(found).all()
 
 
 def test_clusters():
@@ -135,16 +159,16 @@ def test_clusters():
     np.testing.assert_array_equal(centers, cluster(noisy, 3, 0))
 
 
-@pytest.mark.parametrize("shape", [(1, 1), (3, 2), (17, 30)])
 @pytest.mark.parametrize("describe", [lab_colors, dense_sift])
-def test_some_points_are_described_as_among_all(describe, shape):
-    image = np.random.RandomState(0).uniform(size=(*shape, 3)).astype(np.float32)
-    grid = describe(image)
-    rows = grid.reshape(-1, grid.shape[2])
-    drawn = sample(describe, image, 5, 0)
-    assert drawn.shape == (min(5, len(rows)), grid.shape[2])
-    assert all((row == rows).all(axis=1).any() for row in drawn)
-    np.testing.assert_array_equal(sample(describe, image, len(rows), 0), rows)
+def test_some_points_are_described_as_among_all(describe):
+    for shape in [(1, 1), (3, 2), (17, 30)]:
+        image = np.random.RandomState(0).uniform(size=(*shape, 3)).astype(np.float32)
+        grid = describe(image)
+        rows = grid.reshape(-1, grid.shape[2])
+        drawn = sample(describe, image, 5, 0)
+        assert drawn.shape == (min(5, len(rows)), grid.shape[2])
+        assert all((row == rows).all(axis=1).any() for row in drawn)
+        np.testing.assert_array_equal(sample(describe, image, len(rows), 0), rows)
 
 
 def test_sift_against_loops():

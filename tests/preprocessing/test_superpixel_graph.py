@@ -37,31 +37,20 @@ def test_holds_what_it_was_given():
     assert make_graph(features=[[1], [2], [3]]).features.dtype == np.float64
 
 
-def test_memory_map_stays_on_disk(tmp_path):
+def test_is_a_triple_and_one_object(tmp_path):
     path = tmp_path / "features.npy"
     np.save(path, np.ones((3, 2), dtype=np.float32))
-    features = np.load(path, mmap_mode="r")
+    features = np.load(path, mmap_mode="r")  # stays on disk
     assert np.shares_memory(make_graph(features=features).features, features)
-
-
-def test_unpacks_as_a_triple():
     graph = make_graph()
     features, edges, edge_features = graph
-    assert features is graph.features
-    assert edges is graph.edges
+    assert features is graph.features and edges is graph.edges
     assert edge_features is graph.edge_features
-
-
-def test_is_one_object_to_numpy():
-    graphs = np.array([make_graph(), make_graph()], dtype=object)
-    assert graphs.shape == (2,)
-
-
-def test_pickles():
-    graph = pickle.loads(pickle.dumps(make_graph()))
-    for a, b in zip(graph, make_graph(), strict=True):
+    assert np.array([graph, graph], dtype=object).shape == (2,)
+    again = pickle.loads(pickle.dumps(graph))
+    for a, b in zip(again, graph, strict=True):
         np.testing.assert_array_equal(a, b)
-    np.testing.assert_array_equal(graph.segments, SEGMENTS)
+    np.testing.assert_array_equal(again.segments, SEGMENTS)
 
 
 def test_graph_without_edges():
@@ -70,9 +59,8 @@ def test_graph_without_edges():
     assert graph.pixel_mask(["a"]).tolist() == [["a", "a"]]
 
 
-@pytest.mark.parametrize(
-    ("mask", "ignore_label", "expected"),
-    [
+def test_majority():
+    for mask, ignore_label, expected in [
         ([[5, 5, 7], [7, 7, 7]], None, [5, 7, 7]),
         ([[5, 5, 7], [7, 7, 5]], None, [5, 5, 7]),  # a tie goes to the smaller
         ([[5, 0, 7], [0, 0, 0]], 0, [5, 7, 0]),  # the ignored have no vote
@@ -80,13 +68,14 @@ def test_graph_without_edges():
         ([[5, 5, 7], [7, 7, 7]], 99, [5, 7, 7]),
         ([[True, True, False], [False, True, False]], None, [True, False, True]),
         ([["b", "b", "a"], ["c", "c", "a"]], "void", ["b", "a", "c"]),
-    ],
-)
-def test_majority(mask, ignore_label, expected):
-    mask = np.array(mask)
-    labels = make_graph().node_labels(mask, ignore_label)
-    assert labels.tolist() == expected
-    assert labels.dtype == mask.dtype
+    ]:
+        labels = make_graph().node_labels(np.array(mask), ignore_label)
+        assert labels.tolist() == expected and labels.dtype == np.array(mask).dtype
+    labels = np.array(["sea", "sky", "sand"])
+    graph = make_graph()
+    assert graph.node_labels(graph.pixel_mask(labels)).tolist() == labels.tolist()
+    scores = np.arange(6.0).reshape(3, 2)
+    np.testing.assert_array_equal(graph.pixel_mask(scores)[1, 1], [4, 5])
 
 
 @st.composite
@@ -115,14 +104,6 @@ def test_majority_is_that_of_a_loop(data):
     best = (graph.pixel_mask(graph.node_labels(mask)) == mask).sum()
     for label in range(5):
         assert best >= (mask == label).sum()
-
-
-def test_round_trip():
-    labels = np.array(["sea", "sky", "sand"])
-    graph = make_graph()
-    assert graph.node_labels(graph.pixel_mask(labels)).tolist() == labels.tolist()
-    scores = np.arange(6.0).reshape(3, 2)
-    np.testing.assert_array_equal(graph.pixel_mask(scores)[1, 1], [4, 5])
 
 
 @pytest.mark.parametrize(

@@ -55,26 +55,29 @@ def assert_same_graphs(a, b):
             np.testing.assert_array_equal(x, y)
 
 
-def test_shapes(fitted, graphs):
-    assert isinstance(graphs, np.ndarray)
-    assert graphs.shape == (4,)
+def test_shapes_and_ranges(fitted, graphs):
+    assert isinstance(graphs, np.ndarray) and graphs.shape == (4,)
     for graph, size in zip(graphs, SIZES, strict=True):
-        assert isinstance(graph, SuperpixelGraph)
-        assert graph.shape == size
+        assert isinstance(graph, SuperpixelGraph) and graph.shape == size
         assert 6 <= len(graph.features) <= 24
         assert graph.features.shape[1] == 1 + 3 * (6 + 5 + 4)
         assert graph.edge_features.shape == (len(graph.edges), 1 + 9 * 11)
         assert graph.features.dtype == graph.edge_features.dtype == np.float32
         assert (graph.edges[:, 0] < graph.edges[:, 1]).all()
-    assert fitted.color_words_.shape == (6, 3)
-    assert fitted.texture_words_.shape == (5, 128)
-
-
-def test_defaults_are_those_of_the_literature():
+        assert (graph.features[:, 0] == 1).all() and (graph.edge_features[:, 0] == 1).all()
+        # what lets a Potts model with weights >= 0 be cut
+        assert graph.edge_features.min() >= 0 and graph.edge_features.max() <= 1
+        assert graph.features.min() >= 0 and graph.features.max() <= 1
+        # roots of histograms: the squares of each of the nine sum to one
+        np.testing.assert_allclose((graph.features[:, 1:] ** 2).sum(axis=1), 9, rtol=1e-5)
+    assert fitted.color_words_.shape == (6, 3) and fitted.texture_words_.shape == (5, 128)
+    plain = make(power=1).fit_transform(IMAGES)
+    np.testing.assert_allclose(plain[0].features, graphs[0].features ** 2, atol=1e-6)
+    np.testing.assert_array_equal(plain[0].edge_features, graphs[0].edge_features)
+    # the defaults are those of the literature
     image = np.random.RandomState(0).uniform(size=(120, 120, 3))
     (graph,) = SuperpixelGraphs(random_state=0).fit_transform([image])
-    assert graph.features.shape[1] == 1969
-    assert graph.edge_features.shape[1] == 100
+    assert graph.features.shape[1] == 1969 and graph.edge_features.shape[1] == 100
 
 
 def test_histograms_are_those_of_pixels(fitted, graphs):
@@ -117,44 +120,22 @@ def test_histograms_are_those_of_pixels(fitted, graphs):
         near = [group.union(*(neighbors[node] for node in group)) for group in near]
 
 
-def test_ranges(graphs):
-    for graph in graphs:
-        assert (graph.features[:, 0] == 1).all()
-        assert (graph.edge_features[:, 0] == 1).all()
-        # What lets a Potts model with weights >= 0 be cut.
-        assert graph.edge_features.min() >= 0
-        assert graph.edge_features.max() <= 1
-        assert graph.features.min() >= 0
-        assert graph.features.max() <= 1
-        # Roots of histograms: the squares of each of the nine sum to one.
-        np.testing.assert_allclose((graph.features[:, 1:] ** 2).sum(axis=1), 9, rtol=1e-5)
-
-
-def test_power(graphs):
-    plain = make(power=1).fit_transform(IMAGES)
-    np.testing.assert_allclose(plain[0].features, graphs[0].features ** 2, atol=1e-6)
-    np.testing.assert_array_equal(plain[0].edge_features, graphs[0].edge_features)
-
-
-@pytest.mark.parametrize(
-    ("changes", "n_features", "n_edge_features"),
-    [
+def test_parts_can_be_left_out():
+    for changes, n_features, n_edge_features in [
         ({"n_color_words": 0}, 1 + 3 * 9, 1 + 6 * 11),
         ({"n_texture_words": 0}, 1 + 3 * 10, 1 + 6 * 11),
         ({"position_grid": 0}, 1 + 3 * 11, 1 + 6 * 11),
         ({"neighborhood": 0}, 1 + 15, 1 + 3 * 11),
         ({"neighborhood": 1}, 1 + 30, 1 + 6 * 11),
         ({"n_color_words": 0, "n_texture_words": 0, "position_grid": 0}, 1, 1),
-    ],
-)
-def test_parts_can_be_left_out(changes, n_features, n_edge_features):
-    superpixels = make(**changes).fit(IMAGES)
-    graph = superpixels.transform(IMAGES[:1])[0]
-    names = superpixels.get_feature_names_out()
-    edge_names = superpixels.get_edge_feature_names_out()
-    assert graph.features.shape[1] == len(names) == len(set(names)) == n_features
-    assert graph.edge_features.shape[1] == len(edge_names) == len(set(edge_names))
-    assert len(edge_names) == n_edge_features
+    ]:
+        superpixels = make(**changes).fit(IMAGES)
+        graph = superpixels.transform(IMAGES[:1])[0]
+        names = superpixels.get_feature_names_out()
+        edge_names = superpixels.get_edge_feature_names_out()
+        assert graph.features.shape[1] == len(names) == len(set(names)) == n_features
+        assert graph.edge_features.shape[1] == len(edge_names) == len(set(edge_names))
+        assert len(edge_names) == n_edge_features
 
 
 def test_forms_of_one_image():
@@ -186,12 +167,12 @@ def test_grey_images():
     assert make().fit_transform(square).shape == (4,)
 
 
-@pytest.mark.parametrize("size", [(1, 1), (1, 7), (5, 2)])
-def test_small_images(size):
-    graph = make().fit_transform([make_image(0, size)])[0]
-    assert graph.areas.sum() == size[0] * size[1]
-    assert np.isfinite(graph.features).all()
-    assert len(graph.edges) == len(graph.edge_features)
+def test_small_images():
+    for size in [(1, 1), (1, 7), (5, 2)]:
+        graph = make().fit_transform([make_image(0, size)])[0]
+        assert graph.areas.sum() == size[0] * size[1]
+        assert np.isfinite(graph.features).all()
+        assert len(graph.edges) == len(graph.edge_features)
 
 
 def test_flat_images_have_few_words():
@@ -202,13 +183,10 @@ def test_flat_images_have_few_words():
     assert graph.features.shape[1] == len(superpixels.get_feature_names_out()) == 1 + 3 * 7
 
 
-def test_unseen_images_do_not_change_the_words(fitted, graphs):
-    again = fitted.transform(IMAGES[2:])
-    assert_same_graphs(again, graphs[2:])
-    assert fitted.transform([make_image(9, (40, 11))])[0].features.shape[1] == 46
-
-
 def test_seed_decides(fitted, graphs):
+    # and unseen images do not change the words
+    assert_same_graphs(fitted.transform(IMAGES[2:]), graphs[2:])
+    assert fitted.transform([make_image(9, (40, 11))])[0].features.shape[1] == 46
     assert_same_graphs(make().fit_transform(IMAGES), graphs)
     again = make(random_state=np.random.RandomState(0)).fit(IMAGES)
     np.testing.assert_array_equal(again.color_words_, fitted.color_words_)
@@ -219,11 +197,11 @@ def test_seed_decides(fitted, graphs):
     np.testing.assert_array_equal(alone.texture_words_, fitted.texture_words_)
 
 
-def test_worker_processes(graphs):
-    assert_same_graphs(make(n_jobs=2).fit_transform(IMAGES), graphs)
-    # more than there are images, and than joblib can count
+def test_workers(graphs):
     with joblib.parallel_config("threading"):
-        assert_same_graphs(make(n_jobs=10**30).fit_transform(IMAGES), graphs)
+        # two, and more than there are images and than joblib can count
+        for n_jobs in (2, 10**30):
+            assert_same_graphs(make(n_jobs=n_jobs).fit_transform(IMAGES), graphs)
 
 
 def test_input_is_not_modified():
@@ -258,23 +236,16 @@ def test_is_an_estimator(fitted, graphs):
 
 
 @pytest.mark.parametrize(
-    "check",
+    "name",
     [
-        estimator_checks.check_estimator_cloneable,
-        estimator_checks.check_estimator_repr,
-        estimator_checks.check_estimator_tags_renamed,
-        estimator_checks.check_get_params_invariance,
-        estimator_checks.check_mixin_order,
-        estimator_checks.check_no_attributes_set_in_init,
-        estimator_checks.check_parameters_default_constructible,
-        estimator_checks.check_set_params,
-        estimator_checks.check_valid_tag_types,
+        "estimator_cloneable", "estimator_repr", "estimator_tags_renamed", "get_params_invariance",
+        "mixin_order", "no_attributes_set_in_init", "parameters_default_constructible",
+        "set_params", "valid_tag_types",
     ],
-    ids=lambda check: check.__name__,
-)
-def test_convention_of_scikit_learn(check):
+)  # fmt: skip
+def test_convention_of_scikit_learn(name):
     """The checks that need no data: those with data give matrices, not images."""
-    check("SuperpixelGraphs", SuperpixelGraphs())
+    getattr(estimator_checks, f"check_{name}")("SuperpixelGraphs", SuperpixelGraphs())
 
 
 class NodeClassifier(BaseEstimator):
@@ -308,16 +279,13 @@ def test_pipeline_from_images_to_masks(tmp_path):
 
 
 def test_before_fit():
-    for method in ("get_feature_names_out", "get_edge_feature_names_out"):
+    for call in (
+        make().get_feature_names_out, make().get_edge_feature_names_out,
+        lambda: make().transform(IMAGES),
+    ):  # fmt: skip
         with pytest.raises(NotFittedError):
-            getattr(make(), method)()
-    with pytest.raises(NotFittedError):
-        make().transform(IMAGES)
-
-
-def test_rgb():
-    grey = np.array([[0, 255], [51, 102]], dtype=np.uint8)
-    rgb = as_rgb(grey)
+            call()
+    rgb = as_rgb(np.array([[0, 255], [51, 102]], dtype=np.uint8))
     assert rgb.dtype == np.float32
     np.testing.assert_allclose(rgb[..., 2], [[0, 1], [0.2, 0.4]])
     floats = np.full((2, 2, 3), 0.5, dtype=np.float32)
@@ -387,21 +355,15 @@ def test_bad_parameters(fitted, parameter, value, message):
         changed.transform(IMAGES)
 
 
-@pytest.mark.parametrize(
-    ("segmenter", "error", "message"),
-    [
+def test_bad_segmenter():
+    for segmenter, error, message in [
         ("slic", TypeError, "'segmenter' .* must be a callable or None. Got 'slic'"),
-        (
-            lambda image: np.zeros((2, 2), int),
-            ValueError,
-            r"must return integers of shape \(24, 30\) for X\[0\], got int64 of shape \(2, 2\)",
-        ),
+        (lambda image: np.zeros((2, 2), int), ValueError,
+         r"must return integers of shape \(24, 30\) for X\[0\], got int64 of shape \(2, 2\)"),
         (lambda image: image[..., 0], ValueError, r"for X\[0\], got float32"),
-    ],
-)
-def test_bad_segmenter(segmenter, error, message):
-    with pytest.raises(error, match=message):
-        make(segmenter=segmenter).fit_transform(IMAGES)
+    ]:  # fmt: skip
+        with pytest.raises(error, match=message):
+            make(segmenter=segmenter).fit_transform(IMAGES)
 
 
 def test_failed_fit_leaves_nothing_or_the_old():

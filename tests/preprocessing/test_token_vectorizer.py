@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -102,16 +102,16 @@ def test_nested_dicts_are_named_as_crfsuite_names_them():
     assert TokenVectorizer().fit(near).feature_names_ == names
 
 
-@pytest.mark.parametrize("kind", [list, tuple, set, frozenset])
-def test_lists_of_strings(kind):
-    lists = [[kind(["w=the", "first"]), kind([])], [kind(["w=dog", "first", "w=the"])]]
-    vectorizer = TokenVectorizer()
-    rows = vectorizer.fit_transform(lists)
-    assert vectorizer.feature_names_ == ["first", "w=dog", "w=the"]
-    assert rows.values.toarray().tolist() == [[1, 0, 1], [0, 0, 0], [1, 1, 1]]
-    # a dict of the same features makes the same row
-    same = vectorizer.transform([[{"w": "the", "first": 1.0}, ["w=the", "w=the"]]])
-    assert same.values.toarray().tolist() == [[1, 0, 1], [0, 0, 2]]
+def test_lists_of_strings():
+    for kind in (list, tuple, set, frozenset):
+        lists = [[kind(["w=the", "first"]), kind([])], [kind(["w=dog", "first", "w=the"])]]
+        vectorizer = TokenVectorizer()
+        rows = vectorizer.fit_transform(lists)
+        assert vectorizer.feature_names_ == ["first", "w=dog", "w=the"]
+        assert rows.values.toarray().tolist() == [[1, 0, 1], [0, 0, 0], [1, 1, 1]]
+        # a dict of the same features makes the same row
+        same = vectorizer.transform([[{"w": "the", "first": 1.0}, ["w=the", "w=the"]]])
+        assert same.values.toarray().tolist() == [[1, 0, 1], [0, 0, 2]]
 
 
 class Tag(str, Enum):
@@ -124,9 +124,8 @@ class Name(str):
     """A string of a class of its own."""
 
 
-@pytest.mark.parametrize(
-    ("token", "expected"),
-    [
+def test_kinds_of_values():
+    for token, expected in [
         ({"a": np.float32(0.5)}, {"a": 0.5}),
         ({"a": np.int64(3), "b": np.bool_(True)}, {"a": 3.0, "b": 1.0}),
         ({"a": Fraction(1, 2)}, {"a": 0.5}),
@@ -141,13 +140,11 @@ class Name(str):
         (UserDict(a="x", b=UserDict(c=1)), {"a=x": 1.0, "b:c": 1.0}),
         (MappingProxyType({"a": "x"}), {"a=x": 1.0}),
         ({"a": 0.0, "b": False, "c": -0.0, "d": 1}, {"d": 1.0}),
-    ],
-)  # fmt: skip
-def test_kinds_of_values(token, expected):
-    vectorizer = TokenVectorizer()
-    row = vectorizer.fit_transform([[token]]).values
-    names = vectorizer.feature_names_
-    assert {names[j]: v for j, v in zip(row.indices, row.data, strict=True)} == expected
+    ]:  # fmt: skip
+        vectorizer = TokenVectorizer()
+        row = vectorizer.fit_transform([[token]]).values
+        names = vectorizer.feature_names_
+        assert {names[j]: v for j, v in zip(row.indices, row.data, strict=True)} == expected
 
 
 RECURSIVE = {}
@@ -189,18 +186,14 @@ def test_bad_values_are_named(value, error, message):
 @pytest.mark.parametrize(
     ("token", "error", "message"),
     [
-        (
-            "word",
-            TypeError,
-            r"is 'word' of the type str: a token is a dict of attributes or",
-        ),
+        ("word", TypeError, r"is 'word' of the type str: a token is a dict of attributes or"),
         (3.5, TypeError, r"is 3.5: a token is a dict"),
         (None, TypeError, r"is None: a token is a dict"),
         (["a", 1], TypeError, r"has 1, expected strings"),
         ([("a", 1)], TypeError, r"has \('a', 1\) of the type tuple, expected strings"),
         ({b"a": 1}, TypeError, r"has the attribute b'a' of the type bytes: names must be strings"),
     ],
-)
+)  # fmt: skip
 def test_bad_tokens_are_named(token, error, message):
     for call in (TokenVectorizer().fit, TokenVectorizer().fit(X).transform):
         with pytest.raises(error, match=r"^X\[1\]\[1\] " + message):
@@ -220,14 +213,11 @@ def test_bad_tokens_are_named(token, error, message):
         ([[{"a": 1}], {"a"}], TypeError, r"X\[1\] must be a sequence of tokens, got set"),
         ([[{"a": 1}], iter([])], TypeError, r"X\[1\] must be a sequence of tokens, got list_it"),
         ([[{"a": 1}], []], ValueError, r"X\[1\] is empty"),
-        (
-            [[{"a": 1}], pd.DataFrame({"a": ["x"]})],
-            TypeError,
-            r"X\[1\] must be a sequence of tokens, got DataFrame; .*s to_dict\('records'\)",
-        ),
+        ([[{"a": 1}], pd.DataFrame({"a": ["x"]})], TypeError,
+         r"X\[1\] must be a sequence of tokens, got DataFrame; .*s to_dict\('records'\)"),
         ([[{}, {}], [[]]], ValueError, "the tokens of X have no features$"),
     ],
-)
+)  # fmt: skip
 def test_bad_sequences(bad, error, message):
     for method in ("fit", "fit_transform"):
         vectorizer = TokenVectorizer()
@@ -297,22 +287,16 @@ def test_dtype():
         with pytest.raises(ValueError, match=r"X\[0\]\[0\]\['n'\] is 1\S*: it is too large"):
             vectorizer.fit([[{"n": large}]])
     assert TokenVectorizer(dtype="float64").fit_transform(X).values.dtype == np.float64
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
+    for parameters, message in (
         ({"min_count": 0}, "min_count"),
         ({"min_count": 1.5}, "min_count"),
         ({"dtype": int}, "dtype.* Got <class 'int'>"),
         ({"dtype": "float16"}, "dtype"),
         ({"dtype": "no"}, "dtype.* Got 'no'"),
-    ],
-)
-def test_bad_parameters(parameters, message):
-    for method in ("fit", "fit_transform"):
-        with pytest.raises(ValueError, match=message):
-            getattr(TokenVectorizer(**parameters), method)(X)
+    ):
+        for method in ("fit", "fit_transform"):
+            with pytest.raises(ValueError, match=message):
+                getattr(TokenVectorizer(**parameters), method)(X)
 
 
 def test_is_an_estimator():
@@ -373,11 +357,11 @@ def test_a_dict_that_changes_while_it_is_read():
         vectorizer.transform([[token]])
 
 
-@pytest.mark.parametrize("place", [-1, 99])
-def test_a_damaged_vocabulary_reaches_no_memory(place):
-    columns = TokenColumns({"a": 0, "b": place}, "=")
-    with pytest.raises(ValueError, match=f"has the column {place} for 'b', of 2"):
-        read_rows(columns, [[{"b": 1.0}]], np.float64, 1)
+def test_a_damaged_vocabulary_reaches_no_memory():
+    for place in (-1, 99):
+        columns = TokenColumns({"a": 0, "b": place}, "=")
+        with pytest.raises(ValueError, match=f"has the column {place} for 'b', of 2"):
+            read_rows(columns, [[{"b": 1.0}]], np.float64, 1)
 
 
 @pytest.mark.parametrize("kind", [sp.csr_array, sp.csr_matrix])
@@ -397,17 +381,17 @@ def test_matrices_made_without_a_look_are_as_scipy_makes_them(kind):
 TRAINING = [{"a": "x", "b": 1.0}, {"c": "y", "a": True}, {"b": "a=b", "a=x": 2}, {"c": -0.0}]
 
 
-@pytest.mark.parametrize("options", [{}, {"separator": "~"}, {"sort": False}])
+@settings(max_examples=20)
 @given(tokens=TOKENS)
-def test_a_dict_vectorizer_in_a_transformer(options, tokens):
-    transformer = TokenTransformer(DictVectorizer(**options)).fit([TRAINING])
-    expected = transformer.transformer_.transform(tokens)
-    check_same(transformer.transform([tokens]).values, expected)
-    fitted = TokenTransformer(DictVectorizer(**options))
-    found = fitted.fit_transform([TRAINING]).values
-    np.testing.assert_array_equal(
-        found.toarray(), fitted.transformer_.transform(TRAINING).toarray()
-    )
+def test_a_dict_vectorizer_in_a_transformer(tokens):
+    for options in ({}, {"separator": "~"}, {"sort": False}):
+        transformer = TokenTransformer(DictVectorizer(**options))
+        found = transformer.fit_transform([TRAINING]).values.toarray()
+        inner = transformer.transformer_
+        np.testing.assert_array_equal(found, inner.transform(TRAINING).toarray())
+        transformer.fit([TRAINING])
+        expected = transformer.transformer_.transform(tokens)
+        check_same(transformer.transform([tokens]).values, expected)
 
 
 def test_a_dict_vectorizer_in_a_transformer_takes_what_it_takes_alone():

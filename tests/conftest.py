@@ -14,6 +14,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 import pytest
 from hypothesis import settings
 
+os.environ.setdefault("MPLBACKEND", "Agg")
 sys.path.insert(0, str(Path(__file__).parent))
 
 # How long an example takes says nothing on a busy machine; other runs have other examples.
@@ -32,3 +33,11 @@ def own_handler():
     previous = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, previous)
+
+
+@pytest.fixture(autouse=True)
+def no_figures():
+    """Draw into memory, and close what was drawn."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")

@@ -12,18 +12,10 @@ from sskit.display import FeatureWeightsDisplay
 from sskit.inspection import explain, weights_frame
 from sskit.preprocessing import TokenTransformer
 
-matplotlib = pytest.importorskip("matplotlib")
-matplotlib.use("agg")
 plt = pytest.importorskip("matplotlib.pyplot")
 
 TAGS = ["DET", "NOUN", "VERB"]
 WORDS = ["the", "cat", "sleeps", "a", "dog", "barks"]
-
-
-@pytest.fixture(autouse=True)
-def close():
-    yield
-    plt.close("all")
 
 
 def sentences(n=20):

@@ -43,9 +43,8 @@ def read(text, **options):
     return load_conll(io.StringIO(text), **options)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_what_is_not_a_token_is_passed_over():
+    for text in [
         PLAIN,
         PLAIN.rstrip("\n"),
         PLAIN + "\n\n",
@@ -64,11 +63,9 @@ def read(text, **options):
         "#the end\n" + PLAIN + "\n# of a file",
         "# x = 1\n#newdoc id = 2\n" + PLAIN,
         "# pos = tag\n" + PLAIN,
-    ],
-)
-def test_what_is_not_a_token_is_passed_over(text):
-    options = {"separator": " "} if " \t" in text else {}
-    assert read(text, columns=NAMES, **options) == (X, Y)
+    ]:
+        options = {"separator": " "} if " \t" in text else {}
+        assert read(text, columns=NAMES, **options) == (X, Y), text
 
 
 def test_names_of_columns():
@@ -125,17 +122,11 @@ def test_tabs_tell_tokens_from_comments():
     assert read("#\tO\n", comments=False)[1] == [["O"]]
     with pytest.raises(ValueError, match="holds no tokens"):
         read("#\tO\n", comments=True)
-
-
-def test_comments_stand_between_sentences_only():
+    # comments stand between sentences only, but for the one that names columns
     with pytest.raises(ValueError, match="line 2: 2 columns, expected 3: 0, 1, 2: '# comment'"):
         read("The DT O\n# comment\n")
     for comments in (None, True, False):
         assert read("The O\n# O\n", comments=comments)[1] == [["O", "O"]]
-
-
-def test_the_comment_that_names_columns_is_always_one():
-    for comments in (None, True, False):
         tokens, _ = read("#global.columns=word tag\nThe O\n", comments=comments)
         assert tokens == [[{"word": "The"}]]
 
@@ -182,13 +173,10 @@ def test_files_of_all_kinds(tmp_path):
     assert load_conll(io.BytesIO(b"\xef\xbb\xbf" + data), columns=NAMES) == (X, Y)
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "latin-1", "utf-8-sig"])
-def test_encodings(encoding):
-    file = io.BytesIO("Öl\tO\n\n".encode(encoding))
-    assert load_conll(file, encoding=encoding) == ([[{"0": "Öl"}]], [["O"]])
-
-
-def test_equal_values_are_one_object():
+def test_encodings_and_equal_values():
+    for encoding in ("utf-16", "latin-1", "utf-8-sig"):
+        file = io.BytesIO("Öl\tO\n\n".encode(encoding))
+        assert load_conll(file, encoding=encoding) == ([[{"0": "Öl"}]], [["O"]])
     tokens, _ = read("The cat O\ncat The O\n")
     assert tokens[0][0]["0"] is tokens[0][1]["1"]
 
@@ -199,18 +187,14 @@ def test_equal_values_are_one_object():
         ("", {}, ValueError, "the file holds no tokens"),
         ("\n# comment\n\n-DOCSTART- O\n", {}, ValueError, "the file holds no tokens"),
         ("# comment\n", {"columns": NAMES}, ValueError, "the file holds no tokens"),
-        (
-            "a b c\n\na b\n",
-            {},
-            ValueError,
-            "the file, line 3: 2 columns, expected 3: 0, 1, 2: 'a b'",
-        ),
+        ("a b c\n\na b\n", {}, ValueError,
+         "the file, line 3: 2 columns, expected 3: 0, 1, 2: 'a b'"),
         ("a b c\na\n", {}, ValueError, "the file, line 2: 1 column, expected 3: 0, 1, 2: 'a'"),
         (
             "# c\n\na\tb\n",
             {"columns": NAMES},
             ValueError,
-            "the file, line 3: 2 columns, expected 3: word, pos, tag: 'a\\\\tb'",
+            "line 3: 2 columns, expected 3: word, pos, tag: 'a\\\\tb'",
         ),
         ("a b c\n", {"separator": "\t"}, ValueError, "one column, that of the tags"),
         (
@@ -219,12 +203,8 @@ def test_equal_values_are_one_object():
             ValueError,
             "the file, line 1: columns must have different names",
         ),
-        (
-            "a b\n",
-            {"tags": "upos"},
-            ValueError,
-            "the file: no column is tags='upos'; the columns are 0, 1",
-        ),
+        ("a b\n", {"tags": "upos"}, ValueError,
+         "the file: no column is tags='upos'; the columns are 0, 1"),
         ("a b\n", {"tags": 2}, ValueError, "the file: no column is tags=2"),
         ("a b\n", {"tags": -3}, ValueError, "the file: no column is tags=-3"),
         ("a b\n", {"tags": True}, ValueError, "no column is tags=True"),
@@ -235,17 +215,13 @@ def test_equal_values_are_one_object():
         ("a b\n", {"columns": []}, TypeError, "columns must be a list of names"),
         ("a b\n", {"columns": ["a", "a"]}, ValueError, "columns must have different names"),
         ("a b\n", {"separator": ""}, ValueError, "separator must be a string"),
-        (
-            "a b\n",
-            {"separator": "\n"},
-            ValueError,
-            "separator must be a string without line breaks",
-        ),
+        ("a b\n", {"separator": "\n"}, ValueError,
+         "separator must be a string without line breaks"),
         ("a b\n", {"separator": 1}, ValueError, "separator must be a string .* got 1"),
         ("a b\n", {"scheme": "bieo"}, ValueError, "scheme must be one of .* got 'bieo'"),
         ("a b\n", {"scheme": "bio", "tags": None}, ValueError, "scheme='bio' .* tags is None"),
     ],
-)
+)  # fmt: skip
 def test_errors_of_reading(text, options, error, message):
     with pytest.raises(error, match=message):
         read(text, **options)

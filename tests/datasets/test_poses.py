@@ -61,15 +61,14 @@ def test_bumps_stand_at_their_parts():
     assert wide[0].mean() > X[0].mean()
 
 
-@pytest.mark.parametrize(
-    ("option", "value"), [("jitter", 3.0), ("misses", 1.0), ("clutter", 5.0), ("noise", 1.0)]
-)
-def test_every_option_makes_maps_worse(option, value):
+def test_every_option_makes_maps_worse():
     y = np.random.default_rng(0).uniform(5, 25, size=(40, 3, 2))
     good = make_score_maps(y, (31, 31), random_state=0, **QUIET | {"clutter": 1.0})
-    bad = make_score_maps(y, (31, 31), random_state=0, **QUIET | {"clutter": 1.0, option: value})
-    errors = [np.linalg.norm(peaks(X) - y, axis=2).mean() for X in (good, bad)]
-    assert errors[1] > errors[0] + 0.5
+    for option, value in (("jitter", 3.0), ("misses", 1.0), ("clutter", 5.0), ("noise", 1.0)):
+        options = QUIET | {"clutter": 1.0, option: value}
+        bad = make_score_maps(y, (31, 31), random_state=0, **options)
+        errors = [np.linalg.norm(peaks(X) - y, axis=2).mean() for X in (good, bad)]
+        assert errors[1] > errors[0] + 0.5
 
 
 def test_confusion_is_with_the_other_side():
@@ -98,8 +97,5 @@ def test_confusion_is_with_the_other_side():
 def test_bad_input(options, pattern):
     with pytest.raises(ValueError, match=pattern):
         make_score_maps(**({"y": [[[1, 2]]]} | options))
-
-
-def test_bad_numbers_of_poses():
     with pytest.raises(ValueError, match="n_samples must be a positive integer"):
         make_poses(0)

@@ -10,18 +10,10 @@ from sklearn.pipeline import Pipeline
 from sskit import RegularizationPath, StructSVMClassifier
 from sskit.display import ConvergenceDisplay
 
-matplotlib = pytest.importorskip("matplotlib")
-matplotlib.use("agg")
 plt = pytest.importorskip("matplotlib.pyplot")
 
 X, y = load_iris(return_X_y=True)
 X = X / 8
-
-
-@pytest.fixture(autouse=True)
-def close():
-    yield
-    plt.close("all")
 
 
 @pytest.fixture(scope="module")
@@ -32,22 +24,20 @@ def fits():
     }
 
 
-@pytest.mark.parametrize(
-    ("x", "column"), [("passes", "n_passes"), ("oracle_calls", "n_oracle_calls"), ("time", "time")]
-)
-def test_lines_are_the_histories(fits, x, column):
-    display = ConvergenceDisplay.from_estimator(fits, x=x)
-    assert list(display.axes_) == ["objective", "gap"]
-    for name, fit in fits.items():
-        for what, line in display.lines_[name].items():
-            np.testing.assert_array_equal(line.get_xdata(), fit.history_[column])
-            np.testing.assert_array_equal(line.get_ydata(), fit.history_[what])
-        assert display.lines_[name]["dual"].get_linestyle() == "--"
-    colors = {lines["gap"].get_color() for lines in display.lines_.values()}
-    assert len(colors) == len(fits)
-    assert display.axes_["gap"].get_yscale() == "log"
-    assert [text.get_text() for text in display.legend_.get_texts()] == list(fits)
-    assert display.axes_["gap"].get_legend() is display.legend_
+def test_lines_are_the_histories(fits):
+    for x, column in (("passes", "n_passes"), ("oracle_calls", "n_oracle_calls"), ("time", "time")):
+        display = ConvergenceDisplay.from_estimator(fits, x=x)
+        assert list(display.axes_) == ["objective", "gap"]
+        for name, fit in fits.items():
+            for what, line in display.lines_[name].items():
+                np.testing.assert_array_equal(line.get_xdata(), fit.history_[column])
+                np.testing.assert_array_equal(line.get_ydata(), fit.history_[what])
+            assert display.lines_[name]["dual"].get_linestyle() == "--"
+        colors = {lines["gap"].get_color() for lines in display.lines_.values()}
+        assert len(colors) == len(fits)
+        assert display.axes_["gap"].get_yscale() == "log"
+        assert [text.get_text() for text in display.legend_.get_texts()] == list(fits)
+        assert display.axes_["gap"].get_legend() is display.legend_
 
 
 def test_one_estimator_has_no_legend(fits):
@@ -58,28 +48,24 @@ def test_one_estimator_has_no_legend(fits):
     assert sorted(display.lines_["StructSVMClassifier"]) == ["dual", "gap", "primal"]
 
 
-def test_a_gap_of_zero_is_left_out():
-    history = {
-        "n_passes": np.array([1, 2]),
-        "primal": np.array([1.5, 1.0]),
-        "dual": np.array([1.0, 1.0]),
-        "gap": np.array([0.5, 0.0]),
-    }
-    display = ConvergenceDisplay(histories={"fit": history}).plot()
-    np.testing.assert_array_equal(display.lines_["fit"]["gap"].get_ydata(), [0.5])
-
-
-def test_gaps_that_are_known_in_some_passes_only():
-    history = {
-        "n_passes": np.arange(1, 6),
-        "primal": np.array([np.nan, 2.0, np.nan, 1.5, np.nan]),
-        "dual": np.array([np.nan, 1.0, np.nan, 1.25, np.nan]),
-        "gap": np.array([np.nan, 1.0, np.nan, 0.25, np.nan]),
-    }
-    display = ConvergenceDisplay(histories={"fit": history}).plot()
-    line = display.lines_["fit"]["primal"]
-    np.testing.assert_array_equal(line.get_xdata(), [2, 4])
-    np.testing.assert_array_equal(line.get_ydata(), [2.0, 1.5])
+@pytest.mark.parametrize(
+    ("primal", "dual", "what", "x", "y"),
+    [
+        # a gap of zero is left out
+        ([1.5, 1.0], [1.0, 1.0], "gap", [1], [0.5]),
+        # gaps that are known in some passes only
+        ([np.nan, 2.0, np.nan, 1.5], [np.nan, 1.0, np.nan, 1.25], "primal", [2, 4], [2.0, 1.5]),
+        # a fit without any exact pass: interrupted twice before there was one
+        ([], [], "gap", [], []),
+    ],
+)
+def test_histories_with_gaps(primal, dual, what, x, y):
+    primal, dual = np.array(primal), np.array(dual)
+    history = {"primal": primal, "dual": dual, "gap": primal - dual}
+    history["n_passes"] = np.arange(1, len(primal) + 1)
+    line = ConvergenceDisplay(histories={"fit": history}).plot().lines_["fit"][what]
+    np.testing.assert_array_equal(line.get_xdata(), x)
+    np.testing.assert_array_equal(line.get_ydata(), y)
 
 
 def test_last_step_and_chosen_model(fits):
@@ -105,10 +91,3 @@ def test_bad_input(fits):
     path = RegularizationPath(StructSVMClassifier(random_state=0), lam_min=0.1).fit(X, y)
     with pytest.raises(TypeError, match="RegularizationPath has no history_"):
         ConvergenceDisplay.from_estimator(path)
-
-
-def test_a_fit_without_any_exact_pass():
-    # interrupted twice before there was one
-    columns = ("n_passes", "n_oracle_calls", "time", "primal", "dual", "gap")
-    display = ConvergenceDisplay(histories={"fit": {name: np.empty(0) for name in columns}}).plot()
-    assert len(display.lines_["fit"]["gap"].get_xdata()) == 0

@@ -10,15 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sskit import RegularizationPath, StructSVMClassifier
 from sskit.display import RegularizationPathDisplay
 
-matplotlib = pytest.importorskip("matplotlib")
-matplotlib.use("agg")
 plt = pytest.importorskip("matplotlib.pyplot")
-
-
-@pytest.fixture(autouse=True)
-def close():
-    yield
-    plt.close("all")
 
 
 def fit(estimator=None, **options):
@@ -31,7 +23,7 @@ def test_panels_show_the_path():
     path = fit()
     display = RegularizationPathDisplay.from_estimator(path)
     assert list(display.axes_) == ["gap", "norm", "planes"]
-    assert len(display.figure_.axes) == 3
+    assert len(display.figure_.axes) == 3 and display.band_ is None
     x, y = display.lines_["gap"].get_data()
     np.testing.assert_allclose(x[::20], path.lams_)
     primal = np.array([path.primal_objective_at(lam) for lam in path.lams_])
@@ -64,10 +56,7 @@ def test_scores_of_a_choice():
     means, stds = results["mean_test_score"][known], results["std_test_score"][known]
     assert low == pytest.approx((means - stds).min())
     assert high == pytest.approx((means + stds).max())
-
-
-def test_lam_that_a_fold_left_out_has_no_mean():
-    path = fit(cv=3)
+    # a lam that a fold left out has no mean
     path.cv_results_["mean_test_score"][-1] = np.nan
     x, _ = RegularizationPathDisplay.from_estimator(path).lines_["score"].get_data()
     assert len(x) == 4
@@ -92,14 +81,7 @@ def test_bad_input():
         RegularizationPathDisplay.from_estimator(classifier)
 
 
-def test_without_cross_validation_there_are_no_scores():
-    path = fit()
-    display = RegularizationPathDisplay.from_estimator(path)
-    assert list(display.axes_) == ["gap", "norm", "planes"]
-    assert display.band_ is None
-
-
-def test_own_axes():
+def test_own_axes_and_heuristic_paths():
     path = fit()
     _, axes = plt.subplots(1, 3)
     display = RegularizationPathDisplay.from_estimator(path, axes=axes)
@@ -110,10 +92,6 @@ def test_own_axes():
     assert axes[0].xaxis_inverted()  # still
     with pytest.raises(ValueError, match="axes must hold 3 axes, .* got 2"):
         display.plot(axes=axes[:2])
-
-
-def test_heuristic_paths_are_named():
-    path = fit()
     path.certified_ = False
     display = RegularizationPathDisplay.from_estimator(path)
     assert display.axes_["gap"].get_title() == "heuristic path"

@@ -2,7 +2,7 @@
 
 from enum import Enum
 
-import matplotlib
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from hypothesis import given
@@ -29,16 +29,6 @@ GRAPHS = [
     SuperpixelGraph(np.ones((s.max() + 1, 1)), np.empty((0, 2), int), np.empty((0, 1)), s)
     for s in SEGMENTS
 ]
-
-
-@pytest.fixture(autouse=True)
-def plt(monkeypatch):
-    """Draw into memory, and close what was drawn."""
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    yield pyplot
-    pyplot.close("all")
 
 
 def shown(ax):
@@ -80,9 +70,7 @@ def test_background_and_ignored_stay_grey():
     display = SegmentationDisplay.from_predictions(IMAGES[:1], truth, GUESSES[:1], labels=[2])
     painted = shown(display.axes_[0, 1])
     np.testing.assert_array_equal(np.ptp(painted, axis=2) > 0, truth[0] == 2)
-
-
-def test_all_ignored():
+    # all of it
     void = [np.zeros_like(mask) for mask in TRUTH]
     display = SegmentationDisplay.from_predictions(IMAGES, void, void, ignore_label=0)
     assert len(display.labels) == 0
@@ -100,7 +88,7 @@ def test_legend():
     assert [text.get_text() for text in legend.get_texts()] == sorted(names)
 
 
-def test_several_predictions_and_axes_of_ones_own(plt):
+def test_several_predictions_and_axes_of_ones_own():
     figure, axes = plt.subplots(1, 8)
     display = SegmentationDisplay.from_predictions(
         IMAGES,
@@ -112,9 +100,7 @@ def test_several_predictions_and_axes_of_ones_own(plt):
     assert display.figure_ is figure
     assert display.axes_.ravel().tolist() == axes.tolist()
     figure.canvas.draw()
-
-
-def test_no_truth():
+    # without a truth
     display = SegmentationDisplay(IMAGES, {"guess": GUESSES}).plot()
     assert display.axes_.shape == (2, 2)
     assert SegmentationDisplay(IMAGES, {}).panels == {}
@@ -207,9 +193,7 @@ def test_colors():
     colors = one_of_each(2, ["k", "#ffffff", "r"], "labels")
     np.testing.assert_array_equal(colors, [[0, 0, 0], [1, 1, 1]])
     assert one_of_each(0, None, "labels").shape == (0, 3)
-
-
-def test_input_is_not_modified():
+    # nothing is modified
     image = IMAGES[1].copy()
     paint(image, TRUTH[1], [1], np.ones((1, 3)))
     np.testing.assert_array_equal(image, IMAGES[1])

@@ -9,15 +9,7 @@ from sskit import GraphTagger, SequenceTagger, StructSVMClassifier, TreeTagger
 from sskit.datasets import make_digit_strings, make_snakes
 from sskit.display import TransitionDisplay
 
-matplotlib = pytest.importorskip("matplotlib")
-matplotlib.use("agg")
 plt = pytest.importorskip("matplotlib.pyplot")
-
-
-@pytest.fixture(autouse=True)
-def close():
-    yield
-    plt.close("all")
 
 
 @pytest.fixture(scope="module")
@@ -59,14 +51,9 @@ def test_what_may_not_occur_has_no_number():
     assert np.isnan(display.weights[0, display.columns.index("I-X")])
     assert np.isnan(display.weights).sum() == 3  # and from the start to the end
     assert display.ax_.get_xticklabels()[0].get_rotation() == 90
-
-
-def test_weights_of_zero_are_drawn():
+    # weights of zero are drawn too
     display = TransitionDisplay(weights=np.zeros((2, 2)), rows=["a", "b"], columns=["a", "b"])
     assert display.plot().image_.get_clim() == (-1.0, 1.0)
-
-
-def test_tagger_of_a_pipeline(tagger):
     pipeline = Pipeline([("transformer", None), ("tagger", tagger)])
     display = TransitionDisplay.from_estimator(pipeline)
     direct = TransitionDisplay.from_estimator(tagger)

@@ -37,8 +37,5 @@ def test_cancelled_entries_stay_listed_until_cleared():
     assert index.tolist() == [2]
     assert not value.any()
     assert clean
-
-
-def test_probe_refuses_places_outside():
     with pytest.raises(IndexError, match="size 3"):
         collect(3, [([3], [1.0], 1.0)])

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from helpers.crossing import in_turn
 from helpers.paper import dual_value
 from helpers.toys import TOYS
 from sskit_probes.core_probe import DualProbe
 
+from sskit.core.capabilities import FeatureSpace
 from sskit.core.dual import DualState
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 
@@ -20,24 +22,25 @@ def random_box(rng, d):
     return lower, upper
 
 
-def test_without_a_box_v_and_w_are_the_same_memory():
+def test_v_and_w_are_the_same_memory_but_in_a_box():
     regularizer = Regularizer(0.5, 3)
     regularizer.set_v([1.0, 2.0, 3.0])
     assert np.shares_memory(regularizer.v, regularizer.w)
     assert not regularizer.bounded
-    assert regularizer.coef().tolist() == [1.0, 2.0, 3.0]
-    assert not np.shares_memory(regularizer.coef(), regularizer.w)
-
-
-def test_with_a_box_w_starts_inside():
+    coef = regularizer.coef()
+    assert not np.shares_memory(coef, regularizer.w)
+    regularizer.set_v(np.zeros(3))
+    assert coef.tolist() == [1.0, 2.0, 3.0]
+    assert regularizer.padded(coef)[:3].tolist() == coef.tolist()
+    # with a box w starts inside
     regularizer = BoxRegularizer(0.5, np.array([-1.0, 0.5]), np.array([-0.5, np.inf]))
     assert regularizer.bounded
     assert regularizer.coef().tolist() == [-0.5, 0.5]
     assert not np.any(regularizer.v)
+    assert not FeatureSpace().is_kernel_space
 
 
-@pytest.mark.parametrize("name", TOYS)
-@pytest.mark.parametrize("form", ["dense", "csr"])
+@pytest.mark.parametrize(("name", "form"), in_turn(TOYS, ["dense", "csr"], 2))
 def test_w_is_the_image_of_v_after_any_moves(name, form):
     toy, rng = TOYS[name](0, form=form), np.random.default_rng(0)
     box = random_box(rng, toy.pairs.d)
@@ -58,7 +61,7 @@ def test_w_is_the_image_of_v_after_any_moves(name, form):
 
 
 @pytest.mark.parametrize("bounded", [False, True])
-def test_objectives(bounded):
+def test_objectives_and_another_lam(bounded):
     rng = np.random.default_rng(1)
     box = random_box(rng, 6) if bounded else None
     lam, v, loss = 0.3, rng.normal(size=6), 0.7
@@ -67,22 +70,14 @@ def test_objectives(bounded):
     np.testing.assert_array_equal(regularizer.image(v), w)
     assert regularizer.dual(v, loss) == pytest.approx(dual_value(v, loss, lam, box), abs=1e-14)
     assert regularizer.primal(w, loss) == pytest.approx(lam / 2 * (w @ w) + loss, abs=1e-14)
-
-
-@pytest.mark.parametrize("bounded", [False, True])
-def test_lam_changes_with_v_or_with_the_dual_variables(bounded):
-    rng = np.random.default_rng(2)
-    box = random_box(rng, 5)
-    regularizer = BoxRegularizer(0.5, *box) if bounded else Regularizer(0.5, 5)
-    v = rng.normal(size=5)
+    # lam changes with v or with the dual variables
     regularizer.set_v(v)
-    w = regularizer.coef()
     regularizer.change_lam(0.25)
     assert regularizer.lam == 0.25
     np.testing.assert_array_equal(regularizer.coef(), w)
     regularizer.rescale(1.0)
     assert regularizer.lam == 1.0
-    np.testing.assert_allclose(np.asarray(regularizer.v)[:5], v / 4)
+    np.testing.assert_allclose(np.asarray(regularizer.v)[:6], v / 4)
     np.testing.assert_allclose(regularizer.coef(), np.clip(v / 4, *box) if bounded else v / 4)
 
 
@@ -123,9 +118,6 @@ def test_a_prior_moves_weights_and_objectives(box):
     regularizer.set_prior(np.zeros(6))
     assert regularizer.prior is None
     np.testing.assert_allclose(np.asarray(regularizer.v)[:6], 0.5 * u)
-
-
-def test_priors_that_do_not_fit():
     with pytest.raises(ValueError, match="the number of weights of the prior"):
         Regularizer(0.5, 6).set_prior(np.ones(5))
     with pytest.raises(ValueError, match="weights that are functions cannot have a prior"):

@@ -13,24 +13,14 @@ from sskit.core.sampler import (
     UniformSampler,
 )
 
-SAMPLERS = [PermutationSampler, UniformSampler]
 
-
-@pytest.mark.parametrize("n_runs", [1, 3])
-def test_permutation_visits_every_block_once_in_each_run(n_runs):
-    order = draw(PermutationSampler(7, np.random.RandomState(0)), 7 * n_runs)[:, 0]
-    for run in order.reshape(n_runs, 7):
-        assert sorted(run) == list(range(7))
-
-
-def test_permutation_of_part_of_a_run_has_no_block_twice():
+def test_permutation_visits_every_block_once_in_each_run():
+    for n_runs in (1, 3):
+        order = draw(PermutationSampler(7, np.random.RandomState(0)), 7 * n_runs)[:, 0]
+        for run in order.reshape(n_runs, 7):
+            assert sorted(run) == list(range(7))
     order = draw(PermutationSampler(7, np.random.RandomState(0)), 10)[:, 0]
-    assert len(order) == 10
-    assert len(set(order[:7])) == 7
-    assert len(set(order[7:])) == 3
-
-
-def test_permutations_differ_from_pass_to_pass():
+    assert (len(order), len(set(order[:7])), len(set(order[7:]))) == (10, 7, 3)
     sampler = PermutationSampler(20, np.random.RandomState(0))
     assert draw(sampler, 20)[:, 0].tolist() != draw(sampler, 20)[:, 0].tolist()
 
@@ -46,20 +36,18 @@ def test_uniform_frequencies():
     assert np.mean(order[1:] == order[:-1]) == pytest.approx(1 / n_blocks, abs=0.01)
 
 
-@pytest.mark.parametrize("kind", SAMPLERS)
-def test_a_seed_fixes_the_order(kind):
-    one, other = (kind(9, np.random.RandomState(5)) for _ in range(2))
+@pytest.mark.parametrize("kind", [PermutationSampler, UniformSampler])
+def test_given_orders(kind):
+    """A seed fixes them, setting blocks aside does not change them, and peeks tell what comes."""
+    one, other, aside = (kind(9, np.random.RandomState(5)) for _ in range(3))
     for _ in range(3):
-        np.testing.assert_array_equal(draw(one, 9), draw(other, 9))
+        order = draw(one, 9)
+        np.testing.assert_array_equal(order, draw(other, 9))
+        np.testing.assert_array_equal(order[:, 0], draw_batch(aside, 9))
+        assert order[:-1, 1].tolist() == order[1:, 0].tolist()
+        assert order[:-2, 2].tolist() == order[2:, 0].tolist()
+        assert order[-1, 1] == order[-1, 2] == order[-2, 2] == -1
     assert draw(kind(9, np.random.RandomState(6)), 9)[:, 0].tolist() != draw(one, 9)[:, 0].tolist()
-
-
-@pytest.mark.parametrize("kind", SAMPLERS)
-def test_peek_tells_what_comes(kind):
-    order = draw(kind(5, np.random.RandomState(0)), 5)
-    assert order[:-1, 1].tolist() == order[1:, 0].tolist()
-    assert order[:-2, 2].tolist() == order[2:, 0].tolist()
-    assert order[-1, 1] == order[-1, 2] == order[-2, 2] == -1
 
 
 def test_blocks_set_aside_come_in_proportion_to_the_gaps_of_the_others():
@@ -96,15 +84,11 @@ def test_all_blocks_may_be_set_aside(kind):
     assert set(order) <= {0, 1, 2}
 
 
-@pytest.mark.parametrize("kind", SAMPLERS)
-def test_setting_aside_does_not_change_a_given_order(kind):
-    one, other = (kind(9, np.random.RandomState(5)) for _ in range(2))
-    np.testing.assert_array_equal(draw(one, 9)[:, 0], draw_batch(other, 9))
-
-
-@pytest.mark.parametrize("kind", [*SAMPLERS, GapSampler, MaxGapSampler])
-def test_a_pass_has_as_many_steps_as_asked(kind):
-    assert kind(5, np.random.RandomState(0)).begin_pass(7) == 7
+def test_a_pass_has_as_many_steps_as_asked():
+    for kind in (PermutationSampler, UniformSampler, GapSampler, MaxGapSampler):
+        assert kind(5, np.random.RandomState(0)).begin_pass(7) == 7
+    with pytest.raises(NotImplementedError, match="Sampler must implement draw_order"):
+        Sampler(3, np.random.RandomState(0)).begin_pass(3)
 
 
 def every(blocks):
@@ -128,21 +112,13 @@ def test_promising_blocks_once_each_in_random_order():
     np.testing.assert_array_equal(*(draw(one, 7) for one in other))
 
 
-def test_promising_blocks_that_are_at_hand():
-    slopes = np.array([1.0, 0.0, 1.0, 1.0])
-    sampler = PromisingSampler(4, np.random.RandomState(0), slopes, 0.1, lambda b: b[b != 2])
-    assert sorted(draw(sampler, 4)[:, 0]) == [0, 3]
+def test_promising_blocks_that_are_at_hand_and_promises_that_are_all_equal_or_none():
+    def sampler(slopes, at_hand=every):
+        slopes = np.array(slopes)
+        return PromisingSampler(4, np.random.RandomState(0), slopes, 0.1, at_hand)
 
-
-def test_promises_that_are_all_equal_or_none():
+    assert sorted(draw(sampler([1.0, 0.0, 1.0, 1.0], lambda b: b[b != 2]), 4)[:, 0]) == [0, 3]
     for value in (1.0, 0.0):
-        sampler = PromisingSampler(4, np.random.RandomState(0), np.full(4, value), 0.1, every)
-        assert sorted(draw(sampler, 4)[:, 0]) == [0, 1, 2, 3]
+        assert sorted(draw(sampler([value] * 4), 4)[:, 0]) == [0, 1, 2, 3]
     # slopes of solved blocks may be below zero by rounding: an empty pass is a pass
-    sampler = PromisingSampler(4, np.random.RandomState(0), np.full(4, -1e-17), 0.1, every)
-    assert draw(sampler, 4).shape == (0, 3)
-
-
-def test_base_sampler_says_what_is_missing():
-    with pytest.raises(NotImplementedError, match="Sampler must implement draw_order"):
-        Sampler(3, np.random.RandomState(0)).begin_pass(3)
+    assert draw(sampler([-1e-17] * 4), 4).shape == (0, 3)

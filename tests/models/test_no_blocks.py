@@ -17,25 +17,25 @@ Y[0] = ["a", "b", "c"]
 FAST = {"max_iter": 3, "random_state": 0}
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize(
-    ("further", "rows"),
-    [
+def test_chains():
+    for further, rows in [
         ({}, np.empty((0, P))),
         ({}, csr_array((0, P))),
         ({"beam_size": 2}, np.empty((0, P))),
         ({"triples": np.zeros((K, K, K))}, np.empty((0, P))),
         ({"edges": np.empty((0, 2)), "edge_coef": np.zeros((2, K, K))}, np.empty((0, P))),
         ({"possible": np.ones((0, K), dtype=bool)}, np.empty((0, P))),
-    ],
-)
-def test_chains(further, rows, n_jobs):
+    ]:
+        check_chains(further, rows)
+
+
+def check_chains(further, rows):
     stacked = RaggedArray(rows, np.zeros(1, dtype=np.int64))
     request = make_request(
         stacked, np.zeros((K, P)), np.zeros((K, K)), np.zeros(K), np.zeros(K), **further
     )
     assert request.n_blocks == 0 and request.is_modest()
-    decoder = Decoder(request, n_jobs)
+    decoder = Decoder(request, 2)
     assert decoder.best().shape == decoder.scores([]).shape == decoder.excesses().shape == (0,)
     assert [found.shape for found in decoder.top_k(2)] == [(0,), (0,)]
     assert decoder.max_marginals().shape == decoder.node_scores().shape == (0, K)

@@ -50,8 +50,9 @@ def test_what_is_written_counts_in_the_next_request():
     assert row_scores(X, coef).tolist() == [[3.0, 6.0]]
 
 
-@pytest.mark.parametrize("form", ["dense", "csr"])
-@pytest.mark.parametrize("n_states", [1, 3, 8, 21])
+@pytest.mark.parametrize(
+    ("form", "n_states"), [("dense", 1), ("csr", 3), ("dense", 8), ("csr", 21), ("dense", 21)]
+)
 def test_tables_have_the_same_bits_for_any_number_of_threads(form, n_states, monkeypatch):
     monkeypatch.setattr(request, "LEAST_PRODUCTS", 0)
     rng = np.random.default_rng(0)

@@ -35,22 +35,20 @@ def test_bio_kinds_with_dashes_and_without_a_beginning():
     assert allowed[:, 1].tolist() == [False, True, False, False]
     assert start.tolist() == [True, False, False, True]
     assert end.all()
-
-
-def test_prefixes_alone_are_spans_without_a_type():
+    # prefixes alone are spans without a type
     allowed, start, end = scheme_transitions("bio", np.array(["B", "I", "I-a", "O"]))
     assert allowed[:, 1].tolist() == [True, True, False, False]
     assert start.tolist() == [True, False, False, True]
     assert end.all()
 
 
-@pytest.mark.parametrize("label", ["X", "B-", "", "-X", "O-X", "b-X", 3, "E-X"])
-def test_labels_outside_the_scheme(label):
-    classes = np.array(["O", label], dtype=object)
-    with pytest.raises(ValueError, match=f"needs .* but a label is {label!r}$"):
-        scheme_transitions("bio", classes)
-    with pytest.raises(ValueError, match=f"needs .* but y.7. is {label!r}$"):
-        scheme_transitions("bio", classes, lambda k: f"y[{7 * k}]")
+def test_labels_outside_the_scheme():
+    for label in ("X", "B-", "", "-X", "O-X", "b-X", 3, "E-X"):
+        classes = np.array(["O", label], dtype=object)
+        with pytest.raises(ValueError, match=f"needs .* but a label is {label!r}$"):
+            scheme_transitions("bio", classes)
+        with pytest.raises(ValueError, match=f"needs .* but y.7. is {label!r}$"):
+            scheme_transitions("bio", classes, lambda k: f"y[{7 * k}]")
 
 
 def test_resolve():
@@ -60,12 +58,9 @@ def test_resolve():
     assert not start[2]
     assert end.all()
     assert all(table.all() for table in resolve_transitions(np.ones((5, 5), dtype=bool), BIO))
-
-
-@pytest.mark.parametrize("table", [np.ones((4, 4), dtype=bool), np.ones((5, 5)), [True]])
-def test_tables_that_do_not_fit(table):
-    with pytest.raises(ValueError, match=r"boolean array of shape \(5, 5\)"):
-        resolve_transitions(table, BIO)
+    for table in (np.ones((4, 4), dtype=bool), np.ones((5, 5)), [True]):
+        with pytest.raises(ValueError, match=r"boolean array of shape \(5, 5\)"):
+            resolve_transitions(table, BIO)
 
 
 def refuse(labels, offsets):

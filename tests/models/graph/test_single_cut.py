@@ -1,5 +1,7 @@
 """One graph is cut as a batch of graphs is."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -19,8 +21,9 @@ def drawn(rng, n_nodes=12, n_features=5, n_edge_features=3, n_edges=20):
     }
 
 
-@pytest.mark.parametrize("n_features", [1, 2, 7, 8, 21])
-@pytest.mark.parametrize("n_edge_features", [1, 2, 9])
+@pytest.mark.parametrize(
+    ("n_features", "n_edge_features"), [(1, 1), (2, 9), (7, 2), (8, 1), (21, 9), (8, 2)]
+)
 def test_labels_are_those_of_the_oracle(n_features, n_edge_features):
     for seed in range(10):
         graph = drawn(np.random.default_rng(seed), 12, n_features, n_edge_features)
@@ -44,16 +47,11 @@ def test_weights_of_any_layout_and_kind():
     np.testing.assert_array_equal(cut_single(**graph | whole), cut_single(**graph | as_floats))
 
 
-@pytest.mark.parametrize("wrong", [1e120, -1e120, np.inf, np.nan])
-@pytest.mark.parametrize("name", ["features", "coef"])
-def test_numbers_whose_scores_may_overflow_are_left_to_others(name, wrong):
-    graph = drawn(np.random.default_rng(0))
-    graph[name][1, 2] = wrong
-    assert cut_single(**graph) is None
-
-
-@pytest.mark.parametrize("wrong", [-1e-9, np.nan])
-def test_negative_features_of_edges_are_left_to_others(wrong):
-    graph = drawn(np.random.default_rng(0))
-    graph["edge_features"][4, 1] = wrong
-    assert cut_single(**graph) is None
+def test_what_is_left_to_others():
+    """Numbers whose scores may overflow, and negative features of edges."""
+    overflow = itertools.product(("features", "coef"), [(1, 2)], (1e120, -1e120, np.inf, np.nan))
+    negative = itertools.product(("edge_features",), [(4, 1)], (-1e-9, np.nan))
+    for name, place, wrong in (*overflow, *negative):
+        graph = drawn(np.random.default_rng(0))
+        graph[name][place] = wrong
+        assert cut_single(**graph) is None

@@ -34,16 +34,13 @@ def test_kernels_are_those_of_scikit_learn(kernel, expected):
     np.testing.assert_allclose(kernel.within(X, 2, 5), kernel(X[2:5], X[2:5]))
 
 
-def test_which_kernels_are_definite():
+def test_which_kernels_are_definite_and_known_again():
     assert Kernel("linear").definite
     assert Kernel("rbf", gamma=1.0).definite
     assert Kernel("poly", gamma=1.0, degree=2, coef0=0.0).definite
     assert not Kernel("poly", gamma=1.0, degree=2, coef0=-1.0).definite
     assert not Kernel("sigmoid", gamma=1.0, coef0=0.0).definite
     assert PrecomputedKernel().definite
-
-
-def test_kernels_are_known_again():
     kernel = Kernel("rbf", gamma=0.5)
     assert repr(kernel) == "Kernel(function='rbf', parameters={'gamma': 0.5})"
     assert pickle.loads(pickle.dumps(kernel)) == kernel
@@ -52,17 +49,14 @@ def test_kernels_are_known_again():
     assert kernel != "rbf"
 
 
-@pytest.mark.parametrize(
-    ("function", "pattern"),
-    [
+def test_wrong_kernel_functions():
+    for function, pattern in [
         (lambda A, B: np.ones((len(A), 1)), r"of shape \(7, 4\), got shape \(7, 1\)"),
         (lambda A, B: np.full((len(A), len(B)), "a"), "got shape .* and dtype <U1"),
         (lambda A, B: np.full((len(A), len(B)), np.inf), "not finite"),
-    ],
-)
-def test_wrong_kernel_functions(function, pattern):
-    with pytest.raises(ValueError, match=pattern):
-        Kernel(function)(X, Y)
+    ]:
+        with pytest.raises(ValueError, match=pattern):
+            Kernel(function)(X, Y)
 
 
 def test_precomputed_kernels():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.pairwise import every_pair
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
@@ -45,12 +46,12 @@ def test_rows_are_those_of_scikit_learn(n, p, sparse, single, scale, seed):
     assert found[np.arange(len(numbers)), numbers] == pytest.approx(1.0, abs=precision)
 
 
-@pytest.mark.parametrize("scale", [0.1, 100.0])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("form", [np.asarray, csr_matrix])
-def test_the_matrix_is_symmetric(form, dtype, scale):
+@every_pair(form=[np.asarray, csr_matrix], dtype=[np.float32, np.float64], scale=[0.1, 100.0])
+def test_the_matrix_is_symmetric_with_ones_on_the_diagonal(form, dtype, scale):
+    """What problems take for the squared norms of their rows."""
     X = form(scale * np.random.default_rng(0).normal(size=(150, 4)))
     found = filled(X, np.arange(150), dtype, gamma=0.1)
+    np.testing.assert_array_equal(np.diagonal(found), 1.0)
     if form is csr_matrix:  # to the last bit
         np.testing.assert_array_equal(found, found.T)
     np.testing.assert_allclose(found, found.T, rtol=2e-6 if dtype == np.float32 else 1e-10)
@@ -92,16 +93,6 @@ def test_zeros_that_are_most_are_left_out():
     np.testing.assert_array_equal(filled(X, [2, 4]), filled(csr_matrix(X), [2, 4]))
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("form", [np.asarray, csr_matrix])
-def test_of_a_row_with_itself_the_kernel_is_one(form, dtype):
-    """What problems take for the squared norms of their rows."""
-    X = np.random.default_rng(0).normal(size=(700, 7)) * 1.1
-    numbers = np.arange(0, 700, 3)
-    table = filled(form(X), numbers, dtype, gamma=0.3)
-    np.testing.assert_array_equal(table[np.arange(len(numbers)), numbers], 1.0)
-
-
 @pytest.mark.parametrize("form", [np.asarray, csr_matrix])
 def test_neighbours_stand_together(form):
     X = np.repeat(np.arange(8.0), 16)[:, None] * [[3.0, 1.0]]
@@ -128,12 +119,12 @@ def test_kernels_of_other_rows(form):
     assert rows.against(form(1e200 * X)) is None
 
 
-def test_far_rows_have_the_kernel_zero():
+def test_far_rows_single_precision_and_no_rows():
     found = filled(np.array([[0.0], [30.0], [40.0]]), [0], gamma=1.0)
     np.testing.assert_array_equal(found, [[1.0, 0.0, 0.0]])
-
-
-def test_features_in_single_precision():
+    rows, table = GaussianRows(np.ones((4, 2)), 0.5, False), np.zeros((2, 4))
+    rows.fill(np.zeros(0, dtype=int), table, np.zeros(0, dtype=int))
+    assert (table == 0.0).all()
     X = np.random.default_rng(0).normal(size=(6, 3)).astype(np.float32)
     np.testing.assert_allclose(filled(X, [4]), rbf_kernel(X[[4]].astype("d"), X.astype("d"), 0.7))
 
@@ -151,14 +142,7 @@ def test_what_is_left_to_others(monkeypatch):
     assert not GaussianRows.of(kernel, np.eye(4), True).sparse
 
 
-def test_no_rows():
-    rows, table = GaussianRows(np.ones((4, 2)), 0.5, False), np.zeros((2, 4))
-    rows.fill(np.zeros(0, dtype=int), table, np.zeros(0, dtype=int))
-    assert (table == 0.0).all()
-
-
-@pytest.mark.parametrize("longest", [1, 3])
-@pytest.mark.parametrize("p", [3, 40])
+@pytest.mark.parametrize(("longest", "p"), [(1, 3), (3, 40)])
 def test_large_matrices_are_rounded(longest, p, monkeypatch):
     monkeypatch.setattr(sskit.models.kernel.space, "MOST_DOUBLES", 8 * 20 * 20 - 1)
     monkeypatch.setattr(sskit.models.kernel.space, "BLOCK_ENTRIES", 20)

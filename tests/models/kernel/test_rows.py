@@ -84,6 +84,11 @@ def test_rows_that_are_taken_for_once_drive_none_out():
     assert rows.n_computed == 5
     assert rows.held(np.array([0, 1])).all()
     assert rows.held(np.array([2, 3, 4])).sum() == 1
+    rows = linear_rows(3)
+    get(rows, 0)
+    rows.ensure(np.array([8, 0, 4]))  # at once
+    assert rows.held(np.array([0, 4, 8])).all()
+    assert rows.n_computed == 3
 
 
 def test_runs_of_rows_that_are_at_hand():
@@ -104,25 +109,14 @@ def test_how_many_blocks_best_take_their_steps_together():
     assert KernelRows.of_matrix(K, 4).batch_size(9) == 0
 
 
-def test_rows_can_be_had_at_once():
-    rows = linear_rows(3)
-    get(rows, 0)
-    rows.ensure(np.array([8, 0, 4]))
-    assert rows.held(np.array([0, 4, 8])).all()
-    assert rows.n_computed == 3
-
-
-def test_rounding_is_that_of_the_rows():
+def test_rounding_is_that_of_the_rows_and_a_matrix_is_not_copied():
     kernels = np.array([1.0 / 3.0])
     assert linear_rows(2).rounded(kernels) == kernels
     rounded = linear_rows(2, single=True).rounded(kernels)
     assert rounded.dtype == np.float64
     assert rounded == np.float32(1.0 / 3.0)
-
-
-def test_a_matrix_is_not_copied():
-    rows = KernelRows.of_matrix(K, 4)
-    K[2, 3] += 1.0
-    assert get(rows, 2)[3] == K[2, 3]
-    K[2, 3] -= 1.0
+    matrix = K.copy()
+    rows = KernelRows.of_matrix(matrix, 4)
+    matrix[2, 3] += 1.0
+    assert get(rows, 2)[3] == matrix[2, 3]
     assert rows.n_computed == 0

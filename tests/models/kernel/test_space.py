@@ -1,5 +1,7 @@
 """Models in a kernel space, bound to data."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from helpers.kernels import in_kernel_space, linear_weights
@@ -46,12 +48,12 @@ def test_models_keep_the_contract(name, form, n_bytes):
         check_problem(problem, 0)
 
 
-@pytest.mark.parametrize("n_states", [2, 9])
-def test_contract_at_other_widths(n_states):
-    toy = chain_toy(1, n=3, n_states=n_states, lengths=(1, 2))
-    check_problem(in_kernel_space("chain", toy, RBF)[0], 1)
-    toy = multiclass_toy(1, n=5, n_states=n_states, intercept=False)
-    check_problem(in_kernel_space("multiclass", toy, RBF, intercept=False)[0], 1)
+def test_contract_at_other_widths():
+    for n_states in (2, 9):
+        toy = chain_toy(1, n=3, n_states=n_states, lengths=(1, 2))
+        check_problem(in_kernel_space("chain", toy, RBF)[0], 1)
+        toy = multiclass_toy(1, n=5, n_states=n_states, intercept=False)
+        check_problem(in_kernel_space("multiclass", toy, RBF, intercept=False)[0], 1)
 
 
 @every_pair(name=TOYS, solver=STEADY, n_bytes=[FEW, 1e9])
@@ -63,10 +65,8 @@ def test_the_linear_kernel_is_the_linear_model(name, solver, n_bytes):
     plain = STEADY[solver].solve(toy.problem, toy.regularizer(0.1), **options)
     regularizer = Regularizer(0.1, problem.n_weights, problem.space.covector)
     found = STEADY[solver].solve(problem, regularizer, **options)
-    for one, other in zip(
-        (plain.primal, plain.dual, plain.gap), (found.primal, found.dual, found.gap), strict=True
-    ):
-        assert one == pytest.approx(other, abs=PRECISION[n_bytes], rel=PRECISION[n_bytes])
+    close = partial(pytest.approx, abs=PRECISION[n_bytes], rel=PRECISION[n_bytes])
+    assert (plain.primal, plain.dual, plain.gap) == close((found.primal, found.dual, found.gap))
     w = linear_weights(layout, problem, found.w, toy)
     np.testing.assert_allclose(w, toy.flat(plain.w), atol=10 * PRECISION[n_bytes])
     # what is held as values is what the coefficients say
@@ -88,8 +88,9 @@ def test_the_optimum_of_a_quadratic_program(name, solver, n_bytes):
     assert optimum - 1e-8 <= solution.primal <= optimum + 2e-3
 
 
-@pytest.mark.parametrize("solver", ["plain", "pairwise", "fw"])
-@pytest.mark.parametrize("name", TOYS)
+@pytest.mark.parametrize(
+    ("name", "solver"), [("chain", "plain"), ("multiclass", "pairwise"), ("chain", "fw")]
+)
 def test_slack_rescaling(name, solver):
     toy = TOYS[name](7, n=6)
     problem, _ = in_kernel_space(name, toy, Kernel("linear"))

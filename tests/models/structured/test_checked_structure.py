@@ -81,12 +81,12 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("method", "answer", "match"), BAD)
-def test_wrong_answers(method, answer, match):
-    classifier = StructuredSVM(Signs({method: answer}), lam=0.01, tol=1e-6, random_state=0)
-    with pytest.raises((ValueError, TypeError), match=match):
-        classifier.fit(X, Y)
-    assert not [name for name in vars(classifier) if name.endswith("_")]
+def test_wrong_answers():
+    for method, answer, match in BAD:
+        classifier = StructuredSVM(Signs({method: answer}), lam=0.01, tol=1e-6, random_state=0)
+        with pytest.raises((ValueError, TypeError), match=match):
+            classifier.fit(X, Y)
+        assert not [name for name in vars(classifier) if name.endswith("_")]
 
 
 def test_an_oracle_that_takes_the_loss_away_is_told_of():
@@ -104,8 +104,9 @@ def test_a_wrong_answer_leaves_a_fitted_estimator_as_it_was():
     assert {**vars(classifier), "model": None} == {**before, "model": None}
 
 
-@pytest.mark.parametrize("method", ["joint_feature", "loss", "argmax"])
-@pytest.mark.parametrize("n_jobs", [None, 2])
+@pytest.mark.parametrize(
+    ("method", "n_jobs"), [("joint_feature", None), ("loss", 2), ("argmax", None), ("argmax", 2)]
+)
 def test_exceptions_of_the_structure_name_the_sample(method, n_jobs):
     right = {"joint_feature": feature, "loss": zero_one, "argmax": best_sign}[method]
     answer = fail if method == "loss" else at(5, fail, right)
@@ -129,20 +130,19 @@ def test_check_is_asked_of_every_sample():
     assert any("raised by check of Strict for sample 5" in sentence for sentence in told)
 
 
-@pytest.mark.parametrize(
-    ("n_weights", "match"),
-    [
-        (3, "joint_feature of sample 0 has length 2, expected 3"),
-        ("two", "n_weights of the model is 'two', expected the length of its"),
-        (True, "n_weights of the model is True"),
-        (2.0, "n_weights of the model is 2.0"),
-    ],
-)
-def test_wrong_number_of_weights(n_weights, match):
-    model = Signs()
-    model.n_weights = n_weights
-    with pytest.raises(ValueError, match=match):
-        StructuredSVM(model).fit(X, Y)
+def test_wrong_attributes():
+    for name, value, match in [
+        ("n_weights", 3, "joint_feature of sample 0 has length 2, expected 3"),
+        ("n_weights", "two", "n_weights of the model is 'two', expected the length of its"),
+        ("n_weights", True, "n_weights of the model is True"),
+        ("n_weights", 2.0, "n_weights of the model is 2.0"),
+        *(("parallel", value, f"parallel of the model is {value!r}, expected 'threads' or 'proc")
+          for value in ("process", None, True)),
+    ]:  # fmt: skip
+        model = Signs()
+        setattr(model, name, value)
+        with pytest.raises(ValueError, match=match):
+            StructuredSVM(model).fit(X, Y)
 
 
 def test_rounding_is_no_wrong_answer():

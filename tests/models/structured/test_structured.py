@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from helpers.crossing import in_turn
 from helpers.structures import Chains, Classes, Numbers, Signs, bind
 from helpers.toys import chain_toy, multiclass_toy
 from sklearn.base import clone
@@ -10,7 +11,7 @@ from sskit_probes.core_probe import DualProbe
 
 from sskit.core.dual import DualState
 from sskit.core.regularizer import BoxRegularizer, Regularizer
-from sskit.solvers import BCFW, FrankWolfe, Subgradient
+from sskit.solvers import BCFW, CuttingPlane, FrankWolfe, Subgradient
 from sskit.testing.probe import ProblemProbe
 from sskit.testing.problem_checks import check_problem
 
@@ -47,12 +48,11 @@ PLANE_SOLVERS = [
     BCFW(steps="pairwise"),
     BCFW(steps="away", sampling="gap", block_steps=1),
     BCFW(steps="pairwise", sampling="gap", cache=True),
-    BCFW(steps="pairwise", stored_passes=3),
+    CuttingPlane(),
 ]
 
 
-@PAIRS
-@pytest.mark.parametrize("solver", SOLVERS, ids=str)
+@pytest.mark.parametrize(("solver", "pair"), in_turn(SOLVERS, [chain_pair, class_pair], 2))
 def test_iterates_are_those_of_the_compiled_model(pair, solver):
     compiled, python, toy = pair()
     iterates = []
@@ -71,8 +71,7 @@ def test_iterates_are_those_of_the_compiled_model(pair, solver):
     assert second.certified
 
 
-@PAIRS
-@pytest.mark.parametrize("solver", PLANE_SOLVERS, ids=str)
+@pytest.mark.parametrize(("solver", "pair"), in_turn(PLANE_SOLVERS, [chain_pair, class_pair]))
 def test_optima_are_those_of_the_compiled_model(pair, solver):
     compiled, python, toy = pair()
     one, other = (
@@ -85,16 +84,14 @@ def test_optima_are_those_of_the_compiled_model(pair, solver):
     assert other.gap <= 1e-8
 
 
-@pytest.mark.parametrize("form", ["csr", "triplets", "column", "repeated"])
-def test_sparse_joint_features_are_the_dense_ones(form):
-    _, dense, toy = chain_pair()
-    _, sparse, _ = chain_pair(form)
-    one, other = (
+def test_sparse_joint_features_are_the_dense_ones():
+    one, *others = (
         PLAIN.solve(problem, Regularizer(0.1, problem.n_weights), tol=0.02, random_state=0)
-        for problem in (dense, sparse)
+        for _, problem, _ in map(chain_pair, ["dense", "csr", "triplets", "column", "repeated"])
     )
-    np.testing.assert_allclose(other.w, one.w, rtol=0, atol=1e-12)
-    assert other.n_iter == one.n_iter
+    for other in others:
+        np.testing.assert_allclose(other.w, one.w, rtol=0, atol=1e-12)
+        assert other.n_iter == one.n_iter
 
 
 @pytest.mark.skipif(not hasattr(sp.coo_array([[1]]), "coords"), reason="SciPy < 1.13")
@@ -105,11 +102,15 @@ def test_one_dimensional_sparse_arrays():
 
 
 @PAIRS
-@pytest.mark.parametrize("exact", [True, False])
-def test_contract(pair, exact):
+def test_contract(pair):
     _, python, toy = pair()
     structure = python.structure.answers
-    check_problem(bind(structure.model, structure.X, structure.Y, exact=exact), 0)
+    for exact in (True, False):
+        problem = bind(structure.model, structure.X, structure.Y, exact=exact)
+        check_problem(problem, 0)
+    # no certificate without an exact oracle
+    solution = PLAIN.solve(problem, Regularizer(0.1, problem.n_weights), tol=0.05)
+    assert not solution.certified
 
 
 @PAIRS
@@ -164,11 +165,3 @@ def test_an_inexact_answer_is_replaced_by_a_kept_plane_or_the_truth():
     one, _ = best([1.0, 5.0])
     assert probe.plane(0, one)[1] == -1
     assert problem.plane_store.n_planes == 1
-
-
-def test_no_certificate_without_an_exact_oracle():
-    _, python, toy = chain_pair()
-    structure = python.structure.answers
-    problem = bind(structure.model, structure.X, structure.Y, exact=False)
-    solution = PLAIN.solve(problem, Regularizer(0.1, problem.n_weights), tol=0.05)
-    assert not solution.certified

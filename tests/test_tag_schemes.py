@@ -86,18 +86,10 @@ def test_tags_without_types_and_types_with_dashes():
 @pytest.mark.parametrize(
     ("y", "schemes", "error", "message"),
     [
-        (
-            [["O"], ["O", "I-x"]],
-            "bio bioes",
-            ValueError,
-            r"^y\[1\]\[1\] is I-x after O, which the s",
-        ),
-        (
-            [["I-x"], ["I-x"]],
-            "bio bioes",
-            ValueError,
-            r"y\[0\]\[0\] is I-x at the .* are 2 such labels",
-        ),
+        ([["O"], ["O", "I-x"]], "bio bioes", ValueError,
+         r"^y\[1\]\[1\] is I-x after O, which the s"),
+        ([["I-x"], ["I-x"]], "bio bioes", ValueError,
+         r"y\[0\]\[0\] is I-x at the .* are 2 such labels"),
         ([[], ["S-x", "B-x"]], "bioes bio", ValueError, r"y\[1\]\[1\] is B-x at the end, which"),
         ([["B-x", "I-y"]], "iobes bio", ValueError, r"y\[0\]\[1\] is I-y after B-x"),
         ([["O", "B-x"]], "iob1 bio", ValueError, r"y\[0\]\[1\] is B-x after O"),
@@ -109,7 +101,7 @@ def test_tags_without_types_and_types_with_dashes():
         ([["O"]], "bio conll", ValueError, "target must be one of"),
         (3, "bio bioes", (TypeError, ValueError), "y"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_written_is_named(y, schemes, error, message):
     with pytest.raises(error, match=message):
         convert_tags(y, *schemes.split())

@@ -21,8 +21,10 @@ from helpers.clusters import (
 )
 from helpers.parts import MAPS, PLACES, TAGS, TOKENS
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from sskit import PartsModel, SequenceTagger, StructSVMClassifier
+from sskit.solvers import BCFW
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -162,6 +164,7 @@ def test_two_fits_at_once_do_not_meet(client, whole):
 
 def test_the_client_is_cloned_but_not_pickled(client):
     model = Distributed(MODEL, client=client).fit(*as_delayed(client))
+    assert (np.diff(model.history_["n_bytes"]) > 0).all()
     assert clone(model).client is client
     assert not hasattr(clone(model), "estimator_")
     loaded = pickle.loads(pickle.dumps(model))
@@ -194,10 +197,6 @@ def test_warm_start_goes_on_part_by_part(client, whole):
 
 
 def test_max_time_ends_passes(client):
-    from sklearn.exceptions import ConvergenceWarning
-
-    from sskit.solvers import BCFW
-
     slow = clone(MODEL).set_params(solver=BCFW(max_time=0.3), tol=1e-9, lam=1e-4)
     with pytest.warns(ConvergenceWarning, match="max_time"):
         model = Distributed(slow, client=client).fit(*as_delayed(client))
@@ -206,8 +205,6 @@ def test_max_time_ends_passes(client):
 
 
 def test_ctrl_c_ends_the_fit_with_a_certificate(client, own_handler):
-    from sklearn.exceptions import ConvergenceWarning
-
     endless = clone(MODEL).set_params(tol=1e-12, lam=1e-4, max_iter=10**6)
 
     def press():
@@ -224,11 +221,6 @@ def test_ctrl_c_ends_the_fit_with_a_certificate(client, own_handler):
     thread.join()
     assert model.estimator_.certified_
     assert model.estimator_.primal_objective_ == pytest.approx(primal(model.estimator_), rel=1e-9)
-
-
-def test_bytes_are_counted(client):
-    model = Distributed(MODEL, client=client).fit(*as_delayed(client))
-    assert (np.diff(model.history_["n_bytes"]) > 0).all()
 
 
 def test_data_that_are_gone_are_told(client):
@@ -262,10 +254,7 @@ def test_labels_that_are_not_known_are_completed_on_workers(client, lost):
     parts = [slice(i, i + 10) for i in (0, 10, 20)]
     model = SequenceTagger(lam=0.05, tol=0.005, ignore_label=-1, random_state=0, max_iter=900)
     whole = clone(model).fit(X, y)
-    delayed = (
-        [dask.delayed(list)(X[part]) for part in parts],
-        [dask.delayed(list)(y[part]) for part in parts],
-    )
+    delayed = ([dask.delayed(list)(data[part]) for part in parts] for data in (X, y))
     killer = kill_later(client) if lost else None
     found = Distributed(model, client=client).fit(*delayed).estimator_
     if lost:
@@ -273,9 +262,6 @@ def test_labels_that_are_not_known_are_completed_on_workers(client, lost):
     assert found.certified_
     assert (np.diff(found.round_objectives_) <= 0).all()
     assert found.round_objectives_[-1] == pytest.approx(whole.round_objectives_[-1], rel=0.03)
-    local = Distributed(model, client=False).fit(
-        [X[part] for part in parts], [y[part] for part in parts]
-    )
-    assert local.estimator_.round_objectives_[-1] == pytest.approx(
-        found.round_objectives_[-1], rel=0.03
-    )
+    local = Distributed(model, client=False)
+    local = local.fit(*([data[part] for part in parts] for data in (X, y))).estimator_
+    assert local.round_objectives_[-1] == pytest.approx(found.round_objectives_[-1], rel=0.03)

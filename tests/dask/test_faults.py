@@ -168,6 +168,16 @@ def wait_for_rounds(client):
     time.sleep(1.0)
 
 
+def ended(thread, ends, optimum):
+    """The history of a fit that has begun, whose certificate is true."""
+    thread.join(120)
+    found = ends[0].estimator_
+    assert found.certified_
+    assert found.primal_objective_ == pytest.approx(primal(found), rel=1e-9)
+    assert found.primal_objective_ >= optimum.dual_objective_ * (1 - 1e-9)
+    return ends[0].history_
+
+
 @LOST
 @pytest.mark.parametrize("cluster", ["started again"], indirect=True)
 def test_all_workers_are_lost_at_once(cluster, long_optimum):
@@ -179,12 +189,7 @@ def test_all_workers_are_lost_at_once(cluster, long_optimum):
         kill(client)
         time.sleep(0.05)
     complete()
-    thread.join(120)
-    assert ends[0].estimator_.certified_
-    found = ends[0].estimator_
-    assert found.primal_objective_ == pytest.approx(primal(found), rel=1e-9)
-    assert found.primal_objective_ >= long_optimum.dual_objective_ * (1 - 1e-9)
-    assert ends[0].history_["n_lost"].sum() >= 7
+    assert ended(thread, ends, long_optimum)["n_lost"].sum() >= 7
 
 
 @LOST
@@ -200,11 +205,7 @@ def test_the_cluster_is_started_anew(cluster, long_optimum):
         with suppress(TimeoutError):
             client.restart(timeout=20, wait_for_workers=False)
     complete()
-    thread.join(120)
-    assert ends[0].estimator_.certified_
-    found = ends[0].estimator_
-    assert found.primal_objective_ == pytest.approx(primal(found), rel=1e-9)
-    assert found.primal_objective_ >= long_optimum.dual_objective_ * (1 - 1e-9)
+    ended(thread, ends, long_optimum)
 
 
 @LOST
@@ -219,11 +220,7 @@ def test_lost_parts_begin_at_the_last_checkpoint(cluster, long_optimum, tmp_path
     while not any(folder.glob("*")):
         time.sleep(0.02)
     kill(client)
-    thread.join(120)
-    found, history = ends[0].estimator_, ends[0].history_
-    assert found.certified_
-    assert found.primal_objective_ == pytest.approx(primal(found), rel=1e-9)
-    assert found.primal_objective_ >= long_optimum.dual_objective_ * (1 - 1e-9)
+    history = ended(thread, ends, long_optimum)
     lost = np.flatnonzero(history["n_lost"])
     assert len(lost)
     # with nothing saved the dual objective would begin below what three workers have after a pass

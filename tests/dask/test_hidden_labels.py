@@ -106,17 +106,15 @@ def test_weights_of_tokens():
 
 def test_what_is_refused(tmp_path):
     parts = cut(X, False), cut(SOME, False)
-    base = SequenceTagger(**GIVEN)
-    with pytest.raises(ValueError, match="no completion of them is kept: set warm_start=False"):
-        Distributed(clone(base).set_params(warm_start=True), client=False).fit(*parts)
-    with pytest.raises(ValueError, match="no completion of them is kept"):
-        Distributed(base, client=False, checkpoint=tmp_path).fit(*parts)
-    with pytest.raises(ValueError, match="class_weight='balanced' counts shares"):
-        Distributed(clone(base).set_params(class_weight="balanced"), client=False).fit(*parts)
-    with pytest.raises(ValueError, match="data in parts cannot .* n_states_per_label=2"):
-        Distributed(clone(base).set_params(n_states_per_label=2), client=False).fit(*parts)
+    for changed, options, message in (
+        ({"warm_start": True}, {}, "no completion of them is kept: set warm_start=False"),
+        ({}, {"checkpoint": tmp_path}, "no completion of them is kept"),
+        ({"class_weight": "balanced"}, {}, "class_weight='balanced' counts shares"),
+        ({"n_states_per_label": 2}, {}, "data in parts cannot .* n_states_per_label=2"),
+    ):
+        model = Distributed(SequenceTagger(**GIVEN | changed), client=False, **options)
+        with pytest.raises(ValueError, match=message):
+            model.fit(*parts)
+    parts[1][1] = [[-1] * len(y) for y in parts[1][1]]
     with pytest.raises(ValueError, match="part 1: y has no labels but ignore_label=-1"):
-        hidden = [
-            [[-1] * len(y) for y in part] if i == 1 else part for i, part in enumerate(parts[1])
-        ]
-        Distributed(base, client=False).fit(parts[0], hidden)
+        Distributed(SequenceTagger(**GIVEN), client=False).fit(*parts)

@@ -170,16 +170,11 @@ OWN_TYPES = ["helpers.structures.Matching", "helpers.saved.Signs"]
 MODELS = {
     "classifier": (StructSVMClassifier(**FAST), rows),
     "classifier, names": (StructSVMClassifier(**FAST), lambda: rows(names=True)),
-    "classifier, two classes": (
-        StructSVMClassifier(**FAST),
-        lambda: (rows()[0], rows()[1] > 0),
-    ),
+    "classifier, two classes": (StructSVMClassifier(**FAST), lambda: (rows()[0], rows()[1] > 0)),
     "classifier, box": (StructSVMClassifier(bounds=(-1.0, 2.0), **FAST), rows),
     "classifier, sparse": (StructSVMClassifier(**FAST), sparse_rows),
-    "classifier, slack": (
-        StructSVMClassifier(rescaling=SlackRescaling("bisecting", max_queries=9), **FAST),
-        rows,
-    ),
+    "classifier, slack": (StructSVMClassifier(rescaling=SlackRescaling("bisecting", max_queries=9),
+     **FAST), rows),
     "classifier, rbf": (StructSVMClassifier(kernel="rbf", gamma=2.0, **FAST), rows),
     "classifier, poly": (StructSVMClassifier(kernel="poly", coef0=1.0, **FAST), sparse_rows),
     "classifier, precomputed": (StructSVMClassifier(kernel="precomputed", **FAST), kernels),
@@ -190,10 +185,8 @@ MODELS = {
     "ranking": (RankingSVM(rescaling="slack", **FAST), rows),
     "tagger": (SequenceTagger(**FAST), chains),
     "tagger, sparse": (SequenceTagger(**FAST), sparse_chains),
-    "tagger, transitions": (
-        SequenceTagger(allowed_transitions=np.ones((3, 3), dtype=bool), rescaling="slack", **FAST),
-        chains,
-    ),
+    "tagger, transitions": (SequenceTagger(allowed_transitions=np.ones((3, 3), dtype=bool),
+     rescaling="slack", **FAST), chains),
     "tagger, edges": (SequenceTagger(**FAST), edged_chains),
     "tagger, second order": (SequenceTagger(order=2, **FAST), chains),
     "tagger, hidden labels": (SequenceTagger(ignore_label=0, **FAST), chains),
@@ -208,32 +201,22 @@ MODELS = {
     "trees, hidden states": (TreeTagger(n_states_per_label={"a": 2}, **FAST), trees),
     "trees, kinds": (TreeTagger(**FAST), lambda: trees(kinds=True)),
     "graphs": (SegmentationModel(**FAST), graphs),
-    "graphs, tables": (
-        SegmentationModel(pairwise_form="full", inference="elimination", **FAST),
-        lambda: graphs(3),
-    ),
+    "graphs, tables": (SegmentationModel(pairwise_form="full", inference="elimination", **FAST),
+     lambda: graphs(3)),
     "graphs, moves": (SegmentationModel(**FAST), lambda: graphs(3)),
     "graphs, any": (GraphTagger(**FAST), lambda: graphs(3)),
     "graphs, hidden states": (GraphTagger(n_states_per_label=2, **FAST), lambda: graphs(3)),
-    "graphs, any pairs": (
-        GraphTagger(allowed_pairs=np.ones((3, 3), dtype=bool), loss=1.0 - np.eye(3), **FAST),
-        lambda: graphs(3),
-    ),
+    "graphs, any pairs": (GraphTagger(allowed_pairs=np.ones((3, 3), dtype=bool),
+     loss=1.0 - np.eye(3), **FAST), lambda: graphs(3)),
     "sets": (MultilabelPairwise(**FAST), sets),
     "sets, tree": (MultilabelPairwise(edges="tree", rescaling="slack", **FAST), sets),
     "sets, cut": (MultilabelPairwise(inference="graphcut", **FAST), lambda: sets(sparse=True)),
     "sets, relaxed": (MultilabelPairwise(inference="lp", **FAST), sets),
     "hierarchy": (HierarchicalMultilabel([-1, 0, 0, -1], **FAST), sets),
-    "hierarchy, graph": (
-        HierarchicalMultilabel([[1, 0], [2, 0], [2, 3]], **FAST),
-        sets,
-    ),
+    "hierarchy, graph": (HierarchicalMultilabel([[1, 0], [2, 0], [2, 3]], **FAST), sets),
     "poses": (PartsModel([1, -1, 1], n_types=2, **FAST), poses),
     "poses, log odds": (PartsModel([1, -1, 1], n_types=1, scores="log_odds", **FAST), poses),
-    "poses, latent types": (
-        PartsModel([1, -1, 1], n_types=2, latent_types=True, **FAST),
-        poses,
-    ),
+    "poses, latent types": (PartsModel([1, -1, 1], n_types=2, latent_types=True, **FAST), poses),
     "poses, names": (
         # raw: the file of 0.1.0 is of before there were log odds
         PartsModel(
@@ -242,38 +225,20 @@ MODELS = {
         named_poses,
     ),
     "stopping": (EarlyStopping(SequenceTagger(random_state=0), random_state=0), chains),
-    "calibrated": (
-        CalibratedTagger(SequenceTagger(**FAST), cv=2),
-        chains,
-    ),
-    "calibrated trees": (
-        CalibratedTagger(TreeTagger(**FAST), cv=2, method="matrix"),
-        lambda: trees(kinds=True),
-    ),
+    "calibrated": (CalibratedTagger(SequenceTagger(**FAST), cv=2), chains),
+    "calibrated trees": (CalibratedTagger(TreeTagger(**FAST), cv=2, method="matrix"),
+     lambda: trees(kinds=True)),
     "pipeline, rows": (make_pipeline(StandardScaler(), StructSVMClassifier(**FAST)), rows),
-    "pipeline, tokens": (
-        make_pipeline(TokenTransformer(MinMaxScaler()), SequenceTagger(**FAST)),
-        chains,
-    ),
+    "pipeline, tokens": (make_pipeline(TokenTransformer(MinMaxScaler()), SequenceTagger(**FAST)),
+     chains),
     "tokens": (SequenceTagger(**FAST), sentences),
-    "pipeline, vectorizer": (
-        make_pipeline(TokenVectorizer(min_count=2), SequenceTagger(**FAST)),
-        sentences,
-    ),
-    "pipeline, edges": (
-        make_pipeline(
-            TokenTransformer(DictVectorizer(), edges="w[-1]|w[0]"), SequenceTagger(**FAST)
-        ),
-        sentences,
-    ),
-    "pipeline, nodes": (
-        make_pipeline(
-            NodeProbabilities(GaussianNB(), cv=2),
-            SegmentationModel(**FAST),
-        ),
-        graphs,
-    ),
-}
+    "pipeline, vectorizer": (make_pipeline(TokenVectorizer(min_count=2), SequenceTagger(**FAST)),
+     sentences),
+    "pipeline, edges": (make_pipeline(TokenTransformer(DictVectorizer(), edges="w[-1]|w[0]"),
+     SequenceTagger(**FAST)), sentences),
+    "pipeline, nodes": (make_pipeline(NodeProbabilities(GaussianNB(), cv=2),
+     SegmentationModel(**FAST)), graphs),
+}  # fmt: skip
 
 WARM = {
     f"{name}, warm": (clone(MODELS[name][0]).set_params(warm_start=True), MODELS[name][1])
@@ -311,50 +276,30 @@ SOLVERS = {
 PATHS = {
     "path": (RegularizationPath(StructSVMClassifier(random_state=0), lam_min=0.05), rows),
     "choice": (RegularizationPath(StructSVMClassifier(random_state=0), cv=2), rows),
-    "path, box": (
-        RegularizationPath(StructSVMClassifier(bounds=(-1.0, 2.0)), eps=0.3, lam_min=0.05),
-        rows,
-    ),
-    "path, rbf": (
-        RegularizationPath(StructSVMClassifier(kernel="rbf"), eps=0.3, lam_min=0.1),
-        rows,
-    ),
-    "path, poly": (
-        RegularizationPath(StructSVMClassifier(kernel="poly"), eps=0.5, lam_min=0.2),
-        few_sparse_rows,
-    ),
-    "path, structure": (
-        RegularizationPath(StructuredSVM(Matching()), eps=0.3, lam_min=0.1),
-        matchings,
-    ),
-    "path, tagger": (
-        RegularizationPath(SequenceTagger(random_state=0), eps=0.3, lam_min=0.1),
-        chains,
-    ),
-    "choice, tagger": (
-        RegularizationPath(
-            SequenceTagger(random_state=0), eps=0.3, cv=2, scoring=sequence_accuracy_scorer
-        ),
-        chains,
-    ),
-    "path, tagger, rbf": (
-        RegularizationPath(SequenceTagger(kernel="rbf"), eps=0.5, lam_min=0.2),
-        chains,
-    ),
+    "path, box": (RegularizationPath(StructSVMClassifier(bounds=(-1.0, 2.0)), eps=0.3,
+     lam_min=0.05), rows),
+    "path, rbf": (RegularizationPath(StructSVMClassifier(kernel="rbf"), eps=0.3, lam_min=0.1),
+     rows),
+    "path, poly": (RegularizationPath(StructSVMClassifier(kernel="poly"), eps=0.5, lam_min=0.2),
+     few_sparse_rows),
+    "path, structure": (RegularizationPath(StructuredSVM(Matching()), eps=0.3, lam_min=0.1),
+     matchings),
+    "path, tagger": (RegularizationPath(SequenceTagger(random_state=0), eps=0.3, lam_min=0.1),
+     chains),
+    "choice, tagger": (RegularizationPath(SequenceTagger(random_state=0), eps=0.3, cv=2,
+     scoring=sequence_accuracy_scorer), chains),
+    "path, tagger, rbf": (RegularizationPath(SequenceTagger(kernel="rbf"), eps=0.5, lam_min=0.2),
+     chains),
     "path, segments": (RegularizationPath(SegmentTagger(), eps=0.3, lam_min=0.1), segments),
     "path, trees": (RegularizationPath(TreeTagger(), eps=0.3, lam_min=0.1), trees),
     "path, any graphs": (RegularizationPath(GraphTagger(), eps=0.3, lam_min=0.1), graphs),
     "path, graphs": (RegularizationPath(SegmentationModel(), eps=0.3, lam_min=0.1), graphs),
     "path, sets": (RegularizationPath(MultilabelPairwise(), eps=0.3, lam_min=0.1), sets),
-    "path, poses": (
-        RegularizationPath(PartsModel([1, -1, 1], random_state=0), eps=0.5, lam_min=0.3),
-        poses,
-    ),
-    "path, pipeline": (
-        make_pipeline(StandardScaler(), RegularizationPath(StructSVMClassifier(), eps=0.3)),
-        rows,
-    ),
-}
+    "path, poses": (RegularizationPath(PartsModel([1, -1, 1], random_state=0), eps=0.5,
+     lam_min=0.3), poses),
+    "path, pipeline": (make_pipeline(StandardScaler(),
+     RegularizationPath(StructSVMClassifier(), eps=0.3)), rows),
+}  # fmt: skip
 
 
 def answers(model, X):

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from helpers.graphs import grid_edges
 
 from sskit.losses import StructuredHinge
 from sskit.oracles import graphcut, qpbo
@@ -58,7 +59,6 @@ def random_batch(rng, n=6, n_nodes=4, n_edges=3, n_states=K, hidden=0.0):
     return unary, tables, labels
 
 
-@pytest.mark.parametrize("hidden", [0.0, 0.4, 1.0])
 @pytest.mark.parametrize(
     ("structure", "edges", "loss", "rescaling"),
     [
@@ -74,9 +74,10 @@ def random_batch(rng, n=6, n_nodes=4, n_edges=3, n_states=K, hidden=0.0):
         ("graph", STAR, "hamming", "margin"),
     ],
 )
-def test_losses_and_labellings(structure, edges, loss, rescaling, hidden):
+def test_losses_and_labellings(structure, edges, loss, rescaling):
     rng = np.random.default_rng(3)
-    unary, tables, labels = random_batch(rng, n_edges=len(edges), hidden=hidden)
+    batches = [random_batch(rng, n_edges=len(edges), hidden=hidden) for hidden in (0.0, 0.4, 1.0)]
+    unary, tables, labels = (np.concatenate(parts) for parts in zip(*batches, strict=True))
     if rescaling == "slack":
         tables = np.repeat(tables[:, :1], len(edges), axis=1)
     weight = rng.integers(3, size=labels.shape)
@@ -127,10 +128,8 @@ def test_gradients_are_finite_differences(structure, edges):
             hinge = StructuredHinge(structure, loss="hamming", rescaling=rescaling)
             found = hinge.evaluate(unary, pairwise, labels, **given)
             for i in range(n):
-                value = by_enumeration(unary[i], tables[i], edges, labels[i], "hamming", rescaling)[
-                    0
-                ]
-                assert found.losses[i] == pytest.approx(value, abs=1e-12)
+                given_i = unary[i], tables[i], edges, labels[i], "hamming", rescaling
+                assert found.losses[i] == pytest.approx(by_enumeration(*given_i)[0], abs=1e-12)
             gradients = found.gradients(weights)
             for which, potentials in enumerate((unary, pairwise)):
                 assert gradients[which].shape == potentials.shape
@@ -194,13 +193,7 @@ def test_inference_of_graphs(edges, n_states, attract):
 def test_large_graphs_of_two_labels():
     # too wide for elimination: a cut where labels attract each other, else roof duality
     rng = np.random.default_rng(2)
-    nodes = np.arange(900).reshape(30, 30)
-    edges = np.concatenate(
-        [
-            np.column_stack([nodes[:, :-1].ravel(), nodes[:, 1:].ravel()]),
-            np.column_stack([nodes[:-1].ravel(), nodes[1:].ravel()]),
-        ]
-    )
+    edges = grid_edges(30, 30)
     unary, labels = rng.standard_normal((1, 900, 2)), rng.integers(2, size=(1, 900))
     truth = unary[0, np.arange(900), labels[0]].sum()
     for table, oracle in ((np.eye(2), graphcut), (-np.eye(2), qpbo)):

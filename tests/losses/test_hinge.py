@@ -1,12 +1,14 @@
 """Batches: padding, ragged lists, types of numbers, threads, and what is refused."""
 
 import copy
+import itertools
 import os
 import pickle
-import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from helpers.graphs import grid_edges
 from sklearn.base import clone
 
 from sskit.losses import StructuredHinge
@@ -37,8 +39,7 @@ def padded(items, fill, width=7):
 MASK = np.arange(7) < np.array(LENGTHS)[:, np.newaxis]
 
 
-@pytest.mark.parametrize("with_mask", [True, False])
-@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize(("shared", "with_mask"), [(True, True), (False, True), (False, False)])
 def test_padded_is_ragged(shared, with_mask):
     unary, tables, labels = ragged_chains()
     hinge = StructuredHinge(loss="hamming")
@@ -198,18 +199,10 @@ def test_threads_change_no_bit(structure):
 def test_threads_of_python_share_a_layer():
     arguments, given = many_graphs("chain")
     hinge = StructuredHinge(n_jobs=2)
-    expected, found = hinge.evaluate(*arguments, **given).losses, {}
-
-    def work(k):
-        found[k] = [hinge.evaluate(*arguments, **given).losses for _ in range(5)]
-
-    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    for losses in found.values():
-        np.testing.assert_array_equal(losses, [expected] * 5)
+    expected = hinge.evaluate(*arguments, **given).losses
+    with ThreadPoolExecutor(4) as pool:
+        found = pool.map(lambda _: hinge.evaluate(*arguments, **given).losses, range(20))
+    np.testing.assert_array_equal(list(found), [expected] * 20)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
@@ -261,21 +254,16 @@ def test_empty_batches():
         np.testing.assert_array_equal(found.gradients()[1], np.zeros((K, K)))
         assert len(hinge.decode(unary, np.zeros((K, K)))) == 0
         assert len(hinge.marginals(unary, np.zeros((K, K)))) == 0
-    assert hinge.evaluate(
-        np.zeros((2, 0, K)), np.zeros((K, K)), np.zeros((2, 0), int)
-    ).losses.tolist() == [
-        0,
-        0,
-    ]
+    found = hinge.evaluate(np.zeros((2, 0, K)), np.zeros((K, K)), np.zeros((2, 0), int))
+    assert found.losses.tolist() == [0, 0]
     graph = StructuredHinge("graph")
     assert graph.evaluate([], np.zeros((K, K)), [], edges=[]).losses.shape == (0,)
-
-
-@pytest.mark.parametrize("structure", ["tree", "graph"])
-def test_graphs_without_edges(structure):
+    # graphs without edges
     unary, labels = np.random.default_rng(0).standard_normal((2, 1, 3)), np.array([[0], [2]])
     chain = StructuredHinge().evaluate(unary, np.zeros((3, 3)), labels)
-    for edges in ([], np.zeros((0, 2), dtype=int), [[], []]):
+    for structure, edges in itertools.product(
+        ("tree", "graph"), ([], np.zeros((0, 2), dtype=int), [[], []])
+    ):
         found = StructuredHinge(structure).evaluate(unary, np.zeros((3, 3)), labels, edges=edges)
         np.testing.assert_array_equal(found.losses, chain.losses)
         np.testing.assert_array_equal(found.gradients()[1], np.zeros((3, 3)))
@@ -317,12 +305,8 @@ def test_forbidden_transitions_are_never_taken():
             ValueError, match=f"{structure} 1: no labelling that agrees with labels"
         ):
             hinge.evaluate(unary, table, np.zeros((20, 8), dtype=int), edges=pairs)
-
-
-def test_wide_graphs_without_a_labelling_are_named():
-    cells = np.arange(225).reshape(15, 15)
-    pairs = (cells[:, :-1], cells[:, 1:]), (cells[:-1], cells[1:])
-    edges = np.concatenate([np.stack([a.ravel(), b.ravel()], axis=1) for a, b in pairs])
+    # too wide for elimination
+    edges = grid_edges(15, 15)
     unary, labels = np.zeros((1, 225, 3)), np.full((1, 225), -100)
     unary[0, 7] = -np.inf
     with pytest.raises(ValueError, match="graph 0: .*(allowed|forbidden)"):
@@ -343,37 +327,19 @@ PATH, RING = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]
 HOLES = np.array([[True, False, True], [True, True, True]])
 BAD = [
     ({}, (nan_at(U, 1, 2, 0), A, Y), {}, "sequence 1, token 2: unary has nan"),
-    (
-        {},
-        (nan_at(U, 1, 2, 0, value=np.inf), A, Y),
-        {},
-        "sequence 1, token 2: unary has inf, expected",
-    ),
+    ({}, (nan_at(U, 1, 2, 0, value=np.inf), A, Y), {},
+     "sequence 1, token 2: unary has inf, expected"),
     ({}, (U, nan_at(A, 0, 1), Y), {}, "^pairwise has nan"),
-    (
-        {},
-        (U, nan_at(np.zeros((2, 2, 2)), 1, 0, 1), Y),
-        {},
-        "sequence 1: pairwise has nan",
-    ),
-    (
-        {},
-        (U, nan_at(np.zeros((2, 2, 2, 2)), 1, 1, 0, 1), Y),
-        {},
-        "sequence 1, edge 1: pairwise has nan",
-    ),
+    ({}, (U, nan_at(np.zeros((2, 2, 2)), 1, 0, 1), Y), {}, "sequence 1: pairwise has nan"),
+    ({}, (U, nan_at(np.zeros((2, 2, 2, 2)), 1, 1, 0, 1), Y), {},
+     "sequence 1, edge 1: pairwise has nan"),
     ({}, (U[0], A, Y), {}, r"unary must have shape \(n_sequences, n_tokens, n_labels\)"),
     ({}, (U[..., :0], A, Y), {}, "unary must have shape"),
     ({}, (U + 1j, A, Y), {}, "unary must hold numbers, got dtype complex128"),
     ({}, ("abc", A, Y), {}, "unary must hold numbers"),
     ({}, ([U[0], U[0, 0]], A, Y), {}, r"unary\[1\] must have shape \(n_tokens, n_labels\)"),
     ({}, ([U[0], np.zeros((3, 4))], A, Y), {}, r"unary\[1\] must have shape .*, got \(3, 4\)"),
-    (
-        {},
-        ([U[0], U[1]], A, [Y[0], Y[0, :2]]),
-        {},
-        r"sequence 1: labels must have shape \(3,\)",
-    ),
+    ({}, ([U[0], U[1]], A, [Y[0], Y[0, :2]]), {}, r"sequence 1: labels must have shape \(3,\)"),
     ({}, ([U[0], U[1]], A, [Y[0]]), {}, "labels has 1 sequences, but unary 2"),
     ({}, (list(U), A, list(Y)), {"mask": HOLES}, "a mask goes with padded arrays"),
     ({}, (U, np.zeros((3, 3)), Y), {}, r"pairwise must have shape \(2, 2\) or \(2, 2, 2\) or"),
@@ -383,97 +349,48 @@ BAD = [
     ({}, (U, A, Y[:1]), {}, r"labels must have shape \(2, 3\)"),
     ({}, (U, A, Y + 0.5), {}, "labels must be integers, got dtype float64"),
     ({}, (U, A, None), {}, "labels must hold the true labels"),
-    (
-        {},
-        (U, A, nan_at(Y, 1, 1, value=2).astype(int)),
-        {},
-        "sequence 1, token 1: labels has 2, expected 0 to 1",
-    ),
+    ({}, (U, A, nan_at(Y, 1, 1, value=2).astype(int)), {},
+     "sequence 1, token 1: labels has 2, expected 0 to 1"),
     ({}, (U, A, nan_at(Y, 1, 1, value=-1).astype(int)), {}, "sequence 1, token 1: labels has -1"),
-    (
-        {},
-        (U, A, Y),
-        {"mask": HOLES},
-        "sequence 0: the mask leaves out token 1, but not all that follow",
-    ),
+    ({}, (U, A, Y), {"mask": HOLES},
+     "sequence 0: the mask leaves out token 1, but not all that follow"),
     ({}, (U, A, Y), {"mask": HOLES[:1]}, r"mask must have shape \(2, 3\)"),
     ({}, (U, A, Y), {"mask": HOLES + 0.5}, "mask must hold booleans"),
     ({}, (U, A, Y), {"edges": PATH}, "edges are for trees"),
-    (
-        {},
-        (U, A, Y),
-        {"token_weight": nan_at(Y, 0, 1, value=-1)},
-        "sequence 0, token 1: token_weight is -1.0",
-    ),
+    ({}, (U, A, Y), {"token_weight": nan_at(Y, 0, 1, value=-1)},
+     "sequence 0, token 1: token_weight is -1.0"),
     ({}, (U, A, Y), {"token_weight": [1.0, 2.0, 3.0]}, r"token_weight must have shape \(2, 3\)"),
     ({"loss": "zero_one"}, (U, A, Y), {}, "'loss' parameter .* must be a str among"),
     ({"loss": np.ones((2, 2))}, (U, A, Y), {}, r"loss\[0\]\[0\] is 1, expected 0"),
     ({"loss": np.zeros((3, 3))}, (U, A, Y), {}, r"loss must have shape \(2, 2\)"),
     ({"loss": [[0, -1], [1, 0]]}, (U, A, Y), {}, r"loss\[0\]\[1\] is -1, expected a finite"),
-    (
-        {"structure": "ring"},
-        (U, A, Y),
-        {},
-        "'structure' parameter .* a str among .* Got 'ring'",
-    ),
+    ({"structure": "ring"}, (U, A, Y), {}, "'structure' parameter .* a str among .* Got 'ring'"),
     ({"rescaling": 3}, (U, A, Y), {}, "'rescaling' parameter .* a str among .* Got 3"),
     ({"pairwise_form": "potts"}, (U, A, Y), {}, "pairwise_form='potts' is for trees and graphs"),
     ({"n_jobs": 0}, (U, A, Y), {}, "'n_jobs' parameter .* Got 0"),
     ({"n_jobs": 1.5}, (U, A, Y), {}, "'n_jobs' parameter .* Got 1.5"),
     ({"rescaling": "slack"}, (U, np.zeros((2, 2, 2, 2)), Y), {}, "slack rescaling takes one table"),
     ({"rescaling": "slack", "loss": 1 - np.eye(2)}, (U, A, Y), {}, "rescaling='slack' takes loss="),
-    (
-        {"rescaling": "slack"},
-        (U, A, Y),
-        {"token_weight": Y + 0.5},
-        "token_weight holds 0.5, expected whole",
-    ),
-    (
-        {"rescaling": "slack"},
-        (U, A, Y),
-        {"token_weight": Y + 1e9},
-        "token_weight adds up to 3e\\+09, expected at most",
-    ),
-    (
-        {"rescaling": "slack"},
-        (U, A, Y),
-        {"token_weight": Y + 4000},
-        "sequence 0: token_weight adds up to 12000",
-    ),
+    ({"rescaling": "slack"}, (U, A, Y), {"token_weight": Y + 0.5},
+     "token_weight holds 0.5, expected whole"),
+    ({"rescaling": "slack"}, (U, A, Y), {"token_weight": Y + 1e9},
+     "token_weight adds up to 3e\\+09, expected at most"),
+    ({"rescaling": "slack"}, (U, A, Y), {"token_weight": Y + 4000},
+     "sequence 0: token_weight adds up to 12000"),
     ({"structure": "tree"}, (U, A, Y), {}, "edges must say which nodes are joined"),
-    (
-        {"structure": "tree"},
-        (U, A, Y),
-        {"edges": RING},
-        "tree 0: edges.2. between the nodes 2 and 0 closes a cycle",
-    ),
-    (
-        {"structure": "tree", "rescaling": "slack"},
-        (U, A, Y),
-        {"edges": PATH},
-        "rescaling='slack' has no exact oracle for structure='tree'",
-    ),
-    (
-        {"structure": "graph"},
-        (U, A, Y),
-        {"edges": [(0, 3)]},
-        "edges.0, 1. of graph 0 is 3, expected integers >= 0 and <= 2",
-    ),
+    ({"structure": "tree"}, (U, A, Y), {"edges": RING},
+     "tree 0: edges.2. between the nodes 2 and 0 closes a cycle"),
+    ({"structure": "tree", "rescaling": "slack"}, (U, A, Y), {"edges": PATH},
+     "rescaling='slack' has no exact oracle for structure='tree'"),
+    ({"structure": "graph"}, (U, A, Y), {"edges": [(0, 3)]},
+     "edges.0, 1. of graph 0 is 3, expected integers >= 0 and <= 2"),
     ({"structure": "graph"}, (U, A, Y), {"edges": [(1, 1)]}, "edges.0. joins node 1 to itself"),
-    (
-        {"structure": "graph"},
-        (U, A, Y),
-        {"edges": [[(0, 1)], [(0, -1)]]},
-        "edges.0, 1. of graph 1 is -1",
-    ),
-    (
-        {"structure": "graph"},
-        (U, A, Y),
-        {"edges": np.array([[[-1, 0], [0, 1]]] * 2)},
-        "edges.0, 0. of graph 0 is -1",
-    ),
+    ({"structure": "graph"}, (U, A, Y), {"edges": [[(0, 1)], [(0, -1)]]},
+     "edges.0, 1. of graph 1 is -1"),
+    ({"structure": "graph"}, (U, A, Y), {"edges": np.array([[[-1, 0], [0, 1]]] * 2)},
+     "edges.0, 0. of graph 0 is -1"),
     ({"structure": "graph"}, (U, A, Y), {"edges": [PATH]}, "edges"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("parameters", "arguments", "given", "message"), BAD)

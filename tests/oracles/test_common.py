@@ -171,17 +171,13 @@ FINITE = [
 ]
 LARGE = [
     ({"nodes": np.full((3, 2), 1e308), "pairwise": [1.0, 1.0]}, "nodes and pairwise are too large"),
-    (
-        {"pairwise": 1e308 * np.eye(2), "nodes": np.zeros((3, 2))},
-        "nodes and pairwise are too large",
-    ),
-]
+    ({"pairwise": 1e308 * np.eye(2), "nodes": np.zeros((3, 2))},
+     "nodes and pairwise are too large"),
+]  # fmt: skip
 TWO_STATES = [
-    (
-        {"nodes": np.eye(3), "pairwise": [1.0, 1.0]},
-        "nodes must have 2 columns, one for each state, got 3",
-    )
-]
+    ({"nodes": np.eye(3), "pairwise": [1.0, 1.0]},
+     "nodes must have 2 columns, one for each state, got 3")
+]  # fmt: skip
 CYCLES = [
     ({"edges": [[0, 1], [1, 2], [2, 0]], "pairwise": [1, 1, 1]},
      "edge 2 between the nodes 2 and 0 closes a cycle"),
@@ -197,11 +193,10 @@ FAULTS = [
     (CHAIN, NODES),
     (CHAIN, TRANSITIONS),
     ({"nodes": 0, "truth": 0}, LOSSES),
-    ({"triples": 0}, [
-        ({"triples": np.zeros((2, 2))}, r"triples must have shape \(3, 3, 3\)"),
-        ({"triples": np.full((3, 3, 3), NAN)}, r"triples\[0, 0, 0\] is nan"),
-        ({"triples": np.full((3, 3, 3), INF)}, r"triples\[0, 0, 0\] is inf"),
-    ]),
+    ({"triples": 0},
+     [({"triples": np.zeros((2, 2))}, r"triples must have shape \(3, 3, 3\)"),
+     ({"triples": np.full((3, 3, 3), NAN)}, r"triples\[0, 0, 0\] is nan"),
+     ({"triples": np.full((3, 3, 3), INF)}, r"triples\[0, 0, 0\] is inf")]),
     (["viterbi", "viterbi_top_k", "beam_search", "chain_marginals"], NOTHING + FORBIDDEN),
     (["chain_marginals"], [
         ({"transitions": np.zeros((3, 3, 3)), "triples": None},
@@ -211,13 +206,11 @@ FAULTS = [
         ({"transitions": np.full((2, 3, 3), NAN), "triples": None},
          r"transitions\[0, 0, 0\] is nan"),
     ]),
-    (["viterbi_by_loss"], [
-        ({"truth": None}, "truth must hold the true states"),
-        ({"cost": 0.5}, r"cost\[0\] is 0.5, expected a whole number"),
-        ({"cost": [1, -1, 1]}, r"cost\[1\] is -1"),
-        ({"cost": 1e6}, "adds up to 3e"),
-        ({"cost": 1e308}, "adds up to inf"),
-    ]),
+    (["viterbi_by_loss"],
+     [({"truth": None}, "truth must hold the true states"),
+     ({"cost": 0.5}, r"cost\[0\] is 0.5, expected a whole number"),
+     ({"cost": [1, -1, 1]}, r"cost\[1\] is -1"), ({"cost": 1e6}, "adds up to 3e"),
+     ({"cost": 1e308}, "adds up to inf")]),
     ({"nodes": 0, "edges": 0}, NODES + EDGES),
     (["tree_max_sum", "tree_marginals", "tree_top_k", "elimination"], NOTHING),
     (CUTS, FINITE + LARGE),
@@ -225,21 +218,18 @@ FAULTS = [
     (["graphcut", "graph_max_marginals", "qpbo"], TWO_STATES),
     (TREES, CYCLES),
     (["expansion", "trws"], START),
-    (["expansion"], [
-        ({"moves": "fusion"}, "moves must be 'expansion' or 'swap', got 'fusion'"),
-        ({"pairwise": [1.0, -1.0]}, "edge 1 between the nodes 2 and 1 .* potential is -1, "),
-    ]),
-    (["graphcut", "graph_max_marginals"], [
-        ({"pairwise": [np.eye(2), [[0, 1], [1, 0.5]]]},
-         r"edge 1 between the nodes 2 and 1 cannot be represented.*\(0, 0\): 0, "),
-    ]),
+    (["expansion"],
+     [({"moves": "fusion"}, "moves must be 'expansion' or 'swap', got 'fusion'"),
+     ({"pairwise": [1.0, -1.0]}, "edge 1 between the nodes 2 and 1 .* potential is -1, ")]),
+    (["graphcut", "graph_max_marginals"],
+     [({"pairwise": [np.eye(2), [[0, 1], [1, 0.5]]]},
+     r"edge 1 between the nodes 2 and 1 cannot be represented.*\(0, 0\): 0, ")]),
     (["elimination"], [({"max_entries": 0}, "max_entries must be a positive integer, got 0")]),
-    (["trws"], [
-        ({"max_sweeps": 0}, "max_sweeps must be a positive integer, got 0"),
-        ({"n_moves": -1}, "n_moves must be an integer >= 0, got -1"),
-        ({"tol": -1.0}, "tol must be a number >= 0, got -1.0"),
-        ({"tol": NAN}, "tol must be a number >= 0, got nan"),
-    ]),
+    (["trws"],
+     [({"max_sweeps": 0}, "max_sweeps must be a positive integer, got 0"),
+     ({"n_moves": -1}, "n_moves must be an integer >= 0, got -1"),
+     ({"tol": -1.0}, "tol must be a number >= 0, got -1.0"),
+     ({"tol": NAN}, "tol must be a number >= 0, got nan")]),
     (["closure"], [
         ({"hierarchy": [1, 0]}, "parents has a cycle: label 0 is its own ancestor"),
         ({"gains": np.ones(4), "hierarchy": [1, 2, 3, 2]}, "label 2 is its own ancestor"),
@@ -253,10 +243,9 @@ FAULTS = [
         ({"hierarchy": [[0, 2]]}, r"edges\[0, 1\] is 2"),
         ({"hierarchy": [[0, 1, 2]]}, "edges must be integers of shape"),
     ]),
-    ({"gains": 0}, [
-        ({"gains": [[1.0, 1.0]]}, r"gains must have shape \(n_labels,\), got \(1, 2\)"),
-        ({"gains": [1.0, NAN]}, r"gains\[1\] is nan, expected a finite number"),
-    ]),
+    ({"gains": 0},
+     [({"gains": [[1.0, 1.0]]}, r"gains must have shape \(n_labels,\), got \(1, 2\)"),
+     ({"gains": [1.0, NAN]}, r"gains\[1\] is nan, expected a finite number")]),
     (["lp_relaxation"], [
         ({"pairwise": None}, "edges and pairwise go together, but pairwise is None"),
         ({"edges": None}, "edges and pairwise go together, but edges is None"),
@@ -297,12 +286,11 @@ FAULTS = [
         ({"bias": np.zeros((2, 2))}, "bias must be numbers of shape"),
         ({"bias": np.full((2, 1), -INF)}, r"bias\[0, 0\] is -inf"),
     ]),
-    (["worst_ranking"], [
-        ({"scores": [1.0, NAN]}, r"scores\[1\] is nan"),
-        ({"relevance": [0]}, "relevance must hold a number for each of the 2 rows"),
-        ({"relevance": [0, INF]}, r"relevance\[1\] is inf"),
-        ({"loss_weight": -1.0}, "loss_weight must be a number >= 0"),
-    ]),
+    (["worst_ranking"],
+     [({"scores": [1.0, NAN]}, r"scores\[1\] is nan"),
+     ({"relevance": [0]}, "relevance must hold a number for each of the 2 rows"),
+     ({"relevance": [0, INF]}, r"relevance\[1\] is inf"),
+     ({"loss_weight": -1.0}, "loss_weight must be a number >= 0")]),
 ]  # fmt: skip
 
 

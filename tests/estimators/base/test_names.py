@@ -32,12 +32,8 @@ def test_short_names_of_papers_are_taken_too(alias):
 
 
 @pytest.mark.parametrize("cls", ESTIMATORS, ids=lambda cls: cls.__name__)
-def test_lam_comes_first_after_what_a_model_cannot_do_without(cls):
+def test_parameters_have_one_name_and_lam_comes_first(cls):
+    """Before it comes what a model cannot do without."""
     names = list(inspect.signature(cls).parameters)
     assert [name for name in names if name not in NEEDED][0] == "lam"
-
-
-@pytest.mark.parametrize("cls", ESTIMATORS, ids=lambda cls: cls.__name__)
-def test_no_parameter_has_two_names(cls):
-    names = set(inspect.signature(cls).parameters)
-    assert not names & {"oracle", "pairwise", "transitions", "C", "alpha"}
+    assert not {*names} & {"oracle", "pairwise", "transitions", "C", "alpha"}

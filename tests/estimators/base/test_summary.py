@@ -43,13 +43,22 @@ def bind(estimator, parts):
     return [estimator._bind_scaled(part, summary) for part in checked]
 
 
-@pytest.mark.parametrize("n_parts", [1, 2, 5])
 @pytest.mark.parametrize("name", CASES)
-def test_parts_together_are_the_problem_of_all_data(name, n_parts):
+def test_parts_together_are_the_problem_of_all_data(name):
     estimator, *data = CASES[name]
     assert refusal(estimator, parts="data in parts") is None
     whole = estimator._make_task(*data)
-    tasks = bind(estimator, split(data, n_parts))
+    for n_parts in (1, 2, 5):
+        compare(whole, bind(estimator, split(data, n_parts)))
+    # what is agreed on is small
+    summary = estimator._summarize(estimator._read_data(*data, part=True))
+    assert len(pickle.dumps(summary)) < 2500
+    twice = [part for part in split(data, 1) for _ in range(2)]
+    assert agree(estimator, twice)[1].n_samples == 2 * N
+
+
+def compare(whole, tasks):
+    """Tasks of parts are together the task of all data."""
     weights = np.concatenate([task.problem.block_weight for task in tasks])
     np.testing.assert_allclose(weights, whole.problem.block_weight, rtol=2e-15)
     n_weights = whole.layout.n_weights
@@ -79,25 +88,11 @@ def test_parts_together_are_the_problem_of_all_data(name, n_parts):
                 np.testing.assert_equal(found[attribute], fitted[attribute])
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_summaries_are_small(name):
-    estimator, *data = CASES[name]
-    summary = estimator._summarize(estimator._read_data(*data, part=True))
-    assert len(pickle.dumps(summary)) < 2500
-    twice = [part for part in split(data, 1) for _ in range(2)]
-    assert agree(estimator, twice)[1].n_samples == 2 * N
-
-
 def weights_of_parts(estimator, data, parts_of_weight):
     """Block weights of rows in parts of ten, whose sample weights are given one by one."""
     halves = zip(split(data[:2], 2), parts_of_weight, strict=True)
     tasks = bind(estimator, [(*half, weight) for half, weight in halves])
     return np.concatenate([task.problem.block_weight for task in tasks])
-
-
-def test_parts_without_weights_weigh_one_each():
-    found = weights_of_parts(StructSVMClassifier(), (ROWS, CLASSES), (None, np.full(10, 3.0)))
-    np.testing.assert_allclose(found, np.repeat([1 / 40, 3 / 40], 10), rtol=1e-15)
 
 
 @pytest.mark.parametrize(
@@ -124,29 +119,28 @@ def test_the_tree_of_labels_is_that_of_the_parts_that_weigh_something():
     np.testing.assert_equal(*(fitted["edges_"] for fitted in edges))
 
 
-@pytest.mark.parametrize("scale", [1e-140, 1.0, 1e140])
-def test_weights_of_very_different_sizes_do_not_underflow(scale):
-    weight = np.r_[np.full(10, 1e-5), np.full(10, 1.0)] * scale
-    found = weights_of_parts(StructSVMClassifier(), (ROWS, CLASSES), np.split(weight, 2))
-    np.testing.assert_allclose(found, weight / scale / 10.0001, rtol=1e-14)
+def test_weights_of_parts():
+    found = weights_of_parts(StructSVMClassifier(), (ROWS, CLASSES), (None, np.full(10, 3.0)))
+    np.testing.assert_allclose(found, np.repeat([1 / 40, 3 / 40], 10), rtol=1e-15)
+    for scale in (1e-140, 1.0, 1e140):  # weights of very different sizes do not underflow
+        weight = np.r_[np.full(10, 1e-5), np.full(10, 1.0)] * scale
+        found = weights_of_parts(StructSVMClassifier(), (ROWS, CLASSES), np.split(weight, 2))
+        np.testing.assert_allclose(found, weight / scale / 10.0001, rtol=1e-14)
 
 
-@pytest.mark.parametrize(
-    ("weights", "message"),
-    [
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_weights_of_all_parts_are_checked_together(class_weight):
+    model = StructSVMClassifier(class_weight=class_weight)
+    for weights, message in (
         ((0.0, 0.0), "^sample_weight is zero for all samples$"),
         ((1e-200, 0.0), r"^sample_weight has the sum 1\.0*1?e-199, expected one nearer to 1$"),
         ((1e300, 1e307), "^sample_weight has the sum .*, expected one nearer to 1$"),
-    ],
-)
-@pytest.mark.parametrize("class_weight", [None, "balanced"])
-def test_weights_of_all_parts_are_checked_together(weights, message, class_weight):
-    model = StructSVMClassifier(class_weight=class_weight)
-    given = [np.full(10, weight) for weight in weights]
-    for part, weight in zip(split((ROWS, CLASSES), 2), given, strict=True):
-        model._read_data(*part, weight, part=True)
-    with pytest.raises(ValueError, match=message):
-        weights_of_parts(model, (ROWS, CLASSES), given)
+    ):
+        given = [np.full(10, weight) for weight in weights]
+        for part, weight in zip(split((ROWS, CLASSES), 2), given, strict=True):
+            model._read_data(*part, weight, part=True)
+        with pytest.raises(ValueError, match=message):
+            weights_of_parts(model, (ROWS, CLASSES), given)
 
 
 def test_empty_parts_are_left_out_and_counted():
@@ -166,103 +160,103 @@ MASKED = SimpleNamespace(
 )
 
 
-@pytest.mark.parametrize(
-    ("estimator", "parts", "message"),
-    [
-        (
-            SequenceTagger(),
-            [([[[1.0]]], [["a"]]), ([[[1.0, 2.0]]], [["a"]])],
-            "part 1: X has 2 features, but part 0 has 1",
-        ),
-        (
-            SequenceTagger(),
-            [([[[1.0]]], [["a"]]), ([[[1.0]]], [["b"]]), ([[[1.0]]], [[7]])],
-            "a label of part 0 is 'a' but a label of part 2 is 7: labels must be of types that",
-        ),
-        (
-            TreeTagger(),
-            [([([[1.0]], [-1])], [["a"]]), ([([[1.0]], [-1], ["k"])], [["a"]])],
-            "part 1: edges of X have kinds, but those of part 0 have no kinds",
-        ),
-        (
-            SegmentationModel(),
-            [([([[1.0], [2.0]], [[0, 1]])], [[0, 1]]), ([MASKED], [np.array([[0, 1]])])],
-            "part 1: y has labels of pixels, but part 0 has labels of nodes",
-        ),
-        (
-            SegmentationModel(),
-            [
-                ([([[1.0], [2.0]], [[0, 1]])], [[0, 1]]),
-                ([([[1.0], [2.0]], [[0, 1]], [[1.0, 2.0]])], [[0, 1]]),
-            ],
-            "part 1: X has 2 edge features, but part 0 has 1",
-        ),
-        (
-            SegmentationModel(ignore_label=7),
-            [([([[1.0], [2.0]], [[0, 1]])], [[7, 7]])] * 2,
-            "y has no labels but ignore_label=7",
-        ),
-        (
-            SegmentationModel(inference="graphcut"),
-            [([([[1.0], [2.0]], [[0, 1]])], [[k, k + 1]]) for k in range(2)],
-            "inference='graphcut' finds the best of two labels, but y has 3",
-        ),
-        (
-            StructSVMClassifier(),
-            [(ROWS[:2], ["a", "a"])] * 2,
-            "y must have at least 2 classes, got 1 class: a",
-        ),
-        (
-            SequenceTagger(allowed_transitions=np.ones((3, 3), dtype=bool)),
-            [([[[1.0]]], [["a"]]), ([[[1.0]]], [["b"]])],
-            r"allowed_transitions must be a boolean array of shape \(2, 2\)",
-        ),
-        (
-            MultilabelPairwise(),
-            [(ROWS[:2], SETS[:2]), (ROWS[:2], SETS[:2, :3])],
-            "part 1: y has 3 labels, but that of part 0 has 4",
-        ),
-        (
-            MultilabelPairwise(),
-            [(ROWS[:2], SETS[:2]), (ROWS[:2], sp.csr_array(SETS[:2]))],
-            "part 1: y has the form 'sparse', but that of part 0 has the form 'dense'",
-        ),
-        (
-            MultilabelPairwise(),
-            [(ROWS[:2], [0, 1]), (ROWS[:2], SETS[:2])],
-            "part 1: y has the form 'dense', but that of part 0 has the form 'classes'",
-        ),
-        (
-            SequenceTagger(),
-            [([[[1.3e154]]], [["a"]])] * 2,
-            "the features in X are too large: their squares overflow",
-        ),
-        (
-            StructSVMClassifier(class_weight={"a": 0.0, "b": 0}),
-            [(ROWS[:2], ["a", "b"])] * 2,
-            "sample_weight is zero for all samples",
-        ),
-        (
-            MultilabelPairwise(),
-            [(ROWS[:2], [k, k + 1]) for k in range(2)],
-            "Only binary classification is supported. The type of the target is multiclass",
-        ),
-        (MultilabelPairwise(), [(ROWS[:2], [1, 1])] * 2, "Only binary classification is supported"),
-        (
-            HierarchicalMultilabel([-1, 0]),
-            [(ROWS[:2], SETS[:2])] * 2,
-            "hierarchy has the parents of 2 labels, but y has 4 labels",
-        ),
-        (
-            StructuredSVM(Classes(2)),
-            [([np.ones(p)] * 2, [0, 1]) for p in (3, 2)],
-            "part 1: joint features have length 4, but in part 0 length 6",
-        ),
-    ],
-)
-def test_parts_that_do_not_fit_together_are_named(estimator, parts, message):
-    with pytest.raises((ValueError, TypeError), match=f"^{message}"):
-        agree(estimator, [(*part, None) for part in parts])
+MISFITS = [
+    (
+        SequenceTagger(),
+        [([[[1.0]]], [["a"]]), ([[[1.0, 2.0]]], [["a"]])],
+        "part 1: X has 2 features, but part 0 has 1",
+    ),
+    (
+        SequenceTagger(),
+        [([[[1.0]]], [["a"]]), ([[[1.0]]], [["b"]]), ([[[1.0]]], [[7]])],
+        "a label of part 0 is 'a' but a label of part 2 is 7: labels must be of types that",
+    ),
+    (
+        TreeTagger(),
+        [([([[1.0]], [-1])], [["a"]]), ([([[1.0]], [-1], ["k"])], [["a"]])],
+        "part 1: edges of X have kinds, but those of part 0 have no kinds",
+    ),
+    (
+        SegmentationModel(),
+        [([([[1.0], [2.0]], [[0, 1]])], [[0, 1]]), ([MASKED], [np.array([[0, 1]])])],
+        "part 1: y has labels of pixels, but part 0 has labels of nodes",
+    ),
+    (
+        SegmentationModel(),
+        [
+            ([([[1.0], [2.0]], [[0, 1]])], [[0, 1]]),
+            ([([[1.0], [2.0]], [[0, 1]], [[1.0, 2.0]])], [[0, 1]]),
+        ],
+        "part 1: X has 2 edge features, but part 0 has 1",
+    ),
+    (
+        SegmentationModel(ignore_label=7),
+        [([([[1.0], [2.0]], [[0, 1]])], [[7, 7]])] * 2,
+        "y has no labels but ignore_label=7",
+    ),
+    (
+        SegmentationModel(inference="graphcut"),
+        [([([[1.0], [2.0]], [[0, 1]])], [[k, k + 1]]) for k in range(2)],
+        "inference='graphcut' finds the best of two labels, but y has 3",
+    ),
+    (
+        StructSVMClassifier(),
+        [(ROWS[:2], ["a", "a"])] * 2,
+        "y must have at least 2 classes, got 1 class: a",
+    ),
+    (
+        SequenceTagger(allowed_transitions=np.ones((3, 3), dtype=bool)),
+        [([[[1.0]]], [["a"]]), ([[[1.0]]], [["b"]])],
+        r"allowed_transitions must be a boolean array of shape \(2, 2\)",
+    ),
+    (
+        MultilabelPairwise(),
+        [(ROWS[:2], SETS[:2]), (ROWS[:2], SETS[:2, :3])],
+        "part 1: y has 3 labels, but that of part 0 has 4",
+    ),
+    (
+        MultilabelPairwise(),
+        [(ROWS[:2], SETS[:2]), (ROWS[:2], sp.csr_array(SETS[:2]))],
+        "part 1: y has the form 'sparse', but that of part 0 has the form 'dense'",
+    ),
+    (
+        MultilabelPairwise(),
+        [(ROWS[:2], [0, 1]), (ROWS[:2], SETS[:2])],
+        "part 1: y has the form 'dense', but that of part 0 has the form 'classes'",
+    ),
+    (
+        SequenceTagger(),
+        [([[[1.3e154]]], [["a"]])] * 2,
+        "the features in X are too large: their squares overflow",
+    ),
+    (
+        StructSVMClassifier(class_weight={"a": 0.0, "b": 0}),
+        [(ROWS[:2], ["a", "b"])] * 2,
+        "sample_weight is zero for all samples",
+    ),
+    (
+        MultilabelPairwise(),
+        [(ROWS[:2], [k, k + 1]) for k in range(2)],
+        "Only binary classification is supported. The type of the target is multiclass",
+    ),
+    (MultilabelPairwise(), [(ROWS[:2], [1, 1])] * 2, "Only binary classification is supported"),
+    (
+        HierarchicalMultilabel([-1, 0]),
+        [(ROWS[:2], SETS[:2])] * 2,
+        "hierarchy has the parents of 2 labels, but y has 4 labels",
+    ),
+    (
+        StructuredSVM(Classes(2)),
+        [([np.ones(p)] * 2, [0, 1]) for p in (3, 2)],
+        "part 1: joint features have length 4, but in part 0 length 6",
+    ),
+]
+
+
+def test_parts_that_do_not_fit_together_are_named():
+    for estimator, parts, message in MISFITS:
+        with pytest.raises((ValueError, TypeError), match=f"^{message}"):
+            agree(estimator, [(*part, None) for part in parts])
 
 
 def test_names_of_features_must_be_the_same():
@@ -326,9 +320,8 @@ class Sign:
         return -y if 1 - y * (w @ x) >= y * (w @ x) else y
 
 
-@pytest.mark.parametrize(
-    ("estimator", "reason"),
-    [
+def test_what_cannot_be_agreed_is_refused():
+    for estimator, reason in [
         (StructSVMClassifier(kernel="rbf"), "kernel='rbf'"),
         (SequenceTagger(kernel="precomputed"), "kernel='precomputed'"),
         (SequenceTagger(solver="ssg"), "solver='ssg'"),
@@ -343,11 +336,9 @@ class Sign:
             ),
             "on_violation='repair' and class_weight='balanced'",
         ),
-    ],
-)
-def test_what_cannot_be_agreed_is_refused(estimator, reason):
-    found = refusal(estimator, parts="data in parts")
-    assert found.startswith(f"data in parts cannot be combined with {reason}: ")
+    ]:
+        found = refusal(estimator, parts="data in parts")
+        assert found.startswith(f"data in parts cannot be combined with {reason}: ")
 
 
 def test_a_fit_in_one_piece_is_not_continued_in_parts():

@@ -5,12 +5,10 @@ import pickle
 
 import numpy as np
 import pytest
-from helpers.pairwise import every_pair
+from helpers.crossing import in_turn
 from helpers.structures import Matching
 from sklearn.base import clone
 from sklearn.datasets import load_iris
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import GridSearchCV
 
 from sskit import MultilabelPairwise, SequenceTagger, StructSVMClassifier, StructuredSVM
 from sskit.datasets import make_digit_strings
@@ -73,78 +71,41 @@ def overlap(one, other):
     assert other.dual_objective_ <= one.primal_objective_ + 1e-9
 
 
-@every_pair(case=CASES, solver=SOLVERS, pickled=[False, True])
-def test_a_refit_takes_no_pass(case, solver, pickled):
-    model, X, y = make(case, **SOLVERS[solver])
-    w, gap, n_iter = flat(model.fit(X, y)), model.dual_gap_, model.n_iter_
-    assert n_iter > 0
-    if pickled:
-        model = pickle.loads(pickle.dumps(model))
-    model.fit(X, y)
-    assert model.n_iter_ == 0
-    assert model.n_oracle_calls_ <= 2 * len(X)  # of the last iterate and of the average
-    assert model.dual_gap_ == pytest.approx(gap, abs=1e-12)
-    np.testing.assert_allclose(flat(model), w, rtol=0, atol=1e-11)
-    assert model.history_["n_passes"].tolist() == [0]
-    # on to a smaller tolerance
-    model.set_params(tol=0.5 * model.tol).fit(X, y)
-    cold = clone(model).fit(X, y)
-    overlap(model, cold)
-    assert model.dual_gap_ <= gap
-
-
-@every_pair(case=CASES, solver=SOLVERS, factor=[0.3, 3.0])
-def test_another_lam_and_more_data(case, solver, factor):
+@pytest.mark.parametrize(("case", "solver"), in_turn(CASES, SOLVERS, 2))
+def test_another_problem_of_the_same_data(case, solver):
     model, X, y = make(case, **SOLVERS[solver])
     n = 2 * len(X) // 3
-    model.fit(X[:n], y[:n])
-    model.set_params(lam=factor * 0.05).fit(X[:n], y[:n])
-    assert model.lam_ == factor * 0.05
-    overlap(model, clone(model).fit(X[:n], y[:n]))
-    model = pickle.loads(pickle.dumps(model)).fit(X, y)
-    overlap(model, clone(model).fit(X, y))
-    # and both at once, with weights
+    w, gap = flat(model.fit(X[:n], y[:n])), model.dual_gap_
+    assert model.n_iter_ > 0
+    # nothing to do, by any other solver that keeps a dual point
+    for other in (model, pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        other.set_params(solver=SOLVERS[solver].get("solver", "bcfw")).fit(X[:n], y[:n])
+        assert other.n_iter_ == 0
+        assert other.n_oracle_calls_ <= 2 * n  # of the last iterate and of the average
+        assert other.dual_gap_ == pytest.approx(gap, abs=1e-12)
+        np.testing.assert_allclose(flat(other), w, rtol=0, atol=1e-11)
+        assert other.history_["n_passes"].tolist() == [0]
+    for factor in (0.3, 3.0):
+        model.set_params(lam=factor * 0.05).fit(X[:n], y[:n])
+        assert model.lam_ == factor * 0.05
+        overlap(model, clone(model).fit(X[:n], y[:n]))
     weight = np.random.default_rng(0).uniform(0.1, 2.0, size=len(X))
-    model.set_params(lam=0.05).fit(X, y, sample_weight=weight)
-    overlap(model, clone(model).fit(X, y, sample_weight=weight))
-    bounds = (-0.3, 0.3)
-    model.set_params(bounds=bounds).fit(X, y, sample_weight=weight)
-    overlap(model, clone(model).fit(X, y, sample_weight=weight))
+    for change in ({"lam": 0.05}, {"bounds": (-0.3, 0.3)}, {"prior": np.full(len(w), 0.1)}):
+        model.set_params(**change).fit(X, y, sample_weight=weight)
+        overlap(model, clone(model).fit(X, y, sample_weight=weight))
     assert np.abs(flat(model)).max() <= 0.3
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", ["rows", "strings"])
 def test_a_path_of_fits_takes_fewer_passes(case):
     warm = cold = 0
-    for seed in range(3):  # how many one order of the visits takes is for chance to say
+    for seed in range(2):  # how many one order of the visits takes is for chance to say
         model, X, y = make(case)
-        model.set_params(random_state=seed, tol=0.01)
-        for lam in 0.1 * 0.6 ** np.arange(6):
+        model.set_params(random_state=seed, tol=0.02)
+        for lam in 0.1 * 0.6 ** np.arange(5):
             warm += model.set_params(lam=lam).fit(X, y).n_iter_
             cold += clone(model).fit(X, y).n_iter_
     assert warm < 0.8 * cold
-
-
-def test_from_solver_to_solver():
-    model, X, y = make("rows", tol=0.02)
-    model.fit(X, y)
-    for solver in ("fw", BCFW(steps="fw"), BCFW(cache=True), "bcfw"):
-        assert model.set_params(solver=solver).fit(X, y).n_iter_ == 0
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_interrupted_by_max_iter(case):
-    model, X, y = make(case, tol=5e-3, steps="fw")
-    model.set_params(max_iter=2)
-    gaps = []
-    for _ in range(3):
-        with pytest.warns(ConvergenceWarning, match="after 2 passes"):
-            model.fit(X, y)
-        gaps.append(model.dual_gap_)
-    assert gaps[0] > gaps[1] > gaps[2]
-    model.set_params(max_iter=20_000).fit(X, y)
-    overlap(model, clone(model).fit(X, y))
-    assert model.dual_gap_ < gaps[2]
 
 
 def change_classes(X, y):
@@ -188,22 +149,23 @@ INCONSISTENT = [
 ]
 
 
-@pytest.mark.parametrize(("case", "change", "params", "reason"), INCONSISTENT)
-def test_what_cannot_be_continued_is_named(case, change, params, reason):
-    model, X, y = make(case)
-    model.fit(X, y)
-    if params.get("allowed_transitions") is not None:
-        params = {"allowed_transitions": allowed_of(y, len(model.classes_))}
-    before = copy.deepcopy(vars(model))
-    model.set_params(**params)
-    if change is not None:
-        X, y = change(X, y)
-    with pytest.raises(ValueError, match="^warm_start=True cannot continue.*because.*" + reason):
-        model.fit(X, y)
-    np.testing.assert_array_equal(model.coef_, before["coef_"])
-    assert model._warm_start.point.lam == before["_warm_start"].point.lam
-    model.set_params(warm_start=False).fit(X, y)
-    assert not hasattr(model, "_warm_start")
+def test_what_cannot_be_continued_is_named():
+    fitted = {case: make(case, tol=0.5)[0].fit(*make(case)[1:]) for case in CASES}
+    for case, change, params, reason in INCONSISTENT:
+        model, X, y = copy.deepcopy(fitted[case]), *make(case)[1:]
+        if params.get("allowed_transitions") is not None:
+            params = {"allowed_transitions": allowed_of(y, len(model.classes_))}
+        before = copy.deepcopy(vars(model))
+        model.set_params(**params)
+        if change is not None:
+            X, y = change(X, y)
+        told = "^warm_start=True cannot continue.*because.*" + reason
+        with pytest.raises(ValueError, match=told):
+            model.fit(X, y)
+        np.testing.assert_array_equal(model.coef_, before["coef_"])
+        assert model._warm_start.point.lam == before["_warm_start"].point.lam
+        model.set_params(warm_start=False).fit(X, y)
+        assert not hasattr(model, "_warm_start")
 
 
 def allowed_of(y, n_states):
@@ -216,34 +178,18 @@ def allowed_of(y, n_states):
     return allowed
 
 
-def test_clones_start_cold_and_searches_do_not_notice():
-    model, X, y = make("rows")
-    model.fit(X, y)
-    assert not hasattr(clone(model), "_warm_start")
-    grid = {"lam": [0.1, 0.01]}
-    searches = [
-        GridSearchCV(clone(model).set_params(warm_start=warm), grid, cv=3).fit(X, y)
-        for warm in (False, True)
-    ]
-    scores = [search.cv_results_["mean_test_score"] for search in searches]
-    np.testing.assert_array_equal(*scores)
-
-
 def test_nothing_is_kept_without_warm_start():
     model, X, y = make("rows")
-    assert not any(name.startswith("_warm") for name in vars(clone(model)))
+    assert not any(name.startswith("_warm") for name in vars(clone(model.fit(X, y))))
     model.set_params(warm_start=False).fit(X, y)
     first = model.n_iter_
     assert not hasattr(model, "_warm_start")
     assert model.fit(X, y).n_iter_ == first
     # the first fit with warm_start=True is a cold one, whatever was before
     assert model.set_params(warm_start=True).fit(X, y).n_iter_ == first
-    assert model.fit(X, y).n_iter_ == 0
-
-
-def test_a_failed_fit_keeps_the_last_start():
-    model, X, y = make("rows")
-    model.fit(X, y)
+    for solver in ("fw", BCFW(steps="fw"), BCFW(cache=True), "bcfw"):
+        assert model.set_params(solver=solver).fit(X, y).n_iter_ == 0
+    # a failed fit keeps the last start
     with pytest.raises(ValueError, match="NaN"):
         model.fit(np.where(X > 7, np.nan, X), y)
     assert model.fit(X, y).n_iter_ == 0

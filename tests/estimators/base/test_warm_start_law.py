@@ -6,6 +6,7 @@ certificate is made anew, of a problem that knows of no earlier one: primal by t
 weights that users see, dual from the planes that are kept. A precise cold fit brackets the optimum.
 """
 
+import itertools
 import warnings
 from dataclasses import dataclass
 from functools import cache
@@ -13,6 +14,7 @@ from functools import cache
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from helpers.crossing import in_turn
 from helpers.laws import near
 from helpers.structures import Chains, Matching
 from helpers.trees import random_parents
@@ -294,8 +296,13 @@ def flat(answers):
     return np.concatenate([np.ravel(np.asarray(answer)) for answer in answers])
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(
+    ("family", "solver"),
+    [
+        pytest.param(*pair, marks=() if pair in in_turn(FAMILIES, SOLVERS, 2) else pytest.mark.slow)
+        for pair in itertools.product(FAMILIES, SOLVERS)
+    ],
+)
 def test_a_refit_certifies_what_a_cold_fit_finds(family, solver):
     model = make(family, warm_start=True, solver=SOLVERS[solver], tol=0.05, max_iter=60)
     for n in STAGES.values():
@@ -316,6 +323,8 @@ def test_a_refit_certifies_what_a_cold_fit_finds(family, solver):
     model.set_params(solver=PRECISE, tol=1e-4, max_iter=3000)
     refit(model, family, n)
     check(model, family, n)
+    refit(model, family, n)  # nothing is left to do
+    assert model.n_iter_ == 0
     X, _, _ = data(family).of(range(n))
     found, expected = (flat(each.predict(X)) for each in (model, cold(family, n)))
     if data(family).ranked:
@@ -357,6 +366,7 @@ COMPLETED = {
         GraphTagger(n_states_per_label=2, inference="elimination"),
         graphs,
     ),
+    "states of trees": (TreeTagger(n_states_per_label=2), trees),
     "components": (StructSVMClassifier(n_components=2, standardize=False), rows),
     "components, scaled": (StructSVMClassifier(n_components=2), rows),
 }
@@ -390,8 +400,7 @@ def check_completed(model, task):
     return last.truth
 
 
-@pytest.mark.parametrize("solver", ["bcfw", "mpbcfw", "fw"])
-@pytest.mark.parametrize("family", COMPLETED)
+@pytest.mark.parametrize(("family", "solver"), in_turn(COMPLETED, ["bcfw", "mpbcfw", "fw"], 2))
 def test_a_refit_goes_on_with_the_last_completion(family, solver):
     estimator, make = COMPLETED[family]
     samples = Data(*make(np.random.default_rng(3)), False)

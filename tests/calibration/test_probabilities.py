@@ -1,13 +1,17 @@
-"""Calibrated taggers with three labels in a row, hidden states or both, against enumeration."""
+"""Calibrated taggers of sequences and trees against enumeration."""
 
 import itertools
 import pickle
+from functools import cache, partial
 
 import numpy as np
 import pytest
+from helpers.crossing import in_turn
+from helpers.labellings import dense
+from scipy.sparse import csr_array
 from scipy.special import logsumexp
 
-from sskit import CalibratedTagger, SequenceTagger
+from sskit import CalibratedTagger, SequenceTagger, TreeTagger
 from sskit.calibration import possible_labels, scores_of
 from sskit.metrics import spans
 from sskit.models.calibration.likelihood import METHODS, Target, joined, parted
@@ -29,20 +33,42 @@ def tagged(n=40, seed=0, longest=6, edges=False):
             labels.append(int(rng.choice(3, p=tables[labels[-2], labels[-1]])))
         labels = labels[:T]
         x = 0.7 * np.eye(3)[labels] + 0.7 * rng.normal(size=(T, 3))
-        X.append((x, rng.normal(size=(T - 1, 2))) if edges else x)
+        if edges:
+            z = rng.normal(size=(T - 1, 2)) + np.array(labels[1:])[:, None]
+            x = (csr_array(x), csr_array(z)) if edges == "sparse" else (x, z)
+        X.append(x)
         y.append(TAGS[labels])
     return X, y
 
 
+def forest(n=40, seed=0, longest=4):
+    """Trees with two kinds of edges, and labels of their nodes."""
+    rng = np.random.default_rng(seed)
+    X, y = [], []
+    for _ in range(n):
+        V = int(rng.integers(1, longest + 1))
+        parents = [-1] + [int(rng.integers(v)) if rng.random() < 0.8 else -1 for v in range(1, V)]
+        labels = TAGS[rng.integers(3, size=V)]
+        x = 1.0 * (labels[:, None] == TAGS) + rng.normal(size=(V, 3))
+        X.append((x, parents, rng.choice(["p", "q"], size=V)))
+        y.append(labels)
+    return X, y
+
+
 def labellings(model, item):
-    """Return all labellings of a sequence and p of each."""
-    c, (x, z) = model.calibration_, item if isinstance(item, tuple) else (item, None)
+    """Return all labellings of an item and p of each."""
+    c, member = model.calibration_, model.estimator_
+    x, *rest = item if isinstance(item, tuple) else (item,)
+    x = dense(x)
     labels = np.array(list(itertools.product(range(3), repeat=len(x))))
-    member = model.estimator_
     counts = getattr(member, "n_states_", np.ones(3, dtype=int))
     owner = np.repeat(np.arange(3), counts)
     paths = np.array(list(itertools.product(range(len(owner)), repeat=len(x))))
     own = x @ member.coef_.T
+    tree = isinstance(member, TreeTagger)
+    if tree:  # which has no calibration of its roots and leaves
+        for v, parent in enumerate(rest[0]):
+            own[v] += member.root_ * (parent < 0) + member.leaf_ * (v not in rest[0])
     if c["coef"].ndim == 2:
         means = np.stack([own[:, owner == k].mean(axis=1) for k in range(3)], axis=1)
         nodes = np.empty_like(own)
@@ -53,13 +79,21 @@ def labellings(model, item):
     else:
         nodes = own * (c["coef"][owner] if c["coef"].ndim else c["coef"])
     nodes = nodes + c["bias"][owner]
+    if tree:
+        scores = nodes[np.arange(len(x)), paths].sum(axis=1)
+        tables = c["pairs"] * member.transitions_ + c["transitions"]
+        for v, parent in enumerate(rest[0]):
+            if parent >= 0:
+                table = tables[list(member.edge_kinds_).index(rest[1][v])]
+                scores += table[paths[:, parent], paths[:, v]]
+        return labels, np.exp(scores - logsumexp(scores))
     nodes[0] += c["pairs"] * member.start_ + c["start"][owner]
     nodes[-1] += c["pairs"] * member.end_ + c["end"][owner]
     scores = nodes[np.arange(len(x)), paths].sum(axis=1)
     for t in range(len(x) - 1):
         table = member.transitions_
-        if z is not None:
-            table = table + np.tensordot(z[t], member.edge_coef_, 1)
+        if rest:
+            table = table + np.tensordot(dense(rest[0])[t], member.edge_coef_, 1)
         table = c["pairs"] * table + c["transitions"][0][np.ix_(owner, owner)]
         if member.allowed_transitions_ is not None:
             table[~member.allowed_transitions_[np.ix_(owner, owner)]] = -np.inf
@@ -79,6 +113,11 @@ def with_params(model, **params):
 
 
 CASES = {
+    "plain": {},
+    "rules": {"allowed_transitions": "bio", "on_violation": "repair"},
+    "edges": {"edges": True},
+    "edges, sparse": {"edges": "sparse", "tol": 0.5},
+    "trees": {"trees": True},
     "order": {"order": 2},
     "states": {"n_states_per_label": STATES},
     "order and edges": {"order": 2, "edges": True},
@@ -90,16 +129,21 @@ CASES = {
 }  # fmt: skip
 
 
-def fitted(case, method, n=40, **params):
-    """Return a calibrated tagger, and sequences for it."""
-    params = CASES[case] | params
-    edges = params.pop("edges", False)
-    tagger = SequenceTagger(random_state=0, tol=0.1, **params)
+@cache
+def fitted(case, method):
+    """Return a calibrated tagger, and items for it."""
+    params = dict(CASES[case])
+    edges, trees = params.pop("edges", False), params.pop("trees", False)
+    data = forest if trees else partial(tagged, edges=edges)
+    tagger = (TreeTagger if trees else SequenceTagger)(**{"random_state": 0, "tol": 0.1} | params)
     model = CalibratedTagger(tagger, method=method, cv=2)
-    return model.fit(*tagged(n, edges=edges)), tagged(6, 1, 4, edges)[0]
+    return model.fit(*data(40)), data(6, 1, 4)[0]
 
 
-@pytest.fixture(scope="module", params=itertools.product(CASES, METHODS), ids="-".join)
+PAIRS = in_turn(CASES, METHODS, 1) + [("plain", METHODS[-1]), ("edges", METHODS[-1])]
+
+
+@pytest.fixture(scope="module", params=sorted(set(PAIRS)), ids="-".join)
 def given(request):
     return fitted(*request.param)
 
@@ -140,6 +184,10 @@ class TestAgainstEnumeration:
 
     def test_spans(self, given):
         model, X = given
+        if isinstance(model.estimator_, TreeTagger):
+            with pytest.raises(ValueError, match="spans are those of sequences"):
+                model.span_confidence(X)
+            return
         for item in X[::2]:
             labels, p = labellings(model, item)
             described = [set(spans(row)) for row in TAGS[labels]]
@@ -179,46 +227,35 @@ class TestAgainstEnumeration:
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.filterwarnings("ignore:.*were changed")
 @pytest.mark.filterwarnings("ignore:.*did not converge")
-def test_the_likelihood_is_that_of_held_out_labels(case):
-    model, _ = fitted(case, "matrix")
+def test_the_likelihood_and_its_gradient(case):
+    model, X = fitted(case, "matrix")
     tagger = model.estimator_
-    X, y = tagged(9, 4, 5, edges=CASES[case].get("edges", False))
-    y = [tagger.predict([x])[0] for x in X] if tagger.allowed_transitions_ is not None else y
+    y = [labels.tolist() for labels in tagger.predict(X)]
     prefit = CalibratedTagger(tagger, method="matrix", cv="prefit")
-    prefit.fit(X, y, sample_weight=np.arange(9.0))
+    prefit.fit(X, y, sample_weight=np.arange(6.0))
     log_p = []
     for x, labels in zip(X, y, strict=True):
         every, p = labellings(prefit, x)
         log_p.append(np.log(p[(TAGS[every] == labels).all(axis=1)][0]))
-    assert abs(np.average(log_p, weights=np.arange(9.0)) - prefit.log_likelihood_) < 1e-9
-
-
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.filterwarnings("ignore:.*were changed")
-@pytest.mark.filterwarnings("ignore:.*did not converge")
-def test_the_gradient(case):
-    params = dict(CASES[case])
-    X, y = tagged(20, edges=params.pop("edges", False))
-    tagger = SequenceTagger(random_state=0, tol=0.1, **params).fit(X, y)
-    X = X[:6]
+    assert abs(np.average(log_p, weights=np.arange(6.0)) - prefit.log_likelihood_) < 1e-9
     # labels that the tagger does not know lie between those that it does
     classes = np.array(["B-X", "C", "I-X", "O"])
     scores = scores_of(tagger, X, classes)
-    hidden = [labels.tolist() for labels in tagger.predict(X)]
-    partly = [[None, *labels[1:-1], {"O", "B-X"}][: len(labels)] for labels in hidden]
-    for truth in (hidden, partly):
+    partly = [[None, *labels[1:-1], {"O", "B-X"}][: len(labels)] for labels in y]
+    n_kinds = 2 if CASES[case].get("trees") else 1
+    for truth in (y, partly):
         possible = possible_labels(truth, scores, classes, None)
         target = Target(scores, possible, np.arange(6.0))
-        plain = Calibration.scaled(2.0, 4, 1)._replace(coef=2.0 * np.eye(4))
+        plain = Calibration.scaled(2.0, 4, n_kinds)._replace(coef=2.0 * np.eye(4))
         theta = joined(plain)
         theta = theta + 0.1 * np.random.default_rng(0).normal(size=len(theta))
-        value, slope = target.evaluate(parted(theta, 4, 1))
+        value, slope = target.evaluate(parted(theta, 4, n_kinds))
         gradient = joined(slope)
         for k in {20, *range(0, len(theta), max(len(theta) // 12, 1))}:
             step = np.zeros(len(theta))
             step[k] = 1e-5
-            up = target.evaluate(parted(theta + step, 4, 1))[0]
-            down = target.evaluate(parted(theta - step, 4, 1))[0]
+            up = target.evaluate(parted(theta + step, 4, n_kinds))[0]
+            down = target.evaluate(parted(theta - step, 4, n_kinds))[0]
             assert abs((up - down) / 2e-5 - gradient[k]) < 1e-6 * max(1.0, abs(value))
 
 
@@ -232,7 +269,7 @@ def test_the_most_probable_labelling_of_hidden_states_is_refused():
         model.predict(X)
 
 
-@pytest.mark.parametrize("params", [{"order": 2}, {"n_states_per_label": STATES}])
+@pytest.mark.parametrize("params", [{}, {"order": 2}, {"n_states_per_label": STATES}])
 def test_empty_sequences(params):
     X, y = tagged(20)
     empty = np.empty((0, 3))
@@ -240,6 +277,18 @@ def test_empty_sequences(params):
     model = CalibratedTagger(tagger, cv="prefit").fit([*X, empty], [*y, []])
     found = model.predict_proba([empty, X[0], empty])
     np.testing.assert_array_equal(found[1], model.predict_proba(X[:1])[0])
+    assert [p.shape for p in found] == [(0, 3), (len(X[0]), 3), (0, 3)]
     assert model.predict_proba([empty])[0].shape == (0, 3)
     assert model.confidence([empty], [[]])[0] == 1.0
     assert model.sample([empty, X[0]], 3, random_state=0)[0].shape == (3, 0)
+    assert model.predict([empty])[0].shape == (0,)
+    assert model.span_confidence([empty])[0] == []
+
+
+def test_features_of_edges_matter_and_are_wanted():
+    model, X = fitted("edges", "matrix")
+    (x, z) = next(pair for pair in X if len(pair[0]) > 2)
+    one, other = model.predict_proba([(x, z), (x, 0.0 * z)])
+    assert np.abs(one - other).max() > 0.01
+    with pytest.raises(ValueError, match="no features of edges, but this SequenceTagger"):
+        model.predict_proba([x for x, _ in X])

@@ -7,6 +7,7 @@ from helpers.labellings import follows, score_labellings
 from sskit import SequenceTagger
 from sskit.datasets import make_chains
 from sskit.metrics import token_accuracy_score
+from sskit.solvers import BCFW
 
 LAM = 0.1
 BIO = np.array(["B-x", "B-y", "I-x", "I-y", "O"])
@@ -224,3 +225,53 @@ def test_structure_helps():
         ]
     )
     assert tagger.score(X[60:], y[60:]) > accuracy + 0.1
+
+
+class StopWhenGood:
+    """Stop the fit when all training tokens of the model are right."""
+
+    def __init__(self):
+        self.scores = []
+
+    def setup(self, estimator, context):
+        pass
+
+    def teardown(self, estimator, context):
+        pass
+
+    def on_fit_task_begin(self, estimator, context):
+        pass
+
+    def on_fit_task_end(self, estimator, context, *, X, y, metadata, fitted_estimator):
+        if context.task_name == "pass":
+            self.scores.append(fitted_estimator.score(X, y, metadata["sample_weight"]))
+            return self.scores[-1] > 0.95
+
+
+def test_callback_stops_the_fit(chains):
+    pytest.importorskip("sklearn.callback")
+    X, y = chains
+    callback = StopWhenGood()
+    # callbacks see the last iterate, not the average
+    solver = BCFW(averaging=False)
+    model = SequenceTagger(lam=LAM, tol=1e-9, solver=solver, random_state=0)
+    model.set_callbacks(callback)
+    model.fit(X, y, sample_weight=np.ones(len(X)))
+    assert model.n_iter_ == len(callback.scores) < 1000
+    assert callback.scores[-1] == model.score(X, y)
+    assert all(score <= 0.95 for score in callback.scores[:-1])
+    assert model.dual_gap_ > 1e-9
+
+
+def test_error_in_a_callback_leaves_the_model(chains):
+    pytest.importorskip("sklearn.callback")
+    X, y = chains
+    callback = StopWhenGood()
+    model = fit(X, y, tol=0.1)
+    before = flat(model)
+    callback.scores = None
+    with pytest.raises(AttributeError, match="append"):
+        model.set_params(lam=1.0).set_callbacks(callback).fit(X, y)
+    np.testing.assert_array_equal(flat(model), before)
+    model.set_callbacks().set_params(lam=LAM).fit(X, y)
+    np.testing.assert_array_equal(flat(model), before)

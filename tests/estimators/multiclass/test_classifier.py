@@ -13,7 +13,7 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import LinearSVC
 
 from sskit import StructSVMClassifier
-from sskit.solvers import BCFW, FrankWolfe, Subgradient
+from sskit.solvers import BCFW
 
 LAM = 0.05
 
@@ -73,34 +73,6 @@ def test_objective_is_that_of_linear_svc(name, lam, request):
     assert (model.predict(X) == reference.predict(X)).mean() > 0.98
 
 
-@pytest.mark.parametrize(
-    "solver",
-    [BCFW(averaging=True), BCFW(sampling="uniform"), FrankWolfe(), Subgradient()],
-    ids=lambda solver: repr(solver),
-)
-def test_solvers_agree(solver, iris):
-    X, y = iris
-    optimum = fit(X, y, lam=0.3)
-    model = fit(X, y, lam=0.3, solver=solver, tol=0.02)
-    assert model.dual_gap_ <= 0.02
-    assert model.dual_objective_ <= optimum.primal_objective_ + 1e-12
-    assert optimum.dual_objective_ <= model.primal_objective_ <= optimum.primal_objective_ + 0.02
-
-
-def test_shapes(blobs):
-    X, y = blobs
-    model = fit(X, y, tol=0.01)
-    assert model.coef_.shape == (4, 5)
-    assert model.intercept_.shape == (4,)
-    assert model.decision_function(X).shape == (60, 4)
-    np.testing.assert_allclose(
-        model.decision_function(X), X @ model.coef_.T + model.intercept_, rtol=1e-12
-    )
-    np.testing.assert_array_equal(
-        model.predict(X), model.classes_[model.decision_function(X).argmax(axis=1)]
-    )
-
-
 def test_binary(blobs):
     X, y = blobs
     names = np.array(["no", "yes"])[(y > 1).astype(int)]
@@ -136,40 +108,20 @@ def test_intercept_is_a_constant_feature(blobs):
     np.testing.assert_array_equal(without.intercept_, np.zeros(4))
 
 
-@pytest.mark.parametrize("names", [["d", "a", "c", "b"], [7, -2, 0, -9], [3.0, 1.0, 0.0, 2.0]])
-def test_labels_of_any_type(names, blobs):
+def test_labels_of_any_type(blobs):
     X, y = blobs
-    names = np.array(names)
-    model = fit(X, names[y], tol=1e-3)
-    np.testing.assert_array_equal(model.classes_, np.sort(names))
-    assert model.predict(X).dtype == names.dtype
-    assert model.score(X, names[y]) > 0.7
-    sorted_names = fit(X, np.sort(names)[y], tol=1e-3)
-    np.testing.assert_array_equal(sorted_names.coef_, fit(X, y, tol=1e-3).coef_)
+    plain = fit(X, y, tol=1e-3)
+    for names in (["d", "a", "c", "b"], [7, -2, 0, -9], [3.0, 1.0, 0.0, 2.0]):
+        names = np.array(names)
+        model = fit(X, names[y], tol=1e-3)
+        np.testing.assert_array_equal(model.classes_, np.sort(names))
+        assert model.predict(X).dtype == names.dtype
+        assert model.score(X, names[y]) > 0.7
+        sorted_names = fit(X, np.sort(names)[y], tol=1e-3)
+        np.testing.assert_array_equal(sorted_names.coef_, plain.coef_)
 
 
-@pytest.mark.parametrize("form", [sp.csr_matrix, sp.csr_array, sp.csc_array, sp.coo_matrix])
-def test_sparse(form, iris):
-    X, y = iris
-    X = np.where(X > 0.3, X, 0)
-    dense, sparse = fit(X, y, tol=1e-3), fit(form(X), y, tol=1e-3)
-    np.testing.assert_allclose(sparse.coef_, dense.coef_, atol=1e-8)
-    np.testing.assert_allclose(
-        sparse.decision_function(form(X)), dense.decision_function(X), atol=1e-8
-    )
-    np.testing.assert_array_equal(dense.predict(form(X)), dense.predict(X))
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.uint8, int, bool])
-def test_number_types(dtype, iris):
-    X, y = iris
-    X = np.rint(3 * X)
-    X = X > 1 if dtype is bool else X
-    model = fit(X.astype(dtype), y, tol=0.05)
-    np.testing.assert_array_equal(model.coef_, fit(X.astype(float), y, tol=0.05).coef_)
-
-
-def test_feature_names(iris):
+def test_feature_names_and_types_of_numbers(iris):
     X, y = iris
     frame = pd.DataFrame(X, columns=list("abcd"))
     model = fit(frame, y, tol=0.05)
@@ -178,43 +130,27 @@ def test_feature_names(iris):
     np.testing.assert_array_equal(model.predict(frame), fit(X, y, tol=0.05).predict(X))
     model.fit(X, y)
     assert not hasattr(model, "feature_names_in_")
+    for dtype in (np.float32, np.uint8, int, bool):
+        rows = np.rint(3 * X) > 1 if dtype is bool else np.rint(3 * X)
+        model = fit(rows.astype(dtype), y, tol=0.05)
+        np.testing.assert_array_equal(model.coef_, fit(rows.astype(float), y, tol=0.05).coef_)
 
 
 def test_class_weight_is_sample_weight(blobs):
     X, y = blobs
-    factors = {0: 0.5, 1: 2.0, 2: 0.0, 3: 1.5}
-    by_class = fit(X, y, tol=1e-3, class_weight=factors)
-    by_row = fit(X, y, tol=1e-3, sample_weight=[factors[k] for k in y])
-    np.testing.assert_allclose(by_class.coef_, by_row.coef_)
-    both = fit(X, y, tol=1e-3, class_weight=factors, sample_weight=np.linspace(0.1, 1, 60))
-    product = np.array([factors[k] for k in y]) * np.linspace(0.1, 1, 60)
-    np.testing.assert_allclose(both.coef_, fit(X, y, tol=1e-3, sample_weight=product).coef_)
-    partial = fit(X, y, tol=1e-3, class_weight={1: 3.0})
-    np.testing.assert_allclose(
-        partial.coef_, fit(X, y, tol=1e-3, sample_weight=np.where(y == 1, 3.0, 1.0)).coef_
-    )
-
-
-def test_balanced(blobs):
-    X, y = blobs
     keep = (y != 0) | (np.arange(60) % 5 == 0)
     X, y = X[keep], y[keep]
-    share = len(y) / (4 * np.bincount(y))
-    balanced = fit(X, y, tol=1e-3, class_weight="balanced")
-    np.testing.assert_allclose(
-        balanced.coef_, fit(X, y, tol=1e-3, sample_weight=share[y]).coef_, atol=1e-12
-    )
-
-
-def test_sample_weights_are_copies(blobs):
-    X, y = blobs
-    weight = np.arange(60) % 3
-    weighted = fit(X, y, sample_weight=weight)
-    copies = fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
-    assert weighted.primal_objective_ == pytest.approx(copies.primal_objective_, abs=1e-4)
-    distance = ((weighted.coef_ - copies.coef_) ** 2).sum()
-    # Each is within gap of the optimum of one strongly convex function.
-    assert distance <= 2 / LAM * 4 * 1e-4
+    weight = np.linspace(0.1, 1, len(y))
+    share, factors = len(y) / (4 * np.bincount(y)), np.array([0.5, 2.0, 0.0, 1.5])
+    for class_weight, given, expected in (
+        (dict(enumerate(factors)), None, factors[y]),
+        (dict(enumerate(factors)), weight, factors[y] * weight),
+        ({1: 3.0}, None, np.where(y == 1, 3.0, 1.0)),
+        ("balanced", None, share[y]),
+    ):
+        by_class = fit(X, y, tol=1e-3, class_weight=class_weight, sample_weight=given)
+        by_row = fit(X, y, tol=1e-3, sample_weight=expected)
+        np.testing.assert_allclose(by_class.coef_, by_row.coef_, atol=1e-12)
 
 
 def test_numpy_scalars_as_parameters(blobs):
@@ -248,27 +184,20 @@ def test_default_lam(blobs):
     assert model.fit(X, y).lam_ == pytest.approx(1 / 60)
 
 
-@pytest.mark.parametrize(
-    ("bounds", "lower", "upper"),
-    [
+def test_bounds(blobs):
+    X, y = blobs
+    low, free = -np.arange(20.0).reshape(4, 5) / 40, fit(X, y, tol=1e-3)
+    for bounds, lower, upper in (
         ((0, None), 0, np.inf),
         ((-0.1, 0.2), -0.1, 0.2),
         ({"coef": (None, 0.1)}, -np.inf, 0.1),
-        (
-            {"coef": (-np.arange(20.0).reshape(4, 5) / 40, 0.3)},
-            -np.arange(20.0).reshape(4, 5) / 40,
-            0.3,
-        ),
-    ],
-    ids=["nonnegative", "box", "block", "array"],
-)
-def test_bounds(bounds, lower, upper, blobs):
-    X, y = blobs
-    model = fit(X, y, tol=1e-3, bounds=bounds)
-    assert (model.coef_ >= lower).all()
-    assert (model.coef_ <= upper).all()
-    assert ((model.coef_ == lower) | (model.coef_ == upper)).any()
-    assert model.primal_objective_ > fit(X, y, tol=1e-3).primal_objective_
+        ({"coef": (low, 0.3)}, low, 0.3),
+    ):
+        model = fit(X, y, tol=1e-3, bounds=bounds)
+        assert (model.coef_ >= lower).all()
+        assert (model.coef_ <= upper).all()
+        assert ((model.coef_ == lower) | (model.coef_ == upper)).any()
+        assert model.primal_objective_ > free.primal_objective_
 
 
 def test_flat_bounds_are_coef_by_columns_and_intercept(blobs):
@@ -368,13 +297,7 @@ def test_callback_stops_the_fit(iris):
     assert callback.names == ["fit", "pass", "pass", "pass", "pass", "teardown"]
     assert model.dual_gap_ > 0
     assert not [name for name in vars(model) if name.startswith("_callback")]
-
-
-def test_callback_changes_nothing(iris):
-    pytest.importorskip("sklearn.callback")
-    X, y = iris
-    plain = fit(X, y, tol=0.02)
-    callback = Recorder()
+    plain, callback = fit(X, y, tol=0.02), Recorder()
     watched = clone(plain).set_callbacks(callback).fit(X, y)
     np.testing.assert_array_equal(watched.coef_, plain.coef_)
     assert len(callback.scores) == watched.n_iter_

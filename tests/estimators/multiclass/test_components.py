@@ -7,13 +7,10 @@ import re
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
-from sskit import EarlyStopping, RegularizationPath, StructSVMClassifier
+from sskit import StructSVMClassifier
 from sskit.dask import Distributed
 from sskit.solvers import BCFW, CuttingPlane, FrankWolfe, MultiPlane, Subgradient
 
@@ -124,14 +121,14 @@ def test_several_starts_are_never_worse_and_sparse_rows_are_the_same():
     assert again.coef_.tobytes() == dense.coef_.tobytes()
 
 
-@pytest.mark.parametrize(
-    "solver",
-    [BCFW(steps="fw"), BCFW(cache=True), MultiPlane(), FrankWolfe(), CuttingPlane(), Subgradient()],
-)
-def test_all_solvers(solver):
-    model = make(solver=solver, tol=0.05, max_iter=3000).fit(X, Y)
-    assert (np.diff(model.round_objectives_) <= 0).all()
-    assert model.round_objectives_[-1] == pytest.approx(objective(model, X, Y), rel=1e-9)
+def test_all_solvers():
+    for solver in (
+        BCFW(steps="fw"), BCFW(cache=True), MultiPlane(), FrankWolfe(), CuttingPlane(),
+        Subgradient(),
+    ):  # fmt: skip
+        model = make(solver=solver, tol=0.05, max_iter=3000).fit(X, Y)
+        assert (np.diff(model.round_objectives_) <= 0).all()
+        assert model.round_objectives_[-1] == pytest.approx(objective(model, X, Y), rel=1e-9)
 
 
 def test_bounds_priors_jobs_weights_of_classes_and_no_constant():
@@ -150,18 +147,12 @@ def test_bounds_priors_jobs_weights_of_classes_and_no_constant():
 
 def test_tools():
     model = make().fit(X, Y)
-    assert clone(model).get_params() == model.get_params()
     loaded = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
-    search = GridSearchCV(make(), {"n_components": [1, 2], "n_init": [1, 2]}, cv=2, n_jobs=2)
+    search = GridSearchCV(make(), {"n_components": [1, 2], "n_init": [1, 2]}, cv=2)
     assert search.fit(X, Y).best_score_ > 0.5
-    pipeline = make_pipeline(StandardScaler(), make()).fit(X, Y)
-    assert pipeline.score(X, Y) > 0.5
-    stopped = EarlyStopping(make(), random_state=0).fit(X, Y)
-    assert stopped.predict(X).shape == (N,)
-    frame = model.weights_frame(top=2)
     names = ["a/0", "a/1", "b/0", "b/1", "c/0", "c/1"]
-    assert sorted(set(np.asarray(frame["label"]))) == names
+    assert sorted(set(np.asarray(model.weights_frame(top=2)["label"]))) == names
 
 
 REFUSED = {
@@ -179,23 +170,15 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_what_is_refused_leaves_the_estimator_as_it_was(name):
-    given, message = REFUSED[name]
-    model = make(**given)
-    before = set(vars(model))
-    with pytest.raises(ValueError, match=re.escape(message)):
-        model.fit(X, Y)
-    assert set(vars(model)) == before
-
-
-def test_parts_paths_and_steps_are_refused():
-    with pytest.raises(ValueError, match="a path cannot be combined"):
-        RegularizationPath(make()).fit(X, Y)
+def test_what_is_refused_leaves_the_estimator_as_it_was():
+    for given, message in REFUSED.values():
+        model = make(**given)
+        before = set(vars(model))
+        with pytest.raises(ValueError, match=re.escape(message)):
+            model.fit(X, Y)
+        assert set(vars(model)) == before
     with pytest.raises(ValueError, match="data in parts cannot be combined with n_components=2"):
         Distributed(make()).fit([X[:30], X[30:]], [Y[:30], Y[30:]])
-    with pytest.raises(ValueError, match="partial_fit cannot be combined with n_components=2"):
-        make().partial_fit(X, Y)
 
 
 def test_damaged_attributes():

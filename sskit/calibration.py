@@ -52,27 +52,26 @@ class CalibratedTagger(MetaEstimator):
     Parameters
     ----------
     estimator : estimator
-        A SequenceTagger of either order, with features of edges or without, or a TreeTagger, both
-        with hidden states of labels or without; or a pipeline, a search, an
-        :class:`EarlyStopping` or a :class:`RegularizationPath` (with ``cv``) that ends in one.
+        A SequenceTagger or TreeTagger, with any `order`, features of edges and hidden states of
+        labels; or a pipeline, a search, an :class:`EarlyStopping` or a :class:`RegularizationPath`
+        (with ``cv``) that ends in one.
     method : {"matrix", "temperature"}, default="matrix"
-        Parameters of the calibration: "temperature" has one, the factor 1/T of all scores.
-        "matrix" mixes the scores of all labels of a node by a matrix, with a bias for each label,
-        and adds a table to the scores of pairs of neighbours; a normal prior around the first keeps
-        it from changing much where held-out data are few.
+        Parameters of the calibration. "temperature" has one, the factor 1/T of all scores.
+        "matrix" multiplies the scores of all labels of a node by a matrix, with a bias for each
+        label, and adds a table to the scores of pairs of neighbours; a normal prior keeps it near
+        "temperature" if there are few held-out data.
     cv : int, cross-validation splitter, iterable or "prefit", default=3
-        How the data are split: the calibration is that of models of the splits on what these have
-        not seen, and is then that of a model of all data. With "prefit", or in a
-        :class:`~sklearn.frozen.FrozenEstimator`, the estimator is fitted already, and `fit` is
-        given held-out data.
+        How the data are split. The calibration is fitted to held-out data of the splits, and used
+        with a model of all data. With "prefit", or in a :class:`~sklearn.frozen.FrozenEstimator`,
+        the estimator is fitted already, and `fit` takes held-out data.
     risk : {"labelling", "tokens"}, default=None
-        What `predict` is to keep small: the probability of any error in a sequence, by the most
-        probable labelling, or the expected number of wrong tokens, by the most probable label at
-        each. None returns the labelling that the model itself finds best, without a calibration.
-        Can be set on a fitted estimator. Where labels have several hidden states the most probable
-        labelling is NP-hard to find, and "labelling" is refused.
+        What `predict` minimises: the probability of any error in a sequence, by the most probable
+        labelling, or the expected number of wrong tokens, by the most probable label of each. None
+        returns the best labelling of the model, without a calibration. Can be set on a fitted
+        estimator. With hidden states "labelling" raises an error, because the most probable
+        labelling is NP-hard to find.
     scheme : str, default=None
-        What labels say of spans, see :func:`sskit.metrics.spans`; None means that of the
+        The scheme of spans in labels, see :func:`sskit.metrics.spans`; None means that of the
         parameter ``allowed_transitions`` of the tagger, or "bio". Can be set on a fitted
         estimator.
     n_jobs : int, default=None
@@ -81,17 +80,17 @@ class CalibratedTagger(MetaEstimator):
     Attributes
     ----------
     estimator_ : estimator
-        The model that was fitted to all data, or before.
+        The model that was fitted to all data, or was fitted before.
     calibration_ : dict of ndarray
-        What becomes of scores: "coef" (a number, or (K, K)) and "bias" (K,) of those of
-        nodes; "pairs", the factor of all others; "transitions" (m, K, K), "start" and "end" (K,),
-        which are added to them, with m = 1 or a table for each kind of edge.
+        The calibration of scores: "coef" (a number, or (K, K)) and "bias" (K,) for nodes; "pairs",
+        the factor of all others; and "transitions" (m, K, K), "start" and "end" (K,), which are
+        added to them, with m = 1 or a table for each kind of edge.
     log_likelihood_ : float
         Mean logarithm of the probability of the true labels of a held-out sequence.
     classes_ : ndarray of shape (K,)
-        The labels that the model, or one of a split, knows, sorted.
+        The labels of the model, or of one of a split, sorted.
     n_features_in_ : int
-        Number of features of the estimator, if it tells it.
+        Number of features of the estimator, if it has one.
 
     Raises
     ------
@@ -102,13 +101,12 @@ class CalibratedTagger(MetaEstimator):
 
     Notes
     -----
-    Of held-out labels those that are not known (None, ``ignore_label`` of the tagger, or a label
-    that no training sequence of the split has) do not count, of a set any may be right, and
+    Held-out labels that are unknown (None, ``ignore_label`` of the tagger, or a label that no
+    training sequence of the split has) do not count, any label of a set may be right, and
     sequences whose labels the tagger's ``allowed_transitions`` forbids are left out.
 
-    Of labels with several hidden states all of these share a bias, and "matrix" mixes
-    the score of a state with the means of those of other labels. Probabilities of labels are sums
-    over their states.
+    All hidden states of a label have the same bias, and "matrix" combines the score of a state
+    with the means of those of other labels. Probabilities of labels are sums over their states.
 
     References
     ----------
@@ -150,15 +148,14 @@ class CalibratedTagger(MetaEstimator):
     n_jobs: int | None = parameter(None, numbers.Integral, None)
 
     def fit(self, X, y, sample_weight=None):
-        """Fit the estimator on splits of the data, and the calibration on what they leave out.
+        """Fit the estimator to splits of the data, and the calibration to their held-out parts.
 
         Parameters
         ----------
         X, y : object
-            What the estimator takes.
+            Input of the estimator.
         sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights of the sequences, in both; handed on to the last step of a
-            pipeline.
+            Non-negative weights of the sequences, for both; passed to the last step of a pipeline.
 
         Returns
         -------
@@ -249,10 +246,10 @@ class CalibratedTagger(MetaEstimator):
         Parameters
         ----------
         X : list of n_samples sequences or trees
-            What the estimator takes.
+            Input of the estimator.
         known : sequence of n_samples items, default=None
-            What is known of the labels, as in :meth:`SequenceTagger.predict`: probabilities are
-            conditional on it.
+            Known labels, as in :meth:`SequenceTagger.predict`: probabilities are conditional on
+            them.
 
         Returns
         -------
@@ -262,7 +259,7 @@ class CalibratedTagger(MetaEstimator):
         Raises
         ------
         ValueError
-            If X or known is wrong, or what is known leaves a sequence no labelling.
+            If X or known is wrong, or no labelling of a sequence agrees with the known labels.
         """
         scores, *_, marginals = self._infer(X, known)
         return split(scores.by_label(marginals), scores.offsets)
@@ -273,7 +270,7 @@ class CalibratedTagger(MetaEstimator):
         Parameters
         ----------
         X : list of n_samples sequences or trees
-            What the estimator takes.
+            Input of the estimator.
         known : sequence of n_samples items, default=None
             As in `predict_proba`.
 
@@ -287,12 +284,12 @@ class CalibratedTagger(MetaEstimator):
             return object_array([*map(np.log, self.predict_proba(X, known))])
 
     def predict(self, X, known=None):
-        """Return the labels that keep the `risk` small, or those of the model itself.
+        """Return the labels of the least `risk`, or those of the model itself.
 
         Parameters
         ----------
         X : list of n_samples sequences or trees
-            What the estimator takes.
+            Input of the estimator.
         known : sequence of n_samples items, default=None
             As in `predict_proba`.
 
@@ -312,15 +309,15 @@ class CalibratedTagger(MetaEstimator):
         return split(self.classes_[labels], scores.offsets)
 
     def confidence(self, X, y):
-        """Return the probability of labellings, or that what is known of them is right.
+        """Return the probability of labellings, or of their known parts.
 
         Parameters
         ----------
         X : list of n_samples sequences or trees
-            What the estimator takes.
+            Input of the estimator.
         y : sequence of n_samples items
-            Labels of each sequence, of which some may be None or sets of labels; or a boolean
-            array (T_i, n_classes), or None; as `known` in `predict_proba`.
+            Labels of each sequence, which may be None or sets of labels; or a boolean array (T_i,
+            n_classes), or None; as `known` in `predict_proba`.
 
         Returns
         -------
@@ -338,7 +335,7 @@ class CalibratedTagger(MetaEstimator):
         Parameters
         ----------
         X : list of n_samples sequences
-            What the estimator takes.
+            Input of the estimator.
         y : sequence of n_samples label sequences (T_i,) of str, default=None
             Labels, in the `scheme`; None means those that `predict` returns.
         known : sequence of n_samples items, default=None
@@ -385,7 +382,7 @@ class CalibratedTagger(MetaEstimator):
         Parameters
         ----------
         X : list of n sequences or trees
-            What the estimator takes.
+            Input of the estimator.
         n_samples : int, default=1
             Number of labellings of each.
         random_state : int, RandomState instance or None, default=None
@@ -406,15 +403,15 @@ class CalibratedTagger(MetaEstimator):
         return object_array([np.ascontiguousarray(some) for some in columns])
 
     def score(self, X, y, sample_weight=None):
-        """Return the token accuracy of `predict`: the share of tokens with the right label.
+        """Return the token accuracy of `predict`: the fraction of tokens with the right label.
 
         Parameters
         ----------
         X : list of n_samples sequences or trees
-            What the estimator takes.
+            Input of the estimator.
         y : list of n_samples sequences (T_i,)
-            True labels. Tokens with the ``ignore_label`` of the tagger do not count; where y has a
-            set of labels, each of them is right.
+            True labels. Tokens with the ``ignore_label`` of the tagger do not count; each label of
+            a set is right.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the sequences; each counts for all tokens of its sequence.
 

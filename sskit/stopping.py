@@ -29,44 +29,45 @@ UNKNOWN = {
 class EarlyStopping(DelegatingEstimator):
     """Ends the fit of an estimator once the score on held-out data no longer improves.
 
-    After every pass the weights of the moment predict the held-out data. The fit ends when the
-    best score so far is `n_iter_no_change` passes old, and the weights that had it are kept. With
-    any solver; the one that needs it most is "gdmm" without exact passes, which has no other
-    measure of progress that tells of errors.
+    After every pass the current weights predict the held-out data. The fit ends when the best
+    score so far is `n_iter_no_change` passes old, and the weights that had it are kept. It works
+    with any solver, and is most useful for "gdmm" without exact passes, which has no other measure
+    of progress that reflects errors.
 
     Parameters
     ----------
     estimator : estimator
-        Of this package. Its ``tol``, ``max_iter`` and ``max_time`` of its solver hold too, and
-        may end the fit before; ``tol=0`` leaves it to the score. ``warm_start`` does not hold.
+        An estimator of this package. Its ``tol``, ``max_iter`` and ``max_time`` of its solver
+        apply too, and may end the fit earlier; with ``tol=0`` only the score ends it.
+        ``warm_start`` has no effect.
     scoring : str or callable, default=None
         Score of a model on the held-out data, the higher the better; None is the score of the
         estimator.
     validation_fraction : float, default=0.1
-        Share of the training pairs that is held out, drawn at random; at least one pair, and one
-        is left. Not used if fit is given validation data.
+        Fraction of the training pairs that is held out, at random; at least one pair is held out,
+        and one is not. Not used if fit gets validation data.
     n_iter_no_change : int, default=5
         Passes without a better score after which the fit ends (the patience).
     random_state : int, RandomState or None, default=None
-        Seed of what is held out. The order of the passes is seeded by the estimator's own; of one
-        that is shared the estimator takes a copy after pairs were drawn.
+        Seed of the held-out pairs. The estimator has its own seed for the order of the passes; if
+        they share a RandomState, the estimator gets a copy after pairs were drawn.
 
     Attributes
     ----------
     estimator_ : estimator
-        The fitted clone, with the weights of the best score. It proves nothing of them:
-        ``certified_`` is False, ``dual_gap_`` and the objectives are nan. ``history_`` tells of
-        the whole fit.
+        The fitted clone, with the weights of the best score. Nothing is proved about them:
+        ``certified_`` is False, ``dual_gap_`` and the objectives are nan. ``history_`` covers the
+        whole fit.
     best_score_ : float
-        The best score, of several the earliest.
+        The best score; the earliest of several equal ones.
     best_iter_ : int
-        After how many passes.
+        Number of passes before it.
     n_iter_ : int
-        Passes that were made.
+        Number of passes of the fit.
     scores_ : dict of ndarray
         Arrays of equal length, an entry for each pass: n_passes and score.
     validation_indices_ : ndarray of int
-        Which training pairs were held out, rising; empty if fit was given validation data.
+        Which training pairs were held out, in increasing order; empty if fit got validation data.
     classes_, n_features_in_, feature_names_in_, vectorizer_ : object
         As of the estimator, if it has them.
 
@@ -84,9 +85,9 @@ class EarlyStopping(DelegatingEstimator):
 
     Notes
     -----
-    The held-out pairs are no part of the objective: fit on all data with ``max_iter=best_iter_``
-    where few data make them dear. A label that occurs in held-out pairs only is never predicted
-    and counts as an error.
+    The held-out pairs are not part of the objective: if data are few, fit to all of them with
+    ``max_iter=best_iter_``. A label that occurs only in held-out pairs is never predicted and
+    counts as an error.
 
     References
     ----------
@@ -121,11 +122,11 @@ class EarlyStopping(DelegatingEstimator):
         Parameters
         ----------
         X, y : object
-            What the estimator takes.
+            Input of the estimator.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of the samples in training; scores are not weighted.
         X_val, y_val : object, default=None
-            Held-out data. None takes a share of X and y.
+            Held-out data. None takes a fraction of X and y.
         token_weight : sequence of n_samples sequences of float, default=None
             Weights of the tokens in training, if the estimator takes them.
 

@@ -79,7 +79,7 @@ class LabelSetClassifier(ClassifierMixin, StandardizeMixin, StructuredEstimator)
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features. float64, float32 or, if dense, float16 in C order are read where they lie,
+            Features. float64, float32 or, if dense, float16 in C order are used without a copy,
             also memory-mapped, unless columns are scaled (`standardize`); other numbers become
             float64.
         y : {array-like, sparse matrix} of shape (n_samples, n_labels) or array-like (n_samples,)
@@ -98,7 +98,7 @@ class LabelSetClassifier(ClassifierMixin, StandardizeMixin, StructuredEstimator)
         Raises
         ------
         ValueError
-            If a parameter or the data are wrong; then the estimator stays as it was.
+            If a parameter or the data are wrong; the estimator is then unchanged.
         """
         return self._set_fitted(self._fit(X, y, sample_weight))
 
@@ -193,22 +193,22 @@ class LabelSetClassifier(ClassifierMixin, StandardizeMixin, StructuredEstimator)
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Features.
         known : sequence of n_samples items, array or data frame, default=None
-            What is known of the labels: for each row None, or a sequence (n_labels,) with 1 for
-            labels that it has, 0 for those that it has not, and None or NaN for all others. The
-            answer is the best set that agrees with it.
+            Known labels: for each row None, or a sequence (n_labels,) with 1 for labels that it
+            has, 0 for those that it has not, and None or NaN for all others. The prediction is the
+            best set that agrees.
 
         Returns
         -------
         y : {ndarray, CSR matrix, DataFrame} of shape (n_samples, n_labels), int, or (n_samples,)
             Label indicator; sparse if that of `fit` was, and a data frame if that was one, with
-            its columns, and with the index of X if this is one too. Classes if `fit` was given
-            such.
+            its columns, and with the index of X if X is a data frame too. Classes if `fit` got
+            classes.
 
         Raises
         ------
         ValueError
-            If X or `known` is wrong, scores of a row overflow, or no set of labels that there is
-            agrees with what is known of a row; the row is named.
+            If X or `known` is wrong, scores of a row overflow, or no set of labels agrees with the
+            known labels of a row; the error names the row.
         """
         sets = self._answer(X, known)[1].astype(int)
         if self._form == "classes":
@@ -221,7 +221,7 @@ class LabelSetClassifier(ClassifierMixin, StandardizeMixin, StructuredEstimator)
         return sp.csr_matrix(sets) if self._form == "sparse" else sets
 
     def decision_function(self, X, known=None):
-        """Return what each label gains, given the other labels that are predicted.
+        """Return the gain of each label, given the other predicted labels.
 
         Parameters
         ----------
@@ -233,9 +233,9 @@ class LabelSetClassifier(ClassifierMixin, StandardizeMixin, StructuredEstimator)
         Returns
         -------
         gains : ndarray of shape (n_samples, n_labels), or (n_samples,) for two classes
-            Score of the predicted set with the label less that without it. Above 0 for the
-            labels that `predict` returns, else at most 0. Of labels that are known, or follow
-            from known ones, it says what the model makes of them, with either sign.
+            Score of the predicted set with the label minus that without it. Above 0 for the labels
+            that `predict` returns, else at most 0. For known labels, and those that follow from
+            them, it may have either sign.
 
         Raises
         ------
@@ -250,14 +250,14 @@ class LabelSetClassifier(ClassifierMixin, StandardizeMixin, StructuredEstimator)
         return gains.ravel() if self._form == "classes" else gains
 
     def score(self, X, y, sample_weight=None):
-        """Return the share of rows whose labels are all predicted right.
+        """Return the fraction of rows whose labels are all predicted right.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Features.
         y : {array-like, sparse matrix} of shape (n_samples, n_labels) or array-like (n_samples,)
-            True labels, as in `fit`: what fit adds to them is added here too.
+            True labels, as in `fit`; the same labels are added to them as in `fit`.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of the rows.
 
@@ -321,29 +321,29 @@ class MultilabelPairwise(LabelSetClassifier):
     lam : float, default=None
         Regularisation strength, positive. None means R^2 / (10 n) over the mean cost of a wrong
         label, with R^2 the mean squared norm of a row, scaled columns included, and n the sum of
-        the sample weights: then the scales of the features and of the loss cancel.
+        the sample weights, so that the scales of the features and of the loss cancel.
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling, whose
         hinge is max_y L(y_i, y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`,
         an object of which has the options of the search. With inference="lp" the search is
         "bisecting", which may miss the maximum, but bounds it: the gap is a certificate.
     solver : str or solver object, default="auto"
-        Block-coordinate Frank-Wolfe ("bcfw"; "auto" but for few rows, and where inference is "lp"
-        without bounds, prior, warm start or slack rescaling: then it is "gdmm"), that with stored
-        planes ("multi_plane"), batch Frank-Wolfe ("frank_wolfe"), stochastic subgradient
-        ("subgradient"), cutting planes ("cutting_plane"), dual-decomposed training by labels and
-        pairs ("gdmm"), its baseline with soft constraints ("soft_bcfw"), or an object of
-        `sskit.solvers`, which has further options. "gdmm" solves the relaxed problem, see
-        `inference`, and has a certificate with inference="lp" and with edges without a cycle.
+        Block-coordinate Frank-Wolfe ("bcfw"), that with stored planes ("multi_plane"), batch
+        Frank-Wolfe ("frank_wolfe"), stochastic subgradient ("subgradient"), cutting planes
+        ("cutting_plane"), dual-decomposed training by labels and pairs ("gdmm"), its baseline with
+        soft constraints ("soft_bcfw"), or an object of `sskit.solvers`, which has further options.
+        "auto" is "bcfw", except for few rows, and "gdmm" if inference is "lp" without bounds,
+        prior, warm start or slack rescaling. "gdmm" solves the relaxed problem, see `inference`,
+        and has a certificate with inference="lp" and with edges without a cycle.
     steps : {"auto", "fw", "pairwise", "away"}, default="auto"
         Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
     sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
         Order of the training pairs for the solver "bcfw"; the first three also for "subgradient".
     cache : {"auto", True, False}, default="auto"
-        Whether "bcfw" steps between stored planes where they promise enough, instead of asking
+        Whether "bcfw" takes steps between stored planes if they promise enough, instead of calling
         the oracle.
     loss : {"hamming_sum", "hamming"}, default="hamming_sum"
-        Task loss of a row: the number of wrong labels, or their share (number / n_labels).
+        Task loss of a row: the number of wrong labels, or their fraction (number / n_labels).
     label_weight : array-like of shape (n_labels,), default=None
         Non-negative factors of the loss by label. None means 1 for each.
     edges : {"full", "tree"}, None or array-like of shape (n_edges, 2), default="full"
@@ -352,53 +352,52 @@ class MultilabelPairwise(LabelSetClassifier):
     inference : {"auto", "exhaustive", "tree", "graphcut", "lp"}, default="auto"
         How the best set is found. "exhaustive" tries all sets of at most 20 labels. "tree" is
         max-sum, for edges without a cycle. "graphcut" is a minimum cut: the weights of pairs are
-        bounded from below by 0, so that labels can only attract each other. These are exact.
-        "lp" is the linear relaxation over the local polytope, exact as such, for any edges and
-        any number of labels; its solutions may hold a label by half. Then the fit is one of the
-        relaxed problem, an upper bound of the objective, and so is its certificate; see Notes.
-        "auto" is "tree" if the edges have no cycle, else "exhaustive" for up to 14 labels, else
-        "lp".
+        bounded from below by 0, so that labels can only attract each other. These are exact. "lp"
+        is the linear relaxation over the local polytope, for any edges and any number of labels;
+        its solutions may contain a label by half. The fit then minimises the relaxed problem, an
+        upper bound of the objective, and its certificate is for that; see Notes. "auto" is "tree"
+        if the edges have no cycle, else "exhaustive" for up to 14 labels, else "lp".
     fit_intercept : bool, default=True
-        Whether to add a constant feature 1. Its weights are regularised as the others are.
+        Whether to add a constant feature 1. Its weights are regularised like the others.
     standardize : {"auto", True, False}, default="auto"
         Whether columns are centred and scaled to variance one for the fit, so that neither their
-        units nor their offsets matter: "auto" does so to dense rows, and leaves sparse ones as they
-        are. ``coef_`` and ``intercept_`` stay in the units of X; what is regularised are those of
-        the scaled columns. True scales sparse columns too, but centres none of them; nor are
-        columns centred without an intercept, or if `bounds` has one for it. The fit works on a
-        scaled copy, which for a memory-mapped array is a temporary file.
+        units nor their offsets matter: "auto" scales dense rows only. ``coef_`` and ``intercept_``
+        stay in the units of X, but the weights of the scaled columns are regularised. True scales
+        sparse columns too, without centring them; columns are also not centred without an
+        intercept, or if `bounds` has one for it. The fit uses a scaled copy, which for a
+        memory-mapped array is a temporary file.
     bounds : tuple (lower, upper) or dict of such tuples, default=None
         Box on the weights. A bound is a number, None, or an array over the flat weight vector
         (``coef_`` by columns, ``intercept_``, ``pairwise_``); in a dict by the blocks "coef",
         "intercept" and "pairwise" a bound has the shape of the block. Bounds that
         inference="graphcut" needs hold too.
     prior : array-like of shape (n_weights,), dict or fitted estimator, default=None
-        Weights w0 in whose direction the fit is regularised, by lam / 2 ||w - w0||^2; None is zero.
-        A flat vector as for `bounds`, a dict of arrays by the names of fitted attributes, or a
+        Weights w0 towards which the fit is regularised, by lam / 2 ||w - w0||^2; None is zero. A
+        flat vector as for `bounds`, a dict of arrays by the names of fitted attributes, or a
         fitted estimator of this kind, or a pipeline that ends with one. Labels and features are
-        aligned by ``classes_`` and ``feature_names_in_`` where data and prior have them: new ones
-        start at zero, others are left out. See the user guide on going on.
+        aligned by ``classes_`` and ``feature_names_in_`` if data and prior have them: new ones
+        start at zero, others are left out. See the user guide on priors.
     tol : float, default=0.02
-        Relative tolerance: the fit stops when the duality gap is at most
-        tol * (P(w) + P(0) / 1000), so that the objective P(w) exceeds the optimum by at most that.
-        P(0), the mean of the largest losses, only matters where next to nothing is left to gain.
+        Relative tolerance: the fit stops when the duality gap is at most tol * (P(w) + P(0) /
+        1000), so that the objective P(w) exceeds the optimum by at most that. P(0), the mean of
+        the largest losses, only matters if almost no loss is left.
     max_iter : int, default=1000
         Largest number of passes over the data.
     warm_start : bool, default=False
-        Whether a fit goes on from where the last one with warm_start=True ended: to a smaller
-        `tol`, at another `lam`, with other bounds or sample weights, or with further samples
-        after the same ones. It keeps the dual variables of the last fit, and a fit that could
-        not use them raises an error that says what changed. Not for solvers
-        that keep none: "subgradient", "cutting_plane", "gdmm", "soft_bcfw".
+        Whether a fit continues from the end of the last one with warm_start=True: to a smaller
+        `tol`, at another `lam`, with other bounds or sample weights, or with further samples after
+        the same ones. It keeps the dual variables of the last fit, and a fit that cannot use them
+        raises an error that says what changed. Not for solvers without dual variables:
+        "subgradient", "cutting_plane", "gdmm", "soft_bcfw".
     n_jobs : int, default=None
-        Number of threads. Training visits as many rows at the same time and merges what was found,
-        unless inference is "graphcut" or "lp"; what comes out depends on the number, not on how
-        fast they are. Exact passes and batches of oracle calls give the same with any.
+        Number of threads. Training visits so many rows at the same time and merges the updates,
+        unless inference is "graphcut" or "lp"; the result depends on the number, but not on the
+        speed of the threads. Exact passes and batches of oracle calls do not depend on it.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the training pairs.
     verbose : int, default=0
         Above 0, a line for every exact pass, with the gap, and one a second in between: printed,
-        or logged at level INFO by the logger "sskit" where logging is configured to show that.
+        or logged at level INFO by the logger "sskit" if logging is configured to show that.
 
     Attributes
     ----------
@@ -414,7 +413,7 @@ class MultilabelPairwise(LabelSetClassifier):
         The inference that was used; "independent" if there are no edges.
     classes_ : ndarray of shape (n_labels,)
         The labels: names of the columns if y was a data frame, else 0 to n_labels - 1; the two
-        classes if `fit` was given such.
+        classes if `fit` got classes.
     lam_ : float
         The regularisation strength that was used.
     dual_gap_ : float
@@ -425,14 +424,14 @@ class MultilabelPairwise(LabelSetClassifier):
         Whether the gap is a certificate, from an exact pass with an oracle that is exact or bounds
         what it misses.
     n_iter_ : int
-        Passes over the data, one that was cut short included.
+        Passes over the data, including an interrupted one.
     n_oracle_calls_ : int
-        Calls of the oracle, those of the exact passes included.
+        Calls of the oracle, including those of the exact passes.
     history_ : dict of ndarray
         Arrays of equal length, an entry for each exact pass: n_passes, n_oracle_calls, time
         (seconds), primal, dual, gap (absolute).
     solver_ : solver object
-        The solver that was used, with every "auto" replaced.
+        The solver that was used, with the value of every "auto".
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -446,12 +445,11 @@ class MultilabelPairwise(LabelSetClassifier):
     Notes
     -----
     With inference="lp" the maximum in the objective is over the relaxation: labels and pairs in
-    [0, 1], a pair at most each of its labels and at least their sum less one. A training pair
-    that the relaxation can only solve in fractions counts as violated by just that much, which
-    drives the weights to where the relaxation is tight. Prediction takes labels of which the
-    relaxation holds half or more, then adds and drops single labels as long as the score rises:
-    the set it returns may not be the best. With every inference a label that gains nothing is
-    left out.
+    [0, 1], a pair at most each of its labels and at least their sum minus one. A training pair
+    with a fractional solution is violated by the value of that solution, which leads to weights
+    for which the relaxation is tight. Prediction takes labels whose value is one half or more,
+    then adds and drops single labels as long as the score rises: the set it returns may not be the
+    best. With every inference a label that gains nothing is left out.
 
     References
     ----------
@@ -515,18 +513,18 @@ class MultilabelPairwise(LabelSetClassifier):
 class HierarchicalMultilabel(LabelSetClassifier):
     r"""Multilabel classification with a hierarchy of labels.
 
-    Whoever has a label has its ancestors too. The score of a set of labels is the sum over the
+    A row that has a label has its ancestors too. The score of a set of labels is the sum over the
     union of their ancestors, themselves included,
 
     .. math:: F(x, y) = \sum_{l \in A(y)} \langle w_l, x \rangle + b_l ,
 
-    so that what labels have in common is learnt from the examples of all of them, and the set
-    with the highest score is predicted. The weights minimise
+    so a label learns from the examples of all labels below it, and the set with the highest score
+    is predicted. The weights minimise
 
     .. math:: \tfrac{\lambda}{2} \|w\|^2
               + \sum_i c_i \max_y \bigl[ L(y_i, y) + F(x_i, y) - F(x_i, y_i) \bigr]
 
-    over sets that hold their ancestors, with a weighted Hamming loss :math:`L` over all labels;
+    over sets that contain their ancestors, with a weighted Hamming loss :math:`L` over all labels;
     c_i are proportional to the sample weights and sum to one. Inference is exact.
 
     Parameters
@@ -538,67 +536,67 @@ class HierarchicalMultilabel(LabelSetClassifier):
     lam : float, default=None
         Regularisation strength, positive. None means R^2 / (10 n) over the mean cost of a wrong
         label, with R^2 the mean squared norm of a row, scaled columns included, and n the sum of
-        the sample weights: then the scales of the features and of the loss cancel.
+        the sample weights, so that the scales of the features and of the loss cancel.
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling, whose
         hinge is max_y L(y_i, y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`,
         an object of which has the options of the search.
     solver : str or solver object, default="auto"
         One of "auto", "bcfw", "multi_plane", "frank_wolfe", "subgradient" and "cutting_plane":
-        block-coordinate Frank-Wolfe ("auto", but for few pairs), that with stored planes,
-        batch Frank-Wolfe, stochastic subgradient, cutting planes, or an object of
+        block-coordinate Frank-Wolfe ("auto", except for few pairs), the variant with stored
+        planes, batch Frank-Wolfe, stochastic subgradient, cutting planes, or an object of
         `sskit.solvers`, which has further options.
     steps : {"auto", "fw", "pairwise", "away"}, default="auto"
         Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
     sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
         Order of the training pairs for the solver "bcfw"; the first three also for "subgradient".
     cache : {"auto", True, False}, default="auto"
-        Whether "bcfw" steps between stored planes where they promise enough, instead of asking
+        Whether "bcfw" takes steps between stored planes if they promise enough, instead of calling
         the oracle.
     loss : {"hamming_sum", "hamming"}, default="hamming_sum"
-        Task loss of a row: the number of wrong labels, or their share (number / n_labels).
+        Task loss of a row: the number of wrong labels, or their fraction (number / n_labels).
     label_weight : array-like of shape (n_labels,), default=None
         Non-negative factors of the loss by label. None means 1 for each.
     fit_intercept : bool, default=True
-        Whether to add a constant feature 1. Its weights are regularised as the others are.
+        Whether to add a constant feature 1. Its weights are regularised like the others.
     standardize : {"auto", True, False}, default="auto"
         Whether columns are centred and scaled to variance one for the fit, so that neither their
-        units nor their offsets matter: "auto" does so to dense rows, and leaves sparse ones as they
-        are. ``coef_`` and ``intercept_`` stay in the units of X; what is regularised are those of
-        the scaled columns. True scales sparse columns too, but centres none of them; nor are
-        columns centred without an intercept, or if `bounds` has one for it. The fit works on a
-        scaled copy, which for a memory-mapped array is a temporary file.
+        units nor their offsets matter: "auto" scales dense rows only. ``coef_`` and ``intercept_``
+        stay in the units of X, but the weights of the scaled columns are regularised. True scales
+        sparse columns too, without centring them; columns are also not centred without an
+        intercept, or if `bounds` has one for it. The fit uses a scaled copy, which for a
+        memory-mapped array is a temporary file.
     bounds : tuple (lower, upper) or dict of such tuples, default=None
         Box on the weights. A bound is a number, None, or an array over the flat weight vector
         (``coef_`` by columns, then ``intercept_``); in a dict by the blocks "coef" and
         "intercept" a bound has the shape of the block.
     prior : array-like of shape (n_weights,), dict or fitted estimator, default=None
-        Weights w0 in whose direction the fit is regularised, by lam / 2 ||w - w0||^2; None is zero.
-        A flat vector as for `bounds`, a dict of arrays by the names of fitted attributes, or a
+        Weights w0 towards which the fit is regularised, by lam / 2 ||w - w0||^2; None is zero. A
+        flat vector as for `bounds`, a dict of arrays by the names of fitted attributes, or a
         fitted estimator of this kind, or a pipeline that ends with one. Labels and features are
-        aligned by ``classes_`` and ``feature_names_in_`` where data and prior have them: new ones
-        start at zero, others are left out. See the user guide on going on.
+        aligned by ``classes_`` and ``feature_names_in_`` if data and prior have them: new ones
+        start at zero, others are left out. See the user guide on priors.
     tol : float, default=0.02
-        Relative tolerance: the fit stops when the duality gap is at most
-        tol * (P(w) + P(0) / 1000), so that the objective P(w) exceeds the optimum by at most that.
-        P(0), the mean of the largest losses, only matters where next to nothing is left to gain.
+        Relative tolerance: the fit stops when the duality gap is at most tol * (P(w) + P(0) /
+        1000), so that the objective P(w) exceeds the optimum by at most that. P(0), the mean of
+        the largest losses, only matters if almost no loss is left.
     max_iter : int, default=1000
         Largest number of passes over the data.
     warm_start : bool, default=False
-        Whether a fit goes on from where the last one with warm_start=True ended: to a smaller
-        `tol`, at another `lam`, with other bounds or sample weights, or with further samples
-        after the same ones. It keeps the dual variables of the last fit, and a fit that could
-        not use them raises an error that says what changed. Not for solvers
-        that keep none: "subgradient", "cutting_plane", "gdmm", "soft_bcfw".
+        Whether a fit continues from the end of the last one with warm_start=True: to a smaller
+        `tol`, at another `lam`, with other bounds or sample weights, or with further samples after
+        the same ones. It keeps the dual variables of the last fit, and a fit that cannot use them
+        raises an error that says what changed. Not for solvers without dual variables:
+        "subgradient", "cutting_plane", "gdmm", "soft_bcfw".
     n_jobs : int, default=None
-        Number of threads. Training visits as many rows at the same time and merges what was found,
-        if the hierarchy is a forest; what comes out depends on the number, not on how fast they
-        are. Exact passes and batches of oracle calls give the same with any.
+        Number of threads. If the hierarchy is a forest, training visits so many rows at the same
+        time and merges the updates; the result depends on the number, but not on the speed of the
+        threads. Exact passes and batches of oracle calls do not depend on it.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the training pairs.
     verbose : int, default=0
         Above 0, a line for every exact pass, with the gap, and one a second in between: printed,
-        or logged at level INFO by the logger "sskit" where logging is configured to show that.
+        or logged at level INFO by the logger "sskit" if logging is configured to show that.
 
     Attributes
     ----------
@@ -610,7 +608,7 @@ class HierarchicalMultilabel(LabelSetClassifier):
         The hierarchy as edges (child, parent).
     classes_ : ndarray of shape (n_labels,)
         The labels: names of the columns if y was a data frame, else 0 to n_labels - 1; the two
-        classes if `fit` was given such.
+        classes if `fit` got classes.
     lam_ : float
         The regularisation strength that was used.
     dual_gap_ : float
@@ -621,14 +619,14 @@ class HierarchicalMultilabel(LabelSetClassifier):
         Whether the gap is a certificate, from an exact pass with an oracle that is exact or bounds
         what it misses.
     n_iter_ : int
-        Passes over the data, one that was cut short included.
+        Passes over the data, including an interrupted one.
     n_oracle_calls_ : int
-        Calls of the oracle, those of the exact passes included.
+        Calls of the oracle, including those of the exact passes.
     history_ : dict of ndarray
         Arrays of equal length, an entry for each exact pass: n_passes, n_oracle_calls, time
         (seconds), primal, dual, gap (absolute).
     solver_ : solver object
-        The solver that was used, with every "auto" replaced.
+        The solver that was used, with the value of every "auto".
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)

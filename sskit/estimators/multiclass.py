@@ -57,13 +57,13 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StandardizeMixin, Online
     .. math:: \tfrac{\lambda}{2} \|w\|^2
         + \sum_i c_i \max_k \{[k \ne y_i] + \langle w_k - w_{y_i}, x_i \rangle\}
 
-    and proves how close it came; `loss` may have other costs than :math:`[k \ne y_i]`. With a
-    kernel, :math:`\langle w_k, x \rangle` is a function of its space. Classes may have several
-    components: the score of a class is then that of the best of them, and the convex-concave
-    procedure completes the truth and trains, in rounds.
+    and proves how close it came; `loss` may set other costs than :math:`[k \ne y_i]`. With a
+    kernel, :math:`\langle w_k, x \rangle` is a function in its space. Classes may have several
+    components: the score of a class is then that of its best component, and the convex-concave
+    procedure alternates between completing the truth and training.
 
-    Rows alone have no structure to gain from: on some tables logistic regression is a little
-    better; see the user guide, "Benchmarks".
+    Rows have no structure to exploit: on some tables logistic regression is a little better; see
+    the user guide, "Benchmarks".
 
     Parameters
     ----------
@@ -80,39 +80,40 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StandardizeMixin, Online
         block-coordinate Frank-Wolfe ("auto" too), with passes over stored planes, batch
         Frank-Wolfe, subgradient, cutting planes, or an object of `sskit.solvers` with options.
     steps : {"auto", "fw", "pairwise", "away", "projection"}, default="auto"
-        Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`. The last is what "auto" is for
-        up to 32 classes.
+        Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`. "auto" is the last one for up
+        to 32 classes.
     sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
         Order of the training pairs for the solver "bcfw"; the first three also for "subgradient".
     cache : {"auto", True, False}, default="auto"
-        Whether "bcfw" steps between stored planes that promise enough, in place of the oracle.
+        Whether "bcfw" takes steps between stored planes that promise enough, instead of calling
+        the oracle.
     loss : "zero_one", array-like of shape (n_classes, n_classes) or dict, default="zero_one"
-        What a wrong class costs: one, or what a table says. An array has costs by true class (row)
-        and predicted one (column), in the order of ``classes_``, a dict of dicts by class,
-        ``{true: {predicted: cost}}``, where those that are not named are 1. Costs are
-        non-negative, and zero where both classes are the same.
+        Cost of a wrong class: one, or as in a table. An array has costs by true class (row) and
+        predicted one (column), in the order of ``classes_``, a dict of dicts by class, ``{true:
+        {predicted: cost}}``, in which missing costs are 1. Costs are non-negative, and zero
+        between a class and itself.
     fit_intercept : bool, default=True
-        Whether to add a constant feature 1 (to a kernel: 1), regularised as the others are.
+        Whether to add a constant feature 1 (to a kernel: 1), regularised like the others.
     standardize : {"auto", True, False}, default="auto"
         Whether columns are centred and scaled to variance one for the fit, so that neither their
-        units nor their offsets matter: "auto" does so to dense rows, and leaves sparse ones as they
-        are. ``coef_`` and ``intercept_`` stay in the units of X; what is regularised are those of
-        the scaled columns. True scales sparse columns too, but centres none of them; nor are
-        columns centred without an intercept, or if `bounds` has one for it. With a
-        kernel and in `partial_fit` columns stay as they are. The fit works on a
-        scaled copy, which for a memory-mapped array is a temporary file.
+        units nor their offsets matter: "auto" scales dense rows only. ``coef_`` and ``intercept_``
+        stay in the units of X, but the weights of the scaled columns are regularised. True scales
+        sparse columns too, without centring them; columns are also not centred without an
+        intercept, or if `bounds` has one for it. With a kernel and in `partial_fit` columns are
+        not changed. The fit uses a scaled copy, which for a memory-mapped array is a temporary
+        file.
     class_weight : dict or "balanced", default=None
-        Factors of the sample weights by class, 1 for those that a dict does not name, and it may
-        name others; "balanced" makes all classes weigh the same.
+        Factors of the sample weights by class, 1 for classes that a dict omits; a dict may name
+        other classes too. "balanced" gives all classes equal weight.
     n_components : int or dict, default=1
-        How many components, prototypes with weights of their own, each class has; a dict has
-        numbers by class, 1 for those that it does not name. The score of a class is that of its
-        best component, and a wrong component of the right class costs nothing.
+        Number of components of each class, each with its own weights; classes that a dict omits
+        have 1. The score of a class is that of its best component, and a wrong component of the
+        right class costs nothing.
     n_init : int, default=1
-        From how many clusterings of the rows of each class components start, if there are several.
-        The start that ends with the lowest objective is kept. All share `max_iter`.
+        Number of clusterings of the rows of each class from which components start. The start that
+        ends with the lowest objective is kept. All starts together have `max_iter` passes.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
-        As in :class:`sklearn.svm.SVC`. Parameters that it does not have make no difference.
+        As in :class:`sklearn.svm.SVC`. Parameters that a kernel does not have are ignored.
     gamma : {"scale", "auto"} or float, default="scale"
         Coefficient of the kernels "rbf", "poly" and "sigmoid", as in SVC.
     degree : int, default=3
@@ -127,45 +128,45 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StandardizeMixin, Online
         (``coef_`` by columns, then ``intercept_``); in a dict by the blocks "coef" and
         "intercept" a bound has the shape of the block.
     prior : array-like of shape (n_weights,), dict or fitted estimator, default=None
-        Weights w0 in whose direction the fit is regularised, by lam / 2 ||w - w0||^2; None is zero.
-        A flat vector as for `bounds`, a dict of arrays by the names of fitted attributes, or a
+        Weights w0 towards which the fit is regularised, by lam / 2 ||w - w0||^2; None is zero. A
+        flat vector as for `bounds`, a dict of arrays by the names of fitted attributes, or a
         fitted estimator of this kind, or a pipeline that ends with one. Labels and features are
-        aligned by ``classes_`` and ``feature_names_in_`` where data and prior have them: new ones
-        start at zero, others are left out. See the user guide on going on.
+        aligned by ``classes_`` and ``feature_names_in_`` if data and prior have them: new ones
+        start at zero, others are left out. See the user guide on priors.
     tol : float, default=0.02
-        Relative tolerance: the fit stops when the duality gap is at most
-        tol * (P(w) + P(0) / 1000), so that the objective P(w) exceeds the optimum by at most that.
-        P(0), the mean of the largest losses, only matters where next to nothing is left to gain.
+        Relative tolerance: the fit stops when the duality gap is at most tol * (P(w) + P(0) /
+        1000), so that the objective P(w) exceeds the optimum by at most that. P(0), the mean of
+        the largest losses, only matters if almost no loss is left.
     max_iter : int, default=1000
         Largest number of passes over the data.
     warm_start : bool, default=False
-        Whether a fit goes on from where the last one with warm_start=True ended: to a smaller
-        `tol`, at another `lam`, with other bounds or sample weights, or with further samples
-        after the same ones. It keeps the last fit's dual variables; a fit that cannot use them
-        raises an error. Not for solvers that keep none: "subgradient", "cutting_plane", "gdmm",
+        Whether a fit continues from the end of the last one with warm_start=True: to a smaller
+        `tol`, at another `lam`, with other bounds or sample weights, or with further samples after
+        the same ones. It keeps the last fit's dual variables; a fit that cannot use them raises an
+        error. Not for solvers without dual variables: "subgradient", "cutting_plane", "gdmm",
         "soft_bcfw".
     n_jobs : int, default=None
-        Number of threads. Training visits as many rows at the same time and merges what was found,
-        unless there is a kernel; what comes out depends on the number, not on how fast they are.
-        Exact passes and prediction give the same with any.
+        Number of threads. Training visits so many rows at the same time and merges the updates,
+        unless there is a kernel; the result depends on the number, but not on the speed of the
+        threads. Exact passes and prediction do not depend on it.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the training pairs.
     verbose : int, default=0
         Above 0, a line for every exact pass, with the gap, and one a second in between: printed,
-        or logged at level INFO by the logger "sskit" where logging is configured to show that.
+        or logged at level INFO by the logger "sskit" if logging is configured to show that.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_classes, n_features) or (1, n_features)
-        Weights; with two classes those of the second less those of the first. Where
-        classes have components, a row for each of these, also with two classes.
+        Weights; with two classes those of the second minus those of the first. With components, a
+        row for each component, also with two classes.
     intercept_ : ndarray of shape (n_classes,) or (1,)
         Weights of the constant feature, 0 without one; likewise.
     component_labels_ : ndarray of shape (n_components,)
-        Only where classes have components: the class of each, in the order of ``classes_``. Those
-        of one class go by the size of the clusters that they began with.
+        Only with components: the class of each, in the order of ``classes_``. Those of one class
+        are ordered by the size of their first clusters.
     support_ : ndarray of shape (n_support,)
-        In a kernel space, in place of ``coef_``: training rows that have a coefficient.
+        With a kernel, instead of ``coef_``: training rows that have a coefficient.
     support_vectors_ : {ndarray, CSR matrix} of shape (n_support, n_features)
         Features of these rows; without rows if the kernel is precomputed.
     n_support_ : ndarray of shape (n_classes,)
@@ -186,23 +187,23 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StandardizeMixin, Online
         Whether the gap is a certificate, from an exact pass with an oracle that is exact or bounds
         what it misses.
     n_iter_ : int
-        Passes over the data, one that was cut short included.
+        Passes over the data, including an interrupted one.
     n_oracle_calls_ : int
-        Calls of the oracle, those of the exact passes included.
+        Calls of the oracle, including those of the exact passes.
     history_ : dict of ndarray
         Arrays of equal length, an entry for each exact pass: n_passes, n_oracle_calls, time
-        (seconds), primal, dual, gap (absolute); and start and round where there were such.
+        (seconds), primal, dual, gap (absolute); and start and round if there are several.
     solver_ : solver object
-        The solver that was used, with every "auto" replaced.
+        The solver that was used, with the value of every "auto".
     n_rounds_ : int
-        Only with components: how often the truth was completed and the model
-        trained on it, from the start that was kept.
+        Only with components: number of rounds, in which the truth is completed and the model is
+        trained, of the best start.
     round_objectives_ : ndarray of shape (`n_rounds_`,)
-        Likewise, P(w) at the end of each round, with the best completion under w in place of the
+        In the same cases, P(w) at the end of each round, with the best completion under w as the
         truth. It never rises. ``primal_objective_`` is that of the last convex problem.
     stationary_ : bool
-        Likewise, whether the last round converged and its w completes the truth as it was in it. If
-        not, it lowered P(w) by less than the tolerance, or passes, rounds or time ran out.
+        Only then: whether the last round converged and its w completes the truth as it was in it.
+        If not, it lowered P(w) by less than the tolerance, or passes, rounds or time ran out.
     n_features_in_ : int
         Number of features seen in fit.
     n_samples_seen_ : int or float
@@ -249,7 +250,7 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StandardizeMixin, Online
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features: float64, float32 or, if dense, float16 in C order are read where they lie,
+            Features: float64, float32 or, if dense, float16 in C order are used without a copy,
             also memory-mapped, unless columns are scaled (`standardize`); other numbers become
             float64.
         y : array-like of shape (n_samples,)
@@ -265,7 +266,7 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StandardizeMixin, Online
         Raises
         ------
         ValueError
-            If a parameter or the data are wrong; then the estimator stays as it was.
+            If a parameter or the data are wrong; the estimator is then unchanged.
         """
         return self._set_fitted(self._fit(X, y, sample_weight))
 
@@ -405,8 +406,8 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StandardizeMixin, Online
         -------
         scores : ndarray of shape (n_samples, n_classes) or (n_samples,)
             <w_k, x> for each class, of its best component if there are several; with two classes
-            the score of the second less that of the first. Kernels are computed for some rows at a
-            time, in bounded memory.
+            the score of the second minus that of the first. Kernels are computed for some rows at
+            a time, in bounded memory.
         """
         scores = self._class_scores(X)
         return scores.ravel() if len(self.classes_) == 2 else scores
@@ -439,7 +440,7 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StandardizeMixin, Online
         -------
         components : ndarray of shape (n_samples,)
             Rows of ``coef_``: ``component_labels_`` has their classes, those that `predict`
-            returns. Where every class has one component, the numbers of the classes.
+            returns. If every class has one component, the numbers of the classes.
         """
         return best_of(self._scores(X)[0])
 

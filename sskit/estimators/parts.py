@@ -71,102 +71,103 @@ class PoseSummary(Summary):
 
 @parameters
 class PartsModel(StructuredEstimator):
-    r"""Places of parts that hang on springs in a tree, learnt with the structured hinge loss.
+    r"""Places of parts that are connected by springs in a tree, with the structured hinge loss.
 
-    A pictorial structure: every part k has a map :math:`x_k` of scores, and hangs on a spring
-    from its parent. The score F of the places p and types t is
+    A pictorial structure: every part k has a map :math:`x_k` of scores, and is connected to its
+    parent by a spring. The score F of the places p and types t is
 
     .. math:: \sum_k c_k x_k(p_k) + \sum_k [b_{k t_k} - \sum_d s_{k t_k d} \cdot (u_d, u_d^2)] ,
 
-    where :math:`u = (p_k - p_{parent} - m_{k t_k}) / \text{unit}` is by how much the part is
-    displaced from where a spring of its type rests. The best places are found exactly, by max-sum
-    with distance transforms, in time linear in the number of cells. Training minimises
+    where :math:`u = (p_k - p_{parent} - m_{k t_k}) / \text{unit}` is the displacement of the part
+    from the rest position of its spring. The best places are found exactly, by max-sum with
+    distance transforms, in time linear in the number of cells. Training minimises
 
     .. math:: \tfrac{\lambda}{2} \|w\|^2 + \sum_i c_i \max_y [L_i(y) + F(x_i, y) - F(x_i, y_i)]
 
     over c, b and s, within bounds that keep the costs of squared displacements positive, and
     proves how close it came. In training a part has the type whose spring is displaced least, or,
-    with latent types, the one that scores most.
+    with latent types, the type with the highest score.
 
     Parameters
     ----------
     parents : array-like of int of shape (n_parts,)
         The parent of each part, -1 for a root. There may be several trees.
     lam : float, default=None
-        Regularisation strength, positive. None means 10 / n, with n the number of samples (the
-        sum of the sample weights), or 1 / n with raw scores, as suits some of the size of one.
+        Regularisation strength, positive. None means 10 / n, with n the number of samples (the sum
+        of the sample weights), or 1 / n with raw scores, which is suitable for scores of the size
+        of one.
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling; see
-        :class:`SlackRescaling`. For parts it has a search only that may miss the maximum.
+        :class:`SlackRescaling`. For parts there is only a search that may miss the maximum.
     solver : str or solver object, default="auto"
         One of "auto", "bcfw", "multi_plane", "frank_wolfe", "subgradient" and "cutting_plane":
-        block-coordinate Frank-Wolfe ("auto" but for few pairs), its multi-plane variant, batch
-        Frank-Wolfe, stochastic subgradient, cutting planes, or an object of `sskit.solvers`,
-        which has further options.
+        block-coordinate Frank-Wolfe ("auto", except for few pairs), its multi-plane variant, batch
+        Frank-Wolfe, stochastic subgradient, cutting planes, or an object of `sskit.solvers`, which
+        has further options.
     steps : {"auto", "fw", "pairwise", "away"}, default="auto"
         Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
     sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
         Order of the training pairs for the solver "bcfw".
     cache : {"auto", True, False}, default="auto"
-        Whether "bcfw" steps between stored planes where they promise enough, instead of asking
+        Whether "bcfw" takes steps between stored planes if they promise enough, instead of calling
         the oracle. As the oracle is costly "auto" does.
     loss : {"squared", "distance"}, default="squared"
         Task loss of a sample, the mean over its parts of: the squared distance from the true
         position in units of `cutoff` torsos, at most one; or the distance in torsos.
     cutoff : float, default=1.0
-        Distance in torsos from which on the loss "squared" is one. Where maps are not exact to
-        much less than that, no weights avoid most of the loss, and little is learnt.
+        Distance in torsos from which on the loss "squared" is one. It should be much larger than
+        the errors of the maps; otherwise no weights avoid most of the loss, and little is learned.
     radius : float, default=0.2
         Distance in torsos up to which a part counts as detected in `score`.
     torso : tuple of two int or str, default=None
         The two parts, by number or by name, whose true distance is the unit "torso" of a sample.
-        None takes the longer side of the box around all parts. It is at least one cell.
+        None takes the longer side of the box around all parts. The unit is at least one cell.
     n_types : int, default=4
         Number of types of the spring of each part: clusters of the true displacements, at most
         as many as there are samples.
     latent_types : bool, default=False
-        Whether the types of the springs in training, which nobody tells, are chosen anew by the
-        weights, round after round, from the types that displace springs least.
+        Whether training chooses the types of the springs, which y does not contain, by the weights
+        in each round, beginning with the types that displace springs least.
     means : array-like of shape (n_parts, n_types, 2), default=None
-        Where the springs rest: x and y of the part from its parent, in cells; those of roots do
-        not matter. None takes the centres of clusters, and then `n_types` is their number.
+        Rest positions of the springs: x and y of the part from its parent, in cells; those of
+        roots are ignored. None takes the centres of clusters, and then `n_types` is their number.
     scores : {"log_odds", "raw"}, default="log_odds"
-        What :math:`x_k` is: how much more frequent such a score is at true places in training than
-        anywhere, as a logarithm, or the scores as they are. Of most detectors the highest scores
-        say little more than high ones, so that log odds find more parts, in less time. A copy of
-        the maps is made of them; raw scores are read where they are.
+        What :math:`x_k` is: the logarithm of how much more frequent a score is at true places in
+        training than elsewhere, or the score itself. The highest scores of most detectors mean
+        little more than high ones, so log odds find more parts, in less time. Log odds make a copy
+        of the maps; raw scores are used without a copy.
     min_square : float, default=0.01
         Least weight of a squared displacement, positive.
     part_names : sequence of n_parts str, default=None
         Names of the parts, in the order of `parents`. With them score maps and positions may be
-        given as dicts by part; None means that there are arrays only.
+        dicts by part; None means arrays only.
     bounds : tuple (lower, upper) or dict of such tuples, default=None
         Box on the weights, within those that the model needs. A bound is a number, None, or an
         array over the flat weight vector (``coef_``, ``types_``, ``springs_``, each by rows); in
         a dict by the blocks "coef", "types" and "springs" a bound has the shape of the block.
     prior : array-like of shape (n_weights,), dict or fitted estimator, default=None
-        Weights w0 in whose direction the fit is regularised, by lam / 2 ||w - w0||^2; None is zero.
-        A flat vector as for `bounds`, a dict of arrays by the names of fitted attributes, or a
+        Weights w0 towards which the fit is regularised, by lam / 2 ||w - w0||^2; None is zero. A
+        flat vector as for `bounds`, a dict of arrays by the names of fitted attributes, or a
         fitted estimator of this kind, or a pipeline that ends with one: see the user guide on
-        going on.
+        priors.
     tol : float, default=0.02
-        Relative tolerance: the fit stops when the duality gap is at most
-        tol * (P(w) + P(0) / 1000), so that the objective P(w) exceeds the optimum by at most that.
-        P(0), the mean of the largest losses, only matters where next to nothing is left to gain.
+        Relative tolerance: the fit stops when the duality gap is at most tol * (P(w) + P(0) /
+        1000), so that the objective P(w) exceeds the optimum by at most that. P(0), the mean of
+        the largest losses, only matters if almost no loss is left.
     max_iter : int, default=1000
         Largest number of passes over the data.
     warm_start : bool, default=False
-        Whether a fit goes on from where the last one with warm_start=True ended. It needs the
+        Whether a fit continues from the end of the last one with warm_start=True. It needs the
         same springs: give their `means`, or the same `random_state` and samples.
     n_jobs : int, default=None
-        Number of threads. Training visits as many training pairs at the same time and merges what
-        was found; what comes out depends on the number, not on how fast they are. Exact passes,
-        batches of oracle calls and prediction give the same with any.
+        Number of threads. Training visits so many training pairs at the same time and merges the
+        updates; the result depends on the number, but not on the speed of the threads. Exact
+        passes, batches of oracle calls and prediction do not depend on it.
     random_state : int, RandomState instance or None, default=None
         Seed of the clusters and of the order of the training pairs.
     verbose : int, default=0
         Above 0, a line for every exact pass, with the gap, and one a second in between: printed,
-        or logged at level INFO by the logger "sskit" where logging is configured to show that.
+        or logged at level INFO by the logger "sskit" if logging is configured to show that.
 
     Attributes
     ----------
@@ -177,17 +178,18 @@ class PartsModel(StructuredEstimator):
     springs_ : ndarray of shape (n_parts, n_types, 2, 2)
         Costs along x and along y of the displacement and of its square, in units of `unit_`.
     means_ : ndarray of shape (n_parts, n_types, 2)
-        Where the springs rest, x and y, in cells; NaN for roots and for types that do not exist.
+        Rest positions of the springs, x and y, in cells; NaN for roots and for types that do not
+        exist.
     unit_ : float
-        Unit of the displacements in cells: thrice their root mean square in training, at
+        Unit of the displacements in cells: three times their root mean square in training, at
         least one.
     parents_ : ndarray of shape (n_parts,), int32
         The parent of each part.
     part_names_ : ndarray of shape (n_parts,), object, or None
         The names of the parts.
     score_curves_ : ndarray of shape (n_parts, n_knots, 2) or None
-        Scores and their log odds, between which the log odds of a map are interpolated; beyond
-        the first and the last they stay as they are. None with raw scores.
+        Scores and their log odds, between which the log odds of a map are interpolated; they are
+        constant beyond the first and the last. None with raw scores.
     lam_ : float
         The regularisation strength that was used.
     dual_gap_ : float
@@ -197,22 +199,25 @@ class PartsModel(StructuredEstimator):
     certified_ : bool
         Whether the gap is a certificate, from an exact pass with an oracle that is exact, as with
         margin rescaling, or bounds what it misses, as the searches for slack rescaling do. With
-        latent types it is that of the last round, for the types that were completed in it.
+        latent types it is for the completed types of the last round.
     n_rounds_ : int
-        Only with latent types: how often they were completed and the model trained on them.
+        Only with latent types: number of rounds, in which they are completed and the model is
+        trained.
     round_objectives_ : ndarray of shape (`n_rounds_`,)
-        Likewise, P(w) at the end of each round, with the best types under w. It never rises.
+        Only with latent types: P(w) at the end of each round, with the best types under w. It
+        never rises.
     stationary_ : bool
-        Likewise, whether the last round converged and its w completes the types as they were.
+        Only with latent types: whether the last round converged and its w completes the types as
+        they were.
     n_iter_ : int
-        Passes over the data, one that was cut short included.
+        Passes over the data, including an interrupted one.
     n_oracle_calls_ : int
-        Calls of the oracle, those of the exact passes included.
+        Calls of the oracle, including those of the exact passes.
     history_ : dict of ndarray
         Arrays of equal length, an entry for each exact pass: n_passes, n_oracle_calls, time
         (seconds), primal, dual, gap (absolute); and start and round with latent types.
     solver_ : solver object
-        The solver that was used, with every "auto" replaced.
+        The solver that was used, with the value of every "auto".
     n_features_in_ : int
         Number of parts.
 
@@ -284,10 +289,10 @@ class PartsModel(StructuredEstimator):
         X : sequence of n_samples arrays (n_parts, H_i, W_i) or dicts, or array of four dimensions
             Score maps of the parts; grids may be of different sizes. Arrays of dtype float32 and
             float64, memory-mapped ones too, are not copied. Dicts, for which `part_names` must be
-            set, hold an array (H_i, W_i) for each part by its name.
+            set, have an array (H_i, W_i) for each part by its name.
         y : sequence of n_samples arrays (n_parts, 2) or dicts, or array of three dimensions
-            x and y of the parts, in cells of the maps: the middle of the first one is (0, 0).
-            They are rounded to whole cells. Dicts hold a pair for each part by its name.
+            x and y of the parts, in cells of the maps: the middle of the first one is (0, 0). They
+            are rounded to whole cells. Dicts have a pair for each part by its name.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of the samples.
 
@@ -299,7 +304,7 @@ class PartsModel(StructuredEstimator):
         Raises
         ------
         ValueError
-            If a parameter or the data are wrong; then the estimator stays as it was.
+            If a parameter or the data are wrong; the estimator is then unchanged.
         """
         return self._set_fitted(self._fit(X, y, sample_weight))
 

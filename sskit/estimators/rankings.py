@@ -40,18 +40,20 @@ class RowSetSummary(RowSummary):
 class RankingSVM(RegressorMixin, StandardizeMixin, StructuredEstimator):
     r"""Ranks the rows of each group by grades, such as how relevant documents are to a query.
 
-    The loss of a group is the share of its pairs of rows of different grades that are in the wrong
-    order: with two grades, such as of two classes, one less the area under the ROC curve. With c_i
-    proportional to the weights of the groups, and m_i the number of these pairs, training minimises
+    The loss of a group is the fraction of its pairs of rows of different grades that are in the
+    wrong order: with two grades it is one minus the area under the ROC curve. With c_i
+    proportional to the weights of the groups, and m_i the number of these pairs, training
+    minimises
 
     .. math:: \tfrac{\lambda}{2} \|w\|^2 + \sum_i \tfrac{c_i}{m_i} \sum_{(a, b): y_a > y_b}
         \max(0, 1 - \langle w, x_a - x_b \rangle)
 
     in time O(n log n) a pass, whatever the number of pairs, and proves how close it came. There is
-    no intercept, to which the order is indifferent.
+    no intercept, because the order does not depend on one.
 
-    Within groups it is ahead of models of single rows; of one group of all rows, such as a rare
-    class of text, logistic regression often ranks as well or better: see the user guide, "Ranking".
+    Within groups it is better than models of single rows. For one group of all rows, such as a
+    rare class of text, logistic regression often ranks as well or better: see the user guide,
+    "Ranking".
 
     Parameters
     ----------
@@ -60,7 +62,7 @@ class RankingSVM(RegressorMixin, StandardizeMixin, StructuredEstimator):
         norm of a row and n the number of rows that are in some pair.
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling; see
-        :class:`SlackRescaling`. For sets of rows it has a search only that may miss the maximum.
+        :class:`SlackRescaling`. For sets of rows there is only a search that may miss the maximum.
     solver : str or solver object, default="auto"
         One of "auto", "bcfw", "multi_plane", "frank_wolfe", "subgradient" and "cutting_plane", or
         an object of `sskit.solvers`. "auto" is cutting planes for up to five sets, such as the
@@ -70,29 +72,30 @@ class RankingSVM(RegressorMixin, StandardizeMixin, StructuredEstimator):
     sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
         Order of the sets for the solver "bcfw".
     cache : {"auto", True, False}, default="auto"
-        Whether "bcfw" steps between stored planes that promise enough, in place of the oracle.
+        Whether "bcfw" takes steps between stored planes that promise enough, instead of calling
+        the oracle.
     standardize : {"auto", True, False}, default="auto"
         Whether columns are scaled to variance one for the fit, so that their units do not matter:
-        "auto" does so to dense rows, and leaves sparse ones as they are. ``coef_`` stays in the
-        units of X; what is regularised are the weights of the scaled columns. The fit works on a
-        scaled copy, which for a memory-mapped array is a temporary file.
+        "auto" scales dense rows only. ``coef_`` stays in the units of X, but the weights of the
+        scaled columns are regularised. The fit uses a scaled copy, which for a memory-mapped array
+        is a temporary file.
     bounds : tuple (lower, upper) or dict of such tuples, default=None
         Box on the weights. A bound is a number, None, or an array over the weights; in a dict the
         block is "coef".
     prior : array-like of shape (n_weights,), dict or fitted estimator, default=None
-        Weights w0 in whose direction the fit is regularised, by lam / 2 ||w - w0||^2; None is zero.
-        A flat vector as for `bounds`, a dict of arrays by the names of fitted attributes, or a
+        Weights w0 towards which the fit is regularised, by lam / 2 ||w - w0||^2; None is zero. A
+        flat vector as for `bounds`, a dict of arrays by the names of fitted attributes, or a
         fitted estimator of this kind, or a pipeline that ends with one. See the user guide on
-        going on.
+        priors.
     tol : float, default=0.02
         Relative tolerance: the fit stops when the duality gap is at most
         tol * (P(w) + P(0) / 1000), so that the objective P(w) exceeds the optimum by at most that.
     max_iter : int, default=1000
         Largest number of passes over the data.
     warm_start : bool, default=False
-        Whether a fit goes on from where the last one with warm_start=True ended: to a smaller
-        `tol`, at another `lam`, with other bounds, or with further groups after the same ones.
-        Its solver "auto" is "bcfw". Not for solvers that keep no dual point: "subgradient",
+        Whether a fit continues from the end of the last one with warm_start=True: to a smaller
+        `tol`, at another `lam`, with other bounds, or with further groups after the same ones. The
+        solver "auto" is then "bcfw". Not for solvers without a dual point: "subgradient",
         "cutting_plane".
     n_jobs : int, default=None
         Number of threads, which visit sets at the same time.
@@ -100,7 +103,7 @@ class RankingSVM(RegressorMixin, StandardizeMixin, StructuredEstimator):
         Seed of the order of the sets.
     verbose : int, default=0
         Above 0, a line for every exact pass, with the gap, and one a second in between: printed,
-        or logged at level INFO by the logger "sskit" where logging is configured to show that.
+        or logged at level INFO by the logger "sskit" if logging is configured to show that.
 
     Attributes
     ----------
@@ -115,14 +118,14 @@ class RankingSVM(RegressorMixin, StandardizeMixin, StructuredEstimator):
     certified_ : bool
         Whether the gap is a certificate.
     n_iter_ : int
-        Passes over the data, one that was cut short included.
+        Passes over the data, including an interrupted one.
     n_oracle_calls_ : int
-        Calls of the oracle, those of the exact passes included.
+        Calls of the oracle, including those of the exact passes.
     history_ : dict of ndarray
         Arrays of equal length, an entry for each exact pass: n_passes, n_oracle_calls, time
         (seconds), primal, dual, gap (absolute).
     solver_ : solver object
-        The solver that was used, with every "auto" replaced.
+        The solver that was used, with the value of every "auto".
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -176,17 +179,17 @@ class RankingSVM(RegressorMixin, StandardizeMixin, StructuredEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features. float64, float32 or, if dense, float16 in C order are read where they lie,
-            also memory-mapped, if the rows of each group follow each other; other numbers become
+            Features. float64, float32 or, if dense, float16 in C order are used without a copy,
+            also memory-mapped, if the rows of each group are consecutive; other numbers become
             float64.
         y : array-like of shape (n_samples,)
-            Numbers: the higher, the further up the row belongs in its group. Two classes are two
-            grades, such as 0 and 1, or False and True.
+            Numbers: a row with a higher number belongs further up in its group. Two classes are
+            two grades, such as 0 and 1, or False and True.
         groups : array-like of shape (n_samples,), default=None
-            The set that each row belongs to, such as a query, of any sortable type. The loss is
-            the mean over the sets. None is one set of all rows.
+            The group of each row, such as a query, of any sortable type. The loss is the mean over
+            the groups. None is one group of all rows.
         sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights of the sets, for each row that of its set.
+            Non-negative weights of the groups: each row has that of its group.
 
         Returns
         -------
@@ -197,7 +200,7 @@ class RankingSVM(RegressorMixin, StandardizeMixin, StructuredEstimator):
         ------
         ValueError
             If a parameter or the data are wrong, or no group with a weight has two rows of
-            different grades; then the estimator stays as it was.
+            different grades; the estimator is then unchanged.
         """
         return self._set_fitted(self._fit(X, y, sample_weight, groups=groups))
 
@@ -255,12 +258,12 @@ class RankingSVM(RegressorMixin, StandardizeMixin, StructuredEstimator):
         Returns
         -------
         scores : ndarray of shape (n_samples,)
-            To be compared within a group.
+            Scores, to be compared within a group.
 
         Raises
         ------
         ValueError
-            If X is wrong, or the score of a row overflows; the row is named.
+            If X is wrong, or the score of a row overflows; the error names the row.
         """
         check_fitted(self)
         X = check_rows(self, X, reset=False)
@@ -271,7 +274,7 @@ class RankingSVM(RegressorMixin, StandardizeMixin, StructuredEstimator):
         return scores
 
     def score(self, X, y, groups=None, sample_weight=None):
-        """Return the mean share, over the groups, of pairs in order.
+        """Return the mean fraction, over the groups, of pairs in order.
 
         Parameters
         ----------

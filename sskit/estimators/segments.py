@@ -78,14 +78,14 @@ class SegmentTagger(TaggerMixin, StructuredEstimator):
               + \langle f_k, x_s \rangle + \langle l_k, x_{e-1} \rangle + d_{k, e-s} \Bigr]
 
     of weights of the features of all of its tokens, of the first and of the last one, and of its
-    length, with `segment_features` also of those of the segment itself, and over neighbouring
-    segments of transitions :math:`A_{jk}`, with weights of the first and of the last label as in
-    :class:`SequenceTagger`. Tokens outside of all segments are segments of one token with a label
-    of their own, "O": what leads to them and away from them are transitions like others, and there
-    is one between two of them. Labels whose segments all have one token, as this one, have no f, l
-    and d, which would be c and A again: so with ``max_length=1`` the model is that of
-    SequenceTagger, with ``loss="hamming_sum"`` also what is minimised. The best labelling is found
-    exactly, in O(T K (K + M)) for T tokens, K labels and segments of M tokens. Training minimises
+    length, with `segment_features` also of features of the segment itself. The score also has
+    transitions :math:`A_{jk}` between neighbouring segments, and weights of the first and of the
+    last label as in :class:`SequenceTagger`. A token outside of all segments is a segment of one
+    token with a separate label, "O"; its transitions have weights like others, also between two
+    such tokens. Labels whose segments all have one token have no f, l and d, which would be
+    redundant: with ``max_length=1`` the model is that of SequenceTagger, and with
+    ``loss="hamming_sum"`` the objective too. The best labelling is found exactly, in O(T K (K +
+    M)) for T tokens, K labels and segments of M tokens. Training minimises
 
     .. math:: P(w) = \tfrac{\lambda}{2} \|w\|^2
               + \sum_i c_i \max_y \bigl[ L_i(y) + F(x_i, y) - F(x_i, y_i) \bigr]
@@ -97,64 +97,62 @@ class SegmentTagger(TaggerMixin, StructuredEstimator):
     ----------
     lam : float, default=None
         Regularisation strength, positive. None means R^2 / (4 n), where R^2 is the mean squared
-        norm of the features of a token and n the number of sequences (the sum of
-        the sample weights), so that neither the scale of the features nor the amount of data asks
-        for another value; see the user guide for how it was chosen.
+        norm of the features of a token and n the number of sequences (the sum of the sample
+        weights), so that a good value depends neither on the scale of the features nor on the
+        amount of data; see the user guide for how it was chosen.
     max_length : int or dict of label to int, default=None
-        Largest number of tokens of a segment, for all labels or by label; None and labels that
-        are not named have the longest seen. No more than the longest sequence. Longer segments in
-        y are an error.
+        Largest number of tokens of a segment, for all labels or by label; for None and for labels
+        that a dict omits it is the longest in training. At most the length of the longest
+        sequence. Longer segments in y raise an error.
     scheme : {"bio", "iob1", "iob2", "bioes", "iobes", "bilou"}, default="bio"
-        What tags in y mean, see :func:`sskit.metrics.spans`, and how `predict` writes them. Can be
-        set on a fitted estimator.
+        Scheme of tags in y, see :func:`sskit.metrics.spans`, and of `predict`. Can be set on a
+        fitted estimator.
     outside : object, default="O"
         The label, in ``classes_``, of tokens that are in no segment. It must sort with the labels
         in y if there are such tokens; tags always have "O".
     first_last : bool, default=True
-        Whether the features of the first and of the last token of a segment have weights of their
-        own. Without them a fit takes a third of the memory.
+        Whether the features of the first and of the last token of a segment have further weights.
+        Without them a fit takes a third of the memory.
     lengths : bool, default=True
         Whether the lengths of segments have weights.
     segment_features : callable, default=None
         Features of whole segments: ``segment_features(x, start, end)`` gets the features x of one
-        sequence, of shape (T, n_features), not to be written to, and returns a vector of q numbers
-        about its tokens start to end - 1, for all sequences and segments equally many. The labels
-        of all segments, that of tokens outside too, have weights of these. It is called for
-        every segment of up to ``max_length`` tokens, once in `fit` and again in each prediction:
-        less than T M calls for a sequence, whose T M q answers stay in memory as float64
-        until the fit ends.
-        Pickled and saved models need a function of a module, no lambda.
+        sequence, of shape (T, n_features), which it must not change, and returns a vector of q
+        numbers about its tokens start to end - 1; q is the same for all segments. All labels, that
+        of tokens outside too, have weights of these features. It is called for every segment of up
+        to ``max_length`` tokens, once in `fit` and again in each prediction: less than T M calls
+        for a sequence, whose T M q results stay in memory as float64 until the fit ends. To pickle
+        or save a model the function must be that of a module, not a lambda.
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling, whose
-        hinge is max_y L_i(y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`,
-        an object of which has the options of the search. Here searches bisect.
+        hinge is max_y L_i(y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`, an object
+        of which has the options of the search. Here searches bisect.
     solver : str or solver object, default="auto"
-        Block-coordinate Frank-Wolfe ("bcfw"; "auto" but for few pairs), that with stored
+        Block-coordinate Frank-Wolfe ("bcfw"; "auto", except for few pairs), that with stored
         planes ("multi_plane"), batch Frank-Wolfe ("frank_wolfe"), stochastic subgradient
-        ("subgradient"), cutting planes ("cutting_plane"), or an object of
-        `sskit.solvers`, which has further options. Not those that work factor by factor, "gdmm"
-        and "soft_bcfw".
+        ("subgradient"), cutting planes ("cutting_plane"), or an object of `sskit.solvers`, which
+        has further options. "gdmm" and "soft_bcfw" do not work.
     steps : {"auto", "fw", "pairwise", "away"}, default="auto"
         Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
     sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
         Order of the training pairs for the solver "bcfw"; the first three also for "subgradient".
     cache : {"auto", True, False}, default="auto"
-        Whether "bcfw" steps between stored planes where they promise enough, instead of asking
+        Whether "bcfw" takes steps between stored planes if they promise enough, instead of calling
         the oracle.
     loss : str, array-like of shape (n_classes, n_classes) or dict, default="segments"
-        Task loss of a sequence: "segments", the number of segments that are not true and of true
-        ones that are missed; or "hamming_sum", the number of wrong tokens, or "hamming", their
-        share, where a token is right if its label is and it begins a segment just if it should, as
-        tags of the scheme "bio" say. An array gives the cost of a token by its true label (row) and
-        the predicted one (column), in the order of ``classes_``, a dict of dicts the same by label,
-        ``{true: {predicted: cost}}``, where costs that are not named are 1. Costs are non-negative,
-        and zero where both labels are the same; the loss is their sum, and a token of the right
-        label that begins a segment where it should not, or does not where it should, costs 1. See
-        the user guide for how the default was chosen.
+        Task loss of a sequence. "segments" is the number of predicted segments that are not true
+        and of true ones that are missed. "hamming_sum" is the number of wrong tokens, and
+        "hamming" their fraction; a token is right if its label is and it begins a segment exactly
+        if it should, as in tags of the scheme "bio". An array gives the cost of a token by its
+        true label (row) and the predicted one (column), in the order of ``classes_``, a dict of
+        dicts the same by label, ``{true: {predicted: cost}}``, in which missing costs are 1. Costs
+        are non-negative, and zero between a label and itself; the loss is their sum, and a token
+        of the right label that begins a segment where it should not, or does not where it should,
+        costs 1. See the user guide for how the default was chosen.
     class_weight : dict or "balanced", default=None
-        Factors of the loss by label: of a token, or of a true segment that is missed, by the true
-        one, of a segment that is not true by its own; "balanced" makes the tokens of all labels
-        weigh the same.
+        Factors of the loss by label: that of the true label for a token, or for a missed true
+        segment, and that of its own label for a segment that is not true; "balanced" gives the
+        tokens of all labels equal weight.
     bounds : tuple (lower, upper) or dict of such tuples, default=None
         Box on the weights. A bound is a number, None, or an array over the flat weight vector
         (feature after feature the columns of ``coef_``, ``first_coef_`` and ``last_coef_``, then
@@ -162,32 +160,32 @@ class SegmentTagger(TaggerMixin, StructuredEstimator):
         dict by the blocks "coef", "first_coef", "last_coef", "transitions", "lengths",
         "segment_coef", "start" and "end" a bound has the shape of the block.
     prior : array-like of shape (n_weights,), dict or fitted estimator, default=None
-        Weights w0 in whose direction the fit is regularised, by lam / 2 ||w - w0||^2; None is zero.
-        A flat vector as for `bounds`, a dict of arrays by the names of fitted attributes, or a
+        Weights w0 towards which the fit is regularised, by lam / 2 ||w - w0||^2; None is zero. A
+        flat vector as for `bounds`, a dict of arrays by the names of fitted attributes, or a
         fitted estimator of this kind, or a pipeline that ends with one. Labels and features are
-        aligned by ``classes_`` and ``feature_names_in_`` where data and prior have them: new ones
+        aligned by ``classes_`` and ``feature_names_in_`` if data and prior have them: new ones
         start at zero, others are left out; the longest segments must have the same length.
     tol : float, default=0.02
-        Relative tolerance: the fit stops when the duality gap is at most
-        tol * (P(w) + P(0) / 1000), so that the objective P(w) exceeds the optimum by at most that.
-        P(0), the mean of the largest losses, only matters where next to nothing is left to gain.
+        Relative tolerance: the fit stops when the duality gap is at most tol * (P(w) + P(0) /
+        1000), so that the objective P(w) exceeds the optimum by at most that. P(0), the mean of
+        the largest losses, only matters if almost no loss is left.
     max_iter : int, default=1000
         Largest number of passes over the data.
     warm_start : bool, default=False
-        Whether a fit goes on from where the last one with warm_start=True ended: to a smaller
-        `tol`, at another `lam`, with other bounds or sample weights, or with further samples
-        after the same ones. It keeps the dual variables of the last fit, and a fit that could
-        not use them raises an error that says what changed. Not for solvers that keep none:
+        Whether a fit continues from the end of the last one with warm_start=True: to a smaller
+        `tol`, at another `lam`, with other bounds or sample weights, or with further samples after
+        the same ones. It keeps the dual variables of the last fit, and a fit that cannot use them
+        raises an error that says what changed. Not for solvers without dual variables:
         "subgradient" and "cutting_plane".
     n_jobs : int, default=None
-        Number of threads. Training visits as many sequences at the same time and merges what was
-        found; what comes out depends on the number, not on how fast they are. Exact passes,
-        batches of oracle calls and prediction give the same with any.
+        Number of threads. Training visits so many sequences at the same time and merges the
+        updates; the result depends on the number, but not on the speed of the threads. Exact
+        passes, batches of oracle calls and prediction do not depend on it.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the training pairs.
     verbose : int, default=0
         Above 0, a line for every exact pass, with the gap, and one a second in between: printed,
-        or logged at level INFO by the logger "sskit" where logging is configured to show that.
+        or logged at level INFO by the logger "sskit" if logging is configured to show that.
 
     Attributes
     ----------
@@ -202,7 +200,8 @@ class SegmentTagger(TaggerMixin, StructuredEstimator):
     segment_coef_ : ndarray of shape (n_classes, q)
         Weights of the features of whole segments. Only with `segment_features`.
     segment_features_ : callable
-        What gave them, which prediction asks again. Only with `segment_features`.
+        The function for these features, which prediction calls again. Only with
+        `segment_features`.
     transitions_ : ndarray of shape (n_classes, n_classes)
         Weights of the labels of neighbouring segments, from row to column.
     start_, end_ : ndarray of shape (n_classes,)
@@ -210,11 +209,11 @@ class SegmentTagger(TaggerMixin, StructuredEstimator):
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted; with `outside` if there were such tokens.
     max_length_ : ndarray of shape (n_classes,)
-        How long the segments of each label may be.
+        Longest segment of each label.
     outside_ : int
-        Where `outside` stands among the labels; -1 if every token is in a segment.
+        Position of `outside` among the labels; -1 if every token is in a segment.
     form_ : {"tags", "segments"}
-        The form of y, in which `predict` answers.
+        The form of y, which `predict` returns.
     lam_ : float
         The regularisation strength that was used.
     dual_gap_ : float
@@ -225,21 +224,21 @@ class SegmentTagger(TaggerMixin, StructuredEstimator):
         Whether the gap is a certificate, from an exact pass with an oracle that is exact or bounds
         what it misses.
     n_iter_ : int
-        Passes over the data, one that was cut short included.
+        Passes over the data, including an interrupted one.
     n_oracle_calls_ : int
-        Calls of the oracle, those of the exact passes included.
+        Calls of the oracle, including those of the exact passes.
     history_ : dict of ndarray
         Arrays of equal length, an entry for each exact pass: n_passes, n_oracle_calls, time
         (seconds), primal, dual, gap (absolute).
     solver_ : solver object
-        The solver that was used, with every "auto" replaced.
+        The solver that was used, with the value of every "auto".
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, if the sequences were data frames whose columns have strings as names, or
         tokens of which `vectorizer_` has made features.
     vectorizer_ : TokenVectorizer
-        What makes rows of tokens, if these were dicts of attributes or lists of strings.
+        The vectoriser of tokens, if these were dicts of attributes or lists of strings.
 
     Raises
     ------
@@ -315,7 +314,7 @@ class SegmentTagger(TaggerMixin, StructuredEstimator):
         Raises
         ------
         ValueError
-            If a parameter or the data are wrong; then the estimator stays as it was.
+            If a parameter or the data are wrong; the estimator is then unchanged.
         """
         return self._set_fitted(self._fit(X, y, sample_weight))
 
@@ -402,23 +401,22 @@ class SegmentTagger(TaggerMixin, StructuredEstimator):
         X : list of n_samples sequences
             As in `fit`; sequences may be empty.
         known : sequence of n_samples items, default=None
-            What is known of the labels of tokens: for each sequence None, a boolean array
-            (T_i, n_classes) that says which labels are possible, or a sequence (T_i,) of labels,
-            sets of labels of which one is right, and None for tokens of which nothing is known. A
-            token that has a label is in a segment of it, which may begin there or before; one that
-            has the label `outside` is in no segment. This takes T M n_classes numbers for a
-            sequence of T tokens, with segments of up to M.
+            Known labels of tokens: for each sequence None, a boolean array (T_i, n_classes) of
+            possible labels, or a sequence (T_i,) of labels, sets of labels one of which is right,
+            and None for unknown ones. A token with a known label is in a segment of that label,
+            which may begin earlier; one with the label `outside` is in no segment. This takes T M
+            n_classes numbers for a sequence of T tokens, with segments of up to M.
 
         Returns
         -------
         y : ndarray of shape (n_samples,), object
             Each item is an ndarray of shape (T_i,) of tags, or a list of tuples (start, end,
-            label) in order: the best segments that agree with what is known.
+            label) in order: the best segments that agree with the known labels.
 
         Raises
         ------
         ValueError
-            If X or known is wrong; names the sequence and the token.
+            If X or known is wrong; the error names the sequence and the token.
         """
         return super().predict(X, known)
 
@@ -436,7 +434,7 @@ class SegmentTagger(TaggerMixin, StructuredEstimator):
         -------
         segments : ndarray of shape (n_samples,), object
             Each item is a list of tuples (start, end, label) of the first token, the one after the
-            last and the label, in order; of tokens outside there are none.
+            last and the label, in order; tokens outside are not included.
         """
         decoder, offsets = self._decoder(X, known)
         return self._segments(decoder.best(), offsets)
@@ -449,7 +447,7 @@ class SegmentTagger(TaggerMixin, StructuredEstimator):
         X : list of n_samples sequences
             As in `fit`; sequences may be empty.
         k : int
-            Number of segmentations; fewer are returned where fewer exist.
+            Number of segmentations; fewer are returned if fewer exist.
         return_scores : bool, default=False
             Whether to return their scores too.
         known : sequence of n_samples items, default=None
@@ -466,7 +464,7 @@ class SegmentTagger(TaggerMixin, StructuredEstimator):
         return super().predict_topk(X, k, return_scores=return_scores, known=known)
 
     def score(self, X, y, sample_weight=None):
-        """Return the F1 score of segments, of which those count that match exactly.
+        """Return the F1 score of segments that match exactly.
 
         Parameters
         ----------

@@ -72,7 +72,8 @@ class StructuredSVM(OnlineEstimator):
     sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
         Order of the training pairs for the solver "bcfw"; the first three also for "subgradient".
     cache : {"auto", True, False}, default="auto"
-        Whether "bcfw" steps between stored planes that promise enough, in place of the oracle.
+        Whether "bcfw" takes steps between stored planes that promise enough, instead of calling
+        the oracle.
     n_init : int, default=1
         From how many starts labellings with hidden parts are completed; the model object begins
         with the first. The start that ends with the lowest objective is kept. All share
@@ -85,16 +86,16 @@ class StructuredSVM(OnlineEstimator):
         vector, a dict with them as ``coef_``, a fitted estimator of this kind, or a pipeline that
         ends with one. None is zero.
     tol : float, default=0.02
-        Relative tolerance: the fit stops when the duality gap is at most
-        tol * (P(w) + P(0) / 1000), so that the objective P(w) exceeds the optimum by at most that.
-        P(0), the mean of the largest losses, only matters where next to nothing is left to gain.
+        Relative tolerance: the fit stops when the duality gap is at most tol * (P(w) + P(0) /
+        1000), so that the objective P(w) exceeds the optimum by at most that. P(0), the mean of
+        the largest losses, only matters if almost no loss is left.
     max_iter : int, default=1000
         Largest number of passes over the data.
     warm_start : bool, default=False
-        Whether a fit goes on from where the last one with warm_start=True ended: to a smaller
-        `tol`, at another `lam`, with other bounds or sample weights, or with further samples
-        after the same ones. It keeps the last fit's dual variables; a fit that cannot use them
-        raises an error. Not for solvers that keep none: "subgradient", "cutting_plane", "gdmm",
+        Whether a fit continues from the end of the last one with warm_start=True: to a smaller
+        `tol`, at another `lam`, with other bounds or sample weights, or with further samples after
+        the same ones. It keeps the last fit's dual variables; a fit that cannot use them raises an
+        error. Not for solvers without dual variables: "subgradient", "cutting_plane", "gdmm",
         "soft_bcfw".
     n_jobs : int, default=None
         Number of threads, or of processes (the attribute ``parallel`` of the model object), for
@@ -103,7 +104,7 @@ class StructuredSVM(OnlineEstimator):
         Seed of the order of the training pairs.
     verbose : int, default=0
         Above 0, a line for every exact pass, with the gap, and one a second in between: printed,
-        or logged at level INFO by the logger "sskit" where logging is configured to show that.
+        or logged at level INFO by the logger "sskit" if logging is configured to show that.
 
     Attributes
     ----------
@@ -121,23 +122,23 @@ class StructuredSVM(OnlineEstimator):
         Whether the gap is a certificate, from an exact pass with an oracle that is exact or bounds
         what it misses.
     n_iter_ : int
-        Passes over the data, one that was cut short included.
+        Passes over the data, including an interrupted one.
     n_oracle_calls_ : int
-        Calls of the oracle, those of the exact passes included.
+        Calls of the oracle, including those of the exact passes.
     history_ : dict of ndarray
         Arrays of equal length, an entry for each exact pass: n_passes, n_oracle_calls, time
-        (seconds), primal, dual, gap (absolute); and start and round where there were such.
+        (seconds), primal, dual, gap (absolute); and start and round if there are several.
     solver_ : solver object
-        The solver that was used, with every "auto" replaced.
+        The solver that was used, with the value of every "auto".
     n_rounds_ : int
         Only with hidden parts: how often the truth was completed and the model trained on it, from
         the start that was kept.
     round_objectives_ : ndarray of shape (`n_rounds_`,)
-        Likewise, P(w) at the end of each round, with the best completion under w in place of the
+        In the same cases, P(w) at the end of each round, with the best completion under w as the
         truth. It never rises. ``primal_objective_`` is that of the last convex problem.
     stationary_ : bool
-        Likewise, whether the last round converged and its w completes the truth as it was in it. If
-        not, it lowered P(w) by less than the tolerance, or passes, rounds or time ran out.
+        Only then: whether the last round converged and its w completes the truth as it was in it.
+        If not, it lowered P(w) by less than the tolerance, or passes, rounds or time ran out.
     n_samples_seen_ : int or float
         Number of samples of the fit, or of all steps of `partial_fit` so far; the sum of their
         weights if they have some.
@@ -344,7 +345,7 @@ class StructuredSVM(OnlineEstimator):
         X : sequence of length n_samples
             Inputs.
         k : int
-            Number of labellings; fewer are returned where fewer exist.
+            Number of labellings; fewer are returned if fewer exist.
         return_scores : bool, default=False
             Whether to return their scores too.
 

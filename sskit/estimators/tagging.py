@@ -163,28 +163,28 @@ class Tagger(HiddenStatesMixin, TaggerMixin, StructuredEstimator):
         feature_names=None,
         edge_feature_names=None,
     ):
-        """Return what speaks for the label of a token against its strongest rival.
+        """Return the contributions to the label of a token against its strongest rival.
 
         Parameters
         ----------
         X : list of n_samples sequences or trees
-            As in `fit`. Only sample i is looked at.
+            As in `fit`. Only sample i is used.
         i : int
             Which sample, from 0.
         t : int
             Which token, or node, of it, from 0.
         label : label, default=None
-            What to explain; None means the label of the best labelling, as `predict` gives it
+            The label to explain; None means that of the best labelling, as `predict` returns it
             (without a beam).
         rival : label, default=None
-            What to compare it with; None means the label with the highest max-marginal of the
+            The label to compare with; None means the label with the highest max-marginal of the
             others.
         known : sequence of n_samples items, default=None
             As in `predict`.
         feature_names : array-like of str of shape (n_features,), default=None
             Names of the features, as in `weights_frame`.
         edge_feature_names : array-like of str of shape (n_edge_features,), default=None
-            Names of the features of edges, where there are such, likewise.
+            Names of the features of edges, if there are any, in the same way.
 
         Returns
         -------
@@ -207,10 +207,10 @@ class Tagger(HiddenStatesMixin, TaggerMixin, StructuredEstimator):
             - contribution: value times the difference of the weights, or the sum.
 
             Features that contribute most come first. The contributions add up to the margin, the
-            difference of the max-marginals of the two labels (see `decision_function`), but for
+            difference of the max-marginals of the two labels (see `decision_function`), up to
             rounding. ``frame.attrs`` has "label" and "rival", their max-marginals "score" and
             "rival_score", the "margin", and "labelling" and "rival_labelling", the best labellings
-            with the one and with the other; of several equally good ones, any.
+            with each of the two; any of several equally good ones.
 
         Raises
         ------
@@ -220,8 +220,8 @@ class Tagger(HiddenStatesMixin, TaggerMixin, StructuredEstimator):
             If the tagger is not fitted.
         TypeError, ValueError
             If X or another argument is wrong, there is no such token, a label is unknown or the
-            same as its rival, or no labelling is allowed that has one of them at the token; or
-            the tagger has a kernel.
+            same as its rival, or no allowed labelling has one of them at the token; or the tagger
+            has a kernel.
 
         Examples
         --------

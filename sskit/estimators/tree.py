@@ -54,15 +54,15 @@ class TreeTagger(Tagger):
         :class:`SlackRescaling`. For trees it has a search only that may miss the maximum.
     solver : str or solver object, default="auto"
         One of "auto", "bcfw", "multi_plane", "frank_wolfe", "subgradient" and "cutting_plane":
-        block-coordinate Frank-Wolfe ("auto" but for few pairs), its multi-plane variant, batch
-        Frank-Wolfe, stochastic subgradient, cutting planes, or an object of `sskit.solvers`,
-        which has further options.
+        block-coordinate Frank-Wolfe ("auto", except for few pairs), its multi-plane variant, batch
+        Frank-Wolfe, stochastic subgradient, cutting planes, or an object of `sskit.solvers`, which
+        has further options.
     steps : {"auto", "fw", "pairwise", "away"}, default="auto"
         Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
     sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
         Order of the training pairs for the solver "bcfw"; the first three also for "subgradient".
     cache : {"auto", True, False}, default="auto"
-        Whether "bcfw" steps between stored planes where they promise enough, instead of asking
+        Whether "bcfw" takes steps between stored planes if they promise enough, instead of calling
         the oracle.
     loss : str, array-like of shape (n_classes, n_classes) or dict, default="hamming_sum"
         Task loss of a tree: "hamming", the share of wrong nodes, or "hamming_sum", their number, or
@@ -79,27 +79,27 @@ class TreeTagger(Tagger):
         best that the model of the moment can find; so the transitions beside them learn too.
         It may be of another type than the labels; None means that there is no such label.
     n_states_per_label : int or dict, default=1
-        Number of hidden states of each label; in a dict by label, others have one. A node has a
-        state of its label, which nobody tells: the best one is completed in training, and
-        prediction gives the label of the best state. States have the weights that labels have
-        otherwise. See the user guide on hidden variables.
+        Number of hidden states of each label; labels that a dict omits have one. Training
+        completes the unknown state of each node by the best one, and prediction returns the label
+        of the best state. States have weights instead of labels. See the user guide on hidden
+        variables.
     n_init : int, default=1
-        From how many clusterings of the nodes of each label states start, if there are several.
-        The model with the lowest objective is kept.
+        Number of clusterings of the nodes of each label from which hidden states start. The model
+        with the lowest objective is kept.
     bounds : tuple (lower, upper) or dict of such tuples, default=None
         Box on the weights. A bound is a number, None, or an array over the flat weight vector
         (``coef_`` by columns, ``root_``, ``leaf_``, ``transitions_`` by rows); in a dict by the
         blocks "coef", "root", "leaf" and "transitions" a bound has the shape of the block.
     prior : array-like of shape (n_weights,), dict or fitted estimator, default=None
-        Weights w0 in whose direction the fit is regularised, by lam / 2 ||w - w0||^2; None is zero.
-        A flat vector as for `bounds`, a dict of arrays by the names of fitted attributes, or a
+        Weights w0 towards which the fit is regularised, by lam / 2 ||w - w0||^2; None is zero. A
+        flat vector as for `bounds`, a dict of arrays by the names of fitted attributes, or a
         fitted estimator of this kind, or a pipeline that ends with one. Labels and features are
-        aligned by ``classes_`` and ``feature_names_in_`` where data and prior have them: new ones
-        start at zero, others are left out. See the user guide on going on.
+        aligned by ``classes_`` and ``feature_names_in_`` if data and prior have them: new ones
+        start at zero, others are left out. See the user guide on priors.
     tol : float, default=0.02
-        Relative tolerance: the fit stops when the duality gap is at most
-        tol * (P(w) + P(0) / 1000), so that the objective P(w) exceeds the optimum by at most that.
-        P(0), the mean of the largest losses, only matters where next to nothing is left to gain.
+        Relative tolerance: the fit stops when the duality gap is at most tol * (P(w) + P(0) /
+        1000), so that the objective P(w) exceeds the optimum by at most that. P(0), the mean of
+        the largest losses, only matters if almost no loss is left.
     max_iter : int, default=1000
         Largest number of passes over the data.
     warm_start : bool, default=False
@@ -117,7 +117,7 @@ class TreeTagger(Tagger):
         Seed of the order of the training pairs.
     verbose : int, default=0
         Above 0, a line for every exact pass, with the gap, and one a second in between: printed,
-        or logged at level INFO by the logger "sskit" where logging is configured to show that.
+        or logged at level INFO by the logger "sskit" if logging is configured to show that.
 
     Attributes
     ----------
@@ -151,22 +151,21 @@ class TreeTagger(Tagger):
         Only if y had labels that were not known, or labels have hidden states: how often they were
         completed and the model trained on them.
     round_objectives_ : ndarray of shape (`n_rounds_`,)
-        Likewise, P(w) at the end of each round, with the best completion under w in place of the
+        In the same cases, P(w) at the end of each round, with the best completion under w as the
         truth. It never rises.
     stationary_ : bool
         Likewise, whether the last round converged and its w completes the labels, or states, as
         they were in it. If not, it lowered P(w) by less than the tolerance, or passes, rounds or
         time ran out.
     n_iter_ : int
-        Passes over the data, one that was cut short included.
+        Passes over the data, including an interrupted one.
     n_oracle_calls_ : int
-        Calls of the oracle, those of the exact passes included.
+        Calls of the oracle, including those of the exact passes.
     history_ : dict of ndarray
         Arrays of equal length, an entry for each exact pass: n_passes, n_oracle_calls, time
-        (seconds), primal, dual, gap (absolute); and start and round,
-        where labels were not known.
+        (seconds), primal, dual, gap (absolute); and start and round with unknown labels.
     solver_ : solver object
-        The solver that was used, with every "auto" replaced.
+        The solver that was used, with the value of every "auto".
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -258,7 +257,7 @@ class TreeTagger(Tagger):
         Raises
         ------
         ValueError
-            If a parameter or the data are wrong; then the estimator stays as it was.
+            If a parameter or the data are wrong; the estimator is then unchanged.
         """
         return self._set_fitted(self._fit(X, y, sample_weight, token_weight=token_weight))
 

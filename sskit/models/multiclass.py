@@ -48,7 +48,7 @@ class MulticlassModel:
         Returns
         -------
         problem : StructuredProblem
-            What solvers take.
+            The problem for the solvers.
         """
         n = X.shape[0]
         marks = ones(n) if self.intercept else None
@@ -102,7 +102,7 @@ class KernelMulticlassModel(MulticlassModel):
         Returns
         -------
         problem : StructuredProblem
-            What solvers take.
+            The problem for the solvers.
         """
         n = len(labels)
         offsets = np.arange(n + 1, dtype=np.int64)

@@ -84,14 +84,14 @@ class DelegatingEstimator(MetaEstimator):
         Parameters
         ----------
         X : object
-            What the estimator takes.
+            Input of the estimator.
         known : object, default=None
-            What is known of some labels, as the estimator takes it, if it does.
+            Known labels, if the estimator takes them.
 
         Returns
         -------
         y : object
-            What the estimator predicts.
+            Predictions of the estimator.
         """
         return self._answer("predict", X, known=known)
 
@@ -102,13 +102,13 @@ class DelegatingEstimator(MetaEstimator):
         Parameters
         ----------
         X : object
-            What the estimator takes.
+            Input of the estimator.
         k : int
             Number of predictions.
         return_scores : bool, default=False
             Whether to return their scores too.
         known : object, default=None
-            What is known of some labels, as the estimator takes it, if it does.
+            Known labels, if the estimator takes them.
 
         Returns
         -------
@@ -124,9 +124,9 @@ class DelegatingEstimator(MetaEstimator):
         Parameters
         ----------
         X : object
-            What the estimator takes.
+            Input of the estimator.
         known : object, default=None
-            What is known of some labels, as the estimator takes it, if it does.
+            Known labels, if the estimator takes them.
 
         Returns
         -------
@@ -141,7 +141,7 @@ class DelegatingEstimator(MetaEstimator):
         Parameters
         ----------
         X, y : object
-            What the estimator takes.
+            Input of the estimator.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the samples.
 

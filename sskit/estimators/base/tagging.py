@@ -91,20 +91,20 @@ class TaggerMixin:
         X : list of n_samples sequences or trees
             As in `fit`; sequences may be empty.
         known : sequence of n_samples items, default=None
-            What is known of the labels: for each sequence None, a boolean array
-            (T_i, n_classes) that says which labels are possible, or a sequence (T_i,) of labels,
-            sets of labels of which one is right, and None for tokens of which nothing is known.
+            Known labels: for each sequence None, a boolean array (T_i, n_classes) of possible
+            labels, or a sequence (T_i,) of labels, sets of labels one of which is right, and None
+            for unknown ones.
 
         Returns
         -------
         y : ndarray of shape (n_samples,), object
-            Each item is an ndarray of shape (T_i,) of labels, the best that are possible.
+            Each item is an ndarray of shape (T_i,) of labels, the best possible ones.
 
         Raises
         ------
         ValueError
-            If X or known is wrong, or what is known leaves a sequence no labelling that is
-            allowed; names the sequence and the token.
+            If X or known is wrong, or no allowed labelling of a sequence agrees with the known
+            labels; the error names the sequence and the token.
         """
         decoder, offsets = self._decoder(X, known)
         return self._answers(decoder.best(), offsets)
@@ -117,7 +117,7 @@ class TaggerMixin:
         X : list of n_samples sequences or trees
             As in `fit`.
         k : int
-            Number of labellings; fewer are returned where fewer exist.
+            Number of labellings; fewer are returned if fewer exist.
         return_scores : bool, default=False
             Whether to return their scores too.
         known : sequence of n_samples items, default=None
@@ -150,7 +150,7 @@ class TaggerMixin:
         X : list of n_samples sequences or trees
             As in `fit`.
         known : sequence of n_samples items, default=None
-            As in `predict`; what is not possible has -inf.
+            As in `predict`; scores of labels that are not possible are -inf.
 
         Returns
         -------
@@ -162,15 +162,14 @@ class TaggerMixin:
         return split(decoder.max_marginals(), offsets)
 
     def score(self, X, y, sample_weight=None):
-        """Return the token accuracy: the share of tokens with the right label, whatever `loss`.
+        """Return the token accuracy: the fraction of tokens with the right label, whatever `loss`.
 
         Parameters
         ----------
         X : list of n_samples sequences or trees
             As in `fit`.
         y : list of n_samples sequences (T_i,)
-            True labels. Tokens with `ignore_label` do not count; where y has a set of labels, each
-            of them is right.
+            True labels. Tokens with `ignore_label` do not count; each label of a set is right.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the sequences; each counts for all tokens of its sequence.
 

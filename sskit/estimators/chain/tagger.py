@@ -49,17 +49,17 @@ class ChainSummary(RowSummary):
 
 @parameters
 class SequenceTagger(KernelMixin, Tagger):
-    r"""Labels for all tokens of a sequence, learnt with the structured hinge loss.
+    r"""Labels for all tokens of a sequence, learned with the structured hinge loss.
 
     The score F(x, y) of a labelling is
 
     .. math:: \sum_t \langle c_{y_t}, x_t \rangle + \sum_t A_{y_{t-1} y_t} + s_{y_1} + e_{y_T} ,
 
-    with a kernel that of functions :math:`f_{y_t}(x_t)` in place of the first sum. Where edges,
-    from each token to the next one, have features :math:`z_t`, transitions look at them: the score
-    is larger by :math:`\sum_t \langle B_{y_{t-1} y_t}, z_t \rangle`. With ``order=2`` three labels
-    in a row have a weight too, and the score is larger by :math:`\sum_{t > 2} C_{y_{t-2} y_{t-1}
-    y_t}`. The best labelling is found exactly (Viterbi). Training minimises
+    with a kernel that of functions :math:`f_{y_t}(x_t)` instead of the first sum. If edges, from
+    each token to the next one, have features :math:`z_t`, the score also has :math:`\sum_t \langle
+    B_{y_{t-1} y_t}, z_t \rangle`. With ``order=2`` three labels in a row have a weight too, and
+    the score also has :math:`\sum_{t > 2} C_{y_{t-2} y_{t-1} y_t}`. The best labelling is found
+    exactly (Viterbi). Training minimises
 
     .. math:: P(w) = \tfrac{\lambda}{2} \|w\|^2
               + \sum_i c_i \max_y \bigl[ L_i(y) + F(x_i, y) - F(x_i, y_i) \bigr]
@@ -72,19 +72,19 @@ class SequenceTagger(KernelMixin, Tagger):
     lam : float, default=None
         Regularisation strength, positive. None means R^2 / (4 n), where R^2 is the mean squared
         norm of the features of a token (and of its edge) and n the number of sequences (the sum of
-        the sample weights), so that neither the scale of the features nor the amount of data asks
-        for another value; see the user guide for how it was chosen.
+        the sample weights), so that a good value depends neither on the scale of the features nor
+        on the amount of data; see the user guide for how it was chosen.
     order : {1, 2}, default=1
-        Up to how many labels before a label have weights with it. With 2 there are, beside those
-        of transitions, weights of three labels in a row, a table (n_classes, n_classes,
-        n_classes); the first two labels have the weights of start and transition alone. Not with
-        a kernel, features of edges or a beam.
+        Number of labels before a label with which it has weights. With 2 there are, besides
+        transitions, weights of three labels in a row, a table (n_classes, n_classes, n_classes);
+        the first two labels have only the weights of start and transition. Not with a kernel or a
+        beam.
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling, whose
-        hinge is max_y L_i(y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`,
-        an object of which has the options of the search.
+        hinge is max_y L_i(y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`, an object
+        of which has the options of the search.
     solver : str or solver object, default="auto"
-        Block-coordinate Frank-Wolfe ("bcfw"; "auto" but for few pairs), that with stored
+        Block-coordinate Frank-Wolfe ("bcfw"; "auto", except for few pairs), that with stored
         planes ("multi_plane"), batch Frank-Wolfe ("frank_wolfe"), stochastic subgradient
         ("subgradient"), cutting planes ("cutting_plane"), dual-decomposed training for very many
         labels ("gdmm"), its baseline with soft constraints ("soft_bcfw"), or an object of
@@ -94,45 +94,44 @@ class SequenceTagger(KernelMixin, Tagger):
     sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
         Order of the training pairs for the solver "bcfw"; the first three also for "subgradient".
     cache : {"auto", True, False}, default="auto"
-        Whether "bcfw" steps between stored planes where they promise enough, instead of asking
+        Whether "bcfw" takes steps between stored planes if they promise enough, instead of calling
         the oracle.
     loss : str, array-like of shape (n_classes, n_classes) or dict, default="hamming_sum"
-        Task loss of a sequence: "hamming", the share of wrong tokens, "hamming_sum", their number,
-        or the sum of their costs. An array has these by true label (row) and predicted one
-        (column), in the order of ``classes_``, a dict of dicts by label,
-        ``{true: {predicted: cost}}``, where those that are not named are 1. Costs are non-negative,
-        and zero where both labels are the same.
+        Task loss of a sequence: "hamming", the fraction of wrong tokens, "hamming_sum", their
+        number, or the sum of their costs. An array has costs by true label (row) and predicted one
+        (column), in the order of ``classes_``, a dict of dicts by label, ``{true: {predicted:
+        cost}}``, in which missing costs are 1. Costs are non-negative, and zero between a label
+        and itself.
     class_weight : dict or "balanced", default=None
-        Factors of the loss of a token by its true label, 1 for those that a dict does not name, and
-        it may name others; "balanced" makes all labels weigh the same.
+        Factors of the loss of a token by its true label, 1 for labels that a dict omits; a dict
+        may name other labels too. "balanced" gives all labels equal weight.
     ignore_label : object, default=None
-        A label in y that says that the token has none: it does not count in the loss and in
-        `score`. Training completes such labels, and those of which one of a set is right, by the
-        best that the model of the moment can find; so the transitions beside them learn too.
-        It may be of another type than the labels; None means that there is no such label.
+        A label in y for tokens without one: it does not count in the loss and in `score`. Training
+        completes such labels, and those known as a set, by the best ones under the current
+        weights, so transitions to these tokens are trained too. It may be of another type than the
+        labels; None means that there is no such label.
     allowed_transitions : str or array-like of shape (n_classes, n_classes), default=None
         Which transitions, from row to column of the sorted labels, may occur, as booleans; None
-        allows all. Or a scheme of tags, which allows what it does, also for the first and the
-        last label: "bio" (also called "iob2"), "iob1", "bioes" ("iobes"), or "bilou", which is
-        BIOES with the letters L and U. Can be set on a fitted estimator: prediction then keeps
-        to it.
+        allows all. Or a scheme of tags, with its rules for transitions, the first and the last
+        label: "bio" (also called "iob2"), "iob1", "bioes" ("iobes"), or "bilou", which is BIOES
+        with the letters L and U. Can be set on a fitted estimator, for predictions.
     on_violation : {"raise", "repair", "ignore"}, default="raise"
-        What becomes of training labels that `allowed_transitions` does not allow: an error that
-        names them; a warning, and training on labels that are allowed and differ from those given
-        at as few tokens as can be; or training as if all transitions were allowed, so that
-        prediction alone keeps to the rules.
+        How to treat training labels that `allowed_transitions` does not allow: "raise" an error
+        that names them; "repair" warns, and trains on allowed labels that differ from the given
+        ones at as few tokens as possible; "ignore" trains as if all transitions were allowed, so
+        that the rules apply to prediction only.
     n_states_per_label : int or dict, default=1
-        Number of hidden states of each label; in a dict by label, others have one. A token has a
-        state of its label, which nobody tells: the best one is completed in training, and
-        prediction gives the label of the best state. States have the weights that labels have
-        otherwise. See the user guide on hidden variables.
+        Number of hidden states of each label; labels that a dict omits have one. Training
+        completes the unknown state of each token by the best one, and prediction returns the label
+        of the best state. States have weights instead of labels. See the user guide on hidden
+        variables.
     n_init : int, default=1
-        From how many clusterings of the tokens of each label states start, if there are several.
-        The model with the lowest objective is kept.
+        Number of clusterings of the tokens of each label from which hidden states start. The model
+        with the lowest objective is kept.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
-        Kernel of two tokens, as in :class:`sklearn.svm.SVC`; a callable takes two matrices of rows.
-        With "precomputed" the features of a token are its kernels with all training tokens.
-        Parameters that it does not have make no difference.
+        Kernel of two tokens, as in :class:`sklearn.svm.SVC`; a callable takes two matrices of
+        rows. With "precomputed" the features of a token are its kernels with all training tokens.
+        Parameters that a kernel does not have are ignored.
     gamma : {"scale", "auto"} or float, default="scale"
         Coefficient of the kernels "rbf", "poly" and "sigmoid", as in SVC.
     degree : int, default=3
@@ -148,47 +147,47 @@ class SequenceTagger(KernelMixin, Tagger):
         or the table of each feature of edges, by rows); in a dict by the blocks "coef",
         "transitions", "start", "end", "triples" and "edge_coef" a bound has the shape of the block.
     prior : array-like of shape (n_weights,), dict or fitted estimator, default=None
-        Weights w0 in whose direction the fit is regularised, by lam / 2 ||w - w0||^2; None is zero.
-        A flat vector as for `bounds`, a dict of arrays by the names of fitted attributes, or a
+        Weights w0 towards which the fit is regularised, by lam / 2 ||w - w0||^2; None is zero. A
+        flat vector as for `bounds`, a dict of arrays by the names of fitted attributes, or a
         fitted estimator of this kind, or a pipeline that ends with one. Labels and features are
-        aligned by ``classes_`` and ``feature_names_in_`` where data and prior have them: new ones
-        start at zero, others are left out. See the user guide on going on.
+        aligned by ``classes_`` and ``feature_names_in_`` if data and prior have them: new ones
+        start at zero, others are left out. See the user guide on priors.
     tol : float, default=0.02
-        Relative tolerance: the fit stops when the duality gap is at most
-        tol * (P(w) + P(0) / 1000), so that the objective P(w) exceeds the optimum by at most that.
-        P(0), the mean of the largest losses, only matters where next to nothing is left to gain.
+        Relative tolerance: the fit stops when the duality gap is at most tol * (P(w) + P(0) /
+        1000), so that the objective P(w) exceeds the optimum by at most that. P(0), the mean of
+        the largest losses, only matters if almost no loss is left.
     max_iter : int, default=1000
         Largest number of passes over the data.
     warm_start : bool, default=False
-        Whether a fit goes on from where the last one with warm_start=True ended: to a smaller
-        `tol`, at another `lam`, with other bounds or sample weights, or with further samples
-        after the same ones. It keeps the dual variables of the last fit, and a fit that could
-        not use them raises an error that says what changed. Where labels, or states of labels, are
-        completed it begins at the last completion. Not for solvers that keep none: "subgradient",
+        Whether a fit continues from the end of the last one with warm_start=True: to a smaller
+        `tol`, at another `lam`, with other bounds or sample weights, or with further samples after
+        the same ones. It keeps the dual variables of the last fit, and a fit that cannot use them
+        raises an error that says what changed. If labels, or their states, are completed, it
+        begins at the last completion. Not for solvers without dual variables: "subgradient",
         "cutting_plane", "gdmm", "soft_bcfw".
     beam_size : int, default=None
         Number of labels that `predict` and `score` keep at each token: those in which the best
-        labellings of the tokens so far end. None keeps all, which gives the best labelling. With
-        a beam the time for a token falls from n_classes^2 to beam_size * n_classes, and what is
-        found may score less; see :func:`sskit.oracles.beam_search`. Neither `fit` nor
-        `predict_topk` and `decision_function` use it, so it can be set on a fitted estimator.
+        labellings of the tokens so far end. None keeps all, which gives the best labelling. With a
+        beam the time for a token falls from n_classes^2 to beam_size * n_classes, and the result
+        may score less; see :func:`sskit.oracles.beam_search`. `fit`, `predict_topk` and
+        `decision_function` do not use it, so it can be set on a fitted estimator.
     n_jobs : int, default=None
-        Number of threads. Training visits as many sequences at the same time and merges what was
-        found; what comes out depends on the number, not on how fast they are. Exact passes,
-        batches of oracle calls and prediction give the same with any.
+        Number of threads. Training visits so many sequences at the same time and merges the
+        updates; the result depends on the number, but not on the speed of the threads. Exact
+        passes, batches of oracle calls and prediction do not depend on it.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the training pairs.
     verbose : int, default=0
         Above 0, a line for every exact pass, with the gap, and one a second in between: printed,
-        or logged at level INFO by the logger "sskit" where logging is configured to show that.
+        or logged at level INFO by the logger "sskit" if logging is configured to show that.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_classes, n_features)
-        Weights of the features of a token. Where labels have hidden states these have the rows,
-        and those of all other weights: n_states in place of n_classes.
+        Weights of the features of a token. With hidden states these and all other weights have
+        rows for states: n_states instead of n_classes.
     support_ : ndarray of shape (n_support,)
-        In a kernel space, in place of ``coef_``: training tokens that have a coefficient.
+        With a kernel, instead of ``coef_``: training tokens that have a coefficient.
     support_vectors_ : {ndarray, CSR matrix} of shape (n_support, n_features)
         Features of these tokens; without rows if the kernel is precomputed.
     n_support_ : ndarray of shape (n_classes,)
@@ -204,8 +203,8 @@ class SequenceTagger(KernelMixin, Tagger):
     edge_coef_ : ndarray of shape (n_edge_features, n_classes, n_classes)
         Weights of the features of an edge, by the labels of its two tokens; only if X had pairs.
     allowed_transitions_ : ndarray of shape (n_classes, n_classes), bool, or None
-        Which transitions predictions may have, by the parameter as it was at the fit; None if they
-        may have all.
+        Which transitions predictions may have, by the parameter at the time of the fit; None if
+        they may have all.
     allowed_start_, allowed_end_ : ndarray of shape (n_classes,), bool, or None
         Which labels a sequence may begin and end with; None if it may with any.
     start_, end_ : ndarray of shape (n_classes,)
@@ -224,34 +223,34 @@ class SequenceTagger(KernelMixin, Tagger):
         P(w) and D.
     certified_ : bool
         Whether the gap is a certificate, from an exact pass with an oracle that is exact or bounds
-        what it misses. Where labels were not known it is that of the last round, for the labels
-        that were completed in it.
+        what it misses. With unknown labels it is that of the last round, for the labels completed
+        in it.
     n_rounds_ : int
-        Only if y had labels that were not known, or labels have hidden states: how often they
-        were completed and the model trained on them, of the start that is kept.
+        Only with unknown labels or hidden states: number of rounds, in which they are completed
+        and the model is trained, of the best start.
     round_objectives_ : ndarray of shape (`n_rounds_`,)
-        Likewise, P(w) at the end of each round, with the best completion under w in place of the
+        In the same cases, P(w) at the end of each round, with the best completion under w as the
         truth. It never rises.
     stationary_ : bool
-        Likewise, whether the last round converged and its w completes the labels as they were in
-        it. If not, it lowered P(w) by less than the tolerance, or passes, rounds or time ran out.
+        In the same cases, whether the last round converged and its w completes the labels as they
+        were in it. If not, it lowered P(w) by less than the tolerance, or passes, rounds or time
+        ran out.
     n_iter_ : int
-        Passes over the data, one that was cut short included.
+        Passes over the data, including an interrupted one.
     n_oracle_calls_ : int
-        Calls of the oracle, those of the exact passes included.
+        Calls of the oracle, including those of the exact passes.
     history_ : dict of ndarray
         Arrays of equal length, an entry for each exact pass: n_passes, n_oracle_calls, time
-        (seconds), primal, dual, gap (absolute); and start and round,
-        where labels were not known.
+        (seconds), primal, dual, gap (absolute); and start and round with unknown labels.
     solver_ : solver object
-        The solver that was used, with every "auto" replaced.
+        The solver that was used, with the value of every "auto".
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, if the sequences were data frames whose columns have strings as names, or
         tokens of which `vectorizer_` has made features.
     vectorizer_ : TokenVectorizer
-        What makes rows of tokens, if these were dicts of attributes or lists of strings.
+        The vectoriser of tokens, if these were dicts of attributes or lists of strings.
     n_samples_seen_ : int or float
         Number of samples of the fit, or of all steps of `partial_fit` so far; the sum of their
         weights if they have some.
@@ -309,13 +308,12 @@ class SequenceTagger(KernelMixin, Tagger):
             (features, edge_features) instead, with features (T_i - 1, n_edge_features) of the
             edges from each token to the next one.
         y : list of n_samples sequences (T_i,)
-            Labels of the tokens, of any sortable type. A token of which nothing is known has
-            `ignore_label`, one of which it is known that one of several labels is right a set or
-            frozenset of these.
+            Labels of the tokens, of any sortable type. An unknown label is `ignore_label`, and a
+            partly known one a set or frozenset of labels, one of which is right.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of the sequences.
         token_weight : sequence of n_samples sequences (T_i,) of float, default=None
-            Non-negative weights of the tokens: factors of their losses, beside those of the
+            Non-negative weights of the tokens: factors of their losses, besides those of the
             sequences and of classes.
 
         Returns
@@ -326,7 +324,7 @@ class SequenceTagger(KernelMixin, Tagger):
         Raises
         ------
         ValueError
-            If a parameter or the data are wrong; then the estimator stays as it was.
+            If a parameter or the data are wrong; the estimator is then unchanged.
         """
         return self._set_fitted(self._fit(X, y, sample_weight, token_weight=token_weight))
 

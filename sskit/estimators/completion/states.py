@@ -90,14 +90,14 @@ class HiddenStatesMixin:
         X : list of n_samples sequences, trees or graphs
             As in `fit`; sequences may be empty.
         known : sequence of n_samples items, default=None
-            What is known of the labels, as in `predict`.
+            Known labels, as in `predict`.
 
         Returns
         -------
         states : ndarray of shape (n_samples,), object
-            Each item is an ndarray of int of shape (T_i,): rows of ``coef_``, of which
-            ``state_labels_`` has the labels that `predict` finds. Without hidden states these
-            are the places of the labels in ``classes_``.
+            Each item is an ndarray of int of shape (T_i,): rows of ``coef_``, whose labels in
+            ``state_labels_`` are those of `predict`. Without hidden states these are the positions
+            of the labels in ``classes_``.
 
         Raises
         ------

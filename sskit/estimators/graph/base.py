@@ -199,16 +199,16 @@ class GraphEstimator(StructuredEstimator):
         X : sequence of n_samples graphs
             As in `fit`.
         known : sequence of n_samples items, default=None
-            What is known of the labels of the nodes: for each graph None, a boolean array
-            (V_i, n_classes) that says which labels are possible, or a sequence (V_i,) of labels,
-            sets of labels of which one is right, and None for nodes of which nothing is known.
+            Known labels of the nodes: for each graph None, a boolean array (V_i, n_classes) of
+            possible labels, or a sequence (V_i,) of labels, sets of labels one of which is right,
+            and None for unknown ones.
 
         Returns
         -------
         y : ndarray of shape (n_samples,), object
-            Each item is an ndarray of labels: of shape (V_i,), of the nodes, or (H_i, W_i), of
-            the pixels, if the model was fitted to such. The best labelling that is possible, or
-            one that is nearly so.
+            Each item is an ndarray of labels: of shape (V_i,), of the nodes, or (H_i, W_i), of the
+            pixels, if the model was fitted to labels of pixels. They are the best possible
+            labelling, or nearly so.
         """
         labels = self._labels_of_single(X) if known is None else None
         if labels is not None:
@@ -222,16 +222,17 @@ class GraphEstimator(StructuredEstimator):
     def decision_function(self, X, known=None):
         """Return for each node and label a score of a labelling with that label.
 
-        Where cuts find the best labelling it is the max-marginal, the best score with that label;
-        else that of the predicted labelling with this label put in at this node: never more than
-        the max-marginal. In both cases the largest number of a row belongs to the predicted label.
+        If cuts find the best labelling it is the max-marginal, the best score with that label;
+        else it is the score of the predicted labelling with this label at this node, which is at
+        most the max-marginal. In both cases the largest number of a row belongs to the predicted
+        label.
 
         Parameters
         ----------
         X : sequence of n_samples graphs
             As in `fit`.
         known : sequence of n_samples items, default=None
-            As in `predict`; what is not possible has -inf.
+            As in `predict`; scores of labels that are not possible are -inf.
 
         Returns
         -------
@@ -330,7 +331,7 @@ class GraphEstimator(StructuredEstimator):
         return decoder, graphs
 
     def score(self, X, y, sample_weight=None):
-        """Return the share of nodes, weighted by their areas if any, or pixels labelled right.
+        """Return the fraction of nodes (by area if there are areas) or pixels labelled right.
 
         Each mistake counts the same, whatever `loss`.
 
@@ -339,8 +340,8 @@ class GraphEstimator(StructuredEstimator):
         X : sequence of n_samples graphs
             As in `fit`.
         y : sequence of n_samples arrays (V_i,) or (H_i, W_i)
-            True labels, of pixels if the model was fitted to such. Those that are
-            `ignore_label` do not count.
+            True labels, of pixels if the model was fitted to labels of pixels. `ignore_label` does
+            not count.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the graphs; each counts for all of its nodes or pixels.
 

@@ -16,7 +16,7 @@ from sskit.models.graph.structure import cut_single
 
 @parameters
 class SegmentationModel(GraphEstimator):
-    r"""Labels for all nodes of a graph, learnt with the structured hinge loss.
+    r"""Labels for all nodes of a graph, learned with the structured hinge loss.
 
     The score of a labelling is
 
@@ -24,96 +24,96 @@ class SegmentationModel(GraphEstimator):
               + \sum_{e = (u, v)} \langle b, x_e \rangle [y_u = y_v] ,
 
     or, with ``pairwise_form="full"``, the second sum is that of :math:`\langle B_{y_u y_v}, x_e
-    \rangle` with symmetric tables: nodes say which label suits them, edges how much their ends
-    should agree. Training minimises
+    \rangle` with symmetric tables. Features of nodes determine which label suits a node, features
+    of edges how much the ends should agree. Training minimises
 
     .. math:: P(w) = \tfrac{\lambda}{2} \|w\|^2
               + \sum_i c_i \max_y \bigl[ L_i(y) + F(x_i, y) - F(x_i, y_i) \bigr]
 
     over all weights together, within bounds that keep minimum cuts possible: :math:`b \ge 0`, or
     :math:`B_{aa} \ge 0 \ge B_{ab}`. With two labels the best labelling is found exactly, by a
-    minimum cut, and the fit proves how close it came; with more labels it is found approximately,
-    for tables with a bound of what was missed, so that the fit proves it too.
+    minimum cut, and the fit proves how close it came. With more labels it is found approximately;
+    for tables there is a bound of what was missed, so the fit proves it too.
 
     Parameters
     ----------
     lam : float, default=None
-        Regularisation strength, positive. None means 4 R^2 / n, where R^2 is the mean squared
-        norm of the features of a node and n the number of graphs (the sum of the sample
-        weights), so that neither the scale of the features nor the amount of data asks for
-        another value; times the mean number of nodes of a graph if the loss is a share.
+        Regularisation strength, positive. None means 4 R^2 / n, where R^2 is the mean squared norm
+        of the features of a node and n the number of graphs (the sum of the sample weights), so
+        that a good value depends neither on the scale of the features nor on the amount of data;
+        times the mean number of nodes of a graph if the loss is a fraction.
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling, whose
-        hinge is max_y L_i(y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`,
-        an object of which has the options of the search.
+        hinge is max_y L_i(y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`, an object
+        of which has the options of the search.
     solver : str or solver object, default="auto"
         One of "auto", "bcfw", "multi_plane", "frank_wolfe", "subgradient" and "cutting_plane":
-        block-coordinate Frank-Wolfe ("auto", but for few pairs), that with stored planes,
-        batch Frank-Wolfe, stochastic subgradient, cutting planes, or an object of
+        block-coordinate Frank-Wolfe ("auto", except for few pairs), the variant with stored
+        planes, batch Frank-Wolfe, stochastic subgradient, cutting planes, or an object of
         `sskit.solvers`, which has further options.
     steps : {"auto", "fw", "pairwise", "away"}, default="auto"
         Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
     sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
         Order of the training pairs for the solver "bcfw".
     cache : {"auto", True, False}, default="auto"
-        Whether "bcfw" steps between stored planes where they promise enough, instead of asking
+        Whether "bcfw" takes steps between stored planes if they promise enough, instead of calling
         the oracle.
     loss : str, array-like of shape (n_classes, n_classes) or dict, default="hamming_sum"
-        Task loss of a graph: "hamming", the share of wrong nodes, "hamming_sum", their number, or
-        "balanced", their share, in which each class counts the same over all graphs; or the sum of
-        their costs. An array has these by true label (row) and predicted one (column), in the
-        order of ``classes_``, a dict of dicts by label, ``{true: {predicted: cost}}``, where those
-        that are not named are 1. Costs are non-negative, and zero where both labels are the same.
+        Task loss of a graph: "hamming", the fraction of wrong nodes; "hamming_sum", their number;
+        "balanced", their fraction, with equal weight for each class over all graphs; or the sum of
+        their costs. An array has costs by true label (row) and predicted one (column), in the
+        order of ``classes_``, a dict of dicts by label, ``{true: {predicted: cost}}``, in which
+        missing costs are 1. Costs are non-negative, and zero between a label and itself.
     node_weights : {"areas"} or None, default=None
-        How much a node counts in the loss: all the same, or by the area of its superpixel. For
+        Weight of a node in the loss: all the same, or the area of its superpixel. For
         "hamming_sum" the areas are scaled to have the mean one.
     ignore_label : object, default=None
-        A label in y that says that a node or pixel has none: it does not count in the loss and
-        in `score`, and its node is left out of the graph in training. Where pixels are numbers it
-        is one too, such as NaN. None means that there is no such label.
+        A label in y for nodes or pixels without one: it does not count in the loss and in `score`,
+        and its node is left out of the graph in training. If pixels are numbers it is one too,
+        such as NaN. None means that there is no such label.
     pairwise_form : {"potts", "full"}, default="potts"
-        Whether an edge scores by agreement of its two labels alone, or by a symmetric table of
-        all pairs of labels.
+        Whether the score of an edge is a weight for equal labels only, or a symmetric table of all
+        pairs of labels.
     inference : {"auto", "graphcut", "expansion", "elimination", "trws"}, default="auto"
-        How the best labelling is found: by one minimum cut, exactly, for two labels; by
-        expansion moves, each a cut, for more labels that score by agreement; by message passing
-        with a bound ("trws"), for tables of more; or by elimination of one node after the other,
+        How the best labelling is found: by one minimum cut, exactly, for two labels; by expansion
+        moves, each a cut, for more labels with weights for equal labels; by message passing with a
+        bound ("trws"), for tables of more labels; or by elimination of one node after the other,
         exactly, for graphs of small treewidth, with weights of any sign. "auto" is the first of
-        the first three that serves.
+        the first three that applies.
     bounds : tuple (lower, upper) or dict of such tuples, default=None
-        Box on the weights, within the bounds that the oracle needs. A bound is a number, None,
-        or an array over the flat weight vector (``coef_`` by columns, ``pairwise_``); in a dict
-        by the blocks "coef" and "pairwise" a bound has the shape of the block (for tables:
+        Box on the weights, within the bounds that the oracle needs. A bound is a number, None, or
+        an array over the flat weight vector (``coef_`` by columns, ``pairwise_``); in a dict by
+        the blocks "coef" and "pairwise" a bound has the shape of the block (for tables:
         (n_edge_features, K (K + 1) / 2), their upper triangles by rows). Equal bounds fix a
-        weight: ``{"pairwise": (1, 1)}`` gives a pairwise term that is not learnt.
+        weight: ``{"pairwise": (1, 1)}`` gives a pairwise term that is not learned.
     prior : array-like of shape (n_weights,), dict or fitted estimator, default=None
-        Weights w0 in whose direction the fit is regularised, by lam / 2 ||w - w0||^2; None is zero.
-        A flat vector as for `bounds`, a dict of arrays by the names of fitted attributes, or a
+        Weights w0 towards which the fit is regularised, by lam / 2 ||w - w0||^2; None is zero. A
+        flat vector as for `bounds`, a dict of arrays by the names of fitted attributes, or a
         fitted estimator of this kind, or a pipeline that ends with one. Labels and features are
-        aligned by ``classes_`` and ``feature_names_in_`` where data and prior have them: new ones
-        start at zero, others are left out. See the user guide on going on.
+        aligned by ``classes_`` and ``feature_names_in_`` if data and prior have them: new ones
+        start at zero, others are left out. See the user guide on priors.
     tol : float, default=0.02
-        Relative tolerance: the fit stops when the duality gap is at most
-        tol * (P(w) + P(0) / 1000), so that the objective P(w) exceeds the optimum by at most that.
-        P(0), the mean of the largest losses, only matters where next to nothing is left to gain.
+        Relative tolerance: the fit stops when the duality gap is at most tol * (P(w) + P(0) /
+        1000), so that the objective P(w) exceeds the optimum by at most that. P(0), the mean of
+        the largest losses, only matters if almost no loss is left.
     max_iter : int, default=1000
         Largest number of passes over the data.
     warm_start : bool, default=False
-        Whether a fit goes on from where the last one with warm_start=True ended: to a smaller
-        `tol`, at another `lam`, with other bounds or sample weights, or with further graphs
-        after the same ones. It keeps the dual variables of the last fit, and a fit that could
-        not use them raises an error that says what changed. Not for solvers
-        that keep none: "subgradient", "cutting_plane".
+        Whether a fit continues from the end of the last one with warm_start=True: to a smaller
+        `tol`, at another `lam`, with other bounds or sample weights, or with further graphs after
+        the same ones. It keeps the dual variables of the last fit, and a fit that cannot use them
+        raises an error that says what changed. Not for solvers without dual variables:
+        "subgradient", "cutting_plane".
     n_jobs : int, default=None
-        Number of threads. Exact passes and prediction give the same with any, and so does training
-        with expansion moves, which take Python's lock. Other graphs are visited that many at the
-        same time (three with cuts, at most): what comes out then depends on the number, not on
-        how fast the threads are.
+        Number of threads. Exact passes and prediction do not depend on it, nor does training with
+        expansion moves, which hold Python's lock. Other graphs are visited so many at the same
+        time (three with cuts, at most): the result then depends on the number, but not on the
+        speed of the threads.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the training pairs.
     verbose : int, default=0
         Above 0, a line for every exact pass, with the gap, and one a second in between: printed,
-        or logged at level INFO by the logger "sskit" where logging is configured to show that.
+        or logged at level INFO by the logger "sskit" if logging is configured to show that.
 
     Attributes
     ----------
@@ -128,7 +128,7 @@ class SegmentationModel(GraphEstimator):
     pairwise_form_ : {"potts", "full"}
         The form of `pairwise_`.
     predicts_pixels_ : bool
-        Whether `predict` returns labels of pixels: it does if y had those, else labels of nodes.
+        Whether `predict` returns labels of pixels: it does if y had labels of pixels.
     lam_ : float
         The regularisation strength that was used.
     dual_gap_ : float
@@ -140,14 +140,14 @@ class SegmentationModel(GraphEstimator):
         Whether the gap is a certificate, from an exact pass with an oracle that is exact or bounds
         what it misses.
     n_iter_ : int
-        Passes over the data, one that was cut short included.
+        Passes over the data, including an interrupted one.
     n_oracle_calls_ : int
-        Calls of the oracle, those of the exact passes included.
+        Calls of the oracle, including those of the exact passes.
     history_ : dict of ndarray
         Arrays of equal length, an entry for each exact pass: n_passes, n_oracle_calls, time
         (seconds), primal, dual, gap (absolute).
     solver_ : solver object
-        The solver that was used, with every "auto" replaced.
+        The solver that was used, with the value of every "auto".
     n_features_in_ : int
         Number of features of a node seen in fit.
     n_edge_features_in_ : int
@@ -208,7 +208,7 @@ class SegmentationModel(GraphEstimator):
             Dense features of dtype float32 or float64, memory-mapped ones too, are not copied.
         y : sequence of n_samples arrays (V_i,) or (H_i, W_i)
             Labels of the nodes, or of the pixels of graphs that have segments: a node then gets
-            the label that most of its pixels have, and `predict` returns labels of pixels.
+            the label of most of its pixels, and `predict` returns labels of pixels.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of the graphs.
 
@@ -220,7 +220,7 @@ class SegmentationModel(GraphEstimator):
         Raises
         ------
         ValueError
-            If a parameter or the data are wrong; then the estimator stays as it was.
+            If a parameter or the data are wrong; the estimator is then unchanged.
         """
         return self._set_fitted(self._fit(X, y, sample_weight))
 
@@ -256,76 +256,74 @@ class GraphTagger(HiddenStatesMixin, GraphEstimator):
     .. math:: F(x, y) = \sum_v \langle c_{y_v}, x_v \rangle
               + \sum_{e = (u, v)} \langle B_{y_u y_v}, x_e \rangle ,
 
-    where :math:`B` has a weight for each pair of labels and each feature of an edge: tables that
-    may be directed (an edge goes from its first node to its second), that may reward labels that
-    differ, and that edge features of any sign may switch on or off. Training minimises
+    where :math:`B` has a weight for each pair of labels and each feature of an edge. The tables
+    may be directed (an edge goes from its first node to its second), may reward different labels,
+    and edge features may have any sign. Training minimises
 
     .. math:: P(w) = \tfrac{\lambda}{2} \|w\|^2
               + \sum_i c_i \max_y \bigl[ L_i(y) + F(x_i, y) - F(x_i, y_i) \bigr]
 
-    over all weights together. The best labelling of a tree, of a graph of small treewidth and,
-    mostly, of one with two labels is found exactly; else a good one is found by message passing
-    together with an upper bound of the best score, and the certificate is made of these bounds.
+    over all weights together. The best labelling is exact for trees, for graphs of small treewidth
+    and, mostly, for two labels. For others message passing finds a good labelling and an upper
+    bound of the best score, and the certificate uses these bounds.
 
     Parameters
     ----------
     lam : float, default=None
-        Regularisation strength, positive. None means 4 R^2 / n, where R^2 is the mean squared
-        norm of the features of a node and n the number of graphs (the sum of the sample
-        weights); times the mean number of nodes of a graph if the loss is a share.
+        Regularisation strength, positive. None means 4 R^2 / n, where R^2 is the mean squared norm
+        of the features of a node and n the number of graphs (the sum of the sample weights); times
+        the mean number of nodes of a graph if the loss is a fraction.
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling, whose
-        hinge is max_y L_i(y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`,
-        an object of which has the options of the search.
+        hinge is max_y L_i(y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`, an object
+        of which has the options of the search.
     solver : str or solver object, default="auto"
         One of "auto", "bcfw", "multi_plane", "frank_wolfe", "subgradient" and "cutting_plane":
-        block-coordinate Frank-Wolfe ("auto", but for few pairs), that with stored planes,
-        batch Frank-Wolfe, stochastic subgradient, cutting planes, or an object of
+        block-coordinate Frank-Wolfe ("auto", except for few pairs), the variant with stored
+        planes, batch Frank-Wolfe, stochastic subgradient, cutting planes, or an object of
         `sskit.solvers`, which has further options.
     steps : {"auto", "fw", "pairwise", "away"}, default="auto"
         Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
     sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
         Order of the training pairs for the solver "bcfw".
     cache : {"auto", True, False}, default="auto"
-        Whether "bcfw" steps between stored planes where they promise enough, instead of asking
+        Whether "bcfw" takes steps between stored planes if they promise enough, instead of calling
         the oracle.
     loss : str, array-like of shape (K, K), dict or callable, default="hamming_sum"
-        Task loss of a graph: "hamming", the share of wrong nodes, "hamming_sum", their number,
-        "balanced", their share, in which each class counts the same over all graphs; or the sum
-        over the nodes of a table's entry at the true label (row) and the predicted one (column),
-        both sorted, which may be a dict of dicts, ``{true: {predicted: cost}}``, where costs that
-        are not named are 1; or of what a function ``loss(y, classes)`` returns for the true labels
-        (V,) of a graph and the labels (K,) that there are: an array (V, K), 0 at the true labels.
-        Tables and functions are not negative.
+        Task loss of a graph: "hamming", the fraction of wrong nodes; "hamming_sum", their number;
+        "balanced", their fraction, with equal weight for each class over all graphs; or a table of
+        costs, true labels by row and predicted ones by column, both sorted, or as a dict of dicts,
+        ``{true: {predicted: cost}}``, in which missing costs are 1. It may also be a function
+        ``loss(y, classes)`` of the true labels (V,) of a graph and all labels (K,) that returns an
+        array (V, K), 0 at the true labels. Tables and functions are not negative.
     node_weights : {"areas"} or None, default=None
-        How much a node counts in the loss: all the same, or by the area of its superpixel. For
-        all but "hamming" and "balanced" the areas are scaled to have the mean one.
+        Weight of a node in the loss: all the same, or the area of its superpixel. For all but
+        "hamming" and "balanced" the areas are scaled to have the mean one.
     ignore_label : object, default=None
-        A label in y that says that a node or pixel has none: it does not count in the loss and
-        in `score`, and its node is left out of the graph in training. Where pixels are numbers it
-        is one too, such as NaN. None means that there is no such label.
+        A label in y for nodes or pixels without one: it does not count in the loss and in `score`,
+        and its node is left out of the graph in training. If pixels are numbers it is one too,
+        such as NaN. None means that there is no such label.
     pairwise_form : {"directed", "symmetric", "potts"}, default="directed"
-        Whether an edge scores by a table of all pairs of labels, that of its first node by row;
-        by a symmetric table; or by agreement of its two labels alone.
+        Whether the score of an edge is a table of all pairs of labels, with rows for its first
+        node; a symmetric table; or a weight for equal labels only.
     allowed_pairs : array-like of shape (K, K) of bool, default=None
-        Which labels may stand at the first (row) and the second node (column) of an edge, labels
+        Which labels the first (row) and the second node (column) of an edge may have, labels
         sorted. Only for directed tables. None allows all.
     n_states_per_label : int or dict, default=1
-        Number of hidden states of each label; in a dict by label, others have one. A node has a
-        state of its label, which nobody tells: the best one is completed in training, and
-        prediction gives the label of the best state. States have the weights that labels have
-        otherwise. See the user guide on hidden variables.
+        Number of hidden states of each label; labels that a dict omits have one. Training
+        completes the unknown state of each node by the best one, and prediction returns the label
+        of the best state. States have weights instead of labels. See the user guide on hidden
+        variables.
     n_init : int, default=1
-        From how many clusterings of the nodes of each label states start, if there are several.
-        The model with the lowest objective is kept.
+        Number of clusterings of the nodes of each label from which hidden states start. The model
+        with the lowest objective is kept.
     inference : {"auto", "tree", "elimination", "qpbo", "trws"}, default="auto"
-        How the best labelling of a graph is found: "tree" by max-sum, exactly, for graphs
-        without cycles; "elimination" of one node after the other, exactly, for graphs of small
-        treewidth; "qpbo" for two labels, by roof duality, a minimum cut that is exact where
-        neighbours like each other and often else; "trws" for all, by sequential
-        tree-reweighted message passing. "auto" takes for each graph the first of
-        "tree", "elimination" (if that takes no longer), "qpbo" and "trws" that serves it;
-        `choose_inference` tells which.
+        How the best labelling of a graph is found. "tree" is max-sum, exact, for graphs without
+        cycles; "elimination" eliminates one node after the other, exact, for graphs of small
+        treewidth; "qpbo" is roof duality for two labels, a minimum cut that is exact if neighbours
+        attract each other and often otherwise; "trws" is sequential tree-reweighted message
+        passing, for all graphs. "auto" takes for each graph the first of "tree", "elimination" (if
+        that takes no longer), "qpbo" and "trws" that applies; `choose_inference` returns it.
     bounds : tuple (lower, upper) or dict of such tuples, default=None
         Box on the weights. A bound is a number, None, or an array over the flat weight vector
         (``coef_`` by columns, ``pairwise_``); in a dict by the blocks "coef" and "pairwise" a
@@ -333,39 +331,38 @@ class GraphTagger(HiddenStatesMixin, GraphEstimator):
         (n_edge_features, K (K + 1) / 2) for the upper triangles of symmetric ones,
         (n_edge_features,) for "potts". Equal bounds fix a weight.
     prior : array-like of shape (n_weights,), dict or fitted estimator, default=None
-        Weights w0 in whose direction the fit is regularised, by lam / 2 ||w - w0||^2; None is zero.
-        A flat vector as for `bounds`, a dict of arrays by the names of fitted attributes, or a
+        Weights w0 towards which the fit is regularised, by lam / 2 ||w - w0||^2; None is zero. A
+        flat vector as for `bounds`, a dict of arrays by the names of fitted attributes, or a
         fitted estimator of this kind, or a pipeline that ends with one. Labels and features are
-        aligned by ``classes_`` and ``feature_names_in_`` where data and prior have them: new ones
-        start at zero, others are left out. See the user guide on going on.
+        aligned by ``classes_`` and ``feature_names_in_`` if data and prior have them: new ones
+        start at zero, others are left out. See the user guide on priors.
     tol : float, default=0.02
         Relative tolerance: the fit stops when the part of the duality gap that training can close
-        is at most tol * (P(w) + P(0) / 1000). Where labellings are found with a bound, what
-        these may have missed is not that part: ``history_["inexactness"]`` has it.
+        is at most tol * (P(w) + P(0) / 1000). If labellings are found with a bound, the rest is
+        what they may have missed, ``history_["inexactness"]``.
     max_iter : int, default=1000
         Largest number of passes over the data.
     warm_start : bool, default=False
-        Whether a fit goes on from where the last one with warm_start=True ended: to a smaller
-        `tol`, at another `lam`, with other bounds or sample weights, or with further graphs
-        after the same ones. Not for solvers that keep no dual variables: "subgradient",
-        "cutting_plane".
+        Whether a fit continues from the end of the last one with warm_start=True: to a smaller
+        `tol`, at another `lam`, with other bounds or sample weights, or with further graphs after
+        the same ones. Not for solvers without dual variables: "subgradient", "cutting_plane".
     n_jobs : int, default=None
-        Number of threads. Prediction and exact passes give the same with any; in training graphs
-        are visited that many at the same time (three with cuts, at most), and what comes out
-        depends on the number, not on how fast the threads are.
+        Number of threads. Prediction and exact passes do not depend on it. In training so many
+        graphs are visited at the same time (three with cuts, at most), and the result depends on
+        the number, but not on the speed of the threads.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the training pairs.
     verbose : int, default=0
         Above 0, a line for every exact pass, with the gap, and one a second in between: printed,
-        or logged at level INFO by the logger "sskit" where logging is configured to show that.
+        or logged at level INFO by the logger "sskit" if logging is configured to show that.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_classes, n_features)
-        Weights of the features of a node. Where labels have hidden states, these stand for them
-        here and in `pairwise_`: rows of a label are next to each other.
+        Weights of the features of a node. With hidden states, rows here and in `pairwise_` are
+        states; those of a label are next to each other.
     n_states_ : ndarray of shape (n_classes,)
-        Only if some label has several hidden states: how many each has.
+        Only if some label has several hidden states: their number for each label.
     state_labels_ : ndarray of shape (n_states,)
         The label of each hidden state; ``classes_`` if there are none.
     pairwise_ : ndarray of shape (n_edge_features, n_classes, n_classes) or (n_edge_features,)
@@ -375,37 +372,39 @@ class GraphTagger(HiddenStatesMixin, GraphEstimator):
     node_kinds_ : ndarray of shape (n_kinds,) or None
         The kinds of nodes, sorted; None if nodes have none.
     kind_classes_ : ndarray of shape (n_kinds, n_classes), bool, or None
-        Which labels nodes of a kind may have: those that some had in training.
+        Which labels nodes of a kind may have: those that occurred in training.
     pairwise_form_ : {"directed", "symmetric", "potts"}
         The form of `pairwise_`.
     predicts_pixels_ : bool
-        Whether `predict` returns labels of pixels: it does if y had those, else labels of nodes.
+        Whether `predict` returns labels of pixels: it does if y had labels of pixels.
     lam_ : float
         The regularisation strength that was used.
     dual_gap_ : float
         Duality gap P(w) - D, absolute; P(w) is at most this far above the optimum.
     primal_objective_, dual_objective_ : float
-        P(w), or an upper bound of it where labellings are found with a bound, and D.
+        P(w), or an upper bound of it if labellings are found with a bound, and D.
     certified_ : bool
         Whether the gap is a certificate, from an exact pass.
     n_rounds_ : int
-        Only with hidden states: how often they were completed and the model trained on them.
+        Only with hidden states: number of rounds, in which they are completed and the model is
+        trained.
     round_objectives_ : ndarray of shape (`n_rounds_`,)
-        Likewise, P(w) at the end of each round, with the best completion that is found under w in
-        place of the truth. It never rises.
+        Only with hidden states: P(w) at the end of each round, with the best completion found
+        under w as the truth. It never rises.
     stationary_ : bool
-        Likewise, whether the last round converged and its w completes the states as they were in
-        it. If not, it lowered P(w) by less than the tolerance, or passes, rounds or time ran out.
+        Only with hidden states: whether the last round converged and its w completes the states as
+        they were in it. If not, it lowered P(w) by less than the tolerance, or passes, rounds or
+        time ran out.
     n_iter_ : int
-        Passes over the data, one that was cut short included.
+        Passes over the data, including an interrupted one.
     n_oracle_calls_ : int
-        Calls of the oracle, those of the exact passes included.
+        Calls of the oracle, including those of the exact passes.
     history_ : dict of ndarray
         Arrays of equal length, an entry for each exact pass: n_passes, n_oracle_calls, time
-        (seconds), primal, dual, gap (absolute), and inexactness, the part of the gap that is what
-        labellings may have missed of the best ones.
+        (seconds), primal, dual, gap (absolute), and inexactness, the part of the gap that
+        labellings may have missed.
     solver_ : solver object
-        The solver that was used, with every "auto" replaced.
+        The solver that was used, with the value of every "auto".
     n_features_in_ : int
         Number of features of a node seen in fit.
     n_edge_features_in_ : int
@@ -472,7 +471,7 @@ class GraphTagger(HiddenStatesMixin, GraphEstimator):
             of dtype float32 or float64, memory-mapped ones too, are not copied.
         y : sequence of n_samples arrays (V_i,) or (H_i, W_i)
             Labels of the nodes, or of the pixels of graphs that have segments: a node then gets
-            the label that most of its pixels have, and `predict` returns labels of pixels.
+            the label of most of its pixels, and `predict` returns labels of pixels.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of the graphs.
 
@@ -484,12 +483,12 @@ class GraphTagger(HiddenStatesMixin, GraphEstimator):
         Raises
         ------
         ValueError
-            If a parameter or the data are wrong; then the estimator stays as it was.
+            If a parameter or the data are wrong; the estimator is then unchanged.
         """
         return self._set_fitted(self._fit(X, y, sample_weight))
 
     def optimality_gap(self, X, known=None):
-        """Return by how much the best labellings may score more than those that are predicted.
+        """Return by how much the best labellings may score more than the predicted ones.
 
         Parameters
         ----------
@@ -501,13 +500,13 @@ class GraphTagger(HiddenStatesMixin, GraphEstimator):
         Returns
         -------
         gap : ndarray of shape (n_samples,)
-            Upper bound of the best score less the score of the prediction, in the unit of
-            `decision_function`; 0 where the prediction is proven to be the best labelling.
+            Upper bound of the best score minus the score of the prediction, in the unit of
+            `decision_function`; 0 if the prediction is proved to be the best labelling.
         """
         return self._ask("excesses", X, known)[0]
 
     def choose_inference(self, X):
-        """Return how the labelling of each graph is found; see `inference`.
+        """Return the oracle for each graph; see `inference`.
 
         Parameters
         ----------

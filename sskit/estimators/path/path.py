@@ -38,41 +38,41 @@ class RegularizationPath(DelegatingEstimator):
 
     Without `cv` the path of an estimator is traced from large lam to small. Between two
     breakpoints one weight vector serves all lam: a duality gap proves that its objective exceeds
-    the optimum by at most the share `eps` of itself (and of a thousandth of P(0)). Above the first
-    breakpoint the weights are linear in 1 / lam.
+    the optimum by at most the fraction `eps` of itself (and of a thousandth of P(0)). Above the
+    first breakpoint the weights are linear in 1 / lam.
 
-    With `cv` lam is chosen instead. In each fold the estimator is fitted at four times, twice, a
-    half and a quarter of its lam, and at that lam itself: its default for the data of the fold,
-    or, if it names one, that as many times its default. The largest lam comes first, and each fit
-    goes on from the last one. Of all that may be as good as the best by their mean scores the one
-    nearest to the default is taken, which is the default unless another is clearly better.
+    With `cv` lam is chosen instead. In each fold the estimator is fitted at four times, twice,
+    once, a half and a quarter of its lam: its default for the data of the fold or, if it sets lam,
+    the corresponding multiple of that default. The largest lam comes first, and each fit continues
+    from the last one. Among all lam that may be as good as the best by their mean scores, the one
+    nearest to the default is chosen, which is the default unless another is clearly better.
 
     Parameters
     ----------
     estimator : estimator
-        Of this package. For a path its solver must keep a dual point (not "subgradient"), all
-        labels must be known, and there is no prior; its ``max_iter`` is per breakpoint, ``lam``
-        is what `predict` takes, and ``tol`` and ``warm_start`` do not hold. With `cv` any
-        estimator will do: ``lam``, or the default, is what is to be beaten, and ``tol``, if it is
-        larger than `eps`, the tolerance in the folds.
+        An estimator of this package. For a path its solver must have a dual point (not
+        "subgradient"), all labels must be known, and there is no prior; its ``max_iter`` is per
+        breakpoint, ``lam`` is that of `predict`, and ``tol`` and ``warm_start`` have no effect.
+        With `cv` any estimator may be given: its ``lam``, or the default, is the one to compare
+        with, and ``tol``, if it is larger than `eps`, is the tolerance in the folds.
     eps : float, default=0.1
-        Largest gap of all models, as a share of the objective like ``tol`` of the estimator, of
+        Largest gap of all models, as a fraction of the objective like ``tol`` of the estimator, of
         P(w) + P(0) / 1000; below 1. With `cv` that of the models of the folds.
     kappa : float, default=0.9
-        Share of `eps` to which the model of a breakpoint is solved, between 0 and 1: the
-        smaller, the fewer breakpoints and the more passes at each. Not with `cv`.
+        Fraction of `eps` to which the model of a breakpoint is solved, between 0 and 1: a smaller
+        one makes fewer breakpoints with more passes each. Not with `cv`.
     lam_min : float, default=None
-        Where the path ends. None means a thousandth of the estimator's default lam. A path ends by
-        itself only where the data can be fitted without a hinge. Not with `cv`.
+        End of the path. None means a thousandth of the estimator's default lam. A path ends
+        earlier only if the data can be fitted without a hinge. Not with `cv`.
     max_breakpoints : int, default=None
         Largest number of models. None means no limit. Not with `cv`.
     cv : int, cross-validation generator or iterable, default=None
         Folds for choosing lam, as in scikit-learn. None traces a path and chooses none.
     scoring : str or callable, default=None
-        Score of a model on what a fold left out; None is the score of the estimator.
+        Score of a model on held-out data of a fold; None is the score of the estimator.
     refit : bool, default=True
-        With `cv`, whether the estimator is then fitted to all data with the lam that was chosen
-        and its own ``tol``.
+        With `cv`, whether the estimator is then fitted to all data with the chosen lam and its own
+        ``tol``.
     n_jobs : int, default=None
         Number of folds that are fitted in parallel.
     verbose : int, default=0
@@ -81,11 +81,11 @@ class RegularizationPath(DelegatingEstimator):
     Attributes
     ----------
     lam_ : float
-        With `cv` the choice, `best_lam_`; without what ``predict`` takes by itself: the lam of the
-        estimator or its default, or `lam_end_` if that is larger.
+        With `cv` the choice, `best_lam_`; without, that of ``predict``: the lam of the estimator
+        or its default, or `lam_end_` if that is larger.
     lams_ : ndarray of shape (J,)
-        Breakpoints, falling: model j serves lam from ``lams_[j]`` down to the next one. This and
-        all that follow up to `times_` only without `cv`.
+        Breakpoints, decreasing: model j serves lam from ``lams_[j]`` down to the next one. This
+        and all attributes up to `times_` exist only without `cv`.
     lam_end_ : float
         The smallest lam that the last model serves; 0 if it serves all.
     coefs_ : ndarray of shape (J, n_weights)
@@ -97,8 +97,8 @@ class RegularizationPath(DelegatingEstimator):
     hinges_ : ndarray of shape (J,)
         Mean hinge of each model: with lam / 2 times ``sqnorms_`` it is the primal objective.
     max_gap_ : float
-        No `relative_gap_at` any lam is larger: eps, or more if the oracle may miss the maximum and
-        bounds it, for what it may have missed is part of the gaps.
+        Upper bound of `relative_gap_at` of any lam: eps, or more if the oracle may miss the
+        maximum and bounds it, because what it may have missed is part of the gaps.
     certified_ : bool
         Whether all gaps are proofs: the oracle is exact, or bounds what it misses.
     n_support_planes_ : ndarray of shape (J,)
@@ -110,42 +110,42 @@ class RegularizationPath(DelegatingEstimator):
     best_lam_, best_score_ : float
         The choice and its mean score; only with `cv`.
     default_lam_ : float
-        What the choice was to beat: the lam of the estimator, or its default for all data; only
-        with `cv`.
+        The lam to compare with: that of the estimator, or its default for all data; only with
+        `cv`.
     best_estimator_ : estimator
         Fitted on all data with `best_lam_`; only with `cv` and unless `refit` is False.
     cv_results_ : dict of ndarray
-        An entry for each lam that was tried, falling: param_lam, mean_test_score, std_test_score
-        and split0_test_score, split1_test_score, ...; only with `cv`. lam is that for all data: the
-        folds were fitted at as many times their own default. nan where a fold left out the
-        smallest lam, as the one before had scored below the default.
+        An entry for each lam, decreasing: param_lam, mean_test_score, std_test_score and
+        split0_test_score, split1_test_score, ...; only with `cv`. lam is that for all data: the
+        folds were fitted at the same multiple of their own default. nan if a fold skipped the
+        smallest lam, because the one before had scored below the default.
     classes_, n_features_in_, feature_names_in_, vectorizer_ : object
-        As of the estimator, if it has them and a model of all data was fitted.
+        As in the estimator, if it has them and a model of all data was fitted.
 
     Raises
     ------
     TypeError
         In fit, if the estimator is not one of this package.
     ValueError
-        In fit, for wrong parameters or data, and parameters that do not go together.
+        In fit, for wrong parameters or data, and parameters that cannot be combined.
 
     Warns
     -----
     ConvergenceWarning
         If ``max_iter`` of the estimator ends the path, a fit of a fold, or the fit of
         `best_estimator_`; or if Ctrl-C, without `cv`, ends the path, which then has the models
-        that were done. With `cv` Ctrl-C raises KeyboardInterrupt, unless the last fit is under way.
+        that are done. With `cv` Ctrl-C raises KeyboardInterrupt, except during the last fit.
 
     Notes
     -----
-    What is the same for a part of the data and for all is C = 1 / (lam n), so a lam of the folds
-    is larger by n over the size of the fold. The default of an estimator goes like that by itself.
+    C = 1 / (lam n) is the same for a part of the data and for all, so a lam of the folds is larger
+    by n over the size of the fold, as the default of an estimator is by itself.
 
-    What is clearly better is so by Student's t at 90 %: by 1.9 standard errors with three folds,
-    1.5 with five. The error is that of differences between two lam in the same fold, of all lam
-    together: three differences may agree by chance. With one fold there is none, and the best
-    score decides. Where no fit can go on from another, as with the solver
-    "gdmm" or labels that are completed, only a quarter, one and four times lam are tried.
+    "Clearly better" means by Student's t at 90 %: by 1.9 standard errors with three folds, 1.5
+    with five. The standard error is that of differences between two lam in the same fold, pooled
+    over all lam, because three differences may agree by chance. With one fold there is none, and
+    the best score decides. If no fit can continue from another, as with the solver "gdmm" or
+    completed labels, only a quarter, one and four times lam are tried.
 
     References
     ----------
@@ -190,12 +190,12 @@ class RegularizationPath(DelegatingEstimator):
         Parameters
         ----------
         X, y : object
-            What the estimator takes.
+            Input of the estimator.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of the samples in training; scores are not weighted.
         groups : array-like of shape (n_samples,), default=None
             Groups of the samples: for the splitter `cv`, and for the fit of the estimator and its
-            score, if they take such.
+            score, if they take groups.
         token_weight : sequence of n_samples sequences of float, default=None
             Weights of the tokens in training, if the estimator takes them.
 
@@ -270,10 +270,10 @@ class RegularizationPath(DelegatingEstimator):
         return self._weights_at(self._check_lam(lam))[0]
 
     def gap_at(self, lam):
-        """Return by how much the objective of these weights exceeds the optimum at most.
+        """Return an upper bound of how far the objective of these weights exceeds the optimum.
 
-        Up to the first breakpoint that is `primal_objective_at` minus `dual_objective_at`; above
-        it, where the hinge of the weights is not known, what algorithm 6 proves.
+        Up to the first breakpoint it is `primal_objective_at` minus `dual_objective_at`; above it,
+        where the hinge of the weights is not known, it is the bound of algorithm 6.
 
         Parameters
         ----------
@@ -293,7 +293,7 @@ class RegularizationPath(DelegatingEstimator):
         return max(self.primal_objective_at(lam) - self.dual_objective_at(lam), 0.0)
 
     def relative_gap_at(self, lam):
-        """Return `gap_at` as a share of the objective, as ``tol`` and `eps` mean it.
+        """Return `gap_at` as a fraction of the objective, as in ``tol`` and `eps`.
 
         Parameters
         ----------
@@ -339,8 +339,8 @@ class RegularizationPath(DelegatingEstimator):
         Returns
         -------
         primal : float
-            Absolute. Above the first breakpoint, where the hinge of the weights is not known, what
-            it is at most.
+            Absolute. Above the first breakpoint, where the hinge of the weights is not known, an
+            upper bound.
         """
         lam = self._check_lam(lam)
         if lam > self.lams_[0]:
@@ -365,9 +365,9 @@ class RegularizationPath(DelegatingEstimator):
         Returns
         -------
         estimator : estimator
-            A clone. Its ``dual_gap_`` is that of `gap_at`; of the attributes that tell of the
-            course of a fit it has ``solver_``, ``n_iter_`` and ``n_oracle_calls_``, those of the
-            path until this model was found.
+            A clone. Its ``dual_gap_`` is that of `gap_at`; of the attributes about the progress of
+            a fit it has ``solver_``, ``n_iter_`` and ``n_oracle_calls_``, those of the path until
+            this model was found.
         """
         lam = self._check_lam(lam)
         w, j = self._weights_at(lam)

@@ -77,7 +77,7 @@ def beyond(terms, t, best, other):
 
 
 def explain(tagger, X, i, t, label, rival, known, feature_names, edge_feature_names):
-    """Return what speaks for the label of a token against its strongest rival.
+    """Return the contributions to the label of a token against its strongest rival.
 
     Parameters
     ----------

@@ -103,7 +103,7 @@ class ChainModel:
         Returns
         -------
         problem : StructuredProblem
-            What solvers take.
+            The problem for the solvers.
         """
         offsets = np.ascontiguousarray(stacked.offsets, dtype=np.int64)
         rows = FeatureRows(stacked.values, marks=end_marks(offsets))
@@ -191,7 +191,7 @@ class KernelChainModel(ChainModel):
         Returns
         -------
         problem : StructuredProblem
-            What solvers take.
+            The problem for the solvers.
         """
         X, labels = stacked.values, labels.astype(np.int32)
         offsets = np.ascontiguousarray(stacked.offsets, dtype=np.int64)

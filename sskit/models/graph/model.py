@@ -177,7 +177,7 @@ class GraphModel:
         Returns
         -------
         problem : StructuredProblem
-            What solvers take.
+            The problem for the solvers.
         """
         topologies = self._topologies(graphs)
         names = self._choices(topologies, len(graphs))
@@ -269,8 +269,8 @@ class AttractiveModel(GraphModel):
     n_states : int
         Number of labels K.
     pairwise_form : {"potts", "full"}, default="potts"
-        Whether an edge scores by agreement of its two labels alone, or by a symmetric table of
-        all pairs of labels.
+        Whether the score of an edge is a weight for equal labels only, or a symmetric table of all
+        pairs of labels.
     inference : {"auto", "graphcut", "expansion", "elimination", "trws"}, default="auto"
         How the best labelling is found. "auto" is "graphcut" for two labels, else "expansion", or
         "trws" for tables. With "elimination" weights and features of edges may have any sign.

@@ -93,7 +93,7 @@ class LabelSetModel:
         Returns
         -------
         problem : StructuredProblem
-            What solvers take.
+            The problem for the solvers.
         """
         truths = self.learnt(truths)
         rows = FeatureRows(X, marks=ones(len(truths)) if self.intercept else None, n_marks=1)

@@ -144,7 +144,7 @@ class PoseModel:
         Returns
         -------
         problem : StructuredProblem
-            What solvers take.
+            The problem for the solvers.
         """
         truths = self.truths(maps, places, self.types(places)).ravel()
         feature_map, structure = self._parts(maps, scale, loss, cutoff)

@@ -43,7 +43,7 @@ class RankingModel:
         Returns
         -------
         problem : StructuredProblem
-            What solvers take.
+            The problem for the solvers.
         """
         offsets = np.ascontiguousarray(offsets, dtype=np.int64)
         # the numbers of the grades, 0 for the lowest of the set

@@ -116,7 +116,7 @@ class SegmentModel:
         Returns
         -------
         problem : StructuredProblem
-            What solvers take.
+            The problem for the solvers.
         """
         rows = FeatureRows(stacked.values)
         n_states, n_coef = len(self.limits), len(self.layout.coefs) * len(self.limits)

@@ -18,35 +18,34 @@ NEEDS = {"exact": "an exact oracle for slack rescaling", "angular": "a constrain
 class SlackRescaling(PublicMixin, BaseEstimator):
     r"""Slack rescaling of the loss, and the search for the most violating labelling.
 
-    Give it to an estimator as ``rescaling=SlackRescaling(...)``; ``rescaling="slack"`` is one
-    with the defaults. Training then minimises
+    Give it to an estimator as ``rescaling=SlackRescaling(...)``; ``rescaling="slack"`` has the
+    defaults. Training then minimises
 
     .. math::
 
         P(w) = \tfrac{\lambda}{2} \|w\|^2 + \sum_i c_i \max_y L_i(y) \, (1 - \langle w, \psi_i(y)
         \rangle) , \qquad \psi_i(y) = \phi(x_i, y_i) - \phi(x_i, y) .
 
-    A labelling with a small loss needs the same margin as one with a large loss, and each is
-    punished in proportion to its loss. The maximum is of a product, which the oracles of margin
-    rescaling do not find at once; searches ask them several times.
+    A labelling with a small loss needs the same margin as one with a large loss, and each costs in
+    proportion to its loss. The maximum is that of a product, which the oracles of margin rescaling
+    do not find directly; searches call them several times.
 
     Parameters
     ----------
     search : {"auto", "exact", "angular", "bisecting"}, default="auto"
-        How the maximum is found. "exact": by an oracle for the product, which there is for
-        classes of rows; for chains, and for sets of labels whose edges or hierarchy have no
-        cycle, with losses that count (the Hamming losses without weights); for sets of at most
-        14 labels with pairs that are not relaxed.
-        "angular": by a constrained oracle, with proof; there is one for the same models.
-        "bisecting" moves the weight lam of the loss in ``score + lam * loss`` and works for all
-        models; it may miss the maximum, whatever its effort. "auto" takes the first of these that
-        the model can do.
+        How the maximum is found. "exact" uses an oracle for the product, which exists for classes
+        of rows; for chains, and for sets of labels whose edges or hierarchy have no cycle, with
+        losses that count (the Hamming losses without weights); and for sets of at most 14 labels
+        with pairs that are not relaxed. "angular" uses a constrained oracle, with a proof, for the
+        same models. "bisecting" changes the weight lam of the loss in ``score + lam * loss`` and
+        works for all models; it may miss the maximum, whatever its effort. "auto" takes the first
+        of these that the model supports.
     tol : float, default=0.0
         A search ends when no labelling can be better than the best one found by more than this
-        share of its value. Above 0 the gap is wider by that, unless the search is "exact".
+        fraction of its value. Above 0 the gap is wider by that, unless the search is "exact".
     max_queries : int, default=None
-        Largest number of times that a search asks the oracle; None sets no limit. With a limit
-        the gap may be wide, unless the search is "exact", which asks once.
+        Largest number of oracle calls of a search; None sets no limit. With a limit the gap may be
+        wide, unless the search is "exact", which makes one call.
 
     See Also
     --------
@@ -54,18 +53,17 @@ class SlackRescaling(PublicMixin, BaseEstimator):
 
     Notes
     -----
-    A search begins with the labelling that it found last for this sample. If it finds nothing
-    better it answers with that one again, so that steps of the solver never go down.
+    A search begins with the last labelling that it found for this sample. If it finds nothing
+    better it returns the same again, so steps of the solver never lower the dual.
 
-    A search that may miss the maximum bounds it: for all labellings that count the product of loss
-    and margin is at most :math:`K(\lambda)^2 / (4 \lambda)`, K the largest ``margin + lam * loss``,
-    or an upper bound of that. ``primal_objective_`` and ``dual_gap_`` are computed from these
-    bounds, so ``certified_`` is True; ``history_["inexactness"]`` is their part, often most of the
-    gap, which passes cannot close. There are no bounds, ``certified_`` is False and ``dual_gap_``
-    an estimate from below, where the oracle behind the search misses its maximum and does not
-    bound it.
+    A search that may miss the maximum bounds it: for all labellings the product of loss and margin
+    is at most :math:`K(\lambda)^2 / (4 \lambda)`, with K the largest ``margin + lam * loss``, or
+    an upper bound of that. ``primal_objective_`` and ``dual_gap_`` are computed from these bounds,
+    so ``certified_`` is True; ``history_["inexactness"]`` is their part of the gap, often most of
+    it, which passes cannot close. If the oracle behind the search may miss its maximum without a
+    bound, there are no bounds, ``certified_`` is False and ``dual_gap_`` an estimate from below.
 
-    ``n_oracle_calls_`` counts the queries of the oracle behind the search.
+    ``n_oracle_calls_`` counts the queries of the underlying oracle.
 
     References
     ----------
@@ -110,17 +108,17 @@ class SlackRescaling(PublicMixin, BaseEstimator):
         Parameters
         ----------
         problem : Problem
-            The same under margin rescaling.
+            The same problem under margin rescaling.
 
         Returns
         -------
         problem : SlackProblem
-            What solvers take.
+            The problem for the solvers.
 
         Raises
         ------
         ValueError
-            If a parameter is wrong, or the problem has not got what the search needs.
+            If a parameter is wrong, or the problem does not support the search.
         """
         self.check()
         name, able = self.search, problem.n_candidates() > 0

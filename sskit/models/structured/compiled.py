@@ -251,7 +251,7 @@ class CompiledStructure:
         Returns
         -------
         problem : StructuredProblem
-            What solvers take.
+            The problem for the solvers.
         layout : WeightLayout
             Places of the weights.
         hidden : HiddenStates or None

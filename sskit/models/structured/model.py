@@ -6,44 +6,45 @@ from sskit._public import PublicMixin
 
 
 class StructuredModel(PublicMixin, BaseEstimator):
-    r"""Base of structures that you write: three methods make a model that can be learnt.
+    r"""Base class of structures that you write: three methods make a model that can be learned.
 
-    A subclass says how well a labelling y goes with an input x, :math:`\langle w, \phi(x, y)
-    \rangle`, what a wrong labelling costs, and which labelling is best; inputs and labellings
-    may be any objects. :class:`sskit.StructSVMClassifier` learns the weights w.
+    A subclass defines how well a labelling y fits an input x, :math:`\langle w, \phi(x, y)
+    \rangle`, what a wrong labelling costs, and which labelling is best; inputs and labellings may
+    be any objects. :class:`sskit.StructuredSVM` learns the weights w.
 
     Attributes
     ----------
     exact : bool
-        Whether `argmax` truly maximises, True unless you set it. Only then is the duality gap
-        a certificate; an exact structure that is caught returning less than the maximum raises
-        an error.
+        Whether `argmax` truly maximises, True unless you set it. Only then is the duality gap a
+        certificate; an exact structure that returns less than the maximum raises an error if this
+        is noticed.
     costly : bool
         Whether `argmax` is slow compared with a vector operation of length `n_weights`, True
         unless you set it. A hint for ``solver="auto"``.
     n_weights : int or None
         Length of the joint features; None takes that of the first one.
     parallel : {"threads", "processes"}
-        What asks `argmax` about many samples where an estimator has n_jobs: "threads" unless you
-        set it. Threads pay if `argmax` spends its time in code that releases Python's global
-        lock, as much of NumPy and SciPy does. Processes, started by joblib, also pay for plain
-        Python code; the structure, its samples and its labellings must then be picklable, and
-        what `argmax` writes to the structure is lost. A backend chosen by
-        ``joblib.parallel_config`` has the last word.
+        How `argmax` is called for many samples if an estimator has n_jobs: "threads" unless you
+        set it. Threads help if `argmax` spends its time in code that releases Python's global
+        lock, as much of NumPy and SciPy does. Processes, started by joblib, also help for plain
+        Python code; the structure, its samples and its labellings must then be picklable, and what
+        `argmax` writes to the structure is lost. A backend chosen by ``joblib.parallel_config``
+        overrides this.
 
     Notes
     -----
     A subclass with parameters follows scikit-learn: ``__init__`` stores each argument under its
     own name and does nothing else. It can then be cloned, and searched as ``model__name``.
 
-    Labellings of one input are told apart by their values: anything hashable, arrays, lists and
+    Labellings of one input are distinguished by their values: anything hashable, arrays, lists and
     tuples of these, and anything else that can be pickled.
 
-    A labelling may have parts that nobody has labelled: which style a digit is written in, how
-    the words of two sentences are aligned. A structure that has the method ``complete(x, y, w)``
-    is trained as a latent SVM. Then y in training is what is known; the labellings of
-    ``joint_feature``, and those that `argmax` returns, are full, with the hidden parts; ``loss(y,
-    full)`` and ``argmax(x, w, y)`` compare what is known with a full one. The methods are
+    A labelling may have hidden parts that the training data do not contain: the style in which a
+    digit is written, or how the words of two sentences are aligned. A structure with the method
+    ``complete(x, y, w)`` is trained as a latent SVM. Then y in training is the known part; the
+    labellings of ``joint_feature``, and those that `argmax` returns, are full, with the hidden
+    parts; ``loss(y, full)`` and ``argmax(x, w, y)`` compare the known part with a full one. The
+    methods are
 
     - ``complete(x, y, w)``: a full labelling of the highest score ``<w, joint_feature(x, full)>``
       among those that agree with y, whose loss must be zero;

@@ -69,7 +69,7 @@ class Structure:
         Returns
         -------
         problem : StructuredProblem
-            What solvers take.
+            The problem for the solvers.
         layout : WeightLayout
             Places of the weights.
         """
@@ -257,7 +257,7 @@ def python_problem(answers, block_weight, **options):
     Returns
     -------
     problem : StructuredProblem
-        What solvers take.
+        The problem for the solvers.
     """
     n = len(answers.X)
     structure = PythonStructure(answers, **options)

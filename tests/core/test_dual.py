@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from helpers.crossing import in_turn
 from helpers.kernels import in_kernel_space
+from helpers.laws import start_run
 from helpers.pairwise import every_pair
 from helpers.toys import TOYS, chain_toy, keeping
 from hypothesis import given, settings
@@ -158,7 +159,7 @@ def test_many_planes_grow_and_are_stored_once():
 
 def busy_dual(toy, n_passes=4, lam=LAM):
     """A dual point with stored and merged planes, and its regularizer."""
-    run = BCFW(averaging=False).start(toy.problem, toy.regularizer(lam), np.random.RandomState(0))
+    run = start_run(BCFW(averaging=False), toy, lam)
     for _ in range(n_passes):
         run.run_pass()
     probe = DualProbe(toy.problem, run.dual)
@@ -316,7 +317,7 @@ def test_stored_truth_receives_the_weight():
 @pytest.mark.parametrize("name", TOYS)
 def test_rebuild_undoes_drift_only(name):
     toy = TOYS[name](5, form="csr")
-    run = BCFW(averaging=False).start(toy.problem, toy.regularizer(0.01), np.random.RandomState(0))
+    run = start_run(BCFW(averaging=False), toy, 0.01)
     for _ in range(1000):
         run.run_pass()
     moved = run.weights()
@@ -366,9 +367,7 @@ def check_gram(toy, probe, i):
 @pytest.mark.parametrize(("name", "seed"), in_turn(TOYS, [0, 1]))
 def test_inner_products_survive_growth_and_evictions(name, seed):
     toy = TOYS[name](seed, n=4, n_states=4)
-    run = keeping(1000)(averaging=False, steps="pairwise").start(
-        toy.problem, toy.regularizer(0.01), np.random.RandomState(0)
-    )
+    run = start_run(keeping(1000)(averaging=False, steps="pairwise"), toy, 0.01)
     probe, rng, most = DualProbe(toy.problem, run.dual), np.random.default_rng(seed), 0
     for _ in range(20):
         run.run_pass()

@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 import pytest
+from helpers.laws import start_run
 from helpers.structures import Classes, bind
 from helpers.toys import chain_toy, multiclass_toy
 
@@ -38,12 +39,12 @@ def visits(kind, toy):
     """A function of a stop that makes very many visits without the GIL; returns their number."""
     sampler = UniformSampler(toy.problem.n_blocks, np.random.RandomState(0))
     if kind == "ssg":
-        run = Subgradient().start(toy.problem, toy.regularizer(LAM), np.random.RandomState(0))
+        run = start_run(Subgradient(), toy, LAM)
         sampler.begin_pass(LONG)
         return lambda stop: run.state.run_pass(sampler, LONG, stop)
     steps = {"plain": "fw", "pairwise": "pairwise"}[kind]
     solver = BCFW(steps=steps, averaging=False)
-    run = solver.start(toy.problem, toy.regularizer(LAM), np.random.RandomState(0))
+    run = start_run(solver, toy, LAM)
     sampler.begin_pass(LONG)
     return lambda stop: run_pass(run.visitors[0], sampler, LONG, stop=stop)
 

@@ -19,6 +19,19 @@ def binding_box(d, seed=1):
     return lower, upper
 
 
+def start_run(solver, toy, lam=LAM, box=None, *, seed=0, n_jobs=None):
+    """A run of a solver on a toy."""
+    pool = None if n_jobs is None else make_pool(toy.problem, n_jobs)
+    random_state = np.random.RandomState(seed)
+    return solver.start(toy.problem, toy.regularizer(lam, box), random_state, None, pool)
+
+
+def solve_toy(solver, toy, lam=LAM, box=None, *, random_state=0, **options):
+    """The solution of a toy by a solver."""
+    regularizer = toy.regularizer(lam, box)
+    return solver.solve(toy.problem, regularizer, random_state=random_state, **options)
+
+
 def near(found, expected, tolerance):
     """Whether numbers are equal as ``assert_allclose`` sees it, which takes ten times as long."""
     return (np.abs(found - expected) <= tolerance + 1e-7 * np.abs(expected)).all()

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.laws import solve_toy
 from helpers.models import MODELS, chains, trees
 from helpers.multilabel import ONE
 from helpers.qp import solve_primal
@@ -91,9 +92,7 @@ def check_training(toy):
     box = box_of(toy)
     box = None if box is None else tuple(map(toy.flat, box))
     _, optimum = solve_primal(toy.pairs, 0.2, box)
-    found = BCFW().solve(
-        toy.problem, toy.regularizer(0.2, box), tol=1e-3, max_iter=3000, random_state=0
-    )
+    found = solve_toy(BCFW(), toy, 0.2, box, tol=1e-3, max_iter=3000)
     assert found.certified
     primal = toy.pairs.primal(toy.flat(found.w), 0.2)
     assert found.dual - 1e-8 <= optimum <= primal + 1e-8

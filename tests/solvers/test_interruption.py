@@ -8,7 +8,7 @@ import pytest
 from helpers.crossing import in_turn
 from helpers.factors import from_scratch
 from helpers.interruption import PressedStop
-from helpers.laws import check_dual_point
+from helpers.laws import check_dual_point, solve_toy, start_run
 from helpers.qp import solve_primal
 from helpers.structures import Classes, bind
 from helpers.toys import TOYS, chain_toy
@@ -48,7 +48,7 @@ def solve(solver, toy, *moments, max_iter=6, seed=0, stop=None, **options):
     stop = PressedStop(*moments) if stop is None else stop
     options |= {"tol": 0, "max_iter": max_iter, "random_state": seed}
     with stop:
-        return solver.solve(toy.problem, toy.regularizer(LAM), stop=stop, **options), stop
+        return solve_toy(solver, toy, LAM, stop=stop, **options), stop
 
 
 def check_interrupted(solution, stop, moment):
@@ -298,7 +298,7 @@ def test_factors(solver):
 
 def test_the_lagrangian_of_a_pass_that_was_cut_short_is_exact():
     toy = chain_toy(74)
-    run = GDMM().start(toy.problem, toy.regularizer(LAM), np.random.RandomState(0))
+    run = start_run(GDMM(), toy, LAM)
     for moment in (3, 2, 8):
         run.stop = PressedStop(moment)
         with run.stop:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.laws import binding_box, check_optimum, follow
+from helpers.laws import binding_box, check_optimum, follow, solve_toy, start_run
 from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
 from helpers.toys import FIRST, TOYS, bind_rows, rebind, with_columns
@@ -46,7 +46,7 @@ def make(name, form="dense", weighted=False, seed=41, n=6):
 def solve(solver, toy, box=None, **options):
     options = {"tol": 0, "max_iter": 15, "random_state": 0} | options
     solver = SOLVERS[solver] if isinstance(solver, str) else solver
-    return solver.solve(toy.problem, toy.regularizer(LAM, box), **options)
+    return solve_toy(solver, toy, LAM, box, **options)
 
 
 @every_pair(
@@ -131,9 +131,7 @@ def test_runs_keep_their_laws_and_end_at_the_optimum(options, monkeypatch):
 def test_the_dual_never_falls_at_any_lam(name, lam, bounded):
     toy = make(name, seed=15, n=8)
     box = binding_box(toy.pairs.d) if bounded else None
-    run = BCFW(steps="fw", sampling="permutation", averaging=False).start(
-        toy.problem, toy.regularizer(lam, box), np.random.RandomState(0)
-    )
+    run = start_run(BCFW(steps="fw", sampling="permutation", averaging=False), toy, lam, box)
     before = toy.dual(run.dual, lam, box)
     follow(toy, run, 30, lam=lam, box=box)
     assert toy.dual(run.dual, lam, box) > before

@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 from helpers.crossing import in_turn
-from helpers.laws import check_dual_point
+from helpers.laws import check_dual_point, solve_toy
 from helpers.qp import solve_primal
 from helpers.toys import TOYS, rebind
 from scipy.optimize import nnls
@@ -109,10 +109,7 @@ def test_a_fit_goes_on_with_other_samples(name, solver):
         toy, lam, optimum = stage(name, which)
         # a look at once, one before anything is repaired by passes, and one at the end
         for tol, max_iter in ((np.inf, 1), (1e-12, 1), (5e-3, 250)):
-            solution = SOLVERS[solver].solve(
-                toy.problem, toy.regularizer(lam), tol=tol, max_iter=max_iter, random_state=0,
-                start=point,
-            )  # fmt: skip
+            solution = solve_toy(SOLVERS[solver], toy, lam, tol=tol, max_iter=max_iter, start=point)
             check(toy, lam, optimum, solution)
             point = solution.fit.save()
         # steps of all blocks at once are slow
@@ -125,11 +122,9 @@ def test_a_fit_goes_on_with_other_samples(name, solver):
 def test_samples_appended_at_the_same_n_lam_leave_the_weights_as_they_are(name, solver):
     (toy, lam, _), (more, less, _) = (stage(name, which) for which in list(STAGES)[:2])
     options = {"max_iter": 20, "tol": 1e-12, "random_state": 0}
-    first = SOLVERS[solver].solve(toy.problem, toy.regularizer(lam), **options)
+    first = solve_toy(SOLVERS[solver], toy, lam, **options)
     point = first.fit.save()
-    second = SOLVERS[solver].solve(
-        more.problem, more.regularizer(less), tol=np.inf, max_iter=1, random_state=0, start=point
-    )
+    second = solve_toy(SOLVERS[solver], more, less, tol=np.inf, max_iter=1, start=point)
     v = toy.dual_sum(first.fit.run.dual, lam)[0]
     np.testing.assert_allclose(more.dual_sum(second.fit.run.dual, less)[0], v, atol=1e-11)
     assert second.history["n_passes"][0] == 0
@@ -144,7 +139,7 @@ def test_all_solvers_that_keep_a_dual_point_are_here():
 
 def test_fewer_samples_are_refused():
     toy, lam, _ = stage("chain", "shorter ones")
-    point = BCFW().solve(toy.problem, toy.regularizer(lam), random_state=0).fit.save()
+    point = solve_toy(BCFW(), toy, lam).fit.save()
     fewer = stage("chain", "first")[0]
     with pytest.raises(ValueError, match="none of this problem"):
-        BCFW().solve(fewer.problem, fewer.regularizer(lam), random_state=0, start=point)
+        solve_toy(BCFW(), fewer, lam, start=point)

@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 from helpers.kernels import in_kernel_space, linear_weights
+from helpers.laws import solve_toy
 from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
 from helpers.toys import chain_toy, multiclass_toy
@@ -62,7 +63,7 @@ def test_the_linear_kernel_is_the_linear_model(name, solver, n_bytes):
     toy = TOYS[name](5, n=8)
     problem, layout = in_kernel_space(name, toy, Kernel("linear"), n_bytes=n_bytes)
     options = {"tol": 0.0, "max_iter": 12, "random_state": 0}
-    plain = STEADY[solver].solve(toy.problem, toy.regularizer(0.1), **options)
+    plain = solve_toy(STEADY[solver], toy, 0.1, **options)
     regularizer = Regularizer(0.1, problem.n_weights, problem.space.covector)
     found = STEADY[solver].solve(problem, regularizer, **options)
     close = partial(pytest.approx, abs=PRECISION[n_bytes], rel=PRECISION[n_bytes])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.laws import solve_toy
 from helpers.models import EDGES, FULL, HIERARCHIES, NONE, TREE
 from helpers.multilabel import ONE, all_sets
 from helpers.qp import solve_primal
@@ -40,9 +41,7 @@ def test_bounds_of_cuts_bind():
     box = toy.layout.bounds(None)
     flat_box = tuple(toy.flat(bound) for bound in box)
     w, optimum = solve_primal(toy.pairs, 0.1, flat_box)
-    solution = BCFW().solve(
-        toy.problem, toy.regularizer(0.1, flat_box), tol=1e-4, max_iter=5000, random_state=0
-    )
+    solution = solve_toy(BCFW(), toy, 0.1, flat_box, tol=1e-4, max_iter=5000)
     assert solution.dual - 1e-8 <= optimum <= solution.primal + 1e-8
     assert solution.gap <= 1e-4 * solution.unit
     free = solve_primal(toy.pairs, 0.1)[0]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.laws import solve_toy
 from helpers.models import MODELS
 from helpers.qp import solve_primal
 from helpers.toys import bind_rows, multiclass_toy
@@ -17,10 +18,7 @@ def test_the_intercept_is_a_constant_feature(form):
     labels = [found[0] for found in toy.pairs.labels]
     wider = bind_rows(X, labels, 3, form, intercept=False)
     solutions = [
-        BCFW(steps="fw", averaging=False).solve(
-            t.problem, t.regularizer(0.1), tol=1e-3, random_state=0
-        )
-        for t in (toy, wider)
+        solve_toy(BCFW(steps="fw", averaging=False), t, 0.1, tol=1e-3) for t in (toy, wider)
     ]
     one, other = (t.layout.split(s.w) for t, s in zip((toy, wider), solutions, strict=True))
     np.testing.assert_allclose(one["coef"], other["coef"][:, :-1], atol=1e-12)
@@ -40,8 +38,6 @@ def test_costs_of_pairs_of_classes():
     toy = MODELS["costs of classes"]()
     _, optimum = solve_primal(toy.pairs, 0.1)
     for steps in ("projection", "pairwise"):
-        solution = BCFW(steps=steps, averaging=False).solve(
-            toy.problem, toy.regularizer(0.1), tol=1e-4, random_state=0
-        )
+        solution = solve_toy(BCFW(steps=steps, averaging=False), toy, 0.1, tol=1e-4)
         assert solution.dual <= optimum + 1e-9 and optimum - 1e-9 <= solution.primal
         assert solution.primal == pytest.approx(optimum, rel=2e-3)

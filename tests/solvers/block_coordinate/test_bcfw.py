@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from helpers import paper
-from helpers.laws import LAM, binding_box
+from helpers.laws import LAM, binding_box, solve_toy, start_run
 from helpers.pairwise import every_pair
 from helpers.toys import TOYS
 
@@ -32,9 +32,7 @@ def test_iterates_and_their_average_are_those_of_the_paper(
     weights = np.random.default_rng(1).uniform(0.2, 2.0, size=n) if weighted else None
     toy = TOYS[name](11, n=n, form=form, weights=weights)
     box = binding_box(toy.pairs.d) if bounded else None
-    run = BCFW(steps="fw", averaging=averaging, sampling=sampling).start(
-        toy.problem, toy.regularizer(LAM, box), np.random.RandomState(3)
-    )
+    run = start_run(BCFW(steps="fw", averaging=averaging, sampling=sampling), toy, LAM, box, seed=3)
     if averaging:  # before the first step it is the start
         assert run.averager.average(run.regularizer, 0.0) is None
     steps, passes = [], orders(n, n_passes, 3, sampling)
@@ -63,9 +61,7 @@ def test_iterates_and_their_average_are_those_of_the_paper(
 @pytest.mark.parametrize("name", TOYS)
 def test_gaps_of_a_pass_are_those_met_on_the_way(name):
     toy = TOYS[name](12)
-    run = BCFW(steps="fw", sampling="permutation", averaging=False).start(
-        toy.problem, toy.regularizer(LAM), np.random.RandomState(0)
-    )
+    run = start_run(BCFW(steps="fw", sampling="permutation", averaging=False), toy, LAM)
     order = orders(toy.pairs.n, 1, 0, "permutation")[0]
     estimate, v, gaps = run.run_pass(), np.zeros(toy.pairs.d), np.zeros(toy.pairs.n)
     for i, (after, *_) in zip(order, paper.bcfw(toy.pairs, LAM, order), strict=True):
@@ -80,7 +76,7 @@ def test_gaps_of_a_pass_are_those_met_on_the_way(name):
 
 
 def start(toy, box=None, lam=LAM):
-    return FrankWolfe().start(toy.problem, toy.regularizer(lam, box), np.random.RandomState(0))
+    return start_run(FrankWolfe(), toy, lam, box)
 
 
 @every_pair(name=TOYS, weighted=[False, True], form=["dense", "csr"])
@@ -117,7 +113,6 @@ def test_at_the_optimum_nothing_moves_and_the_seed_does_not_matter():
     np.testing.assert_allclose(run.weights(), w, rtol=1e-12)
     toy = TOYS["chain"](24)
     one, other = (
-        FrankWolfe().solve(toy.problem, toy.regularizer(LAM), max_iter=9, tol=0, random_state=seed)
-        for seed in range(2)
+        solve_toy(FrankWolfe(), toy, LAM, max_iter=9, tol=0, random_state=seed) for seed in range(2)
     )
     np.testing.assert_array_equal(one.w, other.w)

@@ -10,6 +10,7 @@ from helpers.laws import (
     check_dual_point,
     check_optimum,
     follow,
+    start_run,
 )
 from helpers.pairwise import every_pair
 from helpers.toys import FIRST, TOYS, bind_rows, chain_toy, keeping
@@ -38,9 +39,7 @@ def make(name, seed=21, n=7, *, weighted=False):
 
 def start(toy, options, lam=LAM, box=None, seed=0, *, averaging=False, kind=BCFW):
     options = {"averaging": averaging, **options}
-    return kind(**options).start(
-        toy.problem, toy.regularizer(lam, box), np.random.RandomState(seed)
-    )
+    return start_run(kind(**options), toy, lam, box, seed=seed)
 
 
 @pytest.mark.parametrize(("name", "steps"), in_turn(TOYS, ["fw", "pairwise", "away"], 2))

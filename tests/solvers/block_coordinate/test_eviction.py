@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from helpers.crossing import in_turn
+from helpers.laws import start_run
 from helpers.structures import Classes, bind
 from helpers.toys import TOYS, chain_toy, keeping
 from sskit_probes.core_probe import DualProbe, mix_of, planes_of
@@ -19,9 +20,7 @@ def stamped(seed=0, name="chain", n=6):
     """A dual point whose planes have weights and times of last use of all kinds."""
     options = {"n_states": 4} | ({"lengths": (2, 3)} if name == "chain" else {})
     toy = TOYS[name](seed, n=n, **options)
-    run = keeping(FOREVER)(averaging=False, stored_passes=2).start(
-        toy.problem, toy.regularizer(0.01), np.random.RandomState(seed)
-    )
+    run = start_run(keeping(FOREVER)(averaging=False, stored_passes=2), toy, 0.01, seed=seed)
     for _ in range(CLOCK):
         run.run_pass()
     probe, rng = DualProbe(toy.problem, run.dual), np.random.default_rng(seed)
@@ -190,7 +189,7 @@ def test_inner_products_survive_other_sizes(name, sizes):
 
 def test_an_empty_dual_point_has_nothing_to_evict():
     toy = chain_toy(6)
-    run = BCFW(steps="fw").start(toy.problem, toy.regularizer(0.1), np.random.RandomState(0))
+    run = start_run(BCFW(steps="fw"), toy, 0.1)
     tidy(run.dual, CLOCK, 1, 1, 1.0)
     assert plane_bytes(run.dual) == 0.0
     assert all(planes_of(run.dual, i)[3] == 1.0 for i in range(run.dual.n_blocks))

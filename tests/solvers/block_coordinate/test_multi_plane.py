@@ -5,7 +5,15 @@ import itertools
 import numpy as np
 import pytest
 from helpers import paper
-from helpers.laws import LAM, binding_box, check_dual_point, check_optimum, follow
+from helpers.laws import (
+    LAM,
+    binding_box,
+    check_dual_point,
+    check_optimum,
+    follow,
+    solve_toy,
+    start_run,
+)
 from helpers.pairwise import every_pair
 from helpers.toys import TOYS, chain_toy
 from sskit_probes.core_probe import planes_of
@@ -20,14 +28,12 @@ SAMPLING = ["permutation", "uniform", "gap", "max_gap"]
 
 
 def start(toy, box=None, *, lam=LAM, seed=0, averaging=False, **options):
-    return MultiPlane(averaging=averaging, **options).start(
-        toy.problem, toy.regularizer(lam, box), np.random.RandomState(seed)
-    )
+    return start_run(MultiPlane(averaging=averaging, **options), toy, lam, box, seed=seed)
 
 
 def solve(toy, solver, box=None, **options):
     options = {"tol": 0, "max_iter": 15, "random_state": 3} | options
-    return solver.solve(toy.problem, toy.regularizer(LAM, box), **options)
+    return solve_toy(solver, toy, LAM, box, **options)
 
 
 @every_pair(

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from helpers.laws import solve_toy
 from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
 from helpers.toys import TOYS, bind_rows
@@ -67,10 +68,7 @@ def test_the_optimum_is_bracketed_and_bits_are_those_of_the_seed(
     box = (np.full(toy.pairs.d, -0.15), np.full(toy.pairs.d, 0.2)) if bounded else None
     _, optimum = solve_primal(toy.pairs, 0.1, box)
     solution, again = (
-        SOLVERS[solver].solve(
-            toy.problem, toy.regularizer(0.1, box), tol=1e-5, max_iter=5_000, random_state=0,
-            n_jobs=n_jobs,
-        )
+        solve_toy(SOLVERS[solver], toy, 0.1, box, tol=1e-5, max_iter=5_000, n_jobs=n_jobs)
         for _ in range(2)
     )  # fmt: skip
     np.testing.assert_array_equal(solution.w, again.w)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.laws import binding_box
+from helpers.laws import binding_box, solve_toy, start_run
 from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
 from helpers.slack import slack_pairs
@@ -63,7 +63,7 @@ def wrapped(toy, problem):
 def solve(solver, toy, box=None, **options):
     """A short fit."""
     options = {"tol": 1e-2, "max_iter": 60, "random_state": 0} | options
-    return solver.solve(toy.problem, toy.regularizer(LAM, box), **options)
+    return solve_toy(solver, toy, LAM, box, **options)
 
 
 def missed(toy, w):
@@ -173,7 +173,7 @@ def test_what_an_oracle_without_bounds_misses_is_still_an_estimate():
 def test_the_inexact_part_is_what_is_between_the_bounds_and_what_is_known(name, n_jobs):
     """The best of answer, truth, stored planes and mix is known; the upper bounds stay."""
     toy = bounding(name, extra=0.01)
-    run = SOLVERS["pairwise"].start(toy.problem, toy.regularizer(LAM), np.random.RandomState(0))
+    run = start_run(SOLVERS["pairwise"], toy, LAM)
     for _ in range(5):
         run.run_pass()
     evaluator, rng, better = make_pool(toy.problem, n_jobs), np.random.default_rng(0), 0

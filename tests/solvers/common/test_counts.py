@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.laws import solve_toy, start_run
 from helpers.toys import FIRST, TOYS, bind_rows
 
 from sskit.core.problem import block_weights
@@ -26,9 +27,7 @@ def hard_and_easy(n, n_classes):
 
 def calls_to_gap(toy, lam, tol, **options):
     """Oracle calls until primal and dual from scratch are within tol."""
-    run = BCFW(averaging=False, **options).start(
-        toy.problem, toy.regularizer(lam), np.random.RandomState(0)
-    )
+    run = start_run(BCFW(averaging=False, **options), toy, lam)
     while toy.pairs.primal(toy.flat(run.weights()), lam) - toy.dual(run.dual, lam) > tol:
         run.run_pass()
         assert run.n_oracle_calls < 10**6
@@ -113,9 +112,7 @@ def test_pairwise_and_away_steps_reach_gaps_that_plain_ones_do_not(name):
         solver = BCFW(
             steps=steps, sampling="permutation", cache=False, averaging=False, gap_every=1000
         )
-        solution = solver.solve(
-            toy.problem, toy.regularizer(0.1), tol=0, max_iter=1500, random_state=0
-        )
+        solution = solve_toy(solver, toy, 0.1, tol=0, max_iter=1500)
         gaps[steps] = solution.gap
     assert gaps["pairwise"] < 1e-9
     assert gaps["away"] < 1e-9

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.laws import solve_toy, start_run
 from helpers.pairwise import every_pair
 from helpers.toys import TOYS, Toy
 from sklearn.base import clone
@@ -51,7 +52,7 @@ def test_the_unreliable_problem_keeps_the_contract(name):
 @every_pair(name=NAMES, solver=SOLVERS, n_jobs=[1, 2])
 def test_gaps_are_those_of_the_best_known_planes(name, solver, n_jobs):
     toy, _ = tired(name, 5)
-    run = SOLVERS[solver].start(toy.problem, toy.regularizer(LAM), np.random.RandomState(0))
+    run = start_run(SOLVERS[solver], toy, LAM)
     for _ in range(4):
         run.run_pass()
     toy.problem.n_good = 0
@@ -75,7 +76,7 @@ def test_gaps_are_those_of_the_best_known_planes(name, solver, n_jobs):
 def test_a_tired_oracle_never_lowers_the_dual_nor_hides_the_gap(name, solver, averaging):
     toy, _ = tired(name, 6)
     solver = clone(SOLVERS[solver]).set_params(averaging=averaging, gap_every=1)
-    solution = solver.solve(toy.problem, toy.regularizer(LAM), tol=0, max_iter=12, random_state=0)
+    solution = solve_toy(solver, toy, LAM, tol=0, max_iter=12)
     assert not solution.certified
     history = solution.history
     assert (history["gap"] >= -1e-12).all()
@@ -94,7 +95,7 @@ def test_a_tired_oracle_never_lowers_the_dual_nor_hides_the_gap(name, solver, av
 def test_stored_planes_are_solved_when_the_oracle_has_given_up(name, solver):
     """The gap over what is known goes to zero; no step is ever negative."""
     toy, _ = tired(name, 3)
-    run = SOLVERS[solver].start(toy.problem, toy.regularizer(LAM), np.random.RandomState(0))
+    run = start_run(SOLVERS[solver], toy, LAM)
     evaluator, value = make_pool(toy.problem), 0.0
     for n_pass in range(400):
         run.run_pass()
@@ -127,8 +128,6 @@ def test_an_exact_oracle_is_taken_at_its_word():
 
 def test_batch_steps_with_a_tired_oracle_stop_at_nothing_worse():
     toy, _ = tired("chain", 6)
-    solution = FrankWolfe(gap_every=1).solve(
-        toy.problem, toy.regularizer(LAM), tol=0, max_iter=12, random_state=0
-    )
+    solution = solve_toy(FrankWolfe(gap_every=1), toy, LAM, tol=0, max_iter=12)
     assert (np.diff(solution.history["dual"]) >= -1e-12).all()
     assert solution.primal <= toy.pairs.primal(toy.flat(solution.w), LAM) + 1e-10

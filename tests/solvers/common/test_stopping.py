@@ -11,6 +11,7 @@ import warnings
 import numpy as np
 import pytest
 from helpers.crossing import in_turn
+from helpers.laws import solve_toy
 from helpers.toys import TOYS, chain_toy
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
@@ -26,7 +27,7 @@ LAM = 0.1
 
 def solve(solver, toy=None, **options):
     toy = chain_toy(51) if toy is None else toy
-    return solver.solve(toy.problem, toy.regularizer(LAM), random_state=0, **options)
+    return solve_toy(solver, toy, LAM, **options)
 
 
 SOLVERS = [BCFW(averaging=False), BCFW(averaging=True), FrankWolfe(), Subgradient(), MultiPlane()]

@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from helpers.laws import LAM, binding_box
+from helpers.laws import LAM, binding_box, start_run
 from helpers.pairwise import every_pair
 from helpers.qp import interior_point, solve_primal
 from helpers.real_data import load_ocr_letters
@@ -30,7 +30,7 @@ from sskit.solvers.cutting_plane.one_slack import exact_cut
 
 
 def start(toy, box=None, lam=LAM, **options):
-    return CuttingPlane(**options).start(toy.problem, toy.regularizer(lam, box), None)
+    return start_run(CuttingPlane(**options), toy, lam, box)
 
 
 def solve(toy, box=None, lam=LAM, tol=1e-8, max_iter=1000, n_jobs=None, **options):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.crossing import in_turn
 from helpers.kernels import in_kernel_space, linear_weights
-from helpers.laws import LAM, binding_box
+from helpers.laws import LAM, binding_box, start_run
 from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
 from helpers.toys import TOYS, chain_toy, multiclass_toy
@@ -281,7 +281,7 @@ def test_patience():
     """The objective is a mean over so many samples; of the first ones the largest loss is taken."""
     toy = multiclass_toy(3, n=30)
     solver = CuttingPlane(cuts="constant", cut_size=60, patience=3)
-    run = solver.start(toy.problem, toy.regularizer(0.3), np.random.RandomState(0))
+    run = start_run(solver, toy, 0.3)
     run.tolerance, seen = Tolerance(0.1), [run.unit] * 3
     for _ in range(10):
         goal, n_cuts = run.goal, run.program.n_cuts

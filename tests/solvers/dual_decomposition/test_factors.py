@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from helpers.laws import solve_toy, start_run
 from helpers.qp import solve_primal
 from helpers.toys import chain_toy
 from sskit_probes.factor_probe import FactorProbe, look_at, mixes, multipliers, renew
@@ -25,7 +26,7 @@ class Chains:
     problem: object
     n: int
 
-    def regularizer(self, lam):
+    def regularizer(self, lam, box=None):
         return Regularizer(lam, self.problem.n_weights)
 
 
@@ -40,7 +41,7 @@ def chains(seed, n_states, n=6, lengths=(6, 3, 1), p=2):
 
 
 def start(toy, **options):
-    return GDMM(**options).start(toy.problem, toy.regularizer(LAM), np.random.RandomState(0))
+    return start_run(GDMM(**options), toy, LAM)
 
 
 @pytest.fixture
@@ -149,6 +150,15 @@ def test_pairs_of_messages_that_cannot_be_best_are_not_looked_at(always_ordered)
 
 
 def test_parts_of_the_labels(monkeypatch):
+    whole = chains(4, 5)  # one part is all
+    run, probe = start(whole), FactorProbe(whole.problem.decomposition())
+    for _ in range(3):
+        run.run_pass()
+    for i, j in [(i, j) for i in range(whole.n) for j in probe.nodes(i)]:
+        gains = gains_of_node(probe, run, i, j)
+        state, gain = look_at(run.sweep, i, j)
+        assert gain == pytest.approx(gains.max(), abs=1e-12)
+        assert gain == pytest.approx(gains[state], abs=1e-12)
     monkeypatch.setattr(gdmm, "PART", 3)
     monkeypatch.setattr(gdmm, "PRODUCTS", 1)
     toy = chains(3, 11)
@@ -189,19 +199,6 @@ def gains_of_node(probe, run, i, j):
     return gains
 
 
-def test_one_part_is_all():
-    toy = chains(4, 5)
-    run, probe = start(toy), FactorProbe(toy.problem.decomposition())
-    for _ in range(3):
-        run.run_pass()
-    for i in range(toy.n):
-        for j in probe.nodes(i):
-            gains = gains_of_node(probe, run, i, j)
-            state, gain = look_at(run.sweep, i, j)
-            assert gain == pytest.approx(gains.max(), abs=1e-12)
-            assert gain == pytest.approx(gains[state], abs=1e-12)
-
-
 @pytest.mark.parametrize("limits", [{"MANY": 1}, {"PART": 2, "PRODUCTS": 1}])
 @pytest.mark.parametrize("method", ["afw", "bgcd"])
 def test_same_optimum(limits, method, monkeypatch):
@@ -209,9 +206,7 @@ def test_same_optimum(limits, method, monkeypatch):
         monkeypatch.setattr(gdmm, name, value)
     toy = chain_toy(5, n_states=4, lengths=(1, 2, 3))
     _, optimum = solve_primal(toy.pairs, 0.1)
-    solution = GDMM(method=method, gap_every=100).solve(
-        toy.problem, toy.regularizer(0.1), tol=2e-5, max_iter=20_000, random_state=0
-    )
+    solution = solve_toy(GDMM(method=method, gap_every=100), toy, 0.1, tol=2e-5, max_iter=20_000)
     assert solution.certified
     assert solution.primal == pytest.approx(optimum, rel=1e-3)
 

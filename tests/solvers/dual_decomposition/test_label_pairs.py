@@ -36,12 +36,12 @@ def may_rise(weight, reduced, ends):
 
 @pytest.mark.parametrize("n_labels", [2, 3, 8, 20])
 def test_best_pair_of_labels_that_may_rise(n_labels):
-    """2,500 states for each number of labels, 10^4 in all."""
+    """1,500 states for each number of labels."""
     rng = np.random.default_rng(n_labels)
     ends = np.array(list(itertools.combinations(range(n_labels), 2)), dtype=np.int32)
     probe = PairProbe(n_labels, ends)
     k, m = ends.T
-    for n in range(2500):
+    for n in range(1500):
         if n % 25 == 0:
             weight = random_pairs(rng, n_labels)
             probe.renew(weight)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.laws import solve_toy, start_run
 from helpers.qp import solve_primal
 from helpers.toys import multilabel_toy
 from sskit_probes.factor_probe import links, shares
@@ -18,7 +19,7 @@ PASSES_ALONE = 3  # of labels without their pairs
 
 
 def start(toy, lam=LAM, **options):
-    return GDMM(**options).start(toy.problem, toy.regularizer(lam), np.random.RandomState(0))
+    return start_run(GDMM(**options), toy, lam)
 
 
 def truths_of(toy):
@@ -61,8 +62,9 @@ def from_scratch(toy, run, rho, lam=LAM):
     return w, value + lam / 2 * float(w @ w)
 
 
-@pytest.mark.parametrize("weights", [None, [1.0, 2.0, 0.0, 0.5, 3.0, 1.0]])
-@pytest.mark.parametrize("form", ["dense", "csr"])
+@pytest.mark.parametrize(
+    ("form", "weights"), [("dense", [1.0, 2.0, 0.0, 0.5, 3.0, 1.0]), ("csr", None)]
+)
 def test_state_is_what_its_definition_says(form, weights):
     toy = multilabel_toy(2, form=form, weights=weights, inference="lp")
     run = start(toy, rho=0.7)
@@ -91,31 +93,27 @@ def test_steps_decrease_the_lagrangian():
         before = value
 
 
-@pytest.mark.parametrize("lam", [1.0, 0.1, 0.02])
-def test_optimum(lam):
-    for seed in (0, 3):
-        toy = multilabel_toy(seed, inference="lp")
-        _, optimum = solve_primal(toy.pairs, lam)
-        solution = GDMM(gap_every=50).solve(
-            toy.problem, toy.regularizer(lam), tol=2e-5, max_iter=5000, random_state=0
-        )
-        assert solution.status is Status.CONVERGED
-        assert solution.certified
-        assert solution.dual - 1e-9 <= optimum <= solution.primal + 1e-9
-        assert solution.primal == pytest.approx(optimum, rel=1e-3)
-        primal = toy.pairs.primal(toy.flat(solution.w), lam)
-        assert solution.primal == pytest.approx(primal, abs=1e-11)
-
-
-@pytest.mark.parametrize("n_states", [1, 3])
-def test_labels_go_beyond_a_half(n_states):
-    toy = multilabel_toy(4, n_states=n_states, inference="lp")
-    _, optimum = solve_primal(toy.pairs, 1.0)
-    solution = GDMM().solve(
-        toy.problem, toy.regularizer(1.0), tol=1e-4, max_iter=1000, random_state=0
-    )
+@pytest.mark.parametrize(
+    ("lam", "seed", "n_states"),
+    [(1.0, 0, 3), (0.1, 0, 3), (0.1, 3, 3), (0.02, 3, 3), (1.0, 4, 1), (1.0, 4, 3)],
+)
+def test_optimum_and_lower_bounds_from_the_first_pass_on(lam, seed, n_states):
+    toy = multilabel_toy(seed, n_states=n_states, inference="auto" if n_states == 1 else "lp")
+    _, optimum = solve_primal(toy.pairs, lam)
+    run, evaluator = start(toy, lam), make_pool(toy.problem, 1)
+    for _ in range(12):
+        certificate = run.certify(evaluator)
+        assert certificate.dual <= optimum + 1e-9
+        assert certificate.primal >= optimum - 1e-9
+        run.run_pass()
+    assert certificate.dual > 0.0
+    solution = solve_toy(GDMM(gap_every=50), toy, lam, tol=2e-5, max_iter=5000)
     assert solution.status is Status.CONVERGED
+    assert solution.certified
+    assert solution.dual - 1e-9 <= optimum <= solution.primal + 1e-9
     assert solution.primal == pytest.approx(optimum, rel=1e-3)
+    primal = toy.pairs.primal(toy.flat(solution.w), lam)
+    assert solution.primal == pytest.approx(primal, abs=1e-11)
 
 
 def ten_labels():
@@ -177,33 +175,13 @@ def test_labels_are_linked_where_they_need_it():
     assert idle <= len(apart) // 4
 
 
-def test_lower_bound_from_the_first_pass_on():
-    toy = multilabel_toy(5, inference="lp")
-    _, optimum = solve_primal(toy.pairs, LAM)
-    run, evaluator = start(toy), make_pool(toy.problem, 1)
-    for _ in range(12):
-        certificate = run.certify(evaluator)
-        assert certificate.dual <= optimum + 1e-9
-        assert certificate.primal >= optimum - 1e-9
-        run.run_pass()
-    assert certificate.dual > 0.0
-
-
 def test_no_gap_where_the_relaxation_is_not_the_problem():
     toy = multilabel_toy(6, inference="exhaustive")
-    solution = GDMM().solve(toy.problem, toy.regularizer(LAM), tol=1e-6, random_state=0)
+    solution = solve_toy(GDMM(), toy, LAM, tol=1e-6)
     assert solution.status is Status.CONVERGED
     assert np.isfinite(solution.primal)
     assert np.isnan([solution.dual, solution.gap]).all()
     assert not solution.certified
-
-
-def test_one_label():
-    toy = multilabel_toy(7, n_states=1, inference="auto")
-    _, optimum = solve_primal(toy.pairs, LAM)
-    solution = GDMM().solve(toy.problem, toy.regularizer(LAM), tol=1e-6, random_state=0)
-    assert solution.certified
-    assert solution.primal == pytest.approx(optimum, rel=1e-4)
 
 
 def test_memory_of_rows_with_many_labels():

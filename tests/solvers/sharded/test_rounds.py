@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from helpers.laws import check_dual_point
+from helpers.laws import check_dual_point, solve_toy
 from helpers.toys import TOYS, chain_toy
 from sskit_probes.unreliable import UnreliableProblem
 
@@ -72,9 +72,7 @@ def test_bits_depend_on_seed_and_number_of_jobs_only(options, request):
     toy = make("chain", n=40)
 
     def solve(n_jobs):
-        return solver.solve(
-            toy.problem, toy.regularizer(LAM), tol=1e-3, max_iter=30, n_jobs=n_jobs, random_state=3
-        )
+        return solve_toy(solver, toy, LAM, tol=1e-3, max_iter=30, n_jobs=n_jobs, random_state=3)
 
     one, other = solve(3), solve(3)
     np.testing.assert_array_equal(one.w, other.w)
@@ -151,9 +149,7 @@ def test_blocks_that_are_alike_are_not_moved_too_far():
 
 def test_a_stop_leaves_the_dual_point_whole():
     toy = make("chain", n=60)
-    solution = BCFW(max_time=1e-6).solve(
-        toy.problem, toy.regularizer(LAM), tol=1e-9, n_jobs=3, random_state=0
-    )
+    solution = solve_toy(BCFW(max_time=1e-6), toy, LAM, tol=1e-9, n_jobs=3)
     assert solution.n_iter == 1 and solution.gap >= 0
     check_dual_point(toy, solution.fit.run.dual, 1e-11)
 

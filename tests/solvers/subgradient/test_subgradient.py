@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from helpers import paper
+from helpers.laws import solve_toy, start_run
 from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
 from helpers.toys import TOYS, chain_toy
@@ -29,9 +30,7 @@ def test_iterates_and_their_average(name, sampling, weights, form):
     if weights is not None:
         weights = np.random.default_rng(1).uniform(0.2, 2.0, size=n)
     toy = TOYS[name](31, n=n, form=form, weights=weights)
-    run = Subgradient(sampling=sampling).start(
-        toy.problem, toy.regularizer(LAM), np.random.RandomState(0)
-    )
+    run = start_run(Subgradient(sampling=sampling), toy, LAM)
     iterates = list(paper.subgradient(toy.pairs, LAM, orders(n, n_passes, sampling)))
     for k in range(1, n_passes + 1):
         assert run.run_pass() == np.inf
@@ -45,8 +44,8 @@ def test_the_lower_bound_is_that_of_whole_passes():
     toy = chain_toy(33)
     _, optimum = solve_primal(toy.pairs, LAM)
     for sampling in ("permutation", "uniform"):
-        solution = Subgradient(sampling=sampling, gap_every=3).solve(
-            toy.problem, toy.regularizer(LAM), tol=0, max_iter=60, random_state=0
+        solution = solve_toy(
+            Subgradient(sampling=sampling, gap_every=3), toy, LAM, tol=0, max_iter=60
         )
         if sampling == "permutation":
             assert (np.diff(solution.history["dual"]) >= 0).all()
@@ -61,11 +60,11 @@ def test_the_lower_bound_is_that_of_whole_passes():
 def test_what_is_returned(averaging):
     toy = chain_toy(34)
     solver = Subgradient(averaging=averaging)
-    run = solver.start(toy.problem, toy.regularizer(LAM), np.random.RandomState(0))
+    run = start_run(solver, toy, LAM)
     for _ in range(5):
         run.run_pass()
     last, average = (state[: toy.pairs.d] for state in (run.state.last(), run.state.average()))
-    solution = solver.solve(toy.problem, toy.regularizer(LAM), tol=0, max_iter=5, random_state=0)
+    solution = solve_toy(solver, toy, LAM, tol=0, max_iter=5)
     values = {name: toy.pairs.primal(toy.flat(w), LAM) for name, w in
               (("last", last), ("average", average))}  # fmt: skip
     expected = min(values.values()) if averaging else values["last"]

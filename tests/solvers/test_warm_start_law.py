@@ -135,11 +135,3 @@ def test_samples_appended_at_the_same_n_lam_leave_the_weights_as_they_are(name, 
 def test_all_solvers_that_keep_a_dual_point_are_here():
     kinds = {getattr(sskit.solvers, name) for name in sskit.solvers.__all__}
     assert {kind for kind in kinds if kind.keeps_dual_point} == {type(s) for s in SOLVERS.values()}
-
-
-def test_fewer_samples_are_refused():
-    toy, lam, _ = stage("chain", "shorter ones")
-    point = solve_toy(BCFW(), toy, lam).fit.save()
-    fewer = stage("chain", "first")[0]
-    with pytest.raises(ValueError, match="none of this problem"):
-        solve_toy(BCFW(), fewer, lam, start=point)

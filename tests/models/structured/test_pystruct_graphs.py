@@ -74,28 +74,6 @@ class EdgeFeatureGraphCRF:
         return float(np.size(y))
 
 
-class GraphCRF(EdgeFeatureGraphCRF):
-    """Graphs with one symmetric table, of which the lower triangle has weights."""
-
-    def initialize(self, X, Y):
-        super().initialize(X, Y)
-        n = self.n_states
-        self.size_joint_feature = n * self.n_features + n * (n + 1) // 2
-
-    def edge_features(self, x):
-        return np.ones((len(self.edges(x)), 1))
-
-    def packed(self, pairs):
-        both = pairs[0] + pairs[0].T
-        np.fill_diagonal(both, np.diagonal(pairs[0]))
-        return both[np.tril_indices(self.n_states)]
-
-    def tables(self, w):
-        table = np.zeros((self.n_states, self.n_states))
-        table[np.tril_indices(self.n_states)] = w
-        return (table + np.tril(table, -1).T)[None]
-
-
 class ChainCRF(EdgeFeatureGraphCRF):
     """Chains: an input is the features alone, and the table has a direction."""
 
@@ -147,7 +125,6 @@ def chains(n=40):
 
 CASES = {
     EdgeFeatureGraphCRF: graphs,
-    GraphCRF: lambda: ([x[:2] for x in graphs()[0]], graphs()[1]),
     ChainCRF: chains,
 }
 
@@ -156,7 +133,7 @@ CASES = {
 def test_graphs_and_chains(kind):
     X, Y = CASES[kind]()
     model = kind()
-    given = PystructAdapter(model) if kind is GraphCRF else model
+    given = PystructAdapter(model) if kind is ChainCRF else model
     classifier = StructuredSVM(given, lam=0.05, random_state=0).fit(X, Y)
     assert classifier.certified_
     predicted = classifier.predict(X)
@@ -179,9 +156,3 @@ def test_a_chain_is_that_of_the_compiled_tagger():
     assert low <= min(ours.primal_objective_, theirs.primal_objective_) + 1e-9
     flat = np.concatenate([ours.coef_.ravel(), ours.transitions_.ravel()])
     np.testing.assert_allclose(theirs.coef_, flat, atol=0.05)
-
-
-def test_what_initialize_refuses_is_not_hidden():
-    X, Y = graphs()
-    with pytest.raises(ValueError, match="Expected 9 states, got 3"):
-        StructuredSVM(EdgeFeatureGraphCRF(n_states=9)).fit(X, Y)

@@ -26,8 +26,9 @@ def noisy():
     return bind_rows(X, y, 5)
 
 
-@pytest.mark.parametrize("cache", [False, True])
-@pytest.mark.parametrize("steps", ["fw", "pairwise", "away"])
+@pytest.mark.parametrize(
+    ("steps", "cache"), [("fw", False), ("pairwise", True), ("away", False), ("away", True)]
+)
 def test_drift_after_a_million_steps(noisy, steps, cache):
     solver = BCFW(steps=steps, cache=cache, block_steps=1, stored_passes=0, averaging=False)
     regularizer = noisy.regularizer(LAM)

@@ -124,9 +124,9 @@ def test_weights_are_the_sum_of_many_steps():
     np.testing.assert_allclose(toy.flat(np.array(regularizer.v)[: len(v)]), v, atol=1e-9 * scale)
 
 
-@every_pair(kernel=["linear", "rbf"], n_jobs=[1, 2], weighted=[False, True])
-def test_it_ends_where_pairwise_steps_do(kernel, n_jobs, weighted):
-    options = {"kernel": kernel, "lam": 0.01, "tol": 1e-4, "random_state": 0, "max_iter": 5_000}
+@pytest.mark.parametrize(("n_jobs", "weighted"), [(1, False), (2, True)])
+def test_it_ends_where_pairwise_steps_do(n_jobs, weighted):
+    options = {"kernel": "rbf", "lam": 0.01, "tol": 1e-4, "random_state": 0, "max_iter": 5_000}
     options["standardize"] = False
     weight = np.linspace(0.1, 2.0, len(X)) if weighted else None
     one, other = (
@@ -228,19 +228,3 @@ def test_refusals():
     dual, regularizer = DualState(toy.problem), toy.regularizer(0.1)
     with pytest.raises(TypeError, match="no blocks of one state"):
         ProjectionVisitor(toy.problem, dual, regularizer, Averager(0), *np.zeros((2, 4)))
-
-
-def test_interrupted_fits_go_on():
-    whole = fitted(tol=1e-3)
-    part = StructSVMClassifier(
-        solver=BCFW(steps="projection", max_time=1e-9),
-        lam=0.02,
-        tol=1e-3,
-        random_state=0,
-        warm_start=True,
-    )
-    with pytest.warns(Warning, match="max_time|time|seconds"):
-        part.fit(X, Y)
-    part.set_params(solver=PROJECTION).fit(X, Y)
-    assert part.certified_
-    assert part.primal_objective_ <= whole.primal_objective_ + part.dual_gap_ + 1e-9

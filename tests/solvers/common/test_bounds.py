@@ -25,7 +25,6 @@ from sskit.solvers.common.solution import (
 )
 from sskit.solvers.dual_decomposition.gdmm import SoftBCFW
 from sskit.solvers.oracle_calls.pool import make_pool
-from sskit.testing.problem_checks import check_problem
 
 LAM = 0.05
 NAMES = ["chain", "multiclass"]
@@ -100,13 +99,6 @@ def assert_honest(toy, solution, pairs=None, box=None):
     assert history["dual"].max() == solution.dual
     if best in (-1, len(history["gap"]) - 1):
         assert history["gap"][best] == solution.gap
-
-
-@pytest.mark.parametrize("how", EXCESS)
-@pytest.mark.parametrize("name", NAMES)
-def test_the_bounding_problem_keeps_the_contract(name, how):
-    check_problem(bounding(name, **EXCESS[how]).problem, 0)
-    check_problem(bounding(name, bounds=False).problem, 0)
 
 
 @every_pair(solver=SOLVERS, name=NAMES, how=EXCESS, bounded=[False, True], weighted=[False, True])

@@ -219,21 +219,3 @@ def test_what_cannot_start():
         Subgradient().solve(toy.problem, toy.regularizer(LAM), start=first.save())
     with pytest.raises(ValueError, match="none of this problem"):
         begin("plain", toy_of("chain", 4), start=first.save())
-
-
-def test_one_run_is_a_path_of_fits():
-    toy = toy_of("multiclass", 9)
-    path, calls = begin("pairwise", toy), []
-    for lam in LAM * 0.7 ** np.arange(5):
-        if lam < LAM:
-            path.change_lam(lam)
-        before = path.n_oracle_calls
-        assert path.reach(1e-3) is Status.CONVERGED
-        calls.append(path.n_oracle_calls - before)
-        cold = begin("pairwise", toy, lam)
-        cold.reach(1e-3)
-        assert path.certificate.dual <= cold.certificate.primal + 1e-12
-        assert cold.certificate.dual <= path.certificate.primal + 1e-12
-    history = path.history.as_dict()
-    assert (np.diff(history["n_passes"]) >= 0).all()
-    assert history["n_oracle_calls"][-1] == path.n_oracle_calls == sum(calls) + 9  # P(0)

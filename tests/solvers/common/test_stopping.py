@@ -4,7 +4,6 @@ import copy
 import logging
 import re
 import signal
-import threading
 import time
 import warnings
 
@@ -176,14 +175,6 @@ def test_a_foreign_handler_is_left_alone(ctrl_c):
     solution = solve(BCFW(), tol=0, max_iter=3, on_pass=lambda n_iter, w: ctrl_c())
     assert solution.status is Status.MAX_ITER
     assert len(calls) == 3
-
-
-def test_fits_in_other_threads_work():
-    found = []
-    thread = threading.Thread(target=lambda: found.append(solve(BCFW(), tol=0.1)))
-    thread.start()
-    thread.join()
-    assert found[0].status is Status.CONVERGED
 
 
 class Pressed(BCFW):

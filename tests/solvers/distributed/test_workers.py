@@ -56,7 +56,7 @@ def make_run(tasks, owners, solver=PLAIN, half_width=None, keeps=True):
 def optimum_of(task, half_width=None):
     """A tight solution for all data."""
     return BCFW().solve(
-        task.problem, regularizer_of(task, LAM, half_width), tol=1e-5, max_iter=20000
+        task.problem, regularizer_of(task, LAM, half_width), tol=1e-4, max_iter=20000
     )
 
 

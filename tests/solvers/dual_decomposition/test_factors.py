@@ -154,11 +154,11 @@ def test_parts_of_the_labels(monkeypatch):
     run, probe = start(whole), FactorProbe(whole.problem.decomposition())
     for _ in range(3):
         run.run_pass()
-    for i, j in [(i, j) for i in range(whole.n) for j in probe.nodes(i)]:
-        gains = gains_of_node(probe, run, i, j)
-        state, gain = look_at(run.sweep, i, j)
-        assert gain == pytest.approx(gains.max(), abs=1e-12)
-        assert gain == pytest.approx(gains[state], abs=1e-12)
+    for i in range(whole.n):
+        for j in probe.nodes(i):
+            gains, (state, gain) = gains_of_node(probe, run, i, j), look_at(run.sweep, i, j)
+            assert gain == pytest.approx(gains.max(), abs=1e-12)
+            assert gain == pytest.approx(gains[state], abs=1e-12)
     monkeypatch.setattr(gdmm, "PART", 3)
     monkeypatch.setattr(gdmm, "PRODUCTS", 1)
     toy = chains(3, 11)

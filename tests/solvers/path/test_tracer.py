@@ -117,19 +117,6 @@ def test_every_lam_is_served(name, kind):
         assert primal - dual <= EPS * (primal + 1e-3 * path.fit.unit) + 1e-7
 
 
-def test_200_lam_of_a_multiclass_path():
-    toy = TOYS["multiclass"](72, n=10)
-    path = tracer(toy, lam_min=1e-3)
-    pieces = list(path)
-    lams = np.array([piece.lam for piece in pieces])
-    low, high = np.log(max(pieces[-1].lam_end, 0.1 * lams[-1])), np.log(lams[0])
-    for lam in np.exp(np.random.default_rng(0).uniform(low, high, size=200)):
-        w = toy.flat(pieces[np.flatnonzero(lams >= lam)[-1]].w)
-        _, optimum = solve_primal(toy.pairs, lam)
-        primal = toy.pairs.primal(w, lam)
-        assert primal - optimum <= EPS * (primal + 1e-3) + 1e-7
-
-
 def shares_of(toy, solver):
     """The distance to the optimum at each breakpoint of a path, as a share of the objective."""
     path = tracer(toy, solver, kappa=0.7, lam_min=5e-3)

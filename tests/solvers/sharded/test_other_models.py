@@ -8,7 +8,6 @@ from helpers.locks import EXACT_SLACK, KERNELS, LOCK_FREE, LOCKING, OTHER_SLACK
 from helpers.slack import slack_pairs
 from helpers.toys import SEARCHABLE, TOYS, Toy
 
-from sskit import HierarchicalMultilabel, MultilabelPairwise, SequenceTagger, TreeTagger
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.models.slack.model import SlackRescaling
 from sskit.solvers import BCFW, MultiPlane
@@ -136,48 +135,3 @@ def test_slack_rescaling_ends_at_the_optimum_of_the_quadratic_program(name, sear
     # products of sets of labels come near it slowly, with one worker as well
     assert certificate.gap <= 1e-3 * certificate.primal
     check_optimum(toy, certificate, lam=LAM, tolerance=certificate.gap + 1e-7)
-
-
-def tree_data(rng):
-    y = [rng.integers(3, size=5) for _ in range(40)]
-    return [(np.eye(3)[labels] + rng.normal(size=(5, 3)), [-1, 0, 0, 1, 1]) for labels in y], y
-
-
-def chain_data(rng):
-    y = [rng.integers(3, size=5) for _ in range(40)]
-    return [np.eye(3)[labels] + rng.normal(size=(5, 3)) for labels in y], y
-
-
-def set_data(rng):
-    X = rng.normal(size=(60, 4))
-    y = (X @ rng.normal(size=(4, 4)) + rng.normal(size=(60, 4)) > 0).astype(int)
-    y[:, 0] = 1  # closed under the ancestors below
-    y[:, 1] |= y[:, 3]
-    return X, y
-
-
-@pytest.mark.parametrize(
-    ("estimator", "data"),
-    [
-        (TreeTagger(), tree_data),
-        (TreeTagger(rescaling="slack"), tree_data),
-        (SequenceTagger(rescaling="slack"), chain_data),
-        (MultilabelPairwise(edges="tree"), set_data),
-        (MultilabelPairwise(edges=None), set_data),
-        (MultilabelPairwise(edges="full", inference="exhaustive", rescaling="slack"), set_data),
-        (HierarchicalMultilabel([-1, 0, 0, 1]), set_data),
-        (HierarchicalMultilabel([-1, 0, 0, 1], rescaling="slack"), set_data),
-    ],
-    ids=lambda item: item.__name__ if callable(item) else str(item),
-)
-def test_estimators_of_two_jobs_find_what_one_finds(estimator, data):
-    X, y = data(np.random.default_rng(0))
-    one, two = (
-        estimator.set_params(lam=0.05, tol=0.01, n_jobs=n_jobs, random_state=0).fit(X, y)
-        and (estimator.primal_objective_, estimator.dual_gap_, estimator.certified_)
-        for n_jobs in (1, 2)
-    )
-    assert one[2] == two[2]
-    if one[2]:
-        assert abs(one[0] - two[0]) <= one[1] + two[1] + 1e-12
-    assert len(estimator.predict(X)) == len(y)

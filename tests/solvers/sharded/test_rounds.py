@@ -11,7 +11,6 @@ from helpers.laws import check_dual_point, solve_toy
 from helpers.toys import TOYS, chain_toy
 from sskit_probes.unreliable import UnreliableProblem
 
-from sskit import StructSVMClassifier
 from sskit.core.regularizer import Regularizer
 from sskit.models.multiclass import MulticlassModel
 from sskit.parallel import crew
@@ -177,25 +176,3 @@ def test_an_error_of_one_worker_is_raised_and_all_go_on(who, alone, request):
     v, _ = toy.dual_sum(run.dual, LAM)
     np.testing.assert_allclose(toy.flat(np.asarray(run.regularizer.v)[: len(v)]), v, atol=1e-11)
     assert dual_of(toy, run) > 0
-
-
-@pytest.mark.parametrize(
-    "options",
-    [{"class_weight": "balanced"}, {"kernel": "rbf"}, {"rescaling": "slack"}],
-    ids=str,
-)
-def test_whatever_else_is_asked_of_an_estimator(options):
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(80, 3)), rng.integers(3, size=80)
-    weight = rng.uniform(0.5, 2.0, size=80)
-    one, many = (
-        StructSVMClassifier(lam=0.05, tol=0.01, n_jobs=k, random_state=0, **options).fit(
-            X, y, sample_weight=weight
-        )
-        for k in (1, 3)
-    )
-    assert many.certified_
-    assert (
-        abs(one.primal_objective_ - many.primal_objective_)
-        <= one.dual_gap_ + many.dual_gap_ + 1e-12
-    )

@@ -5,8 +5,11 @@ tried on planted violations at the end.
 """
 
 import graphlib
+import os
 import re
+import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -119,6 +122,12 @@ ROOMS = {
     "solvers": "",
     "estimators": "",
 }
+# What is built upon the rest and can be taken off. Calls of users lead in, imports only out.
+OUTER = (
+    "calibration", "dask", "datasets", "display", "inspection", "losses", "preprocessing",
+    "stopping", "testing",
+)  # fmt: skip
+INNER_TESTS = ("core", "oracles", "models", "solvers", "inputs", "estimators")
 LAZY = {"distributed", "matplotlib", "maxflow", "pandas", "skimage"}
 # Distributions that are not named as their module is.
 DISTRIBUTIONS = {
@@ -329,6 +338,48 @@ def test_the_table_is_that_of_the_package():
     # and allows no arrow that nobody needs
     needed = {(here, there) for _, here, there, _ in arrows(PACKAGE)}
     assert {(room, name) for room, names in allowed.items() for name in names} - needed == set()
+
+
+@pytest.fixture
+def without_outer(tmp_path):
+    """Return how Python is called where the outer packages are not."""
+    for path in sources(PACKAGE, ".py", ".so", ".pyd", ".hpp", ".pxd"):
+        name = path.relative_to(PACKAGE)
+        if name.with_suffix("").parts[0] not in OUTER:
+            (tmp_path / "sskit" / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / "sskit" / name).symlink_to(path)
+
+    def call(*arguments):
+        paths = (str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")]))
+        environ = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
+        environ |= {"SSKIT_WITHOUT": " ".join(OUTER), "PYTEST_ADDOPTS": ""}
+        return subprocess.run(
+            [sys.executable, *arguments], cwd=tmp_path, env=environ, capture_output=True, text=True
+        )
+
+    return call
+
+
+def test_the_inner_packages_are_imported_without_the_outer_ones(without_outer):
+    code = """
+        import importlib, pkgutil, sskit
+        for module in pkgutil.walk_packages(sskit.__path__, "sskit."):
+            importlib.import_module(module.name)
+        print(sskit.__file__)
+    """
+    done = without_outer("-c", textwrap.dedent(code))
+    assert done.returncode == 0, done.stderr
+    assert not done.stdout.startswith(str(PACKAGE))
+
+
+@pytest.mark.slow
+def test_the_inner_tests_pass_without_the_outer_packages(without_outer):
+    folders = (str(ROOT / "tests" / name) for name in INNER_TESTS)
+    options = ("-q", "-c", str(ROOT / "pyproject.toml"), "-p", "no:cacheprovider", "-x")
+    done = without_outer("-m", "pytest", *options, *folders)
+    assert done.returncode == 0, done.stdout[-3000:]
+    counts = {word: int(n) for n, word in re.findall(r"(\d+) (passed|skipped)", done.stdout)}
+    assert counts["passed"] > 2 * counts["skipped"], counts
 
 
 TIDY = {

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from helpers.fits import FITS
 from helpers.pairwise import every_pair
 from helpers.structures import Matching
 from joblib import parallel_config
@@ -17,32 +18,21 @@ from sklearn.model_selection import (
     KFold,
     ShuffleSplit,
     StratifiedKFold,
-    cross_val_score,
 )
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.preprocessing import StandardScaler
 
 from sskit import (
-    CalibratedTagger,
-    GraphTagger,
-    HierarchicalMultilabel,
-    MultilabelPairwise,
-    PartsModel,
     RankingSVM,
     RegularizationPath,
-    SegmentationModel,
-    SegmentTagger,
     SequenceTagger,
-    SlackRescaling,
     StructSVMClassifier,
     StructuredSVM,
-    TreeTagger,
 )
 from sskit.datasets import make_digit_strings
 from sskit.estimators.path.choosing import FACTORS, FEW, FallingFits, choose
 from sskit.metrics import sequence_accuracy_scorer
-from sskit.preprocessing import TokenTransformer
-from sskit.solvers import BCFW, GDMM
+from sskit.solvers import BCFW
 
 FOLDS = KFold(3, shuffle=True, random_state=0)
 
@@ -57,40 +47,10 @@ def strings(n=40):
     return make_digit_strings(n, random_state=0)
 
 
-def sets():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 4))
-    return X, (X @ rng.normal(size=(4, 3)) + 0.5 * rng.normal(size=(60, 3)) > 0).astype(int)
-
-
 def matchings(n=15):
     rng = np.random.default_rng(0)
     X = [rng.normal(size=(3, 3, 4)) for _ in range(n)]
     return X, [Matching().argmax(x + rng.normal(size=x.shape), np.ones(4)) for x in X]
-
-
-def graphs():
-    rng = np.random.default_rng(0)
-    edges = np.array([[0, 1], [1, 2], [2, 3], [3, 0]])
-    y = [rng.integers(2, size=4) for _ in range(15)]
-    return [(np.eye(2)[t] + 0.5 * rng.normal(size=(4, 2)), edges) for t in y], y
-
-
-def trees():
-    X, y = graphs()
-    return [(x, np.array([-1, 0, 0, 1])) for x, _ in X], y
-
-
-def segments():
-    X, y = strings(20)
-    return X, [np.array(["B-X", "I-X", "O", "O"])[labels % 4] for labels in y]
-
-
-def poses():
-    from sskit.datasets import make_poses
-
-    found = make_poses(6, shape=(8, 8), random_state=0)
-    return found.data, found.target
 
 
 # ---- what is fitted --------------------------------------------------------------------------
@@ -216,6 +176,24 @@ def test_with_a_prior_each_fit_is_what_it_is_from_scratch(case):
     assert np.abs(expected.coef_ - prior.coef_).max() > 0.1
 
 
+@pytest.mark.parametrize("name", FITS)
+def test_any_estimator(name):
+    X, y = FITS[name].data()
+    estimator = clone(FITS[name].estimator).set_params(random_state=0)
+    path = RegularizationPath(estimator, cv=FOLDS, eps=0.5).fit(X, y)
+    # where no fit goes on to another lam fewer are tried
+    n = len(path.cv_results_["param_lam"])
+    assert n in (len(FACTORS), len(FEW))
+    assert np.isfinite(path.cv_results_["mean_test_score"]).sum() >= n - 1
+    assert 0.0 <= path.best_score_ <= 1.0
+    assert path.score(X, y) == path.best_estimator_.score(X, y)
+    assert len(path.predict(X)) == len(X)
+    other = pickle.loads(pickle.dumps(path))
+    for one, same in zip(path.predict(X), other.predict(X), strict=True):
+        np.testing.assert_array_equal(one, same)
+    assert not hasattr(clone(path), "best_lam_")
+
+
 def calls_of_all_fits(fits, factors):
     """How often a problem's oracle is asked by fits at falling lam."""
     calls = []
@@ -247,57 +225,6 @@ def test_the_tolerance_of_the_folds_is_eps_if_that_of_the_estimator_is_smaller()
 
 
 # ---- who can be asked ------------------------------------------------------------------------
-
-
-ALL = {
-    "rows": (StructSVMClassifier(random_state=0), rows),
-    "rbf": (StructSVMClassifier(kernel="rbf", random_state=0), rows),
-    "structure": (StructuredSVM(Matching(), random_state=0), matchings),
-    "strings": (SequenceTagger(random_state=0), strings),
-    "second order": (SequenceTagger(order=2, random_state=0), strings),
-    "segments": (SegmentTagger(random_state=0), segments),
-    "trees": (TreeTagger(random_state=0), trees),
-    "graphs": (GraphTagger(random_state=0), graphs),
-    "nodes": (SegmentationModel(random_state=0), graphs),
-    "pairs of labels": (MultilabelPairwise(random_state=0), sets),
-    "hierarchy": (HierarchicalMultilabel([-1, 0, 0], random_state=0), sets),
-    "ranking": (RankingSVM(random_state=0), lambda: (sets()[0], sets()[1][:, 0])),
-    "hidden labels": (
-        SequenceTagger(ignore_label=9, random_state=0),
-        lambda: (strings()[0], [np.where(np.arange(len(t)) == 1, 9, t) for t in strings()[1]]),
-    ),
-    "gdmm": (SequenceTagger(solver="gdmm", random_state=0), strings),
-    "few pairs": (SequenceTagger(random_state=0), lambda: strings(5)),
-    "slack": (SequenceTagger(rescaling=SlackRescaling("bisecting"), random_state=0), strings),
-    "prior": (
-        StructSVMClassifier(prior=StructSVMClassifier(random_state=0).fit(*rows())),
-        rows,
-    ),
-}
-
-
-@pytest.mark.parametrize("case", ALL)
-def test_any_estimator(case):
-    estimator, data = ALL[case]
-    X, y = data()
-    path = RegularizationPath(estimator, cv=FOLDS).fit(X, y)
-    n = len(path.cv_results_["param_lam"])
-    assert n == (3 if case in ("gdmm", "hidden labels", "few pairs", "ranking") else 5)
-    assert np.isfinite(path.cv_results_["mean_test_score"]).sum() >= n - 1
-    assert 0.0 <= path.best_score_ <= 1.0
-    assert path.score(X, y) == path.best_estimator_.score(X, y)
-    assert len(path.predict(X)) == len(X)
-    other = pickle.loads(pickle.dumps(path))
-    for one, same in zip(path.predict(X), other.predict(X), strict=True):
-        np.testing.assert_array_equal(one, same)
-    assert not hasattr(clone(path), "best_lam_")
-
-
-def test_poses():
-    X, y = poses()
-    parents = [-1, *range(y[0].shape[0] - 1)]
-    path = RegularizationPath(PartsModel(parents, random_state=0), cv=KFold(2), eps=0.5).fit(X, y)
-    assert len(path.cv_results_["param_lam"]) == 5
 
 
 def test_the_table_of_folds():
@@ -381,7 +308,7 @@ def test_groups_are_for_the_folds_and_for_rankings():
     assert hasattr(traced, "lams_")
 
 
-def test_metadata_is_routed():
+def test_metadata_is_routed_and_pipelines():
     X, y = rows()
     weight = np.linspace(0.5, 2.0, 150)
     with config_context(enable_metadata_routing=True):
@@ -393,28 +320,9 @@ def test_metadata_is_routed():
     same = clone(path).fit(scaled, y, sample_weight=weight)
     assert pipeline[-1].best_lam_ == same.best_lam_
     np.testing.assert_array_equal(pipeline.predict(X), same.predict(scaled))
-
-
-def test_tools_of_scikit_learn():
-    X, y = rows()
     path = RegularizationPath(StructSVMClassifier(random_state=0), cv=3)
-    assert cross_val_score(make_pipeline(StandardScaler(), path), X, y).mean() > 0.9
     search = GridSearchCV(path, {"estimator__fit_intercept": [True, False]}, cv=2).fit(X, y)
     assert search.best_estimator_.best_lam_ > 0
-    X, y = strings()
-    pipeline = make_pipeline(
-        TokenTransformer(MinMaxScaler()), RegularizationPath(SequenceTagger(), cv=2)
-    )
-    assert pipeline.fit(X, y).score(X, y) > 0.9
-
-
-def test_a_calibration_of_taggers_that_are_chosen():
-    X, y = strings()
-    hidden = [np.where(np.arange(len(labels)) == 1, 9, labels) for labels in y]
-    for tagger, labels in [(SequenceTagger(), y), (SequenceTagger(ignore_label=9), hidden)]:
-        path = RegularizationPath(tagger, cv=2)
-        model = CalibratedTagger(path, cv=2, method="temperature").fit(X, labels)
-        assert len(model.predict_proba(X)) == len(X)
 
 
 def test_what_is_known_of_some_labels():
@@ -439,9 +347,8 @@ def choice(*folds):
     return choose(np.array(FACTORS), scores, 2)
 
 
-@pytest.mark.parametrize(
-    ("folds", "expected"),
-    [
+def test_the_nearest_lam_that_may_be_as_good_as_the_best():
+    for folds, expected in [
         # better in each fold, by about the same
         (([0.1, 0.2, 0.5, 0.62, 0.5], [0.1, 0.2, 0.4, 0.50, 0.4], [0.1, 0.2, 0.6, 0.71, 0.6]), 3),
         (([0.6, 0.5, 0.4, 0.3, 0.2], [0.62, 0.5, 0.4, 0.3, 0.2], [0.61, 0.5, 0.4, 0.3, 0.2]), 0),
@@ -463,13 +370,8 @@ def choice(*folds):
         (([0.1, 0.1, 0.5, 0.4], [0.1, 0.9, 0.5, 0.4], [0.1, np.nan, 0.5, 0.4]), 2),
         # of one fold there is no standard error
         (([0.1, 0.2, 0.5, 0.51, 0.3],), 3),
-    ],
-)
-def test_the_nearest_lam_that_may_be_as_good_as_the_best(folds, expected):
-    assert choice(*folds) == expected
-
-
-def test_no_score_of_the_default():
+    ]:
+        assert choice(*folds) == expected
     with pytest.raises(ValueError, match="scores of the default lam are NaN in all folds"):
         choice(*[[0.5, 0.5, np.nan, 0.5, 0.5]] * 3)
 
@@ -489,12 +391,6 @@ def test_a_score_that_rises_all_the_way(direction, factor):
     assert len(seen) == (12 if direction > 0 else 15)
 
 
-def test_where_no_fit_goes_on_fewer_lam_are_tried():
-    X, y = strings()
-    path = RegularizationPath(SequenceTagger(solver=GDMM(), random_state=0), cv=FOLDS).fit(X, y)
-    np.testing.assert_allclose(path.cv_results_["param_lam"], path.default_lam_ * np.array(FEW))
-
-
 def test_rare_labels():
     """A fold may lack a label; what is scored there then counts nothing for it."""
     X, y = strings(30)
@@ -509,9 +405,11 @@ def test_rare_labels():
 # ---- what is refused, and what is warned of ---------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
+def test_wrong_parameters_change_nothing():
+    X, y = rows()
+    path = RegularizationPath(StructSVMClassifier(random_state=0), cv=2).fit(X, y)
+    before, given = path.best_estimator_, path.get_params(deep=False)
+    for params, message in [
         ({"scoring": "nice"}, "'scoring' parameter"),
         ({"refit": "one_standard_error"}, "'refit' parameter"),
         ({"cv": "many"}, "'cv' parameter"),
@@ -520,15 +418,11 @@ def test_rare_labels():
         ({"estimator": StructSVMClassifier(lam=-1.0)}, "'lam' parameter of StructSVMClassifier"),
         ({"estimator": StructSVMClassifier(tol=-1.0)}, "'tol' parameter of StructSVMClassifier"),
         ({"scoring": lambda *args: "1"}, "^scoring must return a number, got '1'"),
-    ],
-)
-def test_wrong_parameters_change_nothing(params, message):
-    X, y = rows()
-    path = RegularizationPath(StructSVMClassifier(random_state=0), cv=2).fit(X, y)
-    before = path.best_estimator_
-    with pytest.raises(ValueError, match=message):
-        path.set_params(**params).fit(X, y)
-    assert path.best_estimator_ is before
+    ]:
+        with pytest.raises(ValueError, match=message):
+            path.set_params(**params).fit(X, y)
+        path.set_params(**given)
+        assert path.best_estimator_ is before
 
 
 def test_bad_data_are_named_before_any_fold():

@@ -4,7 +4,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.datasets import make_moons
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 from sklearn.model_selection import KFold
@@ -207,18 +206,3 @@ def test_a_choice_by_folds(kernel):
     best = path.best_estimator_
     assert best.dual_gap_ <= best.tol * (best.primal_objective_ + 1e-3)
     assert best.lam_ == path.best_lam_
-
-
-def test_a_path_and_a_fit_that_goes_on_agree():
-    data = Rows(seed=5, n=45)
-    K = rbf(data.X, data.X)
-    weight = np.random.default_rng(6).uniform(0.2, 3.0, size=45)
-    estimator = StructSVMClassifier(**KERNELS["rbf"][1], warm_start=True, random_state=0)
-    path = RegularizationPath(estimator, lam_min=LOWEST).fit(data.X, data.y, sample_weight=weight)
-    model = clone(estimator).fit(data.X, data.y, sample_weight=weight)
-    for lam in (path.lam_, 3.0 * path.lam_):
-        model.set_params(lam=lam, tol=1e-3).fit(data.X, data.y, sample_weight=weight)
-        assert path.dual_objective_at(lam) <= model.primal_objective_ + 1e-9
-        primal = data.primal(path.coef_at(lam), K, lam, weight, False)
-        assert model.dual_objective_ <= primal + 1e-9
-        assert primal - model.primal_objective_ <= path.gap_at(lam) + 1e-9

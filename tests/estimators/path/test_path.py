@@ -1,6 +1,5 @@
 """RegularizationPath: all lam at once, and the tools of scikit-learn."""
 
-import copy
 import pickle
 import re
 
@@ -20,7 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sskit import RegularizationPath, SequenceTagger, StructSVMClassifier, StructuredSVM
 from sskit.datasets import make_digit_strings
-from sskit.solvers import BCFW, FrankWolfe
+from sskit.solvers import BCFW
 
 
 def rows():
@@ -168,21 +167,6 @@ def test_estimators_of_a_path_are_fitted_ones():
     assert path.coefs_.all(axis=0).any()
 
 
-def test_methods_of_the_estimator_are_those_of_the_path():
-    X, y = strings()
-    path = RegularizationPath(SequenceTagger(random_state=0), lam_min=0.05).fit(X, y)
-    model = path.estimator_at(path.lam_)
-    for one, other in zip(
-        model.predict_topk(X[:3], 2, return_scores=True)[1],
-        path.predict_topk(X[:3], 2, return_scores=True)[1],
-        strict=True,
-    ):
-        np.testing.assert_array_equal(one, other)
-    weight = np.linspace(0.0, 1.0, len(X))
-    assert path.score(X, y, weight) == model.score(X, y, weight)
-    assert not hasattr(RegularizationPath(StructSVMClassifier()), "predict_topk")
-
-
 def test_inexact_oracles_give_heuristic_paths():
     class Signs(Numbers):
         def joint_feature(self, x, y):
@@ -195,16 +179,6 @@ def test_inexact_oracles_give_heuristic_paths():
     path = RegularizationPath(StructuredSVM(Signs(), random_state=0), lam_min=1e-2)
     assert not path.fit(X, [1, -1, 1]).certified_
     assert not path.estimator_at(0.1).certified_
-
-
-def test_frank_wolfe_and_solver_objects():
-    X, y = rows()
-    for solver in (FrankWolfe(gap_every=5), BCFW(steps="away", averaging=True), "fw"):
-        estimator = StructSVMClassifier(solver=solver, random_state=0)
-        path = RegularizationPath(estimator, lam_min=0.05).fit(X, y)
-        assert path.lam_end_ <= 0.05
-        assert estimator.solver is solver
-        assert type(path.estimator_at(1.0).solver_) is type(path._template[2])
 
 
 def test_sparse_rows_and_ragged_samples():
@@ -244,9 +218,11 @@ def test_pickle_clone_and_tools():
         RegularizationPath(StructSVMClassifier()).predict(X)
 
 
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
+def test_wrong_parameters():
+    X, y = rows()
+    path = RegularizationPath(StructSVMClassifier(random_state=0), lam_min=0.1).fit(X, y)
+    before, given = path.lams_, path.get_params(deep=False)
+    for params, message in [
         ({"eps": 0.0}, "'eps' parameter.*must be a float"),
         ({"eps": -1.0}, "'eps' parameter.*must be a float"),
         ({"kappa": 1.0}, "'kappa' parameter"),
@@ -257,15 +233,17 @@ def test_pickle_clone_and_tools():
             "a path cannot be combined with solver=.*no dual point",
         ),
         ({"estimator": StructSVMClassifier(tol=-1.0)}, "'tol' parameter"),
-    ],
-)
-def test_wrong_parameters(params, message):
-    X, y = rows()
-    path = RegularizationPath(StructSVMClassifier(random_state=0), lam_min=0.1).fit(X, y)
-    before = copy.deepcopy(vars(path))
-    with pytest.raises(ValueError, match=message):
-        path.set_params(**params).fit(X, y)
-    np.testing.assert_array_equal(path.lams_, before["lams_"])
+    ]:
+        with pytest.raises(ValueError, match=message):
+            path.set_params(**params).fit(X, y)
+        path.set_params(**given)
+        assert path.lams_ is before
+    for lam in (0.0, -1.0, np.nan, np.inf, "0.1", True, None, np.float16(np.inf)):
+        for method in (path.coef_at, path.gap_at, path.estimator_at):
+            with pytest.raises(ValueError, match="lam must be a positive finite number"):
+                method(lam)
+    for method in (path.coef_at, path.gap_at):  # of a narrow type
+        np.testing.assert_array_equal(method(np.float16(0.5)), method(0.5))
 
 
 def test_wrong_estimators_and_data():
@@ -276,37 +254,17 @@ def test_wrong_estimators_and_data():
         RegularizationPath(StructSVMClassifier).fit(X, y)
     with pytest.raises(TypeError, match="got Pipeline; in a pipeline, put RegularizationPath last"):
         RegularizationPath(make_pipeline(StructSVMClassifier())).fit(X, y)
-    with pytest.raises(ValueError, match="NaN"):
-        RegularizationPath(StructSVMClassifier()).fit(np.full_like(X, np.nan), y)
-
-
-@pytest.mark.parametrize("lam", [0.0, -1.0, np.nan, np.inf, "0.1", True, None])
-def test_wrong_lam(lam):
-    X, y = rows()
-    path = RegularizationPath(StructSVMClassifier(random_state=0), lam_min=0.1).fit(X, y)
-    for method in (path.coef_at, path.gap_at, path.estimator_at):
-        with pytest.raises(ValueError, match="lam must be a positive finite number"):
-            method(lam)
-
-
-def test_a_target_of_ragged_items():
-    with pytest.raises(ValueError, match="^X has 3 samples but y has 1"):
-        RegularizationPath(SequenceTagger()).fit([np.ones((2, 1))] * 3, [[[0, 1], [1]]])
-
-
-def test_a_target_that_is_no_sequence():
-    X, _ = rows()
-    with pytest.raises(ValueError, match="^y should be a 1d array"):
-        RegularizationPath(StructSVMClassifier()).fit(X, np.array(1))
-
-
-def test_lam_of_a_narrow_type():
-    X, y = rows()
-    path = RegularizationPath(StructSVMClassifier(random_state=0), lam_min=0.1).fit(X, y)
-    for method in (path.coef_at, path.gap_at):
-        np.testing.assert_array_equal(method(np.float16(0.5)), method(0.5))
-    with pytest.raises(ValueError, match="lam must be a positive finite number"):
-        path.coef_at(np.float16(np.inf))
+    for estimator, data, message in (
+        (StructSVMClassifier(), (np.full_like(X, np.nan), y), "NaN"),
+        (StructSVMClassifier(), (X, np.array(1)), "^y should be a 1d array"),
+        (
+            SequenceTagger(),
+            ([np.ones((2, 1))] * 3, [[[0, 1], [1]]]),
+            "^X has 3 samples but y has 1",
+        ),
+    ):
+        with pytest.raises(ValueError, match=message):
+            RegularizationPath(estimator).fit(*data)
 
 
 def test_lam_below_the_end():
@@ -343,6 +301,7 @@ EXPECTED_FAILURES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(
     [RegularizationPath(StructSVMClassifier(random_state=0), max_breakpoints=20)],
@@ -352,17 +311,20 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-def test_what_is_known_of_some_labels():
+def test_methods_of_the_estimator_are_those_of_the_path():
     X, y = strings()
     path = RegularizationPath(SequenceTagger(random_state=0), lam_min=0.05).fit(X, y)
     known = [np.where(np.arange(len(labels)) == 1, labels[1], None) for labels in y]
-    model = path.estimator_at(path.lam_)
-    for found, expected in zip(path.predict(X, known), model.predict(X, known), strict=True):
-        np.testing.assert_array_equal(found, expected)
+    model, weight = path.estimator_at(path.lam_), np.linspace(0.0, 1.0, len(X))
+    one, other = (m.predict_topk(X, 2, return_scores=True)[1] for m in (model, path))
+    assert all(map(np.array_equal, one, other))
+    assert path.score(X, y, weight) == model.score(X, y, weight)
+    assert all(map(np.array_equal, path.predict(X, known), model.predict(X, known)))
     for found, labels in zip(path.predict_topk(X, 2, known=known), y, strict=True):
         assert (found[:, 1] == labels[1]).all()
     scores = path.decision_function(X, known=known)
     assert all(np.isinf(score[1]).sum() == len(model.classes_) - 1 for score in scores)
+    assert not hasattr(RegularizationPath(StructSVMClassifier()), "predict_topk")
     X, y = rows()
     path = RegularizationPath(StructSVMClassifier(random_state=0)).fit(X, y)
     with pytest.raises(TypeError, match="unexpected keyword argument 'known'"):

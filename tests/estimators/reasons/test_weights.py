@@ -36,7 +36,7 @@ def tagger():
     return model
 
 
-@pytest.mark.parametrize("top", [1, 5, 39, 40, 100, None, np.int64(3)])
+@pytest.mark.parametrize("top", [1, 40, None, np.int64(3)])
 def test_strongest_of_each_sign(tagger, top):
     frame = tagger.weights_frame(top)
     assert list(frame.columns) == COLUMNS
@@ -69,10 +69,10 @@ def test_names(tagger):
             tagger.weights_frame(3, wrong)
 
 
-@pytest.mark.parametrize("top", [0, -1, 1.5, "all"])
-def test_wrong_top(tagger, top):
-    with pytest.raises((TypeError, ValueError), match="top (== .*, must be >=|must be an inst)"):
-        tagger.weights_frame(top)
+def test_wrong_top(tagger):
+    for top in (0, -1, 1.5, "all"):
+        with pytest.raises((TypeError, ValueError), match="top (== .*, must be >=|must be an ins)"):
+            tagger.weights_frame(top)
 
 
 def test_features_of_edges(tagger):

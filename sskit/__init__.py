@@ -60,12 +60,12 @@ def __dir__():
 
 
 def get_include():
-    """Return the folders that compiled code of yours is built with.
+    """Return the folders for compiling code against the package.
 
     Returns
     -------
     folders : list of str
-        What holds the package, for its ``.pxd`` files, and those of its headers: the
+        The folder of the package, for its ``.pxd`` files, and those of its headers: the
         ``include_dirs`` of an extension, and the ``include_path`` of ``cythonize``.
 
     Examples

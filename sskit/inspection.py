@@ -10,7 +10,7 @@ __all__ = ["explain", "weights_frame"]
 
 
 def weights_frame(estimator, top=20, *, feature_names=None, edge_feature_names=None):
-    """Return the strongest weights by label as a table, also of a pipeline.
+    """Return the strongest weights by label as a table, also for a pipeline.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def weights_frame(estimator, top=20, *, feature_names=None, edge_feature_names=N
 
 
 def explain(estimator, X, i, t, *, feature_names=None, edge_feature_names=None, **options):
-    """Return what speaks for the label of a token against its strongest rival, also of a pipeline.
+    """Return the contributions to a label against its strongest rival, also for a pipeline.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def explain(estimator, X, i, t, *, feature_names=None, edge_feature_names=None, 
         A fitted `SequenceTagger` or `TreeTagger`; or a pipeline that ends with one, or a search
         that chose one.
     X : list of n_samples
-        As the estimator takes them. The steps of a pipeline transform all, so give few.
+        As the estimator takes them. The steps of a pipeline transform all of them, so give few.
     i : int
         Which sample, from 0.
     t : int
@@ -81,7 +81,7 @@ def explain(estimator, X, i, t, *, feature_names=None, edge_feature_names=None, 
     feature_names : array-like of str of shape (n_features,), default=None
         Names of the features; None as in `weights_frame`.
     edge_feature_names : array-like of str of shape (n_edge_features,), default=None
-        Names of the features of edges, where there are such; None likewise.
+        Names of the features of edges, if there are any; None in the same way.
     **options : object
         Further arguments of :meth:`sskit.SequenceTagger.explain`: label, rival, known.
 

@@ -28,36 +28,35 @@ from sskit.solvers.distributed.run import DistributedRun, persist
 class Distributed(DelegatingEstimator):
     """Fits an estimator to data in parts, which need not fit in memory together.
 
-    Parts are checked, bound and visited where they lie; labels, number of features and the default
-    lam are agreed on before. What comes out is an ordinary fitted estimator with its certificate:
-    the duality gap is a sum over the parts.
+    Parts are checked, bound and visited on the workers that have them; labels, number of features
+    and the default lam are computed from all parts before. The result is an ordinary fitted
+    estimator with its certificate: the duality gap is a sum over the parts.
 
     Without a cluster, parts that are Delayed objects, or of a Dask collection, are computed for
     each pass and dropped again, one after the other: data larger than memory can be fitted on one
-    machine. What stays in memory are the weights and the dual variables.
+    machine. Only the weights and the dual variables stay in memory.
 
-    On a cluster parts are computed once, where the scheduler wants them to be, and stay there;
-    futures are used where they lie. Every worker that has parts makes passes over them, and all of
-    them add up their moves. If a worker is lost, its parts are computed again, and begin at the
-    last checkpoint, else at the truth; the certificate remains true.
+    On a cluster parts are computed once, where the scheduler puts them, and stay on that worker;
+    futures are used on the worker that has them. Every worker with parts makes passes over them,
+    and their updates are added. If a worker is lost, its parts are computed again, and begin at
+    the last checkpoint, else at the truth; the certificate remains valid.
 
     Parameters
     ----------
     estimator : estimator
-        Of this package, with a solver that keeps a dual point, and no kernel. With
-        ``warm_start=True`` a fit goes on from where the last one ended, part by part; its dual
-        variables are then kept in this object. Labels that are not known are completed where the
-        parts lie, round after round; then without ``warm_start``, checkpoints and
+        An estimator of this package, with a solver that has a dual point, and without a kernel.
+        With ``warm_start=True`` a fit continues from the end of the last one, part by part; its
+        dual variables are then stored in this object. Unknown labels are completed on the workers,
+        round after round; then without ``warm_start``, checkpoints and
         ``class_weight="balanced"``.
     client : distributed.Client, False or None, default=None
-        Of the cluster. None is the default client if there is one, outside of tasks; else, as for
-        False, there is no cluster. It is not pickled.
+        Client of the cluster. None is the default client if there is one, outside of tasks; else,
+        as for False, there is no cluster. It is not pickled.
     checkpoint : str or path, default=None
         Folder in which the dual variables are saved every `checkpoint_every` passes and at the
-        end. A fit of the same model to the same data goes on from there, also in another
-        process; what is saved of other data, of another model or by another version is refused.
-        Files are pickles: as with all of these, do not load what you do not trust. None saves
-        nothing.
+        end. A fit of the same model to the same data continues from it, also in another process; a
+        checkpoint of other data, of another model or by another version raises an error. Files are
+        pickles: do not load them unless you trust them. None saves nothing.
     checkpoint_every : int, default=10
         Passes between two checkpoints.
     timeout : float, default=300.0
@@ -69,7 +68,7 @@ class Distributed(DelegatingEstimator):
         The fitted clone, with all its attributes.
     history_ : dict of ndarray
         Arrays of equal length, an entry for each pass and each exact pass: n_passes, exact, time
-        (seconds since the start), visit_time (seconds of this one in which workers were asked) and
+        (seconds since the start), visit_time (seconds of this one in which workers ran) and
         merge_time (all others), n_bytes (sent so far), dual (objective), n_lost (parts that were
         lost and loaded again).
     classes_, n_features_in_, feature_names_in_ : object
@@ -78,14 +77,14 @@ class Distributed(DelegatingEstimator):
     Raises
     ------
     TypeError
-        In fit, if the estimator is not one of this package, or X is no collection of parts.
+        In fit, if the estimator is not one of this package, or X is not a collection of parts.
     ValueError
-        In fit, for wrong parameters or data; the part is named. Also if a part was lost whose data
-        cannot be had again.
+        In fit, for wrong parameters or data; the error names the part. Also if a part was lost
+        whose data cannot be computed again.
     TimeoutError
         In fit, if the cluster has had no worker for `timeout` seconds.
     RuntimeError
-        In fit, if workers are lost again and again.
+        In fit, if workers are lost repeatedly.
 
     Warns
     -----
@@ -96,9 +95,9 @@ class Distributed(DelegatingEstimator):
 
     Notes
     -----
-    Parts that pass through memory are visited four at a time, while the next four are loaded: all
-    blocks of these four before those of the next. That can take more passes than a fit to all data
-    in memory, above all if the parts differ in what is in them: shuffle the data first. Weights are
+    Parts that are loaded for each pass are visited four at a time, while the next four are loaded:
+    all blocks of these four before those of the next. That can take more passes than a fit to all
+    data in memory, mainly if the contents of the parts differ: shuffle the data first. Weights are
     not averaged.
 
     References
@@ -150,8 +149,8 @@ class Distributed(DelegatingEstimator):
         Parameters
         ----------
         X, y : dask bag, array, dataframe or series, or list of parts
-            The data. Parts of a list are Delayed objects, futures, or data: each what the
-            estimator takes. Arrays are cut along their first axis only.
+            The data. Parts of a list are Delayed objects, futures, or data: each is input of the
+            estimator. Arrays are divided along their first axis only.
         sample_weight : dask array or series, or list of parts, default=None
             Non-negative weights of the samples.
         token_weight : dask bag or series, or list of parts, default=None
@@ -166,7 +165,7 @@ class Distributed(DelegatingEstimator):
         Raises
         ------
         ValueError
-            If a parameter or a part is wrong; then the estimator stays as it was.
+            If a parameter or a part is wrong; the estimator is then unchanged.
         """
         self._check_parameters()
         parts = collect(X, y, sample_weight, token_weight)

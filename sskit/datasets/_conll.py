@@ -29,9 +29,10 @@ _NO_TOKEN = re.compile(r"\d+[-.]\d+")
 def load_conll(
     path, *, columns=None, tags=-1, separator=None, comments=None, scheme=None, encoding="utf-8"
 ):
-    """Read sentences from a file with a token a line, as of the CoNLL shared tasks.
+    """Read sentences from a file with one token per line, such as those of the CoNLL shared tasks.
 
-    A line holds the columns of a token; empty lines part sentences. No tokens are
+    A line has the columns of a token; empty lines separate sentences. The following are not
+    tokens:
 
     - lines that begin with "-DOCSTART-";
     - comments: lines before the first token of a sentence that begin with "#". A sentence may begin
@@ -40,35 +41,36 @@ def load_conll(
     - where the first column is called "ID", as in CoNLL-U: ranges ("3-4") and empty nodes ("5.1").
 
     Lines end with a line feed, a carriage return or both, and nothing else; a byte order mark is
-    left out.
+    ignored.
 
     Parameters
     ----------
     path : str, path-like or file
-        The file, or one that is open, for text or bytes. Files whose names end with ".gz", ".bz2"
-        or ".xz" are compressed.
+        The name of the file, or an open file of text or bytes. Files whose names end with ".gz",
+        ".bz2" or ".xz" are compressed.
     columns : sequence of str, "conllu" or None, default=None
-        Names of the columns. "conllu" stands for the ten of CoNLL-U, ID to MISC. None takes them
-        from the comment "# global.columns = ..."; without it they are those of CoNLL-U where the
-        name of the file ends with ".conllu", else "0", "1", ...
+        Names of the columns. "conllu" means the ten of CoNLL-U, ID to MISC. None takes them from
+        the comment "# global.columns = ..."; without it they are those of CoNLL-U if the name of
+        the file ends with ".conllu", else "0", "1", ...
     tags : str, int or None, default=-1
         The column of the tags, its name or its number; -1 is the last one. None means that there is
         none.
     separator : str or None, default=None
-        What parts columns; " " is any number of spaces and tabs. None is a tab if the first token
-        has one, else " ".
+        Separator of columns; " " is any number of spaces and tabs. None is a tab if the first
+        token has one, else " ".
     comments : bool or None, default=None
-        Whether lines that may be comments are, besides "# global.columns = ...". None takes for
-        comments lines without the columns of a token, and such as "# name = value".
+        Whether lines that may be comments are comments, besides "# global.columns = ...". None
+        treats lines without the columns of a token, and lines such as "# name = value", as
+        comments.
     scheme : {"bio", "iob1", "iob2", "bioes", "iobes", "bilou"} or None, default=None
-        The scheme that the tags must keep to, see `sskit.metrics.convert_tags`; None for any tags.
+        The scheme of the tags, see `sskit.metrics.convert_tags`; None for any tags.
     encoding : str, default="utf-8"
         The encoding of the file.
 
     Returns
     -------
     X : list of n lists (T_i,) of dict
-        The tokens of every sentence: strings by the names of their columns, but for that of the
+        The tokens of every sentence: strings by the names of their columns, without that of the
         tags.
     y : list of n lists (T_i,) of str, or None
         The tags; None without any.
@@ -79,8 +81,8 @@ def load_conll(
         If a parameter is of a wrong type.
     ValueError
         If there are no tokens, a line has another number of columns than the others, there is no
-        such column of tags, or none besides it, or a tag breaks the scheme; names the file and the
-        line. Or if bytes are not of the encoding.
+        such column of tags, or no other column, or a tag breaks the scheme; the error names the
+        file and the line. Or if bytes are not in the encoding.
 
     See Also
     --------

@@ -25,11 +25,11 @@ def make_chains(
     noise=1.0,
     random_state=None,
 ):
-    """Make random chains: states of a Markov chain seen through Gaussian noise.
+    """Make random chains: states of a Markov chain observed with Gaussian noise.
 
-    Every state has a mean drawn from a standard normal distribution and a random distribution
-    over successors of which few are likely, so that a tagger that learns transitions is better
-    than one that looks at tokens alone.
+    Every state has a mean drawn from a standard normal distribution and a random distribution over
+    successors, few of which are likely, so a tagger that learns transitions is better than a
+    classifier of single tokens.
 
     Parameters
     ----------
@@ -91,8 +91,8 @@ def make_digit_strings(
     """Make strings of handwritten digits that follow a strict grammar.
 
     The first digit is uniform, and a digit a is followed by ``(3 a + c) % 10`` where c is 1, 4 or
-    7 with probability 0.6, 0.3 or 0.1. Every digit is equally frequent at every place, so only its
-    neighbours, not its frequency, tell what an unclear image shows: 1.3 bits of surprise a digit
+    7 with probability 0.6, 0.3 or 0.1. Every digit is equally frequent at every position, so only
+    the neighbours of an unclear image, not frequencies, help: the entropy is 1.3 bits a digit
     instead of 3.3.
 
     Parameters

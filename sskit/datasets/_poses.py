@@ -47,11 +47,11 @@ def make_score_maps(
 ):
     """Make score maps of the parts of poses, as a detector that is often wrong gives them.
 
-    The map of a part is a sum of round bumps of standard deviation `blur`, and noise. The bump of
+    The map of a part is a sum of round peaks of standard deviation `blur`, and noise. The peak of
     the part itself has a height that is uniform between 0.5 and 1, or, if the part is missed,
-    between 0 and 0.3, and stands `jitter` cells beside its place. There may be one where the same
-    part of the other side of the body is, and there are some anywhere, all of heights uniform
-    between 0 and 1.
+    between 0 and 0.3, and is `jitter` cells away from its place. There may be one at the same part
+    of the other side of the body, and there are some anywhere, all of heights uniform between 0
+    and 1.
 
     Parameters
     ----------
@@ -60,18 +60,18 @@ def make_score_maps(
     shape : tuple (height, width), default=(48, 48)
         Size of the maps.
     mirrors : array-like of int of shape (n_parts,), default=None
-        The part for which each part may be mistaken; the part itself if there is none. None
-        means that there are none.
+        The part with which each part may be confused; the part itself if there is none. None means
+        that there are none.
     blur : float, default=1.5
-        Standard deviation of the bumps, in cells, positive.
+        Standard deviation of the peaks, in cells, positive.
     jitter : float, default=1.0
-        Standard deviation of the place of a part's own bump along each axis, in cells.
+        Standard deviation of the place of a part's own peak along each axis, in cells.
     misses : float, default=0.1
         Probability that a part is missed.
     confusion : float, default=0.5
-        Probability of a bump at the part of the other side.
+        Probability of a peak at the part of the other side.
     clutter : float, default=3.0
-        Mean number of bumps anywhere in a map; Poisson distributed.
+        Mean number of peaks anywhere in a map; Poisson distributed.
     noise : float, default=0.1
         Standard deviation of independent normal noise at each cell.
     random_state : int, RandomState or None, default=None
@@ -85,7 +85,7 @@ def make_score_maps(
     Raises
     ------
     ValueError
-        If a number is out of its range or the positions have no good shape.
+        If a number is out of its range or the positions have a wrong shape.
 
     Examples
     --------

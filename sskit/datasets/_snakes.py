@@ -11,18 +11,19 @@ N_COLOURS = 5
 
 
 def make_snakes(n_samples=100, *, shape=(8, 8), length=10, random_state=None):
-    """Make grids with a snake whose cells are to be numbered from its head to its tail.
+    """Make grids with a snake whose cells have to be numbered from its head to its tail.
 
-    A cell of a snake shows by its colour to which side the next one lies, the tail what the one
-    before shows; all other cells are background. The colours of nine cells say little about
-    how far away the head is: a cell's number is that of the cell that points to it, plus one.
+    A cell of a snake shows by its colour on which side the next one is, and the tail has the
+    colour of the cell before it; all other cells are background. The colours of nine cells say
+    little about the distance to the head: a cell's number is that of the cell that points to it,
+    plus one.
 
     Parameters
     ----------
     n_samples : int, default=100
         The number of grids, each with one snake.
     shape : tuple of two ints, default=(8, 8)
-        Rows and columns of a grid, with room for a snake.
+        Rows and columns of a grid, large enough for a snake.
     length : int, default=10
         Cells of a snake, at least 2.
     random_state : int, RandomState or None, default=None
@@ -31,18 +32,18 @@ def make_snakes(n_samples=100, *, shape=(8, 8), length=10, random_state=None):
     Returns
     -------
     X : list of n_samples tuples (features, edges, edge_features)
-        Features (V, 45) of the cells by rows: which of five colours each of the nine cells
-        around has, the background outside of the grid; the right and lower neighbours of cells,
-        edges (E, 2), those along rows first; features of edges (E, 180): for each of the two
-        directions, along a row or a column, the features of both ends where an edge has that
-        direction, else zeros.
+        Features (V, 45) of the cells by rows: which of five colours each of the nine cells around
+        has, the background outside of the grid; the right and lower neighbours of cells, edges (E,
+        2), those along rows first; features of edges (E, 180): for each of the two directions,
+        along a row or a column, the features of both ends if an edge has that direction, else
+        zeros.
     y : list of n_samples ndarrays of shape (V,)
         0 for the background, 1 (head) to `length` (tail) for the snake; int64.
 
     Raises
     ------
     ValueError
-        If a number is out of its range, or there is no room.
+        If a number is out of its range, or the grid is too small.
 
     References
     ----------

@@ -16,9 +16,9 @@ def make_segmentation_images(
 ):
     """Make views of land from above: water, forest, fields and sand, each with its texture.
 
-    Regions are large and smooth. Within them lie spots that look like another class but belong
-    to the region: clearings, ponds, sandbanks. What a spot is can be told from its neighbours
-    only, so that a model of neighbouring superpixels is better than one of single superpixels.
+    Regions are large and smooth. They contain spots that look like another class but belong to the
+    region: clearings, ponds, sandbanks. Only its neighbours show what a spot is, so a model of
+    neighbouring superpixels is better than one of single superpixels.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def make_segmentation_images(
     n_classes : {2, 3, 4}, default=4
         How many of the four kinds of land there are, in the order above.
     spots : float in [0, 0.5], default=0.15
-        About what share of the pixels that are not near a border lies in a spot.
+        Approximate fraction of the pixels away from borders that are in a spot.
     random_state : int, RandomState or None, default=None
         Seed or generator.
 

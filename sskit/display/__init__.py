@@ -1,4 +1,4 @@
-"""Displays: what a fit or a prediction looks like, computed once and drawn with matplotlib."""
+"""Displays of fits and predictions, computed once and drawn with matplotlib."""
 
 from sskit.display._convergence import ConvergenceDisplay
 from sskit.display._feature_weights import FeatureWeightsDisplay

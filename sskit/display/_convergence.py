@@ -15,14 +15,14 @@ SCALES = {
 
 
 class ConvergenceDisplay:
-    """How fits converge: objectives and duality gaps against passes, oracle calls or time.
+    """Convergence of fits: objectives and duality gaps against passes, oracle calls or time.
 
     Draw it with `from_estimator`.
 
     Parameters
     ----------
     histories : dict of str to dict of ndarray
-        The `history_` of each fit by the name that the legend shows.
+        The `history_` of each fit by its name in the legend.
 
     Attributes
     ----------
@@ -60,15 +60,15 @@ class ConvergenceDisplay:
         Parameters
         ----------
         estimators : estimator, or dict of str to estimator
-            Fitted; with names for the legend if there are several. Of a pipeline the last step
-            is drawn, of a search the model that it chose.
+            Fitted; with names for the legend if there are several. For a pipeline the last step is
+            drawn, for a search the model that it chose.
         x, axes : object
             See `plot`.
 
         Returns
         -------
         display : ConvergenceDisplay
-            With what was drawn.
+            The display, drawn.
 
         Raises
         ------
@@ -91,7 +91,7 @@ class ConvergenceDisplay:
     def plot(self, *, x="passes", axes=None):
         """Draw objectives, and gaps beside them.
 
-        Primal objectives are lines, dual ones dashed: the optimum lies between them.
+        Primal objectives are lines, dual ones dashed: the optimum is between them.
 
         Parameters
         ----------

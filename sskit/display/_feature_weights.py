@@ -10,7 +10,7 @@ POSITIVE, NEGATIVE = "#2166ac", "#b2182b"
 
 
 class FeatureWeightsDisplay:
-    """Which features speak for each label, and which against it, as horizontal bars.
+    """Features with the strongest positive and negative weights of each label, as horizontal bars.
 
     Draw it with `from_estimator`.
 
@@ -67,7 +67,7 @@ class FeatureWeightsDisplay:
         Returns
         -------
         display : FeatureWeightsDisplay
-            With what was drawn.
+            The display, drawn.
 
         Raises
         ------
@@ -96,7 +96,7 @@ class FeatureWeightsDisplay:
         Parameters
         ----------
         ax : matplotlib Axes or sequence of them, default=None
-            Where, one for each label. None makes a figure.
+            One for each label. None makes a figure.
 
         Returns
         -------

@@ -13,14 +13,14 @@ class PoseDisplay(TruthDisplay):
     """Show poses as skeletons, the truth and one or several predictions side by side.
 
     One row per sample, one column per kind of pose. Make it by `from_estimator` or
-    `from_predictions`; the parameters are kept as attributes of the same names.
+    `from_predictions`; the parameters are stored as attributes of the same names.
 
     Parameters
     ----------
     panels : dict of str to sequence of n arrays of shape (n_parts, 2)
         x and y of the parts by title, in the order of the columns.
     parents : array-like of int of shape (n_parts,)
-        The part that each hangs on, -1 for roots: where lines are drawn.
+        The part to which each is connected by a line, -1 for roots.
     images : sequence of n arrays of shape (H_i, W_i), (H_i, W_i, 3) or None, default=None
         What to draw behind the poses; the middle of the first pixel is (0, 0). None leaves the
         canvas blank.
@@ -35,8 +35,8 @@ class PoseDisplay(TruthDisplay):
     Raises
     ------
     ValueError
-        If poses have not the shape that the parents ask for, there are not as many images as
-        poses, or parents form a cycle. The item is named.
+        If poses do not have the shape that the parents require, there are not as many images as
+        poses, or parents form a cycle. The error names the item.
 
     See Also
     --------
@@ -73,15 +73,15 @@ class PoseDisplay(TruthDisplay):
         Parameters
         ----------
         estimator : fitted PartsModel, or dict of str to such
-            Or a pipeline that ends with one, or a search that chose one. Several are shown side
-            by side under the names that a dict gives them; they have the same parts.
+            Or a pipeline that ends with one, or a search that chose one. Several are shown side by
+            side under their names in a dict; they have the same parts.
         X : sequence of n arrays of shape (n_parts, H_i, W_i) or dicts
             Score maps, as the estimator takes them.
         y : sequence of n arrays of shape (n_parts, 2) or dicts
             The true positions, as the estimator takes them.
         images : sequence of n arrays of shape (H_i, W_i) or (H_i, W_i, 3), or None, default=None
-            What to draw behind the poses; None draws the highest score of a part at each cell,
-            in the maps that the (first) model sees.
+            What to draw behind the poses; None draws the highest score of a part at each cell, in
+            the maps that the (first) model gets.
         **options : dict
             Parameters of ``plot``.
 

@@ -14,12 +14,12 @@ PANELS = {
 
 
 class RegularizationPathDisplay:
-    """What a regularisation path looks like against lam, or a choice of lam by folds.
+    """A regularisation path against lam, or a choice of lam by folds.
 
-    Draw it with `from_estimator`. Of a path there are bounds of the gap, as a share of the
-    objective, norms of the weights and numbers of planes with dual weight; of a choice the mean
-    test scores at what was tried, with their standard deviations, the chosen lam and the one that
-    it was to beat.
+    Draw it with `from_estimator`. For a path it shows bounds of the gap, as a fraction of the
+    objective, norms of the weights and numbers of planes with dual weight; for a choice the mean
+    test scores of all lam that were tried, with their standard deviations, the chosen lam and the
+    one it is compared with.
 
     Parameters
     ----------
@@ -70,12 +70,12 @@ class RegularizationPathDisplay:
         Returns
         -------
         display : RegularizationPathDisplay
-            With what was drawn.
+            The display, drawn.
 
         Raises
         ------
         TypeError
-            If it is no path.
+            If it is not a path.
         NotFittedError
             If the path is not fitted.
         """
@@ -83,7 +83,7 @@ class RegularizationPathDisplay:
         return cls(path).plot(axes=axes)
 
     def curves(self):
-        """Return what is drawn, values against lam, by panel."""
+        """Return the drawn values against lam, by panel."""
         path = self.path
         if not hasattr(path, "lams_"):
             means = path.cv_results_["mean_test_score"]

@@ -17,7 +17,7 @@ class SegmentationDisplay(TruthDisplay):
 
     One row per image: the image itself with the borders of its superpixels, then for each kind of
     mask the image in grey under the colours of the labels. Make it by `from_estimator` or
-    `from_predictions`; the parameters are kept as attributes of the same names.
+    `from_predictions`; the parameters are stored as attributes of the same names.
 
     Parameters
     ----------
@@ -29,12 +29,12 @@ class SegmentationDisplay(TruthDisplay):
         The superpixel of every pixel, or objects that have them as ``segments``. Then masks may
         also be arrays (V_i,) with one label per superpixel.
     labels : array-like of shape (K,) or None, default=None
-        Which labels are painted, in the order of their colours; None takes all that occur but
-        for `ignore_label`. Leave the background out to have it unpainted.
+        Which labels are coloured, in the order of their colours; None takes all that occur except
+        `ignore_label`. Leave out the background to keep it without colour.
     display_labels : array-like of str of shape (K,) or None, default=None
         Names of `labels` for the legend; None takes the labels.
     ignore_label : object or None, default=None
-        Pixels of this label are not painted.
+        Pixels with this label are not coloured.
 
     Attributes
     ----------
@@ -46,8 +46,8 @@ class SegmentationDisplay(TruthDisplay):
     Raises
     ------
     TypeError, ValueError
-        If an image is none, a mask is not of the size of its image, or labels have not as many
-        names. The item is named.
+        If something is not an image, a mask does not have the size of its image, or the numbers of
+        labels and names differ. The error names the item.
 
     See Also
     --------
@@ -102,17 +102,17 @@ class SegmentationDisplay(TruthDisplay):
         Parameters
         ----------
         estimator : fitted estimator, or dict of str to fitted estimator
-            Usually a pipeline from images to masks. Several are shown side by side under the
-            names that a dict gives them.
+            Usually a pipeline from images to masks. Several are shown side by side under their
+            names in a dict.
         X : sequence of n images, or of what the estimator takes instead
-            What to predict for.
+            Input of the estimator.
         y : sequence of n ndarrays of shape (H_i, W_i)
             The true masks.
         images : sequence of n images or None, default=None
             What to draw; None draws `X`.
         segments : sequence of n ndarrays of int of shape (H_i, W_i) or None, default=None
-            As of the class; None takes those of the graphs that `X` holds or that the first steps
-            of a pipeline make of it.
+            As of the class; None takes those of the graphs in `X` or of those that the first steps
+            of a pipeline make.
         **options : dict
             Further parameters of `from_predictions`.
 

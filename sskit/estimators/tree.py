@@ -25,17 +25,17 @@ class TreeSummary(RowSummary):
 
 @parameters
 class TreeTagger(Tagger):
-    r"""Labels for all nodes of a tree, learnt with the structured hinge loss.
+    r"""Labels for all nodes of a tree, learned with the structured hinge loss.
 
     The score of a labelling is
 
     .. math:: F(x, y) = \sum_v \langle c_{y_v}, x_v \rangle + \sum_{(u, v)} A_{y_u y_v}
               + \sum_{\text{roots}} r_{y_v} + \sum_{\text{leaves}} f_{y_v} ,
 
-    where (u, v) are a parent and its child; the best labelling is found exactly (max-sum). One
-    table A serves all edges, or, where edges have kinds, there is one for each kind. A tree may
-    have several roots, and one without any branches is a sequence: the model is then that of
-    `SequenceTagger`. Training minimises
+    where (u, v) are a parent and its child; the best labelling is found exactly (max-sum). All
+    edges have the same table A or, if edges have kinds, each kind has one. A tree may have several
+    roots, and a tree without branches is a sequence: the model is then that of `SequenceTagger`.
+    Training minimises
 
     .. math:: P(w) = \tfrac{\lambda}{2} \|w\|^2
               + \sum_i c_i \max_y \bigl[ L_i(y) + F(x_i, y) - F(x_i, y_i) \bigr]
@@ -51,7 +51,7 @@ class TreeTagger(Tagger):
         weights), as for `SequenceTagger`.
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling; see
-        :class:`SlackRescaling`. For trees it has a search only that may miss the maximum.
+        :class:`SlackRescaling`. For trees there is only a search that may miss the maximum.
     solver : str or solver object, default="auto"
         One of "auto", "bcfw", "multi_plane", "frank_wolfe", "subgradient" and "cutting_plane":
         block-coordinate Frank-Wolfe ("auto", except for few pairs), its multi-plane variant, batch
@@ -65,19 +65,19 @@ class TreeTagger(Tagger):
         Whether "bcfw" takes steps between stored planes if they promise enough, instead of calling
         the oracle.
     loss : str, array-like of shape (n_classes, n_classes) or dict, default="hamming_sum"
-        Task loss of a tree: "hamming", the share of wrong nodes, or "hamming_sum", their number, or
-        the sum of their costs. An array has these by true label (row) and predicted one (column),
-        in the order of ``classes_``, a dict of dicts by label, ``{true: {predicted: cost}}``,
-        where those that are not named are 1. Costs are non-negative, and zero where both labels
-        are the same.
+        Task loss of a tree: "hamming", the fraction of wrong nodes, or "hamming_sum", their
+        number, or the sum of their costs. An array has costs by true label (row) and predicted one
+        (column), in the order of ``classes_``, a dict of dicts by label, ``{true: {predicted:
+        cost}}``, in which missing costs are 1. Costs are non-negative, and zero between a label
+        and itself.
     class_weight : dict or "balanced", default=None
-        Factors of the loss of a node by its true label, 1 for those that a dict does not name, and
-        it may name others; "balanced" makes all labels weigh the same.
+        Factors of the loss of a node by its true label, 1 for labels that a dict omits; a dict may
+        name other labels too. "balanced" gives all labels equal weight.
     ignore_label : object, default=None
-        A label in y that says that the node has none: it does not count in the loss and in
-        `score`. Training completes such labels, and those of which one of a set is right, by the
-        best that the model of the moment can find; so the transitions beside them learn too.
-        It may be of another type than the labels; None means that there is no such label.
+        A label in y for nodes without one: it does not count in the loss and in `score`. Training
+        completes such labels, and those known as a set, by the best ones under the current
+        weights, so transitions to these nodes are trained too. It may be of another type than the
+        labels; None means that there is no such label.
     n_states_per_label : int or dict, default=1
         Number of hidden states of each label; labels that a dict omits have one. Training
         completes the unknown state of each node by the best one, and prediction returns the label
@@ -103,16 +103,16 @@ class TreeTagger(Tagger):
     max_iter : int, default=1000
         Largest number of passes over the data.
     warm_start : bool, default=False
-        Whether a fit goes on from where the last one with warm_start=True ended: to a smaller
-        `tol`, at another `lam`, with other bounds or sample weights, or with further samples
-        after the same ones. It keeps the dual variables of the last fit, and a fit that could
-        not use them raises an error that says what changed. Where labels are
-        completed it begins at the last completion. Not for solvers that keep none: "subgradient",
-        "cutting_plane", "gdmm", "soft_bcfw".
+        Whether a fit continues from the end of the last one with warm_start=True: to a smaller
+        `tol`, at another `lam`, with other bounds or sample weights, or with further samples after
+        the same ones. It keeps the dual variables of the last fit, and a fit that cannot use them
+        raises an error that says what changed. If labels are completed it begins at the last
+        completion. Not for solvers without dual variables: "subgradient", "cutting_plane", "gdmm",
+        "soft_bcfw".
     n_jobs : int, default=None
-        Number of threads. Training visits as many trees at the same time and merges what was
-        found; what comes out depends on the number, not on how fast they are. Exact passes,
-        batches of oracle calls and prediction give the same with any.
+        Number of threads. Training visits so many trees at the same time and merges the updates;
+        the result depends on the number, but not on the speed of the threads. Exact passes,
+        batches of oracle calls and prediction do not depend on it.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the training pairs.
     verbose : int, default=0
@@ -122,8 +122,8 @@ class TreeTagger(Tagger):
     Attributes
     ----------
     coef_ : ndarray of shape (n_classes, n_features)
-        Weights of the features of a node. With hidden states this and the other weights have a row
-        and a column for each state, those of the first label first.
+        Weights of the features of a node. With hidden states these and the other weights have a
+        row and a column for each state, those of the first label first.
     transitions_ : ndarray of shape (n_classes, n_classes) or (n_kinds, n_classes, n_classes)
         Weights of the labels of a parent (row) and its child (column), for each kind of edge if
         there are kinds.
@@ -134,7 +134,7 @@ class TreeTagger(Tagger):
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     n_states_ : ndarray of shape (n_classes,)
-        Only with hidden states: how many each label has.
+        Only with hidden states: their number for each label.
     state_labels_ : ndarray of shape (n_states,)
         The label of each hidden state; without hidden states the same as ``classes_``.
     lam_ : float
@@ -145,18 +145,18 @@ class TreeTagger(Tagger):
         P(w) and D.
     certified_ : bool
         Whether the gap is a certificate, from an exact pass with an oracle that is exact or bounds
-        what it misses. Where labels or states were not known it is that of the last round, for
-        those that were completed in it.
+        what it misses. With unknown labels or hidden states it is that of the last round, for
+        those completed in it.
     n_rounds_ : int
-        Only if y had labels that were not known, or labels have hidden states: how often they were
-        completed and the model trained on them.
+        Only with unknown labels or hidden states: number of rounds, in which they are completed
+        and the model is trained.
     round_objectives_ : ndarray of shape (`n_rounds_`,)
         In the same cases, P(w) at the end of each round, with the best completion under w as the
         truth. It never rises.
     stationary_ : bool
-        Likewise, whether the last round converged and its w completes the labels, or states, as
-        they were in it. If not, it lowered P(w) by less than the tolerance, or passes, rounds or
-        time ran out.
+        In the same cases, whether the last round converged and its w completes the labels, or
+        states, as they were in it. If not, it lowered P(w) by less than the tolerance, or passes,
+        rounds or time ran out.
     n_iter_ : int
         Passes over the data, including an interrupted one.
     n_oracle_calls_ : int
@@ -172,7 +172,7 @@ class TreeTagger(Tagger):
         Their names, if the features were data frames whose columns have strings as names, or
         nodes of which `vectorizer_` has made features.
     vectorizer_ : TokenVectorizer
-        What makes rows of nodes, if the nodes were dicts of attributes or lists of strings.
+        The vectoriser of nodes, if these were dicts of attributes or lists of strings.
     n_samples_seen_ : int or float
         Number of samples of the fit, or of all steps of `partial_fit` so far; the sum of their
         weights if they have some.
@@ -231,23 +231,21 @@ class TreeTagger(Tagger):
         ----------
         X : sequence of n_samples trees
             Tuples (features, parents) or (features, parents, kinds), or objects with these
-            attributes: features (V_i, n_features) of the nodes, dense or sparse, the parent
-            (V_i,) of each node, -1 for a root, and, in all trees or in none, the kind (V_i,) of
-            each node's edge to its parent: integers or strings. Those of roots do not matter.
-            Nodes come in any order. Where all samples have the same tree, ``np.arange(V)`` as
-            kinds gives each edge a table of its own. Features of dtype float64, float32 or, if
-            dense, float16, memory-mapped ones too, are not copied. Nodes may be dicts of
-            attributes or lists of strings, as :class:`~sskit.preprocessing.TokenVectorizer` takes
-            tokens.
+            attributes: features (V_i, n_features) of the nodes, dense or sparse, the parent (V_i,)
+            of each node, -1 for a root, and, in all trees or in none, the kind (V_i,) of each
+            node's edge to its parent: integers or strings. Those of roots are ignored. Nodes may
+            be in any order. If all samples have the same tree, ``np.arange(V)`` as kinds gives
+            each edge its own table. Features of dtype float64, float32 or, if dense, float16,
+            memory-mapped ones too, are not copied. Nodes may be dicts of attributes or lists of
+            strings, as :class:`~sskit.preprocessing.TokenVectorizer` takes tokens.
         y : list of n_samples sequences (V_i,)
-            Labels of the nodes, of any sortable type. A node of which nothing is known has
-            `ignore_label`, one of which it is known that one of several labels is right a set or
-            frozenset of these.
+            Labels of the nodes, of any sortable type. An unknown label is `ignore_label`, and a
+            partly known one a set or frozenset of labels, one of which is right.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of the trees.
         token_weight : sequence of n_samples sequences (V_i,) of float, default=None
-            Non-negative weights of the nodes: factors of their losses, beside those of the
-            trees and of classes.
+            Non-negative weights of the nodes: factors of their losses, besides those of the trees
+            and of classes.
 
         Returns
         -------

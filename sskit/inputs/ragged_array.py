@@ -17,20 +17,19 @@ class RaggedArray:
 
     Sequence ``i`` consists of the rows ``offsets[i]:offsets[i + 1]`` of `values`. The object
     behaves as a list of matrices, and scikit-learn's tools (``train_test_split``,
-    ``GridSearchCV``, ...) take it as they take a list: a *sample* is a sequence.
+    ``GridSearchCV``, ...) treat it like a list: a *sample* is a sequence.
 
     Parameters
     ----------
     values : ndarray or CSR matrix of shape (N, p), or ndarray of shape (N,)
         The rows of all sequences, one below the other, or one label per row. Not copied.
     offsets : array-like of int of shape (n + 1,)
-        Where the sequences begin; starts with 0, never falls, ends with N. Copied.
+        Where the sequences begin; starts with 0, never decreases, ends with N. Copied.
 
     Raises
     ------
     ValueError
-        If `values` is not one- or two-dimensional, or `offsets` are no integers that cut it into
-        pieces.
+        If `values` is not one- or two-dimensional, or `offsets` are not integers that divide it.
 
     Notes
     -----

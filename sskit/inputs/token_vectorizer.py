@@ -15,16 +15,16 @@ from sskit.inputs.tokens import as_sentences
 # No set_output: a RaggedArray is not a data frame.
 @parameters
 class TokenVectorizer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
-    """Turn tokens that are dicts of attributes, or lists of strings, into rows of features.
+    """Convert tokens that are dicts of attributes, or lists of strings, to rows of features.
 
-    What is handed to CRFsuite is taken as it is. The names, the order and the values of the
-    features are those of :class:`sklearn.feature_extraction.DictVectorizer`, wherever it takes the
-    tokens too; taggers make a vectorizer by themselves if they are fitted to tokens.
+    It takes tokens as CRFsuite does. The names, the order and the values of the features are those
+    of :class:`sklearn.feature_extraction.DictVectorizer`, wherever that takes the tokens too;
+    taggers make a vectoriser by themselves if they are fitted to tokens.
 
     Parameters
     ----------
     min_count : int, default=1
-        In how many tokens of the training data a feature must be, other than zero; others are
+        Smallest number of tokens of the training data in which a feature is nonzero; others are
         left out.
     dtype : {float64, float32}, default=float64
         Type of the numbers. With float32 rows take a third less memory.
@@ -49,9 +49,9 @@ class TokenVectorizer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_ou
     - each string of a list, tuple or set of strings of "suffix" is a feature "suffix=ed";
     - a dict of "previous" has features that begin with it: "previous:word=the", "previous:size";
 
-    or a list, tuple or set of strings, each of which names a feature with the value 1. If two are
-    the same feature of a token they are added. Features with the value 0 are not stored. Features
-    that the training data do not have are left out.
+    or a list, tuple or set of strings, each of which names a feature with the value 1. If the same
+    feature occurs twice in a token the values are added. Features with the value 0 are not stored.
+    Features that do not occur in the training data are left out.
 
     Examples
     --------
@@ -89,7 +89,7 @@ class TokenVectorizer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_ou
         Raises
         ------
         TypeError, ValueError
-            If a parameter is wrong, or a sequence, a token or an attribute, which is named; or if
+            If a parameter, a sequence, a token or an attribute is wrong; the error names it; or if
             there are no features.
         """
         self._fit(X, rows=False)
@@ -133,8 +133,8 @@ class TokenVectorizer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_ou
         Raises
         ------
         NotFittedError, TypeError, ValueError
-            If called before ``fit``; or if a sequence, a token or an attribute is wrong, which is
-            named.
+            If called before ``fit``; or if a sequence, a token or an attribute is wrong; the error
+            names it.
         """
         return self._transform(X, RaggedArray)
 

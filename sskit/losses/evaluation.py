@@ -8,13 +8,13 @@ from sskit.losses.layout import as_potentials
 class HingeEvaluation:
     """Losses of a batch, and all that their gradients need.
 
-    Made by :meth:`StructuredHinge.evaluate`. Potentials are not kept: what a gradient consists of
-    are two labellings of each sample.
+    :meth:`StructuredHinge.evaluate` makes it. Potentials are not stored: a gradient consists of
+    two labellings of each sample.
 
     Parameters
     ----------
     problem : object
-        The batch; its potentials are not kept.
+        The batch; its potentials are not stored.
     labels, completed : ndarray of shape (n_rows,), int32
         The most violating and the true labelling, of all samples; -1 at padding.
     losses, scale : ndarray of shape (n,)
@@ -29,10 +29,10 @@ class HingeEvaluation:
     labels : ndarray of int of shape (n, n_nodes), or list of ndarray
         The labelling of each sample that attains the maximum in its loss; -100 at padding.
     completed : ndarray or list of ndarray
-        The true labels, and the best ones in place of those that are -100.
+        The true labels, with the best ones instead of -100.
     exact : ndarray of bool of shape (n,)
-        Whether the maximum is known to be one. Where it is not the loss is that of the best
-        labelling that was found, which is no larger.
+        Whether the maximum is known to be exact. If not, the loss is that of the best labelling
+        found, which is no larger.
 
     See Also
     --------
@@ -62,15 +62,15 @@ class HingeEvaluation:
         Parameters
         ----------
         weights : array-like of shape (n,), default=None
-            Weight of each loss: what backpropagation hands on. None means ones. What is not
-            finite goes through.
+            Weight of each loss: the incoming gradient of backpropagation. None means ones. Values
+            that are not finite are passed on.
 
         Returns
         -------
         unary : ndarray or list of ndarray
             By the potentials of the nodes, of their shape and type; zero at padding.
         pairwise : ndarray, list of ndarray or None
-            By the potentials of the edges, likewise; None if there were none.
+            By the potentials of the edges, in the same way; None if there were none.
 
         Raises
         ------

@@ -20,39 +20,39 @@ from sskit.models.structure import NodeLoss
 class StructuredHinge(PublicMixin, BaseEstimator):
     r"""Structured hinge loss of potentials, with its subgradient: a last layer for any model.
 
-    A network, or whatever else, makes potentials :math:`\theta` of nodes and edges; the score of a
-    labelling is :math:`F(y) = \sum_v u_v(y_v) + \sum_{(v, w)} p_{vw}(y_v, y_w)`. The loss of a
-    sample with the labels :math:`y_i` is
+    A network, or any other model, computes potentials :math:`\theta` of nodes and edges; the score
+    of a labelling is :math:`F(y) = \sum_v u_v(y_v) + \sum_{(v, w)} p_{vw}(y_v, y_w)`. The loss of
+    a sample with the labels :math:`y_i` is
 
     .. math:: \max_y\, [L(y_i, y) + F(y)] - F(y_i)
 
     or, with slack rescaling, :math:`\max_y L(y_i, y)\, [1 + F(y) - F(y_i)]`. A subgradient by the
-    potentials is the difference of two labellings, times L(y_i, y) with slack rescaling. Nothing
-    here knows of gradients of anything else, nor depends on a library that does.
+    potentials is the difference of two labellings, times L(y_i, y) with slack rescaling. The class
+    depends on no library for networks.
 
     Parameters
     ----------
     structure : {"chain", "tree", "graph"}, default="chain"
         What is labelled: the tokens of sequences, the nodes of forests or of graphs. The best
-        labelling of a graph is found by the first of these that serves it: max-sum (without
-        cycles), a minimum cut (two labels that attract each other), elimination (small
-        treewidth), which are exact, and roof duality (two labels) or message passing, which may
-        miss it: `exact` of an evaluation tells.
+        labelling of a graph is found by the first of these that applies: max-sum (without cycles),
+        a minimum cut (two labels that attract each other), elimination (small treewidth), which
+        are exact, and roof duality (two labels) or message passing, which may miss it, as `exact`
+        of an evaluation says.
     loss : str, array-like of shape (n_labels, n_labels) or dict, default="hamming_sum"
-        L: "hamming_sum" is the number of wrong labels, "hamming" their share among those that are
-        known. A table has the cost of each label (column) where another one is true (row), not
-        negative and zero on the diagonal; it is summed over the nodes. A dict of dicts has the
-        same, ``{true: {predicted: cost}}``, and one where nothing is named.
+        L: "hamming_sum" is the number of wrong labels, "hamming" their fraction among the known
+        ones. A table has the cost of each label (column) for each true one (row), not negative and
+        zero on the diagonal; it is summed over the nodes. A dict of dicts has the same, ``{true:
+        {predicted: cost}}``, with one for missing costs.
     rescaling : {"margin", "slack"}, default="margin"
-        Surrogate of the loss. "slack" is for chains with one table of transitions, where the
+        Surrogate of the loss. "slack" is for chains with one table of transitions, for which the
         maximum is found exactly.
     pairwise_form : {"full", "potts"}, default="full"
         Trees and graphs: whether an edge has a table of shape (n_labels, n_labels), from the label
-        of its first node to that of its second, or a number that counts where both are the same.
+        of its first node to that of its second, or a number that counts if both are the same.
     n_jobs : int, default=None
-        Number of threads, of which each does some of the samples without the interpreter's lock;
-        minimum cuts take it, one at a time. No bit of the results depends on it. None means 1,
-        unless joblib's context says otherwise; -1 means all processors.
+        Number of threads, each of which computes some of the samples without the interpreter's
+        lock; minimum cuts hold it. The results do not depend on it. None means 1, unless joblib's
+        context says otherwise; -1 means all processors.
 
     See Also
     --------
@@ -63,19 +63,18 @@ class StructuredHinge(PublicMixin, BaseEstimator):
     -----
     *Batches.* Potentials of nodes are a padded array of shape (n, n_nodes, n_labels) or a list of
     arrays (n_nodes_i, n_labels), float32 or float64; computations are in double precision, and
-    results have the type of the potentials. ``-inf`` forbids a label or a pair.
-    Potentials at padding are not looked at.
+    results have the type of the potentials. ``-inf`` forbids a label or a pair. Potentials at
+    padding are ignored.
 
-    *Padding and labels that are not known.* A label of -100 is one that is not known. It costs
-    nothing, and in place of :math:`F(y_i)` stands the best score of all labellings that agree with
-    what is known, as it is for hidden labels; the neighbours of the node still learn. Padding is no
-    part of a sample: in a padded array it is where `mask` is false or, for sequences without a
-    mask, where a label of -100 is followed by no other label. A sample of which nothing is left,
-    or nothing known, has the loss 0, and with a padding of its own none of its potentials a
-    gradient.
+    *Padding and unknown labels.* A label of -100 is unknown. It costs nothing, and :math:`F(y_i)`
+    is then the best score of all labellings that agree with the known labels, so the potentials of
+    neighbours still have gradients. Padding is not part of a sample: in a padded array it is where
+    `mask` is false or, for sequences without a mask, where a label of -100 is followed by no other
+    label. A sample without nodes, or without known labels, has the loss 0, and its potentials have
+    no gradient.
 
-    With labels that are not known the loss is a difference of convex functions of the potentials,
-    else it is convex in them.
+    With unknown labels the loss is a difference of convex functions of the potentials, else it is
+    convex in them.
 
     References
     ----------
@@ -130,26 +129,26 @@ class StructuredHinge(PublicMixin, BaseEstimator):
             n_labels, n_labels) by edge, or a list of (n_edges_i, n_labels, n_labels); with
             ``pairwise_form="potts"`` the same without the last two axes.
         labels : array-like of int of shape (n, n_nodes), or list of (n_nodes_i,)
-            True labels, from 0 on; -100 where they are not known, and at padding.
+            True labels, from 0 on; -100 for unknown ones and at padding.
         edges : array-like of int, (n_edges, 2) or (n, n_edges, 2), or list of (n_edges_i, 2), \
 default=None
             The two nodes of each edge, for all samples or of each; rows of -1 at the end of an
             array are padding. Not for chains.
         mask : array-like of bool of shape (n, n_nodes), default=None
-            Where a padded array has nodes; all of a sample stand at its beginning.
+            Where a padded array has nodes; all nodes of a sample are at its beginning.
         token_weight : array-like of shape (n, n_nodes), or list of (n_nodes_i,), default=None
-            Factor of the loss of each node; not negative, and whole numbers for slack
-            rescaling of chains. None means ones.
+            Factor of the loss of each node; not negative, and integers for slack rescaling of
+            chains. None means ones.
 
         Returns
         -------
         evaluation : HingeEvaluation
-            Has `losses`, and makes gradients of any weighted sum of them.
+            Contains the `losses`, and computes gradients of any weighted sum of them.
 
         Raises
         ------
         ValueError
-            Naming the sample and the node, label or edge that is wrong, and what was expected.
+            With the sample and the node, label or edge that is wrong, and what was expected.
         """
         if labels is None:
             raise ValueError("labels must hold the true labels, got None")
@@ -181,7 +180,7 @@ default=None
         return problem.layout.split_labels(self._find(problem)[1])
 
     def max_marginals(self, unary, pairwise, *, edges=None, mask=None):
-        """Compute for each node and label the best score of all labellings that have it there.
+        """Compute for each node and label the best score of all labellings with it.
 
         Parameters
         ----------
@@ -191,7 +190,7 @@ default=None
         Returns
         -------
         scores : ndarray or list of ndarray
-            Of the shape and type of `unary`; zero at padding, -inf where nothing is allowed.
+            Of the shape and type of `unary`; zero at padding, -inf if nothing is allowed.
 
         Raises
         ------
@@ -207,9 +206,8 @@ default=None
     def marginals(self, unary, pairwise, *, edges=None, mask=None):
         """Compute for each node and label its probability, by the sum-product algorithm.
 
-        A labelling has the probability exp(F(y)) / Z. Scores of a max-margin model are no
-        log-probabilities: potentials divided by a temperature that makes held-out labels likely
-        are calibrated.
+        A labelling has the probability exp(F(y)) / Z. Scores of a max-margin model are not
+        log-probabilities: divide potentials by a temperature that makes held-out labels likely.
 
         Parameters
         ----------

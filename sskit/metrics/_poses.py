@@ -13,7 +13,7 @@ from sskit.metrics._tokens import check_weights
 
 @validate_params({"per_part": ["boolean"]}, prefer_skip_nested_validation=True)
 def pdj_score(y_true, y_pred, *, radius=0.2, torso=None, per_part=False, sample_weight=None):
-    """Compute the percentage of detected joints: the share of parts found near the truth.
+    """Compute the percentage of detected joints: the fraction of parts found near the truth.
 
     A part counts as detected if it is found within `radius` torsos of its true position.
 
@@ -25,10 +25,10 @@ def pdj_score(y_true, y_pred, *, radius=0.2, torso=None, per_part=False, sample_
     radius : float, default=0.2
         Distance in torsos, not negative.
     torso : tuple of two int, default=None
-        The two parts whose true distance is the torso of a pose. None takes the longer side of
-        the box around all parts. It is at least one.
+        The two parts whose true distance is the torso of a pose. None takes the longer side of the
+        box around all parts. The torso is at least one.
     per_part : bool, default=False
-        Whether to return the share of each part.
+        Whether to return the fraction of each part.
     sample_weight : array-like of shape (n,), default=None
         Weights of the poses.
 
@@ -40,8 +40,8 @@ def pdj_score(y_true, y_pred, *, radius=0.2, torso=None, per_part=False, sample_
     Raises
     ------
     TypeError, ValueError
-        If the two do not hold poses of the same parts, or another parameter is wrong; the item
-        is named.
+        If the two are not poses of the same parts, or another parameter is wrong; the error names
+        the item.
 
     See Also
     --------
@@ -85,7 +85,7 @@ def pdj_curve(y_true, y_pred, *, radii=None, torso=None, sample_weight=None):
     radii : ndarray of shape (n_radii,)
         The distances.
     shares : ndarray of shape (n_radii,)
-        The share of parts that are detected within each of them.
+        The fraction of parts that are detected within each of them.
 
     Raises
     ------

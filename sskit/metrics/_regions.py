@@ -50,8 +50,8 @@ def iou_scores(y_true, y_pred, *, ignore_label=None, sample_weight=None):
 def mean_iou_score(y_true, y_pred, *, labels="either", ignore_label=None, sample_weight=None):
     """Compute the mean intersection over union of the classes.
 
-    Numbers of all graphs are summed before they are divided, as Pascal VOC has it. What becomes of
-    classes that are only predicted, or only true, is a matter of `labels`.
+    Numbers of all graphs are summed before they are divided, as in Pascal VOC. `labels` decides
+    about classes that are only predicted, or only true.
 
     Parameters
     ----------
@@ -60,10 +60,10 @@ def mean_iou_score(y_true, y_pred, *, labels="either", ignore_label=None, sample
     y_pred : sequence of n arrays of the same shapes
         Predicted labels.
     labels : {"either", "true"} or array-like of labels, default="either"
-        The classes whose mean is taken: those that occur in either of the two, of which one that is
-        only predicted counts 0 (Pascal VOC, Cityscapes); those that truly occur, so that a class
-        that is only predicted lowers no score but theirs whose nodes it takes; or those given,
-        such as all but the background, of which those that occur in neither are left out.
+        The classes of the mean: those that occur in either of the two, where one that is only
+        predicted counts 0 (Pascal VOC, Cityscapes); those that truly occur, so that a class that
+        is only predicted lowers only the scores of classes whose nodes it gets; or given ones,
+        such as all but the background, without those that occur in neither.
     ignore_label : object, default=None
         True label of nodes or pixels that do not count; None means that all count.
     sample_weight : array-like of shape (n,), default=None
@@ -113,7 +113,7 @@ def _chosen(labels, classes, counts):
 
 
 def class_accuracy_score(y_true, y_pred, *, ignore_label=None, sample_weight=None):
-    """Compute the mean over the true classes of the share of their nodes or pixels found.
+    """Compute the mean over the true classes of the fraction of their nodes or pixels found.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ def spans(labels, scheme="bio"):
         "O" outside of spans, else a prefix of the scheme alone or with a type, as in "B-NP".
     scheme : {"bio", "iob1", "iob2", "bioes", "iobes", "bilou"}, default="bio"
         Prefixes B (begin), I (inside), and with "bioes" or "iobes" also E (end) and S (single);
-        "bilou" calls these L and U. "bio", "iob1" and "iob2" are read alike.
+        "bilou" calls these L and U. "bio", "iob1" and "iob2" are read in the same way.
 
     Returns
     -------
@@ -39,7 +39,7 @@ def spans(labels, scheme="bio"):
 
     Notes
     -----
-    As in conlleval [1]_ every sequence of labels means something: an I (or E) after O or after
+    As in conlleval [1]_ every sequence of labels has a meaning: an I (or E) after O or after
     another type starts a span, and so does what follows an E or S.
 
     References
@@ -68,12 +68,12 @@ def convert_tags(y, source, target, *, strict=True):
         The tags: "O" outside of spans, else a prefix alone or with a type, as in "B-NP".
     source, target : {"bio", "iob1", "iob2", "bioes", "iobes", "bilou"}
         The scheme of `y`, and that of what is returned. In "bio", also called "iob2", spans begin
-        with B and go on with I; in "iob1" they begin with I, but with B directly after a span of
-        their type; in "bioes", also called "iobes", they end with E, or are a single S; "bilou" is
-        that with the letters L and U.
+        with B and continue with I; in "iob1" they begin with I, but with B directly after a span
+        of their type; in "bioes", also called "iobes", they end with E, or are a single S; "bilou"
+        is that with the letters L and U.
     strict : bool, default=True
-        Whether tags that break the rules of their scheme are refused. Else they are read as
-        `spans` does.
+        Whether tags that break the rules of their scheme raise an error. Otherwise they are read
+        as by `spans`.
 
     Returns
     -------
@@ -83,8 +83,8 @@ def convert_tags(y, source, target, *, strict=True):
     Raises
     ------
     TypeError, ValueError
-        If a scheme is unknown, or a tag is not a string of its scheme or, with `strict`, may not
-        stand where it does; names the sequence and the token.
+        If a scheme is unknown, or a tag is not a string of its scheme or, with `strict`, breaks
+        its rules; the error names the sequence and the token.
 
     See Also
     --------
@@ -117,7 +117,7 @@ def span_precision_recall_fscore(y_true, y_pred, *, scheme="bio", average="micro
     y_pred : sequence of n label sequences (T_i,) of str
         The predicted labels.
     scheme : {"bio", "iob1", "iob2", "bioes", "iobes", "bilou"}, default="bio"
-        What the labels mean, see `spans`.
+        Scheme of the labels, see `spans`.
     average : {"micro", "macro", "weighted"} or None, default="micro"
         Over all spans (as conlleval does), the mean over types, the mean over types weighted by
         their numbers of true spans, or for each type that occurs in `y_true` or `y_pred`.
@@ -125,7 +125,7 @@ def span_precision_recall_fscore(y_true, y_pred, *, scheme="bio", average="micro
     Returns
     -------
     precision, recall, fscore : float or dict of str to float
-        The scores, between 0 and 1, by type if `average` is None; 0 where nothing was found or
+        The scores, between 0 and 1, by type if `average` is None; 0 if nothing was found or
         nothing was to be found.
     support : int or dict of str to int
         The number of true spans.
@@ -165,14 +165,14 @@ def span_f1_score(y_true, y_pred, *, scheme="bio", average="micro"):
     y_pred : sequence of n label sequences (T_i,) of str
         The predicted labels.
     scheme : {"bio", "iob1", "iob2", "bioes", "iobes", "bilou"}, default="bio"
-        What the labels mean, see `spans`.
+        Scheme of the labels, see `spans`.
     average : {"micro", "macro", "weighted"} or None, default="micro"
         As for `span_precision_recall_fscore`.
 
     Returns
     -------
     score : float or dict of str to float
-        Between 0 and 1, by type if `average` is None; 0 where there are no spans at all.
+        Between 0 and 1, by type if `average` is None; 0 if there are no spans at all.
 
     Raises
     ------
@@ -201,11 +201,11 @@ def span_report(y_true, y_pred, *, scheme="bio", digits=2, output_dict=False):
     y_pred : sequence of n label sequences (T_i,) of str
         The predicted labels.
     scheme : {"bio", "iob1", "iob2", "bioes", "iobes", "bilou"}, default="bio"
-        What the labels mean, see `spans`.
+        Scheme of the labels, see `spans`.
     digits : int, default=2
         Decimals of the scores in the text.
     output_dict : bool, default=False
-        Whether to return a dict in place of a text.
+        Whether to return a dict instead of a text.
 
     Returns
     -------

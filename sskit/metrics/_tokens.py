@@ -12,8 +12,8 @@ from sskit.inputs.weights import check_sample_weight
 class RegionScorer(_Scorer):
     """Scorer of estimators that label nodes, pixels or tokens, with their own `ignore_label`.
 
-    It is called as the scorers of scikit-learn are, and asks for metadata as they do. What has no
-    label for an estimator in training, and in its own ``score``, does not count here either.
+    Call it like the scorers of scikit-learn; it requests metadata as they do. What has no label
+    for an estimator in training, and in its own ``score``, does not count here either.
 
     Parameters
     ----------
@@ -61,12 +61,12 @@ def ignored_by(estimator):
 
 
 def token_accuracy_score(y_true, y_pred, *, ignore_label=None, sample_weight=None):
-    """Compute the share of tokens that are labelled correctly.
+    """Compute the fraction of tokens that are labelled correctly.
 
     Parameters
     ----------
     y_true : sequence of n label sequences (T_i,)
-        The true labels; of a token with a set or frozenset of labels each of these is right.
+        The true labels; each label of a set or frozenset is right.
     y_pred : sequence of n label sequences (T_i,)
         The predicted labels.
     ignore_label : object, default=None
@@ -98,14 +98,14 @@ def token_accuracy_score(y_true, y_pred, *, ignore_label=None, sample_weight=Non
 
 
 def sequence_accuracy_score(y_true, y_pred, *, ignore_label=None, sample_weight=None):
-    """Compute the share of sequences that are labelled correctly throughout.
+    """Compute the fraction of sequences whose labels are all right.
 
-    Sequences with tokens of which none counts do not count.
+    Sequences whose tokens all do not count do not count either.
 
     Parameters
     ----------
     y_true : sequence of n label sequences (T_i,)
-        The true labels; of a token with a set or frozenset of labels each of these is right.
+        The true labels; each label of a set or frozenset is right.
     y_pred : sequence of n label sequences (T_i,)
         The predicted labels.
     ignore_label : object, default=None

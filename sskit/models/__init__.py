@@ -1,6 +1,6 @@
-"""Models: what a structure is.
+"""Models: base classes of structures.
 
-The models of the package stand behind its estimators; a structure of your own begins here.
+Estimators use the models of the package; the classes here are for structures of your own.
 
 - :class:`StructuredModel`: base of structures written in Python.
 - :class:`SlackRescaling`: trains any model under slack rescaling.

@@ -1,12 +1,11 @@
 """Oracles: the best labelling under given potentials.
 
 An oracle maximises the score of a labelling, the sum of the potentials of its nodes and of its
-pairs of neighbouring nodes, plus, where one is asked for, the loss against a true labelling; two
-sum the exponentials of the scores of all labellings instead. The
-functions here take arrays and know neither data nor weights; the models call the same compiled
-code. All of them but `beam_search`, `expansion`, `trws` and, at nodes that it leaves open,
-`qpbo` are exact. A potential of ``-inf`` forbids what it stands for, except in cuts
-(`graphcut`, `expansion`, `qpbo`), which need finite ones.
+pairs of neighbouring nodes, plus, on request, the loss against a true labelling; some functions
+sum the exponentials of the scores of all labellings instead. The functions take arrays, without
+data or weights; the models call the same compiled code. All of them but `beam_search`,
+`expansion`, `trws` and, at undecided nodes, `qpbo` are exact. A potential of ``-inf`` forbids its
+state or pair, except in cuts (`graphcut`, `expansion`, `qpbo`), which need finite ones.
 
 - :func:`viterbi`: the best labelling of a chain, of pairs and, if asked, of three in a row.
 - :func:`viterbi_top_k`: the k best labellings of a chain.

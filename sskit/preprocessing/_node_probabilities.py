@@ -24,12 +24,12 @@ from sskit.inputs.weights import check_sample_weight
 class NodeProbabilities(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
     """Turn the class probabilities of a classifier of single nodes into features of graphs.
 
-    A classifier learns to label nodes from their features alone; what it says of a node becomes
-    features of that node, from which a graph model learns how far to trust it. A classifier is
-    surer of the nodes that it has learned from than of any others. So for the training graphs
-    `fit_transform` gives what classifiers say that have not seen the graph: those of
-    cross-validation, by whole graphs, for the nodes of one graph tell much of each other.
-    `transform` asks the classifier that has learned from all graphs.
+    A classifier learns to label nodes from their features alone; its probabilities become features
+    of the nodes, from which a graph model learns how reliable they are. A classifier is more
+    certain of the nodes that it was trained on than of others. So `fit_transform` describes the
+    training graphs by classifiers that were not trained on them: those of cross-validation over
+    whole graphs, because the nodes of one graph are similar. `transform` uses the classifier that
+    was trained on all graphs.
 
     Parameters
     ----------
@@ -39,15 +39,15 @@ class NodeProbabilities(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_
         Which graphs are held out together; an int is the number of folds of `KFold`. Each graph
         has to be held out once.
     ignore_label : object, default=None
-        A label that says that a node or pixel has none: the classifiers do not learn from these
+        A label in y for nodes or pixels without one: the classifiers are not trained on these
         nodes. None means that there is no such label.
     n_jobs : int or None, default=None
-        Number of folds at a time.
+        Number of folds that are fitted in parallel.
 
     Attributes
     ----------
     estimator_ : classifier
-        That which has learned from all graphs.
+        The classifier that was trained on all graphs.
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     n_features_in_ : int
@@ -59,10 +59,9 @@ class NodeProbabilities(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_
 
     Notes
     -----
-    ``fit(X, y).transform(X)`` is not ``fit_transform(X, y)``: the former is what the classifier
-    says of nodes that it has learned from. In a pipeline the latter is what the next step is
-    fitted to. Where a class is missing in the graphs that a classifier has learned from, it
-    gives the class the probability 0.
+    ``fit(X, y).transform(X)`` is not ``fit_transform(X, y)``: the former has the probabilities of
+    nodes that the classifier was trained on. In a pipeline the next step is fitted to the latter.
+    A class that is missing in the training graphs of a classifier has the probability 0.
 
     References
     ----------
@@ -109,13 +108,13 @@ class NodeProbabilities(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_
         Raises
         ------
         TypeError, ValueError
-            If `estimator` is no classifier with probabilities, or a graph or label is wrong.
+            If `estimator` is not a classifier with probabilities, or a graph or label is wrong.
         """
         self._learn(*self._read_data(X, y, sample_weight))
         return self
 
     def fit_transform(self, X, y, sample_weight=None):
-        """Fit the classifier, and describe each graph by classifiers that have not seen it.
+        """Fit the classifier, and describe each graph by classifiers that were not trained on it.
 
         Parameters
         ----------
@@ -125,7 +124,7 @@ class NodeProbabilities(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_
         Returns
         -------
         graphs : ndarray of object of shape (n,)
-            With probabilities as features; else as those of `X`, whose other arrays they share.
+            With probabilities as features, and with the other arrays of `X`, which are not copied.
 
         Raises
         ------
@@ -158,7 +157,7 @@ class NodeProbabilities(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_
         return self._described(X, graphs, found)
 
     def transform(self, X):
-        """Describe graphs by the classifier that has learned from all graphs of the fit.
+        """Describe graphs by the classifier that was trained on all graphs of the fit.
 
         Parameters
         ----------

@@ -200,12 +200,12 @@ def region_adjacency(segments):
     edges : ndarray of int32 of shape (E, 2)
         Every pair of regions that touch, once, the smaller number first, in lexicographic order.
         Region v is that of the v-th smallest number in `segments`, as in scikit-image's
-        ``regionprops_table``, which pools features of pixels.
+        ``regionprops_table``, which averages features of pixels.
 
     Raises
     ------
     TypeError, ValueError
-        If `segments` is no label map.
+        If `segments` is not a label map.
 
     See Also
     --------

@@ -9,10 +9,10 @@ from sskit.inputs.stacking import finite_matrix
 
 
 class SuperpixelGraph:
-    """Hold the superpixels of one image as a graph with features.
+    """Superpixels of one image as a graph with features.
 
     It unpacks as the triple that graph models take, ``features, edges, edge_features = graph``,
-    and keeps what is needed to come back to pixels.
+    and stores how to convert labels of nodes to pixels.
 
     Parameters
     ----------
@@ -93,14 +93,14 @@ class SuperpixelGraph:
         )
 
     def node_labels(self, mask, ignore_label=None):
-        """Return for every node the label that most of its pixels have.
+        """Return for every node the label of most of its pixels.
 
         Parameters
         ----------
         mask : array-like of shape (H, W)
             One label per pixel, of any type that can be sorted.
         ignore_label : object or None, default=None
-            Pixels of this label have no vote; a node that holds no others gets it.
+            Pixels with this label do not count; a node that has no others gets it.
 
         Returns
         -------
@@ -110,8 +110,8 @@ class SuperpixelGraph:
         Raises
         ------
         TypeError, ValueError
-            If the mask is not of the size of the image; or naming the first pixel that is wrong,
-            as one that is NaN where `ignore_label` is not.
+            If the mask does not have the size of the image; or with the first pixel that is wrong,
+            such as NaN if `ignore_label` is not.
         """
         mask = check_mask(mask, "mask", ignore_label)
         if mask.shape != self.shape:

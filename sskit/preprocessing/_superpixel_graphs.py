@@ -30,21 +30,20 @@ from sskit.preprocessing._words import (
 class SuperpixelGraphs(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
     """Turn images into graphs of superpixels with the features of HorseSeg.
 
-    An image is cut into superpixels, which become nodes; those that touch are joined by edges.
-    Node features are histograms of visual words, the words of colours and of textures being
-    learned from the images given to ``fit``; edge features tell how alike the histograms of two
-    neighbours are: ``exp(-eta * d)`` for eta 2**-5, 2**-4, ..., 2**5 and each kind of histogram, d
-    being the chi-squared distance of the two, from 0 to 1. The defaults give the 1,969 node and
-    100 edge features of [1]_.
+    An image is divided into superpixels, which become nodes; edges connect those that touch. Node
+    features are histograms of visual words; the words of colours and textures are learned from the
+    images given to ``fit``. Edge features measure how similar the histograms of two neighbours
+    are: ``exp(-eta * d)`` for eta 2**-5, 2**-4, ..., 2**5 and each kind of histogram, where d is
+    the chi-squared distance of the two, from 0 to 1. The defaults give the 1,969 node and 100 edge
+    features of [1]_.
 
     Parameters
     ----------
     n_segments : int, default=150
-        About how many superpixels an image is cut into by SLIC (compactness 10, sigma 1).
+        Approximate number of superpixels of an image by SLIC (compactness 10, sigma 1).
     segmenter : callable or None, default=None
-        Cuts instead of SLIC: takes a float32 RGB image (H, W, 3) from 0 to 1 and returns an
-        array (H, W) of integers, one per superpixel, in any numbering. `n_segments` is then not
-        used.
+        Replaces SLIC: takes a float32 RGB image (H, W, 3) from 0 to 1 and returns an array (H, W)
+        of integers, one per superpixel, in any numbering. `n_segments` is then not used.
     n_color_words : int, default=128
         Number of clusters of colours, the bins of the colour histogram; 0 leaves it out.
     n_texture_words : int, default=512
@@ -62,8 +61,8 @@ class SuperpixelGraphs(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
     n_jobs : int or None, default=None
         Number of images at a time, as everywhere in scikit-learn.
     random_state : int, RandomState or None, default=None
-        Decides which pixels are sampled and where k-means starts. With None or a RandomState
-        the words differ from fit to fit.
+        Seed of the sampled pixels and of k-means. With None or a RandomState the words differ from
+        fit to fit.
 
     Attributes
     ----------
@@ -78,8 +77,8 @@ class SuperpixelGraphs(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
 
     Notes
     -----
-    Histograms and distances are never negative, so a Potts model whose edge weights are bounded
-    by zero can be cut. Colours are clustered in CIELAB, where HorseSeg took RGB.
+    Histograms and distances are never negative, so a Potts model whose edge weights are bounded by
+    zero can be solved by cuts. Colours are clustered in CIELAB, where HorseSeg used RGB.
 
     References
     ----------
@@ -132,10 +131,11 @@ class SuperpixelGraphs(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
         Raises
         ------
         TypeError, ValueError
-            If a parameter is out of its range, or `X` holds no images; the image is named.
+            If a parameter is out of its range, or `X` is not a list of images; the error names the
+            image.
         ImportError
             If scikit-image, the extra ``images``, is not installed; a `segmenter` without colours
-            does without it.
+            does not need it.
         """
         self._validate_params()
         images = check_images(X)
@@ -181,7 +181,7 @@ class SuperpixelGraphs(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
         Parameters
         ----------
         input_features : None
-            Not used; images have no columns that bear names.
+            Not used; images have no column names.
 
         Returns
         -------

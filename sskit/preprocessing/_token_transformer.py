@@ -30,8 +30,8 @@ _inner_has = partial(_estimator_has, delegates=("transformer_", "transformer"))
 class TokenTransformer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
     """Apply a transformer of rows to the tokens of sequences.
 
-    The tokens of all sequences are stacked, given to the inner transformer as its samples, and
-    the rows that it returns are handed on as the sequences they came from.
+    The tokens of all sequences are stacked and given to the inner transformer as its samples, and
+    the resulting rows are split into the sequences they came from.
 
     Parameters
     ----------
@@ -39,29 +39,29 @@ class TokenTransformer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
         Any scikit-learn transformer that keeps the number of rows: StandardScaler,
         DictVectorizer, FeatureHasher, SelectKBest, a Pipeline of such, ... Cloned before fit.
     edges : str or list of str, default=None
-        Templates of features of edges, from each token to the next one, for `SequenceTagger`, whose
-        transitions then look at them. A template such as "word[-1]|word[0]" joins attributes of
-        tokens around the edge, at places counted from its second token: strings become a feature
-        for each combination that occurs in fit, "+word[-1]|word[0]=the|dog", and numbers are
-        multiplied. An edge that lacks a term has no such feature. Tokens are dicts; strings,
-        which are an attribute without a name, "[-1]|[0]"; or lists of strings such as "word=the".
-        None makes no features of edges.
+        Templates of features of edges, from each token to the next one, for the transitions of
+        `SequenceTagger`. A template such as "word[-1]|word[0]" joins attributes of tokens around
+        the edge, at positions relative to its second token: strings become a feature for each
+        combination that occurs in fit, "+word[-1]|word[0]=the|dog", and numbers are multiplied. An
+        edge that lacks a term has no such feature. Tokens are dicts; strings, which are an
+        attribute without a name, "[-1]|[0]"; or lists of strings such as "word=the". None makes no
+        features of edges.
 
     Attributes
     ----------
     transformer_ : estimator
         The fitted inner transformer.
     edge_vectorizer_ : TokenVectorizer or None
-        What makes rows of the features of edges; None without `edges`.
+        The vectoriser of features of edges; None without `edges`.
     n_features_in_ : int
         The number of columns of the tokens, if the inner transformer counts them.
 
     Notes
     -----
     Sequences may be matrices of shape (T_i, p), dense or sparse, data frames, a 3-D array, a
-    RaggedArray, or lists of tokens as the inner transformer takes them as samples: dicts for
-    DictVectorizer, lists of strings for FeatureHasher, strings for CountVectorizer. NaN is let
-    through to an inner transformer that says it allows it.
+    RaggedArray, or lists of tokens in the form of samples of the inner transformer: dicts for
+    DictVectorizer, lists of strings for FeatureHasher, strings for CountVectorizer. NaN is passed
+    to an inner transformer that allows it.
 
     Examples
     --------
@@ -96,8 +96,8 @@ class TokenTransformer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
         X : sequence of n sequences of tokens
             See the notes of the class.
         y : object, default=None
-            Stacked and given to the inner transformer, if it has a label for each token; else left
-            to the last step of a pipeline, unless the inner transformer cannot do without.
+            Stacked and given to the inner transformer, if it has a label for each token; else used
+            only by the last step of a pipeline, unless the inner transformer needs labels.
 
         Returns
         -------

@@ -1,7 +1,6 @@
-"""Laws on which training relies, tried on what you write: structures in Python, compiled problems.
+"""Checks of what training relies on, for structures in Python and compiled problems.
 
-Each check raises an error that says what is wrong and where. Nothing else of the package imports
-this one.
+Each check raises an error that says what is wrong and where.
 """
 
 from sskit.testing.problem_checks import check_problem

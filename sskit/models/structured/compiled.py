@@ -16,12 +16,11 @@ from sskit.models.structure import NodeLoss, Structure, StructuredProblem
 
 
 class CompiledModel(PublicMixin, BaseEstimator):
-    """Base of models whose structure you write in compiled code: what is bound to data.
+    """Base class of models whose structure you write in compiled code.
 
-    A labelling is a state, 0 to K - 1, for each *node* of an input. A subclass says how inputs
-    become the rows of features that weights are multiplied with, and which structure labels them;
-    :class:`sskit.StructSVMClassifier` learns the weights. The user guide, "Write your own
-    structure", has two of them, line by line.
+    A labelling is a state, 0 to K - 1, for each *node* of an input. A subclass defines how inputs
+    become rows of features, and which structure labels them; :class:`sskit.StructuredSVM` learns
+    the weights. The user guide, "Write your own structure", explains two of them line by line.
 
     Attributes
     ----------
@@ -31,8 +30,8 @@ class CompiledModel(PublicMixin, BaseEstimator):
 
     Notes
     -----
-    States below zero in `states` are not known. Training then completes them, each with the best
-    one under the weights of the moment, as for labels that are hidden; they cost nothing.
+    States below zero in `states` are unknown. Training completes them, each with the best one
+    under the current weights, as for unknown labels; they cost nothing.
 
     A subclass with parameters follows scikit-learn: ``__init__`` stores each argument under its
     own name and does nothing else.
@@ -81,7 +80,8 @@ class CompiledModel(PublicMixin, BaseEstimator):
         Returns
         -------
         map : FeatureMap
-            With a block for each input. In fit and predict it must have as many weights.
+            A map with a block for each input. In fit and predict it must have the same number of
+            weights.
         """
         raise NotImplementedError(f"{type(self).__name__} must implement feature_map")
 
@@ -146,23 +146,23 @@ class CompiledModel(PublicMixin, BaseEstimator):
         return states
 
     def costs(self, states):
-        """Return what a wrong state costs at each node of a true labelling.
+        """Return the cost of a wrong state at each node of a true labelling.
 
         Parameters
         ----------
         states : ndarray of shape (n_nodes,), int32
-            True states; those that are not known are below zero.
+            True states; unknown ones are below zero.
 
         Returns
         -------
         costs : ndarray of shape (n_nodes,)
-            Non-negative; by default one divided by the number of nodes: the loss is the share of
-            wrong states.
+            Non-negative; by default one divided by the number of nodes: the loss is the fraction
+            of wrong states.
         """
         return np.full(len(states), 1.0 / max(len(states), 1))
 
     def problem(self, X, y, sample_weight=None):
-        """Return the training problem of samples: what solvers take.
+        """Return the training problem of samples, for solvers.
 
         Parameters
         ----------

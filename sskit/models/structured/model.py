@@ -92,8 +92,8 @@ class StructuredModel(PublicMixin, BaseEstimator):
     def joint_feature(self, x, y):
         """Return the joint feature vector of an input and a labelling.
 
-        It is not told the truth, which a prediction has not got: a labelling must mean the same in
-        training and in prediction.
+        It does not get the truth, which a prediction does not have: the feature of a labelling is
+        the same in training and in prediction.
 
         Parameters
         ----------
@@ -110,7 +110,7 @@ class StructuredModel(PublicMixin, BaseEstimator):
         raise NotImplementedError(f"{type(self).__name__} must implement joint_feature")
 
     def loss(self, y_true, y):
-        """Return what it costs to answer y where y_true is right.
+        """Return the cost of the labelling y if y_true is right.
 
         Parameters
         ----------

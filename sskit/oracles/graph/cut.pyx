@@ -341,9 +341,9 @@ def graphcut(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0):
     edges : array-like of int of shape (n_edges, 2), default=None
         The two nodes of each edge. Edges between the same two nodes add up. None means no edges.
     pairwise : array-like, (n_edges,), (2, 2) or (n_edges, 2, 2), default=None
-        Potentials of the edges, finite: for each edge a number that counts where its two states
-        agree (Potts), or tables from the state of its first node to that of the second; one
-        table serves all edges.
+        Potentials of the edges, finite: for each edge a number that counts if its two states agree
+        (Potts), or tables from the state of its first node to that of the second; a single table
+        is for all edges.
     truth : array-like of shape (n_nodes,), default=None
         True states; None means no loss.
     cost : float or array-like of shape (n_nodes,), default=1.0
@@ -360,8 +360,8 @@ def graphcut(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0):
     ------
     ValueError
         If shapes do not match, a number is not finite, there are not two states, an edge has a
-        node that does not exist or joins a node to itself, a cut cannot represent an edge (it
-        is named), a true state is out of range or a cost is negative.
+        node that does not exist or joins a node to itself, a cut cannot represent an edge (the
+        error names it), a true state is out of range or a cost is negative.
 
     See Also
     --------
@@ -392,10 +392,10 @@ def graphcut(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0):
 def graph_max_marginals(nodes, edges=None, pairwise=None):
     """Compute the max-marginals of a graph with two states by minimum cuts.
 
-    The max-marginal of a node and a state is the best score of all labellings that have this
-    state there; the score of a labelling is ``sum_v nodes[v, y_v] + sum_e pairwise[e, y_u,
-    y_v]``. Exact up to rounding. One cut, and one more for each node, which starts from the flow
-    of the one before.
+    The max-marginal of a node and a state is the best score of all labellings with this state at
+    this node; the score of a labelling is ``sum_v nodes[v, y_v] + sum_e pairwise[e, y_u, y_v]``.
+    Exact up to rounding. One cut, and one more for each node, which starts from the flow of the
+    one before.
 
     Parameters
     ----------
@@ -443,7 +443,7 @@ def expansion(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0, start=N
     Maximises ``sum_v nodes[v, y_v] + sum_e pairwise[e, y_u, y_v]`` with ``(u, v) = edges[e]``,
     plus, if `truth` is given, the loss ``sum_v cost_v [y_v != truth_v]``. An expansion lets all
     nodes at once choose between their state and a given one; a swap lets all nodes of two states
-    choose between these. Stops where no move raises the score; not exact.
+    choose between these. Stops when no move raises the score; not exact.
 
     Parameters
     ----------
@@ -453,16 +453,16 @@ def expansion(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0, start=N
         The two nodes of each edge. Edges between the same two nodes add up. None means no edges.
     pairwise : array-like, (n_edges,), (n_states, n_states) or \
 (n_edges, n_states, n_states), default=None
-        Potentials of the edges, finite: for each edge a number >= 0 that counts where its two
-        states agree (Potts), or tables from the state of its first node to that of the second;
-        one table serves all edges. Expansions need ``pairwise[a, a] + pairwise[b, c] >=
-        pairwise[b, a] + pairwise[a, c]`` for all states, swaps this for b = c only.
+        Potentials of the edges, finite: for each edge a number >= 0 that counts if its two states
+        agree (Potts), or tables from the state of its first node to that of the second; a single
+        table is for all edges. Expansions need ``pairwise[a, a] + pairwise[b, c] >= pairwise[b, a]
+        + pairwise[a, c]`` for all states, swaps this for b = c only.
     truth : array-like of shape (n_nodes,), default=None
         True states; None means no loss.
     cost : float or array-like of shape (n_nodes,), default=1.0
         Loss of a wrong state at each node, non-negative.
     start : array-like of int of shape (n_nodes,), default=None
-        States to start from. None means the best state of every node alone.
+        States to start from. None means the best state of every node without edges.
     moves : {"expansion", "swap"}, default="expansion"
         Kind of moves.
     persistency : bool, default=True
@@ -474,15 +474,15 @@ def expansion(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0, start=N
     labels : ndarray of shape (n_nodes,), int32
         A labelling that no move improves, no worse than `start`.
     score : float
-        Its score. What it falls short of the sum of all maxima is, for Potts potentials and
-        expansions, at most twice the least that any labelling does.
+        Its score. For Potts potentials and expansions, its difference to the sum of all maxima is
+        at most twice the least of any labelling.
 
     Raises
     ------
     ValueError
-        If shapes do not match, a number is not finite, an edge has a node that does not exist
-        or joins a node to itself, a cut cannot represent a move at an edge (it is named), a true
-        state or one of `start` is out of range, a cost is negative or `moves` is unknown.
+        If shapes do not match, a number is not finite, an edge has a node that does not exist or
+        joins a node to itself, a cut cannot represent a move at an edge (the error names it), a
+        true state or one of `start` is out of range, a cost is negative or `moves` is unknown.
 
     See Also
     --------
@@ -517,10 +517,10 @@ def qpbo(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0):
     Maximises ``sum_v nodes[v, y_v] + sum_e pairwise[e, y_u, y_v]`` with ``(u, v) = edges[e]``,
     plus, if `truth` is given, the loss ``sum_v cost_v [y_v != truth_v]``. Solves the linear
     programming relaxation over the local polytope, for edges that favour equal states, different
-    ones or any pairs. Nodes whose state is whole in its optimum have that state in a best
-    labelling, all of them together; and to give them these states never makes a labelling worse
-    (persistency). All nodes are decided where a cut can represent all edges, at once or after the
-    two states of some nodes are exchanged.
+    ones or any pairs. Nodes whose state is integer in its optimum have that state in a best
+    labelling, all of them together; giving them these states never makes a labelling worse
+    (persistency). All nodes are decided if a cut can represent all edges, directly or after
+    exchanging the two states of some nodes.
 
     Parameters
     ----------
@@ -529,9 +529,9 @@ def qpbo(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0):
     edges : array-like of int of shape (n_edges, 2), default=None
         The two nodes of each edge. Edges between the same two nodes add up. None means no edges.
     pairwise : array-like, (n_edges,), (2, 2) or (n_edges, 2, 2), default=None
-        Potentials of the edges, finite: for each edge a number of any sign that counts where its
-        two states agree (Potts), or tables from the state of its first node to that of the
-        second; one table serves all edges.
+        Potentials of the edges, finite: for each edge a number of any sign that counts if its two
+        states agree (Potts), or tables from the state of its first node to that of the second; a
+        single table is for all edges.
     truth : array-like of shape (n_nodes,), default=None
         True states; None means no loss.
     cost : float or array-like of shape (n_nodes,), default=1.0

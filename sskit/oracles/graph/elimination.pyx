@@ -66,10 +66,10 @@ def elimination(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0,
 
     Maximises ``sum_v nodes[v, y_v] + sum_e pairwise[e, y_u, y_v]`` with ``(u, v) = edges[e]``,
     plus, if `truth` is given, the loss ``sum_v cost_v [y_v != truth_v]``. Exact. Nodes are
-    eliminated one by one, each for all joint states of the neighbours that it has by then, which
-    are joined with each other; the order is that of minimum fill. Takes n_states^(width + 1)
-    time and n_states^width memory a node, where the width is at most the number of neighbours
-    at an elimination: 1 on trees, 2 on cycles and ladders, about the shorter side on grids.
+    eliminated one by one, each for all joint states of its remaining neighbours, which are then
+    connected with each other; the order is that of minimum fill. Takes n_states^(width + 1) time
+    and n_states^width memory a node, where the width is at most the number of neighbours at an
+    elimination: 1 on trees, 2 on cycles and ladders, about the shorter side on grids.
 
     Parameters
     ----------
@@ -79,16 +79,16 @@ def elimination(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0,
         The two nodes of each edge. Edges between the same two nodes add up. None means no edges.
     pairwise : array-like, (n_edges,), (n_states, n_states) or (n_edges, n_states, n_states), \
 default=None
-        Potentials of the edges: for each edge a number of any sign that counts where its two
-        states agree (Potts), or tables from the state of its first node to that of the second;
-        one table serves all edges. ``-inf`` forbids a pair.
+        Potentials of the edges: for each edge a number of any sign that counts if its two states
+        agree (Potts), or tables from the state of its first node to that of the second; a single
+        table is for all edges. ``-inf`` forbids a pair.
     truth : array-like of shape (n_nodes,), default=None
         True states; None means no loss.
     cost : float or array-like of shape (n_nodes,), default=1.0
         Loss of a wrong state at each node, non-negative.
     max_entries : int, default=2**24
-        Refuse graphs with more joint states, of each node and its neighbours when it is
-        eliminated, in sum over the nodes.
+        Raise an error for graphs with more joint states, of each node and its neighbours when it
+        is eliminated, summed over the nodes.
 
     Returns
     -------
@@ -100,9 +100,9 @@ default=None
     Raises
     ------
     ValueError
-        If shapes do not match, a potential is NaN or +inf, an edge has a node that does not
-        exist or joins a node to itself, a true state is out of range, a cost is negative,
-        `max_entries` is no positive integer, there are more entries, or no labelling is allowed.
+        If shapes do not match, a potential is NaN or +inf, an edge has a node that does not exist
+        or joins a node to itself, a true state is out of range, a cost is negative, `max_entries`
+        is not a positive integer, there are more entries, or no labelling is allowed.
 
     See Also
     --------

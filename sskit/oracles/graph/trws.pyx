@@ -132,8 +132,8 @@ def trws(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0, start=None, 
     plus, if `truth` is given, the loss ``sum_v cost_v [y_v != truth_v]``. Sequential
     tree-reweighted message passing, for pairwise tables of any kind. Each sweep lowers a bound,
     towards that of the linear programming relaxation over the local polytope, and yields a
-    labelling. The best one is improved by moves, each of which labels a forest anew. Labelling
-    and bound prove each other to be the best where they meet, as they do on trees after enough
+    labelling. The best one is improved by moves, each of which relabels a forest. Labelling and
+    bound prove each other to be the best if they are equal, as they are on trees after enough
     sweeps.
 
     Parameters
@@ -144,28 +144,28 @@ def trws(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0, start=None, 
         The two nodes of each edge. Edges between the same two nodes add up. None means no edges.
     pairwise : array-like, (n_edges,), (n_states, n_states) or (n_edges, n_states, n_states), \
 default=None
-        Potentials of the edges: for each edge a number of any sign that counts where its two
-        states agree (Potts), or tables from the state of its first node to that of the second;
-        one table serves all edges. ``-inf`` forbids a pair.
+        Potentials of the edges: for each edge a number of any sign that counts if its two states
+        agree (Potts), or tables from the state of its first node to that of the second; a single
+        table is for all edges. ``-inf`` forbids a pair.
     truth : array-like of shape (n_nodes,), default=None
         True states; None means no loss.
     cost : float or array-like of shape (n_nodes,), default=1.0
         Loss of a wrong state at each node, non-negative.
     start : array-like of int of shape (n_nodes,), default=None
-        States that the answer will be no worse than. None means the best state of every node
-        alone.
+        States with which the result is compared: it is no worse. None means the best state of
+        every node without edges.
     max_sweeps : int, default=100
-        Number of sweeps at most; one is a pass over all nodes and one back.
+        Largest number of sweeps, each a pass over all nodes and one back.
     tol : float, default=1e-3
-        There is an end when a sweep lowers the bound by no more than `tol` times what it is above
-        the best score, non-negative.
+        The sweeps end when one lowers the bound by no more than `tol` times the difference of
+        bound and best score, non-negative.
     n_moves : int, default=20
-        Number of moves of forests at the end, where score and bound have not met.
+        Number of moves of forests at the end, if score and bound are not equal.
 
     Returns
     -------
     labels : ndarray of shape (n_nodes,), int32
-        The best labelling that was met.
+        The best labelling that was found.
     score : float
         Its score.
     bound : float
@@ -174,10 +174,10 @@ default=None
     Raises
     ------
     ValueError
-        If shapes do not match, a potential is NaN or +inf, an edge has a node that does not
-        exist or joins a node to itself, a true state or one of `start` is out of range, a cost or
-        `tol` is negative, `max_sweeps` or `n_moves` is no integer or too small, no labelling is
-        allowed, or none was found that is.
+        If shapes do not match, a potential is NaN or +inf, an edge has a node that does not exist
+        or joins a node to itself, a true state or one of `start` is out of range, a cost or `tol`
+        is negative, `max_sweeps` or `n_moves` is not an integer or too small, no labelling is
+        allowed, or no allowed one was found.
 
     See Also
     --------

@@ -87,11 +87,10 @@ def closed_sets(edges, parents):
 
 
 def closure(gains, hierarchy):
-    """Find the best set of labels that holds, with each label, all its ancestors.
+    """Find the best set of labels that contains, with each label, all its ancestors.
 
-    Maximises ``sum_l gains[l] y_l`` over ``y_l in {0, 1}`` with ``y_child <= y_parent``. Exact:
-    by a dynamic programme in O(n_labels) on trees, by one minimum cut on directed acyclic
-    graphs.
+    Maximises ``sum_l gains[l] y_l`` over ``y_l in {0, 1}`` with ``y_child <= y_parent``. Exact: by
+    a dynamic programme in O(n_labels) on trees, by one minimum cut on directed acyclic graphs.
 
     Parameters
     ----------
@@ -111,8 +110,8 @@ def closure(gains, hierarchy):
     Raises
     ------
     ValueError
-        If shapes do not match, a number is not finite, a parent is not a label or labels are
-        their own ancestors (one is named).
+        If shapes do not match, a number is not finite, a parent is not a label or labels are their
+        own ancestors (the error names one).
 
     References
     ----------
@@ -146,9 +145,9 @@ def lp_relaxation(gains, edges=None, pairwise=None):
 
         ``0 <= y <= 1`` and ``max(0, y_k + y_l - 1) <= z_e <= min(y_k, y_l)``.
 
-    Its whole points are the sets of labels, with ``z_e = y_k y_l``. There is always a maximiser
-    with all ``y_l`` in {0, 1/2, 1}, and some best set has all labels that are 1 there, and none
-    that is 0 (persistency). Without negative pairs the maximiser is whole. It is found by one
+    Its integer points are the sets of labels, with ``z_e = y_k y_l``. There is always a maximiser
+    with all ``y_l`` in {0, 1/2, 1}, and some best set has all labels that are 1 in it, and none
+    that is 0 (persistency). Without negative pairs the maximiser is integer. It is found by one
     minimum cut on a graph with two nodes a label (roof duality).
 
     Parameters

@@ -42,11 +42,11 @@ cdef class GridPotentials:
 
 
 def distance_transform(scores, square, *, linear=0.0, mean=0.0):
-    """Find the best place for a part that hangs on a spring, for every anchor of the spring.
+    """Find the best place for a part on a spring, for every anchor of the spring.
 
     For every position q of a line or a grid maximises ``scores[p] - sum_d (linear[d] t[d] +
-    square[d] t[d]**2)`` over the positions p, where ``t = p - q - mean`` is by how much p is
-    displaced from where the spring rests. Exact, in time linear in the number of positions.
+    square[d] t[d]**2)`` over the positions p, where ``t = p - q - mean`` is the displacement of p
+    from the rest position of the spring. Exact, in time linear in the number of positions.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def distance_transform(scores, square, *, linear=0.0, mean=0.0):
     linear : float or array-like of shape (n_dims,), default=0.0
         Cost of the displacement along each axis.
     mean : float or array-like of shape (n_dims,), default=0.0
-        Where the spring rests, seen from its anchor, along each axis.
+        Rest position of the spring, relative to its anchor, along each axis.
 
     Returns
     -------
@@ -126,13 +126,13 @@ def distance_transform(scores, square, *, linear=0.0, mean=0.0):
 
 
 def parts_max_sum(scores, parents, springs, *, bias=None):
-    """Find the best places of parts that hang on springs from their parents.
+    """Find the best places of parts that are connected to their parents by springs.
 
-    Maximises over the cells p_k of a grid and the types t_k of the springs the sum over the
-    parts k of ``scores[k, p_k]`` and, for those that have a parent, ``bias[k, t_k] - sum_d
-    (linear u_d + square u_d**2)``, where ``u = p_k - p_parent - mean`` is by how much part k is
-    displaced from where its spring rests, and d goes over the rows and columns of the grid.
-    Exact; time is linear in the numbers of cells, parts and types.
+    Maximises over the cells p_k of a grid and the types t_k of the springs the sum over the parts
+    k of ``scores[k, p_k]`` and, for those that have a parent, ``bias[k, t_k] - sum_d (linear u_d +
+    square u_d**2)``, where ``u = p_k - p_parent - mean`` is the displacement of part k from the
+    rest position of its spring, and d is over the rows and columns of the grid. Exact; time is
+    linear in the numbers of cells, parts and types.
 
     Parameters
     ----------
@@ -141,8 +141,8 @@ def parts_max_sum(scores, parents, springs, *, bias=None):
     parents : array-like of int of shape (n_parts,)
         The parent of each part, -1 for a root. There may be several trees.
     springs : array-like of shape (n_parts, n_types, 2, 3)
-        For rows and for columns the numbers (linear, square, mean), in cells; square is
-        positive. Those of roots do not matter.
+        For rows and for columns the numbers (linear, square, mean), in cells; square is positive.
+        Those of roots are ignored.
     bias : array-like of shape (n_parts, n_types), default=None
         Scores of the types; None means none.
 

@@ -11,27 +11,27 @@ from libc.stdint cimport int32_t
 def worst_ranking(scores, relevance, *, loss_weight=1.0):
     """Find the ranking of a whole set of rows that violates the ROC area most.
 
-    The loss is the share of the pairs of rows of different relevance that are in the wrong order:
-    where relevance is 0 or 1, one less the area under the ROC curve. Maximises ``loss_weight *
-    loss(y) - coef(y) @ scores`` over all rankings y of the rows, where ``coef(y)`` is the mean,
+    The loss is the fraction of the pairs of rows of different relevance that are in the wrong
+    order: if relevance is 0 or 1, one minus the area under the ROC curve. Maximises ``loss_weight
+    * loss(y) - coef(y) @ scores`` over all rankings y of the rows, where ``coef(y)`` is the mean,
     over all pairs, of 1 for the more relevant and -1 for the other row of each pair in the wrong
-    order. With more than two grades each pair may be wrong by itself, be that a ranking or not.
-    Exact, in O(n log n).
+    order. With more than two grades each pair may be wrong by itself, whether that is a ranking or
+    not. Exact, in O(n log n).
 
     Parameters
     ----------
     scores : array-like of shape (n_rows,)
         Scores of the rows, finite.
     relevance : array-like of shape (n_rows,)
-        Numbers: the higher, the further up the row belongs.
+        Numbers: a row with a higher number belongs further up.
     loss_weight : float, default=1.0
         Weight of the loss, at least 0.
 
     Returns
     -------
     coef : ndarray of shape (n_rows,)
-        Coefficients of the rows at the maximum; zeros if nothing is violated, or there is nothing
-        to tell apart.
+        Coefficients of the rows at the maximum; zeros if nothing is violated, or all rows have the
+        same relevance.
     loss : float
         The loss there, from 0 to 1.
     value : float

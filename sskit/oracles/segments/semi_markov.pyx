@@ -27,7 +27,7 @@ cdef class PackedSegments:
     start, end : array-like of shape (n_states,), or None
         Scores of the first and of the last segment.
     whole : array-like of shape (n_tokens, max_length, n_states), or None
-        Further scores of segments by their first token and their length less one.
+        Further scores of segments by their first token and their length minus one.
     """
 
     cdef SegmentPotentials p
@@ -74,15 +74,15 @@ def segment_max_sum(tokens, transitions, lengths, *, first=None, last=None, star
     """Find the best segmentation of a sequence.
 
     A segmentation is a list of segments (start, end, state) of neighbouring tokens that cover all
-    of them. A segment has the sum of ``tokens`` over its tokens at its state, ``first`` of its
-    first and ``last`` of its last token, ``lengths`` at its length, and ``whole``; a segmentation
-    the sum over its segments and over `transitions` between them. Exact up to rounding;
-    O(n_tokens n_states (n_states + max_length)).
+    of them. The score of a segment is the sum of ``tokens`` over its tokens at its state,
+    ``first`` of its first and ``last`` of its last token, ``lengths`` at its length, and
+    ``whole``; that of a segmentation is the sum over its segments and over `transitions` between
+    them. Exact up to rounding; O(n_tokens n_states (n_states + max_length)).
 
     Parameters
     ----------
     tokens : array-like of shape (n_tokens, n_states)
-        Finite scores of tokens, which all segments that they are inside of have.
+        Finite scores of tokens, for all segments that contain them.
     transitions : array-like of shape (n_states, n_states)
         Scores of a segment's state (row) and that of the next one. ``-inf`` forbids here and in
         what follows.
@@ -93,7 +93,7 @@ def segment_max_sum(tokens, transitions, lengths, *, first=None, last=None, star
     start, end : array-like of shape (n_states,), default=None
         Scores of the states of the first and of the last segment; None means zeros.
     whole : array-like of shape (n_tokens, max_length, n_states), default=None
-        Further scores of segments by their first token and their length less one.
+        Further scores of segments by their first token and their length minus one.
 
     Returns
     -------
@@ -257,8 +257,8 @@ def segment_marginals(tokens, transitions, lengths, *, first=None, last=None, st
     marginals : ndarray of shape (n_tokens, n_states)
         Probability of each state at each token.
     segments : ndarray of shape (n_tokens, max_length, n_states)
-        Probability of each segment by its first token, its length less one and its state; only
-        if `return_segments`.
+        Probability of each segment by its first token, its length minus one and its state; only if
+        `return_segments`.
 
     Raises
     ------

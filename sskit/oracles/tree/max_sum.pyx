@@ -44,9 +44,9 @@ def tree_max_sum(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0):
         The two nodes of each edge; they form a forest. None means no edges.
     pairwise : array-like, (n_edges,), (n_states, n_states) or (n_edges, n_states, n_states), \
 default=None
-        Potentials of the edges: for each edge a number that counts where its two states agree
-        (Potts), or tables from the state of its first node to that of the second; one table
-        serves all edges. ``-inf`` forbids a pair.
+        Potentials of the edges: for each edge a number that counts if its two states agree
+        (Potts), or tables from the state of its first node to that of the second; a single table
+        is for all edges. ``-inf`` forbids a pair.
     truth : array-like of shape (n_nodes,), default=None
         True states; None means no loss.
     cost : float or array-like of shape (n_nodes,), default=1.0
@@ -63,8 +63,8 @@ default=None
     Raises
     ------
     ValueError
-        If shapes do not match, a potential is NaN or +inf, an edge has a node that does not
-        exist or joins a node to itself, edges form a cycle (one that closes it is named), a true
+        If shapes do not match, a potential is NaN or +inf, an edge has a node that does not exist
+        or joins a node to itself, edges form a cycle (the error names one that closes it), a true
         state is out of range, a cost is negative or no labelling is allowed.
 
     See Also
@@ -92,10 +92,10 @@ default=None
 def tree_max_marginals(nodes, edges=None, pairwise=None):
     """Compute the max-marginals of a tree, or of several trees.
 
-    The max-marginal of a node and a state is the best score of all labellings that have this
-    state there; the score of a labelling is ``sum_v nodes[v, y_v] + sum_e pairwise[e, y_u,
-    y_v]``. The largest of each row is the score of the best labelling. Exact up to rounding;
-    O(n_nodes n_states^2).
+    The max-marginal of a node and a state is the best score of all labellings with this state at
+    this node; the score of a labelling is ``sum_v nodes[v, y_v] + sum_e pairwise[e, y_u, y_v]``.
+    The largest of each row is the score of the best labelling. Exact up to rounding; O(n_nodes
+    n_states^2).
 
     Parameters
     ----------
@@ -110,12 +110,12 @@ default=None
     Returns
     -------
     scores : ndarray of shape (n_nodes, n_states)
-        The max-marginals; ``-inf`` where no allowed labelling has that state.
+        The max-marginals; ``-inf`` if no allowed labelling has that state.
 
     Raises
     ------
     ValueError
-        As `tree_max_sum`, but for labellings of which none is allowed.
+        As `tree_max_sum`, except if no labelling is allowed.
 
     References
     ----------

@@ -66,15 +66,15 @@ class BlockCoordinate(Solver):
         Parameters
         ----------
         problem : Problem
-            What to solve.
+            The problem.
         regularizer : Regularizer
-            Holds lam, v and w.
+            The regulariser, with lam, v and w.
         random_state : RandomState
             Source of randomness.
         gaps : ndarray of shape (n_blocks,), default=None
-            Block gaps at the start, if they are known.
+            Block gaps at the start, if known.
         pool : Pool, default=None
-            Asks the oracles of a batch; None asks one after the other.
+            Calls the oracles of a batch; None calls them one after the other.
 
         Returns
         -------
@@ -100,79 +100,78 @@ class BCFW(BlockCoordinate):
     .. math::
         P(w) = \tfrac{\lambda}{2} \|w\|^2 + \sum_i c_i \max_y [L_i(y) - \langle w, \psi_i(y)\rangle]
 
-    by maximising its dual :math:`D`. A step calls the oracle of one training pair and moves
-    its dual variables towards the answer by an exact line search. The gap
-    :math:`P(w) - D \ge 0` bounds the distance of :math:`P(w)` to the optimum; it is the sum of
-    the gaps of the pairs, computed by an exact pass over the data.
+    by maximising its dual :math:`D`. A step calls the oracle of one training pair and shifts its
+    dual variables towards the answer by an exact line search. The gap :math:`P(w) - D \ge 0`
+    bounds the distance of :math:`P(w)` to the optimum; it is the sum of the gaps of the pairs,
+    computed by an exact pass over the data.
 
-    With several workers (``n_jobs`` of the estimator) each visits some pairs in a short round; then
-    all moves are taken, or those of one worker if they gain more by themselves, so that the dual
-    objective never falls. Rounds become longer while merges gain nearly as much as moves would one
-    by one. The result is a function of the random state and the number of workers. Pairs are
-    visited one after the other all the same in batches, in a kernel space, and where the oracle
-    takes the interpreter's lock all the time (moves, linear programmes, structures in Python).
+    With several workers (``n_jobs`` of the estimator) each visits some pairs in a short round.
+    Then all updates are applied, or only those of one worker if they gain more, so that the dual
+    objective never falls. Rounds become longer while merges gain nearly as much as the updates
+    would one by one. The result depends only on the random state and the number of workers. Pairs
+    are still visited one after the other in batches, with a kernel, and if the oracle holds the
+    interpreter's lock all the time (expansion moves, linear programmes, structures in Python).
 
     Parameters
     ----------
     steps : {"auto", "fw", "pairwise", "away", "projection"}, default="auto"
-        Kind of step within a block: from its mix to the plane of the oracle ("fw"), from the
-        worst plane of the mix to the best ("pairwise"), or the steeper of "fw" and a step away
-        from the worst plane ("away"). The last two keep the planes that they meet, and reach
-        small gaps where plain steps slow down. "projection" goes to the best mix of all planes at
-        once and keeps none; it needs a problem whose labellings are one label each, without
-        components, under margin rescaling. "auto" is "projection" for such problems of up to 32
-        labels, unless options ask for stored planes, else "pairwise".
+        Kind of step within a block: from its present point to the plane of the oracle ("fw"), from
+        its worst plane to the best ("pairwise"), or the steeper of "fw" and a step away from the
+        worst plane ("away"). The last two store planes, and reach small gaps for which plain steps
+        are slow. "projection" finds the best combination of all planes at once and stores none; it
+        needs a problem whose labellings are one label each, without components, under margin
+        rescaling. "auto" is "projection" for such problems of up to 32 labels, unless options need
+        stored planes, else "pairwise".
     sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
         Order of the blocks: a new random permutation in every pass, independent uniform draws,
-        draws in proportion to the last known block gaps, or always the block with the largest
-        one. "auto" is "gap" if the problem says that its oracle is costly, else "permutation".
+        draws in proportion to the last known block gaps, or always the block with the largest one.
+        "auto" is "gap" if the problem declares its oracle costly, else "permutation".
     cache : {"auto", True, False}, default="auto"
-        Whether to step between stored planes without asking the oracle where they promise
-        enough: the slope is at least a quarter of the block's last known gap and a hundredth of
+        Whether to take steps between stored planes without calling the oracle if they promise
+        enough: if the slope is at least a quarter of the block's last known gap and a hundredth of
         the mean block gap of the last exact pass. "auto" is True if the oracle is costly and
-        planes are kept. Not for steps "projection".
+        planes are stored. Not for steps "projection".
     block_steps : int or "auto", default="auto"
         Largest number of steps within a block at one visit. More than one makes the step
-        corrective: scores of all stored planes of the block follow from their inner products,
-        so that further steps touch no features. With bounds on the weights they climb a lower
-        bound of the dual, in which all weights move freely. "auto" is 5, or 1 for steps "fw". Not
-        for "projection".
+        corrective: scores of all stored planes of the block follow from their inner products, so
+        that further steps use no features. With bounds on the weights they maximise a lower bound
+        of the dual, without the bounds. "auto" is 5, or 1 for steps "fw". Not for "projection".
     stored_passes : int, "slope" or "auto", default="auto"
-        Passes that use stored planes only, after each pass with the oracle: a number, or as
-        many as pay by the rule of `MultiPlane`. They leave out the blocks that promised little
-        when they were last visited. With steps "projection" these passes call the oracle. "auto"
-        is "slope", or 0 for steps "fw", and for "projection" in a kernel space with a large matrix.
+        Passes over stored planes only, after each pass with the oracle: a number, or as many as
+        pay by the rule of `MultiPlane`. They skip the blocks whose last visit promised little.
+        With steps "projection" these passes call the oracle. "auto" is "slope", or 0 for steps
+        "fw", and for "projection" with a kernel and a large matrix.
     cache_size : float, default=1000
-        Memory for stored planes in megabytes (2**20 bytes), looked at after each pass. Beyond it
-        the least recently used planes are merged into one plane of their block, first those
-        without weight. Only where planes are stored: not for steps "fw" alone. A plane that has no
-        weight, or with steps "fw" at most 0.05, goes after ten passes in any case if it was not
-        the best of its block at any visit.
+        Memory for stored planes in megabytes (2**20 bytes), checked after each pass. Beyond it the
+        least recently used planes are merged into one plane of their block, first those without
+        weight. Only if planes are stored: not for steps "fw" alone. A plane without weight, or
+        with steps "fw" with a weight of at most 0.05, is dropped after ten passes in any case if
+        it was not the best of its block at any visit.
     averaging : {"auto", True, False}, default="auto"
-        Whether to keep the weighted average of the iterates too; the fit then returns the
-        better of the two in primal objective. It costs a little time and as much memory as the
-        weights, and blocks are visited by one worker, whatever n_jobs is. "auto" is True for steps
-        "fw", whose last iterate is far from the best.
+        Whether to keep the weighted average of the iterates too; the fit then returns the better
+        of the two in primal objective. It costs a little time and as much memory as the weights,
+        and blocks are visited by one worker, whatever n_jobs is. "auto" is True for steps "fw",
+        whose last iterate is far from the best.
     batch_size : int or "auto", default="auto"
-        Number of oracles that are asked at the same weights, in parallel if the fit has n_jobs;
-        a step of each block follows, with slope and curvature at the weights of that moment.
-        The larger, the older the answers, and the more oracle calls a fit takes: worth it where
-        an oracle call is slow and there are cores. The result depends on the size of the
-        batches, not on n_jobs. "auto" is 1, or in a kernel space whose matrix is large as many
-        as have 512 rows. In a kernel space blocks whose gap is below a tenth of the mean take no
-        step; the others wait until they fill a batch, and then take steps by their own small
-        kernel matrix, oracle calls included, until these gain next to nothing; scores of all
-        other blocks follow once (not with averaging).
+        Number of oracles that are called at the same weights, in parallel if the fit has n_jobs; a
+        step of each block follows, with slope and curvature at the current weights. A larger
+        number makes the answers older, and a fit takes more oracle calls: it pays if an oracle
+        call is slow and there are cores. The result depends on the size of the batches, not on
+        n_jobs. "auto" is 1, or with a kernel whose matrix is large as many as have 512 rows. With
+        a kernel, blocks whose gap is below a tenth of the mean take no step; the others wait until
+        they fill a batch, and then take steps on their own small kernel matrix, oracle calls
+        included, until these gain almost nothing; scores of all other blocks are then updated once
+        (not with averaging).
     gap_every : int, default=10
         Number of passes between exact passes, which also renew all block gaps.
     max_time : float, default=None
-        Seconds after which the fit ends, within a pass if need be; an exact pass follows. None
+        Seconds after which the fit ends, within a pass if necessary; an exact pass follows. None
         means no limit.
 
     Raises
     ------
     ValueError
-        When solving, or before, if an option is wrong.
+        In solving, or before, if an option is wrong.
 
     References
     ----------
@@ -221,12 +220,12 @@ class BCFW(BlockCoordinate):
 class MultiPlane(BlockCoordinate):
     """Multi-plane block-coordinate Frank-Wolfe, for oracles that cost far more than a score.
 
-    After each pass with the oracle, which asks that of every training pair once, come stored
-    passes, in which a pair takes the best of the planes that its oracle found before (the exact
-    and approximate passes of the paper). They leave out the pairs that promised little when last
-    visited, and go on while they pay: while the last one increased the dual more per unit of work
-    than the pass with the oracle and all that followed it. Primal, dual, gap and stopping rule
-    are those of `BCFW`.
+    After each pass with the oracle, which calls it once for every training pair, come stored
+    passes, in which a pair uses the best of the planes that its oracle found before (the exact and
+    approximate passes of the paper). They skip the pairs whose last visit promised little, and
+    continue while they pay: while the last one increased the dual more per unit of work than the
+    pass with the oracle and all that followed it. Primal, dual, gap and stopping rule are those of
+    `BCFW`.
 
     Parameters
     ----------
@@ -235,8 +234,8 @@ class MultiPlane(BlockCoordinate):
     sampling : {"permutation", "uniform", "gap", "max_gap"}, default="permutation"
         Order of the blocks in passes with the oracle, as in `BCFW`.
     block_steps : int, default=10
-        Largest number of steps within a block at one visit. Inner products between the planes
-        of the block are kept, so that all but the first cost O(planes).
+        Largest number of steps within a block at one visit. Inner products between the planes of
+        the block are stored, so that all but the first cost O(planes).
     max_stored_passes : int, default=1000
         Largest number M of stored passes after one with the oracle. 0 leaves BCFW, with steps
         over the stored planes of a block if `block_steps` is above 1.
@@ -244,15 +243,14 @@ class MultiPlane(BlockCoordinate):
         Largest number N of planes kept for a training pair.
     plane_life : int, default=10
         T: number of passes with the oracle after which a plane is dropped if it was not the best
-        of its block at any visit since. With steps "pairwise" and "away" one that has weight
-        stays; plain steps leave some to every plane, and those of at most 0.05 go. What they
-        add to the mix of their block is kept.
+        of its block at any visit since. With steps "pairwise" and "away" a plane that has weight
+        stays; plain steps leave some weight on every plane, and planes with at most 0.05 are
+        dropped. What they contribute to their block is kept.
     clock : bool, default=False
-        Whether the rule that decides about another stored pass goes by the seconds on the clock,
-        as in the paper. Two fits then differ. Else a pass with the oracle counts as much as 100
-        stored passes over all pairs if the problem says that its oracle is costly, and as one if
-        not, so that a seed fixes the result. Not with fewer than two stored passes, where nothing
-        is left to decide.
+        Whether the rule for another stored pass uses the seconds on the clock, as in the paper.
+        Two fits then differ. Otherwise a pass with the oracle counts as 100 stored passes over all
+        pairs if the problem declares its oracle costly, and as one if not, so that a seed fixes
+        the result. Without effect with fewer than two stored passes.
     cache_size : float, default=1000
         Memory for stored planes in megabytes, as in `BCFW`.
     averaging : bool, default=True
@@ -261,17 +259,17 @@ class MultiPlane(BlockCoordinate):
         dual objective, or the last iterate if that is better in primal objective. Blocks are then
         visited by one worker, whatever n_jobs is.
     batch_size : int or "auto", default="auto"
-        Number of oracles that are asked at the same weights, as in `BCFW`.
+        Number of oracles that are called at the same weights, as in `BCFW`.
     gap_every : int, default=10
         Number of passes with the oracle between exact passes, which compute the gap.
     max_time : float, default=None
-        Seconds after which the fit ends, within a pass if need be; an exact pass follows. None
+        Seconds after which the fit ends, within a pass if necessary; an exact pass follows. None
         means no limit.
 
     Raises
     ------
     ValueError
-        When solving, or before, if an option is wrong.
+        In solving, or before, if an option is wrong.
 
     References
     ----------

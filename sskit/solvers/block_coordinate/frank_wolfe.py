@@ -15,16 +15,15 @@ class FrankWolfe(Solver):
     """Batch Frank-Wolfe for the dual of a structured SVM.
 
     A pass calls the oracle of every training pair at the same w, in parallel with `n_jobs`, and
-    moves all dual variables together by one exact line search. Primal, dual, gap and stopping
-    rule are those of `BCFW`, which needs far fewer passes; this one is the reference that it is
-    compared with.
+    changes all dual variables together by one exact line search. Primal, dual, gap and stopping
+    rule are those of `BCFW`, which needs far fewer passes; this solver is its reference.
 
     Parameters
     ----------
     gap_every : int, default=10
         Number of passes between exact passes.
     max_time : float, default=None
-        Seconds after which the fit ends, within a pass if need be; an exact pass follows. None
+        Seconds after which the fit ends, within a pass if necessary; an exact pass follows. None
         means no limit.
 
     References
@@ -51,15 +50,15 @@ class FrankWolfe(Solver):
         Parameters
         ----------
         problem : Problem
-            What to solve.
+            The problem.
         regularizer : Regularizer
-            Holds lam, v and w.
+            The regulariser, with lam, v and w.
         random_state : RandomState
             Not used: the method is deterministic.
         gaps : ndarray of shape (n_blocks,), default=None
             Not used.
         pool : Pool, default=None
-            Asks the oracles; None asks one after the other.
+            Calls the oracles; None calls them one after the other.
 
         Returns
         -------
@@ -76,11 +75,11 @@ class FrankWolfeRun(DualRun):
     Parameters
     ----------
     problem : Problem
-        What to solve.
+        The problem.
     regularizer : Regularizer
-        Holds lam, v and w.
+        The regulariser, with lam, v and w.
     pool : Pool, default=None
-        Asks the oracles; None asks one after the other.
+        Calls the oracles; None calls them one after the other.
     """
 
     def __init__(self, problem, regularizer, pool=None):

@@ -102,13 +102,13 @@ class BlockCoordinateRun(DualRun):
     solver : BCFW
         Its options, with what every "auto" stands for.
     problem : Problem
-        What to solve.
+        The problem.
     regularizer : Regularizer
-        Holds lam, v and w.
+        The regulariser, with lam, v and w.
     random_state : RandomState
         Source of randomness.
     gaps : ndarray of shape (n_blocks,) or None
-        Block gaps at the start, if they are known.
+        Block gaps at the start, if known.
     pool : Pool or None
         Asks the oracles of a batch, or has workers that visit blocks at the same time, in
         `Rounds`; None asks one after the other.
@@ -252,7 +252,7 @@ def shards_for(problem, pool):
     Parameters
     ----------
     problem : Problem
-        What to solve. Where an oracle takes the interpreter's lock, as structures in Python do,
+        The problem. Where an oracle takes the interpreter's lock, as structures in Python do,
         workers would wait for each other, and in a kernel space a step needs rows that all share.
     pool : Pool or None
         Whose workers.

@@ -254,9 +254,9 @@ def begin(
     solver : Solver
         Starts the run.
     problem : Problem
-        What to solve.
+        The problem.
     regularizer : Regularizer
-        Holds lam, v and w.
+        The regulariser, with lam, v and w.
     n_jobs : int, default=None
         Threads, as for solvers.
     random_state : int, RandomState or None, default=None

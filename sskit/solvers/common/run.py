@@ -79,9 +79,9 @@ class DualRun(Run):
     Parameters
     ----------
     problem : Problem
-        What to solve.
+        The problem.
     regularizer : Regularizer
-        Holds lam, v and w.
+        The regulariser, with lam, v and w.
     averager : Averager
         Average of the iterates.
     """

@@ -27,30 +27,30 @@ class Solver(PublicMixin, BaseEstimator):
     max_time: float | None = parameter(None, POSITIVE_OR_INFINITE, None)
 
     def check(self):
-        """Raise an error for the first parameter that cannot have its value."""
+        """Raise an error for the first parameter with an invalid value."""
         self.resolved()
 
     def resolved(self, problem=None, bounded=False):
-        """Return the solver that runs: with what every "auto" stands for.
+        """Return the solver that runs, with the value of every "auto".
 
-        A run of it has the same bits as one of the solver itself.
+        Its run has the same bits as one of the solver itself.
 
         Parameters
         ----------
         problem : Problem, default=None
-            What to solve. None leaves what depends on it at "auto".
+            The problem. None leaves what depends on it at "auto".
         bounded : bool, default=False
             Whether there are bounds on the weights.
 
         Returns
         -------
         solver : Solver
-            A clone; "auto" stays where an option has no use.
+            A clone; "auto" stays if an option has no effect.
 
         Raises
         ------
         ValueError
-            If a parameter is wrong, or if there are bounds that the solver cannot keep.
+            If a parameter is wrong, or if there are bounds that the solver does not support.
         """
         if bounded and not self.keeps_bounds:
             raise ValueError(
@@ -72,15 +72,15 @@ class Solver(PublicMixin, BaseEstimator):
         Parameters
         ----------
         problem : Problem
-            What to solve.
+            The problem.
         regularizer : Regularizer
-            Holds lam, v and w.
+            The regulariser, with lam, v and w.
         random_state : RandomState
             Source of randomness.
         gaps : ndarray of shape (n_blocks,), default=None
             Block gaps at the start.
         pool : Pool, default=None
-            Asks many oracles at the same weights, for solvers that do so.
+            Calls many oracles at the same weights, for solvers that do so.
 
         Returns
         -------
@@ -94,16 +94,16 @@ class Solver(PublicMixin, BaseEstimator):
     ):
         """Solve a problem.
 
-        Stops when an exact pass finds a gap that is small enough, see `Tolerance`. Exact passes
-        come every `gap_every` passes, and earlier when the gaps met during a pass say that it may
-        be time. Solvers that may have no gap say in their notes when they stop.
+        It stops when an exact pass finds a gap that is small enough, see `Tolerance`. Exact passes
+        come every `gap_every` passes, and earlier if the gaps in a pass suggest it. The notes of
+        solvers that may have no gap say when they stop.
 
         Parameters
         ----------
         problem : Problem
-            What to solve.
+            The problem.
         regularizer : Regularizer
-            Holds lam, v and w.
+            The regulariser, with lam, v and w.
         tol : float, default=0.02
             Relative tolerance.
         max_iter : int, default=1000
@@ -112,8 +112,7 @@ class Solver(PublicMixin, BaseEstimator):
             Called after every pass with (n_iter, function that returns w); a true result
             stops the fit.
         stop : Stop, default=None
-            Says when to end early; entered by who has made it. None does so at Ctrl-C and after
-            `max_time`.
+            When to end early; its owner enters it. None ends at Ctrl-C and after `max_time`.
         **options : object
             Of `begin`: n_jobs, random_state, verbose and start.
 

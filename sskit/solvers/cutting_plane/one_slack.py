@@ -142,11 +142,11 @@ class CuttingPlaneRun(Run):
     Parameters
     ----------
     problem : Problem
-        What to solve.
+        The problem.
     regularizer : Regularizer
         Holds lam, v and w; w is the solution of the program.
     pool : Pool or None
-        Asks the oracles; None asks one after the other.
+        Calls the oracles; None calls them one after the other.
     damping : float
         Share of the best w in the next one.
     cut_life : int

@@ -22,11 +22,11 @@ class SampleRun(Run):
     Parameters
     ----------
     problem : Problem
-        What to solve.
+        The problem.
     regularizer : Regularizer
         Holds lam, v and w; w is the solution of the program.
     pool : Pool or None
-        Asks the oracles; None asks one after the other.
+        Calls the oracles; None calls them one after the other.
     size : int
         Number r of draws.
     patience : int

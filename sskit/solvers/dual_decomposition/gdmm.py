@@ -36,9 +36,9 @@ class FactorSolver(Solver):
         Parameters
         ----------
         problem : Problem
-            What to solve; has factors.
+            The problem, which has factors.
         regularizer : Regularizer
-            Holds lam and w = 0; must have no bounds.
+            The regulariser, with lam and w = 0, and without bounds.
         random_state : RandomState
             Source of randomness.
         gaps : ndarray of shape (n_blocks,), default=None
@@ -70,7 +70,7 @@ class FactorRun(Run):
     Parameters
     ----------
     problem : Problem
-        What to solve.
+        The problem.
     regularizer : Regularizer
         Holds lam and w.
     sweep : Sweep
@@ -145,8 +145,8 @@ class FactorRun(Run):
 class GDMM(FactorSolver):
     r"""Greedy direction method of multipliers: training that never decodes a whole structure.
 
-    The dual of a structured SVM is split into the dual variables :math:`q_f` of its factors
-    (nodes and edges), each a distribution over the states of one factor:
+    The dual of a structured SVM is split into the dual variables :math:`q_f` of its factors (nodes
+    and edges), each a distribution over the states of one factor:
 
     .. math::
         G(q) = \tfrac{\lambda}{2} \|w(q)\|^2 - \sum_i c_i \sum_j \langle L_j, q_j \rangle,
@@ -159,102 +159,101 @@ class GDMM(FactorSolver):
         G(q) + \sum_i \tfrac{\bar\rho c_i^2}{2 \lambda} \sum_{jf}
         [\|M_{jf} q_f - q_j + \mu_{jf}\|^2 - \|\mu_{jf}\|^2] .
 
-    Here :math:`\bar\rho` is `rho` times a number that suits the data.
+    Here :math:`\bar\rho` is `rho` times a value that is computed from the data.
 
-    A pass visits every factor once: the best state at the present weights and messages joins
-    the few that have weight, and the factor steps; then :math:`\mu_{jf}` moves by `step` times
-    the disagreement. Costs grow with the states of a factor, not with those of the structure;
-    without loops in the graph the optimum is that of the other solvers, with loops that of the
+    A pass visits every factor once: the best state at the present weights and messages is added to
+    the few with weight, and the factor takes a step; then :math:`\mu_{jf}` changes by `step` times
+    the disagreement. Costs grow with the states of a factor, not with those of the structure.
+    Without loops in the graph the optimum is that of the other solvers, with loops that of the
     relaxation to local marginals, an upper bound.
 
     Parameters
     ----------
     rho : float, default=1.0
-        Weight of the disagreement, relative to one that suits the data: a third of the geometric
-        mean of ||x||^2 + 1 and lam L / c, where ||x||^2, L and c are the means of the squared
-        norm of a node, its loss and the weight of a training pair. Too small a value makes
-        factors disagree for long, too large a one slows the weights down. For sets of labels it is
+        Weight of the disagreement, relative to a value computed from the data: a third of the
+        geometric mean of ||x||^2 + 1 and lam L / c, where ||x||^2, L and c are the means of the
+        squared norm of a node, its loss and the weight of a training pair. If it is too small
+        factors disagree for long, if too large the weights change slowly. For sets of labels it is
         in units of c_i^2 / lam.
     step : float, default=1.0
-        Step size eta of the multipliers. Well above 1 they may run away.
+        Step size eta of the multipliers. They may diverge well above 1.
     method : {"bgcd", "afw"}, default="bgcd"
-        How a factor steps: to the minimum of a quadratic upper bound over the distributions on its
-        active states, which is exact for nodes ("bgcd", the step of algorithm 3), or by an
-        away-step of Frank-Wolfe with exact line search ("afw", algorithm 2 factor by factor); see
-        the notes. Sets of labels have steps of their own.
+        Step of a factor: to the minimum of a quadratic upper bound over the distributions on its
+        active states, which is exact for nodes ("bgcd", the step of algorithm 3), or an away-step
+        of Frank-Wolfe with exact line search ("afw", algorithm 2 factor by factor); see the notes.
+        Sets of labels have other steps.
     gap_every : int or None, default=10
-        Number of passes between exact passes, which ask the oracle of whole structures. None
-        never asks it, for structures where one such pass is too much.
+        Number of passes between exact passes, which call the oracle of whole structures. None
+        never calls it, for structures for which a single such pass takes too long.
     max_time : float, default=None
-        Seconds after which the fit ends, within a pass if need be; an exact pass follows. None
+        Seconds after which the fit ends, within a pass if necessary; an exact pass follows. None
         means no limit.
 
     Raises
     ------
     ValueError
-        When solving a problem that is no sum over nodes and edges, or one with bounds, and if an
+        In solving a problem that is not a sum over nodes and edges, or one with bounds, and if an
         option is wrong.
 
     Notes
     -----
     *Methods.* "afw" is what the authors ran (their appendix A): algorithm 2 with the factors as
     blocks. With few labels it may stall at a gap of some hundredths; a smaller `step` helps.
-    "bgcd" takes the step of algorithm 3, equation 19, but for every factor: algorithm 3 lets one
-    factor of a training pair, the one that promises most, take a new state at a visit. That pays
-    where one search finds it among very many factors of few states. Here the factors are few and
-    have many states: to find the best one all must be searched, and what has been found would be
-    thrown away but for one.
+    "bgcd" takes the step of algorithm 3, equation 19, but for every factor. Algorithm 3 lets only
+    one factor of a training pair, the most promising one, take a new state at a visit. That pays
+    if one search finds it among very many factors of few states. In this package factors are few
+    and have many states: finding the best one would search all of them, and use only one of the
+    results.
 
-    *Oracles.* From 80 labels on, where all edges share one table of weights and no pair is
-    forbidden, the pairs of positive weight are held by first and second label, with a bound of
-    their weights for each, so that an edge finds its best pair after few looks instead of K^2; with
-    fewer labels vector instructions compare all pairs in less time. A node looks at the labels of
-    one part, drawn at random at each visit, and at those that have weight already: passes cost
-    less, and more are needed for the same gap, but not for the same test error. Parts have about
-    8,500 / m labels for m features of a node that are not zero, but not less than a hundred: below
-    200 labels a part is all of them.
+    *Oracles.* From 80 labels on, if all edges have the same table of weights and no pair is
+    forbidden, the pairs of positive weight are indexed by first and second label, with a bound of
+    their weights for each, so that an edge finds its best pair after few comparisons instead of
+    K^2; with fewer labels vector instructions compare all pairs in less time. A node compares the
+    labels of one part, drawn at random at each visit, and those that have weight already: passes
+    cost less, and more are needed for the same gap, but not for the same test error. Parts have
+    about 8,500 / m labels for m nonzero features of a node, but not less than a hundred: below 200
+    labels a part is all of them.
 
-    *Stored passes.* Weights follow the blocks visited last. Each pass with the oracles is followed
-    by one among the active states, in which every factor looks at a handful of states and
-    multipliers rest: of factors that lack a state they would run away. That evens it out: it takes
-    half the time of a pass with the oracles, less with many labels, and test errors need half of
-    those.
+    *Stored passes.* The blocks visited last have most influence on the weights. To correct this,
+    each pass with the oracles is followed by one among the active states, in which every factor
+    considers only a few states and multipliers do not change: those of factors that lack a state
+    would diverge. It takes half the time of a pass with the oracles, less with many labels, and
+    halves the number of these that test errors need.
 
-    *Certificate.* The weights of disagreeing factors have no dual value. Where the graphs are
-    forests an exact pass makes the marginals consistent, from the first node of a tree onwards;
-    these are a dual point of the structured SVM, whose value is a lower bound that becomes tight
-    as factors come to agree. So ``dual_gap_`` is a certificate as with any other solver. Without
-    exact passes (and on graphs with loops, where it has no lower bound) it is nan and
-    ``certified_`` is False.
+    *Certificate.* The weights of disagreeing factors have no dual value. If the graphs are forests
+    an exact pass makes the marginals consistent, from the first node of a tree onwards; these are
+    a dual point of the structured SVM, whose value is a lower bound that becomes tight as factors
+    come to agree. So ``dual_gap_`` is a certificate as with any other solver. Without exact passes
+    (and on graphs with loops, which have no lower bound) it is nan and ``certified_`` is False.
 
     *Sets of labels.* `MultilabelPairwise` has edges that score in the state (1, 1) only, one for
-    each pair of labels, the same for all rows. An edge that agrees with its labels is not kept
-    for a row: the few that are at odds with them are linked, when what they would gain shows
-    that they must be. Their steps are exact, a label together with its links, twice at a visit,
-    and no stored passes follow. The first three passes move labels alone. The optimum is that of
-    the relaxation to local marginals; with inference="lp" or edges without a cycle every fit with
-    exact passes has a certificate, as labels give a dual point of that. Elsewhere dual and gap
-    are nan. The infeasibility is that of the edges that are linked. Memory: 16 bytes for each
-    label of a row that has not its true state, 16 for each edge that is linked in a row, and 25
-    for each pair of labels. Links are kept in single precision; the weights are
-    those of the rounded ones, so that the certificate holds.
+    each pair of labels, the same for all rows. A row does not store an edge that agrees with its
+    labels: the few that disagree are linked, when their possible gain shows that they must be.
+    Their steps are exact, a label together with its links, twice at a visit, and no stored passes
+    follow. The first three passes change labels alone. The optimum is that of the relaxation to
+    local marginals; with inference="lp" or edges without a cycle every fit with exact passes has a
+    certificate, as labels give a dual point of that. Otherwise dual and gap are nan. The
+    infeasibility is that of the linked edges. Memory: 16 bytes for each label of a row that does
+    not have its true state, 16 for each edge that is linked in a row, and 25 for each pair of
+    labels. Links are stored in single precision; the weights are those of the rounded ones, so
+    that the certificate holds.
 
     *Workers.* ``n_jobs`` of the estimator is for exact passes; blocks are visited one after the
     other.
 
-    *Stopping.* Once the gap is at most tol * P(w). Where there is no gap: once the infeasibility
-    is at most tol and the augmented Lagrangian moved by no more than the share tol in a pass, which
-    proves nothing.
+    *Stopping.* When the gap is at most tol * P(w). If there is no gap: when the infeasibility is
+    at most tol and the augmented Lagrangian changed by no more than the fraction tol in a pass,
+    which proves nothing.
 
     *History.* ``history_`` has an entry for each pass, with two more columns: lagrangian, the
     augmented Lagrangian (its negative tends to the optimum), and infeasibility, the mean total
     variation distance between a node and the marginals of its edges, between 0 and 1; n_scores
-    counts the states that the oracles of factors looked at. primal, dual and gap are nan for
-    passes without an exact pass; n_oracle_calls counts these only.
+    counts the states that the oracles of factors computed. primal, dual and gap are nan for passes
+    without an exact pass; n_oracle_calls counts these only.
 
-    *Memory.* 16 bytes for each active state of a factor and 16 for each label that a multiplier
-    has, some 150 for an edge with its node, besides the weights: never a table for a factor. From
-    80 labels on 8 bytes (16 as arrays grow) for each pair of positive weight, shared by all edges.
+    *Memory.* 16 bytes for each active state of a factor and 16 for each label of a multiplier,
+    some 150 for an edge with its node, besides the weights: never a table for a factor. From 80
+    labels on 8 bytes (16 as arrays grow) for each pair of positive weight, common to all edges.
 
     References
     ----------
@@ -325,39 +324,39 @@ class SoftBCFW(FactorSolver):
     r"""Block-coordinate Frank-Wolfe on factors that need to agree only softly.
 
     The dual variables of a structure are split into those of its factors (nodes and edges), as by
-    :class:`GDMM`, but their agreement :math:`M_{jf} q_f = q_j` is no constraint. What is
-    minimised, over a distribution :math:`q_f` for every factor, is
+    :class:`GDMM`, but their agreement :math:`M_{jf} q_f = q_j` is not a constraint. The solver
+    minimises, over a distribution :math:`q_f` for every factor,
 
     .. math::
         G_\rho(q) = \tfrac{\lambda}{2} \|w(q)\|^2 - \sum_i c_i \sum_j \langle L_j, q_j \rangle
         + \sum_i \tfrac{\bar\rho c_i^2}{2 \lambda} \sum_{jf} \|M_{jf} q_f - q_j\|^2 .
 
-    Here :math:`\bar\rho` is `rho` times a number that suits the data.
+    Here :math:`\bar\rho` is `rho` times a value that is computed from the data.
 
-    A visit asks every factor of a block for its best state and moves towards it with exact line
-    search. Nothing else moves: there are no multipliers. It is the baseline of Yen et al. 2016;
-    :class:`GDMM` reaches the optimum itself.
+    A visit finds the best state of every factor of a block and shifts weight towards it with exact
+    line search. Nothing else changes: there are no multipliers. It is the baseline of Yen et al.
+    2016; :class:`GDMM` reaches the optimum itself.
 
     Parameters
     ----------
     rho : float, default=1.0
-        Weight of the disagreement, relative to one that suits the data, as in :class:`GDMM`. The
-        larger, the nearer the softened problem is to the original one, and the more passes it
-        needs.
+        Weight of the disagreement, relative to a value computed from the data, as in
+        :class:`GDMM`. The larger, the nearer the softened problem is to the original one, and the
+        more passes it needs.
     steps : {"fw", "away"}, default="fw"
         Plain steps, as published, or also steps away from the worst state, which converge at a
         linear rate.
     gap_every : int or None, default=10
-        Number of passes between exact passes, which ask the oracle of whole structures for the
-        objective and the gap of the original problem. None never asks it.
+        Number of passes between exact passes, which call the oracle of whole structures for the
+        objective and the gap of the original problem. None never calls it.
     max_time : float, default=None
-        Seconds after which the fit ends, within a pass if need be; an exact pass follows. None
+        Seconds after which the fit ends, within a pass if necessary; an exact pass follows. None
         means no limit.
 
     Raises
     ------
     ValueError
-        When solving a problem that is no sum over nodes and edges, or one with bounds, and if an
+        In solving a problem that is not a sum over nodes and edges, or one with bounds, and if an
         option is wrong.
 
     Notes
@@ -370,27 +369,27 @@ class SoftBCFW(FactorSolver):
         [ L_f(y_f) + \langle w, \phi_f(y_f) - \phi_f(y_i) \rangle + \delta_f(y_f) ],
 
     where :math:`\delta_f(y_f)` stands for messages: at a node the sum of those of its edges, at an
-    edge minus the sum of those of its two ends. Free messages would make the sum over factors
-    the hinge of the relaxation to local marginals; here they pay as weights do, as if they were
-    features of the training pair with another lam, :math:`\lambda / \bar\rho`. So P_rho is nowhere
-    below the objective P. Its optimum exceeds that of the relaxation by at most
+    edge minus the sum of those of its two ends. Free messages would make the sum over factors the
+    hinge of the relaxation to local marginals; here they have a penalty as weights do, as if they
+    were features of the training pair with another lam, :math:`\lambda / \bar\rho`. So P_rho is
+    nowhere below the objective P. Its optimum exceeds that of the relaxation by at most
     :math:`\lambda \|\delta^*\|^2 / (2 \bar\rho)`, with any messages that are optimal there: the
     excess falls as 1 / rho. On graphs without loops the relaxation is exact.
 
-    *Stopping.* Once the gap of the softened problem is at most the share tol of its objective, or
-    that of the original problem is, of P(w). The former is what the factors could have gained at
-    the moment of their visits, summed over the last pass.
+    *Stopping.* When the gap of the softened problem is at most the fraction tol of its objective,
+    or that of the original problem is, of P(w). The former is the possible gains of the factors at
+    their visits, summed over the last pass.
 
-    *Certificate.* With exact passes, where the graphs are forests, ``dual_gap_`` is the gap of the
+    *Certificate.* With exact passes, if the graphs are forests, ``dual_gap_`` is the gap of the
     original problem, as with :class:`GDMM`: certified, but it does not close at a finite rho.
     Otherwise, and for sets of labels with any pairs, it is nan and ``certified_`` is False.
 
     *Memory.* Some 200 bytes for each edge of each training pair. Sets of labels with all pairs have
     very many of them: 10 labels have 45, 100 labels have 4,950.
 
-    *History.* ``history_`` has an entry for each pass, with the columns of :class:`GDMM`, of which
+    *History.* ``history_`` has an entry for each pass, with the columns of :class:`GDMM`, where
     lagrangian is :math:`G_\rho`, and one more: soft_gap, the gap of the softened problem that the
-    stopping rule goes by.
+    stopping rule uses.
 
     References
     ----------

@@ -356,7 +356,7 @@ def reach(regularizer, loss, excess, eps):
     Parameters
     ----------
     regularizer : Regularizer
-        Holds lam, v and w.
+        The regulariser, with lam, v and w.
     loss : float
         The mean loss of the planes, l above.
     excess : float

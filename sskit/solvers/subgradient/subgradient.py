@@ -17,8 +17,8 @@ SAMPLERS = {"permutation": PermutationSampler, "uniform": UniformSampler}
 class Subgradient(Solver):
     r"""Averaged stochastic subgradient descent on the primal of a structured SVM.
 
-    Step k calls the oracle of one training pair and has the size 1 / (lam k) (Pegasos). The
-    baseline that needs no dual variables. It keeps no bounds on the weights and knows no prior.
+    Step k calls the oracle of one training pair and has the size 1 / (lam k) (Pegasos). It is the
+    baseline without dual variables, and takes neither bounds on the weights nor a prior.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class Subgradient(Solver):
     gap_every : int, default=10
         Number of passes between exact passes.
     max_time : float, default=None
-        Seconds after which the fit ends, within a pass if need be; an exact pass follows. None
+        Seconds after which the fit ends, within a pass if necessary; an exact pass follows. None
         means no limit.
 
     Notes
@@ -73,9 +73,9 @@ class Subgradient(Solver):
         Parameters
         ----------
         problem : Problem
-            What to solve.
+            The problem.
         regularizer : Regularizer
-            Holds lam; without bounds or a prior.
+            The regulariser, with lam; without bounds or a prior.
         random_state : RandomState
             Source of randomness.
         gaps : ndarray of shape (n_blocks,), default=None
@@ -101,7 +101,7 @@ class SubgradientRun(Run):
     Parameters
     ----------
     problem : Problem
-        What to solve.
+        The problem.
     regularizer : Regularizer
         Holds lam.
     sampler : Sampler

@@ -3,6 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 
+from sskit.core.regularizer import Regularizer
 from sskit.models.chain.model import KernelChainModel
 from sskit.models.multiclass import KernelMulticlassModel
 from sskit.utils import RaggedArray
@@ -39,3 +40,35 @@ def linear_weights(layout, problem, w, toy):
         if name in blocks
     ]  # fmt: skip
     return np.concatenate([coef.ravel(), *rest])
+
+
+class KernelToy:
+    """A toy whose scores are functions of a kernel space, for `start_run` and `solve_toy`."""
+
+    def __init__(self, name, toy, kernel, **options):
+        self.toy, self.pairs = toy, toy.pairs
+        self.problem, self.layout = in_kernel_space(name, toy, kernel, **options)
+        X = np.concatenate([np.atleast_2d(x) for x in toy.X])
+        self.K = kernel(X, X)
+
+    def regularizer(self, lam, box=None):
+        """A regularizer of functions."""
+        assert box is None
+        return Regularizer(lam, self.problem.n_weights, self.problem.space.covector)
+
+    def blocks(self, w):
+        """Weights by name, as views."""
+        return self.layout.split(np.asarray(w)[: self.problem.n_weights])
+
+    def completed(self, w):
+        """The same weights, with the values that their coefficients say."""
+        self.blocks(w)["values"][:] = self.blocks(w)["dual_coef"] @ self.K
+        return w
+
+    def check_values(self, w, precision=1e-12):
+        """The values are those of the coefficients."""
+        blocks = self.blocks(w)
+        values = blocks["dual_coef"] @ self.K
+        np.testing.assert_allclose(
+            blocks["values"], values, rtol=1e-7, atol=precision * np.abs(values).max()
+        )

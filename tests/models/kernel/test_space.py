@@ -1,20 +1,26 @@
-"""Models in a kernel space, bound to data."""
+"""Models in a kernel space: contract, optima, values that follow their coefficients, batches."""
 
 from functools import partial
 
 import numpy as np
 import pytest
-from helpers.kernels import in_kernel_space, linear_weights
-from helpers.laws import solve_toy
+from helpers.interruption import PressedStop
+from helpers.kernels import KernelToy, in_kernel_space, linear_weights
+from helpers.laws import solve_toy, start_run
 from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
 from helpers.toys import chain_toy, multiclass_toy
 
-from sskit.core.regularizer import Regularizer
+import sskit.models.kernel.space
+from sskit.core.stop import CutShort
 from sskit.models.kernel.functions import Kernel, PrecomputedKernel
+from sskit.models.kernel.rows import KernelRows, WorkingRows
 from sskit.models.kernel.space import diagonal, runs_within
 from sskit.models.slack.model import SlackRescaling
 from sskit.solvers import BCFW, CuttingPlane, FrankWolfe, MultiPlane, Subgradient
+from sskit.solvers.common.fit import begin
+from sskit.solvers.common.solution import Status
+from sskit.solvers.oracle_calls.pool import make_pool
 from sskit.testing.problem_checks import check_problem
 
 TOYS = {"chain": chain_toy, "multiclass": multiclass_toy}
@@ -35,55 +41,52 @@ FREE = {
     "mpbcfw": MultiPlane(),
     "cuts": CuttingPlane(),
 }
+SOLVERS = {
+    "pairwise": BCFW(),
+    "gap": BCFW(sampling="gap"),
+    "plain": BCFW(steps="fw"),
+    "mpbcfw": MultiPlane(),
+    "fw": FrankWolfe(),
+    "cuts": CuttingPlane(),
+}
 # memory for few rows of either toy's kernel matrix, which are then kept in single precision
 FEW = 4 * 4 * 16
 PRECISION = {FEW: 2e-6, 1e9: 1e-10}
-RBF = Kernel("rbf", gamma=0.3)
+RBF, LINEAR = Kernel("rbf", gamma=0.3), Kernel("linear")
+
+
+def make(name, n=8, seed=5, kernel=LINEAR, **options):
+    return KernelToy(name, TOYS[name](seed, n=n), kernel, **options)
 
 
 @every_pair(name=TOYS, form=["dense", "csr"], n_bytes=[FEW, 1e9])
 def test_models_keep_the_contract(name, form, n_bytes):
     for kernel in (RBF, Kernel("poly", gamma=0.5, degree=2, coef0=1.0)):
-        toy = TOYS[name](3)
-        problem, _ = in_kernel_space(name, toy, kernel, form=form, n_bytes=n_bytes)
-        check_problem(problem, 0)
-
-
-def test_contract_at_other_widths():
+        check_problem(make(name, 5, 3, kernel, form=form, n_bytes=n_bytes).problem, 0)
     for n_states in (2, 9):
-        toy = chain_toy(1, n=3, n_states=n_states, lengths=(1, 2))
-        check_problem(in_kernel_space("chain", toy, RBF)[0], 1)
-        toy = multiclass_toy(1, n=5, n_states=n_states, intercept=False)
-        check_problem(in_kernel_space("multiclass", toy, RBF, intercept=False)[0], 1)
+        toy = TOYS[name](1, n=3, n_states=n_states)
+        check_problem(in_kernel_space(name, toy, RBF)[0], 1)
 
 
 @every_pair(name=TOYS, solver=STEADY, n_bytes=[FEW, 1e9])
 def test_the_linear_kernel_is_the_linear_model(name, solver, n_bytes):
     """Not only the same optimum: the same steps, but for rounding."""
-    toy = TOYS[name](5, n=8)
-    problem, layout = in_kernel_space(name, toy, Kernel("linear"), n_bytes=n_bytes)
-    options = {"tol": 0.0, "max_iter": 12, "random_state": 0}
-    plain = solve_toy(STEADY[solver], toy, 0.1, **options)
-    regularizer = Regularizer(0.1, problem.n_weights, problem.space.covector)
-    found = STEADY[solver].solve(problem, regularizer, **options)
-    close = partial(pytest.approx, abs=PRECISION[n_bytes], rel=PRECISION[n_bytes])
+    space, precision = make(name, n_bytes=n_bytes), PRECISION[n_bytes]
+    plain, found = (
+        solve_toy(STEADY[solver], toy, 0.1, tol=0.0, max_iter=12) for toy in (space.toy, space)
+    )
+    close = partial(pytest.approx, abs=precision, rel=precision)
     assert (plain.primal, plain.dual, plain.gap) == close((found.primal, found.dual, found.gap))
-    w = linear_weights(layout, problem, found.w, toy)
-    np.testing.assert_allclose(w, toy.flat(plain.w), atol=10 * PRECISION[n_bytes])
-    # what is held as values is what the coefficients say
-    X = np.concatenate([np.atleast_2d(x) for x in toy.X])
-    blocks = layout.split(found.w)
-    values = blocks["dual_coef"] @ (X @ X.T)
-    np.testing.assert_allclose(blocks["values"], values, atol=10 * PRECISION[n_bytes])
+    w = linear_weights(space.layout, space.problem, found.w, space.toy)
+    np.testing.assert_allclose(w, space.toy.flat(plain.w), atol=10 * precision)
+    space.check_values(found.w, 10 * precision)
 
 
 @every_pair(name=TOYS, solver=FREE, n_bytes=[FEW, 1e9])
 def test_the_optimum_of_a_quadratic_program(name, solver, n_bytes):
-    toy = TOYS[name](6, n=6)
-    problem, _ = in_kernel_space(name, toy, Kernel("linear"), n_bytes=n_bytes)
-    _, optimum = solve_primal(toy.pairs, 0.2)
-    regularizer = Regularizer(0.2, problem.n_weights, problem.space.covector)
-    solution = FREE[solver].solve(problem, regularizer, tol=1e-3, random_state=0)
+    space = make(name, 6, 6, n_bytes=n_bytes)
+    _, optimum = solve_primal(space.pairs, 0.2)
+    solution = solve_toy(FREE[solver], space, 0.2, tol=1e-3)
     assert solution.gap == pytest.approx(solution.primal - solution.dual, abs=1e-10)
     assert solution.dual <= optimum + 1e-8
     assert optimum - 1e-8 <= solution.primal <= optimum + 2e-3
@@ -93,45 +96,41 @@ def test_the_optimum_of_a_quadratic_program(name, solver, n_bytes):
     ("name", "solver"), [("chain", "plain"), ("multiclass", "pairwise"), ("chain", "fw")]
 )
 def test_slack_rescaling(name, solver):
-    toy = TOYS[name](7, n=6)
-    problem, _ = in_kernel_space(name, toy, Kernel("linear"))
-    options = {"tol": 0.0, "max_iter": 8, "random_state": 0}
+    space = make(name, 6, 7)
     # the same search for both: chains have an exact one outside kernel spaces only
-    rescaling = SlackRescaling(search="bisecting")
-    one, other = (rescaling.wrap(p) for p in (toy.problem, problem))
-    plain = STEADY[solver].solve(one, toy.regularizer(0.1), **options)
-    regularizer = Regularizer(0.1, other.n_weights, other.space.covector)
-    found = STEADY[solver].solve(other, regularizer, **options)
+    for toy in (space.toy, space):
+        toy.problem = SlackRescaling(search="bisecting").wrap(toy.problem)
+    plain, found = (
+        solve_toy(STEADY[solver], toy, 0.1, tol=0.0, max_iter=8) for toy in (space.toy, space)
+    )
     assert plain.primal == pytest.approx(found.primal, abs=1e-9)
     assert plain.dual == pytest.approx(found.dual, abs=1e-9)
 
 
-@pytest.mark.parametrize("n_bytes", [FEW, 1e9])
-def test_the_budget_is_kept(n_bytes):
-    toy = multiclass_toy(0, n=40)
+def test_the_budget_is_kept():
     calls = []
 
     def rbf(A, B):
         calls.append(A.shape[0])
         return RBF(A, B)
 
-    problem, _ = in_kernel_space("multiclass", toy, Kernel(rbf), n_bytes=n_bytes)
-    calls.clear()
-    regularizer = Regularizer(0.1, problem.n_weights, problem.space.covector)
-    BCFW().solve(problem, regularizer, tol=1e-3, random_state=0)
-    # no more than are kept at a time where few fit, none at all where all did
-    assert calls == [] if n_bytes > FEW else 1 <= max(calls) <= FEW // (4 * 40) + 1
+    for n_bytes in (FEW, 1e9):
+        space = make("multiclass", 40, 0, Kernel(rbf), n_bytes=n_bytes)
+        calls.clear()
+        solve_toy(BCFW(), space, 0.1, tol=1e-2)
+        # no more than are kept at a time where few fit, none at all where all did
+        assert calls == [] if n_bytes > FEW else 1 <= max(calls) <= FEW // (4 * 40) + 1
 
 
 def test_runs_within():
     X = np.random.default_rng(0).normal(size=(700, 2))
     offsets = np.array([0, 100, 200, 300, 600, 601, 700])
-    runs = list(runs_within(Kernel("linear"), X, offsets))
+    runs = list(runs_within(LINEAR, X, offsets))
     assert [(first, last) for first, last, _ in runs] == [(0, 2), (2, 3), (3, 4), (4, 6)]
     for first, last, matrix in runs:
         part = X[offsets[first] : offsets[last]]
         np.testing.assert_allclose(matrix, part @ part.T)
-    np.testing.assert_allclose(diagonal(Kernel("linear"), X), (X * X).sum(axis=1))
+    np.testing.assert_allclose(diagonal(LINEAR, X), (X * X).sum(axis=1))
 
 
 def test_fingerprints_say_what_changed():
@@ -143,25 +142,206 @@ def test_fingerprints_say_what_changed():
     toy.X[2] = toy.X[2] + 1.0
     moved = in_kernel_space("multiclass", toy, RBF)[0].fingerprint()
     assert moved.difference(one) == "X[2] changed"
-    chains = [
-        in_kernel_space("chain", chain_toy(seed, n=4), RBF)[0].fingerprint() for seed in (0, 0, 1)
-    ]
-    assert chains[1].difference(chains[0]) is None
-    assert chains[2].difference(chains[0]) == "X[0] changed"
+    first, same, other = (make("chain", 4, seed, RBF).problem.fingerprint() for seed in (0, 0, 1))
+    assert same.difference(first) is None
+    assert other.difference(first) == "X[0] changed"
 
 
 def test_a_precomputed_kernel_is_the_same_problem():
+    one = make("multiclass", 10, 2, RBF)
     toy = multiclass_toy(2, n=10)
-    X = np.array(toy.X)
-    one, _ = in_kernel_space("multiclass", toy, RBF)
-    toy.X = list(RBF(X, X))
-    other, _ = in_kernel_space("multiclass", toy, PrecomputedKernel())
-    solutions = [
-        STEADY["pairwise"].solve(
-            p, Regularizer(0.1, p.n_weights, p.space.covector), tol=1e-9, random_state=0
-        )
-        for p in (one, other)
-    ]
+    toy.X = list(one.K)
+    other = KernelToy("multiclass", toy, LINEAR)
+    other.problem, _ = in_kernel_space("multiclass", toy, PrecomputedKernel())
+    first, second = (solve_toy(STEADY["pairwise"], space, 0.1, tol=1e-9) for space in (one, other))
     # kernels differ by rounding, and steps by what that decides
-    assert solutions[0].primal == pytest.approx(solutions[1].primal, abs=1e-8)
-    np.testing.assert_allclose(solutions[0].w, solutions[1].w, atol=1e-3)
+    assert first.primal == pytest.approx(second.primal, abs=1e-8)
+    np.testing.assert_allclose(first.w, second.w, atol=1e-3)
+
+
+# ---- values that follow their coefficients -----------------------------------------------------
+
+
+@pytest.fixture
+def blocks_of_three_rows(monkeypatch):
+    """As with many rows: none is computed before it is needed."""
+    monkeypatch.setattr(sskit.models.kernel.space, "BLOCK_ENTRIES", 100)
+
+
+few_rows = pytest.mark.usefixtures("blocks_of_three_rows")
+
+
+def started(name, solver, *, n=12, n_bytes=1e9):
+    """A run after some passes, and its toy."""
+    space = make(name, n, 4, RBF, n_bytes=n_bytes)
+    work = begin(solver, space.problem, space.regularizer(0.05), random_state=0)
+    work.reach(0.0, max_iter=5)
+    return work, space
+
+
+def precision_of(n_bytes):
+    return 1e-12 if n_bytes == 1e9 else 1e-6
+
+
+@few_rows
+@every_pair(name=TOYS, solver=SOLVERS, n_bytes=[1e9, 1000])
+def test_values_are_those_of_the_coefficients(name, solver, n_bytes):
+    work, space = started(name, SOLVERS[solver], n_bytes=n_bytes)
+    space.check_values(work.run.regularizer.v, precision_of(n_bytes))
+    certificate = work.certify()
+    assert certificate.gap == pytest.approx(certificate.primal - certificate.dual, abs=1e-7)
+
+
+@few_rows
+def test_hints_drive_out_no_row_that_is_needed():
+    """Batches whose blocks have more rows than there is room for, each with some rows there."""
+    toy = chain_toy(0, n=8, lengths=(3, 3, 1))
+    space = KernelToy("chain", toy, RBF, n_bytes=5 * 4 * sum(map(len, toy.X)))
+    assert space.problem.space.rows.n_slots == 5
+    run = start_run(BCFW(batch_size=4, steps="fw", sampling="uniform"), space)
+    for _ in range(40):
+        run.run_pass()
+    space.check_values(run.regularizer.coef(), 1e-6)
+
+
+@few_rows
+@pytest.mark.parametrize("name", TOYS)
+def test_a_certificate_computes_no_kernels_and_values_are_renewed_in_time(name):
+    work, _ = started(name, BCFW(), n_bytes=300)
+    rows = work.run.problem.space.rows
+    assert not rows.complete
+    before = rows.n_computed
+    assert before > 0
+    gap = work.certify().gap
+    assert work.certify().gap == pytest.approx(gap, abs=1e-14)
+    assert rows.n_computed == before
+    work, space = started(name, BCFW(), n=20)
+    blocks, dual = space.blocks(work.run.regularizer.v), work.run.dual
+    blocks["values"] += 1.0  # as if rounding had added up to that
+    dual.rebuild(work.run.regularizer)
+    expected = blocks["dual_coef"] @ space.K
+    np.testing.assert_allclose(blocks["values"], expected + 1.0, atol=1e-10)
+    work.run.problem.space.most_added = 1
+    dual.rebuild(work.run.regularizer)
+    np.testing.assert_allclose(blocks["values"], expected, atol=1e-10)
+
+
+def test_rows_of_blocks_without_gap_are_not_computed(monkeypatch):
+    monkeypatch.setattr(sskit.models.kernel.space, "BLOCK_ENTRIES", 600)
+    toy = multiclass_toy(0, n=60, n_states=2)
+    labels = np.array([int(found[0]) for found in toy.pairs.labels])  # the truths come first
+    noise = np.random.default_rng(0).normal(scale=0.3, size=(60, 1))
+    toy.X = list(4.0 * np.array([[1.0], [-1.0]])[labels] + noise)
+    space = KernelToy("multiclass", toy, RBF)
+    solution = solve_toy(BCFW(), space, 0.02, tol=0.0, max_iter=1)
+    # two far clusters: after the first of six batches the others have nothing to gain
+    assert solution.gap < 0.1
+    assert 2 <= space.problem.space.rows.n_computed <= 30
+
+
+@few_rows
+@pytest.mark.parametrize(("name", "n_bytes"), [("chain", 1e9), ("multiclass", 1000)])
+def test_a_sum_that_is_cut_short_leaves_everything_as_it_was(own_handler, name, n_bytes):
+    work, space = started(name, BCFW(steps="fw"), n=24, n_bytes=n_bytes)
+    dual, regularizer = work.run.dual, work.run.regularizer
+    # the sum of the half is worked out afresh, from all rows
+    regularizer.change_lam(2.0 * regularizer.lam)
+    before, w = np.array(regularizer.v), regularizer.coef()
+    with PressedStop(2) as stop:
+        stop.begin_pass()
+        with pytest.raises(CutShort):
+            dual.rebuild(regularizer, stop)
+        assert stop.n_looks == 2
+    np.testing.assert_array_equal(regularizer.v, before)
+    np.testing.assert_array_equal(regularizer.coef(), w)
+    regularizer.change_lam(0.5 * regularizer.lam)
+    dual.rebuild(regularizer)
+    space.check_values(regularizer.v, precision_of(n_bytes))
+
+
+@few_rows
+@pytest.mark.parametrize(
+    ("name", "solver"), [("chain", "pairwise"), ("multiclass", "fw"), ("chain", "cuts")]
+)
+def test_at_every_look_there_is_a_model_with_its_gap(own_handler, name, solver):
+    for moment in range(1, 40, 6):
+        space, stop = make(name, 8, 4, RBF, n_bytes=1000), PressedStop(moment)
+        with stop:
+            solution = solve_toy(SOLVERS[solver], space, 0.05, tol=0, max_iter=9, stop=stop)
+        assert solution.status is Status.INTERRUPTED
+        assert solution.certified
+        assert stop.n_pass_looks == moment
+        # another certificate at the same weights, with sums of its own
+        fresh = space.regularizer(0.05)
+        hinge = make_pool(space.problem, 1).hinges(fresh.padded(solution.w))
+        primal = fresh.primal(solution.w, float(np.dot(space.problem.block_weight, hinge)))
+        assert solution.primal == pytest.approx(primal, abs=1e-12)
+        space.check_values(solution.w, 1e-6)
+        assert -1e-9 <= solution.gap == pytest.approx(primal - solution.dual, abs=1e-7)
+
+
+# ---- steps of some blocks by their own small kernel matrix -------------------------------------
+
+
+def reached(name, solver, *, n_bytes=1e9, max_iter=100):
+    """A run to a small gap, and its toy."""
+    space = make(name, 14, 4, RBF, n_bytes=n_bytes)
+    work = begin(solver, space.problem, space.regularizer(0.05), random_state=0)
+    work.reach(1e-5, max_iter=max_iter)
+    return work, space
+
+
+@few_rows
+@every_pair(name=TOYS, size=[2, 3, 7], n_bytes=[1e9, 1000])
+def test_the_optimum_of_batches_is_that_of_single_steps(name, size, n_bytes):
+    work, space = reached(name, BCFW(batch_size=size), n_bytes=n_bytes)
+    single, _ = reached(name, BCFW(batch_size=1), n_bytes=n_bytes)
+    assert work.run.batches.together
+    certificates = [work.certificate, single.certificate]
+    # with room for a block or two steps of a sequence are taken one after the other
+    closed = 1e-3 if n_bytes == 1e9 else 1e-2
+    assert all(found.gap <= closed * found.primal for found in certificates)
+    assert max(found.dual for found in certificates) <= min(f.primal for f in certificates) + 1e-7
+    space.check_values(work.run.regularizer.v, precision_of(n_bytes))
+
+
+@few_rows
+def test_every_order_of_blocks():
+    for sampling in ("gap", "max_gap", "uniform", "permutation"):
+        solver = BCFW(batch_size=4, sampling=sampling, stored_passes=1)
+        work, space = reached("multiclass", solver)
+        assert work.certificate.gap <= 1e-5 * work.certificate.primal
+        space.check_values(work.run.regularizer.v)
+    # an average follows every step
+    work, _ = reached("multiclass", BCFW(steps="fw", batch_size=4, averaging=True), max_iter=2)
+    assert not work.run.batches.together
+
+
+@few_rows
+def test_rows_are_added_once_for_many_steps():
+    one, many = (
+        reached("multiclass", BCFW(stored_passes=0, batch_size=size))[0] for size in (1, 14)
+    )
+    count = [work.run.problem.space.rows.n_required for work in (one, many)]
+    assert count[1] < 0.5 * count[0]
+
+
+@few_rows
+def test_nothing_changes_without_a_step_and_steps_need_room():
+    matrix = RBF(np.arange(5.0)[:, None], np.arange(5.0)[:, None])
+    rows, values = WorkingRows(KernelRows.of_matrix(matrix, 2), 2), np.arange(10.0).reshape(2, 5)
+    rows.begin(np.array([3, 1]), values, 0)
+    assert rows.n == 2
+    rows.end(values)
+    np.testing.assert_array_equal(values, np.arange(10.0).reshape(2, 5))
+    rows.end(None)
+    # rows that must be kept
+    kernel = Kernel("poly", gamma=0.3, degree=2, coef0=1.0)
+    problem, _ = in_kernel_space("chain", chain_toy(0, n=6), kernel, n_bytes=1)
+    v = np.zeros(problem.n_weights + 8)
+    assert not problem.space.begin_steps(np.arange(6), v)
+    assert problem.space.begin_steps(np.array([2]), v)
+    problem.space.end_steps(v, True)
+    assert (v == 0.0).all()
+    with pytest.raises(IndexError):
+        problem.space.begin_steps(np.array([6]), v)

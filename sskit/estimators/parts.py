@@ -439,7 +439,7 @@ class PartsModel(StructuredEstimator):
         return object_array(self._decoder(X)[0].max_marginals())
 
     def score(self, X, y, sample_weight=None):
-        """Return the share of parts that are detected: found within `radius` torsos of the truth.
+        """Return the fraction of detected parts, found within `radius` torsos of the truth.
 
         Parameters
         ----------

@@ -125,8 +125,8 @@ class SegmentTagger(TaggerMixin, StructuredEstimator):
         or save a model the function must be that of a module, not a lambda.
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling, whose
-        hinge is max_y L_i(y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`, an object
-        of which has the options of the search. Here searches bisect.
+        hinge is max_y L_i(y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`, whose
+        objects have the options of the search. Here searches bisect.
     solver : str or solver object, default="auto"
         Block-coordinate Frank-Wolfe ("bcfw"; "auto", except for few pairs), that with stored
         planes ("multi_plane"), batch Frank-Wolfe ("frank_wolfe"), stochastic subgradient

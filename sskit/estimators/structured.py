@@ -62,7 +62,7 @@ class StructuredSVM(OnlineEstimator):
         Regularisation strength, positive; None means 1 / n, with n the sum of the sample weights.
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Margin rescaling, the objective above, or slack rescaling, which multiplies violations by
-        the loss: see :class:`SlackRescaling`, an object of which has options.
+        the loss: see :class:`SlackRescaling`, whose objects have options.
     solver : str or solver object, default="auto"
         One of "auto", "bcfw", "multi_plane", "frank_wolfe", "subgradient" and "cutting_plane":
         block-coordinate Frank-Wolfe ("auto" too), with passes over stored planes, batch

@@ -81,8 +81,8 @@ class SequenceTagger(KernelMixin, Tagger):
         beam.
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling, whose
-        hinge is max_y L_i(y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`, an object
-        of which has the options of the search.
+        hinge is max_y L_i(y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`, whose
+        objects have the options of the search.
     solver : str or solver object, default="auto"
         Block-coordinate Frank-Wolfe ("bcfw"; "auto", except for few pairs), that with stored
         planes ("multi_plane"), batch Frank-Wolfe ("frank_wolfe"), stochastic subgradient

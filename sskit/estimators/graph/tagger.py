@@ -44,8 +44,8 @@ class SegmentationModel(GraphEstimator):
         times the mean number of nodes of a graph if the loss is a fraction.
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling, whose
-        hinge is max_y L_i(y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`, an object
-        of which has the options of the search.
+        hinge is max_y L_i(y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`, whose
+        objects have the options of the search.
     solver : str or solver object, default="auto"
         One of "auto", "bcfw", "multi_plane", "frank_wolfe", "subgradient" and "cutting_plane":
         block-coordinate Frank-Wolfe ("auto", except for few pairs), the variant with stored
@@ -275,8 +275,8 @@ class GraphTagger(HiddenStatesMixin, GraphEstimator):
         the mean number of nodes of a graph if the loss is a fraction.
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling, whose
-        hinge is max_y L_i(y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`, an object
-        of which has the options of the search.
+        hinge is max_y L_i(y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`, whose
+        objects have the options of the search.
     solver : str or solver object, default="auto"
         One of "auto", "bcfw", "multi_plane", "frank_wolfe", "subgradient" and "cutting_plane":
         block-coordinate Frank-Wolfe ("auto", except for few pairs), the variant with stored

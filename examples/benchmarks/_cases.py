@@ -1,4 +1,4 @@
-"""All data sets with the estimator that learns them and the score that is looked at.
+"""All data sets, each with its estimator and its score.
 
 A case is a function that returns (estimator, score, X, y, X_test, y_test); `score` maps a fitted
 estimator and test data to a number, the larger the better. Needs the data sets, see sskit.datasets.

@@ -1,7 +1,7 @@
-"""Data and measuring tools that the benchmark scripts share.
+"""Data and measuring tools of the benchmark scripts.
 
-Seconds are seconds of processor time of this process, which runs one thread: on a machine with
-other work to do they stay close to what the clock shows on an idle one.
+Seconds are processor time of this process, which runs one thread: on a busy machine they are close
+to wall-clock time on an idle one.
 """
 
 import gc

@@ -1,4 +1,4 @@
-"""The solvers of figure 3 of "Minding the gaps" and ours, run, drawn and summed up.
+"""Runs of the solvers of figure 3 of "Minding the gaps" and of sskit, with plots and summaries.
 
 Osokin, Alayrac, Lukasewitz, Dokania, Lacoste-Julien (2016). Minding the gaps for block Frank-Wolfe
 optimization of structured SVMs. ICML. Section 5.1.

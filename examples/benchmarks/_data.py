@@ -1,7 +1,7 @@
-"""Data sets that the literature measures itself by, read from the folder ``SSKIT_DATA``.
+"""Standard data sets of the literature, read from the folder ``SSKIT_DATA``.
 
-Nothing is downloaded: the files must be there. Each loader returns a Bunch with ``data`` and
-``target``, and says whose data they are.
+Nothing is downloaded: the files must exist. Each loader returns a Bunch with ``data`` and
+``target``, and names the source of the data.
 """
 
 import gzip

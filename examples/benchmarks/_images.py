@@ -1,4 +1,4 @@
-"""Graphs of photographs, and the baselines that the segmentation benchmarks share."""
+"""Graphs of photographs, and the baselines of the segmentation benchmarks."""
 
 import os
 import time

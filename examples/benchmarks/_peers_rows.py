@@ -1,8 +1,8 @@
 """Multiclass on digits and USPS against LinearSVC(multi_class="crammer_singer").
 
 Both minimise lam/2 |w|^2 + mean_i max_k [1(k != y_i) + <w_k - w_y, x_i>], lam = 1 / (C n), without
-intercept. The tolerance of either is the loosest of a grid with which its answer is within 1e-3
-of the optimum, and the time is that of the whole fit.
+intercept. The tolerance of either is the loosest of a grid for which the result is within 1e-3 of
+the optimum, and the time is that of the whole fit.
 """
 
 import statistics

@@ -1,7 +1,7 @@
 """CoNLL-2000 chunking: span F1 over training time, against the trainers of CRFsuite.
 
-Training time on features that are ready (CSR rows here, items appended to the trainer there). A
-point of a curve is a training of its own with so many passes or iterations.
+Training time excludes the making of features (CSR rows for sskit, items appended to the trainer for
+CRFsuite). Each point of a curve is a separate training with so many passes or iterations.
 """
 
 import os

@@ -2,12 +2,12 @@
 
 The first table: parts of speech of newspaper sentences, and of the same newspaper as it would be
 transcribed from speech: lower case, no punctuation, numbers in digits replaced by a word. A tagger
-of some thousand written sentences is to tag transcripts, of which 50 or 500 are tagged. Compared
-are the tagger as it is, a fit to the transcripts alone, one to both together, and one to the
-transcripts with the first tagger as its prior.
+of some thousand written sentences is used for transcripts, of which 50 or 500 are tagged. The
+script compares the tagger itself, a fit to the transcripts alone, one to both together, and one to
+the transcripts with the first tagger as its prior.
 
 The second table: `partial_fit` over a stream of parts, in the order of the files, against one fit.
-Memory is what the largest step, or the fit, takes beside its data.
+Memory is that of the largest step, or of the fit, besides its data.
 
 The data are found in $SSKIT_DATA: wsj_pos, conll2000.
 

@@ -1,13 +1,12 @@
-"""Parts of American addresses, from dicts to labels: CRFsuite's trainers beside ours, in one run.
+"""Parts of American addresses, from dicts to labels: sskit and CRFsuite's trainers in one run.
 
     python addresses.py [--ours]
 
 The task and the attributes are those of the parser `usaddress`, which trains CRFsuite on them; the
-data are in $SSKIT_DATA. "Vectorising" is what makes features of dicts: of `TokenVectorizer`, of the
-items of CRFsuite, and of `DictVectorizer` on dicts made flat, as before there was the former. "Fit"
-is all the rest of training, by defaults. Printed are seconds of processor time, the share of
-addresses whose tokens are all right in both test files, and the median time from the dicts of one
-address to labels.
+data are in $SSKIT_DATA. "Vectorising" is the time to make features of dicts: by `TokenVectorizer`,
+as items of CRFsuite, and by `DictVectorizer` on flattened dicts. "Fit" is the rest of training,
+with defaults. The script prints seconds of processor time, the fraction of addresses whose tokens
+are all right in both test files, and the median time from the dicts of one address to labels.
 """
 
 import argparse

@@ -1,13 +1,13 @@
-"""Graphs with interactions of any sign: what they learn, how fast, and what is not proven.
+"""Graphs with interactions of any sign: accuracy, time, and the part of the gap that is not proved.
 
 Usage: python any_graphs.py [toys] [snakes] [images] [speed]
 
-"toys": test accuracy on boards of checkers, blocks, crosses and directed grids, by lam as a share
-of the default. "snakes": the same on 200 + 100 snakes (snakes/snakes.npz in the folder SSKIT_DATA,
-the toy of Nowozin et al., 2011), with the directions of edges alone and with the features of both
-ends. "images": horses and MSRC, beside neighbours that only attract each other. "speed": one call
-of message passing on a grid of 30 x 30 nodes with 11 labels, and a training pass on snakes beside
-a structure written in Python. Seconds are of the processor, with one thread.
+"toys": test accuracy on boards of checkers, blocks, crosses and directed grids, by lam in units of
+the default. "snakes": the same on 200 + 100 snakes (snakes/snakes.npz in the folder SSKIT_DATA, the
+toy of Nowozin et al., 2011), with the directions of edges alone and with the features of both ends.
+"images": horses and MSRC, compared with neighbours that only attract each other. "speed": one call
+of message passing on a grid of 30 x 30 nodes with 11 labels, and a training pass on snakes compared
+with a structure written in Python. Seconds are of the processor, with one thread.
 """
 
 import argparse

@@ -1,10 +1,10 @@
-"""Predicting with a beam: time of a token, and labels and scores lost, against the beam's size.
+"""Predicting with a beam: time per token, and labels and scores lost, by the beam's size.
 
     python beam.py [n_train [n_test]]
 
-Text of 1,000 and of 3,600 characters is made, and the newspaper of many_labels.py is read, all seen
-as simulated glyphs. Features are divided by their mean norm, so that transitions weigh as much as
-they do. Models are trained by a few passes of GDMM. Times are processor times, best of three.
+The data are synthetic text of 1,000 and of 3,600 characters, and the newspaper of many_labels.py,
+as simulated glyphs. Features are divided by their mean norm, so that transitions have the same
+scale. Models are trained by a few passes of GDMM. Times are processor times, best of three.
 """
 
 import sys

@@ -1,9 +1,9 @@
-"""What people do without this package, against its estimators: one table, defaults on both sides.
+"""Common methods against the estimators of this package: one table, defaults on both sides.
 
-Nothing is chosen here: features are those of the other scripts, parameters those of the
-constructors, and where a data set is cut, to keep the whole under six minutes, it is cut by number.
-Seconds are processor time of fit and prediction. The table is that of the user guide,
-"Benchmarks". Needs the data sets, see sskit.datasets, and python-crfsuite for its rows.
+Nothing is tuned: features are those of the other scripts, parameters those of the constructors, and
+large data sets are truncated to keep the total under six minutes. Seconds are processor time of fit
+and prediction. The table is that of the user guide, "Benchmarks". Needs the data sets, see
+sskit.datasets, and python-crfsuite for its rows.
 
     python examples/benchmarks/beat_the_obvious.py [rows sets sequences graphs trees rankings poses]
 """

@@ -1,4 +1,4 @@
-"""What a pass costs with a chain of the user's own, against that of the package, on OCR letters.
+"""Time of a pass with a user's own compiled chain and with that of the package, on OCR letters.
 
 The structure is ``examples/compiled/linear_chain.pyx``, which is compiled first, into a temporary
 folder. Passes of both alternate in one run, from the same start in the same order, and medians are

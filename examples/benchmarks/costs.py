@@ -1,9 +1,9 @@
 """Costs of pairs of labels in training, against plain training and against expected costs.
 
-Costs are asymmetric. Of rows and of letters they are drawn, cubes of uniform numbers, five tables,
-scaled to the mean one; of chunks a token that is taken for nothing costs four times any other
-mistake. Measured is the mean cost of a row or a token of the test data. "Expected cost" predicts
-the label of the least expected cost by probabilities: those of logistic regression, and those of
+Costs are asymmetric. For rows and letters they are five random tables, cubes of uniform numbers,
+scaled to the mean one; for chunks, a token that is labelled as outside costs four times any other
+mistake. The script measures the mean cost of a row or a token of the test data. "Expected cost"
+predicts the label of the least expected cost under the probabilities of logistic regression or of
 CalibratedTagger. The table is that of the user guide, "Costs of pairs of labels". Run:
 
     python examples/benchmarks/costs.py [digits wine usps letters chunks]

@@ -1,6 +1,6 @@
-"""Which defaults serve a user of SequenceTagger who tunes nothing?
+"""Which defaults of SequenceTagger are best without tuning?
 
-Test error (share of wrong tokens) of fits on OCR-small, OCR-large and CoNLL-2000 chunking over
+Test error (fraction of wrong tokens) of fits on OCR-small, OCR-large and CoNLL-2000 chunking over
 lam x loss x tol, for the default solver or others: a solver that reaches the same gap sooner may
 stop at weights that predict worse. Needs the data sets, see sskit.datasets.
 

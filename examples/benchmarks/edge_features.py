@@ -2,9 +2,9 @@
 
     python edge_features.py
 
-The attribute "w[-1]|w[0]", the word before and the word, is taken from the tokens, given back to
-them, or given to the edges between the two. Fits are those of SequenceTagger without arguments.
-Then runs on the three take turns, a pass of each. Times are processor times.
+The attribute "w[-1]|w[0]", the word before and the word, is left out, given to the tokens, or given
+to the edges between the two. Fits are those of SequenceTagger without arguments. Then runs on the
+three alternate, one pass each. Times are processor times.
 """
 
 import resource

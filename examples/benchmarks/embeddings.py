@@ -1,9 +1,9 @@
 """Taggers on embeddings of tokens in a file: sskit, scikit-learn's classifiers and CRFsuite.
 
-The embeddings are made up: each of 17 labels has a direction, tokens are noisy, neighbours depend
-on each other; 147,000 tokens of 768 numbers to train on, 30,000 to test on, as float16. Seconds
-are those of the processor, one thread. CRFsuite is left out where it is not installed. Usage:
-python embeddings.py [small | large]      (half a minute; large four minutes and 300 MB of disk)
+The embeddings are synthetic: each of 17 labels has a direction, tokens are noisy, neighbours depend
+on each other; 147,000 tokens of 768 numbers to train on, 30,000 to test on, as float16. Seconds are
+processor time, one thread. CRFsuite is left out if it is not installed. Usage: python embeddings.py
+[small | large] (half a minute; large four minutes and 300 MB of disk)
 """
 
 import os

@@ -1,10 +1,10 @@
-"""What a fit holds in memory on top of features in single and half precision, and in CSR matrices.
+"""Memory of a fit besides features in single and half precision, and in CSR matrices.
 
-Every fit runs in a process of its own, which finds its data in files: dense features are memory-
-mapped, those of CSR matrices are read. Memory is what the process has for itself, so that pages
-of a file that the system keeps in memory do not count; it is asked for every few milliseconds.
-Linux only. Usage: python feature_memory.py [small | large]      (half a minute; large needs 6 GB
-of disk, 8 GB of memory and ten minutes)
+Every fit runs in a separate process, which finds its data in files: dense features are
+memory-mapped, those of CSR matrices are read. Memory is that of the process itself, without pages
+of a file that the system keeps in memory; it is measured every few milliseconds. Linux only. Usage:
+python feature_memory.py [small | large] (half a minute; large needs 6 GB of disk, 8 GB of memory
+and ten minutes)
 """
 
 import subprocess

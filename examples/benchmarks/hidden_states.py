@@ -1,8 +1,8 @@
 """Hidden states of labels against none, and latent types of springs against fixed ones.
 
-Strings of handwritten digits, with their own labels and with one label for two digits each, so
-that labels have two styles; chunks or tags of CoNLL-2000; joints of Leeds Sports Poses. lam is
-chosen on held-out strings, or people, for each number of states, and for each kind of types. Run:
+Strings of handwritten digits, with their own labels and with one label for two digits each, so that
+labels have two styles; chunks or tags of CoNLL-2000; joints of Leeds Sports Poses. lam is chosen on
+held-out strings, or people, for each number of states and each kind of types. Run:
 
     python examples/benchmarks/hidden_states.py [digits | starts | chunks | pos | parts] [n]
 

@@ -1,4 +1,4 @@
-"""How long does a kernel take on a9a, beside SVC and beside random features?
+"""Time of a kernel on a9a, compared with SVC and with random features.
 
 Seconds of processor time, test accuracy and support vectors of scikit-learn's SVC (libsvm), of
 block-coordinate Frank-Wolfe in the same kernel space at several tolerances, of cutting planes with

@@ -1,6 +1,6 @@
-"""What does a kernel do for letters? SequenceTagger on OCR letters, linear and with kernels.
+"""SequenceTagger on OCR letters, linear and with kernels.
 
-Share of wrong letters on the test words, seconds of processor time, support vectors and relative
+Fraction of wrong letters on the test words, seconds of processor time, support vectors and relative
 gap, over lam and kernels. Needs the data set, see sskit.datasets.
 
     python examples/benchmarks/kernels_ocr.py [--words 626] [--lams 0.3 0.1 0.03] [--tol 0.05]

@@ -1,4 +1,4 @@
-"""How long do exact fits with a Gaussian kernel take beside SVC, with two classes and with many?
+"""Time of exact fits with a Gaussian kernel compared with SVC, with two classes and with many.
 
 For each data set: seconds of processor time of scikit-learn's SVC and of block-coordinate
 Frank-Wolfe in the same kernel space, their ratio, test accuracies, support vectors, and the gap

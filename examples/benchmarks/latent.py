@@ -1,10 +1,10 @@
-"""Classes of handwritten digits that have several styles: mixtures of prototypes.
+"""Classes of handwritten digits with several styles: several components per class.
 
-"styles": the digits of scikit-learn in five classes, each of two digits that look unlike each other
-(digit modulo 5), which nobody is told of; test error of five splits. "digits": the ten digits
+"styles": the digits of scikit-learn in five classes, each of two digits of different shapes (digit
+modulo 5), which training does not know; test error of five splits. "digits": the ten digits
 themselves. "usps": those of USPS, where `SSKIT_DATA` has them, with their own test rows. In each,
-one prototype a class is compared with several, and with what knows more (the digits), or learns
-other functions (a kernel). "starts" has the objective and the test error by `n_init`. Run:
+one component a class is compared with several, with training on the true digits, and with a kernel.
+"starts" has the objective and the test error by `n_init`. Run:
 
     python examples/benchmarks/latent.py [styles | digits | usps | starts | all]
 """

@@ -1,4 +1,4 @@
-"""Structured hinges of batches of potentials, as a network would ask for them.
+"""Structured hinges of batches of potentials, as a network would use them.
 
 A batch of sequences: losses and gradients of StructuredHinge against a loop over tokens in NumPy,
 which does the same recursion for the whole batch at once and for one sequence after the other.

@@ -1,13 +1,13 @@
-"""What several workers gain: fits to the same gap, predictions, and passes by number of workers.
+"""Gain of several workers: fits to the same gap, predictions, and passes by number of workers.
 
 Usage: python many_cores.py [--rounds N] [--memory FOLDER] [case ...]
 
-First lines of a case: seconds on the clock with one and with two jobs, which take turns, medians.
-"fit" is all of it, from the arrays to the certificate; "pass" is one exact pass, "predict" predicts
-the training data. The other lines are for sequences: what 4 and 8 workers would do, by counts,
-which do not depend on the cores there are: passes over those of one worker, and the blocks in
-flight. What is not in these counts is the meeting of the workers itself, a few microseconds a
-round, nor that they wait for the longest of their shares.
+First lines of a case: wall-clock seconds with one and with two jobs, which alternate, medians.
+"fit" is the whole fit, from the arrays to the certificate; "pass" is one exact pass, "predict"
+predicts the training data. The other lines are for sequences: counts for 4 and 8 workers, which do
+not depend on the number of cores: passes over those of one worker, and the blocks in a round. These
+counts include neither the synchronisation of the workers, a few microseconds a round, nor the time
+in which they wait for the slowest.
 
 The cases "ocr", "conll" and "horses" need data sets, see sskit.datasets; "sentences" needs
 6 GB of memory.

@@ -1,8 +1,8 @@
-"""What a fit holds in memory on top of its data, by estimator and solver.
+"""Memory of a fit besides its data, by estimator and solver.
 
-Every fit runs in a process of its own, which reads its data and nothing else; the largest memory
-from there on, less what the data take, is what the fit needed. Linux only. Usage: python memory.py
-[small | large]      (half a minute; large, with the sets in SSKIT_DATA, some two minutes)
+Every fit runs in a separate process, which reads its data and nothing else; the largest memory from
+then on, minus that of the data, is the memory of the fit. Linux only. Usage: python memory.py
+[small | large] (half a minute; large, with the sets in SSKIT_DATA, some two minutes)
 """
 
 import subprocess

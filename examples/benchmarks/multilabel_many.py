@@ -7,12 +7,12 @@
     python multilabel_many.py delicious 12920 900            all rows
 
 Each solver has as many seconds of the processor, so that other programs matter little; scores on
-500 test rows are measured outside of them. The same without pairs comes last. With more than
-`MANY` labels the relaxation takes seconds a row: there sets of test rows are found by adding or
-leaving out single labels, and BCFW, which asks the relaxation, is left out.
+500 test rows are measured outside of them. The same without pairs comes last. With more than `MANY`
+labels the relaxation takes seconds a row: sets of test rows are then found by adding or leaving out
+single labels, and BCFW, which needs the relaxation, is left out.
 
-Of memory there are the peak of the whole process, which loading the data may have set, and what it
-holds before and after each pass.
+Memory is the peak of the whole process, which may be that of loading the data, and its memory
+before and after each pass.
 """
 
 import resource

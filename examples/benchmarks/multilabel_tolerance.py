@@ -1,8 +1,7 @@
 """Test measures of multilabel models at several tolerances.
 
-What a fit that ends early costs, and what one that goes on gains. At the default lam, and at a
-tenth of it; the last column is the gap at the end over P(w). Needs the data sets, see
-sskit.datasets.
+Loss of a fit that ends early, and gain of one that continues, at the default lam and at a tenth of
+it; the last column is the gap at the end over P(w). Needs the data sets, see sskit.datasets.
 
     python examples/benchmarks/multilabel_tolerance.py
 """

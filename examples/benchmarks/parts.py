@@ -1,11 +1,11 @@
-"""Data in parts: passes by number of workers, and data that pass through memory.
+"""Data in parts: passes by number of workers, and parts that are loaded for each pass.
 
 Usage: python parts.py [rounds [case ...] | memory [GIGABYTES]]
 
-"rounds": passes until the gap is 2 % of the objective, with 1 to 64 workers that make
-their passes at the same weights and add up their moves, all in one process, so that nothing of it
-depends on the cores there are. "memory": sequences of dense rows in a file of each part, which is
-loaded for each pass and dropped: peak memory and seconds, beside a fit to one memory-mapped file.
+"rounds": passes until the gap is 2 % of the objective, with 1 to 64 workers that make their passes
+at the same weights and add their updates, all in one process, so the result does not depend on the
+number of cores. "memory": sequences of dense rows in a file of each part, which is loaded for each
+pass and dropped: peak memory and seconds, beside a fit to one memory-mapped file.
 
 The cases "ocr" and "conll" need data sets, see sskit.datasets.
 """

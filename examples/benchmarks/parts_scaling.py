@@ -1,7 +1,7 @@
 """Time of the oracles of parts against the number of cells and of parts.
 
-Every call has scores of its own: the processor learns the branches of those that come again, and
-small grids would seem several times faster than they are. Run:
+Every call has different scores: the processor learns the branches of repeated ones, and small grids
+would seem several times faster than they are. Run:
 
     python examples/benchmarks/parts_scaling.py [largest side]
 """

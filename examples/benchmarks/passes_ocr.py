@@ -1,4 +1,4 @@
-"""What a pass costs on OCR letters: pure oracle, exact gap pass, pass of BCFW steps.
+"""Time of a pass on OCR letters: pure oracle, exact gap pass, pass of BCFW steps.
 
 The passes alternate in one run and medians are compared, so that the ratios hold on a noisy
 machine. Then the scaling of a BCFW pass: with the number of words, with their length, with the

@@ -1,10 +1,10 @@
-"""Is every model of a path within eps of the optimum? 200 values of lam, checked from outside.
+"""Is every model of a path within eps of the optimum? 200 values of lam, checked independently.
 
 The primal objective is computed by a loop over the public oracle and compared with the dual
-objective that the path hands out: their difference is the duality gap. That the dual objective is
-one is checked too: it must not exceed the primal objective of any weights, here those of tight fits
-on a grid of lam and of all models of the path, again by the public oracle. The dual objectives of
-the tight fits bound the optimum from below a second time: as a function of lam it is a minimum of
+objective of the path: their difference is the duality gap. That the dual objective is one is
+checked too: it must not exceed the primal objective of any weights, here those of tight fits on a
+grid of lam and of all models of the path, again by the public oracle. The dual objectives of the
+tight fits bound the optimum from below a second time: as a function of lam it is a minimum of
 straight lines, hence concave, so what is proved at two lam is proved on the chord between them.
 
 Usage: python path_certificates.py [data set ...]      (about four minutes; horses: longer)

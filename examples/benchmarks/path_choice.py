@@ -1,10 +1,10 @@
 """Choosing lam by folds: is the choice ever worse than the default, and what does it cost?
 
-`RegularizationPath` with three folds against one fit with the default lam, on settings that nobody
-tuned: the options of all estimators are their defaults. With name:n the training data are n pairs,
-drawn by the seed, which also draws the folds. The table has the score of the default on test data,
-that of the choice and their difference, lam over the default lam, and processor time: of the fit
-with the default, and of the whole choice, its last fit included, over that. It ends with the worst
+`RegularizationPath` with three folds against one fit with the default lam, without tuning: the
+options of all estimators are their defaults. With name:n the training data are n pairs, drawn by
+the seed, which also draws the folds. The table has the score of the default on test data, that of
+the choice and their difference, lam over the default lam, and processor time: of the fit with the
+default, and of the whole choice, its last fit included, over that. It ends with the worst
 difference and the longest time.
 
     python examples/benchmarks/path_choice.py [case[:n] ...] [--seeds 0 1 2] [--cv 3]

@@ -1,8 +1,8 @@
 """A whole path against a grid of 31 lam, solved to the same gap (Osokin et al. 2016, figure 8).
 
-The grid is 2^15, 2^14, ..., 2^-15, each fit from the start or going on from the last one. Passes
-count all oracle calls, those of exact passes included. Writes path_grid.csv: the cumulative
-passes and seconds at which each method had each lam.
+The grid is 2^15, 2^14, ..., 2^-15, each fit from the start or continuing from the last one. Passes
+count all oracle calls, those of exact passes included. Writes path_grid.csv: the cumulative passes
+and seconds at which each method had each lam.
 
 Usage: python path_grid.py [data set ...]      (about two minutes)
 """

@@ -1,11 +1,9 @@
-"""Joints of Leeds Sports Poses on simulated score maps: what learning adds, at the same effort.
+"""Joints of Leeds Sports Poses on simulated score maps: learned springs against springs by hand.
 
-Springs set by hand are chosen on held-out people by their stiffness. (A factor of the scores would
-be one of the stiffness upside down.) The learned model with default parameters is not chosen;
-raw scores are beside it. Maps are simulated anew for every seed,
-in three settings of misses and clutter. At the end, oracle calls that solvers need to a relative
-gap of one hundredth.
-Run:
+Springs set by hand are chosen on held-out people by their stiffness. (A factor of the scores is the
+inverse of one of the stiffness.) The learned model has default parameters; raw scores are compared
+too. Maps are simulated anew for every seed, in three settings of misses and clutter. At the end,
+oracle calls that solvers need to a relative gap of one hundredth. Run:
 
     python examples/benchmarks/poses.py [--seeds 0 1 2] [--calls 100] [--png FILE]
 """

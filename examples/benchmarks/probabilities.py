@@ -3,21 +3,20 @@
 On test sets that neither weights nor calibrations have seen, for each method of CalibratedTagger
 and for CRFsuite (L-BFGS, its own defaults, the same features):
 
-- the log-loss, the mean of -log p of the true label of a token. A label that training has not
-  seen counts as 1e-15 for all;
-- the expected calibration error of tokens, in 15 bins: the mean distance of the probability of
-  the most probable label from the share of such labels that are right;
-- the same for the spans of predictions (chunking only), and for those of CRFsuite;
-- token accuracy and the F1 score of spans for each risk;
-- microseconds a sentence for the marginals of all tokens, features made before.
+- the log-loss, the mean of -log p of the true label of a token. A label that training has not seen
+counts as 1e-15 for all; - the expected calibration error of tokens, in 15 bins: the mean distance
+of the probability of the most probable label from the fraction of such labels that are right; - the
+same for the spans of predictions (chunking only), and for those of CRFsuite; - token accuracy and
+the F1 score of spans for each risk; - microseconds a sentence for the marginals of all tokens,
+features made before.
 
 CRFsuite is python-crfsuite (``pip install python-crfsuite``); without it there is no comparison.
 Data are found in $SSKIT_DATA: conll2000 and wsj_pos. Seconds are those of the processor. About ten
 minutes; ``--task`` takes one of the two.
 
-With ``--choose`` no test set is looked at: for each method and for three precisions of the prior,
-the log-loss, the calibration error and the accuracy of 1,000 sentences of the training set of
-CoNLL-2000, chunks and parts of speech, where 3,000 others are learnt. About five minutes.
+With ``--choose`` no test set is used: for each method and for three precisions of the prior, the
+log-loss, the calibration error and the accuracy of 1,000 sentences of the training set of
+CoNLL-2000, chunks and parts of speech, trained on 3,000 others. About five minutes.
 """
 
 import argparse

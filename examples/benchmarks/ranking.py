@@ -1,12 +1,12 @@
-"""Rankings: what training for the ROC area and within groups reaches, against other linear models.
+"""Rankings: training for the ROC area and within groups, against other linear models.
 
 Held-out ROC area of rare classes: types 4 and 5 of covtype (0.5 and 1.8 % of 20,000 rows), two
 topics of RCV1 (3,000 documents, 3 %), and the digit 8 of USPS (7 %). Every model has its
 regularisation (and class weights) chosen on a third of the training data, and is then fitted to all
 of them.
 
-``--groups`` ranks made documents of queries whose levels differ, against regression on each row.
-``--scaling`` times a pass at 1,000 to 1,000,000 rows in one set.
+``--groups`` ranks synthetic documents of queries whose levels differ, against regression on each
+row. ``--scaling`` times a pass at 1,000 to 1,000,000 rows in one set.
 
 Needs covtype, rcv1_topics and usps in the folder SSKIT_DATA. ::
 

@@ -1,10 +1,10 @@
-"""Which defaults serve tables as they come: columns of any units, nothing tuned?
+"""Which defaults are best for raw tables, with columns of any units and without tuning?
 
 `rows`: five-fold accuracy and processor seconds of a fit on scikit-learn's tables, USPS and twenty
 made ones, whose columns have scales from 0.01 to 10,000, for StructSVMClassifier, LinearSVC and
-LogisticRegression with their defaults, and for other lam and columns as they are. `sets`: micro F1
-of MultilabelPairwise by lam, beside one against rest. `rest`: what scaled columns do to rankings,
-and would do to tokens and nodes. Needs the data sets, see sskit.datasets.
+LogisticRegression with their defaults, and for other lam and raw columns. `sets`: micro F1 of
+MultilabelPairwise by lam, beside one against rest. `rest`: the effect of scaled columns on
+rankings, tokens and nodes. Needs the data sets, see sskit.datasets.
 
     python examples/benchmarks/raw_tables.py [rows] [sets] [rest]
 """

@@ -1,4 +1,4 @@
-"""How do seconds of sampled cuts grow with the number of rows, and what is their size worth?
+"""How do seconds of sampled cuts grow with the number of rows and with the size of the sample?
 
 Covtype (class 2 against the rest, features scaled to [0, 1], from the file
 covtype/covtype_train.npz in the folder SSKIT_DATA) or a board of checkers (eight by eight squares,

@@ -1,4 +1,4 @@
-"""The time of a minimum cut: our oracle against PyMaxflow called directly on prepared arrays.
+"""The time of a minimum cut: the oracle against PyMaxflow called directly on prepared arrays.
 
 Random graphs of 150 and 500 nodes with three edges a node. "in training" is a whole visit of a
 graph: potentials from (few) features, losses, network, cut and plane; "graphcut" is the public

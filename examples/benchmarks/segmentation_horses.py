@@ -1,9 +1,9 @@
-"""Weizmann horses: what neighbours are worth, and what it costs to train with them.
+"""Weizmann horses: gain of neighbours in accuracy, and cost of training with them.
 
 Test accuracy of pixels and IoU of the horses of superpixel graphs with and without the weights of
 pairs, and of a logistic regression of single superpixels; then the number of oracle calls that
-solvers need to the same certified gap, and the share of time that these calls take.
-Needs the images in the folder SSKIT_DATA, scikit-image and Pillow.
+solvers need to the same certified gap, and the fraction of time that these calls take. Needs the
+images in the folder SSKIT_DATA, scikit-image and Pillow.
 
     python examples/benchmarks/segmentation_horses.py [--memory FOLDER] [--lam LAM]
 """

@@ -1,10 +1,10 @@
-"""Segments of CoNLL-2000 against tags of the same tokens, and how long the oracle takes.
+"""Segments of CoNLL-2000 against tags of the same tokens, and the time of the oracle.
 
 The span F1 of test sentences, and what the fit took: SequenceTagger on tags "bio" and "bioes", and
 SegmentTagger with weights of lengths, of first and last tokens, of both and of neither, and with
 each loss. All have the same attributes of tokens and default lam. Then the oracle on random scores
-of T tokens, K labels and segments of up to M tokens, beside Viterbi on the same. The figures of the
-user guide are those of the defaults. The first part needs the data set, see sskit.datasets.
+of T tokens, K labels and segments of up to M tokens, compared with Viterbi. The figures of the user
+guide are those of the defaults. The first part needs the data set, see sskit.datasets.
 
     python examples/benchmarks/segments.py [--seeds 1] [--sentences 8936] [--only fit|oracle]
 """

@@ -3,12 +3,12 @@
     python serving.py [--threads]
 
 A request is one sentence, tree, graph, pose or row, taken in turn from a hundred. Sentences are
-made (words of Zipf's law, attributes as in CRFsuite's tutorial, nine labels, some 360,000 weights)
-and, where $SSKIT_DATA has them, those of CoNLL-2000 (7.4 million weights); else more made ones.
-Beside each stands what bounds a request from below, in the same run: Viterbi by `sskit.oracles` on
-scores made by hand, the minimum cut of a graph alone, LinearSVC for rows, and CRFsuite where it is
-installed. Models are trained by one pass. Times are medians of the processor times of single
-requests; with --threads, requests a second of one estimator that several threads share.
+synthetic (words of Zipf's law, attributes as in CRFsuite's tutorial, nine labels, some 360,000
+weights) and, where $SSKIT_DATA has them, those of CoNLL-2000 (7.4 million weights); else more made
+ones. Each has a lower bound from the same run: Viterbi by `sskit.oracles` on scores made by hand,
+the minimum cut of a graph alone, LinearSVC for rows, and CRFsuite where it is installed. Models are
+trained by one pass. Times are medians of the processor times of single requests; with --threads,
+requests a second of one estimator in several threads.
 """
 
 import os

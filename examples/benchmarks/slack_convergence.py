@@ -1,11 +1,11 @@
 """Convergence of slack-rescaled training on yeast, by solver and search.
 
 Choi, Meshi, Srebro (2016). Fast and scalable structural SVM with slack rescaling. AISTATS. Figure
-4: their stochastic subgradient descent and cutting planes with the searches that they compare,
-and block-coordinate Frank-Wolfe. All sets of the 14 labels with a weight for each pair, which can
-be tried, so that the objective of every iterate is known exactly whatever its search missed; what
-is drawn is the objective less a dual bound of a long run with exact answers, a certified bound on
-the suboptimality. Evaluating it is not charged. Needs the data set yeast, see sskit.datasets.
+4: their stochastic subgradient descent and cutting planes with the searches that they compare, and
+block-coordinate Frank-Wolfe. All sets of the 14 labels with a weight for each pair, which can be
+tried, so that the objective of every iterate is known exactly whatever its search missed; the plot
+shows the objective minus a dual bound of a long run with exact answers, a certified bound on the
+suboptimality. Evaluating it is not timed. Needs the data set yeast, see sskit.datasets.
 
     python examples/benchmarks/slack_convergence.py [--rows 100] [--seconds 1.5] [--out FOLDER]
 """

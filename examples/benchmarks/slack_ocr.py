@@ -1,4 +1,4 @@
-"""Slack against margin rescaling on OCR letters: test errors over lam, and what a search costs.
+"""Slack against margin rescaling on OCR letters: test errors over lam, and the time of a search.
 
 The tables of the user guide, "Slack rescaling". Needs the OCR data set, see sskit.datasets.
 

@@ -1,11 +1,11 @@
 """Searches for slack rescaling, compared in one cutting-plane run.
 
 Choi, Meshi, Srebro (2016). Fast and scalable structural SVM with slack rescaling. AISTATS. Table 1:
-all searches are asked at the weights of a run that is moved by the answers of the angular one
-alone. A search has success if it finds a label set that violates its row's slack, the largest
-value at these weights of the sets that were found for the row before, by more than a margin. The
-table of the user guide, "Slack rescaling". Needs the data sets yeast and RCV1 topics, see
-sskit.datasets. What the package does not have is here, in Python: the binary search of section
+all searches are called at the weights of a run that uses the answers of the angular one alone. A
+search has success if it finds a label set that violates its row's slack, the largest value at these
+weights of the sets that were found for the row before, by more than a margin. The table of the user
+guide, "Slack rescaling". Needs the data sets yeast and RCV1 topics, see sskit.datasets. Some
+searches are not part of the package and are written here, in Python: the binary search of section
 4.1, the one of Sarawagi and Gupta (2008), and, for relaxed sets of labels, the angular search,
 whose constrained oracle is a linear programme for SciPy.
 

@@ -1,10 +1,10 @@
 """Test scores and times on the way to the optimum: when may a fit stop?
 
-A fit goes from one gap to the next smaller one; wherever an exact pass has found it, the model is
-scored on test data. One row for each: the gap over P(0) and over P(w), passes, seconds of processor
-time of training alone, and the score. With --averaging the fit considers the weighted average of
-the iterates too and takes the better of the two. The last iterate of the smallest gap stands for
-convergence.
+A fit goes from one gap to the next smaller one; at each of them, found by an exact pass, the model
+is scored on test data. One row for each: the gap over P(0) and over P(w), passes, seconds of
+processor time of training alone, and the score. With --averaging the fit considers the weighted
+average of the iterates too and takes the better of the two. The last iterate of the smallest gap
+counts as converged.
 
     python examples/benchmarks/stopping.py [case ...] [--shares 1 0.1] [--seeds 0 1]
         [--averaging] [--budget SECONDS] [--out FILE]

@@ -2,9 +2,8 @@
 
 OCR-large with lam 0.001 and OCR-small with lam 1/626, normalised Hamming loss. "Relative" has two
 readings: the gap over P(0), which is 1 here and what `tol` means, and the gap over P(w), which is
-the harder one. Every entry is a fit of its own, from lists of matrices to the certificate; the
-exact passes that give the unit are timed between the fits. Needs the OCR data set, see
-sskit.datasets.
+the harder one. Every entry is a separate fit, from lists of matrices to the certificate; the exact
+passes that give the unit are timed between the fits. Needs the OCR data set, see sskit.datasets.
 
     python examples/benchmarks/time_to_gap.py [--sets large small] [--seeds 3] [--passes 500]
         [--solvers NAME ...] [--out FOLDER]

@@ -1,7 +1,7 @@
-"""E-mails labelled on a hierarchy (Enron): trees against labels that do not know each other.
+"""E-mails labelled on a hierarchy (Enron): trees against independent labels.
 
-Every e-mail is a tree of all labels of the hierarchy, whose nodes are on or off. The features of
-a node are those of the e-mail, in columns of its own. Run:
+Every e-mail is a tree of all labels of the hierarchy, whose nodes are on or off. The features of a
+node are those of the e-mail, in separate columns. Run:
 
     python examples/benchmarks/trees.py [n_train] [n_test]
 """

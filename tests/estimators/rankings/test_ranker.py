@@ -181,7 +181,7 @@ def test_frames_and_names():
 
 def test_data_in_parts_are_refused():
     X, y = two_grades()
-    with pytest.raises(ValueError, match="a loss of sets of rows: nothing says that a set"):
+    with pytest.raises(ValueError, match="a loss of sets of rows: a set of rows need not"):
         Distributed(RankingSVM()).fit([X[:40], X[40:]], [y[:40], y[40:]])
 
 

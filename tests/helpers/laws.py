@@ -5,6 +5,8 @@ import pytest
 from sskit_probes.core_probe import DualProbe, mix_of, planes_of
 
 from helpers.qp import solve_primal
+from sskit.core.regularizer import Regularizer
+from sskit.solvers import BCFW
 from sskit.solvers.oracle_calls.pool import make_pool
 
 LAM = 0.1
@@ -63,6 +65,22 @@ def check_certificate(toy, run, evaluator, lam=LAM, box=None):
     assert certificate.dual == pytest.approx(dual, abs=1e-10)
     assert box is None or ((w >= box[0]) & (w <= box[1])).all()
     return certificate
+
+
+def check_shards(problem, lam=0.01):
+    """Three passes of four workers: the weights are the sum of the blocks, as the merges saw."""
+    regularizer = Regularizer(lam, problem.n_weights)
+    pool = make_pool(problem, 4)
+    run = BCFW().start(problem, regularizer, np.random.RandomState(0), None, pool)
+    assert len(run.visitors) == 4
+    for _ in range(3):
+        run.run_pass()
+    v = np.array(regularizer.v)[: problem.n_weights]
+    assert np.abs(v).max() > 1e-6
+    run.dual.rebuild(regularizer)
+    np.testing.assert_allclose(v, np.array(regularizer.v)[: problem.n_weights], atol=1e-11)
+    dual = problem.block_weight @ run.dual.losses() - 0.5 * lam * v @ v
+    assert run.rounds.increase == pytest.approx(dual, abs=1e-10)
 
 
 def follow(toy, run, n_passes, *, lam=LAM, box=None, between=None, tol=1e-8, rounding=1e-12):

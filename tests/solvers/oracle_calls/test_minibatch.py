@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from helpers import paper
-from helpers.laws import binding_box
+from helpers.laws import LAM, binding_box, start_run
 from helpers.pairwise import every_pair
 from helpers.structures import Chains, Signs, bind, late_errors
 from helpers.toys import TOYS, chain_toy
@@ -14,17 +14,8 @@ from sskit.core.regularizer import Regularizer
 from sskit.solvers import BCFW
 from sskit.solvers.oracle_calls.pool import Pool, ThreadPool, make_pool
 
-LAM = 0.1
 PLAIN = {"steps": "fw", "cache": False, "block_steps": 1, "stored_passes": 0}
-
-
-def start(toy, options, size, *, box=None, n_jobs=1, seed=0):
-    """A run whose oracles are asked by n_jobs threads."""
-    solver = BCFW(**{"averaging": False, **options}, batch_size=size)
-    pool = make_pool(toy.problem, n_jobs)
-    return solver.start(
-        toy.problem, toy.regularizer(LAM, box), np.random.RandomState(seed), None, pool
-    )
+PLAIN |= {"averaging": False}
 
 
 def told(error):
@@ -82,7 +73,8 @@ def test_plain_iterates_and_their_average_are_those_of_the_reference(
     n = 6
     toy = TOYS[name](13, n=n, weights=np.random.default_rng(1).uniform(0.2, 2.0, size=n))
     box = binding_box(toy.pairs.d) if bounded else None
-    run = start(toy, {**PLAIN, "sampling": sampling, "averaging": averaging}, size, box=box, seed=3)
+    solver = BCFW(**PLAIN | {"sampling": sampling, "averaging": averaging, "batch_size": size})
+    run = start_run(solver, toy, LAM, box, seed=3)
     rng = np.random.RandomState(3)
     orders = [
         rng.permutation(n) if sampling == "permutation" else rng.randint(n, size=n)
@@ -112,7 +104,7 @@ def test_plain_iterates_and_their_average_are_those_of_the_reference(
 
 def test_blocks_with_the_largest_gaps_make_one_batch():
     toy = TOYS["multiclass"](5, n=8)
-    run = start(toy, {**PLAIN, "sampling": "max_gap"}, 8)
+    run = start_run(BCFW(**PLAIN | {"sampling": "max_gap", "batch_size": 8}), toy, LAM)
     gaps = toy.pairs.c * [toy.pairs.hinge(i, np.zeros(toy.pairs.d)) for i in range(8)]
     run.run_pass()
     # all eight at w = 0, none twice

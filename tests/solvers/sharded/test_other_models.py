@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from helpers.crossing import in_turn
-from helpers.laws import check_optimum
+from helpers.laws import check_optimum, check_shards
 from helpers.locks import EXACT_SLACK, KERNELS, LOCK_FREE, LOCKING, OTHER_SLACK
 from helpers.slack import slack_pairs
 from helpers.toys import SEARCHABLE, TOYS, Toy
@@ -11,6 +11,7 @@ from helpers.toys import SEARCHABLE, TOYS, Toy
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.models.slack.model import SlackRescaling
 from sskit.solvers import BCFW, MultiPlane
+from sskit.solvers.block_coordinate import rounds
 from sskit.solvers.block_coordinate.runs import shards_for
 from sskit.solvers.oracle_calls.pool import make_pool
 
@@ -48,10 +49,16 @@ def start(problem, options, n_jobs):
     return BCFW(**options).start(problem, regularizer, np.random.RandomState(0), None, pool)
 
 
-def test_how_many_workers_visit():
-    """All where nothing takes the lock, one where something does."""
+def test_how_many_workers_visit_and_their_weights(monkeypatch):
+    """All where nothing takes the lock, one where something does; of many weights nothing is lost.
+
+    The planes of the angular search are those of the exact one.
+    """
+    monkeypatch.setattr(rounds, "MOST_COMPARED", 0)
     for name, make in (LOCK_FREE | EXACT_SLACK | OTHER_SLACK).items():
-        assert shards(make()) == 3, name
+        assert shards(problem := make()) == 3, name
+        if "angular" not in name:
+            check_shards(problem)
     for name in (LOCKING.keys() - TURNS.keys()) | KERNELS.keys():
         assert shards((LOCKING | KERNELS)[name]()) == 1, name
 

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from helpers.laws import check_dual_point, solve_toy
+from helpers.laws import LAM, check_dual_point, solve_toy, start_run
 from helpers.toys import TOYS, chain_toy
 from sskit_probes.unreliable import UnreliableProblem
 
@@ -18,7 +18,6 @@ from sskit.solvers import BCFW, MultiPlane
 from sskit.solvers.block_coordinate.runs import shards_for
 from sskit.solvers.oracle_calls.pool import make_pool
 
-LAM = 0.1
 OPTIONS = [
     {"steps": "fw", "averaging": False},
     {"steps": "fw", "sampling": "gap", "averaging": False},
@@ -29,24 +28,10 @@ OPTIONS = [
     {"steps": "away", "stored_passes": 1, "cache_size": 1e-3},
     {},
 ]
-NAMES = ["chain", "multiclass"]
 
 
-def make(name, n=24, seed=5):
-    weights = np.random.default_rng(seed).uniform(0.2, 2.0, size=n)
-    return TOYS[name](seed, n=n, weights=weights)
-
-
-def start(toy, options, n_jobs, *, box=None, seed=0, solver=BCFW):
-    pool = make_pool(toy.problem, n_jobs)
-    regularizer = toy.regularizer(LAM, box)
-    return solver(**options).start(
-        toy.problem, regularizer, np.random.RandomState(seed), None, pool
-    )
-
-
-def dual_of(toy, run, box=None):
-    return toy.dual(run.dual, LAM, box)
+def make(n=24):
+    return chain_toy(5, n=n, weights=np.random.default_rng(5).uniform(0.2, 2.0, size=n))
 
 
 def shards(problem, n_jobs):
@@ -68,7 +53,7 @@ def nobody_helps(monkeypatch):
 @pytest.mark.parametrize("options", [*OPTIONS, None])
 def test_bits_depend_on_seed_and_number_of_jobs_only(options, request):
     solver = MultiPlane(averaging=False) if options is None else BCFW(**options)
-    toy = make("chain", n=40)
+    toy = make(40)
 
     def solve(n_jobs):
         return solve_toy(solver, toy, LAM, tol=1e-3, max_iter=30, n_jobs=n_jobs, random_state=3)
@@ -84,7 +69,7 @@ def test_bits_depend_on_seed_and_number_of_jobs_only(options, request):
 
 def test_every_block_is_visited_once_in_a_pass(nobody_helps):
     toy = chain_toy(3, n=50, lengths=(1, 2, 3, 4))
-    run = start(toy, {}, 4)
+    run = start_run(BCFW(), toy, n_jobs=4)
     calls = Counter()
     assert np.isinf(run.gaps).all()
     for _ in range(3):
@@ -97,8 +82,8 @@ def test_every_block_is_visited_once_in_a_pass(nobody_helps):
 
 
 def test_a_run_ends_with_its_last_user():
-    toy = make("chain")
-    run = start(toy, {}, 3)
+    toy = make()
+    run = start_run(BCFW(), toy, n_jobs=3)
     run.run_pass()
     threads = run.rounds.crew.threads
     gone = weakref.ref(run)
@@ -124,7 +109,7 @@ def test_few_blocks_are_for_fewer_workers():
     assert shards(many, 10**30) == 8
     # an average follows one worker
     for solver in (BCFW(steps="fw"), BCFW(averaging=True), MultiPlane()):
-        assert len(start(rows, {}, 3, solver=lambda solver=solver: solver).visitors) == 1
+        assert len(start_run(solver, rows, n_jobs=3).visitors) == 1
 
 
 def test_blocks_that_are_alike_are_not_moved_too_far():
@@ -147,7 +132,7 @@ def test_blocks_that_are_alike_are_not_moved_too_far():
 
 
 def test_a_stop_leaves_the_dual_point_whole():
-    toy = make("chain", n=60)
+    toy = make(60)
     solution = solve_toy(BCFW(max_time=1e-6), toy, LAM, tol=1e-9, n_jobs=3)
     assert solution.n_iter == 1 and solution.gap >= 0
     check_dual_point(toy, solution.fit.run.dual, 1e-11)
@@ -157,7 +142,7 @@ def test_a_stop_leaves_the_dual_point_whole():
 def test_an_error_of_one_worker_is_raised_and_all_go_on(who, alone, request):
     if alone:
         request.getfixturevalue("nobody_helps")
-    toy = make("chain", n=40)
+    toy = make(40)
     problem = UnreliableProblem(toy.problem, 10**9)
     pool = make_pool(problem, 3)
     run = BCFW(steps="fw", averaging=False).start(
@@ -175,4 +160,4 @@ def test_an_error_of_one_worker_is_raised_and_all_go_on(who, alone, request):
         run.run_pass()
     v, _ = toy.dual_sum(run.dual, LAM)
     np.testing.assert_allclose(toy.flat(np.asarray(run.regularizer.v)[: len(v)]), v, atol=1e-11)
-    assert dual_of(toy, run) > 0
+    assert toy.dual(run.dual, LAM) > 0

@@ -3,15 +3,12 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from helpers.locks import EXACT_SLACK, LOCK_FREE, OTHER_SLACK
+from helpers.laws import check_shards
 from helpers.pairwise import every_pair
 
-from sskit.core.regularizer import Regularizer
 from sskit.models.chain.model import ChainModel
 from sskit.models.multiclass import MulticlassModel
-from sskit.solvers import BCFW
 from sskit.solvers.block_coordinate import rounds
-from sskit.solvers.oracle_calls.pool import make_pool
 from sskit.utils import RaggedArray
 
 N = 60
@@ -62,23 +59,6 @@ def many_weights(monkeypatch):
     monkeypatch.setattr(rounds, "MOST_COMPARED", 0)
 
 
-def check_weights(problem):
-    """Train for three passes: the weights are the sum of the blocks, as the merges saw them."""
-    lam = 0.01
-    regularizer = Regularizer(lam, problem.n_weights)
-    pool = make_pool(problem, 4)
-    run = BCFW().start(problem, regularizer, np.random.RandomState(0), None, pool)
-    assert len(run.visitors) == 4
-    for _ in range(3):
-        run.run_pass()
-    v = np.array(regularizer.v)[: problem.n_weights]
-    assert np.abs(v).max() > 1e-6
-    run.dual.rebuild(regularizer)
-    np.testing.assert_allclose(v, np.array(regularizer.v)[: problem.n_weights], atol=1e-11)
-    dual = problem.block_weight @ run.dual.losses() - 0.5 * lam * v @ v
-    assert run.rounds.increase == pytest.approx(dual, abs=1e-10)
-
-
 @every_pair(
     form=STORED,
     width=[1, 20],
@@ -87,12 +67,4 @@ def check_weights(problem):
 )
 def test_weights_are_the_sum_of_the_blocks(make, form, width, n_states):
     bind, intercept = make
-    check_weights(bind(form, width, n_states, intercept))
-
-
-# the planes of the angular search are those of the exact one
-@pytest.mark.parametrize(
-    "name", [name for name in LOCK_FREE | EXACT_SLACK | OTHER_SLACK if "angular" not in name]
-)
-def test_weights_of_every_model_are_the_sum_of_the_blocks(name):
-    check_weights((LOCK_FREE | EXACT_SLACK | OTHER_SLACK)[name]())
+    check_shards(bind(form, width, n_states, intercept))

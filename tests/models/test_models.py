@@ -46,6 +46,9 @@ def test_contract_answers_and_optimum_are_those_of_the_enumeration(name):
     np.testing.assert_array_equal(toy.layout.join(toy.layout.split(w)), w)
     probe, fork, n_fractions = ProblemProbe(problem), ProblemProbe(problem.fork()), 0
     numbers = [{np.ravel(y).tobytes(): k for k, y in enumerate(found)} for found in all_codes(toy)]
+    for i, found in enumerate(numbers):
+        row = found[codes([probe.truth(i)])[0].tobytes()]
+        assert not toy.pairs.psi[i][row].any() and toy.pairs.loss[i][row] == 0.0
     for scale, loss_weight in SCALES:
         w = feasible(rng, toy, scale)
         flat = toy.flat(w)

@@ -87,7 +87,7 @@ def test_many_planes():
     problem = bind(Numbers(), [0, 1], [0, 0], exact=False)
     probe, rng = DualProbe(problem, DualState(problem)), np.random.default_rng(0)
     held, last = [{}, {}], [None, None]  # code of kept planes by block and labelling
-    for _ in range(5000):
+    for _ in range(3000):
         i, y = int(rng.integers(2)), int(rng.integers(1, 900))
         code, loss = probe.argmax(i, probe.scores(i, np.array([float(y), 0.0])))
         assert probe.plane(i, code)[1] == -y

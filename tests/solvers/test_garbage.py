@@ -30,10 +30,10 @@ made = {
     "pool": lambda: ThreadPool(chain_toy().problem, 3),
 }
 gc.collect()
-gc.freeze()  # what is there by now need not be looked through a hundred times
+gc.freeze()  # what is there by now need not be looked through again and again
 for name, make in made.items():
     print(name, flush=True)  # the last one is where it died
-    for _ in range(20):
+    for _ in range(8):
         cycle = [make()]
         cycle.append(cycle)
         del cycle

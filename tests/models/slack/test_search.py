@@ -37,10 +37,10 @@ def check_searches(name, n_trials):
 
 def test_searches_find_what_they_promise_and_keep_their_bounds():
     for name in ("exact", "angular"):
-        found, queries = check_searches(name, 3000)
+        found, queries = check_searches(name, 1500)
         assert found == 1.0
         assert queries < 6
-    found, queries = check_searches("bisecting", 1000)
+    found, queries = check_searches("bisecting", 600)
     assert 0.6 < found < 1.0
     assert queries < 40
     # no label counts

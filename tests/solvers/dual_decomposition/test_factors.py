@@ -80,9 +80,9 @@ def gains_of_edge(probe, run, i, edge):
 
 @pytest.mark.parametrize("n_states", [2, 3, 7, 20])
 def test_edges_on_random_states(n_states, always_ordered):
-    """2,500 states for each number of labels, 10^4 in all."""
+    """1,250 states for each number of labels, 5,000 in all."""
     rng, n_asked = np.random.default_rng(n_states), 0
-    for seed in range(10):
+    for seed in range(5):
         toy = chains(seed, n_states)
         run, probe = start(toy, rho=0.3), FactorProbe(toy.problem.decomposition())
         weights = np.asarray(run.regularizer.v)
@@ -93,7 +93,7 @@ def test_edges_on_random_states(n_states, always_ordered):
             weights[place : place + n_states**2] = random_table(rng, n_states)
             renew(run.sweep)
             n_asked += check_edges(probe, run, toy)
-    assert n_asked >= 2500
+    assert n_asked >= 1250
 
 
 def check_edges(probe, run, toy):

@@ -33,7 +33,8 @@ class Block:
 
     def value(self, alpha):
         moved = (alpha - self.alpha) @ self.psi
-        return self.c * alpha @ self.score - self.c**2 / (2 * self.lam) * moved @ moved
+        squares = (moved**2).sum(axis=-1)
+        return self.c * alpha @ self.score - self.c**2 / (2 * self.lam) * squares
 
     def probe(self):
         gram = self.psi @ self.psi.T
@@ -50,8 +51,8 @@ class Block:
             return 0.0
         limit = float(np.min(-self.alpha[falls] / direction[falls]))
         sizes = np.concatenate([np.linspace(0, limit, 60), np.geomspace(1e-9, 1, 60) * limit])
-        values = [self.value(self.alpha + size * direction) for size in sizes]
-        return max(values) - self.value(self.alpha)
+        values = self.value(self.alpha + sizes[:, None] * direction)
+        return values.max() - self.value(self.alpha)
 
     @property
     def size(self):

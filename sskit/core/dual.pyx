@@ -178,8 +178,9 @@ cdef class DualState:
     ) except -1 nogil:
         cdef Block* block = &self.blocks[i]
         reserve(block, n)
-        memcpy(block.index, index, n * sizeof(int32_t))
-        memcpy(block.value, value, n * sizeof(double))
+        if n:  # else neither may have memory
+            memcpy(block.index, index, n * sizeof(int32_t))
+            memcpy(block.value, value, n * sizeof(double))
         block.n, block.plane_loss[0], block.n_gram = n, loss, 0
         return 0
 

@@ -300,13 +300,24 @@ def poses(loss="squared", seed=5, **sizes):
 # ---- graphs and sets of labels ---------------------------------------------------------------
 
 
-def graphs(kind, n_states, form, inference, seed=7, max_nodes=5):
+def few_edges(rng):
+    """Graphs without edges, with double ones, and of one node."""
+    x, none = rng.normal(size=(3, 3)), np.zeros((0, 2), dtype=int)
+    double = np.array([[0, 1], [1, 0], [0, 1], [2, 1]])
+    ends = [(x, none), (x, double), (x[:1], none)]
+    return [(x, edges, np.ones((len(edges), 2))) for x, edges in ends]
+
+
+def graphs(kind, n_states, form, inference, seed=7, max_nodes=5, few=False):
     """Graphs with edges of any sign, or attractive ones."""
-    rng, n = np.random.default_rng(seed + n_states), 5
-    given, y = small_graphs(rng, n, 3, 2, n_states, 3 if n_states == 9 else max_nodes)
+    rng = np.random.default_rng(seed + n_states)
+    given, y = small_graphs(rng, 5, 3, 2, n_states, 3 if n_states == 9 else max_nodes)
+    if few:
+        given = few_edges(rng)
+        y = [rng.integers(n_states, size=len(x)) for x, *_ in given]
     if kind is GraphModel:
         given = [(x, edges, rng.normal(size=(len(edges), 2))) for x, edges, _ in given]
-    batch, labels = check_graphs(given), np.concatenate(y)
+    batch, labels, n = check_graphs(given), np.concatenate(y), len(given)
     known = np.ones(len(labels), dtype=bool)
     model = kind(3, 2, n_states, pairwise_form=form, inference=inference)
     cost = node_costs("hamming", labels, known, n_states, None, batch.n_nodes)
@@ -424,6 +435,10 @@ MODELS |= {
     f"graph, {form}, {k}, {name}": partial(graphs, AttractiveModel, k, form, name)
     for form in ("potts", "full")
     for k, name in ((2, "graphcut"), (1, "elimination"), (9, "elimination"))
+}
+MODELS |= {
+    f"few edges, {name}": partial(graphs, AttractiveModel, 2, "potts", name, few=True)
+    for name in ("graphcut", "elimination")
 }
 MODELS |= {f"sets, {name}": partial(sets, name) for name in EDGES}
 MODELS |= {

@@ -73,9 +73,8 @@ def set_at(array, place, value):
     array[place] = value
 
 
-@pytest.mark.parametrize(
-    ("change", "options", "sentence"),
-    [
+def test_chains():
+    for change, options, sentence in [
         (None, {}, None),
         (None, {"form": "csr"}, None),
         (None, {"weights": [1.0, 7.0]}, None),
@@ -84,13 +83,8 @@ def set_at(array, place, value):
         (None, {"mean": False}, "the loss of y[0] changed"),
         (None, {"allowed": np.ones((3, 3), dtype=bool)}, None),
         (None, {"allowed": ~np.eye(3, k=-1, dtype=bool)}, "transitions changed"),
-    ],
-)
-def test_chains(change, options, sentence):
-    assert chains(change, **options).difference(chains()) == sentence
-
-
-def test_chains_of_another_shape():
+    ]:
+        assert chains(change, **options).difference(chains()) == sentence
     one, two = chain_toy(0, p=3), chain_toy(0, p=4)
     difference = two.problem.fingerprint().difference(one.problem.fingerprint())
     assert difference == "the number of features changed from 3 to 4"

@@ -5,7 +5,6 @@ import pytest
 import scipy.sparse as sp
 from helpers.graphs import (
     enumerate_graphs,
-    graph_feature,
     labelling_score,
     small_graphs,
 )
@@ -41,30 +40,6 @@ def feasible(rng, layout, scale=1.0):
     w = rng.normal(scale=scale, size=layout.n_weights)
     box = layout.bounds(None)
     return w if box is None else np.clip(w, *box)
-
-
-def test_contract_of_graphs_without_edges_and_with_double_ones():
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=(3, 2))
-    ends = [[0, 1], [1, 0], [0, 1], [2, 1]]
-    graphs = [(x, np.zeros((0, 2), int), None), (x, ends, None), (x[:1], [], None)]
-    for inference in ("graphcut", "elimination"):
-        y = [rng.integers(2, size=len(graph[0])) for graph in graphs]
-        model, problem = bound(graphs, y, 2, inference=inference)
-        if inference == "elimination":
-            check_problem(problem, 0)
-        w = feasible(rng, model.layout)
-        for i, (x_i, edges, _) in enumerate(graphs):
-            probe = ProblemProbe(problem)
-            code, _ = probe.argmax(i, probe.scores(i, w), 0.0)
-            graph = (x_i, np.array(edges, int).reshape(-1, 2), np.ones((len(edges), 1)))
-            values = [
-                graph_feature(graph, labels, 2) @ flat(model.layout, w)
-                for labels in np.ndindex(*[2] * len(x_i))
-            ]
-            assert graph_feature(graph, code, 2) @ flat(model.layout, w) == pytest.approx(
-                max(values)
-            )
 
 
 @pytest.mark.parametrize("pairwise", ["potts", "full"])

@@ -89,9 +89,8 @@ def test_long_strings_are_there_once():
     assert string_array([]).dtype.kind == "U"
 
 
-@pytest.mark.parametrize(
-    ("labels", "error", "message"),
-    [
+def test_what_is_no_label_is_named():
+    for labels, error, message in [
         (["a", None], ValueError, "^item 1 is None: labels must not be missing"),
         (["a", float("nan")], ValueError, "^item 1 is nan: labels must not be missing"),
         (["a", 1], TypeError, "^item 0 is 'a' but item 1 is 1: labels must be of types that sort"),
@@ -99,11 +98,9 @@ def test_long_strings_are_there_once():
         (["a", {"b"}], TypeError, "^item 1 is .'b'., of type set: one label is expected"),
         (["a", ["b"]], TypeError, r"^item 1 is .*, of type list: one label"),
         ([1, 1j, "a"], TypeError, "^item 1 is 1j, of type complex: one label"),
-    ],
-)
-def test_what_is_no_label_is_named(labels, error, message):
-    with pytest.raises(error, match=message):
-        label_array(labels, lambda k: f"item {k}")
+    ]:
+        with pytest.raises(error, match=message):
+            label_array(labels, lambda k: f"item {k}")
 
 
 def test_arrays_that_are_joined_without_a_look():

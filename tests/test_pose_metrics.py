@@ -67,9 +67,8 @@ def test_scorer_and_score_of_the_model_agree():
 POSES = [[[0, 0], [1, 2], [3, 4]]] * 2
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "pattern"),
-    [
+def test_bad_input():
+    for arguments, error, pattern in [
         ({"y_true": []}, ValueError, "y_true must hold one sample"),
         ({"y_true": 3}, TypeError, "y_true must be a list with one array of positions"),
         ({"y_pred": POSES[:1]}, ValueError, "y_true has 2 samples but y_pred has 1"),
@@ -87,13 +86,11 @@ POSES = [[[0, 0], [1, 2], [3, 4]]] * 2
         ({"sample_weight": [1e308, 1e308]}, ValueError, "sample_weight has the sum inf"),
         ({"sample_weight": [1j, 1.0]}, ValueError, "sample_weight must hold numbers"),
         ({"sample_weight": [1.0, -1.0]}, ValueError, r"sample_weight\[1\] is -1.0, expected"),
-    ],
-)  # fmt: skip
-def test_bad_input(arguments, error, pattern):
-    arguments = {"y_true": POSES, "y_pred": POSES} | arguments
-    for function in (pdj_score, pdj_curve, mean_part_error):
-        with pytest.raises(error, match=pattern):
-            function(**arguments)
+    ]:  # fmt: skip
+        arguments = {"y_true": POSES, "y_pred": POSES} | arguments
+        for function in (pdj_score, pdj_curve, mean_part_error):
+            with pytest.raises(error, match=pattern):
+                function(**arguments)
 
 
 def test_types_of_numbers_and_bad_radii():

@@ -83,9 +83,8 @@ def test_tags_without_types_and_types_with_dashes():
     assert spans(found[0]) == spans(y[0], "bioes")
 
 
-@pytest.mark.parametrize(
-    ("y", "schemes", "error", "message"),
-    [
+def test_what_cannot_be_written_is_named():
+    for y, schemes, error, message in [
         ([["O"], ["O", "I-x"]], "bio bioes", ValueError,
          r"^y\[1\]\[1\] is I-x after O, which the s"),
         ([["I-x"], ["I-x"]], "bio bioes", ValueError,
@@ -100,8 +99,6 @@ def test_tags_without_types_and_types_with_dashes():
         ([["O"]], "conll bio", ValueError, "source must be one of"),
         ([["O"]], "bio conll", ValueError, "target must be one of"),
         (3, "bio bioes", (TypeError, ValueError), "y"),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_written_is_named(y, schemes, error, message):
-    with pytest.raises(error, match=message):
-        convert_tags(y, *schemes.split())
+    ]:  # fmt: skip
+        with pytest.raises(error, match=message):
+            convert_tags(y, *schemes.split())

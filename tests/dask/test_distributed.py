@@ -398,9 +398,8 @@ def watched(estimator, watch):
 LISTS = [TOKENS[:10], TOKENS[10:]], [TAGS[:10], TAGS[10:]]
 
 
-@pytest.mark.parametrize(
-    ("model", "data", "error", "message"),
-    [
+def test_bad_input():
+    for model, data, error, message in [
         (Distributed(SequenceTagger), LISTS, TypeError, "got the class SequenceTagger"),
         (Distributed(WHOLE, checkpoint_every=0), LISTS, ValueError, "'checkpoint_every'"),
         (Distributed(WHOLE, checkpoint=3), LISTS, ValueError, "'checkpoint'"),
@@ -423,13 +422,11 @@ LISTS = [TOKENS[:10], TOKENS[10:]], [TAGS[:10], TAGS[10:]]
         (Distributed(WHOLE), ([[], []], [[], []]), ValueError, "^all parts are empty"),
         (Distributed(WHOLE), (*LISTS, [np.ones(10), -np.ones(10)]), ValueError,
          r"^part 1: sample_weight\[0\] is -1"),
-    ],
-)  # fmt: skip
-def test_bad_input(model, data, error, message):
-    model = clone(model) if not isinstance(model.estimator, type) else model
-    with pytest.raises(error, match=message):
-        model.fit(*data)
-    assert not hasattr(model, "estimator_")
+    ]:  # fmt: skip
+        model = clone(model) if not isinstance(model.estimator, type) else model
+        with pytest.raises(error, match=message):
+            model.fit(*data)
+        assert not hasattr(model, "estimator_")
 
 
 def test_arrays_are_cut_along_rows_only():

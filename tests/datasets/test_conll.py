@@ -181,9 +181,8 @@ def test_encodings_and_equal_values():
     assert tokens[0][0]["0"] is tokens[0][1]["1"]
 
 
-@pytest.mark.parametrize(
-    ("text", "options", "error", "message"),
-    [
+def test_errors_of_reading():
+    for text, options, error, message in [
         ("", {}, ValueError, "the file holds no tokens"),
         ("\n# comment\n\n-DOCSTART- O\n", {}, ValueError, "the file holds no tokens"),
         ("# comment\n", {"columns": NAMES}, ValueError, "the file holds no tokens"),
@@ -220,11 +219,9 @@ def test_encodings_and_equal_values():
         ("a b\n", {"separator": 1}, ValueError, "separator must be a string .* got 1"),
         ("a b\n", {"scheme": "bieo"}, ValueError, "scheme must be one of .* got 'bieo'"),
         ("a b\n", {"scheme": "bio", "tags": None}, ValueError, "scheme='bio' .* tags is None"),
-    ],
-)  # fmt: skip
-def test_errors_of_reading(text, options, error, message):
-    with pytest.raises(error, match=message):
-        read(text, **options)
+    ]:  # fmt: skip
+        with pytest.raises(error, match=message):
+            read(text, **options)
 
 
 @pytest.mark.parametrize(

@@ -87,9 +87,8 @@ def test_made_data_may_be_written_to():
     assert min(x.min() for x in again) == 0
 
 
-@pytest.mark.parametrize(
-    ("make", "options", "message"),
-    [
+def test_bad_options():
+    for make, options, message in [
         (make_chains, {"n_samples": 0}, "n_samples must be a positive integer, got 0"),
         (make_chains, {"n_samples": 2.0}, "n_samples must be a positive integer, got 2.0"),
         (make_chains, {"n_features": -1}, "n_features must be a positive integer"),
@@ -101,8 +100,6 @@ def test_made_data_may_be_written_to():
         (make_digit_strings, {"n_samples": -1}, "n_samples must be a positive integer"),
         (make_digit_strings, {"max_length": 3}, "min_length is 4 but max_length is 3"),
         (make_digit_strings, {"subset": "all"}, "subset must be 'train', 'test' or None"),
-    ],
-)
-def test_bad_options(make, options, message):
-    with pytest.raises(ValueError, match=message):
-        make(**options)
+    ]:
+        with pytest.raises(ValueError, match=message):
+            make(**options)

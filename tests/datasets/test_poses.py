@@ -81,9 +81,8 @@ def test_confusion_is_with_the_other_side():
     assert without[:, 0, 5, 25].max() < 1e-6
 
 
-@pytest.mark.parametrize(
-    ("options", "pattern"),
-    [
+def test_bad_input():
+    for options, pattern in [
         ({"shape": (0, 3)}, "height must be a positive integer"),
         ({"blur": 0.0}, "blur must be positive"),
         ({"blur": -1.0}, "blur must be a finite number"),
@@ -92,10 +91,8 @@ def test_confusion_is_with_the_other_side():
         ({"confusion": -0.5}, "confusion must be a probability"),
         ({"y": [[[1, np.nan]]]}, r"y\[0\]"),
         ({"y": [[1, 2]]}, r"y\[0\]"),
-    ],
-)
-def test_bad_input(options, pattern):
-    with pytest.raises(ValueError, match=pattern):
-        make_score_maps(**({"y": [[[1, 2]]]} | options))
-    with pytest.raises(ValueError, match="n_samples must be a positive integer"):
-        make_poses(0)
+    ]:
+        with pytest.raises(ValueError, match=pattern):
+            make_score_maps(**({"y": [[[1, 2]]]} | options))
+        with pytest.raises(ValueError, match="n_samples must be a positive integer"):
+            make_poses(0)

@@ -33,15 +33,12 @@ def test_seeds():
     assert all((a == b).all() for a, b in zip(y, again[1], strict=True))
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_bad_input():
+    for options, message in [
         ({"n_samples": 0}, "n_samples"),
         ({"length": 1}, "at least 2 cells"),
         ({"shape": (3, 3)}, "at most half"),
         ({"shape": (8,)}, "at most half"),
-    ],
-)
-def test_bad_input(options, message):
-    with pytest.raises(ValueError, match=message):
-        make_snakes(**options)
+    ]:
+        with pytest.raises(ValueError, match=message):
+            make_snakes(**options)

@@ -45,9 +45,8 @@ def test_spots_mislead_those_who_look_at_one_place():
     assert without - 0.03 > few > many + 0.03
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_bad_options():
+    for options, message in [
         ({"n_samples": 0}, "n_samples must be a positive integer, got 0"),
         ({"n_classes": 5}, "n_classes must be 2, 3 or 4, got 5"),
         ({"n_classes": True}, "n_classes must be 2, 3 or 4, got True"),
@@ -57,8 +56,6 @@ def test_spots_mislead_those_who_look_at_one_place():
         ({"spots": 0.6}, r"spots must be a number in \[0, 0.5\], got 0.6"),
         ({"spots": np.nan}, r"spots must be a number in \[0, 0.5\], got nan"),
         ({"spots": "few"}, r"spots must be a number in \[0, 0.5\], got 'few'"),
-    ],
-)
-def test_bad_options(options, message):
-    with pytest.raises(ValueError, match=message):
-        make_segmentation_images(**options)
+    ]:
+        with pytest.raises(ValueError, match=message):
+            make_segmentation_images(**options)

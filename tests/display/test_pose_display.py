@@ -72,9 +72,8 @@ def test_a_pipeline_shows_the_maps_that_its_model_sees():
     np.testing.assert_array_equal(display.panels["prediction"], np.stack(list(found)))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "pattern"),
-    [
+def test_bad_input():
+    for arguments, pattern in [
         ({"panels": {}}, "panels must hold one kind"),
         ({"panels": {"a": []}}, "a must hold one sample or more"),
         ({"panels": {"a": [TRUTH[0], TRUTH[1][:2]]}}, r"a\[1\] must be numbers"),
@@ -82,11 +81,9 @@ def test_a_pipeline_shows_the_maps_that_its_model_sees():
         ({"panels": {"a": TRUTH, "b": TRUTH[:1]}}, "as many poses each"),
         ({"parents": [1, 0, 0]}, "parents has a cycle"),
         ({"images": [np.zeros((3, 3))]}, "there are 2 poses but 1 images"),
-    ],
-)
-def test_bad_input(arguments, pattern):
-    with pytest.raises(ValueError, match=pattern):
-        PoseDisplay(**{"panels": {"a": TRUTH}, "parents": PARENTS} | arguments)
+    ]:
+        with pytest.raises(ValueError, match=pattern):
+            PoseDisplay(**{"panels": {"a": TRUTH}, "parents": PARENTS} | arguments)
 
 
 def test_bad_drawing():

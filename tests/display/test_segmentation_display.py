@@ -199,9 +199,8 @@ def test_colors():
     np.testing.assert_array_equal(image, IMAGES[1])
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
+def test_bad_input():
+    for changes, message in [
         ({"images": IMAGES[:1]}, "segments has 2 entries but there are 1 images"),
         ({"y_true": TRUTH[:1]}, "truth has 1 entries but there are 2 images"),
         ({"y_pred": TRUTH[::-1]}, r"prediction\[0\] has shape \(4, 5\) but images\[0\] has shape"),
@@ -214,12 +213,10 @@ def test_colors():
         ({"display_labels": ["a"]}, r"display_labels has 1 names but there are 3 labels: \[0, 1"),
         ({"colors": ["red"]}, "there are 3 labels but only 1 colors"),
         ({"axes": [None]}, "axes must hold 6 axes, 2 rows of 3 panels, got 1"),
-    ],
-)
-def test_bad_input(changes, message):
-    arguments = {"images": IMAGES, "y_true": TRUTH, "y_pred": GUESSES, "segments": SEGMENTS}
-    with pytest.raises(ValueError, match=message):
-        SegmentationDisplay.from_predictions(**{**arguments, **changes})
+    ]:
+        arguments = {"images": IMAGES, "y_true": TRUTH, "y_pred": GUESSES, "segments": SEGMENTS}
+        with pytest.raises(ValueError, match=message):
+            SegmentationDisplay.from_predictions(**{**arguments, **changes})
 
 
 class Ground(str, Enum):

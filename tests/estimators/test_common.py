@@ -87,7 +87,7 @@ def test_ragged_checks(check):
         # searches of the first two in several processes are below
         if check.__name__ != "check_grid_search" or isinstance(estimator, OnPaths | AnyOnPaths):
             check(estimator)
-    if check.__name__ in ("check_pickle", "check_bad_data", "check_refit", "check_n_jobs"):
+    if check.__name__ in ("check_pickle", "check_bad_data", "check_what_decides"):
         check(TreesOfKinds())
 
 

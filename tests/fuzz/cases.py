@@ -28,6 +28,7 @@ from fuzz.laws import (
     without_iterators,
 )
 from fuzz.mutations import junk, mutated, pick
+from fuzz.options import REFUSALS
 from fuzz.subjects import ESTIMATORS, KERNEL_ANSWERS, KernelFunction
 
 SUBJECTS = ESTIMATORS | FUNCTIONS
@@ -47,10 +48,9 @@ HARMLESS = (
 )
 # scikit-learn casts targets and multiplies weights before it looks at them
 THEIRS = r"sklearn\.(utils\.(multiclass|sparsefuncs|extmath)|preprocessing|externals)"
-# What the baseline refuses on purpose: models whose weights have bounds or a prior.
+# What is refused on purpose: combinations that make no sense.
 UNABLE = re.compile(
-    r"cannot solve problems with (bounds|a prior)|^(a prior|bounds) cannot be combined with solver="
-    r"|y has no two rows of different grades"
+    "|".join([*(refusal.sentence for refusal in REFUSALS), "no two rows of different grades"])
 )
 # numbers that say how much work to do: the largest would do it
 EFFORT = {"max_iter", "n_init", "stored_passes", "cut_size"}
@@ -91,18 +91,7 @@ class Report:
 
 
 def run_case(seed, number):
-    """Run one case; everything follows from the seed and the number.
-
-    Parameters
-    ----------
-    seed, number : int
-        Of the case.
-
-    Returns
-    -------
-    report : Report
-        With the first law that was broken, if any.
-    """
+    """Run one case; everything follows from the seed and the number."""
     rng = np.random.default_rng([seed, number])
     name = pick(rng, NAMES)
     case = Case(rng, Report(seed, number, name))
@@ -121,15 +110,7 @@ def run_case(seed, number):
 
 
 class Case:
-    """The calls of one case.
-
-    Parameters
-    ----------
-    rng : Generator
-        All that is random.
-    report : Report
-        Filled in.
-    """
+    """The calls of one case."""
 
     def __init__(self, rng, report):
         self.rng = rng
@@ -240,13 +221,7 @@ class Case:
         return arguments
 
     def call(self, target, method, arguments, *, valid=False):
-        """Call a method, or the target itself; return whether it worked.
-
-        Raises
-        ------
-        Broken
-            If a law does not hold.
-        """
+        """Call a method, or the target itself; return whether it worked."""
         function = target if method is None else getattr(target, method)
         if method == "fit":
             arguments = self.fitting(target, "fit", arguments)

@@ -49,15 +49,7 @@ def show_case(report):
 
 
 class Tally:
-    """Counts what comes of cases, and prints findings as they come.
-
-    Parameters
-    ----------
-    n : int
-        Number of calls after which to stop.
-    first : int
-        Number of the first case.
-    """
+    """Counts what comes of cases, and prints findings as they come."""
 
     def __init__(self, n, first):
         self.n = n

@@ -1,7 +1,10 @@
 """Valid calls of public functions and of transformers."""
 
+import inspect
+from functools import partial, update_wrapper
+
 import numpy as np
-from helpers.trees import random_parents
+from helpers.oracle_calls import CALLS
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
 
@@ -17,15 +20,10 @@ from sskit.preprocessing import (
     TokenVectorizer,
 )
 
-CHAIN = [
-    "viterbi", "viterbi_by_loss", "viterbi_top_k", "beam_search", "chain_max_marginals",
-    "chain_marginals",
-]  # fmt: skip
-GRAPH = [
-    "elimination", "expansion", "graphcut", "graph_max_marginals", "qpbo", "tree_marginals",
-    "tree_max_marginals", "tree_max_sum", "tree_top_k", "trws",
-]  # fmt: skip
-SEGMENTS = ["segment_marginals", "segment_max_marginals", "segment_max_sum", "segment_top_k"]
+# What may be left out, and what may be any number.
+OPTIONAL = {"triples", "truth", "cost", "first", "last", "start", "end", "whole", "bias"}
+FLAGS = ("return_pairs", "return_segments", "return_triples")
+FREE = {"nodes", "tokens", "transitions", "gains", "scores", "linear", "mean"}
 TOKEN_METRICS = [
     "token_accuracy_score", "sequence_accuracy_score", "class_accuracy_score", "iou_scores",
     "mean_iou_score",
@@ -34,93 +32,33 @@ SPAN_METRICS = ["span_f1_score", "span_precision_recall_fscore"]
 POSE_METRICS = ["mean_part_error", "pdj_score", "pdj_curve"]
 
 
-def chain_oracle(rng):
-    """An oracle of chains."""
-    n_nodes, n_states = int(rng.integers(1, 5)), 3
-    transitions = rng.normal(size=(n_states, n_states))
-    transitions[0, 1] = pick(rng, [0.0, -np.inf])
-    given = {"nodes": rng.normal(size=(n_nodes, n_states)), "transitions": transitions}
-    name = pick(rng, CHAIN)
-    if name not in ("viterbi_by_loss", "beam_search"):
-        given["triples"] = pick(rng, [None, rng.normal(size=(n_states,) * 3)])
-    if name in ("viterbi", "viterbi_by_loss"):
-        given["truth"] = rng.integers(n_states, size=n_nodes)
-        given["cost"] = pick(rng, [1.0, np.arange(n_nodes).astype(float)])
-    given |= {"viterbi_top_k": {"k": 2}, "beam_search": {"beam_size": 2}}.get(name, {})
-    if name == "chain_marginals":
-        given["return_pairs"] = pick(rng, [True, False])
-    return Subject(getattr(oracles, name), given)
+def missing(given):
+    """Flags that ask for what there is not."""
+    return set() if given.get("triples") is not None else {"return_triples"}
 
 
-def segment_oracle(rng):
-    """An oracle of segments."""
-    n_tokens, n_states, max_length = int(rng.integers(1, 5)), 3, int(rng.integers(1, 4))
-    table = n_tokens, n_states
-    given = {"tokens": rng.normal(size=table), "transitions": rng.normal(size=(3, 3))}
-    given["lengths"] = rng.normal(size=(n_states, max_length))
-    further = {"first": table, "last": table, "start": 3, "end": 3}
-    further["whole"] = n_tokens, max_length, n_states
-    for name, shape in further.items():
-        given[name] = pick(rng, [None, rng.normal(size=shape)])
-    name = pick(rng, SEGMENTS)
-    if name == "segment_top_k":
-        given["k"] = 2
-    if name == "segment_marginals":
-        given["return_segments"] = pick(rng, [True, False])
-    return Subject(getattr(oracles, name), given)
+def oracle(*beginnings):
+    """Return a maker of calls of the oracles whose names begin so, with other numbers."""
+    names = [name for name in CALLS if name.startswith(beginnings)]
 
+    def make(rng):
+        name, given = pick(rng, names), {}
+        for argument, value in CALLS[name].items():
+            if argument in OPTIONAL and name != "viterbi_by_loss" and rng.random() < 0.3:
+                continue
+            value = np.array(value) if isinstance(value, list) else value
+            if argument in FREE:
+                value = value + rng.normal(size=np.shape(value))
+            given[argument] = value
+        function = getattr(oracles, name)
+        # flags are as true as Python takes them, and so are no part of what is changed
+        taken = set(FLAGS) & {*inspect.signature(function).parameters}
+        if taken and rng.random() < 0.5:
+            flags = dict.fromkeys(taken - missing(given), True)
+            function = update_wrapper(partial(function, **flags), function)
+        return Subject(function, given)
 
-def graph_oracle(rng):
-    """An oracle of trees or graphs."""
-    name, n_nodes = pick(rng, GRAPH), int(rng.integers(1, 5))
-    n_states = 2 if name in ("graphcut", "graph_max_marginals", "qpbo") else 3
-    edges = np.stack([np.arange(n_nodes - 1), np.arange(1, n_nodes)], axis=1)
-    potts = rng.exponential(size=n_nodes - 1)
-    tables = potts[:, None, None] * np.eye(n_states)
-    given = {"nodes": rng.normal(size=(n_nodes, n_states)), "edges": edges}
-    given["pairwise"] = pick(rng, [tables, np.eye(n_states), potts])
-    if name not in ("graph_max_marginals", "tree_marginals", "tree_max_marginals", "tree_top_k"):
-        given["truth"] = rng.integers(n_states, size=n_nodes)
-        given["cost"] = pick(rng, [1.0, np.ones(n_nodes)])
-    if name == "expansion":
-        given |= {"start": np.zeros(n_nodes, dtype=int), "moves": pick(rng, ["expansion", "swap"])}
-        given["persistency"] = True
-    if name == "tree_marginals":
-        given["return_pairs"] = pick(rng, [True, False])
-    given |= {
-        "tree_top_k": {"k": 2},
-        "elimination": {"max_entries": 1000},
-        "trws": {"start": np.zeros(n_nodes, dtype=int), "max_sweeps": 3, "n_moves": 2}
-        | {"tol": pick(rng, [0.0, 0.1])},
-    }.get(name, {})
-    return Subject(getattr(oracles, name), given)
-
-
-def other_oracle(rng):
-    """An oracle of sets of labels, of parts, or of sets of rows."""
-    names = ["closure", "lp_relaxation", "distance_transform", "parts", "worst_ranking"]
-    name = pick(rng, names)
-    if name == "worst_ranking":
-        n = int(rng.integers(1, 6))
-        given = {"scores": rng.normal(size=n), "relevance": rng.integers(3, size=n)}
-        return Subject(oracles.worst_ranking, given | {"loss_weight": pick(rng, [1.0, 0.3])})
-    if name == "closure":
-        hierarchy = pick(rng, [[-1, 0, 0, 1], np.array([[1, 0], [2, 0], [3, 1], [3, 2]])])
-        return Subject(oracles.closure, {"gains": rng.normal(size=4), "hierarchy": hierarchy})
-    if name == "lp_relaxation":
-        given = {"gains": rng.normal(size=3), "edges": np.array([[0, 1], [1, 2], [0, 2]])}
-        return Subject(oracles.lp_relaxation, given | {"pairwise": rng.normal(size=3)})
-    if name == "distance_transform":
-        scores = rng.normal(size=pick(rng, [(5,), (3, 4)]))
-        n_dims = scores.ndim
-        given = {"scores": scores, "square": pick(rng, [0.5, np.full(n_dims, 0.5)])}
-        given |= {"linear": rng.normal(size=n_dims), "mean": pick(rng, [0.5, np.ones(n_dims)])}
-        return Subject(oracles.distance_transform, given)
-    springs = rng.exponential(size=(3, 2, 2, 3)) + 0.1
-    given = {"scores": rng.normal(size=(3, 3, 4)), "parents": random_parents(rng, 3)}
-    given |= {"springs": springs, "bias": rng.normal(size=(3, 2))}
-    function = pick(rng, [oracles.parts_max_sum, oracles.parts_max_marginals])
-    return Subject(function, given)
+    return make
 
 
 def layer(rng):
@@ -219,10 +157,10 @@ def superpixel_graphs(rng):
 
 
 FUNCTIONS = {
-    "chain_oracle": chain_oracle,
-    "segment_oracle": segment_oracle,
-    "graph_oracle": graph_oracle,
-    "other_oracle": other_oracle,
+    "chain_oracle": oracle("viterbi", "beam", "chain"),
+    "segment_oracle": oracle("segment"),
+    "graph_oracle": oracle("elimination", "expansion", "graph", "qpbo", "tree", "trws"),
+    "other_oracle": oracle("closure", "lp", "distance", "parts", "worst"),
     "layer": layer,
     "token_metric": token_metric,
     "span_metric": span_metric,

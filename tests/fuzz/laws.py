@@ -70,7 +70,7 @@ def is_user_code(error):
     if places(error)[-1] in CALLERS:
         return True
     return any(
-        name.startswith("helpers/structures") or (name.startswith("fuzz/subjects"))
+        name.startswith(("helpers/structures", "fuzz/subjects", "fuzz/problems"))
         for name, _ in places(error)[ours[0] if ours else 0 :]
     )
 

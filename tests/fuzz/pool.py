@@ -28,15 +28,7 @@ ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_
 
 
 class Worker:
-    """A process that runs cases.
-
-    Parameters
-    ----------
-    seed : int
-        Of all cases.
-    timeout : float
-        Seconds for one case.
-    """
+    """A process that runs cases."""
 
     def __init__(self, seed, timeout):
         self.timeout = timeout
@@ -90,26 +82,7 @@ class Worker:
 
 
 def run_cases(seed, numbers, n_processes=1, *, timeout=TIMEOUT, on_report=None):
-    """Run cases in worker processes.
-
-    Parameters
-    ----------
-    seed : int
-        Of all cases.
-    numbers : iterable of int
-        Of the cases.
-    n_processes : int, default=1
-        Number of workers.
-    timeout : float, default=30
-        Seconds of processor time that one case may take.
-    on_report : callable, default=None
-        Called with each report, from several threads but one at a time.
-
-    Returns
-    -------
-    reports : list of Report
-        Those with findings. A crash and a hang are such.
-    """
+    """Run cases in worker processes."""
     waiting, lock, findings = iter(numbers), threading.Lock(), []
 
     def take():

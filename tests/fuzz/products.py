@@ -74,17 +74,7 @@ def run_problems(seed, start, end, n_ways):
 
 
 def run_problem(seed, number, findings, n_ways=20):
-    """Solve one problem in random ways and compare what they prove.
-
-    Parameters
-    ----------
-    seed, number : int
-        Of the problem; everything follows from them.
-    findings : Findings
-        Added to.
-    n_ways : int, default=20
-        Number of fits.
-    """
+    """Solve one problem in random ways and compare what they prove."""
     rng = np.random.default_rng([seed, number])
     name = pick(rng, list(options.ESTIMATORS))
     problem = PROBLEMS[name](rng, choose(rng, options.ESTIMATORS[name] | options.PROBLEMS))

@@ -5,20 +5,20 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.sparse as sp
 from helpers.hidden import Careless, Hidden, Started, Styles, make_styles
-from helpers.structures import Chains, Matching, Signs, best_sign
+from helpers.structures import Chains, Signs, best_sign
 from helpers.trees import random_parents
 from sklearn.base import clone
 
+from fuzz import options
 from fuzz.mutations import junk, pick
+from fuzz.problems import PROBLEMS
+from fuzz.products import choose
 from sskit import (
     CalibratedTagger,
     EarlyStopping,
-    HierarchicalMultilabel,
-    MultilabelPairwise,
     PartsModel,
     RankingSVM,
     RegularizationPath,
-    SegmentationModel,
     SegmentTagger,
     SequenceTagger,
     SlackRescaling,
@@ -99,14 +99,14 @@ class Pystruct:
         return best_sign(x, w, y)
 
 
-def options(rng, solvers, **choices):
+def quick(rng, solvers=SOLVERS, **choices):
     """Parameters that hold for all estimators, and one of the choices of each other."""
     chosen = {name: pick(rng, values) for name, values in choices.items()}
     solver = clone(pick(rng, solvers), safe=False)
-    quick = QUICK | {"lam": pick(rng, [None, 0.1, 1e-3, 10.0]), "n_jobs": pick(rng, [None, 1, 2])}
+    given = QUICK | {"n_jobs": pick(rng, [None, 1, 2]), "solver": solver}
     if solver in ("auto", "bcfw", "fw") and rng.random() < 0.2:
-        quick["warm_start"] = True
-    return quick | {"solver": solver} | chosen
+        given["warm_start"] = True
+    return given | chosen
 
 
 def weights(rng, n):
@@ -118,12 +118,126 @@ def weights(rng, n):
     return weight
 
 
-def lengths_of(rng):
-    """Numbers of tokens or nodes of four to six samples."""
-    return rng.integers(1, 5, size=int(rng.integers(4, 7)))
+def weighted(rng, n):
+    """The argument sample_weight."""
+    return {"sample_weight": weights(rng, n)}
 
 
-# ---- rows --------------------------------------------------------------------------------
+def grouped(rng, n):
+    """The arguments groups and sample_weight, which has a weight for each group."""
+    if rng.random() < 0.5:
+        return {"groups": None, "sample_weight": None}
+    codes = np.arange(n) % int(rng.integers(1, 4))
+    weight = weights(rng, 3)
+    names = pick(rng, LABELS)
+    return {"groups": names[codes], "sample_weight": None if weight is None else weight[codes] + 1}
+
+
+# ---- problems of the random products -----------------------------------------------------
+
+
+def of_problem(name, solvers=SOLVERS, always=(), twins=False, **choices):
+    """Return a maker of subjects that are problems of the random products, with any solver.
+
+    With twins other statements of them too.
+    """
+
+    def make(rng):
+        table = options.ESTIMATORS[name] | options.PROBLEMS
+        problem = PROBLEMS[name](rng, choose(rng, table, default=0.4) | dict(always))
+        twin = pick(rng, [None, None, *range(len(problem.twins) * twins)])
+        estimator, X, y, weight = problem.stated(twin, copies=False)
+        known = estimator.get_params(deep=False)
+        given = quick(rng, solvers, lam=[None, known["lam"]], **choices if twin is None else {})
+        estimator.set_params(**{key: value for key, value in given.items() if key in known})
+        named = isinstance(known.get("loss"), str) and not isinstance(estimator, StructuredSVM)
+        if named and name not in ("multilabel", "hierarchical", "parts"):
+            names = pick(rng, LABELS)
+            y = names[y] if isinstance(y, np.ndarray) else [names[labels] for labels in y]
+        plain = twin is None and known.get("kernel") == "linear" and name != "edged"
+        if plain and rng.random() < 0.2:
+            X = list(map(sp.csr_array, X)) if isinstance(X, list) else sp.csr_array(X)
+        return Subject(estimator, {"X": X, "y": y, "sample_weight": weight, "k": 2})
+
+    return make
+
+
+LINEAR = {"kernel": "linear"}
+PRIOR = {"start_": [1.0, -1.0, 0.5], "classes_": [0, 1, "b"]}
+FIRST = {"kernel": "linear", "order": 1}
+classifier = of_problem("classifier", always=LINEAR)
+tagger = of_problem(
+    "tagger",
+    SOLVERS + FACTORED,
+    FIRST | {"allowed_transitions": None},
+    beam_size=[None, None, 2],
+    prior=[None, None, PRIOR],
+)
+edged_tagger = of_problem("edged", SOLVERS + FACTORED)
+second_tagger = of_problem("tagger", always={"order": 2})
+tree_tagger = of_problem("trees", prior=[None, None, {"coef_": np.ones((1, 2)), "classes_": [0]}])
+# a held-out tree cannot have a kind that is new
+same_trees = of_problem("trees", always={"kinds": False})
+multilabel = of_problem("multilabel", SOLVERS + FACTORED[:2])
+hierarchical = of_problem("hierarchical")
+matching = of_problem("matching")
+
+
+def component_classifier(rng):
+    """Rows of classes of several components."""
+    subject = of_problem("classifier", always=LINEAR | {"loss": "zero_one"})(rng)
+    n_components = pick(rng, [2, 3, {subject.arguments["y"][0]: 2}])
+    given = {"n_components": n_components, "n_init": int(rng.integers(1, 3))}
+    subject.target.set_params(rescaling="margin", warm_start=False, **given)
+    return subject
+
+
+def in_kernel_space(name):
+    """Return a maker of subjects in a kernel space."""
+
+    def make(rng):
+        kernel = pick(rng, ["rbf", "poly", "sigmoid", KernelFunction()])
+        subject = of_problem(name, always=FIRST | {"bounds": None})(rng)
+        gamma = "scale" if callable(kernel) else pick(rng, ["auto", 0.5])
+        given = {"gamma": gamma, "kernel_cache": pick(rng, [200.0, 1e-3])}
+        subject.target.set_params(kernel=kernel, **given)
+        return subject
+
+    return make
+
+
+def segmentation(rng):
+    """Graphs: triples, or superpixels with labels of pixels."""
+    solvers = [solver for solver in SOLVERS if "Cutting" not in repr(solver)]
+    subject = of_problem("segmentation", solvers)(rng)
+    X, y = subject.arguments["X"], subject.arguments["y"]
+    if rng.random() < 0.3:
+        segments = [np.repeat(np.arange(len(x[0])), 2).reshape(1, -1) for x in X]
+        X = [SuperpixelGraph(*x, places) for x, places in zip(X, segments, strict=True)]
+        y = [labels[places] for labels, places in zip(y, segments, strict=True)]
+        subject.arguments |= {"X": X, "y": y}
+        subject.target.set_params(node_weights=pick(rng, [None, "areas"]))
+    if rng.random() < 0.2:
+        subject.target.set_params(ignore_label=y[0].ravel()[0])
+    return subject
+
+
+def parts(rng):
+    """Score maps of three parts and their places, perhaps by name."""
+    subject = of_problem("parts", scores=["raw", "log_odds"])(rng)
+    target, names = subject.target, ["head", "hand", "foot"]
+    if rng.random() < 0.3:
+        target.set_params(part_names=names)
+        X, y = subject.arguments["X"], subject.arguments["y"]
+        X = [dict(zip(names, x, strict=True)) for x in X]
+        y = [dict(zip(names, places.tolist(), strict=True)) for places in y]
+        subject.arguments |= {"X": X, "y": y}
+    if target.rescaling == "margin" and not target.warm_start and rng.random() < 0.3:
+        target.set_params(latent_types=True)
+    return subject
+
+
+# ---- others ------------------------------------------------------------------------------
 
 
 def rows(rng, n_classes=3):
@@ -134,30 +248,12 @@ def rows(rng, n_classes=3):
     return X, codes
 
 
-def classifier(rng):
-    """Rows and classes, linear."""
-    X, codes = rows(rng, int(rng.integers(2, 4)))
-    given = options(
-        rng,
-        SOLVERS,
-        rescaling=["margin", "margin", "slack", SlackRescaling("bisecting")],
-        fit_intercept=[True, False],
-        class_weight=[None, None, "balanced"],
-    )
-    if rng.random() < 0.3:
-        given["bounds"] = pick(rng, [(-1.0, 1.0), {"coef": (0.0, None)}, (None, 2.0)])
-    X = sp.csr_array(X) if rng.random() < 0.2 else X
-    y = pick(rng, LABELS)[codes]
-    return Subject(StructSVMClassifier(**given), {"X": X, "y": y} | weighted(rng, len(y)))
-
-
-def component_classifier(rng):
-    """Rows of classes of several components."""
-    subject = classifier(rng)
-    n_components = pick(rng, [2, 3, {subject.arguments["y"][0]: 2}])
-    given = {"n_components": n_components, "n_init": int(rng.integers(1, 3))}
-    subject.target.set_params(rescaling="margin", warm_start=False, **given)
-    return subject
+def sequences(rng):
+    """Sequences of tokens and their labels."""
+    X = [rng.normal(size=(int(t), 2)) for t in rng.integers(1, 5, size=int(rng.integers(4, 7)))]
+    names = pick(rng, LABELS)
+    y = [names[rng.integers(3, size=len(x))] for x in X]
+    return X, y
 
 
 def without_parameters(cls):
@@ -175,7 +271,7 @@ def latent_structure(rng):
     n = int(rng.integers(4, 9))
     # what their n_weights make of other parameters is not ours
     kinds = [without_parameters(cls) for cls in (Styles, Started, Careless)] + [Hidden()]
-    given = options(rng, SOLVERS) | {"n_init": int(rng.integers(1, 3)), "warm_start": False}
+    given = quick(rng, n_init=[1, 2]) | {"warm_start": False}
     model = StructuredSVM(pick(rng, kinds), **given)
     X, y = make_styles(n, seed=int(rng.integers(1000)))
     return Subject(model, {"X": X, "y": y} | weighted(rng, n))
@@ -184,63 +280,28 @@ def latent_structure(rng):
 def ranking(rng):
     """Rows of grades, perhaps in groups."""
     X, codes = rows(rng)
-    given = options(
-        rng, SOLVERS, rescaling=["margin", "margin", "slack", SlackRescaling("bisecting")]
-    )
+    given = quick(rng, rescaling=["margin", "margin", "slack", SlackRescaling("bisecting")])
     if rng.random() < 0.3:
         given["bounds"] = pick(rng, [(-1.0, 1.0), {"coef": (0.0, None)}, (None, 2.0)])
     X = sp.csr_array(X) if rng.random() < 0.2 else X
     return Subject(RankingSVM(**given), {"X": X, "y": 0.5 * codes} | grouped(rng, len(codes)))
 
 
-def grouped(rng, n):
-    """The arguments groups and sample_weight, which has a weight for each group."""
-    if rng.random() < 0.5:
-        return {"groups": None, "sample_weight": None}
-    codes = np.arange(n) % int(rng.integers(1, 4))
-    weight = weights(rng, 3)
-    names = pick(rng, LABELS)
-    return {"groups": names[codes], "sample_weight": None if weight is None else weight[codes] + 1}
-
-
-def weighted(rng, n):
-    """The argument sample_weight."""
-    return {"sample_weight": weights(rng, n)}
-
-
-def kernel_classifier(rng):
-    """Rows and classes in a kernel space."""
-    X, codes = rows(rng)
-    kernel = pick(rng, ["rbf", "poly", "sigmoid", "precomputed", KernelFunction()])
-    given = options(rng, SOLVERS, kernel=[kernel], fit_intercept=[True, False])
-    if kernel == "precomputed":
-        X = X @ X.T
-    elif isinstance(kernel, str):
-        given["gamma"] = pick(rng, ["scale", "auto", 0.5])
-    if rng.random() < 0.3 and kernel not in ("precomputed",):
-        given["kernel_cache"] = 1e-3
-    y = pick(rng, LABELS)[codes]
-    return Subject(StructSVMClassifier(**given), {"X": X, "y": y} | weighted(rng, len(y)))
-
-
 def structure(rng):
     """A structure written in Python, of several kinds."""
-    n = int(rng.integers(4, 7))
     kind = pick(rng, ["chains", "matching", "signs", "pystruct"])
+    if kind == "matching":
+        return matching(rng)
+    n = int(rng.integers(4, 7))
     if kind == "chains":
         model = Chains(2, form=pick(rng, ["dense", "csr", "triplets"]))
         X = [rng.normal(size=(int(t), 2)) for t in rng.integers(1, 4, size=n)]
         y = [rng.integers(2, size=len(x)) for x in X]
-    elif kind == "matching":
-        model, X = Matching(), [rng.normal(size=(3, 3, 2)) for _ in range(n)]
-        y = [rng.permutation(3) for _ in range(n)]
     else:
         # a dict that is not empty is kept as it is, which makes a clone possible
         model = Signs({"none": None}) if kind == "signs" else Pystruct()
         X, y = rng.normal(size=(n, 3)), np.where(np.arange(n) % 2, 1, -1)
-    bounded = {"bounds": (-1.0, 1.0)} if kind == "signs" and rng.random() < 0.3 else {}
-    given = options(rng, SOLVERS) | bounded
-    given["rescaling"] = pick(rng, ["margin", "margin", "slack"])
+    given = quick(rng, rescaling=["margin", "margin", "slack"], bounds=[None, None, (-1.0, 1.0)])
     return Subject(StructuredSVM(model, **given), {"X": X, "y": y} | weighted(rng, n))
 
 
@@ -267,39 +328,6 @@ def best_answer(name, x, *rest):
     return getattr(Signs(), name)(x, *rest)
 
 
-# ---- sequences, trees, graphs ------------------------------------------------------------
-
-
-def sequences(rng):
-    """Sequences of tokens and their labels."""
-    X = [rng.normal(size=(int(t), 2)) for t in lengths_of(rng)]
-    names = pick(rng, LABELS)
-    y = [names[rng.integers(3, size=len(x))] for x in X]
-    return X, y
-
-
-def tagger(rng):
-    """Sequences, linear."""
-    X, y = sequences(rng)
-    given = options(
-        rng,
-        SOLVERS + FACTORED,
-        loss=["hamming", "hamming_sum"],
-        class_weight=[None, None, "balanced"],
-        beam_size=[None, None, 2],
-        prior=[None, None, {"start_": [1.0, -1.0, 0.5], "classes_": [0, 1, "b"]}],
-    )
-    name = given["solver"] if isinstance(given["solver"], str) else given["solver"].__class__
-    if name not in ("gdmm", "soft_bcfw", GDMM, SoftBCFW):
-        given["rescaling"] = pick(rng, ["margin", "margin", "slack", SlackRescaling("bisecting")])
-    if rng.random() < 0.2:
-        X = [sp.csr_array(x) for x in X]
-    elif rng.random() < 0.2:
-        y = [np.resize(np.array(["B-x", "I-x", "O"]), len(x)) for x in X]
-        given["allowed_transitions"] = "bio"
-    return Subject(SequenceTagger(**given), {"X": X, "y": y, "k": 2} | weighted(rng, len(X)))
-
-
 def hidden_tagger(rng):
     """Sequences or trees some of whose labels are hidden, or sets of labels."""
     X, y = sequences(rng)
@@ -316,7 +344,7 @@ def hidden_tagger(rng):
     for labels, name in zip(y, names, strict=False):
         labels[0] = name
     kind = pick(rng, [SequenceTagger, SequenceTagger, TreeTagger])
-    given = options(rng, SOLVERS + FACTORED[:2], class_weight=[None, None, "balanced"])
+    given = quick(rng, SOLVERS + FACTORED[:2], class_weight=[None, None, "balanced"])
     given.pop("warm_start", None)
     if kind is TreeTagger:
         X = [(x, random_parents(rng, len(x))) for x in X]
@@ -342,53 +370,15 @@ def states_tagger(rng):
     return subject
 
 
-def edged_tagger(rng):
-    """Sequences with features of edges."""
-    subject = tagger(rng)
-    X = subject.arguments["X"]
-    subject.arguments["X"] = [(x, x[1:, :2] - x[:-1, :2]) for x in X]
-    return subject
-
-
-def second_tagger(rng):
-    """Sequences with weights of three labels in a row."""
-    subject = pick(rng, [tagger, tagger, hidden_tagger])(rng)
-    if isinstance(subject.target, SequenceTagger):
-        subject.target.set_params(order=2, beam_size=None)
-        if repr(subject.target.solver).lower().strip("'").startswith(("gdmm", "soft")):
-            subject.target.set_params(solver="auto")
-    return subject
-
-
-def kernel_tagger(rng):
-    """Sequences in a kernel space."""
-    X, y = sequences(rng)
-    given = options(rng, SOLVERS, kernel=["rbf", "poly", "sigmoid", KernelFunction()])
-    return Subject(SequenceTagger(**given), {"X": X, "y": y, "k": 2} | weighted(rng, len(X)))
-
-
-def tree_tagger(rng, kinds=True):
-    """Trees, with kinds of edges or without."""
-    X = [(rng.normal(size=(int(t), 2)), random_parents(rng, int(t))) for t in lengths_of(rng)]
-    if kinds and rng.random() < 0.3:
-        X = [(x, parents, rng.integers(2, size=len(x))) for x, parents in X]
-    names = pick(rng, LABELS)
-    y = [names[rng.integers(3, size=len(tree[0]))] for tree in X]
-    given = options(rng, SOLVERS, rescaling=["margin", "slack"], loss=["hamming", "hamming_sum"])
-    given["prior"] = pick(rng, [None, None, {"coef_": np.ones((1, 2)), "classes_": [0]}])
-    return Subject(TreeTagger(**given), {"X": X, "y": y, "k": 2} | weighted(rng, len(X)))
-
-
 def segment_tagger(rng):
     """Sequences with segments, as lists or as tags."""
-    X = [rng.normal(size=(int(t), 2)) for t in lengths_of(rng)]
+    X = [rng.normal(size=(int(t), 2)) for t in rng.integers(1, 5, size=5)]
     if rng.random() < 0.5:
         y = [np.resize(np.array(["B-x", "I-x", "O", "B-y"]), len(x)) for x in X]
     else:
         y = [[(0, min(2, len(x)), "x"), (2, len(x), "y")][: 1 + (len(x) > 2)] for x in X]
-    given = options(
+    given = quick(
         rng,
-        SOLVERS,
         rescaling=["margin", "margin", "slack"],
         loss=["hamming", "hamming_sum", "segments", {"x": {"y": 3.0}}],
         class_weight=[None, None, "balanced"],
@@ -400,99 +390,6 @@ def segment_tagger(rng):
     if rng.random() < 0.2:
         X = [sp.csr_array(x) for x in X]
     return Subject(SegmentTagger(**given), {"X": X, "y": y, "k": 2} | weighted(rng, len(X)))
-
-
-def segmentation(rng):
-    """Graphs: triples, or superpixels with labels of pixels."""
-    n_labels = int(rng.integers(2, 4))
-    given = options(
-        rng,
-        [solver for solver in SOLVERS if "Cutting" not in repr(solver)],
-        rescaling=["margin", "margin", "slack"],
-        loss=["hamming", "hamming_sum", "balanced"],
-        pairwise_form=["potts", "full"],
-        inference=["auto", "elimination"],
-    )
-    painted = rng.random() < 0.3
-    names = pick(rng, LABELS)[:n_labels]
-    X, y = [], []
-    for n_nodes in rng.integers(2, 5, size=5):
-        edges = np.stack([np.arange(n_nodes - 1), np.arange(1, n_nodes)], axis=1)
-        x = rng.normal(size=(n_nodes, 2)), edges, rng.exponential(size=(n_nodes - 1, 2))
-        if painted:
-            segments = np.repeat(np.arange(n_nodes), 2).reshape(1, -1)
-            X.append(SuperpixelGraph(*x, segments))
-            y.append(names[np.resize(np.arange(n_labels), segments.shape)])
-        else:
-            X.append(x)
-            y.append(names[np.resize(rng.permutation(n_labels), n_nodes)])
-    if painted:
-        given["node_weights"] = pick(rng, [None, "areas"])
-    if rng.random() < 0.2:
-        given["ignore_label"] = names[0]
-    return Subject(SegmentationModel(**given), {"X": X, "y": y} | weighted(rng, len(X)))
-
-
-# ---- sets of labels, parts ---------------------------------------------------------------
-
-
-def label_sets(rng):
-    """Rows and sets of three labels."""
-    n = int(rng.integers(6, 10))
-    X, Y = rng.normal(size=(n, 2)), rng.integers(2, size=(n, 3))
-    Y[:2] = [0, 1, 0], [1, 0, 1]
-    return X, sp.csr_matrix(Y) if rng.random() < 0.2 else Y
-
-
-def multilabel(rng):
-    """Rows and sets of labels, in pairs."""
-    X, Y = label_sets(rng)
-    inference = pick(rng, ["auto", "exhaustive", "graphcut", "lp", "tree"])
-    edges = pick(rng, ["tree", None, [[0, 1], [1, 2]]] + ["full"] * (inference != "tree"))
-    given = options(
-        rng,
-        SOLVERS + (FACTORED[:2] if inference not in ("graphcut",) else []),
-        loss=["hamming", "hamming_sum"],
-        label_weight=[None, None, [1.0, 2.0, 0.0]],
-        fit_intercept=[True, False],
-    )
-    given |= {"inference": inference, "edges": edges}
-    return Subject(MultilabelPairwise(**given), {"X": X, "y": Y} | weighted(rng, X.shape[0]))
-
-
-def hierarchical(rng):
-    """Rows and sets of labels, in a hierarchy."""
-    X, Y = label_sets(rng)
-    given = options(
-        rng,
-        SOLVERS,
-        hierarchy=[None, [-1, 0, 0], np.array([-1, 0, 1]), [[1, 0], [2, 0], [2, 1]]],
-        rescaling=["margin", "margin", "slack"],
-        label_weight=[None, None, [1.0, 2.0, 0.0]],
-    )
-    return Subject(HierarchicalMultilabel(**given), {"X": X, "y": Y} | weighted(rng, X.shape[0]))
-
-
-def parts(rng):
-    """Score maps of three parts and their places."""
-    n, names = 5, ["head", "hand", "foot"]
-    X = [rng.normal(size=(3, 3, int(rng.integers(3, 6)))) for _ in range(n)]
-    y = [rng.integers(3, size=(3, 2)) for _ in range(n)]
-    given = options(
-        rng, SOLVERS, loss=["squared", "distance"], n_types=[1, 2], torso=[None, (0, 1)],
-        rescaling=["margin", "margin", "slack"], scores=["raw", "log_odds"],
-    )  # fmt: skip
-    if rng.random() < 0.3:
-        given["part_names"] = names
-        X = [dict(zip(names, x, strict=True)) for x in X]
-        y = [dict(zip(names, places.tolist(), strict=True)) for places in y]
-    if given["rescaling"] == "margin" and not given.get("warm_start") and rng.random() < 0.3:
-        given["latent_types"] = True
-    if rng.random() < 0.2:
-        given["means"] = rng.normal(size=(3, given["n_types"], 2))
-    if rng.random() < 0.2:
-        given["bounds"] = {"coef": (0.0, None)}
-    return Subject(PartsModel([-1, 0, 0], **given), {"X": X, "y": y} | weighted(rng, n))
 
 
 # ---- around estimators -------------------------------------------------------------------
@@ -521,11 +418,6 @@ def path(rng):
     return subject
 
 
-def same_trees(rng):
-    """Trees without kinds: a held-out one cannot have a kind that is new."""
-    return tree_tagger(rng, kinds=False)
-
-
 def stopping(rng):
     """Early stopping of another subject."""
     subject = pick(rng, [classifier, tagger, same_trees, multilabel, structure])(rng)
@@ -551,23 +443,23 @@ def calibrated(rng):
 
 
 ESTIMATORS = {
-    "classifier": classifier,
+    "classifier": of_problem("classifier", twins=True),
     "component_classifier": component_classifier,
-    "kernel_classifier": kernel_classifier,
+    "kernel_classifier": in_kernel_space("classifier"),
     "ranking": ranking,
     "structure": structure,
     "latent_structure": latent_structure,
     "spoiled_structure": spoiled_structure,
-    "tagger": tagger,
+    "tagger": of_problem("tagger", SOLVERS + FACTORED, twins=True),
     "hidden_tagger": hidden_tagger,
     "states_tagger": states_tagger,
-    "edged_tagger": edged_tagger,
+    "edged_tagger": of_problem("edged", SOLVERS + FACTORED, twins=True),
     "second_tagger": second_tagger,
-    "kernel_tagger": kernel_tagger,
+    "kernel_tagger": in_kernel_space("tagger"),
     "tree_tagger": tree_tagger,
     "segment_tagger": segment_tagger,
     "segmentation": segmentation,
-    "multilabel": multilabel,
+    "multilabel": of_problem("multilabel", SOLVERS + FACTORED[:2], twins=True),
     "hierarchical": hierarchical,
     "parts": parts,
     "path": path,

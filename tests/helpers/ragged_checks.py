@@ -35,11 +35,7 @@ FOLDS = KFold(3)
 def ragged_check(function):
     """Put a check on the list; it is called with an estimator, of which it gets a seeded clone.
 
-    Parameters
-    ----------
-    function : callable
-        Called with an unfitted estimator, a list of matrices and a list of label arrays, which
-        are its own; raises AssertionError if the estimator is not as it should be.
+    The function gets that clone, a list of matrices and a list of label arrays, which are its own.
     """
 
     def check(estimator):
@@ -135,30 +131,19 @@ def with_item(items, i, item):
 
 
 @ragged_check
-def check_parameters(estimator, X, y):
-    """Expect that get_params, set_params and clone agree, and that __init__ only stores."""
+def check_parameters_tags_and_pictures(estimator, X, y):
+    """Expect that get_params, set_params, clone and tags are as they should be, and a picture."""
     params = estimator.get_params(deep=False)
     again = clone(estimator)
     assert joblib.hash(again.get_params()) == joblib.hash(estimator.get_params())
     assert again.set_params(**params) is again
-    assert set(vars(type(estimator)(**params))) == set(params)
+    assert set(vars(type(estimator)(**params))) == set(params)  # __init__ only stores
     assert not [name for name in params if name.endswith("_")]
     with pytest.raises(ValueError, match="no_such_parameter"):
         again.set_params(no_such_parameter=1)
-
-
-@ragged_check
-def check_tags(estimator, X, y):
-    """Expect tags that keep two-dimensional checks away and ask for labels."""
     tags = get_tags(estimator)
-    assert not tags.input_tags.two_d_array
-    assert tags.target_tags.required
+    assert not tags.input_tags.two_d_array and tags.target_tags.required
     assert tags.estimator_type != "classifier", "scikit-learn's searches then fail on y"
-
-
-@ragged_check
-def check_representation(estimator, X, y):
-    """Expect a text and an HTML representation, before and after fit."""
     for model in (estimator, clone(estimator).fit(X, y)):
         assert type(model).__name__ in repr(model)
         assert type(model).__name__ in model._repr_html_()
@@ -177,13 +162,15 @@ def check_fit_returns_self_and_sets_attributes(estimator, X, y):
 
 @ragged_check
 def check_nothing_is_modified(estimator, X, y):
-    """Expect that neither parameters nor X, y and sample_weight are changed by any method."""
+    """Expect that neither parameters nor data are changed, which may be read-only."""
+    for array in (*X, *y):
+        array.flags.writeable = False
     data = {"X": X, "y": y, "weight": np.linspace(0.5, 1.5, len(X))}
     before, params = joblib.hash(data), joblib.hash(estimator.get_params())
     weighted = has_fit_parameter(estimator, "sample_weight")
     estimator.fit(X, y, **({"sample_weight": data["weight"]} if weighted else {}))
     fitted = state_of(estimator)
-    estimator.predict(X)
+    assert_sequences(estimator.predict(X), [len(x) for x in X])
     estimator.score(X, y)
     assert joblib.hash(data) == before
     assert joblib.hash(estimator.get_params()) == params
@@ -191,16 +178,8 @@ def check_nothing_is_modified(estimator, X, y):
 
 
 @ragged_check
-def check_read_only_data(estimator, X, y):
-    """Expect that arrays that cannot be written to do."""
-    for array in (*X, *y):
-        array.flags.writeable = False
-    assert_sequences(estimator.fit(X, y).predict(X), [len(x) for x in X])
-
-
-@ragged_check
-def check_predict_returns_object_array(estimator, X, y):
-    """Expect a 1-D object array, also for equal lengths and for a single sequence."""
+def check_predict_and_score(estimator, X, y):
+    """Expect a 1-D object array, also for equal lengths and a single sequence, and a score."""
     estimator.fit(X, y)
     predicted = estimator.predict(X)
     assert_sequences(predicted, [len(x) for x in X])
@@ -218,6 +197,9 @@ def check_predict_returns_object_array(estimator, X, y):
         [estimator.predict([x[:1]])[0] for x in X[:2]],
         "sequences of one token",
     )
+    score = estimator.fit(X, y).score(X, y)
+    assert isinstance(score, float) and 0 <= score <= 1
+    assert estimator.score(X, estimator.predict(X)) == 1
 
 
 @ragged_check
@@ -225,15 +207,6 @@ def check_fit_of_one_sequence(estimator, X, y):
     """Expect that one sequence is enough to fit."""
     i = int(np.argmax([len(np.unique(labels)) for labels in y]))
     assert_sequences(estimator.fit(X[i : i + 1], y[i : i + 1]).predict(X), [len(x) for x in X])
-
-
-@ragged_check
-def check_score(estimator, X, y):
-    """Expect that score is a number from 0 to 1, 1 on the own predictions."""
-    estimator.fit(X, y)
-    score = estimator.score(X, y)
-    assert isinstance(score, float) and 0 <= score <= 1
-    assert estimator.score(X, estimator.predict(X)) == 1
 
 
 @ragged_check
@@ -248,47 +221,30 @@ def check_pickle(estimator, X, y):
 
 
 @ragged_check
-def check_refit(estimator, X, y):
-    """Expect that a fit forgets all earlier ones, and that a clone of a model is not fitted."""
+def check_what_decides(estimator, X, y):
+    """Expect that random state and data decide the bits: no earlier fit, no number of jobs."""
     first = clone(estimator).fit(X, y)
     wide = [np.hstack([x, x[:, :1]]) for x in X]
     other = [np.where(labels == labels[0], "p", "q") for labels in y]
     estimator.fit(wide, other).fit(X, y)
-    assert_same_results(estimator, first, "a second fit")
+    assert_same_results(estimator, first, "a second fit with the same random_state")
     with pytest.raises(NotFittedError):
         clone(estimator).predict(X)
-
-
-@ragged_check
-def check_random_state(estimator, X, y):
-    """Expect that the same random state gives the same bits."""
-    assert_same_results(clone(estimator).fit(X, y), estimator.fit(X, y), "the same random_state")
     a, b = (seeded(estimator, random_state=np.random.RandomState(3)).fit(X, y) for _ in range(2))
     assert_same_results(a, b, "equal RandomState objects")
-
-
-@ragged_check
-def check_n_jobs(estimator, X, y):
-    """Expect that a number of jobs gives the same bits again, and changes no prediction."""
     one, two = (seeded(estimator, n_jobs=2).fit(X, y) for _ in range(2))
     assert_same_results(one, two, "n_jobs=2")
     assert_same_labels(two.predict(X), one.predict(X), "n_jobs=2")
 
 
 @ragged_check
-def check_order_of_training_pairs(estimator, X, y):
-    """Expect that the order of the training pairs does not matter at the optimum."""
+def check_order_of_pairs(estimator, X, y):
+    """Expect that the order of training pairs does not matter, nor that of what is predicted."""
     estimator = precise(estimator)
     predicted = clone(estimator).fit(X, y).predict(X)
     order = np.random.RandomState(1).permutation(len(X))
     estimator.fit([X[i] for i in order], [y[i] for i in order])
     assert_same_labels(estimator.predict(X), predicted, "fitted in another order")
-
-
-@ragged_check
-def check_order_of_sequences_to_predict(estimator, X, y):
-    """Expect that a sequence is labelled without regard to the others."""
-    predicted = estimator.fit(X, y).predict(X)
     assert_same_labels(estimator.predict(X[::-1])[::-1], predicted, "predicted in another order")
     assert_same_labels(estimator.predict(X[3:7]), predicted[3:7], "predicted a few")
 
@@ -409,13 +365,7 @@ def check_sample_weight(estimator, X, y):
     removed = clone(estimator).fit(*map(list, zip(*pairs, strict=True)))
     zeroed = clone(estimator).fit(X, y, sample_weight=kept.astype(float))
     assert_same_labels(zeroed.predict(X), removed.predict(X), "sample_weight of zeros")
-
-
-@ragged_check
-def check_bad_sample_weight(estimator, X, y):
-    """Expect errors that name the weight that is wrong."""
-    if not has_fit_parameter(estimator, "sample_weight"):
-        return
+    # errors name the weight that is wrong
     for bad in (-1.0, np.nan, np.inf):
         with refused(f"sample_weight[2] = {bad}", r"\[2\]", ValueError):
             clone(estimator).fit(X, y, sample_weight=with_item([1.0] * len(X), 2, bad))
@@ -424,19 +374,14 @@ def check_bad_sample_weight(estimator, X, y):
 
 
 @ragged_check
-def check_not_fitted(estimator, X, y):
-    """Expect NotFittedError from all methods of a model that is not fitted."""
+def check_not_fitted_and_empty(estimator, X, y):
+    """Expect NotFittedError at first; then no labels for no tokens, or an error that names it."""
     for name in ("predict", "decision_function"):
         if hasattr(estimator, name):
             with refused(f"{name} before fit", type(estimator).__name__, NotFittedError):
                 getattr(estimator, name)(X)
     with pytest.raises(NotFittedError):
         estimator.score(X, y)
-
-
-@ragged_check
-def check_empty_sequence(estimator, X, y):
-    """Expect no labels for a sequence without tokens, or an error that names it."""
     estimator.fit(X, y)
     try:
         predicted = estimator.predict(with_item(X, 2, X[2][:0]))

@@ -10,23 +10,7 @@ from sskit.solvers.distributed.worker import PartRun, Worker
 
 
 class LocalWorkers:
-    """What a run asks of workers, done by one after the other.
-
-    Parameters
-    ----------
-    problems : list of Problem
-        Of the parts.
-    owners : list of int
-        Which worker has each.
-    solver : Solver
-        Of the parts.
-    make_regularizer : callable
-        Returns one for each worker.
-    keeps : bool, default=True
-        Whether parts stay in memory.
-    worker : type, default=Worker
-        Of the workers.
-    """
+    """What a run asks of workers, done by one after the other."""
 
     n_bytes = n_lost = 0
 

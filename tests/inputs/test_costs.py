@@ -49,9 +49,8 @@ def test_labels_are_numbers_too_and_names_of_losses_have_no_table():
     np.testing.assert_array_equal(found, [[0.0, 4.0], [1.0, 0.0]])
 
 
-@pytest.mark.parametrize(
-    ("given", "error", "message"),
-    [
+def test_wrong_costs_are_named_by_their_labels():
+    for given, error, message in [
         ({"B-PER": {"O": -1}}, ValueError, r"loss\['B-PER'\]\['O'\] is -1, expected a finite numb"),
         ({"B-PER": {"O": np.inf}}, ValueError, r"loss\['B-PER'\]\['O'\] is inf, expected a fini"),
         ({"O": {"O": 2}}, ValueError, r"loss\['O'\]\['O'\] is 2, expected 0, as both labels are"),
@@ -67,11 +66,9 @@ def test_labels_are_numbers_too_and_names_of_losses_have_no_table():
         (3.0, ValueError, r"loss must have shape \(3, 3\).*got \(\)"),
         ([["a"] * 3] * 3, ValueError, "loss must hold numbers"),
         (TABLE + 0j, ValueError, "loss must hold numbers"),
-    ],
-)  # fmt: skip
-def test_wrong_costs_are_named_by_their_labels(given, error, message):
-    with pytest.raises(error, match=message):
-        cost_table(given, LABELS)
+    ]:  # fmt: skip
+        with pytest.raises(error, match=message):
+            cost_table(given, LABELS)
 
 
 def test_tables_that_are_one_cost_for_each_true_label():

@@ -53,9 +53,8 @@ def test_areas_are_counted_from_segments():
     assert areas.tolist() == [1, 0, 2] and areas.dtype == np.float64
 
 
-@pytest.mark.parametrize(
-    ("attributes", "message"),
-    [
+def test_bad_attributes_are_named():
+    for attributes, message in [
         ({"areas": [1, 2]}, r"areas of X\[1\] must be numbers of shape \(3,\), got shape \(2,\)"),
         ({"areas": [1, -2, 1]}, r"areas of X\[1\]\[1\] is -2.0"),
         ({"areas": [1, np.nan, 1]}, r"areas of X\[1\]\[1\] is nan"),
@@ -67,12 +66,10 @@ def test_areas_are_counted_from_segments():
         ({}, r"X\[1\] has no areas, but others have"),
         ({"edge_features": np.zeros(0)}, r"X\[1\] has 2 edges but features for 0"),
         ({"edge_features": np.zeros(2)}, r"edge features of X\[1\] must be a matrix"),
-    ],
-)
-def test_bad_attributes_are_named(attributes, message):
-    good = graph(areas=np.ones(3), segments=np.array([[0, 1, 2]]))
-    with pytest.raises(ValueError, match=message):
-        check_graphs([good, graph(**attributes)])
+    ]:
+        good = graph(areas=np.ones(3), segments=np.array([[0, 1, 2]]))
+        with pytest.raises(ValueError, match=message):
+            check_graphs([good, graph(**attributes)])
 
 
 def test_a_graph_without_nodes_or_features():

@@ -29,9 +29,8 @@ def test_forms():
         assert (given != before).sum() == 0
 
 
-@pytest.mark.parametrize(
-    ("y", "message"),
-    [
+def test_what_is_no_indicator_is_named():
+    for y, message in [
         (np.array([[0, 1], [0, 2]]), r"^y\[1, 1\] is 2, expected 0 or 1"),
         (np.array([[0, -1]]), r"^y\[0, 1\] is -1, expected 0 or 1"),
         (sp.csr_array(np.array([[0, 1, 0], [0, 0, 3]])), r"^y\[1, 2\] is 3, expected 0 or 1"),
@@ -42,8 +41,6 @@ def test_forms():
         (np.array([[0, {1}]], dtype=object), r"^y\[0, 1\] is \{1\}, expected 0 or 1"),
         (sp.csr_array((np.ones(2), [1, 1], [0, 0, 2]), shape=(2, 2)), r"^y\[1, 1\] is 2.0, expe"),
         (np.empty((3, 0)), r"^y has no labels: its shape is \(3, 0\)"),
-    ],
-)
-def test_what_is_no_indicator_is_named(y, message):
-    with pytest.raises(ValueError, match=message):
-        check_indicator(y)
+    ]:
+        with pytest.raises(ValueError, match=message):
+            check_indicator(y)

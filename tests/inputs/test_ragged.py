@@ -212,14 +212,16 @@ def test_slices_of_one_array_are_read_where_they_lie(dtype, tmp_path):
             np.testing.assert_array_equal(stacked, np.concatenate(given))
 
 
-@pytest.mark.parametrize("dtype", ["f8", "f4", "f2"])
-def test_what_is_not_finite_is_found_in_all_types(dtype):
-    X = np.full((300_000, 4), 6e4, dtype=dtype)  # their sum overflows in float16
-    assert stack_sequences(RaggedArray(X, [0, len(X)])).values is X
-    for wrong, what in ((np.nan, "NaN"), (np.inf, "infinity"), (-np.inf, "infinity")):
-        X[299_999, 2] = wrong
-        with pytest.raises(ValueError, match=rf"X\[1\] contains {what} at row 199999, column 2"):
-            stack_sequences(RaggedArray(X, [0, 100_000, len(X)]))
+def test_what_is_not_finite_is_found_in_all_types():
+    for dtype in ["f8", "f4", "f2"]:
+        X = np.full((300_000, 4), 6e4, dtype=dtype)  # their sum overflows in float16
+        assert stack_sequences(RaggedArray(X, [0, len(X)])).values is X
+        for wrong, what in ((np.nan, "NaN"), (np.inf, "infinity"), (-np.inf, "infinity")):
+            X[299_999, 2] = wrong
+            with pytest.raises(
+                ValueError, match=rf"X\[1\] contains {what} at row 199999, column 2"
+            ):
+                stack_sequences(RaggedArray(X, [0, 100_000, len(X)]))
 
 
 SPARSE = [
@@ -301,9 +303,8 @@ NAN[1, 3] = np.nan
 INF = sp.csr_array(np.array([[0, 0, 0, 0, 1], [0, 0, 2, 0, -np.inf]]))
 
 
-@pytest.mark.parametrize(
-    ("X", "error", "message"),
-    [
+def test_bad_sequences():
+    for X, error, message in [
         ([], ValueError, r"Found array with 0 sample\(s\)"),
         ((), ValueError, r"Found array with 0 sample\(s\)"),
         (np.empty(0, dtype=object), ValueError, r"Found array with 0 sample\(s\)"),
@@ -352,11 +353,9 @@ INF = sp.csr_array(np.array([[0, 0, 0, 0, 1], [0, 0, 2, 0, -np.inf]]))
         ([OK, None], TypeError, r"X\[1\] must be a matrix of numbers, .* got NoneType"),
         ([1, 2], TypeError, r"X\[0\] must be a matrix of numbers, .* got int"),
         (RaggedArray(np.arange(3), [0, 3]), ValueError, "the values of X must be a matrix"),
-    ],
-)  # fmt: skip
-def test_bad_sequences(X, error, message):
-    with pytest.raises(error, match=message):
-        stack_sequences(X)
+    ]:  # fmt: skip
+        with pytest.raises(error, match=message):
+            stack_sequences(X)
 
 
 def test_broken_csr():
@@ -420,9 +419,8 @@ def test_label_matrices_and_names_in_errors():
         stack_labels([[1]], [2], name="tags", x_name="rows")
 
 
-@pytest.mark.parametrize(
-    ("y", "error", "message"),
-    [
+def test_bad_labels():
+    for y, error, message in [
         (None, TypeError, "y must be a list .* got NoneType"),
         ([[1, 2]], ValueError, "X has 2 samples but y has 1"),
         ([[1, 2], [1], [1]], ValueError, "X has 2 samples but y has 3"),
@@ -450,11 +448,9 @@ def test_label_matrices_and_names_in_errors():
         ([["a", b"b"], ["a"]], TypeError, r"y\[0\]\[0\] is 'a' but y\[0\]\[1\] is b'b'"),
         ([[1j, 2], [1]], (TypeError, ValueError), "label"),
         ([np.array([1j, 2]), np.array([1j])], (TypeError, ValueError), "label"),
-    ],
-)  # fmt: skip
-def test_bad_labels(y, error, message):
-    with pytest.raises(error, match=message):
-        stack_labels(y, [2, 1])
+    ]:  # fmt: skip
+        with pytest.raises(error, match=message):
+            stack_labels(y, [2, 1])
 
 
 # --------------------------------------------------------------------------- splitting

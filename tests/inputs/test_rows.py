@@ -9,17 +9,17 @@ from sklearn.base import BaseEstimator
 from sskit.inputs.rows import check_classes, check_rows
 
 
-@pytest.mark.parametrize("form", [np.asarray, np.asfortranarray, sp.csr_array, sp.csr_matrix])
-def test_first_entry_that_is_not_finite(form):
-    for value, what in ((np.nan, "NaN"), (np.inf, "infinity"), (-np.inf, "infinity")):
-        X = np.ones((5, 3))
-        X[3, 1] = X[4, 0] = value
-        with pytest.raises(ValueError, match=rf"^X contains {what} at row 3, column 1$"):
-            check_rows(BaseEstimator(), form(X))
-    # finite rows whose sum overflows pass
-    check_rows(BaseEstimator(), form(np.full((2, 2), 1.7e308)))
-    with pytest.raises(ValueError, match="^Input y contains infinity"):
-        check_rows(BaseEstimator(), np.ones((2, 1)), np.array([np.inf, -np.inf]))
+def test_first_entry_that_is_not_finite():
+    for form in [np.asarray, np.asfortranarray, sp.csr_array, sp.csr_matrix]:
+        for value, what in ((np.nan, "NaN"), (np.inf, "infinity"), (-np.inf, "infinity")):
+            X = np.ones((5, 3))
+            X[3, 1] = X[4, 0] = value
+            with pytest.raises(ValueError, match=rf"^X contains {what} at row 3, column 1$"):
+                check_rows(BaseEstimator(), form(X))
+        # finite rows whose sum overflows pass
+        check_rows(BaseEstimator(), form(np.full((2, 2), 1.7e308)))
+        with pytest.raises(ValueError, match="^Input y contains infinity"):
+            check_rows(BaseEstimator(), np.ones((2, 1)), np.array([np.inf, -np.inf]))
 
 
 def test_what_scikit_learn_finds():
@@ -38,20 +38,17 @@ def test_what_scikit_learn_finds():
     assert caught.value.__cause__ is None  # no error is its own cause
 
 
-@pytest.mark.parametrize(
-    ("X", "y", "error", "message"),
-    [
+def test_errors_say_which_is_wrong():
+    for X, y, error, message in [
         ([["a"], ["b"]], [0, 1], ValueError, "could not convert string.*'a'"),
         ([[1], [1, 2]], [0, 1], ValueError, "inhomogeneous"),
         ([[{}], [1]], [0, 1], TypeError, "argument must be a string"),
         ([[10**400], [1]], [0, 1], ValueError, "too large"),
         ([[1], [2]], [[0], [0, 1]], ValueError, "inhomogeneous"),
         (np.zeros((2, 0)), [0, 1], ValueError, "^Found array with 0 feature"),
-    ],
-)
-def test_errors_say_which_is_wrong(X, y, error, message):
-    with pytest.raises(error, match=message):
-        check_rows(BaseEstimator(), X, y)
+    ]:
+        with pytest.raises(error, match=message):
+            check_rows(BaseEstimator(), X, y)
 
 
 @pytest.mark.parametrize("form", ["csr", "csc", "bsr", "coo"])
@@ -71,19 +68,16 @@ def test_broken_sparse_matrices(form):
                 check_rows(BaseEstimator(), np.eye(4), X, multi_output=True)
 
 
-@pytest.mark.parametrize(
-    ("y", "error", "message"),
-    [
+def test_wrong_classes():
+    for y, error, message in [
         ([0.0, np.nan], ValueError, r"^y\[1\] is nan: labels must not be missing"),
         (["a", None], ValueError, r"^y\[1\] is None: labels must not be missing"),
         (pd.Series(["a", "b", pd.NA]), ValueError, r"^y\[2\] is .*missing"),
         (np.array(["a", 3], dtype=object), TypeError, r"^y\[0\] is 'a' but y\[1\] is 3"),
         (np.array([{}, {}], dtype=object), TypeError, r"^y\[0\] is .*, of type dict: one label"),
-    ],
-)
-def test_wrong_classes(y, error, message):
-    with pytest.raises(error, match=message):
-        check_classes(y)
+    ]:
+        with pytest.raises(error, match=message):
+            check_classes(y)
 
 
 def test_classes_that_pass():

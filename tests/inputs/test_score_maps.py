@@ -39,9 +39,8 @@ def bad_map(index, value):
     return [MAPS[0], x]
 
 
-@pytest.mark.parametrize(
-    ("X", "error", "pattern"),
-    [
+def test_bad_maps():
+    for X, error, pattern in [
         ([], ValueError, "X must hold one sample"),
         (3.0, TypeError, "X must be a list"),
         (np.zeros((2, 3, 4)), ValueError, "X must be a list with one array of score maps"),
@@ -55,16 +54,13 @@ def bad_map(index, value):
         ([None], ValueError, r"X\[0\] must hold numbers"),
         (bad_map((1, 2, 3), np.nan), ValueError, r"X\[1\]\[1, 2, 3\] is nan"),
         (bad_map((0, 0, 3), np.inf), ValueError, r"X\[1\]\[0, 0, 3\] is inf"),
-    ],
-)  # fmt: skip
-def test_bad_maps(X, error, pattern):
-    with pytest.raises(error, match=pattern):
-        check_score_maps(X, 2)
+    ]:  # fmt: skip
+        with pytest.raises(error, match=pattern):
+            check_score_maps(X, 2)
 
 
-@pytest.mark.parametrize(
-    ("y", "error", "pattern"),
-    [
+def test_bad_positions():
+    for y, error, pattern in [
         (None, TypeError, "y must be a list"),
         ([np.zeros((2, 2))], ValueError, "X has 2 samples but y has 1"),
         ([np.zeros((2, 2)), np.zeros((3, 2))], ValueError, r"y\[1\] must be numbers"),
@@ -73,8 +69,6 @@ def test_bad_maps(X, error, pattern):
         ([[[0, 0], [0, -0.6]], np.zeros((2, 2))], ValueError, r"y\[0\]\[1\] is \(0, -0.6\)"),
         ([np.zeros((2, 2)), [[0, 0], [0, np.nan]]], ValueError, r"y\[1\]\[1, 1\] is nan"),
         ([np.zeros((2, 2)), [["a", "b"]] * 2], ValueError, r"y\[1\] must hold numbers"),
-    ],
-)  # fmt: skip
-def test_bad_positions(y, error, pattern):
-    with pytest.raises(error, match=pattern):
-        check_positions(y, MAPS)
+    ]:  # fmt: skip
+        with pytest.raises(error, match=pattern):
+            check_positions(y, MAPS)

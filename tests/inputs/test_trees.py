@@ -58,24 +58,20 @@ def test_kinds_are_those_of_the_edges():
     assert trees.kinds is None and trees.codes(None) is None
 
 
-@pytest.mark.parametrize(
-    ("kinds", "known", "pattern"),
-    [
+def test_unknown_kinds():
+    for kinds, known, pattern in [
         (None, ["a"], "^X has no kinds of edges, but the model was fitted to trees with kinds"),
         (KINDS, None, "^X has kinds of edges, but the model was fitted to trees without kinds"),
         (KINDS, ["s", "x"], r"^X\[0\] has an edge of the kind 'o' at node 2, which no tree in fit"),
         ([1, 1, 1, 2], ["s"], r"^X\[0\] has an edge of the kind 1 at node 0"),
-    ],
-)
-def test_unknown_kinds(kinds, known, pattern):
-    trees = check_trees([(X, PARENTS, kinds)])
-    with pytest.raises(ValueError, match=pattern):
-        trees.codes(None if known is None else np.array(known))
+    ]:
+        trees = check_trees([(X, PARENTS, kinds)])
+        with pytest.raises(ValueError, match=pattern):
+            trees.codes(None if known is None else np.array(known))
 
 
-@pytest.mark.parametrize(
-    ("trees", "error", "pattern"),
-    [
+def test_bad_kinds():
+    for trees, error, pattern in [
         ([(X, PARENTS, KINDS), (X, PARENTS)], ValueError, r"^X\[1\] has no kinds of edges"),
         ([(X, PARENTS, KINDS[:3])], ValueError, r"^X\[0\] has 4 nodes but 3 kinds of edges"),
         ([(X, PARENTS, "soso")], TypeError, r"^kinds of X\[0\] must be a sequence"),
@@ -86,16 +82,13 @@ def test_unknown_kinds(kinds, known, pattern):
         ([(X, PARENTS, [1, 0, 0.5, 1])], ValueError, r"kinds of edges of X\[0\]\[1\] is 0.5"),
         ([(X, PARENTS, [1, 0, "a", 1])], TypeError, r"^kinds of edges of X\[0\]\[0\] is 1 but"),
         ([(X, PARENTS, KINDS, 0)], ValueError, r"^X\[0\] must be a tree .* got 4 items"),
-    ],
-)  # fmt: skip
-def test_bad_kinds(trees, error, pattern):
-    with pytest.raises(error, match=pattern):
-        check_trees(trees)
+    ]:  # fmt: skip
+        with pytest.raises(error, match=pattern):
+            check_trees(trees)
 
 
-@pytest.mark.parametrize(
-    ("trees", "error", "pattern"),
-    [
+def test_bad_trees():
+    for trees, error, pattern in [
         ([], ValueError, "X must hold one sample"),
         (3, TypeError, "X must be a list with one tree"),
         ([X], TypeError, r"X\[0\] must be a tree"),
@@ -109,8 +102,6 @@ def test_bad_kinds(trees, error, pattern):
         ([(X[:0], [])], ValueError, r"parents of X\[0\] must be integers"),
         ([(X, PARENTS), (X[:, :1], PARENTS)], ValueError, r"X\[1\] has 1 features but X\[0\]"),
         ([(X * np.nan, PARENTS)], ValueError, r"features of X\[0\] contains NaN"),
-    ],
-)
-def test_bad_trees(trees, error, pattern):
-    with pytest.raises(error, match=pattern):
-        check_trees(trees)
+    ]:
+        with pytest.raises(error, match=pattern):
+            check_trees(trees)

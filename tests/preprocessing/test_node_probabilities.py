@@ -130,9 +130,8 @@ def test_as_scikit_learn_has_it():
     assert pipeline.fit(X, y)[:-1].get_feature_names_out()[0] == "probability_0"
 
 
-@pytest.mark.parametrize(
-    ("options", "change", "error", "message"),
-    [
+def test_bad_input():
+    for options, change, error, message in [
         ({"estimator": LinearSVC()}, {}, TypeError, "implementing 'fit' and 'predict_proba'"),
         ({"estimator": GaussianNB}, {}, TypeError, "estimator class instead"),
         ({"cv": ShuffleSplit(2)}, {}, ValueError, "only works for partitions"),
@@ -144,14 +143,12 @@ def test_as_scikit_learn_has_it():
         ({"ignore_label": 4}, {"y": [np.full(4, 4)] * 12}, ValueError, "no labels but ignore_lab"),
         ({"ignore_label": -1, "cv": 2}, {"y": [np.zeros(4, int)] * 6 + [np.full(4, -1)] * 6},
          ValueError, "0 sample"),
-    ],
-)  # fmt: skip
-def test_bad_input(options, change, error, message):
-    X, y = graphs()
-    maker = NodeProbabilities(**{"estimator": GaussianNB()} | options)
-    with pytest.raises(error, match=message):
-        maker.fit_transform(**{"X": X, "y": y} | change)
-    assert not hasattr(maker, "estimator_")
-    maker = NodeProbabilities(GaussianNB()).fit(*graphs())
-    with pytest.raises(ValueError, match="3 features.*NodeProbabilities is expecting 2"):
-        maker.transform([(load_iris().data[:4, :3], EDGES, None)])
+    ]:  # fmt: skip
+        X, y = graphs()
+        maker = NodeProbabilities(**{"estimator": GaussianNB()} | options)
+        with pytest.raises(error, match=message):
+            maker.fit_transform(**{"X": X, "y": y} | change)
+        assert not hasattr(maker, "estimator_")
+        maker = NodeProbabilities(GaussianNB()).fit(*graphs())
+        with pytest.raises(ValueError, match="3 features.*NodeProbabilities is expecting 2"):
+            maker.transform([(load_iris().data[:4, :3], EDGES, None)])

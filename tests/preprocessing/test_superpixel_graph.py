@@ -106,9 +106,8 @@ def test_majority_is_that_of_a_loop(data):
         assert best >= (mask == label).sum()
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
+def test_bad_parts():
+    for changes, message in [
         ({"features": np.ones(3)}, "features must be a matrix"),
         ({"features": [["a"]] * 3}, "features must hold numbers"),
         ({"features": np.ones((2, 2))}, r"segments\[1, 1\] is 2"),
@@ -122,11 +121,9 @@ def test_majority_is_that_of_a_loop(data):
         ({"edge_features": np.ones(3)}, "edge_features must be a matrix"),
         ({"segments": SEGMENTS.ravel()}, "segments must be integers of shape"),
         ({"segments": SEGMENTS - 1}, r"segments\[0, 0\] is -1"),
-    ],
-)
-def test_bad_parts(changes, message):
-    with pytest.raises(ValueError, match=message):
-        make_graph(**changes)
+    ]:
+        with pytest.raises(ValueError, match=message):
+            make_graph(**changes)
 
 
 def test_bad_labels():

@@ -217,9 +217,8 @@ def test_bad_transformer():
 FRAME = pd.DataFrame({"a": [1], "b": [2]})
 
 
-@pytest.mark.parametrize(
-    ("inner", "X", "error", "message"),
-    [
+def test_bad_sequences():
+    for inner, X, error, message in [
         (DictVectorizer(), [], ValueError, r"0 sample\(s\)"),
         (StandardScaler(), np.empty(0, dtype=object), ValueError, r"0 sample\(s\)"),
         (StandardScaler(), FLAT, ValueError, "X must be a list with one matrix"),
@@ -240,12 +239,10 @@ FRAME = pd.DataFrame({"a": [1], "b": [2]})
         (StandardScaler(), [FRAME, FRAME[["a"]]], ValueError,
          r"X\[1\] .* columns 'a', 'b', unlike X\[0\]"),
         (StandardScaler(), [FRAME, FRAME[:0]], ValueError, r"X\[1\] is empty"),
-    ],
-)  # fmt: skip
-def test_bad_sequences(inner, X, error, message):
-    for method in ("fit", "fit_transform"):
-        with pytest.raises(error, match=message):
-            getattr(TokenTransformer(inner), method)(X)
+    ]:  # fmt: skip
+        for method in ("fit", "fit_transform"):
+            with pytest.raises(error, match=message):
+                getattr(TokenTransformer(inner), method)(X)
 
 
 def test_bad_labels():

@@ -183,26 +183,22 @@ def test_bad_values_are_named(value, error, message):
     assert fitted.transform([[{"word": "a"}]])[0].toarray().tolist() == [[0.0, 1.0]]
 
 
-@pytest.mark.parametrize(
-    ("token", "error", "message"),
-    [
+def test_bad_tokens_are_named():
+    for token, error, message in [
         ("word", TypeError, r"is 'word' of the type str: a token is a dict of attributes or"),
         (3.5, TypeError, r"is 3.5: a token is a dict"),
         (None, TypeError, r"is None: a token is a dict"),
         (["a", 1], TypeError, r"has 1, expected strings"),
         ([("a", 1)], TypeError, r"has \('a', 1\) of the type tuple, expected strings"),
         ({b"a": 1}, TypeError, r"has the attribute b'a' of the type bytes: names must be strings"),
-    ],
-)  # fmt: skip
-def test_bad_tokens_are_named(token, error, message):
-    for call in (TokenVectorizer().fit, TokenVectorizer().fit(X).transform):
-        with pytest.raises(error, match=r"^X\[1\]\[1\] " + message):
-            call([[{"a": 1}], [{"a": 1}, token]])
+    ]:  # fmt: skip
+        for call in (TokenVectorizer().fit, TokenVectorizer().fit(X).transform):
+            with pytest.raises(error, match=r"^X\[1\]\[1\] " + message):
+                call([[{"a": 1}], [{"a": 1}, token]])
 
 
-@pytest.mark.parametrize(
-    ("bad", "error", "message"),
-    [
+def test_bad_sequences():
+    for bad, error, message in [
         ([], ValueError, r"0 sample\(s\)"),
         (None, TypeError, "X must be a list with one sequence of tokens per sequence"),
         ("ab", TypeError, "X must be a list"),
@@ -216,15 +212,13 @@ def test_bad_tokens_are_named(token, error, message):
         ([[{"a": 1}], pd.DataFrame({"a": ["x"]})], TypeError,
          r"X\[1\] must be a sequence of tokens, got DataFrame; .*s to_dict\('records'\)"),
         ([[{}, {}], [[]]], ValueError, "the tokens of X have no features$"),
-    ],
-)  # fmt: skip
-def test_bad_sequences(bad, error, message):
-    for method in ("fit", "fit_transform"):
-        vectorizer = TokenVectorizer()
-        with pytest.raises(error, match=message):
-            getattr(vectorizer, method)(bad)
-        assert not hasattr(vectorizer, "feature_names_")
-        assert not hasattr(vectorizer, "vocabulary_")
+    ]:  # fmt: skip
+        for method in ("fit", "fit_transform"):
+            vectorizer = TokenVectorizer()
+            with pytest.raises(error, match=message):
+                getattr(vectorizer, method)(bad)
+            assert not hasattr(vectorizer, "feature_names_")
+            assert not hasattr(vectorizer, "vocabulary_")
 
 
 def test_sequences_of_any_kind_are_read_by_position():

@@ -47,9 +47,8 @@ def test_sequences_without_pairs_stay_what_they_are():
 NAN = [LIST[0], LIST[1], (TOKENS[2], np.array([[np.nan]]))]
 
 
-@pytest.mark.parametrize(
-    ("X", "message"),
-    [
+def test_bad_pairs_are_named():
+    for X, message in [
         ([LIST[0], TOKENS[1]], r"X\[1\] is no pair \(features, edge_features\), unlike X\[0\]"),
         ([TOKENS[1], LIST[0]], r"X\[1\] is a pair .* unlike X\[0\]"),
         ([LIST[0], (TOKENS[2], EDGES[0])], r"X\[1\] has 2 tokens, so .* 1 rows, .* got 2"),
@@ -63,11 +62,9 @@ NAN = [LIST[0], LIST[1], (TOKENS[2], np.array([[np.nan]]))]
         ([(TOKENS[0], np.ones(2))], r"the edge features of X\[0\] must be a matrix"),
         ([(np.ones((2, 0)), [[1.0]])], "X has 0 features"),
         ([(np.full((2, 1), np.nan), [[1.0]])], r"X\[0\] contains NaN"),
-    ],
-)  # fmt: skip
-def test_bad_pairs_are_named(X, message):
-    with pytest.raises((ValueError, TypeError), match=message):
-        stack_pairs(X)
+    ]:  # fmt: skip
+        with pytest.raises((ValueError, TypeError), match=message):
+            stack_pairs(X)
 
 
 def test_lists_of_two_matrices_are_no_pairs():

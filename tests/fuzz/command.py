@@ -18,19 +18,20 @@ def main(arguments=None):
     """Run a command; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    calls = commands.add_parser("calls", help="random calls of the public face")
-    calls.add_argument("-n", type=int, default=2000, help="number of calls")
-    calls.add_argument("--first", type=int, default=0, help="number of the first case")
-    calls.add_argument("--seed", type=int, default=0)
-    calls.add_argument("--processes", type=int, default=2)
-    calls.add_argument("--case", type=int, help="run this case only, in this process")
-    calls.add_argument("--messages", action="store_true", help="list the messages of all errors")
-    products = commands.add_parser("products", help="random products of features")
-    products.add_argument("-n", type=int, default=250, help="number of problems")
-    products.add_argument("--first", type=int, default=0, help="number of the first problem")
-    products.add_argument("--seed", type=int, default=0)
-    products.add_argument("--ways", type=int, default=20, help="number of fits of a problem")
-    products.add_argument("--processes", type=int, default=2)
+    for name, told, n in (
+        ("calls", "random calls of the public face", 2000),
+        ("products", "random products of features", 250),
+    ):
+        command = commands.add_parser(name, help=told)
+        command.add_argument("-n", type=int, default=n, help="how many")
+        command.add_argument("--first", type=int, default=0, help="number of the first one")
+        command.add_argument("--seed", type=int, default=0)
+        command.add_argument("--processes", type=int, default=2)
+        if name == "products":
+            command.add_argument("--ways", type=int, default=20, help="number of fits of a problem")
+        else:
+            command.add_argument("--case", type=int, help="run this case only, in this process")
+            command.add_argument("--messages", action="store_true", help="list all messages")
     given = parser.parse_args(arguments)
     if given.command == "products":
         return run_products(given)

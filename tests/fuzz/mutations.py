@@ -191,21 +191,15 @@ def with_shape(rng, value):
     """The entries in another shape, or some of them."""
     axis = int(rng.integers(value.ndim))
     shapes = [
-        lambda: value.ravel(),
-        lambda: value[None],
-        lambda: value[..., None],
-        lambda: value.T,
-        lambda: value[:0],
-        lambda: value[..., :0],
-        lambda: value[:1],
-        lambda: np.delete(value, 0, axis=axis),
-        lambda: np.concatenate([value, value], axis=axis),
+        lambda: value.ravel(), lambda: value[None], lambda: value[..., None], lambda: value.T,
+        lambda: value[:0], lambda: value[..., :0], lambda: value[:1],
+        lambda: np.delete(value, 0, axis=axis), lambda: np.concatenate([value, value], axis=axis),
         lambda: value.reshape(-1)[0] if value.size else value,
         lambda: np.array(value.reshape(-1)[0]) if value.size else value,
         lambda: np.flip(value, axis=axis),
         lambda: value.reshape(value.shape[0], -1) if value.size else value,
         lambda: np.zeros((0,) * value.ndim),
-    ]
+    ]  # fmt: skip
     return pick(rng, shapes)()
 
 
@@ -224,17 +218,12 @@ def with_layout(rng, value):
         return out
 
     layouts = [
-        lambda: np.asfortranarray(value),
-        lambda: np.repeat(value, 2, axis=0)[::2],
-        lambda: np.repeat(value, 3, axis=-1)[..., ::3],
-        lambda: np.flip(value.copy(), axis=0)[::-1],
-        lambda: np.broadcast_to(value[:1], value.shape),
-        read_only,
-        unaligned,
-        lambda: value.astype(value.dtype.newbyteorder()),
-        lambda: value.view(Subclass),
+        lambda: np.asfortranarray(value), lambda: np.repeat(value, 2, axis=0)[::2],
+        lambda: np.repeat(value, 3, axis=-1)[..., ::3], lambda: np.flip(value.copy(), axis=0)[::-1],
+        lambda: np.broadcast_to(value[:1], value.shape), read_only, unaligned,
+        lambda: value.astype(value.dtype.newbyteorder()), lambda: value.view(Subclass),
         lambda: np.ma.masked_array(value, mask=np.arange(value.size).reshape(value.shape) == 0),
-    ]
+    ]  # fmt: skip
     return pick(rng, layouts)()
 
 
@@ -361,26 +350,15 @@ def mutated_container(rng, value):
         changed = [items[:-1], items[:1], [], [*items, *items[:1]], items[::-1], [*items, None]]
         return like(value, pick(rng, changed)), how
     containers = [
-        lambda: tuple(items),
-        lambda: items,
-        lambda: objects(items),
-        lambda: objects(items).reshape(-1, 1),
-        lambda: (item for item in items),
-        lambda: iter(items),
-        lambda: map(np.asarray, items),
-        lambda: collections.deque(items),
-        lambda: Sequence(items),
-        lambda: dict(enumerate(items)),
-        lambda: [items],
-        lambda: [[item] for item in items],
-        lambda: pd.Series(items),
+        lambda: tuple(items), lambda: items, lambda: objects(items),
+        lambda: objects(items).reshape(-1, 1), lambda: (item for item in items),
+        lambda: iter(items), lambda: map(np.asarray, items), lambda: collections.deque(items),
+        lambda: Sequence(items), lambda: dict(enumerate(items)), lambda: [items],
+        lambda: [[item] for item in items], lambda: pd.Series(items),
         lambda: pd.DataFrame({"item": pd.Series(items)}),
-        lambda: np.concatenate([np.asarray(item) for item in items]),
-        lambda: np.array(items),
-        lambda: {"items": items},
-        lambda: str(items),
-        lambda: items[0] if items else None,
-    ]
+        lambda: np.concatenate([np.asarray(item) for item in items]), lambda: np.array(items),
+        lambda: {"items": items}, lambda: str(items), lambda: items[0] if items else None,
+    ]  # fmt: skip
     return pick(rng, containers)(), how
 
 

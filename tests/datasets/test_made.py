@@ -1,0 +1,287 @@
+"""Made data keeps its promises: seeds, shapes, what the options do, bad options."""
+
+import numpy as np
+import pytest
+from scipy.ndimage import uniform_filter
+from sklearn.datasets import load_digits
+from sklearn.linear_model import LogisticRegression
+
+from sskit.datasets import (
+    make_chains,
+    make_digit_strings,
+    make_poses,
+    make_score_maps,
+    make_segmentation_images,
+    make_snakes,
+)
+
+
+def flat(made):
+    """Return all numbers of data that are lists of arrays, or of tuples of them."""
+    if isinstance(made, np.ndarray):
+        return made.ravel()
+    return np.concatenate([flat(part) for part in made if part is not None])
+
+
+def score_maps(y=(((1, 2),),), random_state=None, **options):
+    return make_score_maps(list(y), random_state=random_state, **options)
+
+
+def test_seed_decides():
+    for make in (
+        lambda **seed: make_chains(20, **seed),
+        lambda **seed: make_digit_strings(20, **seed),
+        lambda **seed: make_segmentation_images(2, **seed),
+        lambda **seed: make_snakes(3, **seed),
+        lambda **seed: [make_poses(2, **seed)[name] for name in ("data", "target")],
+        score_maps,
+    ):
+        a, b, c = (flat(make(random_state=seed)) for seed in (0, 0, 1))
+        np.testing.assert_array_equal(a, b)
+        assert len(a) != len(c) or not np.array_equal(a, c)
+        make(random_state=np.random.RandomState(0))
+        make()
+
+
+def test_chains_have_the_shapes_asked_for():
+    X, y = make_chains(200, n_features=4, n_states=5, min_length=2, max_length=6, random_state=0)
+    assert isinstance(X, list)
+    assert isinstance(y, list)
+    lengths = np.array([len(x) for x in X])
+    assert lengths.tolist() == [len(labels) for labels in y]
+    assert set(lengths.tolist()) == {2, 3, 4, 5, 6}
+    assert all(x.shape[1] == 4 and x.dtype == np.float64 for x in X)
+    assert all(labels.dtype == np.int64 for labels in y)
+    assert set(np.concatenate(y).tolist()) == {0, 1, 2, 3, 4}
+    assert X[0].base is None
+    _, y = make_chains(3, n_states=1, n_features=1, min_length=1, max_length=1, random_state=0)
+    assert [labels.tolist() for labels in y] == [[0]] * 3
+
+
+def test_noise_is_noise():
+    def score(noise):
+        X, y = make_chains(300, noise=noise, random_state=0)
+        X, y = np.concatenate(X), np.concatenate(y)
+        return LogisticRegression(max_iter=1000).fit(X, y).score(X, y)
+
+    assert score(0.0) == 1
+    assert score(0.0) > score(2.0) > score(10.0)
+
+
+def test_digit_language():
+    _, y, transitions = make_digit_strings(
+        3000, min_length=3, max_length=8, return_transitions=True, random_state=0
+    )
+    assert transitions.shape == (10, 10)
+    np.testing.assert_allclose(transitions.sum(axis=1), 1)
+    np.testing.assert_allclose(np.bincount(np.concatenate(y)) / sum(map(len, y)), 0.1, atol=0.01)
+    counts = np.zeros_like(transitions)
+    for labels in y:
+        np.add.at(counts, (labels[:-1], labels[1:]), 1)
+    seen = counts.sum(axis=1, keepdims=True)
+    found = counts / np.maximum(seen, 1)
+    assert found[transitions == 0].sum() == 0
+    np.testing.assert_allclose(found, transitions, atol=4 / np.sqrt(seen.min()))
+
+
+def test_digit_images():
+    X, y = make_digit_strings(200, random_state=0)
+    images, digits = load_digits(return_X_y=True)
+    of = {image.tobytes(): digit for image, digit in zip(images, digits, strict=True)}
+    for x, labels in zip(X, y, strict=True):
+        assert x.shape == (len(labels), 65)
+        assert 4 <= len(labels) <= 8
+        assert (x[:, 64] == 1).all()
+        assert [of[(row[:64] * 16).tobytes()] for row in x] == labels.tolist()
+
+
+def test_train_and_test_share_no_image():
+    train, test, both = (
+        {row.tobytes() for x in make_digit_strings(3000, subset=s, random_state=0)[0] for row in x}
+        for s in ("train", "test", None)
+    )
+    assert not train & test
+    assert both & train
+    assert both & test
+
+
+def test_made_data_may_be_written_to():
+    X, _ = make_digit_strings(50, random_state=0)
+    for x in X:
+        x[:] = -1
+    again, _ = make_digit_strings(50, random_state=0)
+    assert min(x.min() for x in again) == 0
+
+
+# ---------------------------------------------------------------------- images
+
+
+def test_shapes_and_types_of_images():
+    X, y = make_segmentation_images(6, shape=(40, 50), random_state=0)
+    assert isinstance(X, list)
+    assert isinstance(y, list)
+    assert all(image.shape == (40, 50, 3) and image.dtype == np.uint8 for image in X)
+    assert all(mask.shape == (40, 50) and mask.dtype == np.int64 for mask in y)
+    assert set(np.unique(y)) == {0, 1, 2, 3}
+    assert set(np.unique(make_segmentation_images(6, n_classes=2, random_state=0)[1])) == {0, 1}
+    assert make_segmentation_images(1, shape=(1, 1), random_state=0)[0][0].shape == (1, 1, 3)
+
+
+def mean_color_accuracy(spots):
+    """Return how well a pixel's surroundings of 5 x 5 tell its label."""
+    X, y = make_segmentation_images(16, spots=spots, random_state=0)
+    smooth = np.array([uniform_filter(image.astype(float), (5, 5, 1)) for image in X])
+    rows, labels = smooth[:, ::3, ::3] / 255, np.array(y)[:, ::3, ::3]
+    half = len(X) // 2
+    model = LogisticRegression(max_iter=1000)
+    model.fit(rows[:half].reshape(-1, 3), labels[:half].ravel())
+    return model.score(rows[half:].reshape(-1, 3), labels[half:].ravel())
+
+
+def test_spots_mislead_those_who_look_at_one_place():
+    without, few, many = map(mean_color_accuracy, (0.0, 0.15, 0.4))
+    assert without > 0.9
+    assert without - 0.03 > few > many + 0.03
+
+
+# ---------------------------------------------------------------------- snakes
+
+
+@pytest.mark.parametrize(("shape", "length"), [((8, 8), 10), ((5, 9), 10), ((8, 8), 2)])
+def test_each_cell_points_to_the_next(shape, length):
+    X, y = make_snakes(20, shape=shape, length=length, random_state=0)
+    for (features, edges, of_edges), labels in zip(X, y, strict=True):
+        grid = labels.reshape(shape)
+        colours = features.reshape(-1, 9, 5).argmax(axis=2)[:, 4].reshape(shape)
+        assert sorted(labels[labels > 0]) == list(range(1, length + 1))
+        assert ((colours > 0) == (grid > 0)).all()
+        steps = {1: (-1, 0), 2: (0, 1), 3: (1, 0), 4: (0, -1)}
+        for number in range(1, length):
+            cell = np.argwhere(grid == number)[0]
+            assert grid[tuple(cell + steps[colours[tuple(cell)]])] == number + 1
+        assert len(edges) == shape[0] * (shape[1] - 1) + (shape[0] - 1) * shape[1]
+        n_right = shape[0] * (shape[1] - 1)
+        both = features[edges].reshape(len(edges), -1)
+        np.testing.assert_array_equal(of_edges[:n_right], np.hstack([both, 0 * both])[:n_right])
+        np.testing.assert_array_equal(of_edges[n_right:], np.hstack([0 * both, both])[n_right:])
+
+
+# ----------------------------------------------------------------------- poses
+
+QUIET = {"jitter": 0.0, "misses": 0.0, "confusion": 0.0, "clutter": 0.0, "noise": 0.0}
+
+
+def peaks(X):
+    """x and y of the highest cell of each map."""
+    return np.array(
+        [np.column_stack(np.unravel_index(x.reshape(len(x), -1).argmax(1), x.shape[1:])) for x in X]
+    )[..., ::-1]
+
+
+def test_shapes_and_types():
+    poses = make_poses(3, (20, 30), random_state=0)
+    assert [x.shape for x in poses.data] == [(14, 20, 30)] * 3
+    assert all(x.dtype == np.float32 for x in poses.data)
+    target = np.array(poses.target)
+    assert target.shape == (3, 14, 2)
+    assert (target >= 0).all() and (target <= [29, 19]).all()
+    # every figure fills one of the two directions but for the margin
+    share = (np.ptp(target, axis=1) / [29, 19]).max(axis=1)
+    np.testing.assert_allclose(share, 0.8)
+
+
+def test_the_skeleton():
+    poses = make_poses(1, random_state=0)
+    names = poses.joint_names
+    assert (poses.parents < 0).sum() == 1
+    assert [names[k] for k in poses.torso] == ["left shoulder", "right hip"]
+    np.testing.assert_array_equal(poses.mirrors[poses.mirrors], np.arange(14))
+    assert names[poses.mirrors[0]] == "left ankle"
+    assert poses.mirrors[names.index("neck")] == names.index("neck")
+    hung = poses.parents >= 0
+    inner = hung & (poses.parents[poses.parents] >= 0)
+    np.testing.assert_array_equal(
+        poses.parents[poses.mirrors[inner]], poses.mirrors[poses.parents[inner]]
+    )
+
+
+def test_bumps_stand_at_their_parts():
+    y = [[[4, 2], [11, 7]], [[0, 0], [15, 8]]]
+    X = make_score_maps(y, (9, 16), random_state=0, **QUIET)
+    np.testing.assert_array_equal(peaks(X), y)
+    for x in X:
+        assert (x.max(axis=(1, 2)) >= 0.5).all() and (x.max(axis=(1, 2)) <= 1).all()
+    wide = make_score_maps(y, (9, 16), blur=3, random_state=0, **QUIET)
+    assert wide[0].mean() > X[0].mean()
+
+
+def test_every_option_makes_maps_worse():
+    y = np.random.default_rng(0).uniform(5, 25, size=(40, 3, 2))
+    good = make_score_maps(y, (31, 31), random_state=0, **QUIET | {"clutter": 1.0})
+    for option, value in (("jitter", 3.0), ("misses", 1.0), ("clutter", 5.0), ("noise", 1.0)):
+        options = QUIET | {"clutter": 1.0, option: value}
+        bad = make_score_maps(y, (31, 31), random_state=0, **options)
+        errors = [np.linalg.norm(peaks(X) - y, axis=2).mean() for X in (good, bad)]
+        assert errors[1] > errors[0] + 0.5
+
+
+def test_confusion_is_with_the_other_side():
+    y = np.tile([[5.0, 5.0], [25.0, 5.0], [15.0, 25.0]], (60, 1, 1))
+    options = QUIET | {"confusion": 1.0}
+    X = np.array(make_score_maps(y, (31, 31), mirrors=[1, 0, 2], random_state=0, **options))
+    assert X[:, 0, 5, 25].mean() > 0.3 and X[:, 1, 5, 5].mean() > 0.3
+    assert X[:, 2, 5, 5].max() < 1e-6 and X[:, 0, 25, 15].max() < 1e-6
+    without = np.array(make_score_maps(y, (31, 31), random_state=0, **options))
+    assert without[:, 0, 5, 25].max() < 1e-6
+
+
+def test_bad_options():
+    for make, options, message in [
+        (make_chains, {"n_samples": 0}, "n_samples must be a positive integer, got 0"),
+        (make_chains, {"n_samples": 2.0}, "n_samples must be a positive integer, got 2.0"),
+        (make_chains, {"n_features": -1}, "n_features must be a positive integer"),
+        (make_chains, {"n_states": True}, "n_states must be a positive integer"),
+        (make_chains, {"min_length": 0}, "min_length must be a positive integer"),
+        (make_chains, {"min_length": 11}, "min_length is 11 but max_length is 10"),
+        (make_chains, {"noise": -1}, "noise must be a finite number >= 0"),
+        (make_chains, {"noise": np.nan}, "noise must be a finite number >= 0"),
+        (make_digit_strings, {"n_samples": -1}, "n_samples must be a positive integer"),
+        (make_digit_strings, {"max_length": 3}, "min_length is 4 but max_length is 3"),
+        (make_digit_strings, {"subset": "all"}, "subset must be 'train', 'test' or None"),
+        (make_segmentation_images, {"n_samples": 0}, "n_samples must be a positive integer, got 0"),
+        (make_segmentation_images, {"n_classes": 5}, "n_classes must be 2, 3 or 4, got 5"),
+        (make_segmentation_images, {"n_classes": True}, "n_classes must be 2, 3 or 4, got True"),
+        (make_segmentation_images, {"shape": 90}, r"shape must be \(height, width\), got 90"),
+        (make_segmentation_images, {"shape": (90, 120, 3)}, r"shape must be \(height, width\)"),
+        (make_segmentation_images, {"shape": (90, 0)}, "width must be a positive integer, got 0"),
+        (
+            make_segmentation_images,
+            {"spots": 0.6},
+            r"spots must be a number in \[0, 0.5\], got 0.6",
+        ),
+        (
+            make_segmentation_images,
+            {"spots": np.nan},
+            r"spots must be a number in \[0, 0.5\], got nan",
+        ),
+        (
+            make_segmentation_images,
+            {"spots": "few"},
+            r"spots must be a number in \[0, 0.5\], got 'few'",
+        ),
+        (make_snakes, {"n_samples": 0}, "n_samples"),
+        (make_snakes, {"length": 1}, "at least 2 cells"),
+        (make_snakes, {"shape": (3, 3)}, "at most half"),
+        (make_snakes, {"shape": (8,)}, "at most half"),
+        (score_maps, {"shape": (0, 3)}, "height must be a positive integer"),
+        (score_maps, {"blur": 0.0}, "blur must be positive"),
+        (score_maps, {"blur": -1.0}, "blur must be a finite number"),
+        (score_maps, {"noise": np.nan}, "noise must be a finite number"),
+        (score_maps, {"misses": 1.5}, "misses must be a probability"),
+        (score_maps, {"confusion": -0.5}, "confusion must be a probability"),
+        (score_maps, {"y": [[[1, np.nan]]]}, r"y\[0\]"),
+        (score_maps, {"y": [[1, 2]]}, r"y\[0\]"),
+        (make_poses, {"n_samples": 0}, "n_samples must be a positive integer"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            make(**options)

@@ -14,7 +14,7 @@ class Stage(NamedTuple):
     Attributes
     ----------
     number : int
-        0: not at all, stretches of known labels alone are learnt from; then of the round.
+        0: not at all, stretches of known labels alone are learned from; then of the round.
     w : ndarray of shape (n_weights,) or None
         Weights under which labels were completed, in round 1 those of stage 0; None: at random.
     """

@@ -26,7 +26,7 @@ class DataWorker(Worker):
     Attributes
     ----------
     data : dict of int to Part
-        Those that have samples, once they are summarized.
+        Those that have samples, once they are summarised.
     summaries : dict of int to Summary
         What was found.
     parts : dict of int to PartRun

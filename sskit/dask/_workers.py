@@ -77,7 +77,7 @@ class Workers:
         self.held.append(Held(DataWorker(parts), self.missing))
 
     def settle(self):
-        """Let all parts have a worker, and be summarized."""
+        """Let all parts have a worker, and be summarised."""
         while True:
             try:
                 if self.missing:

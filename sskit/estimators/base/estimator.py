@@ -142,7 +142,7 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
     only, what all parts together must have is left to `_agree`. ``_summarize(checked)`` returns the
     `Summary` of checked data: what depends on all data. ``_bind(checked, summary)``
     returns the `TrainingTask` of checked data, given the summary of all. `_make_task` is the three
-    of them for data in one piece. Data in parts are validated and summarized where they lie, the
+    of them for data in one piece. Data in parts are validated and summarised where they lie, the
     summaries are merged once by `_agree`, and each part is bound where it lies.
 
     Its fit stores what `_fit` returns with `_set_fitted`: until then nothing of the estimator

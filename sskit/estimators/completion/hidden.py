@@ -93,7 +93,7 @@ class Hidden:
     def first_states(self, solved, random_state):
         """Return states to begin with, (n_tokens,): clusters of the tokens of each label.
 
-        Those of tokens without a known label are the best under the weights that are learnt from
+        Those of tokens without a known label are the best under the weights that are learned from
         all others; if no token has a known label, labels are drawn.
         """
         possible, states = self.partial.possible, self.states

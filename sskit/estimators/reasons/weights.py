@@ -106,7 +106,7 @@ def strongest(weights, top):
     Parameters
     ----------
     weights : ndarray of shape (m,)
-        Weights; those that are not finite are not learnt, and left out, as are zeros.
+        Weights; those that are not finite are not learned, and left out, as are zeros.
     top : int or None
         How many of each sign; None means all.
 
@@ -115,9 +115,9 @@ def strongest(weights, top):
     places : ndarray of int
         Of equal weights the first comes first.
     """
-    learnt = np.flatnonzero(np.isfinite(weights) & (weights != 0))  # few, where features are
-    falling = learnt[np.argsort(-weights[learnt], kind="stable")]
-    n_positive, top = np.count_nonzero(weights[learnt] > 0), top or len(learnt)
+    learned = np.flatnonzero(np.isfinite(weights) & (weights != 0))  # few, where features are
+    falling = learned[np.argsort(-weights[learned], kind="stable")]
+    n_positive, top = np.count_nonzero(weights[learned] > 0), top or len(learned)
     return np.concatenate([falling[:n_positive][:top], falling[n_positive:][-top:]])
 
 

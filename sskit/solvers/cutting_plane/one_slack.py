@@ -215,7 +215,7 @@ class CuttingPlaneRun(Run):
         # an inexact oracle may have found before, or find now, what it misses elsewhere
         self.hinge = max(self.hinge, finding.cut.bound(self.regularizer.covector(self.best)))
         hinge = float(self.program.bounds(w).max())
-        # no rounding stands between the two where the answers are proven best
+        # no rounding stands between the two where the answers are proved best
         most = max(hinge, finding.hinge + finding.excess) if finding.excess else hinge
         return hinge, most
 

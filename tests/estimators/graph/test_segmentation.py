@@ -111,7 +111,7 @@ def test_decision_function_of_three_labels_agrees_with_predict():
 
 
 def graph_score(model, graph, labels):
-    """The score of a labelling under learnt tables of one constant feature of edges."""
+    """The score of a labelling under learned tables of one constant feature of edges."""
     nodes = (graph[0] @ model.coef_.T)[np.arange(len(labels)), labels]
     return nodes.sum() + model.pairwise_[0][tuple(labels[graph[1]].T)].sum()
 

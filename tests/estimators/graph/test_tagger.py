@@ -177,7 +177,7 @@ def test_kinds_of_nodes_have_labels_of_their_own():
     for labels in model.predict(X):
         assert set(labels[:2]) <= {"N", "V"} and set(labels[2:]) <= {"cat", "dog"}
     assert model.score(*with_kinds(20, seed=1)) > 0.7
-    # the weights of a label never meet nodes of another kind: it is learnt as if there were none
+    # the weights of a label never meet nodes of another kind: it is learned as if there were none
     objects = [
         SimpleNamespace(features=x, edges=e, edge_features=f, node_kinds=k) for x, e, f, k in X
     ]

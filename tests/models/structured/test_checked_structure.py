@@ -1,4 +1,4 @@
-"""Wrong answers of a structure raise errors that name the sample, before anything is learnt."""
+"""Wrong answers of a structure raise errors that name the sample, before anything is learned."""
 
 import numpy as np
 import pytest

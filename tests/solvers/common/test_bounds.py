@@ -184,7 +184,7 @@ def test_the_inexact_part_is_what_is_between_the_bounds_and_what_is_known(name, 
         for i in range(toy.pairs.n):
             assert upper[i] >= toy.pairs.hinge(i, w) - 1e-12
             assert known.hinges()[i] <= toy.pairs.hinge(i, w) + 1e-12
-            # without extra, what is proven best
+            # without extra, what is proved best
             assert i % 3 or bare.excesses()[i] == 0.0
     assert better
 

@@ -29,11 +29,11 @@ PROBES := $(wildcard tests/compiled/*.py* examples/compiled/*.pyx)
 
 help:
 	@echo "make demo          train on handwritten digit strings to a certified duality gap"
-	@echo "make test          run the test suite (PYTEST_ARGS=... is handed on to pytest)"
+	@echo "make test          run the test suite (PYTEST_ARGS=... is passed to pytest)"
 	@echo "make test-slow     run the slow tests and those on real data (found in SSKIT_DATA)"
-	@echo "make test-deep     run the suite on every Python that is claimed, and more of it in debug"
+	@echo "make test-deep     run the suite on every supported Python, and more of it in debug"
 	@echo "make debug         run DEBUG_TESTS on a build that checks indices and undefined behaviour"
-	@echo "make fuzz          make N random calls of all that is public, N / 200 random products"
+	@echo "make fuzz          make N random calls of all public functions, N / 200 random products"
 	@echo "make lint          check style, spelling and docstrings"
 	@echo "make doc           build the documentation with its gallery into doc/_build/html"
 	@echo "make doc-noplot    build the documentation without running the gallery"

@@ -56,5 +56,5 @@ def digest(item, name):
         return int(joblib.hash(item)[:16], 16)
     except Exception as error:
         raise TypeError(
-            f"{name} cannot be pickled, by which warm_start=True would know it again"
+            f"{name} cannot be pickled, as warm_start=True needs to recognise it"
         ) from error

@@ -219,7 +219,7 @@ def warn_of_column(estimator, features, names, stacklevel):
             scaled = "by standardize=True"
         warnings.warn(
             f"column {name} of X has {100 * squares[largest] / total:.4g} % of the squared norm of "
-            "all features, so that the regularisation leaves the others hardly any say: scale the "
+            "all features, so that the regularisation makes the others almost useless: scale the "
             f"columns, {scaled}, or leave this one out",
             UserWarning,
             stacklevel=stacklevel + 1,

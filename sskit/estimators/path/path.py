@@ -398,7 +398,7 @@ class RegularizationPath(DelegatingEstimator):
         if not hasattr(self, "lams_"):
             raise ValueError(
                 "there is a path only without cv: with it models of a few lam are compared in the "
-                "folds, and best_estimator_ is what is kept; fit with cv=None"
+                "folds, and only best_estimator_ is kept; fit with cv=None"
             )
         if not POSITIVE.is_satisfied_by(lam):
             raise ValueError(f"lam must be a positive finite number, got {lam!r}")

@@ -256,7 +256,7 @@ class Solution(Certificate):
             aside = ", what the oracle may have missed aside" if self.inexactness else ""
             return f"a relative duality gap of {gap:.3g}{aside}{above}"
         if self.status is Status.UNCERTIFIED:
-            return f"a gap that nobody has computed, perhaps{above[1:]}"
+            return f"a gap that was not computed, perhaps{above[1:]}"
         if "infeasibility" not in self.history:
             return f"no gap, because numbers overflowed{above}"
         infeasibility = self.history["infeasibility"][-1]

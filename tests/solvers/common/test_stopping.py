@@ -208,7 +208,7 @@ def test_estimators_whose_fit_is_interrupted_once_twice_and_thrice(ctrl_c, monke
     presses.clear()
     monkeypatch.setattr(Pressed, "presses", 2)
     message = (
-        "after 2 passes with a gap that nobody has computed, perhaps above tol=0. The fit was "
+        "after 2 passes with a gap that was not computed, perhaps above tol=0. The fit was "
         "interrupted twice, .* it is not certified"
     )
     with pytest.warns(ConvergenceWarning, match=message):

@@ -1,6 +1,6 @@
 """Toy problems twice: bound to a model of the package, and enumerated."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -39,6 +39,10 @@ class Toy:
     pairs: Enumerated
     X: list
     n_states: int
+
+    def bound_to(self, problem):
+        """The same toy with another problem."""
+        return replace(self, problem=problem)
 
     def flat(self, w):
         """Weights of the package in the order of the reference: block by block, by rows."""

@@ -134,9 +134,7 @@ def kernels(rows, weights):
 
 
 @every_pair(
-    n_rows=[1, 2, 7, 8, 21],
-    width=[1, 5, 127, 128, 129, 300],
-    n_states=[1, 2, 3, 8, 17, 33],
+    n_rows=[1, 2, 7, 8, 21], width=[1, 5, 127, 128, 129, 300], n_states=[1, 2, 3, 8, 17, 33]
 )
 def test_numbers_mean_the_same_in_all_types(n_rows, width, n_states):
     """Pieces of 128 columns, tiles of 8, 4, 2 and 1 rows, and what is left over of each."""

@@ -159,12 +159,7 @@ def fit_both(X, y, lam, tol):
         max_iter=20_000, random_state=0,
     ).fit(X, y)  # fmt: skip
     model = StructSVMClassifier(
-        lam=lam,
-        fit_intercept=False,
-        standardize=False,
-        tol=tol,
-        max_iter=10_000,
-        random_state=0,
+        lam=lam, fit_intercept=False, standardize=False, tol=tol, max_iter=10_000, random_state=0
     ).fit(X, y)
     ours, optimum = (crammer_singer(X, y, fit.coef_, lam) for fit in (model, peer))
     assert model.primal_objective_ == pytest.approx(ours, abs=1e-10)

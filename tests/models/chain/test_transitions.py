@@ -9,12 +9,7 @@ from hypothesis import strategies as st
 
 from sskit._tag_schemes import find_violations, violation_error
 from sskit.inputs.ragged_array import row_namer
-from sskit.models.chain.transitions import (
-    kinds_of,
-    repair,
-    resolve_transitions,
-    scheme_transitions,
-)
+from sskit.models.chain.transitions import kinds_of, repair, resolve_transitions, scheme_transitions
 
 BIO = np.array(["B-X", "B-Y", "I-X", "I-Y", "O"])
 

@@ -3,11 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from helpers.graphs import (
-    enumerate_graphs,
-    labelling_score,
-    small_graphs,
-)
+from helpers.graphs import enumerate_graphs, labelling_score, small_graphs
 from helpers.qp import solve_primal
 
 from sskit.core.problem import block_weights

@@ -3,14 +3,7 @@
 import numpy as np
 import pytest
 from helpers.crossing import in_turn
-from helpers.laws import (
-    LAM,
-    binding_box,
-    check_dual_point,
-    check_optimum,
-    follow,
-    start_run,
-)
+from helpers.laws import LAM, binding_box, check_dual_point, check_optimum, follow, start_run
 from helpers.pairwise import every_pair
 from helpers.toys import FIRST, TOYS, bind_rows, chain_toy, keeping
 from sskit_probes.core_probe import DualProbe, mix_of, planes_of
@@ -30,20 +23,14 @@ OPTIONS = {
 }
 
 
-def make(name, seed=21, n=7, *, weighted=False):
-    weights = np.random.default_rng(3).uniform(0.2, 3.0, size=n) if weighted else None
-    return TOYS[name](seed, n=n, weights=weights)
-
-
-def start(toy, options, lam=LAM, box=None, seed=0, *, averaging=False, kind=BCFW):
-    options = {"averaging": averaging, **options}
-    return start_run(kind(**options), toy, lam, box, seed=seed)
+def start(toy, options, box=None, kind=BCFW):
+    return start_run(kind(**{"averaging": False, **options}), toy, LAM, box)
 
 
 @pytest.mark.parametrize(("name", "steps"), in_turn(TOYS, ["fw", "pairwise", "away"], 2))
 def test_in_a_box_steps_gain_at_least_what_they_say(name, steps):
     """Weights that are held by their bounds cost less than steps believe, never more."""
-    toy = make(name, seed=28)
+    toy = TOYS[name](28, n=7)
     box = binding_box(toy.pairs.d)
     gains = {}
     for block_steps in (1, 10):
@@ -64,7 +51,7 @@ def test_in_a_box_steps_gain_at_least_what_they_say(name, steps):
 def test_planes_with_weight_may_be_evicted(options):
     """They become part of plane 0, an atom like the others: all at times, or one in every pass."""
     name, bounded, every_pass = (options.pop(key) for key in ("name", "bounded", "every_pass"))
-    toy = make(name, seed=22)
+    toy = TOYS[name](22, n=7)
     box = binding_box(toy.pairs.d) if bounded else None
     run, merged = start(toy, options, box=box), []
     probe = DualProbe(toy.problem, run.dual)

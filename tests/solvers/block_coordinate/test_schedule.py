@@ -16,8 +16,7 @@ from sskit.solvers.common.solution import Certificate, Tolerance
 # (increase of the dual, work) of the passes of one iteration, the one with the oracle first
 PASSES = st.lists(
     st.tuples(
-        st.sampled_from([0.0, 1e-9, 0.1, 0.5, 1.0, 2.0]) | st.floats(0.0, 3.0),
-        st.floats(0.01, 1.0),
+        st.sampled_from([0.0, 1e-9, 0.1, 0.5, 1.0, 2.0]) | st.floats(0.0, 3.0), st.floats(0.01, 1.0)
     ),
     min_size=1,
     max_size=12,

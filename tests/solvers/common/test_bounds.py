@@ -7,7 +7,7 @@ from helpers.laws import binding_box, solve_toy, start_run
 from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
 from helpers.slack import slack_pairs
-from helpers.toys import TOYS, Toy
+from helpers.toys import TOYS
 from sklearn.base import clone
 from sskit_probes.unreliable import BoundingProblem
 
@@ -49,12 +49,7 @@ EXCESS = {"true": {}, "loose": {"loose": 3.0, "extra": 0.01}}
 def bounding(name, seed=61, n=9, weights=None, **how):
     """A toy whose oracle misses the maximum but bounds it."""
     toy = TOYS[name](seed, n=n, weights=weights)
-    return wrapped(toy, BoundingProblem(toy.problem, **how))
-
-
-def wrapped(toy, problem):
-    """The same toy, another problem."""
-    return Toy(problem, toy.layout, toy.pairs, toy.X, toy.n_states)
+    return toy.bound_to(BoundingProblem(toy.problem, **how))
 
 
 def solve(solver, toy, box=None, **options):
@@ -136,7 +131,7 @@ def test_a_fit_ends_by_what_is_found(solver, n_jobs):
 @every_pair(solver=SOLVERS, name=NAMES, bounded=[False, True], n_jobs=[1, 2])
 def test_without_excess_every_bit_is_that_of_an_exact_oracle(solver, name, bounded, n_jobs):
     exact = TOYS[name](61, n=9)
-    toy = wrapped(exact, BoundingProblem(exact.problem, share=1.0))
+    toy = exact.bound_to(BoundingProblem(exact.problem, share=1.0))
     box = binding_box(toy.pairs.d) if bounded and SOLVERS[solver].keeps_bounds else None
     assert not toy.problem.exact
     ours, theirs = (solve(SOLVERS[solver], t, box, n_jobs=n_jobs) for t in (toy, exact))
@@ -239,7 +234,7 @@ def test_dual_decomposition_takes_the_bounds_of_the_oracle(solver):
 def test_bisecting_bounds_the_product(name, how):
     """With an exact oracle behind them, and with one that misses the maximum and bounds it."""
     toy = TOYS[name](61, n=9) if how is None else bounding(name, **EXCESS[how])
-    toy = wrapped(toy, SlackRescaling("bisecting").wrap(toy.problem))
+    toy = toy.bound_to(SlackRescaling("bisecting").wrap(toy.problem))
     pairs, rng = slack_pairs(toy.pairs), np.random.default_rng(0)
     assert toy.problem.bounds and toy.problem.fork().bounds and not toy.problem.exact
     for scale in (0.0, 0.1, 1.0, 10.0):
@@ -260,7 +255,7 @@ def test_bisecting_bounds_the_product(name, how):
 def test_angular_search_that_ends_early_bounds_the_rest():
     exact = TOYS["chain"](61, n=9)
     for options in ({"tol": 0.3}, {"max_queries": 2}):
-        toy = wrapped(exact, SlackRescaling("angular", **options).wrap(exact.problem))
+        toy = exact.bound_to(SlackRescaling("angular", **options).wrap(exact.problem))
         solution = solve(SOLVERS["pairwise"], toy)
         assert_honest(toy, solution, slack_pairs(toy.pairs))
         assert solution.inexactness > 0.0

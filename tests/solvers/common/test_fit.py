@@ -196,8 +196,7 @@ def test_an_interrupted_run_goes_on():
     try:
         with parts.stop:
             status = parts.reach(
-                1e-4,
-                on_pass=lambda n_iter, w: n_iter == 3 and signal.raise_signal(signal.SIGINT),
+                1e-4, on_pass=lambda n_iter, w: n_iter == 3 and signal.raise_signal(signal.SIGINT)
             )
     finally:
         signal.signal(signal.SIGINT, previous)

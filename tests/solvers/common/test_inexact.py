@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.laws import solve_toy, start_run
 from helpers.pairwise import every_pair
-from helpers.toys import TOYS, Toy
+from helpers.toys import TOYS
 from sklearn.base import clone
 from sskit_probes.core_probe import DualProbe, mix_of, planes_of
 from sskit_probes.unreliable import UnreliableProblem
@@ -29,8 +29,7 @@ SOLVERS = {
 def tired(name, n_passes, seed=61, n=8, **options):
     """A toy whose oracle answers well for some passes only, and the toy itself."""
     toy = TOYS[name](seed, n=n, **options)
-    problem = UnreliableProblem(toy.problem, n_passes * n)
-    return Toy(problem, toy.layout, toy.pairs, toy.X, toy.n_states), toy
+    return toy.bound_to(UnreliableProblem(toy.problem, n_passes * n)), toy
 
 
 def best_known(toy, dual, i, w):

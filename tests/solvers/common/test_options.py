@@ -6,15 +6,7 @@ from helpers.toys import chain_toy
 from scipy.sparse import csr_array
 from sskit_probes.unreliable import UnreliableProblem
 
-from sskit.solvers import (
-    BCFW,
-    GDMM,
-    CuttingPlane,
-    FrankWolfe,
-    MultiPlane,
-    SoftBCFW,
-    Subgradient,
-)
+from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
 
 WORD, TRUTH = r"a str among \{.*\}", r"a bool among \{.*\}"
 COUNT, NATURAL = r"an int in the range \[1, inf\)", r"an int in the range \[0, inf\)"

@@ -9,7 +9,7 @@ from helpers.laws import LAM, binding_box, start_run
 from helpers.pairwise import every_pair
 from helpers.qp import interior_point, solve_primal
 from helpers.real_data import load_ocr_letters
-from helpers.toys import TOYS, Toy, chain_toy
+from helpers.toys import TOYS, chain_toy
 from hypothesis import example, given
 from hypothesis import strategies as st
 from sskit_probes.unreliable import UnreliableProblem
@@ -43,11 +43,7 @@ def solve(toy, box=None, lam=LAM, tol=1e-8, max_iter=1000, n_jobs=None, **option
 
 
 @every_pair(
-    name=TOYS,
-    form=["dense", "csr"],
-    lam=[0.3, 0.01],
-    damping=[0.0, 0.8],
-    bounded=[False, True],
+    name=TOYS, form=["dense", "csr"], lam=[0.3, 0.01], damping=[0.0, 0.8], bounded=[False, True]
 )
 def test_the_optimum_is_that_of_the_quadratic_program(name, form, lam, damping, bounded):
     weights = np.random.default_rng(1).uniform(0.2, 2.0, size=6)
@@ -166,9 +162,13 @@ def test_every_pass_is_an_exact_pass_and_there_are_no_others():
 @pytest.mark.parametrize(("name", "damping"), [("chain", 0.0), ("multiclass", 0.8)])
 def test_an_oracle_that_misses_hides_no_gap(name, damping):
     toy = TOYS[name](79, n=8)
-    problem = UnreliableProblem(toy.problem, 6 * 8)
-    tired = Toy(problem, toy.layout, toy.pairs, toy.X, toy.n_states)
-    solution = solve(tired, lam=0.05, tol=0, max_iter=20, damping=damping)
+    solution = solve(
+        toy.bound_to(UnreliableProblem(toy.problem, 6 * 8)),
+        lam=0.05,
+        tol=0,
+        max_iter=20,
+        damping=damping,
+    )
     assert not solution.certified
     history = solution.history
     assert (history["gap"] >= -1e-12).all()

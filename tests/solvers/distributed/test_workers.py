@@ -1,5 +1,7 @@
 """Workers that move one dual point: certificates are true, whatever lies where."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from helpers.crossing import in_turn
@@ -12,6 +14,7 @@ from sskit_probes.unreliable import BoundingProblem
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.solvers import BCFW, FrankWolfe
 from sskit.solvers.common.solution import Proof, Status
+from sskit.solvers.distributed.run import WorkersLost
 from sskit.solvers.distributed.worker import Worker
 from sskit.solvers.oracle_calls.pool import make_pool
 
@@ -60,13 +63,19 @@ def optimum_of(task, half_width=None):
     )
 
 
-def assert_true(solution, task, half_width=None):
-    """The certificate is what a slow look at all data finds."""
+def primal_of(solution, task, half_width=None):
+    """The primal value of weights on all data, by a slow look."""
     regularizer = regularizer_of(task, LAM, half_width)
     hinges = make_pool(task.problem).hinges(regularizer.padded(solution.w))
-    primal = regularizer.primal(solution.w, float(np.dot(task.problem.block_weight, hinges)))
+    return regularizer.primal(solution.w, float(np.dot(task.problem.block_weight, hinges)))
+
+
+def assert_true(solution, task, half_width=None):
+    """The certificate is what a slow look at all data finds."""
+    primal = primal_of(solution, task, half_width)
     if solution.inexactness:  # what the oracle finds is a lower bound, what is said an upper one
-        assert primal <= solution.primal * (1 + 1e-9)
+        assert primal - 1e-9 <= solution.primal * (1 + 1e-9)
+        assert solution.primal - solution.inexactness <= primal + 1e-9
     else:
         assert solution.primal == pytest.approx(primal, rel=1e-9)
     assert solution.gap == pytest.approx(solution.primal - solution.dual, rel=1e-6, abs=1e-12)
@@ -146,21 +155,14 @@ def test_the_dual_sum_is_that_of_the_dual_variables_after_every_round(owners, ha
         assert certificate.gap >= 0.0
 
 
-def test_without_extrapolation_the_dual_objective_never_falls():
-    tasks, _ = tasks_of("sequences", 5)
-    run = make_run(tasks, OWNERS["each"]).run
-    values = []
+def test_extrapolation_begins_anew_where_the_dual_objective_falls():
+    run, values = make_run(tasks_of("sequences", 5)[0], OWNERS["each"]).run, []
     for _ in range(30):
-        run.extrapolation = 0.0
+        run.extrapolation = 0.0  # without it the dual objective never falls
         run.run_pass()
         values.append(run.dual_value)
     assert (np.diff(values) >= -1e-12).all()
-
-
-def test_extrapolation_begins_anew_where_the_dual_objective_falls():
-    tasks, _ = tasks_of("rows", 5)
-    run = make_run(tasks, OWNERS["each"]).run
-    fell = 0
+    run, fell = make_run(tasks_of("rows", 5)[0], OWNERS["each"]).run, 0
     for _ in range(200):
         before = run.dual_value
         run.run_pass()
@@ -207,9 +209,11 @@ class Bounding:
         self.problem = BoundingProblem(task.problem, extra=extra, bounds=bounds)
 
 
-@pytest.mark.parametrize("half_width", [None, 0.2])
-@pytest.mark.parametrize(("owners", "keeps"), [("one", False), *((name, True) for name in OWNERS)])
-def test_what_the_oracles_of_all_parts_may_have_missed_is_added_up(owners, half_width, keeps):
+@pytest.mark.parametrize(
+    ("owners", "keeps", "half_width"),
+    [("one", False, None), ("one", True, 0.2), ("two", True, None), ("each", True, 0.2)],
+)
+def test_what_the_oracles_of_all_parts_may_have_missed_is_added_up(owners, keeps, half_width):
     tasks, whole = tasks_of("sequences", 5)
     driver = make_run([*map(Bounding, tasks)], OWNERS[owners], PLAIN, half_width, keeps)
     assert driver.proof is Proof.BOUND
@@ -217,14 +221,7 @@ def test_what_the_oracles_of_all_parts_may_have_missed_is_added_up(owners, half_
     assert status is Status.CONVERGED
     solution = driver.solution(status)
     assert solution.certified
-    regularizer = regularizer_of(whole, LAM, half_width)
-    hinges = make_pool(whole.problem).hinges(regularizer.padded(solution.w))
-    primal = regularizer.primal(solution.w, float(np.dot(whole.problem.block_weight, hinges)))
-    best = optimum_of(whole, half_width)
-    assert solution.dual <= best.primal * (1 + 1e-9)
-    assert solution.primal >= primal - 1e-9
-    assert solution.primal - solution.inexactness <= primal + 1e-9
-    assert solution.gap == pytest.approx(solution.primal - solution.dual, abs=1e-9)
+    assert_true(solution, whole, half_width)
     assert solution.inexactness >= 0.005
     assert solution.history["inexactness"][-1] == solution.inexactness
 
@@ -239,3 +236,97 @@ def test_parts_prove_together_what_the_weakest_proves():
         driver = make_run([*tasks, *more], (0,) * (len(tasks) + len(more)))
         (worker,) = driver.run.workers.workers
         assert worker.begin(1)[:2] == (pytest.approx(driver.unit), proof)
+
+
+# ---- workers that are lost ----------------------------------------------------------------------
+
+STARTS = ("visit", "evaluate", "follow", "begin")
+
+
+class Mortal(Worker):
+    """A worker that may be lost whenever something is asked of it."""
+
+    clock = None
+
+    def __getattribute__(self, name):
+        if name in STARTS:
+            object.__getattribute__(self, "clock").tick(self)
+        return super().__getattribute__(name)
+
+
+class Clock:
+    """Counts what is asked of all workers; at some moments one is lost."""
+
+    def __init__(self, fatal):
+        self.fatal = fatal
+        self.moment = 0
+        self.lost = None
+
+    def tick(self, worker):
+        self.moment += 1
+        if self.moment in self.fatal:
+            self.lost = worker
+            raise WorkersLost(f"at moment {self.moment}")
+
+
+class MortalWorkers(LocalWorkers):
+    """Workers of which one is lost now and then; its parts go to another, or to a new one."""
+
+    def __init__(self, tasks, owners, joins):
+        self.joins, self.clock = joins, Clock(())
+        make_regularizer = partial(regularizer_of, tasks[0])
+        super().__init__(
+            [task.problem for task in tasks], owners, PLAIN, make_regularizer, worker=Mortal
+        )
+
+    def make_worker(self, numbers):
+        worker = super().make_worker(numbers)
+        worker.clock = self.clock
+        return worker
+
+    def begin(self):
+        """As on a cluster: parts that were put somewhere stay there if that is interrupted."""
+        lost = self.clock.lost
+        if lost in self.workers:
+            numbers, place = list(lost.parts), self.workers.index(lost)
+            self.n_lost += len(numbers)
+            self.workers.remove(lost)
+            if self.joins and self.workers:
+                first = self.workers[0]
+                first.parts |= self.make_parts(numbers, first.regularizer)
+            else:
+                self.workers.insert(place, self.make_worker(numbers))
+        return super().begin()
+
+
+def mortal_fit(tasks, owners, fatal=(), joins=True):
+    """A fit that loses workers at some moments; its solution, run, and moments."""
+    workers = MortalWorkers(tasks, owners, joins)
+    driver = make_fit(workers, gap_every=5)
+    workers.clock.fatal, workers.clock.moment = fatal, 0
+    status = driver.reach(0.05, max_iter=5000)
+    assert status == Status.CONVERGED
+    return driver.solution(status), driver.run, workers.clock.moment
+
+
+@pytest.mark.parametrize("joins", [True, False])
+@pytest.mark.parametrize("owners", [[0, 1, 0, 1], [0, 1, 2, 2], [0, 0, 0, 0]])
+def test_a_worker_is_lost_at_any_moment(owners, joins):
+    """The fit goes on, and its certificate is true."""
+    parts, whole = tasks_of("rows with weights", 4)
+    reference, _, n_moments = mortal_fit(parts, owners, joins=joins)
+    # the first rounds and the last ones, and some of those between
+    first, last = range(1, min(16, n_moments + 1)), range(max(n_moments - 9, 1), n_moments + 1)
+    for moment in sorted({*first, *range(16, n_moments, 29), *last}):
+        # in turn alone, and with a second one that is lost while the first one is replaced
+        fatal = {moment} if moment % 2 == joins else {moment, moment + 1 + moment % 5}
+        solution, run, _ = mortal_fit(parts, owners, fatal, joins)
+        value = primal_of(solution, whole)
+        assert solution.certified
+        assert solution.primal == pytest.approx(value, rel=1e-9)
+        assert solution.dual <= reference.primal * (1 + 1e-9)
+        assert reference.dual <= value * (1 + 1e-9)
+        assert run.workers.n_lost > 0
+        # what is lost after the last round is in no row
+        assert run.history()["n_lost"].sum() in (run.workers.n_lost, run.n_lost)
+        assert np.all(np.diff(solution.history["n_oracle_calls"]) >= 0)

@@ -8,7 +8,7 @@ from helpers.crossing import in_turn
 from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
 from helpers.structures import Numbers, bind
-from helpers.toys import TOYS, Toy, bind_rows
+from helpers.toys import TOYS, bind_rows
 from sskit_probes.unreliable import BoundingProblem
 
 from sskit.core.regularizer import Regularizer
@@ -276,8 +276,7 @@ def test_inexact_oracles_have_paths_too():
 
 def bounding(name, weighted=False, **how):
     toy = toy_of(name, weighted)
-    problem = BoundingProblem(toy.problem, **how)
-    return Toy(problem, toy.layout, toy.pairs, toy.X, toy.n_states)
+    return toy.bound_to(BoundingProblem(toy.problem, **how))
 
 
 @every_pair(name=["chain", "multiclass"], extra=[0.0, 0.02], kind=BOXES)

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from helpers.crossing import in_turn
-from helpers.laws import check_optimum, check_shards
+from helpers.laws import check_optimum, check_shards, start_run
 from helpers.locks import EXACT_SLACK, KERNELS, LOCK_FREE, LOCKING, OTHER_SLACK
 from helpers.slack import slack_pairs
-from helpers.toys import SEARCHABLE, TOYS, Toy
+from helpers.toys import SEARCHABLE, TOYS
 
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.models.slack.model import SlackRescaling
@@ -41,12 +41,6 @@ def regularizer_of(problem, name=None):
     lower, upper = np.full((2, problem.n_weights), np.inf)
     lower[:-1], lower[-1] = -np.inf, 0.0
     return BoxRegularizer(LAM, lower, upper)
-
-
-def start(problem, options, n_jobs):
-    pool = make_pool(problem, n_jobs)
-    regularizer = Regularizer(LAM, problem.n_weights)
-    return BCFW(**options).start(problem, regularizer, np.random.RandomState(0), None, pool)
 
 
 def test_how_many_workers_visit_and_their_weights(monkeypatch):
@@ -129,9 +123,9 @@ def test_inexact_searches_come_as_far(name):
 @pytest.mark.parametrize("name", SEARCHABLE)
 def test_slack_rescaling_ends_at_the_optimum_of_the_quadratic_program(name, search):
     toy = TOYS[name](2, n=20)
-    problem, pairs = SlackRescaling(search).wrap(toy.problem), slack_pairs(toy.pairs)
-    toy = Toy(problem, toy.layout, pairs, toy.X, toy.n_states)
-    run, evaluator = start(problem, {}, 4), make_pool(problem)
+    toy = toy.bound_to(SlackRescaling(search).wrap(toy.problem))
+    toy.pairs = pairs = slack_pairs(toy.pairs)
+    run, evaluator = start_run(BCFW(), toy, n_jobs=4), make_pool(toy.problem)
     assert len(run.visitors) == 4
     for _ in range(400):
         run.run_pass()

@@ -20,10 +20,7 @@ def orders(n, n_passes, sampling):
 
 
 @every_pair(
-    name=TOYS,
-    sampling=["permutation", "uniform"],
-    weights=[None, "random"],
-    form=["dense", "csr"],
+    name=TOYS, sampling=["permutation", "uniform"], weights=[None, "random"], form=["dense", "csr"]
 )
 def test_iterates_and_their_average(name, sampling, weights, form):
     n, n_passes = 6, 8

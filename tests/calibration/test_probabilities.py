@@ -285,6 +285,14 @@ def test_empty_sequences(params):
     assert model.span_confidence([empty])[0] == []
 
 
+@pytest.mark.filterwarnings("ignore:.*were changed")
+def test_what_the_rules_leave_nothing_of_is_named():
+    model, X = fitted("rules", "matrix")
+    known = [["I-X", *[None] * (len(X[0]) - 1)]]
+    with pytest.raises(ValueError, match=r"known\[0\] leaves no labelling that the model allows"):
+        model.predict_proba(X[:1], known=known)
+
+
 def test_features_of_edges_matter_and_are_wanted():
     model, X = fitted("edges", "matrix")
     (x, z) = next(pair for pair in X if len(pair[0]) > 2)

@@ -119,19 +119,29 @@ def concealed(y, how):
     return found
 
 
-@every_pair(
-    family=SEQUENCES | TREES,
-    known=["all", "some", "sets", "hidden"],
-    states=[False, True],
-    loss=["hamming_sum", "hamming", "costs"],
-    weights=[None, "classes", "tokens", "balanced"],
-    rules=[None, "raise", "ignore"],
-)
-def test_objectives_of_sequences_and_trees(family, known, states, loss, weights, rules):
+OPTIONS = {
+    "known": ["all", "some", "sets", "hidden"],
+    "states": [False, True],
+    "loss": ["hamming_sum", "hamming", "costs"],
+    "weights": [None, "classes", "tokens", "balanced"],
+}
+
+
+@every_pair(family=TREES, **OPTIONS)
+def test_objectives_of_trees(family, known, states, loss, weights):
+    check_tagger(family, known, states, loss, weights, None)
+
+
+@every_pair(family=SEQUENCES, **OPTIONS, rules=[None, "raise", "ignore"])
+def test_objectives_of_sequences(family, known, states, loss, weights, rules):
+    check_tagger(family, known, states, loss, weights, rules)
+
+
+def check_tagger(family, known, states, loss, weights, rules):
+    """Fit a tagger to what is known of labels, and compare with enumeration."""
     items, y = data(family)
-    ruled = rules is not None and family in SEQUENCES
     given = {"loss": COSTS if loss == "costs" else loss}
-    if ruled:
+    if rules is not None:
         y = legal(y) if rules == "raise" else y
         given |= {"allowed_transitions": RULES, "on_violation": rules}
     told = concealed(y, known)
@@ -159,28 +169,37 @@ def test_objectives_of_sequences_and_trees(family, known, states, loss, weights,
         losses = [each / len(each) for each in losses]
     if tokens is not None:
         losses = [w[:, None] * each for w, each in zip(tokens, losses, strict=True)]
-    keeps = (lambda item, labels: follows(labels, RULES)) if rules == "raise" and ruled else None
+    keeps = (lambda item, labels: follows(labels, RULES)) if rules == "raise" else None
     check_objective(model, objective(model, items, losses, possible, weight, keeps))
 
 
-@every_pair(
-    family=GRAPHS | CUTS,
-    states=[False, True],
-    loss=["hamming_sum", "hamming", "costs", "function"],
-    ignored=[False, True],
-    pairs=[False, True],
-)
-def test_objectives_of_graphs(family, states, loss, ignored, pairs):
+@every_pair(family=CUTS, loss=["hamming_sum", "hamming", "costs"], ignored=[False, True])
+def test_objectives_of_segmentation(family, loss, ignored):
+    check_graphs(family, False, loss, ignored, False)
+
+
+LOSSES = ["hamming_sum", "hamming", "costs", "function"]
+
+
+@every_pair(family=GRAPHS, states=[False, True], loss=LOSSES, ignored=[False, True])
+def test_objectives_of_graphs(family, states, loss, ignored):
+    check_graphs(family, states, loss, ignored, False)
+
+
+@every_pair(family=["graphs", "graphs, kinds"], states=[False, True], loss=LOSSES)
+def test_objectives_of_graphs_with_pairs_that_are_not_allowed(family, states, loss):
+    check_graphs(family, states, loss, loss == "costs", True)
+
+
+def check_graphs(family, states, loss, ignored, pairs):
+    """Fit a model of graphs, and compare with enumeration."""
     items, y = data(family)
     table, given = None, {"loss": loss}
     if loss == "costs":
         given["loss"] = table = COSTS
     elif loss == "function":
-        if family in CUTS:
-            pytest.skip("takes no functions")
         table = (1.0 - np.eye(3)) * np.arange(1.0, 4.0)
         given["loss"] = lambda y, classes: (y[:, None] != classes) * np.arange(1.0, 4.0)
-    pairs = pairs and family in ("graphs", "graphs, kinds")  # which have tables of all pairs
     if pairs:
         given["allowed_pairs"] = RULES
         y = [np.full(len(labels), labels[0]) for labels in y]
@@ -193,7 +212,7 @@ def test_objectives_of_graphs(family, states, loss, ignored, pairs):
         kept = [without(item, np.asarray(k) != "?") for item, k in zip(items, told, strict=True)]
         y = [k[k != "?"] for k in told]
     weight = np.linspace(1.0, 2.0, len(y))
-    model = make(family, states and family in GRAPHS, **given)
+    model = make(family, states, **given)
     model.fit(items, told, sample_weight=weight)
     losses, possible = zip(*(losses_of(k, NAMES, table) for k in y), strict=True)
     if loss == "hamming":
@@ -251,10 +270,28 @@ def draw(model, items, rules):
     return known, masks
 
 
-@every_pair(family=FAMILIES, states=[False, True], known=[False, True], rules=[False, True])
-def test_predictions_are_those_of_enumeration(family, states, known, rules):
-    states = states and family not in CUTS | KERNELS
-    rules = rules and family in SEQUENCES | KERNELS
+@every_pair(family=SEQUENCES, states=[False, True], known=[False, True], rules=[False, True])
+def test_predictions_of_sequences(family, states, known, rules):
+    check_predictions(family, states, known, rules)
+
+
+@every_pair(family=KERNELS, known=[False, True], rules=[False, True])
+def test_predictions_in_kernel_spaces(family, known, rules):
+    check_predictions(family, False, known, rules)
+
+
+@every_pair(family=TREES | GRAPHS, states=[False, True], known=[False, True])
+def test_predictions_of_trees_and_graphs(family, states, known):
+    check_predictions(family, states, known, False)
+
+
+@every_pair(family=CUTS, known=[False, True])
+def test_predictions_of_segmentation(family, known):
+    check_predictions(family, False, known, False)
+
+
+def check_predictions(family, states, known, rules):
+    """All that a model says of items, under what is known, is that of enumeration."""
     model, (items, _) = fitted(family, states, rules), data(family)
     given, masks = draw(model, items, rules)
     further = {"known": given} if known else {}

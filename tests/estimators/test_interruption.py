@@ -6,10 +6,10 @@ import warnings
 
 import numpy as np
 import pytest
+from helpers.fits import flowers, matchings, strings
 from helpers.interruption import PressedStop
 from helpers.structures import Matching
 from sklearn.base import clone
-from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 
@@ -21,17 +21,12 @@ from sskit import (
     StructSVMClassifier,
     StructuredSVM,
 )
-from sskit.datasets import make_chains, make_digit_strings
+from sskit.datasets import make_chains
 from sskit.estimators.base import estimator as _base
 from sskit.estimators.path import choosing as _choosing
 from sskit.estimators.path import tracing as _path_tracing
 
 pytestmark = pytest.mark.usefixtures("own_handler")
-
-
-def rows():
-    X, y = load_iris(return_X_y=True)
-    return X / 8.0, y
 
 
 def sets():
@@ -40,31 +35,21 @@ def sets():
     return X, (X @ rng.normal(size=(4, 5)) + rng.normal(size=(40, 5)) > 0).astype(int)
 
 
-def matchings():
-    rng = np.random.default_rng(0)
-    X = [rng.normal(size=(3, 3, 4)) for _ in range(20)]
-    return X, [Matching().argmax(x + rng.normal(size=x.shape), np.ones(4)) for x in X]
-
-
-def strings():
-    return make_digit_strings(30, random_state=0)
-
-
 CASES = {
-    "rows": (StructSVMClassifier(lam=0.01), rows),
-    "rbf": (StructSVMClassifier(lam=0.01, kernel="rbf", gamma=2.0), rows),
+    "rows": (StructSVMClassifier(lam=0.01), flowers),
+    "rbf": (StructSVMClassifier(lam=0.01, kernel="rbf", gamma=2.0), flowers),
     # room for a few rows only
-    "rbf, small": (StructSVMClassifier(lam=0.01, kernel="rbf", kernel_cache=0.02), rows),
-    "slack": (StructSVMClassifier(lam=0.01, rescaling="slack"), rows),
-    "box": (StructSVMClassifier(lam=0.01, bounds=(-0.5, 1.0)), rows),
-    "strings": (SequenceTagger(lam=0.01), strings),
-    "strings, gdmm": (SequenceTagger(lam=0.01, solver="gdmm"), strings),
-    "strings, ssg": (SequenceTagger(lam=0.01, solver="ssg"), strings),
-    "strings, cuts": (SequenceTagger(lam=0.01, solver="one_slack"), strings),
+    "rbf, small": (StructSVMClassifier(lam=0.01, kernel="rbf", kernel_cache=0.02), flowers),
+    "slack": (StructSVMClassifier(lam=0.01, rescaling="slack"), flowers),
+    "box": (StructSVMClassifier(lam=0.01, bounds=(-0.5, 1.0)), flowers),
+    "strings": (SequenceTagger(lam=0.01), lambda: strings(30)),
+    "strings, gdmm": (SequenceTagger(lam=0.01, solver="gdmm"), lambda: strings(30)),
+    "strings, ssg": (SequenceTagger(lam=0.01, solver="ssg"), lambda: strings(30)),
+    "strings, cuts": (SequenceTagger(lam=0.01, solver="one_slack"), lambda: strings(30)),
     "sets": (MultilabelPairwise(lam=0.01), sets),
     "sets, gdmm": (MultilabelPairwise(lam=0.01, inference="lp", solver="gdmm"), sets),
     "sets, soft": (MultilabelPairwise(lam=0.01, inference="lp", solver="soft_bcfw"), sets),
-    "structure": (StructuredSVM(Matching(), lam=0.01), matchings),
+    "structure": (StructuredSVM(Matching(), lam=0.01), lambda: matchings(20)),
 }
 
 
@@ -162,7 +147,7 @@ def test_an_interrupted_fit_goes_on_later(case, pressed):
 
 
 def test_a_press_at_the_end_loses_nothing(pressed):
-    X, y = rows()
+    X, y = flowers()
 
     class Late(StructSVMClassifier):
         """Ctrl-C comes when the solver is done."""
@@ -191,7 +176,7 @@ def path(**params):
 
 
 def test_a_path_ends_with_the_last_model_that_is_done(pressed):
-    X, y = rows()
+    X, y = flowers()
     whole, seen = path().fit(X, y), set()
     for moments in [(3,), (200,), (700,), (2000,), (200, 201), (2000, 2000)]:
         pressed(moments)
@@ -212,7 +197,7 @@ def test_a_path_ends_with_the_last_model_that_is_done(pressed):
 
 
 def test_before_its_first_model_a_path_is_as_it_was(monkeypatch):
-    X, y = rows()
+    X, y = flowers()
 
     def make_stop(max_time=None):
         stop = PressedStop(*moments)
@@ -235,7 +220,7 @@ def test_before_its_first_model_a_path_is_as_it_was(monkeypatch):
 
 @pytest.mark.parametrize("n_calls", [1, 6])
 def test_a_choice_between_lam_takes_all_folds(n_calls):
-    X, y = rows()
+    X, y = flowers()
     calls = []
 
     def scorer(estimator, X, y):
@@ -276,7 +261,7 @@ def test_early_stopping_keeps_the_best_weights_so_far(pressed):
 
 
 def test_of_a_search_one_press_ends_one_fit(pressed):
-    X, y = rows()
+    X, y = flowers()
     grid = {"lam": [0.1, 0.01]}
     stops = pressed((), (50,))
     search = GridSearchCV(StructSVMClassifier(random_state=0), grid, cv=2, error_score="raise")
@@ -290,7 +275,7 @@ def test_of_a_search_one_press_ends_one_fit(pressed):
 
 @pytest.mark.filterwarnings("ignore:.*The fit was interrupted")
 def test_three_presses_end_a_search(monkeypatch):
-    X, y = rows()
+    X, y = flowers()
     made = []
 
     class Hasty(PressedStop):

@@ -20,7 +20,7 @@ from sklearn.ensemble import (
 )
 from sklearn.feature_selection import RFE, SequentialFeatureSelector
 from sklearn.inspection import permutation_importance
-from sklearn.model_selection import cross_val_predict, cross_val_score, learning_curve
+from sklearn.model_selection import cross_val_predict
 from sklearn.semi_supervised import SelfTrainingClassifier
 
 from sskit import (
@@ -230,15 +230,6 @@ def test_names_that_are_written_otherwise_are_told(family):
         assert len(caught) == 1 and caught[0].filename == __file__
 
 
-def test_folds_without_a_class_have_a_score():
-    rng = np.random.default_rng(0)
-    y = np.array([0, 1] * 10 + [2])
-    X = rng.normal(size=(21, 2)) + 3 * np.eye(3)[y][:, :2]
-    model = StructSVMClassifier(class_weight={0: 1, 1: 1, 2: 5}, random_state=0)
-    folds = [(np.arange(0, 20, 2), np.arange(1, 20, 2)), (np.arange(18), np.arange(10, 21))]
-    assert np.isfinite(cross_val_score(model, X[:, :], y, cv=folds[1:], error_score="raise")).all()
-
-
 def test_other_parameters_by_label():
     X, unknown = SEQUENCES, {"O": 1, "B-PER": 1, "I-PER": 2, "B-LOC": 3}
     tagger = SequenceTagger(n_states_per_label=unknown, random_state=0).fit(X, LABELS)
@@ -371,67 +362,57 @@ def test_messages_name_the_item_its_token_and_its_value():
     y[1][2] = "X-PER"
     fitted = SequenceTagger(allowed_transitions="bio", random_state=0).fit(SEQUENCES, LABELS)
     calibrated = CalibratedTagger(fitted, cv="prefit").fit(SEQUENCES, LABELS)
-    partly = holes(y, HIDDEN, -100)
     sets = [*LABELS[:1], ["B-PER", {"I-PER", "X-PER"}, "O", "O"], *LABELS[2:]]
     huge = [x.tolist() for x in SEQUENCES]
     huge[2][1][0] = 10**400
     mixed = [*LABELS[:3], ["B-PER", 10**400, "O"]]
-    rows = [[1.0, 2.0], [1.0, 10**400]]
-    told = {
-        r"^allowed_transitions='bio' .* y\[1\]\[2\] is 'X-PER'$": [
-            lambda: SequenceTagger(allowed_transitions="bio").fit(SEQUENCES, y),
-            lambda: SequenceTagger(allowed_transitions="bio", ignore_label=-100).fit(
-                SEQUENCES, partly
-            ),
-        ],
-        r"^allowed_transitions='bio' .* y\[1\]\[1\] is 'X-PER'$": [
-            lambda: SequenceTagger(allowed_transitions="bio").fit(SEQUENCES, sets),
-        ],
-        r"^y\[1\]\[2\] is 'X-PER', but labels are O, B-TYPE, I-TYPE$": [
-            lambda: SegmentTagger().fit(SEQUENCES, y),
+    bio, other = SequenceTagger(allowed_transitions="bio"), clone(fitted)
+    ignoring = clone(bio).set_params(ignore_label=-100)
+    step, flat = SequenceTagger().partial_fit, tuple(targets("rows", list, y))
+    told = r"^y\[1\]\[2\] has 'X-PER', not among the classes"
+    for message, call in (
+        (r"^allowed_transitions='bio' .* y\[1\]\[2\] is 'X-PER'$", lambda: bio.fit(SEQUENCES, y)),
+        (
+            r"^allowed_transitions='bio' .* y\[1\]\[2\] is 'X-PER'$",
+            lambda: ignoring.fit(SEQUENCES, holes(y, HIDDEN, -100)),
+        ),
+        (
+            r"^allowed_transitions='bio' .* y\[1\]\[1\] is 'X-PER'$",
+            lambda: bio.fit(SEQUENCES, sets),
+        ),
+        (
+            r"^y\[1\]\[2\] is 'X-PER', but labels are O, B-TYPE, I-TYPE$",
             lambda: calibrated.span_confidence(SEQUENCES, y),
-        ],
-        r"^y_true\[1\]\[2\] is 'X-PER', but labels are": [lambda: span_f1_score(y, LABELS)],
-        r"^y\[1\]\[2\] has 'X-PER', which is no label": [
-            lambda: calibrated.confidence(SEQUENCES, y)
-        ],
-        r"^known\[1\]\[2\] has 'X-PER', which is no label": [
-            lambda: fitted.predict(SEQUENCES, known=y)
-        ],
-        r"^known\[1\]\[1\] has 'X-PER', which is no label": [
-            lambda: fitted.predict(SEQUENCES, known=sets)
-        ],
-        r"^y\[1\]\[2\] has 'X-PER', not among the classes": [
-            lambda: clone(fitted).partial_fit(SEQUENCES, y, classes=VALUES),
-            lambda: SequenceTagger().partial_fit(
-                tuple(SEQUENCES), tuple(map(tuple, y)), classes=tuple(VALUES)
-            ),
-            lambda: SequenceTagger().partial_fit(SEQUENCES, list(map(objects, y)), classes=VALUES),
-            lambda: TreeTagger().partial_fit(TREES, y, classes=VALUES),
-        ],
-        r"^y\[5\] has 'X-PER', not among the classes": [
-            lambda: StructSVMClassifier().partial_fit(
-                FAMILIES["rows"][1], tuple(targets("rows", list, y)), classes=VALUES
-            )
-        ],
-        r"^X\[2\] must hold numbers, but X\[2\]\[1, 0\] is 10{79}$": [
-            lambda: SequenceTagger().fit(huge, LABELS),
+        ),
+        (r"^y_true\[1\]\[2\] is 'X-PER', but labels are", lambda: span_f1_score(y, LABELS)),
+        (r"^y\[1\]\[2\] has 'X-PER', which is no", lambda: calibrated.confidence(SEQUENCES, y)),
+        (r"^known\[1\]\[2\] has 'X-PER', which", lambda: fitted.predict(SEQUENCES, known=y)),
+        (r"^known\[1\]\[1\] has 'X-PER', which", lambda: fitted.predict(SEQUENCES, known=sets)),
+        (told, lambda: other.partial_fit(SEQUENCES, y, classes=VALUES)),
+        (told, lambda: step(tuple(SEQUENCES), tuple(map(tuple, y)), classes=tuple(VALUES))),
+        (told, lambda: step(SEQUENCES, list(map(objects, y)), classes=VALUES)),
+        (told, lambda: TreeTagger().partial_fit(TREES, y, classes=VALUES)),
+        (
+            r"^y\[5\] has 'X-PER', not among the classes",
+            lambda: StructSVMClassifier().partial_fit(FAMILIES["rows"][1], flat, classes=VALUES),
+        ),
+        (
+            r"^X\[2\] must hold numbers, but X\[2\]\[1, 0\] is 10{79}$",
             lambda: fitted.predict(huge),
-        ],
-        "^a number in X or y is too large": [lambda: StructSVMClassifier().fit(rows, [0, 1])],
-        r"^sample_weight must hold numbers, but sample_weight\[2\] is 10{79}$": [
-            lambda: SequenceTagger().fit(SEQUENCES, LABELS, sample_weight=[1, 1, 10**400, 1])
-        ],
-        r"^y\[0\]\[0\] is 'O' but y\[3\]\[1\] is 10{79}: labels must be of types that sort": [
-            lambda: SequenceTagger().fit(SEQUENCES, mixed)
-        ],
-        "^Unknown label type": [lambda: StructSVMClassifier().fit([[1.0], [2.0]], [0, 10**400])],
-        "too large": [lambda: RankingSVM().fit([[1.0], [2.0]], [0, 10**400])],
-    }
-    for message, calls in told.items():
-        for call in calls:
-            with pytest.raises((TypeError, ValueError), match=message):
-                call()
+        ),
+        (
+            r"^sample_weight must hold numbers, but sample_weight\[2\] is 10{79}$",
+            lambda: other.fit(SEQUENCES, LABELS, sample_weight=[1, 1, 10**400, 1]),
+        ),
+        (
+            r"^y\[0\]\[0\] is 'O' but y\[3\]\[1\] is 10{79}: labels must be of types that sort",
+            lambda: other.fit(SEQUENCES, mixed),
+        ),
+        ("^Unknown label type", lambda: StructSVMClassifier().fit([[1.0], [2.0]], [0, 10**400])),
+        ("too large", lambda: RankingSVM().fit([[1.0], [2.0]], [0, 10**400])),
+    ):
+        with pytest.raises((TypeError, ValueError), match=message):
+            call()
 
 
 def test_labels_that_are_tuples():
@@ -465,13 +446,6 @@ def test_what_makes_one_array_of_labels_refuses_them():
     ):
         with pytest.raises(ValueError, match="array element with a sequence|legacy multi-label"):
             call(SEQUENCES, LABELS)
-
-
-def test_what_takes_labels_as_they_are():
-    model = SequenceTagger(random_state=0)
-    found = cross_val_predict(model, SEQUENCES * 3, LABELS * 3, cv=3)
-    assert token_accuracy_score(LABELS * 3, found) == 1.0
-    assert learning_curve(model, SEQUENCES * 3, LABELS * 3, cv=3)[2].shape == (5, 3)
 
 
 # --- long labels

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.datasets import load_iris
 
 from helpers.structures import Matching
 from helpers.trees import random_parents
@@ -25,7 +26,7 @@ from sskit import (
     StructuredSVM,
     TreeTagger,
 )
-from sskit.datasets import make_chains, make_score_maps
+from sskit.datasets import make_chains, make_digit_strings, make_score_maps
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
 
 
@@ -134,12 +135,24 @@ def figures():
     return make_score_maps(y, (8, 9), blur=1.0, clutter=2.0, random_state=0), y
 
 
-def matchings():
+def matchings(n=10):
     """Permutations of a structure written in Python."""
     rng = np.random.default_rng(0)
-    X = [rng.normal(size=(3, 3, 4)) for _ in range(10)]
+    X = [rng.normal(size=(3, 3, 4)) for _ in range(n)]
     w = rng.normal(size=4)
     return X, [Matching().argmax(x + rng.normal(size=x.shape), w) for x in X]
+
+
+def flowers():
+    """Fisher's irises in any order."""
+    X, y = load_iris(return_X_y=True)
+    order = np.random.default_rng(0).permutation(150)
+    return X[order] / 8.0, np.array(["setosa", "versicolor", "virginica"])[y[order]]
+
+
+def strings(n=40):
+    """Strings of digits."""
+    return make_digit_strings(n, random_state=0)
 
 
 RBF = {"kernel": "rbf", "gamma": 0.5}

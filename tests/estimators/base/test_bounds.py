@@ -13,7 +13,7 @@ from sskit import (
     StructuredSVM,
     TreeTagger,
 )
-from sskit.solvers import BCFW, FrankWolfe, Subgradient
+from sskit.solvers import BCFW, FrankWolfe
 
 BOUNDED = {name: (fit.estimator, fit.data) for name, fit in FITS.items() if fit.bounded} | {
     "graphs, narrow": (SegmentationModel(**BOX), graphs(2)),
@@ -43,12 +43,3 @@ def test_batch_steps_find_the_optimum_that_steps_of_blocks_prove(name):
         assert ((slow.coef_ >= lower) & (slow.coef_ <= upper)).all()
         # and they bind: without them the optimum is another one
         assert np.isin(best.coef_, (lower, upper)).any()
-
-
-def test_the_subgradient_method_refuses_bounds():
-    X, y = FITS["rows"].data()
-    for options in (BOX, {"prior": {"intercept_": np.ones(3)}}):
-        what = "a prior" if "prior" in options else "bounds"
-        for solver in (Subgradient(), "ssg"):
-            with pytest.raises(ValueError, match=f"^{what} cannot be combined with solver="):
-                StructSVMClassifier(solver=solver, **options).fit(X, y)

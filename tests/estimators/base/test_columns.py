@@ -208,29 +208,6 @@ def test_bounds_are_in_the_units_of_the_rows(name, bounds, solver):
     assert model.dual_gap_ >= -1e-9
 
 
-def test_warm_starts_go_on_with_more_rows_and_other_weights():
-    rows = UNIT * X + OFFSET
-    model = StructSVMClassifier(lam=0.02, tol=1e-3, warm_start=True, random_state=0)
-    model.fit(rows[:30], LABELS[:30])
-    first = model.n_oracle_calls_
-    model.fit(rows, LABELS)
-    fresh = StructSVMClassifier(lam=0.02, tol=1e-3, random_state=0).fit(rows, LABELS)
-    bracket(model, fresh)
-    # nothing to do: the same rows, and columns as they are
-    model.fit(rows, LABELS)
-    assert model.n_oracle_calls_ < first
-    model.set_params(standardize=False, lam=1e7)
-    plain = StructSVMClassifier(lam=1e7, tol=1e-3, standardize=False)
-    for each in (model, plain):
-        with pytest.warns(UserWarning, match="by standardize=True, or leave this one out$"):
-            each.fit(rows, LABELS)
-    bracket(model, plain)
-    with pytest.raises(ValueError, match=r"X\[7\] changed"):
-        rows = rows.copy()
-        rows[7, 2] += 1.0
-        model.set_params(standardize="auto").fit(rows, LABELS)
-
-
 @pytest.mark.parametrize("name", ["classes", "two classes", "pairs", "tree of labels"])
 def test_parts_have_the_columns_of_all(name):
     estimator, y = MODELS[name]

@@ -29,9 +29,8 @@ def test_what_fits_passes():
     check_sparse(fitted, "a_", sp.csr_array(fitted.a_))
 
 
-@pytest.mark.parametrize(
-    ("value", "message"),
-    [
+def test_numbers_that_do_not_fit():
+    for value, message in [
         (None, r"^a_ must be an array of numbers, got NoneType; the Simple.* not as it was fitted"),
         ([[1.0]], "^a_ must be an array of numbers, got list"),
         (np.array([["x"]]), "^a_ must be an array of numbers, got <U1"),
@@ -41,18 +40,13 @@ def test_what_fits_passes():
         (np.array([[np.nan]]), r"^a_\[0, 0\] is nan; the SimpleNamespace is not as it was fitted$"),
         (np.array([[-np.inf]]), r"^a_\[0, 0\] is -inf"),
         (np.array([[1e200]]), r"^a_\[0, 0\] is 1e\+200"),
-    ],
-)
-def test_numbers_that_do_not_fit(value, message):
-    with pytest.raises(ValueError, match=message):
-        check_numbers(model(a_=value), {"a_": (1, 1)})
+    ]:
+        with pytest.raises(ValueError, match=message):
+            check_numbers(model(a_=value), {"a_": (1, 1)})
     with pytest.raises(ValueError, match="^a_ must"):
         check_numbers(model(), {"a_": (1, 1)})
-
-
-def test_the_first_entry_is_named():
     array = np.ones((3, 4))
-    array[1, 2:] = np.nan
+    array[1, 2:] = np.nan  # the first entry is named
     with pytest.raises(ValueError, match=r"^a_\[1, 2\] is nan"):
         check_numbers(model(a_=array), {"a_": (3, 4)})
 
@@ -68,9 +62,10 @@ def test_other_attributes():
             check_labels(model(classes_=value))
 
 
-@pytest.mark.parametrize(("name", "number"), [("indices", 9), ("indices", -1), ("indptr", 99)])
-def test_a_matrix_that_points_outside_of_itself(name, number):
-    matrix = sp.csr_array(np.eye(3))
-    getattr(matrix, name)[1] = number
-    with pytest.raises(ValueError, match="^X is no matrix: .*; the path is not as it was fitted"):
-        check_sparse("path", "X", matrix)
+def test_a_matrix_that_points_outside_of_itself():
+    for name, number in (("indices", 9), ("indices", -1), ("indptr", 99)):
+        matrix = sp.csr_array(np.eye(3))
+        getattr(matrix, name)[1] = number
+        told = "^X is no matrix: .*; the path is not as it was fitted"
+        with pytest.raises(ValueError, match=told):
+            check_sparse("path", "X", matrix)

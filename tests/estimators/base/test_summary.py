@@ -160,97 +160,46 @@ MASKED = SimpleNamespace(
 )
 
 
+ONE, PAIR = [[[1.0]]], [[1.0], [2.0]]
+TREE, GRAPH = ([[1.0]], [-1]), (PAIR, [[0, 1]])
+SQUARE = np.ones((3, 3), dtype=bool)
 MISFITS = [
-    (
-        SequenceTagger(),
-        [([[[1.0]]], [["a"]]), ([[[1.0, 2.0]]], [["a"]])],
-        "part 1: X has 2 features, but part 0 has 1",
-    ),
-    (
-        SequenceTagger(),
-        [([[[1.0]]], [["a"]]), ([[[1.0]]], [["b"]]), ([[[1.0]]], [[7]])],
-        "a label of part 0 is 'a' but a label of part 2 is 7: labels must be of types that",
-    ),
-    (
-        TreeTagger(),
-        [([([[1.0]], [-1])], [["a"]]), ([([[1.0]], [-1], ["k"])], [["a"]])],
-        "part 1: edges of X have kinds, but those of part 0 have no kinds",
-    ),
-    (
-        SegmentationModel(),
-        [([([[1.0], [2.0]], [[0, 1]])], [[0, 1]]), ([MASKED], [np.array([[0, 1]])])],
-        "part 1: y has labels of pixels, but part 0 has labels of nodes",
-    ),
-    (
-        SegmentationModel(),
-        [
-            ([([[1.0], [2.0]], [[0, 1]])], [[0, 1]]),
-            ([([[1.0], [2.0]], [[0, 1]], [[1.0, 2.0]])], [[0, 1]]),
-        ],
-        "part 1: X has 2 edge features, but part 0 has 1",
-    ),
-    (
-        SegmentationModel(ignore_label=7),
-        [([([[1.0], [2.0]], [[0, 1]])], [[7, 7]])] * 2,
-        "y has no labels but ignore_label=7",
-    ),
-    (
-        SegmentationModel(inference="graphcut"),
-        [([([[1.0], [2.0]], [[0, 1]])], [[k, k + 1]]) for k in range(2)],
-        "inference='graphcut' finds the best of two labels, but y has 3",
-    ),
-    (
-        StructSVMClassifier(),
-        [(ROWS[:2], ["a", "a"])] * 2,
-        "y must have at least 2 classes, got 1 class: a",
-    ),
-    (
-        SequenceTagger(allowed_transitions=np.ones((3, 3), dtype=bool)),
-        [([[[1.0]]], [["a"]]), ([[[1.0]]], [["b"]])],
-        r"allowed_transitions must be a boolean array of shape \(2, 2\)",
-    ),
-    (
-        MultilabelPairwise(),
-        [(ROWS[:2], SETS[:2]), (ROWS[:2], SETS[:2, :3])],
-        "part 1: y has 3 labels, but that of part 0 has 4",
-    ),
-    (
-        MultilabelPairwise(),
-        [(ROWS[:2], SETS[:2]), (ROWS[:2], sp.csr_array(SETS[:2]))],
-        "part 1: y has the form 'sparse', but that of part 0 has the form 'dense'",
-    ),
-    (
-        MultilabelPairwise(),
-        [(ROWS[:2], [0, 1]), (ROWS[:2], SETS[:2])],
-        "part 1: y has the form 'dense', but that of part 0 has the form 'classes'",
-    ),
-    (
-        SequenceTagger(),
-        [([[[1.3e154]]], [["a"]])] * 2,
-        "the features in X are too large: their squares overflow",
-    ),
-    (
-        StructSVMClassifier(class_weight={"a": 0.0, "b": 0}),
-        [(ROWS[:2], ["a", "b"])] * 2,
-        "sample_weight is zero for all samples",
-    ),
-    (
-        MultilabelPairwise(),
-        [(ROWS[:2], [k, k + 1]) for k in range(2)],
-        "Only binary classification is supported. The type of the target is multiclass",
-    ),
+    (SequenceTagger(), [(ONE, [["a"]]), ([[[1.0, 2.0]]], [["a"]])],
+     "part 1: X has 2 features, but part 0 has 1"),
+    (SequenceTagger(), [(ONE, [["a"]]), (ONE, [["b"]]), (ONE, [[7]])],
+     "a label of part 0 is 'a' but a label of part 2 is 7: labels must be of types that"),
+    (SequenceTagger(allowed_transitions=SQUARE), [(ONE, [["a"]]), (ONE, [["b"]])],
+     r"allowed_transitions must be a boolean array of shape \(2, 2\)"),
+    (SequenceTagger(), [([[[1.3e154]]], [["a"]])] * 2,
+     "the features in X are too large: their squares overflow"),
+    (TreeTagger(), [([TREE], [["a"]]), ([(*TREE, ["k"])], [["a"]])],
+     "part 1: edges of X have kinds, but those of part 0 have no kinds"),
+    (SegmentationModel(), [([GRAPH], [[0, 1]]), ([MASKED], [np.array([[0, 1]])])],
+     "part 1: y has labels of pixels, but part 0 has labels of nodes"),
+    (SegmentationModel(), [([GRAPH], [[0, 1]]), ([(*GRAPH, [[1.0, 2.0]])], [[0, 1]])],
+     "part 1: X has 2 edge features, but part 0 has 1"),
+    (SegmentationModel(ignore_label=7), [([GRAPH], [[7, 7]])] * 2,
+     "y has no labels but ignore_label=7"),
+    (SegmentationModel(inference="graphcut"), [([GRAPH], [[k, k + 1]]) for k in range(2)],
+     "inference='graphcut' finds the best of two labels, but y has 3"),
+    (StructSVMClassifier(), [(ROWS[:2], ["a", "a"])] * 2,
+     "y must have at least 2 classes, got 1 class: a"),
+    (StructSVMClassifier(class_weight={"a": 0.0, "b": 0}), [(ROWS[:2], ["a", "b"])] * 2,
+     "sample_weight is zero for all samples"),
+    (MultilabelPairwise(), [(ROWS[:2], SETS[:2]), (ROWS[:2], SETS[:2, :3])],
+     "part 1: y has 3 labels, but that of part 0 has 4"),
+    (MultilabelPairwise(), [(ROWS[:2], SETS[:2]), (ROWS[:2], sp.csr_array(SETS[:2]))],
+     "part 1: y has the form 'sparse', but that of part 0 has the form 'dense'"),
+    (MultilabelPairwise(), [(ROWS[:2], [0, 1]), (ROWS[:2], SETS[:2])],
+     "part 1: y has the form 'dense', but that of part 0 has the form 'classes'"),
+    (MultilabelPairwise(), [(ROWS[:2], [k, k + 1]) for k in range(2)],
+     "Only binary classification is supported. The type of the target is multiclass"),
     (MultilabelPairwise(), [(ROWS[:2], [1, 1])] * 2, "Only binary classification is supported"),
-    (
-        HierarchicalMultilabel([-1, 0]),
-        [(ROWS[:2], SETS[:2])] * 2,
-        "hierarchy has the parents of 2 labels, but y has 4 labels",
-    ),
-    (
-        StructuredSVM(Classes(2)),
-        [([np.ones(p)] * 2, [0, 1]) for p in (3, 2)],
-        "part 1: joint features have length 4, but in part 0 length 6",
-    ),
-]
+    (HierarchicalMultilabel([-1, 0]), [(ROWS[:2], SETS[:2])] * 2,
+     "hierarchy has the parents of 2 labels, but y has 4 labels"),
+    (StructuredSVM(Classes(2)), [([np.ones(p)] * 2, [0, 1]) for p in (3, 2)],
+     "part 1: joint features have length 4, but in part 0 length 6"),
+]  # fmt: skip
 
 
 def test_parts_that_do_not_fit_together_are_named():

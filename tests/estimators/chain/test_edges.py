@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.pipeline import make_pipeline
 
-from sskit import SequenceTagger, SlackRescaling
+from sskit import SequenceTagger
 from sskit.inputs.ragged_array import object_array
 from sskit.preprocessing import TokenTransformer
 
@@ -70,21 +70,6 @@ def test_bounds_by_block():
     assert fit(bounds={"edge_coef": (lower, None)}).edge_coef_[1, 0, 1] >= 0.25
     with pytest.raises(ValueError, match=r"array of shape \(2, 3, 3\)"):
         fit(bounds={"edge_coef": (np.zeros((3, 3, 2)), None)})
-
-
-def test_slack_rescaling():
-    for search in ("auto", "bisecting", "angular"):
-        tagger = fit(rescaling=SlackRescaling(search))
-        assert tagger.primal_objective_ >= tagger.dual_objective_
-        assert tagger.certified_ or search != "auto"
-
-
-def test_rules_hold_at_edges_with_features():
-    allowed = np.ones((3, 3), dtype=bool)
-    allowed[0, 1] = False
-    tagger = fit(allowed_transitions=allowed, on_violation="ignore")
-    for found in (tagger.predict(PAIRS), tagger.set_params(beam_size=2).predict(PAIRS)):
-        assert all(allowed[y[:-1], y[1:]].all() for y in found)
 
 
 def test_empty_sequences():

@@ -5,11 +5,9 @@ import pickle
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 
 from sskit import (
     SequenceTagger,
-    SlackRescaling,
 )
 from sskit.datasets import make_chains
 
@@ -81,16 +79,6 @@ def test_schemes_of_tags_are_kept(n_jobs):
         model.fit(X[:1], [["I-x"] * len(X[0])])
 
 
-def test_slack_rescaling_is_a_search(data):
-    X, y = data
-    for rescaling in ("slack", SlackRescaling("bisecting")):
-        model = SequenceTagger(order=2, rescaling=rescaling, lam=0.1, random_state=0).fit(X, y)
-        assert model.certified_
-        assert model.dual_objective_ <= model.primal_objective_
-    with pytest.raises(ValueError, match="exact oracle for slack rescaling"):
-        SequenceTagger(order=2, rescaling=SlackRescaling("exact")).fit(X, y)
-
-
 def test_bounds_and_prior_by_block(data, fitted):
     model = SequenceTagger(order=2, bounds={"triples": (-0.01, 0.02)}, **EXACT).fit(*data)
     assert model.triples_.min() >= -0.01
@@ -103,34 +91,6 @@ def test_bounds_and_prior_by_block(data, fitted):
     assert near.primal_objective_ < fitted.primal_objective_
     with pytest.raises(ValueError, match="triples"):
         SequenceTagger(order=2, prior={"triples_": np.ones((3, 3))}).fit(*data)
-
-
-def test_weights_by_label(data, fitted):
-    frame = fitted.weights_frame(top=None)
-    kinds = np.asarray(frame["kind"])
-    assert (kinds == "triple").sum() == np.count_nonzero(fitted.triples_)
-    row = np.flatnonzero(kinds == "triple")[0]
-    place = frame["label"][row], int(frame["feature"][row]), frame["to_label"][row]
-    assert frame["weight"][row] == fitted.triples_[place]
-
-
-@pytest.mark.parametrize("options", [{}, {"n_jobs": 2}])
-def test_features_of_edges(data, options):
-    """Those that are zero change nothing; others count, and predictions are the best labellings."""
-    X, y = data
-    nothing = [(x, np.zeros((len(x) - 1, 1))) for x in X]
-    tagger = SequenceTagger(order=2, random_state=0, tol=1e-3, **options)
-    plain, same = clone(tagger).fit(X, y), clone(tagger).fit(nothing, y)
-    assert plain.certified_ and same.certified_
-    gap = plain.dual_gap_ + same.dual_gap_
-    assert abs(plain.primal_objective_ - same.primal_objective_) <= gap + 1e-9
-    pairs = [(x, x[1:] * x[:-1]) for x in X]
-    edged = clone(tagger).fit(pairs, y)
-    assert edged.certified_ and edged.edge_coef_.any() and edged.triples_.any()
-    best, scores = edged.predict_topk(pairs[:5], 2, return_scores=True)
-    for labels, found, found_scores in zip(edged.predict(pairs[:5]), best, scores, strict=True):
-        assert list(labels) == list(found[0])
-        assert found_scores[0] >= found_scores[-1]
 
 
 def test_what_a_fitted_one_takes_and_refuses(data, fitted):

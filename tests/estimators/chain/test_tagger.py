@@ -110,32 +110,6 @@ def test_mask_that_allows_no_long_sequence():
             method([np.ones((3, 2))])
 
 
-def test_hamming_sum_is_the_length_times_hamming():
-    X, y = make_chains(20, n_features=4, min_length=5, max_length=5, random_state=1)
-    mean = fit(X, y, lam=0.5, loss="hamming", tol=1e-3, steps="fw")
-    total = fit(X, y, lam=0.1, loss="hamming_sum", tol=1e-3, steps="fw")
-    # A loss and weights five times as large make five times the hinge; so does a fifth of lam
-    # make five times the regulariser. All steps are the same but for the factor.
-    np.testing.assert_allclose(flat(total), 5 * flat(mean), rtol=1e-8, atol=1e-10)
-    assert total.primal_objective_ == pytest.approx(5 * mean.primal_objective_, rel=1e-8)
-    assert total.dual_objective_ == pytest.approx(5 * mean.dual_objective_, rel=1e-8)
-
-
-def test_class_weight(chains):
-    X, y = chains
-    plain = fit(X, y, loss="hamming_sum")
-    ones = fit(X, y, loss="hamming_sum", class_weight={0: 1, 1: 1.0, 2: 1})
-    np.testing.assert_array_equal(flat(ones), flat(plain))
-    tokens = np.concatenate(y)
-    share = len(tokens) / (3 * np.bincount(tokens))
-    balanced = fit(X, y, loss="hamming_sum", class_weight="balanced")
-    by_hand = fit(X, y, loss="hamming_sum", class_weight=dict(enumerate(share)))
-    np.testing.assert_array_equal(flat(balanced), flat(by_hand))
-    assert not np.array_equal(flat(balanced), flat(plain))
-    doubled = fit(X, y, loss="hamming_sum", lam=LAM / 2, class_weight=dict.fromkeys(range(3), 2.0))
-    np.testing.assert_allclose(flat(doubled), 2 * flat(plain), atol=1e-8)
-
-
 def test_bounds(chains):
     X, y = chains
     blocks, free = ("coef", "transitions", "start", "end"), fit(X, y)
@@ -194,37 +168,12 @@ def test_score_is_token_accuracy(noisy):
     assert model.score(X, y, sample_weight=weight) == pytest.approx(expected, rel=1e-12)
 
 
-def test_jobs(noisy):
-    X, y = noisy
-    one, many = (fit(X, y, tol=0.3, allowed_transitions="bio", n_jobs=-1) for _ in range(2))
-    np.testing.assert_array_equal(flat(many), flat(one))
-    one.set_params(n_jobs=None)
-    many.set_params(n_jobs=50)  # more than there are sequences
-    for a, b in zip(one.predict_topk(X, 3), many.predict_topk(X, 3), strict=True):
-        np.testing.assert_array_equal(a, b)
-
-
 def test_one_label_and_one_token():
     model = SequenceTagger().fit([np.ones((2, 3)), np.ones((1, 3))], [["a", "a"], ["a"]])
     assert model.dual_gap_ == 0
     assert model.predict([np.ones((1, 3))])[0].tolist() == ["a"]
     assert model.predict_topk([np.ones((2, 3))], 4)[0].tolist() == [["a", "a"]]
     assert model.decision_function([np.ones((2, 3))])[0].shape == (2, 1)
-
-
-def test_structure_helps():
-    X, y = make_chains(80, n_features=3, n_states=4, noise=1.5, min_length=6, random_state=2)
-    tagger = fit(X[:60], y[:60], tol=0.02, lam=0.02)
-    tokens = [x[None] for sequence in X[:60] for x in sequence]
-    alone = fit(tokens, [[k] for states in y[:60] for k in states], tol=0.02, lam=0.02)
-    accuracy = np.mean(
-        [
-            alone.predict([x[None]])[0][0] == k
-            for sequence, states in zip(X[60:], y[60:], strict=True)
-            for x, k in zip(sequence, states, strict=True)
-        ]
-    )
-    assert tagger.score(X[60:], y[60:]) > accuracy + 0.1
 
 
 class StopWhenGood:

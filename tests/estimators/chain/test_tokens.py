@@ -11,7 +11,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction import DictVectorizer, FeatureHasher
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.feature_selection import SelectFromModel, SelectKBest
-from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
@@ -269,15 +268,6 @@ def test_estimators_of_taggers(model):
     if not isinstance(model, CalibratedTagger):  # each of its members has its own
         assert fitted.vectorizer_.feature_names_ == fitted.feature_names_in_.tolist()
     assert flat(pickle.loads(pickle.dumps(fitted)).predict(X[:2])) == Y[:2]
-
-
-def test_searches_and_folds():
-    assert cross_val_score(make(), X, Y, cv=2).min() > 0.9
-    search = GridSearchCV(make(), {"lam": [0.01, 0.1]}, cv=2, error_score="raise").fit(X, Y)
-    assert flat(search.predict(X)) == Y
-    pipeline = make_pipeline(TokenVectorizer(), make())
-    grid = {"tokenvectorizer__min_count": [1, 2]}
-    assert GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(X, Y).best_score_ > 0.9
 
 
 def test_labels_of_other_forms_are_the_last_steps_business():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from sskit import EarlyStopping, RegularizationPath, SequenceTagger
+from sskit import EarlyStopping, SequenceTagger
 from sskit._tag_schemes import find_violations
 from sskit.datasets import make_chains
 from sskit.models.chain.transitions import kinds_of, repair, scheme_transitions
@@ -122,20 +122,6 @@ def test_with_other_options(corpus):
                 warnings.simplefilter("ignore")
                 fitted = model.set_params(on_violation=action).fit(X, y)
             assert n_violations(fitted.predict(X)) == 0
-
-
-@pytest.mark.filterwarnings("ignore:.*were changed for training")
-@pytest.mark.parametrize("action", ["repair", "ignore"])
-def test_within_others(action, corpus):
-    X, y = corpus
-    path = RegularizationPath(tagger(on_violation=action), eps=0.3, lam_min=0.02).fit(X, y)
-    assert n_violations(path.predict(X)) == 0
-    model = tagger(on_violation=action, tol=0.1)
-    stopping = EarlyStopping(model, random_state=0).fit(X, y)
-    assert n_violations(stopping.predict(X)) == 0
-    warm = tagger(on_violation=action, warm_start=True).fit(X, y)
-    warm.set_params(lam=0.02).fit(X, y)
-    assert warm.certified_
 
 
 @pytest.mark.parametrize("name", ["transitions_", "start_", "end_"])

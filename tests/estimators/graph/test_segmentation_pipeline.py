@@ -33,17 +33,6 @@ def test_images_in_masks_out(fitted):
     assert fitted[-1].certified_
 
 
-def test_neighbours_help():
-    images, masks = make_segmentation_images(12, shape=(60, 80), random_state=0)
-    superpixels = make_model()[0].set_params(n_segments=100).fit(images[:8])
-    graphs, scores = superpixels.transform(images), []
-    for bounds in ({"pairwise": (0, 0)}, None):
-        model = SegmentationModel(lam=0.1, tol=0.1, bounds=bounds, random_state=0)
-        scores.append(model.fit(graphs[:8], masks[:8]).score(graphs[8:], masks[8:]))
-    alone, together = scores
-    assert together > alone + 0.02
-
-
 def test_images_of_many_sizes_and_label_types():
     images = [image[: 48 - i, : 64 - 2 * i] for i, image in enumerate(X)]
     names = [

@@ -104,14 +104,6 @@ def test_one_column():
             assert model.score(X, asked) == np.mean(found == one)
 
 
-def test_classes_are_scored_as_ever():
-    X, Y, _ = rows()
-    y = np.array(["no", "yes"])[Y[:, 1]]
-    model = MultilabelPairwise(random_state=0).fit(X, y)
-    assert model.score(X, y) == accuracy_score(y, model.predict(X))
-    assert model.score(X[:1], y[:1]) in (0.0, 1.0)
-
-
 def test_searches_choose_by_leaves():
     X, Y, full = rows()
     model = HierarchicalMultilabel(PARENTS, random_state=0)
@@ -244,17 +236,6 @@ def test_priors_are_aligned_by_names(name):
 
 def named_edges(model):
     return [tuple(model.classes_[pair]) for pair in model.edges_]
-
-
-def test_a_prior_with_other_labels():
-    X, _, full = frames()
-    source = clone(MODELS["pairs"]).fit(X, full[["a", "b", "root"]])
-    model = clone(MODELS["pairs"]).set_params(prior=source, lam=1e9).fit(X, full)
-    np.testing.assert_allclose(model.coef_[3], 0.0, atol=1e-6)  # new
-    np.testing.assert_allclose(model.coef_[:3], source.coef_[[2, 0, 1]], atol=1e-6)
-    for pair, weight in zip(named_edges(model), model.pairwise_, strict=True):
-        if "a/1" in pair:
-            assert weight == pytest.approx(0.0, abs=1e-6)
 
 
 @pytest.mark.parametrize("named", ["source", "target"])

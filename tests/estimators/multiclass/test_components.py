@@ -7,7 +7,6 @@ import re
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.datasets import load_digits
 from sklearn.model_selection import GridSearchCV
 
 from sskit import StructSVMClassifier
@@ -197,12 +196,3 @@ def test_damaged_attributes():
     model.coef_[0, 0] = np.inf
     with pytest.raises(ValueError, match=r"X\[\d+\] is too large"):
         model.predict(X)
-
-
-def test_digits_of_two_styles():
-    rows, digits = load_digits(return_X_y=True)
-    rows, y = rows[:600] / 16.0, digits[:600] % 5
-    train, test = np.arange(600) < 400, np.arange(600) >= 400
-    given = {"lam": 1e-3, "tol": 0.05}
-    one, two = (make(n_components=k, **given).fit(rows[train], y[train]) for k in (1, 2))
-    assert two.score(rows[test], y[test]) > one.score(rows[test], y[test])

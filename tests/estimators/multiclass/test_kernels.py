@@ -95,15 +95,6 @@ def test_a_linear_kernel_is_the_linear_model(iris, params):
     assert one.n_oracle_calls_ == other.n_oracle_calls_
 
 
-def test_a_linear_kernel_has_the_optimum_of_the_linear_model(iris):
-    X, y = iris
-    params = {"lam": 0.1, "tol": 1e-10, "max_iter": 10_000, "gamma": "scale"}
-    one = classifier(kernel="linear", **params).fit(X, y)
-    other = classifier(kernel=linear_kernel, **params).fit(X, y)
-    assert one.primal_objective_ == pytest.approx(other.primal_objective_, abs=1e-9)
-    np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), atol=1e-4)
-
-
 def test_a_linear_kernel_is_the_linear_tagger(strings):
     X, y = strings
     one = tagger(kernel="linear", gamma="scale", solver=STEADY).fit(X, y)
@@ -232,21 +223,6 @@ def test_a_small_cache_costs_time_and_single_precision(iris, strings):
     one = tagger(solver=STEADY).fit(X, y)
     other = tagger(kernel_cache=1e-3, solver=STEADY).fit(X, y)
     assert one.primal_objective_ == pytest.approx(other.primal_objective_, abs=1e-6)
-
-
-def test_slack_rescaling(iris, strings):
-    X, y = iris
-    one = classifier(kernel="linear", gamma="scale", rescaling="slack", solver=STEADY).fit(X, y)
-    other = classifier(kernel=linear_kernel, gamma="scale", rescaling="slack", solver=STEADY)
-    scores = other.fit(X, y).decision_function(X)
-    np.testing.assert_allclose(one.decision_function(X), scores, atol=1e-8)
-    assert one.certified_
-    assert other.certified_
-    X, y = strings
-    model = tagger(rescaling="slack", tol=0.1).fit(X, y)
-    assert model.certified_
-    assert "inexactness" not in model.history_
-    assert model.score(X, y) > 0.9
 
 
 def test_tools_of_scikit_learn(moons, iris):

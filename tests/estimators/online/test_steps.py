@@ -196,45 +196,28 @@ def started(**parameters):
 
 
 TAGGED = SequenceTagger(random_state=0, tol=0.5).partial_fit(*CHAINS)
-BAD = {
-    "a label": (started(), ROWS[:2], [0, 7], {}, r"y\[1\] has 7, not among"),
-    "a token": (
-        TAGGED, CHAINS[0][:2], [CHAINS[1][0], np.full(len(CHAINS[1][1]), 9)], {},
-        r"y\[1\]\[0\] has 9, not among the classes \[0, 1, 2\]",
-    ),
-    "other classes": (
-        started(), ROWS[:2], [0, 1], {"classes": [0, 1]}, r"classes=\[0, 1\] is not the same as",
-    ),
-    "features": (started(), ROWS[:, :1], [0, 1] * 3, {}, "X has 1 features, but StructSVM"),
-    "features of tokens": (
-        TAGGED, [x[:, :2] for x in CHAINS[0]], CHAINS[1], {}, "X has 2 features, but Sequence",
-    ),
-    "not a number": (started(), ROWS * np.nan, [0, 1] * 3, {}, "NaN"),
-    "lengths": (started(), ROWS, [0, 1], {}, "inconsistent"),
-    "weights": (started(), ROWS[:2], [0, 1], {"sample_weight": [-1, 1]}, "sample_weight"),
-    "no weights": (started(), ROWS[:2], [0, 1], {"sample_weight": [0, 0]}, "sample_weight"),
-    "one class": (StructSVMClassifier(), ROWS[:2], [1, 1], {}, "at least 2 classes"),
-    "a table of classes": (
-        StructSVMClassifier(), ROWS[:2], [0, 1], {"classes": [[0, 1]]}, "must be a list of labels",
-    ),
-    "no classes": (
-        StructSVMClassifier(), ROWS[:2], [0, 1], {"classes": []}, "must be a list of labels",
-    ),
-    "warm start": (
-        SequenceTagger(warm_start=True), *CHAINS, {}, "partial_fit cannot .* warm_start=True",
-    ),
-    "balanced": (
-        SequenceTagger(class_weight="balanced"), *CHAINS, {}, "with class_weight='balanced'",
-    ),
-    "model object": (
-        FITS["matchings"].estimator, *FITS["matchings"].data(), {"classes": [0]},
-        "classes has no meaning with a model object",
-    ),
-}  # fmt: skip
+BAD = [
+    (started(), ROWS[:2], [0, 7], {}, r"y\[1\] has 7, not among"),
+    (TAGGED, CHAINS[0][:2], [CHAINS[1][0], np.full(len(CHAINS[1][1]), 9)], {},
+     r"y\[1\]\[0\] has 9, not among the classes \[0, 1, 2\]"),
+    (started(), ROWS[:2], [0, 1], {"classes": [0, 1]}, r"classes=\[0, 1\] is not the same as"),
+    (started(), ROWS[:, :1], [0, 1] * 3, {}, "X has 1 features, but StructSVM"),
+    (TAGGED, [x[:, :2] for x in CHAINS[0]], CHAINS[1], {}, "X has 2 features, but Sequence"),
+    (started(), ROWS * np.nan, [0, 1] * 3, {}, "NaN"),
+    (started(), ROWS, [0, 1], {}, "inconsistent"),
+    (started(), ROWS[:2], [0, 1], {"sample_weight": [-1, 1]}, "sample_weight"),
+    (StructSVMClassifier(), ROWS[:2], [1, 1], {}, "at least 2 classes"),
+    (StructSVMClassifier(), ROWS[:2], [0, 1], {"classes": [[0, 1]]}, "must be a list of labels"),
+    (StructSVMClassifier(), ROWS[:2], [0, 1], {"classes": []}, "must be a list of labels"),
+    (SequenceTagger(warm_start=True), *CHAINS, {}, "partial_fit cannot .* warm_start=True"),
+    (SequenceTagger(class_weight="balanced"), *CHAINS, {}, "with class_weight='balanced'"),
+    (FITS["matchings"].estimator, *FITS["matchings"].data(), {"classes": [0]},
+     "classes has no meaning with a model object"),
+]  # fmt: skip
 
 
 def test_errors_leave_the_estimator_as_it_was():
-    for fitted, X, y, given, message in BAD.values():
+    for fitted, X, y, given, message in BAD:
         model = copy.deepcopy(fitted)
         before = state(model)
         with pytest.raises(ValueError, match=message):

@@ -4,13 +4,13 @@ import pickle
 
 import numpy as np
 import pytest
-from helpers.fits import FITS
+from helpers.fits import FITS, flowers, matchings, strings
+from helpers.objectives import flat, primal_at
 from helpers.pairwise import every_pair
 from helpers.structures import Matching
 from joblib import parallel_config
 from sklearn import config_context
 from sklearn.base import clone
-from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import (
     GridSearchCV,
@@ -29,7 +29,6 @@ from sskit import (
     StructSVMClassifier,
     StructuredSVM,
 )
-from sskit.datasets import make_digit_strings
 from sskit.estimators.path.choosing import FACTORS, FEW, FallingFits, choose
 from sskit.metrics import sequence_accuracy_scorer
 from sskit.solvers import BCFW
@@ -37,28 +36,12 @@ from sskit.solvers import BCFW
 FOLDS = KFold(3, shuffle=True, random_state=0)
 
 
-def rows():
-    X, y = load_iris(return_X_y=True)
-    order = np.random.default_rng(0).permutation(150)
-    return X[order] / 8.0, np.array(["setosa", "versicolor", "virginica"])[y[order]]
-
-
-def strings(n=40):
-    return make_digit_strings(n, random_state=0)
-
-
-def matchings(n=15):
-    rng = np.random.default_rng(0)
-    X = [rng.normal(size=(3, 3, 4)) for _ in range(n)]
-    return X, [Matching().argmax(x + rng.normal(size=x.shape), np.ones(4)) for x in X]
-
-
 # ---- what is fitted --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_folds_are_fitted_at_multiples_of_their_own_default(weighted):
-    X, y = rows()
+    X, y = flowers()
     weight = np.random.default_rng(1).uniform(0.2, 3.0, size=len(X)) if weighted else None
     seen = []
 
@@ -88,7 +71,7 @@ def test_folds_are_fitted_at_multiples_of_their_own_default(weighted):
 
 
 def test_a_lam_of_the_estimator_is_what_is_to_be_beaten():
-    X, y = rows()
+    X, y = flowers()
     lams = []
 
     def score(model, X, y):
@@ -115,7 +98,7 @@ OPTIONS = {
     "two threads": {"n_jobs": 2},
 }
 CASES = {
-    "rows": (StructSVMClassifier(random_state=0), rows),
+    "rows": (StructSVMClassifier(random_state=0), flowers),
     "strings": (SequenceTagger(random_state=0), strings),
     "matchings": (StructuredSVM(Matching(), random_state=0), lambda: matchings(8)),
 }
@@ -134,32 +117,12 @@ def test_each_fit_goes_on_to_its_tolerance(case, options, weighted):
         model = fits.fit(lam)
         exact = clone(estimator).set_params(lam=lam, tol=1e-3, solver="auto", steps="auto")
         exact.set_params(sampling="auto").fit(X, y, sample_weight=weight)
-        primal = primal_at(exact, X, y, weight, model)
+        primal = primal_at(exact, X, y, weight, flat(model))
         gap = primal - exact.dual_objective_
         if options != "ssg":
             assert gap <= 0.05 * (primal + 0.01) + exact.dual_gap_ + 1e-9
         assert model.lam_ == model.lam == lam
     assert fits.complete
-
-
-def primal_at(estimator, X, y, weight, model):
-    """P(w) of another model by the problem of an estimator."""
-    from sskit.core.regularizer import Regularizer
-    from sskit.solvers.oracle_calls.pool import make_pool
-
-    task = estimator._make_task(X, y, weight)
-    problem = task.problem
-    if hasattr(model, "transitions_"):
-        parts = (model.coef_.T, model.transitions_, model.start_, model.end_)
-    elif hasattr(model, "intercept_"):
-        parts = (model.coef_.T, model.intercept_)
-    else:
-        parts = (model.coef_,)
-    w = np.concatenate([np.ravel(part) for part in parts])
-    if task.columns is not None:
-        w = task.columns.from_user(task.layout, w)
-    hinges = make_pool(problem).hinges(Regularizer(1.0, len(w)).padded(w))
-    return 0.5 * estimator.lam * float(w @ w) + float(problem.block_weight @ hinges)
 
 
 @pytest.mark.parametrize("case", ["rows", "strings"])
@@ -229,7 +192,7 @@ def test_the_tolerance_of_the_folds_is_eps_if_that_of_the_estimator_is_smaller()
 
 
 def test_the_table_of_folds():
-    X, y = rows()
+    X, y = flowers()
     path = RegularizationPath(StructSVMClassifier(random_state=0), cv=4).fit(X, y)
     results = path.cv_results_
     folds = [results[f"split{k}_test_score"] for k in range(4)]
@@ -262,7 +225,7 @@ def test_folds_in_parallel_change_nothing():
 
 
 def test_sample_weights_reach_the_folds_and_the_last_fit():
-    X, y = rows()
+    X, y = flowers()
     weight = np.where(y == "setosa", 1e-9, 1.0)
     path = RegularizationPath(StructSVMClassifier(random_state=0), cv=FOLDS)
     path.fit(X, y, sample_weight=weight)
@@ -281,11 +244,11 @@ def test_weights_of_tokens_reach_the_folds_and_the_last_fit():
     score = path.best_score_
     assert path.fit(X, y).best_score_ > score + 0.01
     with pytest.raises(TypeError, match="StructSVMClassifier.fit takes no weights of tokens"):
-        RegularizationPath(StructSVMClassifier(), cv=3).fit(*rows(), token_weight=[])
+        RegularizationPath(StructSVMClassifier(), cv=3).fit(*flowers(), token_weight=[])
 
 
 def test_groups_are_for_the_folds_and_for_rankings():
-    X, y = rows()
+    X, y = flowers()
     groups = np.repeat(np.arange(10), 15)
     path = RegularizationPath(StructSVMClassifier(random_state=0), cv=GroupKFold(5))
     results = path.fit(X, y, groups=groups).cv_results_
@@ -310,7 +273,7 @@ def test_groups_are_for_the_folds_and_for_rankings():
 
 
 def test_metadata_is_routed_and_pipelines():
-    X, y = rows()
+    X, y = flowers()
     weight = np.linspace(0.5, 2.0, 150)
     with config_context(enable_metadata_routing=True):
         path = RegularizationPath(StructSVMClassifier(random_state=0), cv=FOLDS)
@@ -324,17 +287,6 @@ def test_metadata_is_routed_and_pipelines():
     path = RegularizationPath(StructSVMClassifier(random_state=0), cv=3)
     search = GridSearchCV(path, {"estimator__fit_intercept": [True, False]}, cv=2).fit(X, y)
     assert search.best_estimator_.best_lam_ > 0
-
-
-def test_what_is_known_of_some_labels():
-    X, y = strings()
-    path = RegularizationPath(SequenceTagger(random_state=0), cv=2).fit(X, y)
-    known = [np.where(np.arange(len(labels)) == 1, labels[1], None) for labels in y]
-    expected = path.best_estimator_.predict(X, known)
-    for found, labels in zip(path.predict(X, known=known), expected, strict=True):
-        np.testing.assert_array_equal(found, labels)
-    for found, labels in zip(path.predict_topk(X, 2, known=known), y, strict=True):
-        assert (found[:, 1] == labels[1]).all()
 
 
 # ---- which lam is taken ----------------------------------------------------------------------
@@ -392,22 +344,11 @@ def test_a_score_that_rises_all_the_way(direction, factor):
     assert len(seen) == (12 if direction > 0 else 15)
 
 
-def test_rare_labels():
-    """A fold may lack a label; what is scored there then counts nothing for it."""
-    X, y = strings(30)
-    y = [np.where(np.arange(len(labels)) == 0, "first", labels.astype(str)) for labels in y]
-    y = [np.where(labels == "first", "7", labels) for labels in y]
-    y[4][0] = "rare"
-    path = RegularizationPath(SequenceTagger(random_state=0), cv=KFold(3)).fit(X, y)
-    assert "rare" in path.classes_
-    assert np.isfinite(path.best_score_)
-
-
 # ---- what is refused, and what is warned of ---------------------------------------------------
 
 
 def test_wrong_parameters_change_nothing():
-    X, y = rows()
+    X, y = flowers()
     path = RegularizationPath(StructSVMClassifier(random_state=0), cv=2).fit(X, y)
     before, given = path.best_estimator_, path.get_params(deep=False)
     for params, message in [
@@ -440,7 +381,7 @@ def test_bad_data_are_named_before_any_fold():
 
 
 def test_fits_cut_short_are_told_of_once():
-    X, y = rows()
+    X, y = flowers()
     estimator = StructSVMClassifier(max_iter=1, tol=1e-6, random_state=0)
     path = RegularizationPath(estimator, cv=3, eps=1e-6, refit=False)
     with pytest.warns(ConvergenceWarning, match=r"fits of the folds \[0, 1, 2\]") as caught:
@@ -449,7 +390,7 @@ def test_fits_cut_short_are_told_of_once():
 
 
 def test_more_jobs_than_joblib_can_count():
-    X, y = rows()
+    X, y = flowers()
     path = RegularizationPath(StructSVMClassifier(random_state=0), cv=2)
     with parallel_config("threading"):
         scores = [path.set_params(n_jobs=n).fit(X, y).best_score_ for n in (1, 10**30)]
@@ -457,7 +398,7 @@ def test_more_jobs_than_joblib_can_count():
 
 
 def test_one_fold():
-    X, y = rows()
+    X, y = flowers()
     split = ShuffleSplit(1, test_size=0.3, random_state=0)
     path = RegularizationPath(StructSVMClassifier(random_state=0), cv=split).fit(X, y)
     assert path.best_score_ == np.nanmax(path.cv_results_["split0_test_score"])

@@ -5,41 +5,22 @@ import re
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
+from helpers.fits import flowers, matchings, strings
+from helpers.objectives import flat, primal_at
 from helpers.pairwise import every_pair
 from helpers.structures import Matching, Numbers
 from sklearn.base import clone, is_classifier
-from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sskit import RegularizationPath, SequenceTagger, StructSVMClassifier, StructuredSVM
-from sskit.datasets import make_digit_strings
 from sskit.solvers import BCFW
 
-
-def rows():
-    X, y = load_iris(return_X_y=True)
-    order = np.random.default_rng(0).permutation(150)
-    return X[order] / 8.0, np.array(["setosa", "versicolor", "virginica"])[y[order]]
-
-
-def strings():
-    return make_digit_strings(40, random_state=0)
-
-
-def matchings():
-    rng = np.random.default_rng(0)
-    X = [rng.normal(size=(3, 3, 4)) for _ in range(30)]
-    return X, [Matching().argmax(x + rng.normal(size=x.shape), np.ones(4)) for x in X]
-
-
 CASES = {
-    "rows": (StructSVMClassifier(random_state=0), rows),
+    "rows": (StructSVMClassifier(random_state=0), flowers),
     "strings": (SequenceTagger(random_state=0), strings),
     "matchings": (StructuredSVM(Matching(), random_state=0), matchings),
 }
@@ -49,17 +30,6 @@ OPTIONS = {
     "plain": {"steps": "fw", "sampling": "gap"},
     "cache": {"cache": True, "sampling": "gap"},
 }
-
-
-def flat(model):
-    """The weights of a fitted estimator, flat."""
-    if hasattr(model, "transitions_"):
-        parts = (model.coef_.T, model.transitions_, model.start_, model.end_)
-    elif hasattr(model, "intercept_"):
-        parts = (model.coef_.T, model.intercept_)
-    else:
-        parts = (model.coef_,)
-    return np.concatenate([np.ravel(part) for part in parts])
 
 
 @every_pair(case=CASES, options=OPTIONS, weighted=[False, True])
@@ -103,19 +73,6 @@ def allowed(path, lam):
     return path.max_gap_ * share * (1 + 1e-9)
 
 
-def primal_at(estimator, X, y, weight, w):
-    """P(w) by the problem of an estimator, independent of any solver's run."""
-    from sskit.core.regularizer import Regularizer
-    from sskit.solvers.oracle_calls.pool import make_pool
-
-    task = estimator._make_task(X, y, weight)
-    problem = task.problem
-    if task.columns is not None:
-        w = task.columns.from_user(task.layout, w)
-    hinges = make_pool(problem).hinges(Regularizer(1.0, len(w)).padded(w))
-    return 0.5 * estimator.lam * float(w @ w) + float(problem.block_weight @ hinges)
-
-
 @pytest.mark.parametrize("case", CASES)
 def test_attributes(case):
     estimator, data = CASES[case]
@@ -152,7 +109,7 @@ def test_attributes(case):
 
 
 def test_estimators_of_a_path_are_fitted_ones():
-    X, y = rows()
+    X, y = flowers()
     path = RegularizationPath(StructSVMClassifier(random_state=0, n_jobs=2)).fit(X, y)
     model = path.estimator_at(0.05)
     assert (model.lam, model.lam_, model.n_jobs) == (0.05, 0.05, 2)
@@ -181,37 +138,14 @@ def test_inexact_oracles_give_heuristic_paths():
     assert not path.estimator_at(0.1).certified_
 
 
-def test_sparse_rows_and_ragged_samples():
-    X, y = rows()
-    dense, sparse = (
-        RegularizationPath(
-            StructSVMClassifier(random_state=0, standardize=False), lam_min=1e-2
-        ).fit(data, y)
-        for data in (X, sp.csr_array(X))
-    )
-    np.testing.assert_allclose(dense.lams_, sparse.lams_)
-    X, y = strings()
-    as_lists = RegularizationPath(SequenceTagger(random_state=0), lam_min=1e-2)
-    as_lists.fit(list(X), list(y))
-    as_arrays = clone(as_lists).fit(np.array(X, dtype=object), np.array(y, dtype=object))
-    np.testing.assert_array_equal(as_lists.lams_, as_arrays.lams_)
-
-
 def test_pickle_clone_and_tools():
-    X, y = rows()
+    X, y = flowers()
     path = RegularizationPath(StructSVMClassifier(random_state=0), lam_min=1e-2).fit(X, y)
     other = pickle.loads(pickle.dumps(path))
-    np.testing.assert_array_equal(other.predict(X), path.predict(X))
     np.testing.assert_array_equal(other.coef_at(0.07), path.coef_at(0.07))
     assert not hasattr(clone(path), "lams_")
     assert is_classifier(path)
     assert not is_classifier(RegularizationPath(SequenceTagger()))
-    scores = cross_val_score(
-        make_pipeline(StandardScaler(), RegularizationPath(StructSVMClassifier(), lam_min=1e-2)),
-        X,
-        y,
-    )
-    assert scores.mean() > 0.8
     search = GridSearchCV(RegularizationPath(StructSVMClassifier()), {"eps": [0.2, 0.1]}, cv=2)
     assert search.fit(X, y).best_params_["eps"] in (0.2, 0.1)
     with pytest.raises(NotFittedError):
@@ -219,7 +153,7 @@ def test_pickle_clone_and_tools():
 
 
 def test_wrong_parameters():
-    X, y = rows()
+    X, y = flowers()
     path = RegularizationPath(StructSVMClassifier(random_state=0), lam_min=0.1).fit(X, y)
     before, given = path.lams_, path.get_params(deep=False)
     for params, message in [
@@ -247,7 +181,7 @@ def test_wrong_parameters():
 
 
 def test_wrong_estimators_and_data():
-    X, y = rows()
+    X, y = flowers()
     with pytest.raises(TypeError, match="one of this package.*got LogisticRegression$"):
         RegularizationPath(LogisticRegression()).fit(X, y)
     with pytest.raises(TypeError, match=r"got the class StructSVMClassifier$"):
@@ -268,7 +202,7 @@ def test_wrong_estimators_and_data():
 
 
 def test_lam_below_the_end():
-    X, y = rows()
+    X, y = flowers()
     path = RegularizationPath(StructSVMClassifier(random_state=0), max_breakpoints=2).fit(X, y)
     with pytest.raises(ValueError, match="is below the end of the path, .*; fit it with a smaller"):
         path.coef_at(0.5 * path.lam_end_)
@@ -279,7 +213,7 @@ def test_lam_below_the_end():
 
 
 def test_paths_cut_short_warn():
-    X, y = rows()
+    X, y = flowers()
     estimator = StructSVMClassifier(solver="fw", max_iter=2, random_state=0)
     path = RegularizationPath(estimator, eps=0.01)
     told = "the path ends at lam=.* increase max_iter of the estimator or eps, .* by lam_min"
@@ -325,7 +259,7 @@ def test_methods_of_the_estimator_are_those_of_the_path():
     scores = path.decision_function(X, known=known)
     assert all(np.isinf(score[1]).sum() == len(model.classes_) - 1 for score in scores)
     assert not hasattr(RegularizationPath(StructSVMClassifier()), "predict_topk")
-    X, y = rows()
+    X, y = flowers()
     path = RegularizationPath(StructSVMClassifier(random_state=0)).fit(X, y)
     with pytest.raises(TypeError, match="unexpected keyword argument 'known'"):
         path.predict(X, known=[None] * 150)

@@ -4,7 +4,6 @@ import pickle
 
 import numpy as np
 import pytest
-from helpers.segments import codes, feature, segmentations
 
 from sskit import SegmentTagger, SequenceTagger
 from sskit.datasets import make_chains
@@ -28,14 +27,6 @@ def fit(y=TAGS, **parameters):
     return SegmentTagger(random_state=0, **parameters).fit(X, y)
 
 
-def score_of(model, x, segments):
-    """F(x, y) from the fitted attributes."""
-    limits = model.max_length_.tolist()
-    phi = feature(x, segments, limits, max(limits))
-    names = ["coef_", "first_coef_", "last_coef_", "transitions_", "lengths_", "start_", "end_"]
-    return phi @ np.concatenate([getattr(model, name).ravel() for name in names])
-
-
 @pytest.mark.parametrize(
     ("loss", "rescaling"),
     [
@@ -45,29 +36,14 @@ def score_of(model, x, segments):
         ("segments", "slack"),
     ],
 )
-def test_predictions_are_the_best_of_all(loss, rescaling):
+def test_fits_and_their_attributes(loss, rescaling):
+    """Predictions are the best of all: see test_known.py."""
     model = fit(loss=loss, rescaling=rescaling)
     assert model.certified_
     assert model.classes_.tolist() == ["O", "a", "b"]
     assert model.max_length_.tolist() == [1, 3, 1]
     assert model.outside_ == 0
     assert not model.first_coef_[[0, 2]].any() and not model.lengths_[[0, 2]].any()
-    several, scores = model.predict_topk(X[:4], 3, return_scores=True)
-    marginals = model.decision_function(X[:4])
-    for i, x in enumerate(X[:4]):
-        found = list(segmentations(len(x), model.max_length_.tolist()))
-        values = np.array([score_of(model, x, segments) for segments in found])
-        order = np.argsort(-values)[:3]
-        np.testing.assert_allclose(scores[i], values[order])
-        best = [(a, b, str(model.classes_[k])) for a, b, k in found[order[0]] if k != 0]
-        assert model.predict_segments(X)[i] == best
-        assert [(a, b, k) for k, a, b in spans(model.predict(X)[i])] == best
-        assert several[i][0].tolist() == model.predict(X)[i].tolist()
-        tables = np.full((len(x), 3), -np.inf)
-        for segments, value in zip(found, values, strict=True):
-            for t, code in enumerate(codes(segments)):
-                tables[t, code >> 1] = max(tables[t, code >> 1], value)
-        np.testing.assert_allclose(marginals[i], tables)
 
 
 def test_lists_and_tags_of_all_schemes_are_the_same():

@@ -5,7 +5,6 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from helpers.segments import feature, segmentations
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
@@ -36,7 +35,6 @@ def data(n=40):
 
 
 X, Y = data()
-NAMES = ["coef_", "first_coef_", "last_coef_", "transitions_", "lengths_", "segment_coef_"]
 
 
 def fit(**parameters):
@@ -50,28 +48,6 @@ def test_what_only_the_whole_segment_tells_is_learnt():
     assert with_features.segment_coef_.shape == (2, 2)
     assert with_features.score(X[30:], Y[30:]) > 0.85 > 0.5 > without.score(X[30:], Y[30:])
     assert not {"segment_coef_", "segment_features_"} & set(vars(without))
-
-
-@pytest.mark.parametrize(("loss", "rescaling"), [("hamming_sum", "margin"), ("segments", "slack")])
-def test_predictions_are_the_best_of_all(loss, rescaling):
-    model = fit(loss=loss, rescaling=rescaling, lam=1.0, tol=0.1)
-    limits = model.max_length_.tolist()
-    weights = [getattr(model, name).ravel() for name in [*NAMES, "start_", "end_"]]
-    short = [x[:5] for x in X[:3]]
-    several, scores = model.predict_topk(short, 3, return_scores=True)
-    marginals, best = model.decision_function(short), model.predict_segments(short)
-    for i, x in enumerate(short):
-        found, values = list(segmentations(len(x), limits)), []
-        for segments in found:
-            sums, other = np.zeros((2, 2)), feature(x, segments, limits, max(limits))
-            for a, b, k in segments:
-                sums[k] += spread(x, a, b)
-            phi = np.concatenate([other[:-4], sums.ravel(), other[-4:]])
-            values.append(phi @ np.concatenate(weights))
-        order = np.argsort(-np.array(values))[:3]
-        np.testing.assert_allclose(scores[i], np.array(values)[order])
-        assert best[i] == several[i][0] == [(a, b, "ab"[k]) for a, b, k in found[order[0]]]
-        np.testing.assert_allclose(marginals[i].max(axis=1), scores[i][0])
 
 
 def test_sparse_and_empty_sequences_and_one_at_a_time():

@@ -21,22 +21,22 @@ cdef void copy_rows(
 cdef class FeatureMap:
     """The operator B_i of a linear model: phi(x_i, y) = B_i m_i(y).
 
-    The statistics of block i, and its potentials theta = B_i^T w, lie in up to four parts. A row
-    of c columns takes as many places as whole vectors of them do; an edge of one column takes one.
+    The statistics of block i, and its potentials theta = B_i^T w, have up to four parts. A row of
+    c columns is padded to a multiple of the vector length; an edge of one column is not padded.
 
-        head    a table of weights that belong to no feature: transitions, lengths
-        tail    another table, from `tail_base` on, where the head ends: triples of labels, pairs
-        nodes   a row for each row of features that the block has, from `node_base` on
+        head    a table of weights without features: transitions, lengths
+        tail    another such table, from `tail_base` on, after the head: triples of labels, pairs
+        nodes   a row for each row of features of the block, from `node_base` on
         edges   a row for each row of edge features, from edge_base(i) on; or, if `edge_pairs`, a
-                table as large as the head, whose weights count in the head too
+                table as large as the head for each, which includes the weights of the head
 
-    So no place in block i depends on other blocks: a dual point holds when longer ones come.
+    Positions in block i do not depend on other blocks: a dual point is valid for longer ones too.
 
     Weights, flat: nodes (n_features, n_columns), head, further features of the nodes (those that
-    `FeatureRows` keeps as marks), edges (n_edge_features, columns), tail; in a kernel space its
-    functions follow. A part that is not there has no rows.
+    `FeatureRows` stores as marks), edges (n_edge_features, columns), tail; with a kernel its
+    functions follow. A missing part has no rows.
 
-    Feature rows and numbers are shared by forks; scratch memory is not.
+    Forks have the same feature rows and numbers, and their own scratch memory.
     """
 
     cdef readonly Py_ssize_t n_blocks

@@ -12,12 +12,10 @@ import scipy.sparse as sp
 from helpers.crossing import in_turn
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import GridSearchCV
 
 from sskit import (
     HierarchicalMultilabel,
     MultilabelPairwise,
-    RegularizationPath,
     SegmentationModel,
     SequenceTagger,
     StructSVMClassifier,
@@ -190,23 +188,6 @@ def test_a_warm_start_knows_equal_numbers_of_another_type(case):
     spoilt[0, 0] += 1
     with pytest.raises(ValueError, match="X|the kernel"):
         model.fit(rows.given(kind, spoilt), y)
-
-
-@pytest.mark.parametrize(
-    ("case", "dtype"), [("StructSVMClassifier", np.float32), ("SequenceTagger, list", np.float16)]
-)
-def test_choices_and_paths_are_those_of_float64(case, dtype, tmp_path):
-    rows = Rows(60)
-    estimator, kind = CASES[case]
-    y = rows.target(kind)
-    X, short = rows.given(kind, rows.X), rows.given(kind, mapped(rows.X.astype(dtype), tmp_path))
-    grid = GridSearchCV(clone(estimator), {"lam": [1.0, 0.1, 0.01]}, cv=3)
-    one, two = (clone(grid).fit(data, y).cv_results_["mean_test_score"] for data in (X, short))
-    np.testing.assert_array_equal(one, two)
-    path = RegularizationPath(clone(estimator))
-    one, two = (clone(path).fit(data, y) for data in (X, short))
-    np.testing.assert_allclose(one.lams_, two.lams_, rtol=1e-9)
-    np.testing.assert_allclose(one.coefs_, two.coefs_, rtol=1e-8, atol=1e-9)
 
 
 @cache

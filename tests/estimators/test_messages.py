@@ -9,7 +9,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sskit import SequenceTagger, StructSVMClassifier, TreeTagger
+from sskit import SequenceTagger
 from sskit.preprocessing import TokenTransformer
 
 DICTS = [[{"w": "the"}, {"w": "dog"}], [{"w": "dogs"}, {"w": "bark"}]]
@@ -65,18 +65,11 @@ def test_attributes_without_a_value_are_named(value, on_dicts):
 
 
 def test_a_weight_of_no_class():
-    told = r"^class_weight has keys that are no labels in y, 'B-FOO', and none for the labels "
-    with pytest.warns(UserWarning, match=f"{told}'b'$"):
-        SequenceTagger(class_weight={"a": 1.0, "B-FOO": 2.0}).fit(MATRICES, LABELS)
-    with pytest.warns(UserWarning, match=f"{told}'a', 'b'$"):
-        StructSVMClassifier(class_weight={"B-FOO": 2.0}).fit(MATRICES[0], LABELS[0])
-    trees = [(x, np.arange(len(x)) - 1) for x in MATRICES]
-    with pytest.warns(UserWarning, match=f"{told}'a', 'b'$"):
-        TreeTagger(class_weight={"B-FOO": 2.0}).fit(trees, LABELS)
-    many = [[f"label{k}" for k in range(9)]]
-    with pytest.warns(UserWarning, match="'label4' and 4 more"):
-        SequenceTagger(class_weight={"x": 2.0}).fit([np.ones((9, 1))], many)
-    SequenceTagger(class_weight={"a": 2.0}).fit(MATRICES, LABELS)
+    told = "^class_weight has keys that are no labels in y, 'x', and none .*'label4' and 4 more"
+    with pytest.warns(UserWarning, match=told):
+        SequenceTagger(class_weight={"x": 2.0}).fit(
+            [np.ones((9, 1))], [[f"label{k}" for k in range(9)]]
+        )
 
 
 def test_frames_that_differ():

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from helpers.real_data import make_glyph_sentences
 from sklearn.datasets import make_multilabel_classification
 from sklearn.exceptions import ConvergenceWarning
 
@@ -59,15 +58,6 @@ def test_warning_says_what_was_reached(chains):
         with pytest.warns(ConvergenceWarning, match=f"after 2 passes {told}"):
             tagger.fit(X, y)
         assert np.isnan(tagger.dual_gap_) == (solver != "gdmm")
-
-
-def test_hundreds_of_labels_that_are_strings():
-    X, y = make_glyph_sentences(60, n_characters=300, n_features=40, noise=0.8, random_state=0)
-    y = [np.array([f"c{label}" for label in labels]) for labels in y]
-    solver = GDMM(gap_every=None)
-    tagger = SequenceTagger(solver=solver, tol=0.1, random_state=0).fit(X, y)
-    assert tagger.score(X, y) > 0.9
-    assert set(np.concatenate(tagger.predict(X[:3]))) <= set(tagger.classes_)
 
 
 def test_soft_constraints(chains):

@@ -10,7 +10,6 @@ from helpers.fits import FITS, SOLVERS, suits
 from sklearn.base import clone
 
 from sskit import EarlyStopping, RegularizationPath, SequenceTagger, StructSVMClassifier
-from sskit.datasets import make_chains
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane
 
 # Two fits of a few passes differ as soon as their solvers do.
@@ -157,13 +156,3 @@ def test_with_very_many_weights_cuts_are_too_dear():
     model = SequenceTagger(random_state=0, tol=0.1)
     assert type(model.fit(X, y).solver_) is BCFW
     assert type(model.fit([x[:, :5000] for x in X], y).solver_) is CuttingPlane
-
-
-def test_few_long_sequences_take_fewer_calls_by_auto():
-    X, y = make_chains(2, n_features=8, n_states=4, min_length=300, max_length=300, random_state=0)
-    auto, blocks = (
-        SequenceTagger(solver=solver, max_iter=3000, random_state=0).fit(X, y)
-        for solver in ("auto", "bcfw")
-    )
-    assert auto.dual_gap_ <= 0.01 * 300 and blocks.dual_gap_ <= 0.01 * 300
-    assert auto.n_oracle_calls_ < blocks.n_oracle_calls_

@@ -5,7 +5,6 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.sparse as sp
 from helpers.rankings import everything
 from sklearn import config_context
 from sklearn.metrics import roc_auc_score
@@ -108,17 +107,6 @@ def test_two_grades_are_the_roc_area():
         assert model.score(X, grades) == pytest.approx(area)
         assert area > 0.75
         assert cross_val_score(RankingSVM(), X, grades, cv=StratifiedKFold(3)).mean() > 0.6
-
-
-def test_forms_of_rows():
-    X, y = two_grades()
-    X = np.round(X, 1).astype(np.float32).astype(float)
-    groups = np.arange(80) % 3
-    one = RankingSVM(0.1, tol=1e-4, standardize=False).fit(X, y, groups)
-    for form in (sp.csr_array, sp.csr_matrix, np.asfortranarray, np.float32):
-        other = RankingSVM(0.1, tol=1e-4, standardize=False).fit(form(X), y, groups)
-        np.testing.assert_allclose(one.coef_, other.coef_, atol=1e-3)
-        np.testing.assert_allclose(one.predict(X), one.predict(form(X)), atol=1e-6)
 
 
 def test_groups():

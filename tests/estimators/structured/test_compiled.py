@@ -190,19 +190,6 @@ def test_solvers_have_the_certified_optimum(family):
 
 
 @FAMILIES
-def test_threads_and_parts_have_the_optimum(family):
-    X, y = samples(family)
-    one = make(family).fit(X, y)
-    threads = make(family, n_jobs=2).fit(X, y)
-    parts = Distributed(make(family)).fit([X[:5], X[5:]], [y[:5], y[5:]]).estimator_
-    for other in (threads, parts):
-        assert other.certified_
-        assert other.primal_objective_ == pytest.approx(primal(family, other, X, y), rel=1e-9)
-        assert other.primal_objective_ >= one.dual_objective_ - 1e-12
-        assert one.primal_objective_ >= other.dual_objective_ - 1e-12
-
-
-@FAMILIES
 def test_slack_rescaling(family):
     X, y = samples(family)
     with pytest.raises(ValueError, match="use 'auto' or 'bisecting'"):

@@ -23,9 +23,9 @@ def label_sets():
 
 CASES = {
     "rows": (StructSVMClassifier(lam=0.05), flowers),
-    "strings": (SequenceTagger(lam=0.05, tol=0.05), lambda: strings(24)),
+    "strings": (SequenceTagger(lam=0.05, tol=0.05), lambda: strings(15)),
     "label sets": (MultilabelPairwise(lam=0.05), label_sets),
-    "matchings": (StructuredSVM(Matching(), lam=0.05, tol=0.05), lambda: matchings(20)),
+    "matchings": (StructuredSVM(Matching(), lam=0.05, tol=0.05), lambda: matchings(15)),
 }
 SOLVERS = {
     "auto": {},

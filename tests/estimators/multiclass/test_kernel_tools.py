@@ -19,18 +19,11 @@ def moons():
     return make_moons(90, noise=0.2, random_state=0)
 
 
-def test_search_over_gamma_and_lam_in_two_processes(moons):
+def test_search_over_gamma_and_lam(moons):
     grid = {"gamma": [0.1, 2.0], "lam": [0.1, 0.01]}
-    one, two = (
-        GridSearchCV(StructSVMClassifier(**PARAMS), grid, cv=3, n_jobs=n).fit(*moons)
-        for n in (1, 2)
-    )
-    assert one.best_params_ == two.best_params_
-    np.testing.assert_array_equal(
-        one.cv_results_["mean_test_score"], two.cv_results_["mean_test_score"]
-    )
-    assert two.best_score_ > 0.9
-    assert two.best_params_["gamma"] == 2.0
+    search = GridSearchCV(StructSVMClassifier(**PARAMS), grid, cv=3).fit(*moons)
+    assert search.best_score_ > 0.9
+    assert search.best_params_["gamma"] == 2.0
 
 
 @pytest.mark.parametrize("kernel_cache", [500.0, 0.01])

@@ -42,7 +42,7 @@ def test_models_are_within_eps_of_independent_fits(case, options, weighted):
     assert path.certified_
     assert path.lam_end_ <= 1e-2
     rng = np.random.default_rng(0)
-    for lam in np.exp(rng.uniform(np.log(1e-2), np.log(2 * path.lams_[0]), size=4)):
+    for lam in np.exp(rng.uniform(np.log(1e-2), np.log(2 * path.lams_[0]), size=3)):
         model = path.estimator_at(lam)
         np.testing.assert_array_equal(flat(model), path.coef_at(lam))
         exact = clone(estimator).set_params(

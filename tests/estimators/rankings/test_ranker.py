@@ -178,7 +178,7 @@ def test_searches_with_groups():
     groups = np.arange(90) // 9
     with config_context(enable_metadata_routing=True):
         model = RankingSVM().set_fit_request(groups=True).set_score_request(groups=True)
-        search = GridSearchCV(model, {"lam": [0.1, 0.01]}, cv=GroupKFold(3), n_jobs=2)
+        search = GridSearchCV(model, {"lam": [0.1, 0.01]}, cv=GroupKFold(3))
         search.fit(X, y, groups=groups)
         assert search.best_score_ > 0.6
 

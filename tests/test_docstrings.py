@@ -78,7 +78,13 @@ def test_docstring(name):
     assert listed[: len(by_place)] == by_place
 
 
-@pytest.mark.parametrize("name", OBJECTS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if name == "sskit.PartsModel" else [])
+        for name in OBJECTS
+    ],
+)
 def test_examples_run(name, monkeypatch, tmp_path):
     monkeypatch.setenv("MPLBACKEND", "Agg")
     monkeypatch.chdir(tmp_path)

@@ -13,6 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 DOC = ROOT / "doc"
 SHELL = {"bash", "console", "text"}  # what is not Python, and so not run
+SLOW = {"hidden_variables", "poses", "superpixels"}
 GENERATED = {"_build", "auto_examples", "generated"}
 MARKDOWN = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 RST = re.compile(
@@ -87,9 +88,14 @@ def blocks_not_run(text, suffix):
     return sorted((match.string.count("\n", 0, match.start()) + 1, match[0]) for match in found)
 
 
-@pytest.mark.parametrize(
-    "page", [p for p in written() if python_blocks(p)], ids=lambda page: str(page.relative_to(ROOT))
-)
+def with_blocks():
+    """Yield the pages that have Python blocks; those that take long are slow."""
+    for page in filter(python_blocks, written()):
+        marks = [pytest.mark.slow] if page.stem in SLOW else []
+        yield pytest.param(page, marks=marks, id=str(page.relative_to(ROOT)))
+
+
+@pytest.mark.parametrize("page", with_blocks())
 def test_python_blocks_run(page, monkeypatch, tmp_path):
     """From top to bottom, without a screen, in an empty folder, warnings as errors."""
     parser = importlib.import_module("sskit_probes.projective_parse")

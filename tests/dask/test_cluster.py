@@ -247,7 +247,7 @@ def test_a_worker_is_lost_in_the_middle(client, whole):
 
 
 @LOST
-@pytest.mark.parametrize("lost", [False, True], ids=["kept", "lost"])
+@pytest.mark.parametrize("lost", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_labels_that_are_not_known_are_completed_on_workers(client, lost):
     X, y = make_chains(30, n_features=3, n_states=3, noise=1.2, max_length=5, random_state=0)
     y = [[-1 if (i + t) % 3 else int(k) for t, k in enumerate(row)] for i, row in enumerate(y)]

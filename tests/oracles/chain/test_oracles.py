@@ -178,11 +178,11 @@ def test_what_seems_lost_comes_back():
                 np.testing.assert_allclose(some, others, rtol=1e-9, atol=1e-13)
 
 
-@pytest.mark.parametrize("order", [1, 2])
-@pytest.mark.parametrize(("K", "T"), [(2, 10_000), (9, 1000), (22, 300), (45, 300)])
+@pytest.mark.parametrize(
+    ("order", "K", "T"),
+    [(1, 2, 10_000), (1, 9, 1000), (1, 45, 300), (2, 2, 300), (2, 9, 300), (2, 22, 100)],
+)
 def test_probabilities_of_long_chains(order, K, T):
-    if order == 2:
-        T, K = 300, min(K, 22)
     for scale, forbid in itertools.product((1.0, 1e4), (0.0, 0.2)):
         chain = draw(np.random.default_rng(K), T, K, order, forbid=forbid)
         nodes, pairs, *triples = (scale * table for table in chain)
@@ -342,7 +342,7 @@ def chains(draw, max_nodes=15, max_states=10):
     return nodes, np.where(np.eye(K, dtype=bool) & np.isinf(table), 0.0, table)
 
 
-@settings(max_examples=80)
+@settings(max_examples=60)
 @given(chains(), HALVES, st.integers(1, 40), st.integers(0, 20), st.integers(0, 2**32 - 1))
 def test_laws(chain, constant, k, more, seed):
     nodes, transitions = chain

@@ -36,7 +36,7 @@ def random_parents_of_labels(rng, n_labels):
 
 def test_best_of_all_closed_sets():
     rng = np.random.default_rng(0)
-    for k in range(600):
+    for k in range(400):
         n = int(rng.integers(1, 10))
         gains = rng.normal(size=n)
         if k % 2:

@@ -51,7 +51,7 @@ KINDS = [EnumeratedSets, TreeSets, RoofDuality]
 def test_best_of_all_sets(kind):
     oracle = kind()  # one for all: nothing of a model may be left for the next one
     rng = np.random.default_rng(0)
-    for _ in range(400):
+    for _ in range(300):
         gains, edges, pairwise = problem = model(kind, rng)
         labels, score = answer(oracle, *problem)
         sets = all_sets(len(gains))
@@ -151,7 +151,7 @@ def compare_with_highs(n_models, seed):
 
 
 def test_optimum_of_the_relaxation():
-    compare_with_highs(200, 0)
+    compare_with_highs(150, 0)
 
 
 @pytest.mark.slow

@@ -5,9 +5,16 @@ import pytest
 from helpers.laws import solve_toy
 from helpers.models import MODELS
 from helpers.qp import solve_primal
-from helpers.toys import bind_rows, multiclass_toy
+from helpers.toys import bind_rows, component_toy, multiclass_toy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sskit_probes.core_probe import DualProbe, mix_of, planes_of
 
+from sskit.core.dual import DualState
+from sskit.core.regularizer import Regularizer
 from sskit.solvers import BCFW
+from sskit.solvers.common.snapshot import move_truths, restore, truth_gains
+from sskit.solvers.oracle_calls.pool import make_pool
 from sskit.testing.probe import ProblemProbe
 
 
@@ -41,3 +48,64 @@ def test_costs_of_pairs_of_classes():
         solution = solve_toy(BCFW(steps=steps, averaging=False), toy, 0.1, tol=1e-4)
         assert solution.dual <= optimum + 1e-9 and optimum - 1e-9 <= solution.primal
         assert solution.primal == pytest.approx(optimum, rel=2e-3)
+
+
+# ---- classes of several components --------------------------------------------------------------
+
+
+CLASS_OF = np.array([0, 1, 1])
+
+
+@given(st.integers(0, 2**31), st.sampled_from([0.0, 0.3, 1.0, 7.0]))
+@settings(max_examples=40, deadline=None)
+def test_the_best_component_is_that_of_enumeration(seed, loss_weight):
+    toy = component_toy(seed, n=4)
+    probe, rng = ProblemProbe(toy.problem), np.random.default_rng(seed)
+    for i in range(4):
+        theta = np.zeros(toy.problem.max_statistics)
+        theta[:3] = rng.integers(-2, 3, size=3) / 2
+        truth = probe.truth(i)[0]
+        code, loss = probe.argmax(i, theta, loss_weight)
+        losses = np.not_equal(CLASS_OF, CLASS_OF[truth])
+        values = theta[:3] + loss_weight * losses
+        assert values[code[0]] == values.max()
+        assert loss == losses[code[0]]
+        assert code[0] == truth or values[code[0]] > values[truth]
+
+
+def test_moved_truths_are_feasible_and_keep_the_other_blocks():
+    toy = component_toy(4, n=30)
+    problem = toy.problem
+    point = BCFW(steps="pairwise", cache=True).solve(
+        problem, toy.regularizer(0.05), tol=0.05, random_state=0
+    )
+    old = np.array([found[0] for found in toy.pairs.labels])
+    new = np.where((old == 1) & (np.arange(30) % 2 == 0), 2, old)
+    after = problem.with_truth(new)
+    dual = DualState(after)
+    restore(dual, move_truths(point.fit.save().blocks, after, problem))
+    probe = DualProbe(after, dual)
+    before = DualState(problem)
+    restore(before, point.fit.save().blocks)
+    for i in range(30):
+        codes, weights, losses, aggregate = planes_of(dual, i)
+        assert weights.sum() + aggregate == pytest.approx(1.0)
+        assert len(np.unique(codes)) == len(codes)
+        np.testing.assert_array_equal(losses, CLASS_OF[np.ravel(codes)] != CLASS_OF[old[i]])
+        assert probe.truth(i) == [new[i]]
+        if new[i] == old[i]:
+            for one, other in zip(mix_of(dual, i), mix_of(before, i), strict=True):
+                np.testing.assert_array_equal(one, other)
+    regularizer = Regularizer(0.05, after.n_weights)
+    dual.rebuild(regularizer)
+    gaps = make_pool(after).ask(regularizer.w, dual).gaps()
+    assert (gaps >= -1e-12).all()
+    w = np.random.default_rng(0).normal(size=problem.n_weights)
+    gains = truth_gains(after, problem, regularizer.padded(w))
+    scores = np.column_stack([toy.X, np.ones(30)]) @ w.reshape(-1, 3)
+    rows = np.arange(30)
+    np.testing.assert_allclose(gains, scores[rows, new] - scores[rows, old], atol=1e-12)
+
+
+def test_components_are_part_of_the_fingerprint():
+    assert "the costs of pairs" in component_toy(0).problem.fingerprint().whole

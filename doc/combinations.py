@@ -6,7 +6,7 @@ from docutils import nodes
 from docutils.parsers.rst import Directive
 from docutils.statemachine import StringList
 
-from sskit.estimators.base.combinations import REASONS
+from sskit.estimators.base.combinations import REFUSALS
 
 WORDS = {
     "averaging": "``averaging=True`` of solvers",
@@ -61,7 +61,7 @@ def sides(row):
 def told(one, other):
     """Return the entry of the matrix for two of the names."""
     pairs = set(product((one, *IMPLIED.get(one, ())), (other, *IMPLIED.get(other, ()))))
-    refused = (pair for row in REASONS for pair in product(*sides(row)))
+    refused = (pair for row in REFUSALS for pair in product(*sides(row)))
     if any(pair in pairs or pair[::-1] in pairs for pair in refused):
         return "no"
     return "" if one == other else "yes"
@@ -83,7 +83,7 @@ class Combinations(Directive):
         matrix = [[WORDS[row], *(told(row, column) for column in COLUMNS)] for row in ROWS]
         reasons = [
             [*(", ".join(WORDS[name] for name in side) for side in sides(row)), row[2]]
-            for row in REASONS
+            for row in REFUSALS
         ]
         lines = list_table(["", *map(WORDS.get, COLUMNS)], matrix, "24" + " 11" * len(COLUMNS))
         lines += ["Each *no* has a reason, which is what the error says:", ""]

@@ -1,7 +1,7 @@
 """Train a structured SVM on real handwritten digits, to a certified duality gap.
 
 Strings of digit images (scikit-learn's, by 43 writers) follow a simple grammar. The tagger
-learns both what the digits look like and which digit follows which; a classifier of single
+learns both the shapes of the digits and which digit follows which; a classifier of single
 digits, trained on the same images with the same kind of loss, knows only the first half.
 """
 

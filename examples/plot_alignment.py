@@ -108,7 +108,7 @@ check_structure(Alignment(), *zip(*few, strict=True), labellings=alignments)
 # The baseline has one score for equal letters and one for a gap, the best of many on the training
 # data.
 
-share = {}
+fraction = {}
 best = max(
     (
         np.append(np.where(np.eye(K), 1.0, -other), -gap)
@@ -120,11 +120,11 @@ best = max(
     ),
 )
 found = [Alignment().argmax(x, best) for x in X[test]]
-share["equal or not"] = np.mean(np.concatenate(found) == np.concatenate(y[test]))
+fraction["equal or not"] = np.mean(np.concatenate(found) == np.concatenate(y[test]))
 model = StructuredSVM(Alignment(), lam=0.003, random_state=0).fit(X[train], y[train])
-share["learned"] = model.score(X[test], y[test])
+fraction["learned"] = model.score(X[test], y[test])
 print(f"gap {model.dual_gap_:.4f}, certified {model.certified_}")
-print({name: round(float(value), 3) for name, value in share.items()})
+print({name: round(float(value), 3) for name, value in fraction.items()})
 
 # %%
 # Plot the learned scores, and one alignment as a path through the table.

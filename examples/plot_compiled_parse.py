@@ -165,15 +165,15 @@ def is_tree(y):
     return not any(a < c < b < d for a, b in spans for c, d in spans)
 
 
-shares, found = {}, {}
+fractions, found = {}, {}
 for name, model in (("word by word", WordByWord()), ("tree", ParseModel())):
     parser = StructuredSVM(model, lam=0.002, random_state=0).fit(X[train], y[train])
     found[name] = parser.predict(X[test])
     right = np.mean([np.array_equal(*pair) for pair in zip(found[name], y[test], strict=True)])
     trees = np.mean([is_tree(heads) for heads in found[name]])
-    shares[name] = parser.score(X[test], y[test]), right, trees
+    fractions[name] = parser.score(X[test], y[test]), right, trees
     print(f"{name}: gap {parser.dual_gap_:.4f}, certified {parser.certified_}")
-print({name: np.round(values, 3).tolist() for name, values in shares.items()})
+print({name: np.round(values, 3).tolist() for name, values in fractions.items()})
 
 # %%
 # The five best parses of a sentence, and the score that each other head of a word would lose, come
@@ -208,7 +208,7 @@ fig, axes = plt.subplots(1, 3, figsize=(12, 3.4), width_ratios=[4, 4, 3], layout
 draw(axes[0], words, found["word by word"][k], truth, "word by word")
 draw(axes[1], words, found["tree"][k], truth, "tree")
 places = np.arange(3)
-for shift, (name, values) in zip((-0.2, 0.2), shares.items(), strict=True):
+for shift, (name, values) in zip((-0.2, 0.2), fractions.items(), strict=True):
     bars = axes[2].bar(places + shift, values, 0.4, label=name)
     axes[2].bar_label(bars, fmt="%.2f", fontsize=8)
 axes[2].set(xticks=places, xticklabels=["right heads", "right sentences", "trees"], ylim=(0, 1.25))

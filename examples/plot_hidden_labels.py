@@ -53,10 +53,10 @@ def known_stretches(X, y):
 # All three have the same regularisation per token.
 
 LAM = 0.02
-shares = np.array([0.0, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95])
+fractions = np.array([0.0, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95])
 ways = {"hidden labels completed": [], "cut at hidden labels": [], "single tokens": []}
-for share in shares:
-    hidden = [np.where(rng.random(LENGTH) < share, -1, labels) for labels in y]
+for fraction in fractions:
+    hidden = [np.where(rng.random(LENGTH) < fraction, -1, labels) for labels in y]
     tagger = SequenceTagger(lam=LAM, ignore_label=-1, random_state=0).fit(X, hidden)
     pieces, labels = known_stretches(X, hidden)
     cut = SequenceTagger(lam=LAM * len(X) / len(pieces), random_state=0).fit(pieces, labels)
@@ -69,7 +69,7 @@ for share in shares:
     )
     for found, score in zip(ways.values(), scores, strict=True):
         found.append(score)
-    print(f"{share:.0%} hidden: " + ", ".join(f"{score:.3f}" for score in scores))
+    print(f"{fraction:.0%} hidden: " + ", ".join(f"{score:.3f}" for score in scores))
 
 # %%
 # With most labels hidden there are few known neighbours, so cut sequences contain little
@@ -78,7 +78,7 @@ for share in shares:
 
 fig, ax = plt.subplots(figsize=(6.4, 4), layout="constrained")
 for (name, found), marker in zip(ways.items(), "osx", strict=True):
-    ax.plot(100 * shares, found, marker=marker, label=name)
+    ax.plot(100 * fractions, found, marker=marker, label=name)
 ax.set(xlabel="hidden labels in training, percent", ylabel="test tokens with the right label")
 ax.legend()
 plt.show()

@@ -45,7 +45,7 @@ right.legend()
 # The oracles of the factors compared this many states and pairs per token in a pass. The Viterbi
 # algorithm compares 8,100 pairs.
 n_tokens = sum(len(labels) for labels in y[:60])
-looks = np.diff(history["n_scores"]) / n_tokens
-print(f"{looks.min():.0f} to {looks.max():.0f} looks a token")
+scored = np.diff(history["n_scores"]) / n_tokens
+print(f"{scored.min():.0f} to {scored.max():.0f} labels scored a token")
 
 plt.show()

@@ -107,15 +107,15 @@ def match(samples, least):
     return [assign(x @ w + b - least, np.zeros(len(x))) for x in samples]
 
 
-def share(found, truth):
+def accuracy(found, truth):
     """The fraction of points whose partner is right."""
     return np.mean(np.concatenate(found) == np.concatenate(truth))
 
 
-least = max(np.arange(-6, 3), key=lambda value: share(match(X[train], value), y[train]))
+least = max(np.arange(-6, 3), key=lambda value: accuracy(match(X[train], value), y[train]))
 classified = match(X[test], least)
-print(f"classifier and assignment  {share(classified, y[test]):.3f} of the points right")
-print(f"structured SVM             {share(learned, y[test]):.3f} of the points right")
+print(f"classifier and assignment  {accuracy(classified, y[test]):.3f} of the points right")
+print(f"structured SVM             {accuracy(learned, y[test]):.3f} of the points right")
 
 # %%
 # The gain is small: over the seeds 0 to 4 of the data the means are 0.659 and 0.669, and if all

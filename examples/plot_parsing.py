@@ -135,14 +135,14 @@ X_test, y_test = [X[i] for i in open_ones], [y[i] for i in open_ones]
 to_noun = np.zeros((len(RULES), 1 + len(WORDS)))
 to_noun[RULES.index(("NP", "NP", "PP")), 0] = 1.0
 found = [Parser().argmax(x, to_noun.ravel()) for x in X_test]
-shares = {
+fractions = {
     "to the noun": 1 - np.mean([Parser().loss(*pair) for pair in zip(y_test, found, strict=True)])
 }
 for name, words in (("rules", False), ("rules and words", True)):
     model = StructuredSVM(Parser(words), lam=0.003, random_state=0).fit(X[train], y[train])
-    shares[name] = model.score(X_test, y_test)
+    fractions[name] = model.score(X_test, y_test)
     print(f"{name}: gap {model.dual_gap_:.4f}, certified {model.certified_}")
-print({name: round(float(share), 3) for name, share in shares.items()})
+print({name: round(float(fraction), 3) for name, fraction in fractions.items()})
 
 # %%
 # The learned preference of each preposition, and that of the treebank.
@@ -151,7 +151,7 @@ w = model.coef_.reshape(len(RULES), -1)[:, 1:]
 verb, noun = (w[RULES.index((symbol, symbol, "PP"))] for symbol in ("VP", "NP"))
 learned = [(verb - noun)[WORDS.index(word)] for word in LEXICON["P"]]
 fig, (ax, other) = plt.subplots(1, 2, figsize=(8, 2.8), layout="constrained")
-ax.barh(list(shares), list(shares.values()), color=["tab:gray", "tab:gray", "tab:blue"])
+ax.barh(list(fractions), list(fractions.values()), color=["tab:gray", "tab:gray", "tab:blue"])
 ax.invert_yaxis()
 ax.set(xlim=(0.5, 1), xlabel="fraction of right brackets")
 other.scatter([TO_THE_VERB[word] for word in LEXICON["P"]], learned)

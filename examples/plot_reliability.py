@@ -54,8 +54,8 @@ for model, name, marker in (
     (factor, "one factor", "s"),
     (calibrated, "matrix", "^"),
 ):
-    mean, share, loss = reliability(model)
-    ax.plot(mean, share, marker=marker, label=f"{name} (log-loss {loss:.2f})")
+    mean, fraction, loss = reliability(model)
+    ax.plot(mean, fraction, marker=marker, label=f"{name} (log-loss {loss:.2f})")
 ax.set(xlabel="probability of the best label", ylabel="fraction that is right")
 ax.set(xlim=(0.1, 1.02), ylim=(0.1, 1.02))
 ax.legend(loc="lower right")

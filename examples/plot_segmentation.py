@@ -2,7 +2,7 @@
 Segmenting images by superpixels: SegmentationModel
 ===================================================
 
-A superpixel may look like water in the middle of a forest: a pond, or a part of a lake? Two models
+A superpixel may resemble water in the middle of a forest: a pond, or a part of a lake? Two models
 label the same superpixels. One labels each separately. The other has learned, from pairs of
 similar and different neighbours, how much neighbours should have equal labels, and finds its best
 labelling by graph cuts.

@@ -1,4 +1,4 @@
-"""What is inside pipelines, searches and other meta-estimators."""
+"""Access to the steps inside pipelines, searches and other meta-estimators."""
 
 from sklearn.utils.validation import check_is_fitted
 

@@ -1,4 +1,4 @@
-"""Labels as users give them: made arrays, compared, and looked up in dicts."""
+"""Labels given by users: made arrays, compared, and looked up in dicts."""
 
 import warnings
 from enum import Enum
@@ -13,7 +13,6 @@ SETS = (set, frozenset)
 LONGEST = 64
 _MISSING = ("NoneType", "NAType", "NaTType")
 _PLAIN = {str, int, float, bool}
-_FLOATS = (float, np.floating)
 _NUMBERS = (int, float, np.bool_, np.number)
 
 
@@ -37,7 +36,7 @@ def plain(label):
     kind = type(label)
     if issubclass(kind, str):
         return label if kind is str else str.__str__(label)
-    if issubclass(kind, Enum) and issubclass(kind, bytes | int | float):
+    if issubclass(kind, Enum) and issubclass(kind, (bytes, int, float)):
         return label.value
     return label
 
@@ -74,7 +73,7 @@ def label_array(labels, name_of):
             return string_array(labels, base)
     if all(issubclass(kind, _NUMBERS) for kind in kinds):
         numbers = np.array(labels)
-        whole = not any(issubclass(kind, float | np.floating) for kind in kinds)
+        whole = not any(issubclass(kind, (float, np.floating)) for kind in kinds)
         # int64 with uint64 would make floats
         if numbers.dtype.kind != "f" or not whole or not labels:
             return numbers
@@ -110,7 +109,7 @@ def object_array(labels):
 
 
 def join_arrays(arrays):
-    """Return several arrays of labels as one, or None if that takes a look at each label.
+    """Return several arrays of labels as one, or None if that takes a loop over the labels.
 
     Parameters
     ----------
@@ -150,7 +149,7 @@ def check_sortable(labels, name_of):
     """
     first = {}
     for t, value in enumerate(labels):
-        number = isinstance(value, _FLOATS)
+        number = isinstance(value, (float, np.floating))
         if type(value).__name__ in _MISSING or (number and np.isnan(value)):
             raise ValueError(f"{name_of(t)} is {value!r}: labels must not be missing")
         try:
@@ -176,7 +175,7 @@ def check_sortable(labels, name_of):
 
 
 def is_ignored(labels, ignore_label):
-    """Return where labels are the one that says that there is none.
+    """Return where labels are the one that stands for none.
 
     Parameters
     ----------
@@ -198,7 +197,7 @@ def is_ignored(labels, ignore_label):
     shape = labels.shape if isinstance(labels, np.ndarray) else (len(labels),)
     if ignore_label is None:
         return np.zeros(shape, dtype=bool)
-    several = np.iterable(ignore_label) and not isinstance(ignore_label, str | bytes)
+    several = np.iterable(ignore_label) and not isinstance(ignore_label, (str, bytes))
     if several or isinstance(ignore_label, type) or type(ignore_label).__name__ == "NAType":
         raise ValueError(f"ignore_label must be one label, got {shown(ignore_label)}")
     ignore_label = plain(ignore_label)
@@ -224,11 +223,11 @@ def is_same(label, other):
 
 def _is_nan(label):
     """Return whether a label is the number NaN."""
-    return isinstance(label, _FLOATS) and bool(np.isnan(label))
+    return isinstance(label, (float, np.floating)) and bool(np.isnan(label))
 
 
 def by_label(given, labels, default):
-    """Return what a dict by label says of labels.
+    """Return the entries of a dict by label for labels.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Numbers as users give them: made float64, or refused by name."""
+"""Numbers given by users: converted to float64, or refused by name."""
 
 from contextlib import suppress
 from numbers import Integral
@@ -175,7 +175,7 @@ def n_workers(n_jobs, n_tasks):
 
 
 def shortened(items, most=5):
-    """Return what error messages say of a list: its first items, and how many more there are."""
+    """Return a list for error messages: its first items, and how many more there are."""
     told = ", ".join(repr(item) for item in items[:most])
     return f"{told} and {len(items) - most} more" if len(items) > most else told
 

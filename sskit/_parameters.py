@@ -1,4 +1,4 @@
-"""Parameters of estimators and solvers, each declared once: its default, and what it may be."""
+"""Parameters of estimators and solvers, each declared once: its default and its constraints."""
 
 from dataclasses import dataclass, field
 from numbers import Integral, Real
@@ -41,7 +41,7 @@ def parameter(default, *allowed, positional=False):
     Parameters
     ----------
     default : object
-        What it is if nobody says; `REQUIRED` means that somebody must.
+        Its value if not given; `REQUIRED` means that it must be.
     *allowed : object
         What it may be, as scikit-learn's `_parameter_constraints` say it; nothing allows all.
     positional : bool, default=False

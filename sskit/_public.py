@@ -1,4 +1,4 @@
-"""What public classes share: the names that they are known by, and pages about them."""
+"""Base of public classes: the names under which they are pickled and documented."""
 
 import sys
 from types import FunctionType
@@ -11,19 +11,19 @@ def export_from(module, *others):
     """Let classes and functions be known by the package that exports them in its ``__all__``.
 
     Files of saved models, pickles too, name the types in them, and pages are called by them. They
-    stay readable when a class moves to another file, as long as its package exports it.
+    stay readable when a class goes to another file, as long as its package exports it.
 
     Parameters
     ----------
     module : str
         Name of the package.
     *others : type
-        What is in files too, though nobody imports it.
+        What is in files too, though it is not imported.
     """
     package = sys.modules[module]
     named = (getattr(package, name, None) for name in getattr(package, "__all__", ()))
     for item in (*named, *others):
-        if isinstance(item, type | FunctionType):
+        if isinstance(item, (type, FunctionType)):
             item.__module__ = module
 
 

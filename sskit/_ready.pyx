@@ -1,4 +1,4 @@
-"""Whether arrays are as they should be, found out in one pass: what is served most is so."""
+"""A fast check of arrays in the usual form, in one pass; all others go to the full validation."""
 
 import numpy as np
 
@@ -68,7 +68,7 @@ cdef bint take(array, Py_buffer* floats) except -1:
         return False
     try:
         PyObject_GetBuffer(array, floats, PyBUF_ANY_CONTIGUOUS | PyBUF_FORMAT)
-    except ValueError:  # it has holes, or numbers that no other language knows
+    except ValueError:  # it has holes, or a byte order that is not native
         return False
     if floats.format[0] in b"dfe" and floats.format[1] == 0:
         return True

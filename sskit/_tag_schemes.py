@@ -1,4 +1,4 @@
-"""Schemes of tags that describe spans: what their prefixes mean, and what may follow what."""
+"""Tag schemes for spans (IOB, BIOES): what prefixes mean, and which tags may follow which."""
 
 import numpy as np
 
@@ -152,7 +152,7 @@ def read_tags(tags, scheme):
 
 
 def tags_of(scheme):
-    """Return what error messages say of the tags of a scheme."""
+    """Return the tags of a scheme for error messages."""
     prefixes = ", ".join(f"{letter}-TYPE" for letter in SCHEMES[scheme][1:])
     return f"O, {prefixes}"
 

@@ -23,7 +23,7 @@ from sskit.estimators.base.meta import MetaEstimator
 from sskit.estimators.base.tagging import states_of_labels
 from sskit.estimators.chain.decoding import score_tables
 from sskit.estimators.chain.tagger import SequenceTagger
-from sskit.estimators.reasons.columns import as_fitted
+from sskit.estimators.explanation.columns import as_fitted
 from sskit.estimators.tree import TreeTagger
 from sskit.inputs.ragged import split, stack_labels
 from sskit.inputs.ragged_array import locate, object_array
@@ -212,7 +212,7 @@ class CalibratedTagger(MetaEstimator):
         """Return the `Target` of data that a model has not seen."""
         scores = scores_of(model, X, classes)
         possible = possible_labels(y, scores, classes, inner_tagger(model).ignore_label)
-        # what this model cannot say does not count
+        # what this model cannot predict does not count
         possible[~possible[:, scores.owner].any(axis=1)] = True
         n = len(scores.offsets) - 1
         return Target(scores, possible, np.ones(n) if weight is None else weight)
@@ -478,7 +478,7 @@ def fitted_classes(estimator):
 
 
 def scores_of(estimator, X, classes):
-    """Return the scores of a fitted estimator among labels, of which it may not know all.
+    """Return the scores of a fitted estimator among labels, of which it may lack some.
 
     Parameters
     ----------
@@ -502,7 +502,7 @@ def scores_of(estimator, X, classes):
     owner = place if states is None else np.repeat(place, states)
     labels = {"owner": owner, "n_labels": len(classes)}
     if isinstance(tagger, TreeTagger):
-        # the gate of the decoder has checked them
+        # the decoder has checked them
         trees = check_trees(X, n_features=tagger.n_features_in_)
         codes, tables = trees.codes(tagger.edge_kinds_), np.array(tagger.transitions_)
         if codes is None:

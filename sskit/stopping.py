@@ -16,7 +16,7 @@ from sskit.estimators.base.meta import DelegatingEstimator, checked_score, commo
 from sskit.estimators.base.weights import weight_argument
 from sskit.inputs.weights import check_sample_weight
 
-# What a fit says of the weights at its end, which need not be those that are kept.
+# Attributes of the weights at the end of a fit, which need not be those that are kept.
 UNKNOWN = {
     "dual_gap_": np.nan,
     "primal_objective_": np.nan,
@@ -50,7 +50,7 @@ class EarlyStopping(DelegatingEstimator):
         Passes without a better score after which the fit ends (the patience).
     random_state : int, RandomState or None, default=None
         Seed of the held-out pairs. The estimator has its own seed for the order of the passes; if
-        they share a RandomState, the estimator gets a copy after pairs were drawn.
+        with one RandomState for both, the estimator gets a copy after pairs were drawn.
 
     Attributes
     ----------
@@ -141,7 +141,7 @@ class EarlyStopping(DelegatingEstimator):
         further, scorer = self._further(token_weight), check_scoring(self.estimator, self.scoring)
         clone(self.estimator)._check_parameters()
         try:
-            train, held_out, indices = self._shares(X, y, sample_weight, further, X_val, y_val)
+            train, held_out, indices = self._split(X, y, sample_weight, further, X_val, y_val)
             # after the split, which may have drawn from a random state that the estimator has too
             model = clone(self.estimator)
             watch = model._watch = HeldOutWatch(model, scorer, *held_out, self.n_iter_no_change)
@@ -150,13 +150,13 @@ class EarlyStopping(DelegatingEstimator):
             finally:
                 del model._watch
         except (TypeError, ValueError, RuntimeError):
-            # complaints about the data are to name its items, not those of a share of it
+            # error messages are to name the items of the data, not those of a part of it
             clone(self.estimator)._make_task(X, y, sample_weight, **further)
             raise
         n_iter = model.n_iter_
         if not watch.scores or watch.scores[-1][0] < n_iter:
             # a pass that was cut short; its weights are in place already
-            watch.look(n_iter, model, {})
+            watch.evaluate(n_iter, model, {})
         if watch.best is None:
             raise ValueError("no score of the held-out data is a number")
         vars(model).update(watch.best | UNKNOWN)
@@ -174,7 +174,7 @@ class EarlyStopping(DelegatingEstimator):
         replace_fitted(self, fitted)
         return self
 
-    def _shares(self, X, y, sample_weight, further, X_val, y_val):
+    def _split(self, X, y, sample_weight, further, X_val, y_val):
         """Return arguments of the fit, what is held out of them, and which samples these are."""
         from sklearn.model_selection import train_test_split  # megabytes that few need
 
@@ -196,7 +196,7 @@ class EarlyStopping(DelegatingEstimator):
 
 
 class HeldOutWatch:
-    """Scores a model after passes of its fit, says when to stop and keeps the best weights.
+    """The score of a model after passes of its fit, when to stop, and the best weights.
 
     Parameters
     ----------
@@ -243,10 +243,10 @@ class HeldOutWatch:
         """
         model, fitted = copy.copy(self.model), attributes()
         vars(model).update(fitted)
-        self.look(n_iter, model, fitted)
+        self.evaluate(n_iter, model, fitted)
         return n_iter - self.best_iter >= self.patience
 
-    def look(self, n_iter, model, fitted):
+    def evaluate(self, n_iter, model, fitted):
         """Score a model; keep its fitted attributes if it is the best one so far."""
         score = checked_score(self.scorer(model, *self.held_out))
         self.scores.append((n_iter, score))

@@ -8,7 +8,7 @@ import threading
 from pathlib import Path
 
 if "PYTEST_XDIST_WORKER" in os.environ:
-    # Workers share the cores, and threads of OpenMP that have none spin while they wait for each
+    # Workers run on the same cores, and threads of OpenMP that have none spin while they wait for
     # other: without this the suite takes half as long again. Set before NumPy comes in.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 

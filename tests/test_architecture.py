@@ -1,4 +1,4 @@
-"""The house keeps its floors and rooms: imports go down only, and heavy guests wait outside.
+"""Imports between the layers go down only, and optional dependencies are imported late.
 
 Every test runs a detector over the package and expects no finding; the detectors themselves are
 tried on planted violations at the end.
@@ -23,14 +23,14 @@ except ModuleNotFoundError:  # Python 3.10
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "sskit"
 
-# Modules that any room may use; they use none, and each other in one place.
-GROUND = {
+# Modules that any folder may use; they use none, and each other in one place.
+COMMON = {
     "_inside", "_labels", "_numbers", "_parameters", "_public", "_ready", "_tag_schemes"
 }  # fmt: skip
-# The rooms, and which others each may import, cimport or include from, itself aside. The pillars
+# The folders, and which others each may import, cimport or include from, itself aside. The pillars
 # solvers and oracles with models do not know each other: they meet in core and in estimators.
-# A folder's __init__.py is its door: it may show what stands in the folder and its rooms.
-ROOMS = {
+# A folder's __init__.py may import all that is below the folder.
+IMPORTS = {
     "core": "",
     "parallel": "core",
     "losses": "inputs models models/chain models/graph",
@@ -69,44 +69,45 @@ ROOMS = {
     "solvers/path": "solvers/common solvers/oracle_calls",
     "solvers/distributed": "core solvers/block_coordinate solvers/common",
     "estimators/base": (
-        "core estimators/reasons inputs metrics models models/kernel models/slack solvers "
+        "core estimators/explanation inputs metrics models models/kernel models/slack solvers "
         "solvers/common"
     ),
     "estimators/completion": ("core estimators/base inputs models models/chain solvers/common"),
-    "estimators/reasons": "inputs models",
+    "estimators/explanation": "inputs models",
     "estimators/online": "estimators/base",
     "estimators/tagging": (
-        "estimators/base estimators/completion estimators/online estimators/reasons inputs models"
+        "estimators/base estimators/completion estimators/explanation estimators/online inputs "
+        "models"
     ),
     "estimators/structured": (
         "estimators/base estimators/completion estimators/online inputs models/structured"
     ),
     "estimators/multiclass": (
-        "estimators/base estimators/completion estimators/online estimators/reasons "
+        "estimators/base estimators/completion estimators/online estimators/explanation "
         "inputs models/multiclass"
     ),
     "estimators/chain": (
-        "estimators/base estimators/completion estimators/reasons estimators/tagging inputs "
+        "estimators/base estimators/completion estimators/explanation estimators/tagging inputs "
         "inputs/chains models models/chain"
     ),
     "estimators/tree": (
-        "estimators/base estimators/completion estimators/reasons estimators/tagging inputs "
+        "estimators/base estimators/completion estimators/explanation estimators/tagging inputs "
         "models/tree"
     ),
     "estimators/graph": (
-        "estimators/base estimators/completion estimators/reasons inputs models/graph"
+        "estimators/base estimators/completion estimators/explanation inputs models/graph"
     ),
     "estimators/parts": "estimators/base estimators/completion inputs metrics models/parts",
     "estimators/segments": (
-        "estimators/base estimators/reasons inputs inputs/chains models/chain models/segments"
+        "estimators/base estimators/explanation inputs inputs/chains models/chain models/segments"
     ),
-    "estimators/label_sets": "estimators/base estimators/reasons inputs models/label_sets",
+    "estimators/label_sets": "estimators/base estimators/explanation inputs models/label_sets",
     "estimators/rankings": (
-        "estimators/base estimators/reasons inputs models/rankings oracles/rankings solvers"
+        "estimators/base estimators/explanation inputs models/rankings oracles/rankings solvers"
     ),
     "estimators/path": "core estimators/base inputs solvers/common solvers/path",
     "calibration": (
-        "estimators/base estimators/chain estimators/reasons estimators/tree "
+        "estimators/base estimators/chain estimators/explanation estimators/tree "
         "inputs metrics models/calibration"
     ),
     "stopping": "estimators/base inputs",
@@ -118,7 +119,7 @@ ROOMS = {
     "datasets": "inputs",
     "utils": "inputs",
     "testing": "core inputs models/structured",
-    # doors only
+    # their __init__ only
     "solvers": "",
     "estimators": "",
 }
@@ -134,7 +135,7 @@ DISTRIBUTIONS = {
     "PIL": "pillow", "maxflow": "pymaxflow", "skimage": "scikit-image", "sklearn": "scikit-learn",
 }  # fmt: skip
 EXTRAS = ("plot", "images", "dask")  # for users; the others are for developers
-GUESTS = {"dask": {"dask"}}  # of rooms that nobody enters without them
+OPTIONAL = {"dask": {"dask"}}  # of packages that are not imported without them
 THEIRS = {"pandas"}  # used where a user has them
 COMPILER = {"cpython", "cython", "libc", "libcpp"}  # what every Cython has
 MAX_LINES = 400  # of code
@@ -148,44 +149,44 @@ DIRECTIVE = re.compile(
 )
 
 
-def room_of_file(package, path):
-    """Return the room that a file is or stands in; of files in no room, their own name."""
+def folder_of_file(package, path):
+    """Return the folder that a file is or stands in; of files in no folder, their own name."""
     parts = path.relative_to(package).with_suffix("").parts
     whole = "/".join(parts)
-    return whole if whole in ROOMS else "/".join(parts[:-1]) or parts[0]
+    return whole if whole in IMPORTS else "/".join(parts[:-1]) or parts[0]
 
 
-def room_of_module(package, module):
-    """Return the room that a dotted name of the package leads to, or None for other packages."""
+def folder_of_module(package, module):
+    """Return the folder that a dotted name of the package leads to, or None for other packages."""
     head, *parts = module.split(".")
     if head != package.name:
         return None
     for n in range(len(parts), 0, -1):
-        if "/".join(parts[:n]) in ROOMS:
+        if "/".join(parts[:n]) in IMPORTS:
             return "/".join(parts[:n])
     return parts[0] if parts else ""
 
 
 def arrows(package):
-    """Yield (file, its room, the room it leads to, what leads there) for arrows between rooms.
+    """Yield (file, its folder, that of an import, the import) for arrows between folders.
 
-    A door may lead to anything below its folder, so such arrows are left out.
+    An __init__.py may import anything below its folder, so that is left out.
     """
     leads = [
-        (path, imported.module, room_of_module(package, imported.module))
+        (path, imported.module, folder_of_module(package, imported.module))
         for path, imports in all_imports(package)
         for imported in imports
     ]
     leads += [
-        (path, header.name, room_of_file(package, header))
+        (path, header.name, folder_of_file(package, header))
         for path, headers in all_includes(package)
         for header in headers
     ]
     for path, name, there in leads:
-        here = room_of_file(package, path)
+        here = folder_of_file(package, path)
         if there is None or there == here or name == f"{package.name}.__version__":
             continue
-        if there in GROUND and (here not in GROUND or (here, there) == ("_labels", "_numbers")):
+        if there in COMMON and (here not in COMMON or (here, there) == ("_labels", "_numbers")):
             continue
         if path.name == "__init__.py" and (here == "__init__" or there.startswith(f"{here}/")):
             continue
@@ -193,16 +194,16 @@ def arrows(package):
 
 
 def forbidden_arrows(package):
-    """Return a sentence for every import that a room is not allowed to make."""
+    """Return a sentence for every import that a folder is not allowed to make."""
     found = [
-        f"{path.relative_to(package)} stands in no room"
+        f"{path.relative_to(package)} stands in no folder"
         for path in sources(package, ".py", ".pyx", ".pxd", ".hpp")
-        if room_of_file(package, path) not in {*ROOMS, *GROUND, "__init__"}
+        if folder_of_file(package, path) not in {*IMPORTS, *COMMON, "__init__"}
     ]
     return found + [
         f"{path.relative_to(package)} leads to {name}"
         for path, here, there, name in arrows(package)
-        if here != "__init__" and there not in ROOMS.get(here, "").split()
+        if here != "__init__" and there not in IMPORTS.get(here, "").split()
     ]
 
 
@@ -238,7 +239,7 @@ def wide_folders(package):
     ]
 
 
-def eager_guests(package):
+def eager_imports(package):
     """Return a sentence for every heavy module imported when a file of ours is."""
     return [
         f"{path.relative_to(package)} imports {imported.module} at its top"
@@ -248,7 +249,7 @@ def eager_guests(package):
     ]
 
 
-def doors_to_maxflow(package):
+def imports_of_maxflow(package):
     """Return the files that import PyMaxflow but the first one."""
     return [
         str(path.relative_to(package))
@@ -257,7 +258,7 @@ def doors_to_maxflow(package):
     ][1:]
 
 
-def undeclared_guests(package):
+def undeclared_imports(package):
     """Return a sentence for every module of others whose distribution pyproject.toml does not name.
 
     What is imported at the top of a file has to be a dependency. For the rest an extra will do.
@@ -276,7 +277,7 @@ def undeclared_guests(package):
         if head not in {package.name, *COMPILER, *sys.stdlib_module_names}
         and DISTRIBUTIONS.get(head, head)
         not in (needed | optional | THEIRS if imported.in_function else needed)
-        and head not in GUESTS.get(room_of_file(package, path), ())
+        and head not in OPTIONAL.get(folder_of_file(package, path), ())
     ]
 
 
@@ -319,8 +320,8 @@ def odd_files(package):
 
 
 DETECTORS = [
-    forbidden_arrows, private_arrows, wide_folders, eager_guests, doors_to_maxflow,
-    undeclared_guests, long_files, odd_files,
+    forbidden_arrows, private_arrows, wide_folders, eager_imports, imports_of_maxflow,
+    undeclared_imports, long_files, odd_files,
 ]  # fmt: skip
 
 
@@ -330,14 +331,14 @@ def test_package(detector):
 
 
 def test_the_table_is_that_of_the_package():
-    allowed = {room: below.split() for room, below in ROOMS.items()}
+    allowed = {folder: below.split() for folder, below in IMPORTS.items()}
     graphlib.TopologicalSorter(allowed).prepare()  # no circle
-    assert {name for names in allowed.values() for name in names} <= set(ROOMS) - {"testing"}
-    rooms = {room_of_file(PACKAGE, path) for path in sources(PACKAGE, ".py", ".pyx")}
-    assert rooms == {*ROOMS, *GROUND, "__init__"}
-    # and allows no arrow that nobody needs
+    assert {name for names in allowed.values() for name in names} <= set(IMPORTS) - {"testing"}
+    folders = {folder_of_file(PACKAGE, path) for path in sources(PACKAGE, ".py", ".pyx")}
+    assert folders == {*IMPORTS, *COMMON, "__init__"}
+    # and allows no arrow that is not needed
     needed = {(here, there) for _, here, there, _ in arrows(PACKAGE)}
-    assert {(room, name) for room, names in allowed.items() for name in names} - needed == set()
+    assert {(folder, name) for folder, names in allowed.items() for name in names} - needed == set()
 
 
 @pytest.fixture
@@ -406,7 +407,7 @@ PLANTED = [
     ("solvers/path/a.py", "def f():\n    from ...models.chain import Chain", forbidden_arrows),
     ("solvers/path/a.pyx", "from sskit.models.chain cimport (\n    Chain,\n)", forbidden_arrows),
     ("solvers/path/a.pxd", "cimport sskit.oracles.chain.viterbi", forbidden_arrows),
-    ("solvers/path/a.pxd", "from ...oracles cimport gate", forbidden_arrows),
+    ("solvers/path/a.pxd", "from ...oracles cimport validation", forbidden_arrows),
     ("solvers/path/a.pyx", 'cdef extern from "rows.hpp" namespace "s":\n    pass',
      forbidden_arrows),
     ("solvers/common/a.py", "from sskit.solvers import path", forbidden_arrows),
@@ -420,13 +421,13 @@ PLANTED = [
     ("attic/a.py", "x = 1", forbidden_arrows),
     ("models/chain/a.py", "from sskit.display._axes import row", private_arrows),
     ("models/chain/a.py", "from sskit.display import _axes", private_arrows),
-    ("display/a.py", "import matplotlib.pyplot as plt", eager_guests),
-    ("display/a.py", "class A:\n    from pandas import DataFrame", eager_guests),
-    ("oracles/a.pyx", "if True:\n    from skimage import io", eager_guests),
-    ("oracles/a.py", "def f():\n    from maxflow import Graph", doors_to_maxflow),
-    ("core/a.pyx", "from pandas cimport fast", undeclared_guests),
-    ("display/a.py", "def f():\n    import seaborn.colors", undeclared_guests),
-    ("solvers/_a.py", "import matplotlib", undeclared_guests),
+    ("display/a.py", "import matplotlib.pyplot as plt", eager_imports),
+    ("display/a.py", "class A:\n    from pandas import DataFrame", eager_imports),
+    ("oracles/a.pyx", "if True:\n    from skimage import io", eager_imports),
+    ("oracles/a.py", "def f():\n    from maxflow import Graph", imports_of_maxflow),
+    ("core/a.pyx", "from pandas cimport fast", undeclared_imports),
+    ("display/a.py", "def f():\n    import seaborn.colors", undeclared_imports),
+    ("solvers/_a.py", "import matplotlib", undeclared_imports),
     ("core/a.py", "x = 1\n" * (MAX_LINES + 1), long_files),
     ("core/a.hpp", "int x;\n" * (MAX_COMPILED_LINES + 1), long_files),
     ("core/a.pyx", "# cython: boundscheck=False", odd_files),

@@ -1,4 +1,4 @@
-"""Pictures of objects link to the pages of the reference, and the checker of the site works."""
+"""Pictures of objects link to the pages of the reference, and the link checker works."""
 
 import importlib.util
 import re
@@ -55,7 +55,7 @@ def test_picture_of_a_fit_stays_short():
         assert max(map(len, re.findall(r"<td>(.*?)</td>", table, re.DOTALL)), default=0) < 1000
 
 
-# ------------------------------------------------------------- the checker of the built site
+# ------------------------------------------------------- the checker of the built pages
 
 SITE = "https://docs.example/stable"
 

@@ -30,7 +30,7 @@ class Grade(IntEnum):
     HIGH = 7
 
 
-class Share(float, Enum):
+class Portion(float, Enum):
     HALF = 0.5
 
 
@@ -51,7 +51,7 @@ def test_labels_are_what_they_are_equal_to():
         (Loud("a"), str, "a"),
         (np.str_("a"), str, "a"),
         (Grade.HIGH, int, 7),
-        (Share.HALF, float, 0.5),
+        (Portion.HALF, float, 0.5),
         (Raw.A, bytes, b"A1"),
     ]:
         assert plain(given) == value == given and type(plain(given)) is kind

@@ -305,7 +305,7 @@ def test_reports_agree_with_the_scores():
     assert "                   X      0.333     0.500     0.400         2\n" in text
     assert span_report([["O"]], [["O"]]).count("0.00") == 12
 
-    # they look like those of scikit-learn
+    # they resemble those of scikit-learn
     labels = list("XXYZZZ"), list("XYYZZX")
     theirs = classification_report(*labels, output_dict=True)
     del theirs["accuracy"]

@@ -46,12 +46,12 @@ def test_scores_are_those_of_loops(seed, torso):
 def test_shares_of_parts_and_the_curve_to_one():
     truth, found = random_poses(1)
     errors = errors_by_loops(truth, found, None)
-    shares = pdj_score(list(truth), found.tolist(), per_part=True)
-    np.testing.assert_allclose(shares, (errors <= 0.2).mean(axis=0))
-    assert pdj_score(truth, found) == pytest.approx(shares.mean())
-    radii, shares = pdj_curve(truth, found)
+    fractions = pdj_score(list(truth), found.tolist(), per_part=True)
+    np.testing.assert_allclose(fractions, (errors <= 0.2).mean(axis=0))
+    assert pdj_score(truth, found) == pytest.approx(fractions.mean())
+    radii, fractions = pdj_curve(truth, found)
     assert len(radii) == 51 and radii[0] == 0.0 and radii[-1] == 0.5
-    assert (np.diff(shares) >= 0).all()
+    assert (np.diff(fractions) >= 0).all()
     assert pdj_curve(truth, found, radii=[1e9])[1] == pytest.approx([1.0])
     assert (pdj_curve(truth, truth)[1] == 1.0).all()
     assert pdj_score(truth, truth) == 1.0 and mean_part_error(truth, truth) == 0.0

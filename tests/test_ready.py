@@ -1,4 +1,4 @@
-"""Fast looks at arrays take what is sound, and nothing else."""
+"""Fast validation of arrays takes what is sound, and nothing else."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""Models that are saved without pickle, by skops, and files that somebody has changed."""
+"""Models that are saved without pickle, by skops, and files that were changed."""
 
 import importlib
 import pickle
@@ -29,7 +29,7 @@ def fitted(name):
     estimator, data = CASES[name]
     X, y = data()
     with warnings.catch_warnings():
-        # nobody waits for the last digit of the baselines here
+        # the last digit of the baselines is not needed here
         warnings.simplefilter("ignore", ConvergenceWarning)
         return clone(estimator).fit(X, y), X, y
 
@@ -52,7 +52,7 @@ WARM_START = {"sskit.core.Fingerprint", "sskit.estimators.WarmStart", "sskit.sol
 
 
 def assert_lasting(names):
-    """Raise unless types are named by the packages that export them, so that they may move."""
+    """Raise unless types are named by the packages that export them, which makes them movable."""
     for name in names:
         module, _, attribute = name.rpartition(".")
         found = getattr(importlib.import_module(module), attribute)

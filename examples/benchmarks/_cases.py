@@ -161,7 +161,7 @@ def of_classes(model, X, y):
 
 
 def poses():
-    """Return the case of people; the score is the share of joints within 3 cells."""
+    """Return the case of people; the score is the fraction of joints within 3 cells."""
     train, test = load_lsp("train", SHAPE), load_lsp("test", SHAPE)
     y, y_test = train.target[:200], test.target[:300]
     X, X_test = (

@@ -106,17 +106,17 @@ class OffTheRecord:
 
     def __enter__(self):
         self.gaps = self.run.gaps.copy()
-        if hasattr(self.run, "visitors"):
+        if hasattr(self.run, "updates"):
             self.promises = self.run.promises.copy()
-            self.mean_gaps = [visitor.mean_gap for visitor in self.run.visitors]
+            self.mean_gaps = [update.mean_gap for update in self.run.updates]
 
     def __exit__(self, *exception):
         self.run.gaps[:] = self.gaps
         self.run.sampler.set_gaps(self.gaps)
-        if hasattr(self.run, "visitors"):
+        if hasattr(self.run, "updates"):
             self.run.promises[:] = self.promises
-            for visitor, mean_gap in zip(self.run.visitors, self.mean_gaps, strict=True):
-                visitor.mean_gap = mean_gap
+            for update, mean_gap in zip(self.run.updates, self.mean_gaps, strict=True):
+                update.mean_gap = mean_gap
 
 
 def trace(problem, lam, solver, seed, *, seconds, target=0.0, passes=100_000):

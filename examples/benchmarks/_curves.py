@@ -178,7 +178,7 @@ def draw(path, title, runs):
     figure, axes = plt.subplots(2, 2, figsize=(11, 9), sharex="row", sharey=True)
     columns = ("calls", "oracle calls / n"), ("seconds", "processor seconds")
     groups = (list(GRID), "the paper's eight"), ([*OTHERS, "gap pairwise"], "others")
-    # the same look for the same idea: colour for sampling and steps, dashes for the cache
+    # the same style for the same idea: colour for sampling and steps, dashes for the cache
     colours = dict(
         zip(
             ("uniform fw", "uniform pairwise", "gap fw", "gap pairwise"),

@@ -18,10 +18,9 @@ from sskit.datasets._poses import into_grid, skeleton
 from sskit.utils import RaggedArray
 
 HOME = Path(os.environ.get("SSKIT_DATA", "data"))
-FOLDS = range(10)
 
 
-def load_ocr_letters(folds=FOLDS, *, constant=False):
+def load_ocr_letters(folds=range(10), *, constant=False):
     """Words of 16 x 8 pixels a letter, with their folds (R. Kassel; Taskar et al. 2003).
 
     The literature trains on fold 0 ("OCR-small", 626 words) or on folds 1 to 9 ("OCR-large").
@@ -183,8 +182,8 @@ def make_glyph_sentences(
 
 def _write(n_characters, offsets, rng):
     """Return the characters of sentences, one after the other."""
-    share = 1.0 / np.arange(1, n_characters + 1)
-    flat = rng.choice(n_characters, size=offsets[-1], p=share / share.sum())
+    fraction = 1.0 / np.arange(1, n_characters + 1)
+    flat = rng.choice(n_characters, size=offsets[-1], p=fraction / fraction.sum())
     followers = rng.randint(n_characters, size=(n_characters, 5))
     follows = rng.uniform(size=offsets[-1]) < 0.7
     follows[offsets[:-1]] = False

@@ -26,7 +26,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sskit import GraphTagger, SegmentationModel, StructuredModel, StructuredSVM
 from sskit.oracles import trws
 
-SHARES = 1.0, 1 / 4, 1 / 16, 1 / 64
+FRACTIONS = 1.0, 1 / 4, 1 / 16, 1 / 64
 
 
 def grid(height, width):
@@ -112,12 +112,12 @@ def line(name, train, test, **options):
     start = time.process_time()
     model = GraphTagger(random_state=0, **options).fit(*train)
     seconds = time.process_time() - start
-    share = model.history_.get("inexactness", [0.0])[-1] / model.primal_objective_
+    fraction = model.history_.get("inexactness", [0.0])[-1] / model.primal_objective_
     proven = np.mean(model.optimality_gap(test[0]) <= 1e-9)
     print(
         f"{name:30s} lam {model.lam_:8.3g}  accuracy {model.score(*test):.4f}  {seconds:5.1f} s  "
         f"{model.n_iter_:3d} passes  gap {model.dual_gap_ / model.primal_objective_:.3f}, of that "
-        f"inexact {share:.4f}  predictions proven best {proven:.2f}",
+        f"inexact {fraction:.4f}  predictions proven best {proven:.2f}",
         flush=True,
     )
     return model
@@ -126,9 +126,9 @@ def line(name, train, test, **options):
 def by_lam(name, train, test):
     """Print lines for some lam."""
     lam = line(f"{name}, default", train, test).lam_
-    for share in SHARES:
-        if share != 1.0:
-            line(f"{name}, {share:g}", train, test, lam=share * lam)
+    for fraction in FRACTIONS:
+        if fraction != 1.0:
+            line(f"{name}, {fraction:g}", train, test, lam=fraction * lam)
 
 
 def images():
@@ -148,11 +148,11 @@ def images():
             model.fit(X, y)
             seconds = time.process_time() - start
             accuracy, of_classes, iou = measures(y_test, model.predict(X_test), ignore)
-            share = model.history_.get("inexactness", [0.0])[-1] / model.primal_objective_
+            fraction = model.history_.get("inexactness", [0.0])[-1] / model.primal_objective_
             print(
                 f"{name:7s} {label:11s} accuracy {accuracy:.4f}, of classes {of_classes:.4f}, IoU "
                 f"{iou.mean():.4f}; {seconds:.0f} s, {model.n_iter_} passes, gap "
-                f"{model.dual_gap_ / model.primal_objective_:.3f}, of that inexact {share:.3f}",
+                f"{model.dual_gap_ / model.primal_objective_:.3f}, of that inexact {fraction:.3f}",
                 flush=True,
             )
 

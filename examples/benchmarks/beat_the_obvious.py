@@ -137,12 +137,12 @@ def sets():
 # ---- sequences -------------------------------------------------------------------------------
 
 
-def each_token(model, look):
+def each_token(model, rows_of):
     """Return the way that lets a model predict one token at a time, as it is looked at."""
 
     def way(data):
-        fit = clone(model).fit(look(data.X)[0], np.concatenate([*map(np.asarray, data.y)]))
-        rows, offsets = look(data.X_test)
+        fit = clone(model).fit(rows_of(data.X)[0], np.concatenate([*map(np.asarray, data.y)]))
+        rows, offsets = rows_of(data.X_test)
         return split(fit.predict(rows), offsets)
 
     return way

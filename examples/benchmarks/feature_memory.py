@@ -60,8 +60,8 @@ def write_sparse(folder, n_rows, dtype):
     columns = np.empty((n_rows, N_STORED), dtype=np.int32)
     for first in range(0, n_rows, 65536):
         labels = y[first : first + 65536]
-        share = rng.random((len(labels), N_STORED)) ** 3
-        block = (share * (N_COLUMNS - N_LABELS)).astype(np.int32)
+        fraction = rng.random((len(labels), N_STORED)) ** 3
+        block = (fraction * (N_COLUMNS - N_LABELS)).astype(np.int32)
         block[:, :4] += (labels[:, None] - block[:, :4]) % N_LABELS
         columns[first : first + 65536] = np.sort(block, axis=1)
     new = np.ones(columns.shape, dtype=bool)
@@ -120,11 +120,11 @@ class Watch:
     def __enter__(self):
         self.before = self.most = own_memory()
         self.over = threading.Event()
-        self.thread = threading.Thread(target=self.look)
+        self.thread = threading.Thread(target=self.measure)
         self.thread.start()
         return self
 
-    def look(self):
+    def measure(self):
         """Ask again and again."""
         while not self.over.wait(0.005):
             self.most = max(self.most, own_memory())

@@ -95,7 +95,7 @@ def trained(way, X, y, lam):
 
 
 def accuracy(model, X, y):
-    """Return the share of test tokens that are right, in percent."""
+    """Return the fraction of test tokens that are right, in percent."""
     if isinstance(model, SequenceTagger):
         return 100 * model.score(X, y)
     return 100 * np.mean(model.predict(stack_sequences(X).values) == np.concatenate(y))
@@ -108,10 +108,10 @@ def compare(name, X, y, X_test, y_test):
     full = tagger().fit(X, y)
     seconds = time.perf_counter() - start
     print(f"{name}: all known {accuracy(full, X_test, y_test):.2f} %, {seconds:.0f} s", flush=True)
-    for share in HIDDEN:
+    for fraction in HIDDEN:
         rng = np.random.default_rng(0)
-        hidden = [np.where(rng.random(len(labels)) < share, UNKNOWN, labels) for labels in y]
-        print(f"{name}, {share:.0%} hidden:", flush=True)
+        hidden = [np.where(rng.random(len(labels)) < fraction, UNKNOWN, labels) for labels in y]
+        print(f"{name}, {fraction:.0%} hidden:", flush=True)
         for way in ("completed", "cut", "tokens", "whole"):
             start = time.perf_counter()
             model, said = trained(way, X, hidden, full.lam_)

@@ -136,10 +136,10 @@ def parts(n_seeds=3, n_train=100, n_chosen=100, n_test=500):
                 )
             _, lam, model = max(models, key=lambda entry: entry[0])
             found = model.predict(test[0])
-            shares = pdj_curve(test[1], found, torso=skeleton.torso, radii=RADII)[1]
+            fractions = pdj_curve(test[1], found, torso=skeleton.torso, radii=RADII)[1]
             error = mean_part_error(test[1], found, torso=skeleton.torso)
-            print(f"  seed {seed}: {kind}, lam {lam} / n: {shares.round(4)}, error {error:.4f}")
-            results[kind].append([*shares, error])
+            print(f"  seed {seed}: {kind}, lam {lam} / n: {fractions.round(4)}, error {error:.4f}")
+            results[kind].append([*fractions, error])
     for kind, found in results.items():
         print(f"{kind} types: detected within {RADII}, error: {np.mean(found, axis=0).round(4)}")
 

@@ -113,7 +113,7 @@ def horses():
 
 
 def tagger(tol=0.02, **options):
-    """Return a tagger to be fitted until the gap is this share of P(w)."""
+    """Return a tagger to be fitted until the gap is this fraction of P(w)."""
     return SequenceTagger(tol=tol, max_iter=2000, random_state=0, **options)
 
 

@@ -226,7 +226,7 @@ def sample(n_passes=5):
 
 
 def scaling(n_train=40):
-    """Seconds and looks of a pass against K."""
+    """Seconds and scored states of a pass against K."""
     found = {}
     for n_states in (100, 300, 1000, 3600):
         X, y = make_glyph_sentences(n_train, n_characters=n_states, random_state=0)
@@ -244,12 +244,12 @@ def scaling(n_train=40):
             run = GDMM().start(problem, regularizer, np.random.RandomState(0))
             run.run_pass()
             run.run_pass()
-            looks, began = run.sweep.n_looks, time.process_time()
+            scored, began = run.sweep.n_compared, time.process_time()
             for _ in range(4):
                 run.run_pass()
-            seconds, looks = (time.process_time() - began) / 4, (run.sweep.n_looks - looks) / 4
-            found.setdefault(name, []).append((n_states, seconds, looks))
-            print(f"{n_states:5d} {name:20s} {seconds:8.4f} s {looks:12.0f} looks", flush=True)
+            seconds, scored = (time.process_time() - began) / 4, (run.sweep.n_compared - scored) / 4
+            found.setdefault(name, []).append((n_states, seconds, scored))
+            print(f"{n_states:5d} {name:20s} {seconds:8.4f} s {scored:12.0f} scored", flush=True)
         evaluator, w = make_pool(problem, 1), regularizer.padded(run.weights())
         began = time.process_time()
         evaluator.hinges(w)
@@ -257,11 +257,11 @@ def scaling(n_train=40):
         found.setdefault("Viterbi", []).append((n_states, seconds, np.nan))
         print(f"{n_states:5d} {'Viterbi':20s} {seconds:8.4f} s", flush=True)
     for name, rows in found.items():
-        n_states, seconds, looks = np.log(np.array(rows)).T
+        n_states, seconds, scored = np.log(np.array(rows)).T
         time_slope = np.polyfit(n_states, seconds, 1)[0]
         print(f"{name}: time grows with exponent {time_slope:.2f}", end="")
-        looked = np.isfinite(looks).all()
-        print(f", looks with {np.polyfit(n_states, looks, 1)[0]:.2f}" if looked else "")
+        finite = np.isfinite(scored).all()
+        print(f", scored with {np.polyfit(n_states, scored, 1)[0]:.2f}" if finite else "")
 
 
 def optima(path=None):
@@ -311,7 +311,7 @@ def draw(path, curves):
     ):
         for lam, rows in curves.items():
             axis.semilogy(rows[:, 0] / rows[-1, 0], rows[:, place], label=f"lam = {lam:g}")
-        axis.set(title=title, xlabel="share of the passes to a gap of 1e-4")
+        axis.set(title=title, xlabel="fraction of the passes to a gap of 1e-4")
         axis.grid(alpha=0.3)
     axes[0].legend()
     figure.savefig(path, dpi=110)

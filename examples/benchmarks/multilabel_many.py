@@ -27,7 +27,7 @@ from sklearn.metrics import f1_score
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import Regularizer
 from sskit.estimators.label_sets import default_lam, row_scale
-from sskit.models.label_sets.label_graph import label_edges, label_shares
+from sskit.models.label_sets.label_graph import label_edges, label_fractions
 from sskit.models.label_sets.model import PairwiseModel
 from sskit.solvers import BCFW, GDMM
 from sskit.solvers.oracle_calls.pool import make_pool
@@ -63,8 +63,8 @@ def curve(name, solver, data, test, edges, seconds):
     """Print (passes, seconds, micro F1, accuracy) as a fit goes on; return the rows."""
     X, Y = data
     weight, cost = block_weights(len(Y)), np.ones(Y.shape[1])
-    shares = label_shares(Y, weight) if edges == "tree" else None
-    ends = label_edges(edges, Y.shape[1], shares)
+    fractions = label_fractions(Y, weight) if edges == "tree" else None
+    ends = label_edges(edges, Y.shape[1], fractions)
     model = PairwiseModel(X.shape[1], Y.shape[1], ends, True, "lp" if len(ends) else "auto")
     problem = model.bind(X, Y, cost, weight)
     regularizer = Regularizer(default_lam(row_scale(X, None), cost), problem.n_weights)

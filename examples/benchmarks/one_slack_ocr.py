@@ -53,7 +53,7 @@ if __name__ == "__main__":
         start = time.process_time()
         tagger.fit(X, y)
         seconds, history = time.process_time() - start, tagger.history_
-        # by the clock of the fit, in shares of its processor time
+        # by the clock of the fit, in fractions of its processor time
         when = history["time"] / history["time"][-1] * seconds
         calls = history["n_oracle_calls"] / len(X)
         print(f"{solver!s}: {tagger.n_iter_} passes, {seconds:.2f} s")

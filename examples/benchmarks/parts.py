@@ -76,9 +76,9 @@ def rounds(name):
         model = SequenceTagger(max_iter=MOST_PASSES, random_state=0, **options)
         start = time.perf_counter()
         fitted = Simulated(model).fit(*parts).estimator_
-        share = fitted.dual_gap_ / fitted.primal_objective_
+        fraction = fitted.dual_gap_ / fitted.primal_objective_
         print(
-            f"{name:11} {n_workers:3} workers: {fitted.n_iter_:4} passes, gap {share:.3f}, "
+            f"{name:11} {n_workers:3} workers: {fitted.n_iter_:4} passes, gap {fraction:.3f}, "
             f"{time.perf_counter() - start:.0f} s",
             flush=True,
         )

@@ -16,7 +16,7 @@ from sskit.core.regularizer import Regularizer
 from sskit.core.sampler import PermutationSampler
 from sskit.inputs.ragged import RaggedArray, stack_labels, stack_sequences
 from sskit.models.chain.model import ChainModel
-from sskit.solvers.block_coordinate.visitors import PlainVisitor
+from sskit.solvers.block_coordinate.updates import PlainUpdate
 from sskit.solvers.common.averaging import Averager
 from sskit.solvers.oracle_calls.minibatch import run_pass
 from sskit.solvers.oracle_calls.pool import make_pool
@@ -37,7 +37,7 @@ class Bench:
         self.sampler = PermutationSampler(self.n, np.random.RandomState(0))
         d = self.problem.n_weights
         self.averager = Averager(d, n_phases=int(averaging))
-        self.visitor = PlainVisitor(
+        self.update = PlainUpdate(
             self.problem, self.dual, self.regularizer, self.averager, *np.zeros((2, self.n))
         )
         self.evaluator = make_pool(self.problem)
@@ -51,7 +51,7 @@ class Bench:
     def steps(self):
         """Take one BCFW pass."""
         self.sampler.begin_pass(self.n)
-        run_pass(self.visitor, self.sampler, self.n)
+        run_pass(self.update, self.sampler, self.n)
 
     def exact(self):
         """Make one exact gap pass."""

@@ -49,7 +49,7 @@ TABLE = [
 
 
 def scaled(X, X_test):
-    """Return rows with columns of mean 0 and variance 1, as anybody would scale them."""
+    """Return rows with columns of mean 0 and variance 1, as is usual."""
     scaler = StandardScaler().fit(X)
     return scaler.transform(X), scaler.transform(X_test)
 

@@ -108,9 +108,9 @@ def compare(seed, setting):
         found = predict(test[0])
         curve = pdj_curve(test[1], found, torso=skeleton.torso)
         error = mean_part_error(test[1], found, torso=skeleton.torso)
-        shares = pdj_curve(test[1], found, torso=skeleton.torso, radii=RADII)[1]
-        print(f"  {setting}, seed {seed}: {kind}, {name}: {shares.round(4)}, error {error:.4f}")
-        results[kind] = (*curve, shares, error)
+        fractions = pdj_curve(test[1], found, torso=skeleton.torso, radii=RADII)[1]
+        print(f"  {setting}, seed {seed}: {kind}, {name}: {fractions.round(4)}, error {error:.4f}")
+        results[kind] = (*curve, fractions, error)
     return results
 
 
@@ -123,16 +123,16 @@ def draw(runs, path):
 
     figure, ax = plt.subplots(figsize=(5, 3.5), layout="constrained")
     for kind in runs[0]:
-        radii, shares = runs[0][kind][0], np.array([run[kind][1] for run in runs])
-        ax.plot(radii, shares.mean(axis=0), label=kind)
-        ax.fill_between(radii, shares.min(axis=0), shares.max(axis=0), alpha=0.3)
+        radii, fractions = runs[0][kind][0], np.array([run[kind][1] for run in runs])
+        ax.plot(radii, fractions.mean(axis=0), label=kind)
+        ax.fill_between(radii, fractions.min(axis=0), fractions.max(axis=0), alpha=0.3)
     ax.set(xlabel="radius (torsos)", ylabel="joints detected", xlim=(0, 0.5), ylim=(0, 1))
     ax.legend()
     figure.savefig(path, dpi=120)
 
 
 def count_calls(n):
-    """Print how often solvers ask the oracle."""
+    """Print how often solvers call the oracle."""
     skeleton, ((X, y), *_) = load(0, sizes=(n, 1, 1))
     solvers = {
         "plain, permutation": BCFW(steps="fw", sampling="permutation", cache=False),
@@ -165,10 +165,12 @@ def main(seeds, n_calls, path):
         runs = [compare(seed, setting) for seed in seeds]
         print(f"{setting + ': detected within (torsos), mean and range':56s} {RADII}, error")
         for kind in runs[0]:
-            shares = np.array([run[kind][2] for run in runs])
+            fractions = np.array([run[kind][2] for run in runs])
             errors = np.array([run[kind][3] for run in runs])
-            print(f"{kind:56s} {shares.mean(axis=0).round(3)}, {errors.mean():.3f}")
-            print(f"{'':56s} {np.ptp(shares, axis=0).round(3)}, {np.ptp(errors):.3f}", flush=True)
+            print(f"{kind:56s} {fractions.mean(axis=0).round(3)}, {errors.mean():.3f}")
+            print(
+                f"{'':56s} {np.ptp(fractions, axis=0).round(3)}, {np.ptp(errors):.3f}", flush=True
+            )
         if path is not None and setting == "standard":
             draw(runs, path)
     if n_calls:

@@ -125,14 +125,14 @@ def queries(seed, n_queries=100, size=20, p=20):
 
 
 def pairs_in_order(y, query, scores):
-    """Return the mean share of pairs in order, within queries."""
-    shares = []
+    """Return the mean fraction of pairs in order, within queries."""
+    fractions = []
     for q in np.unique(query):
         s, g = scores[query == q], y[query == q]
         above = g[:, None] > g
         if above.any():
-            shares.append(np.mean((np.sign(s[:, None] - s)[above] + 1) / 2))
-    return np.mean(shares)
+            fractions.append(np.mean((np.sign(s[:, None] - s)[above] + 1) / 2))
+    return np.mean(fractions)
 
 
 def expected_grade(model, X):
@@ -141,14 +141,14 @@ def expected_grade(model, X):
 
 
 def ranking_score(model, data):
-    """Return the mean share of pairs in order, within queries, of the scores of a linear model."""
+    """Return the mean fraction of pairs in order by a linear model, within queries."""
     X, y, query = data
     classifies = isinstance(model, LogisticRegression)
     return pairs_in_order(y, query, expected_grade(model, X) if classifies else model.predict(X))
 
 
 def groups():
-    """Print the share of pairs in order, within queries."""
+    """Print the fraction of pairs in order, within queries."""
     train, val, test = (queries(seed) for seed in (1, 2, 3))
     ranking = [RankingSVM(lam=lam) for lam in 10.0 ** np.arange(-6, 2)]
     rows = {
@@ -160,7 +160,7 @@ def groups():
         "RankingSVM, one group": (ranking, train[:2]),
         "RankingSVM": (ranking, train),
     }
-    print("queries with grades: share of pairs in order")
+    print("queries with grades: fraction of pairs in order")
     for name, (models, given) in rows.items():
         fitted = [clone(model).fit(*given) for model in models]
         best = np.argmax([ranking_score(model, val) for model in fitted])

@@ -20,7 +20,7 @@ from sskit.solvers.oracle_calls.pool import make_pool
 
 
 def microseconds(functions, repeats=1000):
-    """Return the median time of a call of each function; they take turns, to share all noise."""
+    """Return the median time of a call of each function; they take turns, for the same noise."""
     times, order = np.empty((len(functions), repeats)), np.random.default_rng(0)
     for r in range(repeats):
         for k in order.permutation(len(functions)):

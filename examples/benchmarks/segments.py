@@ -77,10 +77,10 @@ def oracle():
         table, lengths = (rng.normal(size=(n_states, n)) for n in (n_states, max_length))
         segments = least(partial(segment_max_sum, nodes, table, lengths))
         tokens = least(partial(viterbi, nodes, table))
-        share = segments / (n_tokens * n_states * (n_states + max_length))
+        fraction = segments / (n_tokens * n_states * (n_states + max_length))
         print(
             f"{n_tokens:6d} {n_states:6d} {max_length:6d} {1e3 * segments:8.2f} "
-            f"{1e9 * share:20.2f} {1e3 * tokens:12.2f}"
+            f"{1e9 * fraction:20.2f} {1e3 * tokens:12.2f}"
         )
 
 

@@ -40,12 +40,12 @@ LABELS = ["O", *(f"{part}-{kind}" for kind in ("PER", "LOC", "ORG", "MISC") for 
 def made_sentences(n, vocabulary):
     """Return sentences of dicts of attributes, and labels."""
     rng = np.random.default_rng(0)
-    share = 1.0 / np.arange(10, vocabulary + 10)
+    fraction = 1.0 / np.arange(10, vocabulary + 10)
     letters = [rng.choice(list("abcdeilnorst"), rng.integers(2, 11)) for _ in range(vocabulary)]
     label_of = rng.choice(9, size=vocabulary, p=[0.84] + [0.02] * 8)
     X, y = [], []
     for _ in range(n):
-        chosen = rng.choice(vocabulary, size=rng.integers(10, 50), p=share / share.sum())
+        chosen = rng.choice(vocabulary, size=rng.integers(10, 50), p=fraction / fraction.sum())
         words = ["".join(letters[i]) for i in chosen]
         X.append([attributes(words, t) for t in range(len(words))])
         y.append([LABELS[k] for k in label_of[chosen]])
@@ -232,7 +232,7 @@ def holders(pipeline, X, y):
 
 
 def threads(pipeline, X, seconds=3.0):
-    """Print requests a second of threads that share one tagger."""
+    """Print requests a second of several threads with one tagger."""
     tagger, matrices = pipeline[-1], matrices_of(pipeline, X)
     for n_threads in (1, 2, 4, 8):
         counts, end = [0] * n_threads, time.perf_counter() + seconds

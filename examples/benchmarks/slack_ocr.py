@@ -18,7 +18,7 @@ from sskit.solvers.oracle_calls.pool import make_pool
 
 LAMS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0003)
 SEARCHES = ("exact", "angular", "bisecting")
-# letters of a word, in the mean: by this the number of wrong letters outweighs their share
+# letters of a word, in the mean: by this the number of wrong letters outweighs their fraction
 LENGTH = 7.6
 
 
@@ -62,7 +62,7 @@ def searches(X, y):
         evaluator = make_pool(wrapped)
         found = evaluator.hinges(w)  # from nothing; later ones begin with these answers
         queries = wrapped.n_queries(0) / len(X)
-        share = np.mean(found >= best * (1 - 1e-9))
+        fraction = np.mean(found >= best * (1 - 1e-9))
         violated = np.mean(found > 0)
         functions = (
             partial(plain.hinges, w),
@@ -73,7 +73,7 @@ def searches(X, y):
         cost = times[2] - times[1]
         print(
             f"{name:12s} {1e6 * cost / len(X):12.1f} {cost / times[0]:7.1f} {queries:8.2f} "
-            f"{share:7.3f} {violated:7.3f}"
+            f"{fraction:7.3f} {violated:7.3f}"
         )
     print(f"plain Viterbi {1e6 * times[0] / len(X):.1f} microseconds")
 

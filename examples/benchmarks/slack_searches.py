@@ -26,7 +26,7 @@ from scipy.sparse import vstack
 from sskit import MultilabelPairwise, SlackRescaling
 from sskit.core.regularizer import Regularizer
 from sskit.models import StructuredModel
-from sskit.models.structured.checked_structure import Answers
+from sskit.models.structured.checked_structure import CheckedStructure
 from sskit.models.structured.structure import python_problem
 from sskit.solvers import CuttingPlane
 from sskit.testing.probe import ProblemProbe
@@ -44,7 +44,7 @@ class Searches:
 
     @property
     def n_queries(self):
-        """How often the oracle behind the searches was asked."""
+        """How often the oracle behind the searches was called."""
         return self.problem.n_queries(0)
 
     def find(self, i, theta):
@@ -70,7 +70,7 @@ class PythonSearches:
         """The problem whose planes these searches find."""
         rows, d = range(self.inner.n_blocks), self.inner.max_statistics
         truths = [(np.zeros(d), 0.0) for _ in rows]
-        answers = Answers(Rows(self), list(rows), truths)
+        answers = CheckedStructure(Rows(self), list(rows), truths)
         return python_problem(answers, np.asarray(self.inner.block_weight))
 
     def find(self, i, theta):

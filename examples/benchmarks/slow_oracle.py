@@ -63,7 +63,7 @@ class SlowDigits(StructuredModel):
         return np.concatenate([unary.ravel(), pairs.ravel()])
 
     def loss(self, y_true, y):
-        """Return the share of wrong digits."""
+        """Return the fraction of wrong digits."""
         return float(np.mean(y_true != y))
 
     def argmax(self, x, w, y_true=None):

@@ -6,7 +6,7 @@ processor time of training alone, and the score. With --averaging the fit consid
 average of the iterates too and takes the better of the two. The last iterate of the smallest gap
 counts as converged.
 
-    python examples/benchmarks/stopping.py [case ...] [--shares 1 0.1] [--seeds 0 1]
+    python examples/benchmarks/stopping.py [case ...] [--fractions 1 0.1] [--seeds 0 1]
         [--averaging] [--budget SECONDS] [--out FILE]
 """
 
@@ -31,11 +31,11 @@ FIRST, SMALLEST, FALL = 0.5, 1e-3, 0.75
 COLUMNS = ("case", "lam", "seed", "averaging", "of P(0)", "of P(w)", "passes", "seconds", "score")
 
 
-def traced(estimator, score, X, y, X_test, y_test, *, share, budget):
+def traced(estimator, score, X, y, X_test, y_test, *, fraction, budget):
     """Yield (gap over P(0), gap over P(w), passes, seconds, score), the gap falling."""
     solver = estimator._check_parameters()
     task = estimator._make_task(X, y, None)
-    lam = share * task.default_lam
+    lam = fraction * task.default_lam
     regularizer = estimator._make_regularizer(task, lam)
     with Stop() as stop:
         start = time.process_time()
@@ -69,22 +69,24 @@ def main(arguments):
         writer = csv.writer(out)
         for name in arguments.cases or CASES:
             estimator, score, *data = CASES[name]()
-            for share in arguments.shares:
+            for fraction in arguments.fractions:
                 for seed in arguments.seeds:
                     estimator.set_params(random_state=seed)
                     if arguments.averaging:
                         estimator.set_params(solver=BCFW(averaging=True))
-                    rows = traced(estimator, score, *data, share=share, budget=arguments.budget)
+                    rows = traced(
+                        estimator, score, *data, fraction=fraction, budget=arguments.budget
+                    )
                     for row in rows:
                         told = [f"{number:.5g}" for number in row]
-                        writer.writerow([name, share, seed, arguments.averaging, *told])
+                        writer.writerow([name, fraction, seed, arguments.averaging, *told])
                         out.flush()
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("cases", nargs="*", help="of " + ", ".join(CASES))
-    parser.add_argument("--shares", nargs="+", type=float, default=[1.0, 0.1])
+    parser.add_argument("--fractions", nargs="+", type=float, default=[1.0, 0.1])
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1])
     parser.add_argument("--averaging", action="store_true")
     parser.add_argument("--budget", type=float, default=120.0)

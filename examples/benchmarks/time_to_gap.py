@@ -58,7 +58,7 @@ class ExactPass:
         """Make some passes."""
         for _ in range(repeats):
             _, seconds = processor_time(
-                lambda: self.evaluator.ask(self.regularizer.w, self.run.dual)
+                lambda: self.evaluator.evaluate(self.regularizer.w, self.run.dual)
             )
             self.times.append(seconds)
 

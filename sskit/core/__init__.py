@@ -1,6 +1,6 @@
 """Core: problems, planes and the dual point, regularizers, samplers.
 
-Compiled contracts between models and solvers; nothing here knows a structure. Import from the
+Compiled contracts between models and solvers; nothing here depends on a structure. Import from the
 modules themselves: their ``.pxd`` files are the contracts.
 """
 

@@ -13,10 +13,10 @@ cdef class FeatureSpace:
     """
 
     cdef readonly bint is_kernel_space       # w stands for functions: no box can be put on it
-    cdef readonly Py_ssize_t batch_size      # how many blocks are best asked at once; 0: no matter
+    cdef readonly Py_ssize_t batch_size      # how many blocks to evaluate at once at best; 0: any
     # the places of the weights that follow from the others, a slice; a covector is zero there
     cdef readonly object value_slice
-    # what others need to know of the functions that weights stand for, or None: it has
+    # the functions that weights stand for, or None: it has
     # gather(), spread() and coefficients()
     cdef public object support
 
@@ -47,7 +47,7 @@ cdef class FeatureSpace:
 cdef class PlaneStore:
     """Who holds the planes behind their codes; this one holds none, for codes are planes.
 
-    A plane that argmax found stays known to the problem until its block is asked again; one that
+    A plane that argmax found stays valid until argmax is called for its block again; one that
     is kept, until it is forgotten. Matters where codes are mere numbers of planes that are held.
     """
 
@@ -58,11 +58,12 @@ cdef class PlaneStore:
 
 
 cdef class StateBlocks:
-    """What problems have whose labellings are one state each, and each statistic a state.
+    """Blocks of problems whose labelling is one state, as in multiclass classification.
 
     Plane k of block i is psi = e_truth - e_k, and B_i keeps angles between statistics: ||B_i d||^2
-    is a number times ||d||^2 where d sums to zero. So the mixes of a block are a simplex in
-    statistics space, and the best of them is a projection onto it.
+    is a number times ||d||^2 where d sums to zero. So the dual variables of a block are a
+    simplex, and the dual objective over it, the other blocks fixed, is maximised by a Euclidean
+    projection onto this simplex.
     """
 
     cdef readonly Py_ssize_t n_states

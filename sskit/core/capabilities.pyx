@@ -1,4 +1,4 @@
-"""What problems have, or may have, besides their contract (see the .pxd)."""
+"""Optional capabilities of problems: spaces, blocks of one state, stored planes (see the .pxd)."""
 
 from sskit.core.memory cimport clear_numbers
 
@@ -36,7 +36,7 @@ cdef class FeatureSpace:
         return self
 
     def digests(self):
-        """Return what tells spaces apart, of the whole and of each block."""
+        """Return what distinguishes spaces, of the whole and of each block."""
         return {}, {}
 
     cdef void prefetch_step(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
@@ -89,7 +89,7 @@ cdef class FeatureSpace:
         Returns
         -------
         blocks : ndarray of shape (m,)
-            The same; in random order, unless the space knows better.
+            The same; in random order, unless the space has a better one.
         """
         return random_state.permutation(blocks)
 

@@ -1,4 +1,4 @@
-"""Checks of what Python hands to compiled code (see the .pxd)."""
+"""Checks of arguments from Python to compiled code (see the .pxd)."""
 
 import numpy as np
 

@@ -4,14 +4,14 @@ from libc.stdint cimport int32_t, int64_t
 cdef class Factors:
     """A problem factor by factor: the joint feature map as a sum, phi(x_i, y) = sum_f phi_f(y_f).
 
-    Factors are nodes, and edges between two nodes of a block. Solvers that never ask for the best
-    labelling of a whole block ask factors of theirs instead.
+    Factors are nodes, and edges between two nodes of a block. Solvers that never need the best
+    labelling of a whole block call oracles of factors instead.
 
     States of a factor have weights of their own: <phi_f(s), phi_f(t)> = 0 for s != t. The loss is
     a sum over nodes, cost of every node whose state is wrong.
 
     Nodes are numbered from 0 over all blocks, block after block; so are edges. Those of a block are
-    the first ones of a list that all blocks share.
+    the first ones of a list for all blocks.
 
     Guaranteed to the implementer: blocks, nodes, edges and labels are in range; weight vectors hold
     n_weights doubles and LANES spare ones, and rows of scores n_states and LANES spare ones. Scores
@@ -30,7 +30,7 @@ cdef class Factors:
     cdef const int32_t[::1] truth            # (n_nodes,)
     cdef const double[::1] cost              # (n_nodes,), or those of a block if all have the same
     # Where the weights of the edges begin, one for each pair of states of an edge, if all edges
-    # share one table of weights and none is forbidden; else -1
+    # have one table of weights and none is forbidden; else -1
     cdef readonly Py_ssize_t pair_weights
     # numbers other than zero of phi_j(y), on average, which is what a score costs; 0: not known
     cdef readonly double n_terms
@@ -39,7 +39,7 @@ cdef class Factors:
     cdef readonly bint forest
 
     cdef inline double cost_of(self, Py_ssize_t j) noexcept nogil:
-        # a division takes as long as all else that is asked of a node
+        # a division takes as long as all else that is done at a node
         return self.cost[j if j < self.cost.shape[0] else j % self.cost.shape[0]]
     cdef inline Py_ssize_t end(self, Py_ssize_t i, Py_ssize_t e, int side) noexcept nogil:
         return self.first_node[i] + self.ends[e - self.first_edge[i], side]
@@ -59,7 +59,7 @@ cdef class Factors:
         self, Py_ssize_t i, Py_ssize_t f, const int32_t* s, const double* w
     ) noexcept nogil
     cdef double sqnorm(self, Py_ssize_t i, Py_ssize_t f, const int32_t* s) noexcept nogil
-    cdef void move(
+    cdef void scatter(
         self, Py_ssize_t i, Py_ssize_t f, const int32_t* s, double step, double* w
     ) noexcept nogil
 
@@ -68,11 +68,11 @@ cdef class LabelFactors(Factors):
     """Sets of labels: labels, and pairs that score together.
 
     Every label is a node with two states, 0 and 1, that scores in state 1 only: <w_l, x_i>. A pair
-    e of labels k and l scores in the state (1, 1) only, by one weight, which all blocks share:
+    e of labels k and l scores in the state (1, 1) only, by one weight, the same in all blocks:
 
         score(x_i, y) = sum_l y_l <w_l, x_i> + sum_e w[first_pair + e] y_k y_l.
 
-    All blocks have the same labels, pairs and costs, so that nothing need be said, or kept, by
+    All blocks have the same labels, pairs and costs, so that nothing is stored by
     block and edge.
 
     Guaranteed to the implementer besides: rows of scores of labels hold n_labels doubles and LANES
@@ -90,6 +90,6 @@ cdef class LabelFactors(Factors):
     # out[l] = <w_l, x_i> for all labels
     cdef void label_scores(self, Py_ssize_t i, const double* w, double* out) noexcept nogil
     # w_l += step * change[l] x_i for all labels; change (n_labels + LANES,)
-    cdef void move_labels(
+    cdef void scatter_labels(
         self, Py_ssize_t i, const double* change, double step, double* w
     ) noexcept nogil

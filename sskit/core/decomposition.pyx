@@ -1,4 +1,4 @@
-"""The contract of factors between models and solvers (see the .pxd)."""
+"""Factors of a problem, nodes and edges, for dual decomposition (see the .pxd)."""
 
 import numpy as np
 
@@ -32,7 +32,7 @@ cdef class Factors:
     cdef double sqnorm(self, Py_ssize_t i, Py_ssize_t f, const int32_t* s) noexcept nogil:
         return 0.0
 
-    cdef void move(
+    cdef void scatter(
         self, Py_ssize_t i, Py_ssize_t f, const int32_t* s, double step, double* w
     ) noexcept nogil:
         pass
@@ -44,7 +44,7 @@ cdef class LabelFactors(Factors):
     cdef void label_scores(self, Py_ssize_t i, const double* w, double* out) noexcept nogil:
         pass
 
-    cdef void move_labels(
+    cdef void scatter_labels(
         self, Py_ssize_t i, const double* change, double step, double* w
     ) noexcept nogil:
         pass

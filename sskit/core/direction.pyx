@@ -1,4 +1,4 @@
-"""Directions in the statistics space of a block (see the .pxd for the contract)."""
+"""Sparse directions in the statistics space of a block (see the .pxd for the contract)."""
 
 import numpy as np
 
@@ -25,7 +25,7 @@ cdef class Direction:
         cdef int32_t j
         for e in range(count):
             j = index[e]
-            # written in any case, counted if new: nobody can predict which ones are
+            # written in any case, counted if new: a branch could not be predicted
             self.index[self.n] = j
             self.n += self.seen[j] == 0
             self.seen[j] = 1

@@ -39,7 +39,7 @@ cdef class DualState:
 
     Invariants of every block: all weights are >= 0 and sum to one. A block starts with its truth
     (psi = 0, loss = 0) as plane 0. All memory of it is allocated here. Two threads may be at
-    different blocks, but for methods that merge planes or ask for the mix.
+    different blocks, but for methods that merge planes or compute the mix.
     """
 
     cdef Problem problem
@@ -88,7 +88,7 @@ cdef class DualState:
     ) except -1 nogil
     cdef int add_mixes(self, double lam, double* v) except -1 nogil
     cdef void shrink(self, Block* block, double ratio) noexcept nogil
-    # forget all stored planes with their weights
+    # drop all stored planes with their weights
     cdef void clear(self, Py_ssize_t i) noexcept nogil
 
 

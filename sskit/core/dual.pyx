@@ -1,4 +1,4 @@
-"""The dual point in statistics space (see the .pxd for invariants)."""
+"""The dual point: a mix of planes for each block (see the .pxd for invariants)."""
 
 import numpy as np
 
@@ -240,8 +240,8 @@ cdef class DualState:
     cdef int merge(self, Py_ssize_t i, Py_ssize_t slot) except -1 nogil:
         cdef Block* block = &self.blocks[i]
         cdef double total = block.weight[0] + block.weight[slot]
-        cdef double share = block.weight[slot] / total, rest = 1.0 - share
-        cdef double loss = rest * block.plane_loss[0] + share * block.plane_loss[slot]
+        cdef double gamma = block.weight[slot] / total, rest = 1.0 - gamma
+        cdef double loss = rest * block.plane_loss[0] + gamma * block.plane_loss[slot]
         # inner products are means too, where all are known
         cdef Py_ssize_t n_gram = block.n_gram if slot < block.n_gram else 0, a
         cdef double* own = block.gram
@@ -249,13 +249,13 @@ cdef class DualState:
         self.scratch.clear()
         if rest > 0.0:
             self.add_plane(i, 0, self.scratch, rest)
-        self.add_plane(i, slot, self.scratch, share)
+        self.add_plane(i, slot, self.scratch, gamma)
         self.assign(i, self.scratch, loss)
         block.weight[0] = total
         if n_gram > 0:
-            own[0] = rest * (rest * own[0] + 2.0 * share * own[slot]) + share * share * other[slot]
+            own[0] = rest * (rest * own[0] + 2.0 * gamma * own[slot]) + gamma * gamma * other[slot]
         for a in range(1, n_gram):
-            own[a] = rest * own[a] + share * other[a]
+            own[a] = rest * own[a] + gamma * other[a]
             own[a * block.plane_capacity] = own[a]
         block.n_gram = n_gram
         return 0
@@ -286,7 +286,7 @@ cdef class DualState:
         return 0
 
     def rebuild(self, Regularizer regularizer, Stop stop=None):
-        """Sum v anew from the dual variables, to undo the drift of many small moves.
+        """Sum v anew from the dual variables, to undo the drift of many small steps.
 
         If the problem fails in between, v is zero; if the stop is due before the end, v stays as
         it is and CutShort is raised.
@@ -347,27 +347,27 @@ cdef class DualState:
         """Return the losses of the mixes, shape (n_blocks,)."""
         return np.array([self.loss(i) for i in range(self.n_blocks)])
 
-    def keep_shares(self, const double[::1] shares):
-        """Let the planes of block i keep shares[i] <= 1 of their weights; the truth gets the rest.
+    def keep_fractions(self, const double[::1] fractions):
+        """Let planes of block i keep fractions[i] <= 1 of their weights; the truth gets the rest.
 
         Dual feasible since psi = 0 and loss = 0 at the truth: the mix and its loss shrink by
-        the share (Osokin et al. 2016, proposition 1, block by block).
+        the fraction (Osokin et al. 2016, proposition 1, block by block).
         """
         cdef Py_ssize_t i, p, truth
         cdef Block* block
         with nogil:
             for i in range(self.n_blocks):
-                if shares[i] >= 1.0:
+                if fractions[i] >= 1.0:
                     continue
                 block = &self.blocks[i]
                 truth = self.find(i, block.code)
                 for p in range(block.n_planes):
-                    block.weight[p] *= shares[i]
+                    block.weight[p] *= fractions[i]
                 if truth < 0:
                     # plane 0 becomes a mix with the truth
                     truth = 0
-                    self.shrink(block, block.weight[0] / (block.weight[0] + 1.0 - shares[i]))
-                block.weight[truth] += 1.0 - shares[i]
+                    self.shrink(block, block.weight[0] / (block.weight[0] + 1.0 - fractions[i]))
+                block.weight[truth] += 1.0 - fractions[i]
 
     # plane 0 *= ratio
     cdef void shrink(self, Block* block, double ratio) noexcept nogil:
@@ -380,9 +380,9 @@ cdef class DualState:
             block.gram[e * block.plane_capacity] *= ratio
 
     def change_lam(self, Regularizer regularizer, double lam):
-        """Move to another lam, dual feasible.
+        """Change to another lam, dual feasible.
 
-        A smaller lam keeps v and w: all planes but the truth keep the share rho = lam_new /
+        A smaller lam keeps v and w: all planes but the truth keep the fraction rho = lam_new /
         lam_old of their weight (Osokin et al. 2016, proposition 1; v is what it speaks of, so
         it holds with bounds on w too). A larger lam keeps the weights of the planes, so that v
         shrinks by 1 / rho.
@@ -392,4 +392,4 @@ cdef class DualState:
             regularizer.rescale(lam)
             return
         regularizer.change_lam(lam)
-        self.keep_shares(np.full(self.n_blocks, rho))
+        self.keep_fractions(np.full(self.n_blocks, rho))

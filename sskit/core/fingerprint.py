@@ -1,4 +1,4 @@
-"""By what a problem is known again."""
+"""Fingerprints of problems: whether a saved dual point belongs to a problem."""
 
 from dataclasses import dataclass
 
@@ -15,9 +15,9 @@ class Fingerprint:
     Attributes
     ----------
     whole : dict of str to object
-        What belongs to the whole problem, by the name that users know it by.
+        What belongs to the whole problem, by its public name.
     blocks : dict of str to ndarray of shape (n_blocks,)
-        Digests (or values) of what belongs to a block, by the name that users know it by, such
+        Digests (or values) of what belongs to a block, by its public name, such
         as "X" for its features.
     """
 
@@ -25,7 +25,7 @@ class Fingerprint:
     blocks: dict
 
     def difference(self, earlier):
-        """Say what keeps this problem from being an earlier one with blocks appended.
+        """Return why this problem is not an earlier one with blocks appended; None if it is.
 
         Parameters
         ----------
@@ -41,7 +41,7 @@ class Fingerprint:
             value, new = earlier.whole.get(name), self.whole.get(name)
             if new != value:
                 return f"{name} changed" + (
-                    f" from {value} to {new}" if isinstance(value, int | str | list) else ""
+                    f" from {value} to {new}" if isinstance(value, (int, str, list)) else ""
                 )
         for name, digests in earlier.blocks.items():
             new = self.blocks.get(name)

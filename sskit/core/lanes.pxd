@@ -1,4 +1,4 @@
-# What every module may need to know of vectors (see lanes.hpp); there is nothing to import at
+# What any module may need of vectors (see lanes.hpp); there is nothing to import at
 # run time.
 cdef extern from "lanes.hpp" namespace "sskit":
     const Py_ssize_t LANES

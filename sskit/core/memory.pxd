@@ -13,7 +13,7 @@ cdef inline void* grown(void* memory, size_t n_bytes) except NULL nogil:
     return result
 
 
-# Vectors of many weights are mostly zeros, and memory that nobody has written to costs nothing:
+# Vectors of many weights are mostly zeros, and memory that is never written to costs nothing:
 # what follows writes to pages, of 512 numbers, where it has to.
 cdef inline bint any_bit(const double* v, Py_ssize_t n) noexcept nogil:
     cdef const uint64_t* bits = <const uint64_t*>v

@@ -22,24 +22,24 @@ cdef inline double goal_value(const SlackGoal* goal, double h, double g) noexcep
 
 
 cdef class Problem:
-    """A model bound to data: the one thing that a solver sees.
+    """The training problem of a structured SVM: a model bound to data.
 
     Block i is training pair i. Its joint feature map is phi(x_i, y) = B_i m_i(y): the statistics
-    m_i(y) say which states and pairs of states a labelling uses, B_i multiplies them with the
+    m_i(y) count the states and pairs of states of a labelling, B_i multiplies them with the
     features. psi_i(y) = m_i(y_i) - m_i(y) below is in statistics space.
 
     A plane is a pair (psi, loss): the linear lower bound  loss - <w, B_i psi>  of the block's
-    hinge. It is known to the solver by its code: int32 numbers from which the problem can give
+    hinge. Solvers store its code: int32 numbers from which the problem computes
     psi and the loss again (the labelling itself, where labels are integers).
 
-    Guaranteed to the implementer: 0 <= i < n_blocks; `theta` holds max_statistics doubles,
+    An implementation can rely on: 0 <= i < n_blocks; `theta` holds max_statistics doubles,
     `code` max_code_length, the sparse output of plane() max_support entries; weight vectors hold
     n_weights doubles and LANES spare ones. The methods may use scratch memory of the object:
     two threads need two objects (fork).
 
-    What only some problems can do has objects of its own: the space of the weights and the store
-    of the planes, which every problem has, and what it returns when it is asked for a pool of
-    oracles or a decomposition, or None.
+    Capabilities of some problems are objects: the space of the weights and the store of planes,
+    which every problem has, and a pool of oracles, a decomposition and blocks of one state, which
+    its methods return, or None.
     """
 
     cdef readonly Py_ssize_t n_blocks
@@ -48,7 +48,7 @@ cdef class Problem:
     cdef readonly Py_ssize_t max_code_length       # of any plane
     cdef readonly Py_ssize_t max_support     # entries of any psi, repeated ones counted
     cdef readonly bint exact                 # does argmax truly maximise?
-    cdef readonly bint bounds                # if not, does it tell how much better a y may be?
+    cdef readonly bint bounds                # if not, does it bound how much better a y may be?
     cdef readonly bint costly                # does argmax take far longer than scores?
     cdef readonly bint lock_free             # does no method ever take the interpreter's lock?
     cdef readonly bint takes_turns           # or for a part of its time only, in turns?
@@ -56,7 +56,7 @@ cdef class Problem:
     cdef readonly FeatureSpace space         # where the weights live; R^d unless it is set
     cdef readonly PlaneStore plane_store     # holds planes whose codes are mere numbers
 
-    # What argmax tells beside its answer, where it bounds: by how much the maximum may exceed the
+    # Further output of argmax, where it bounds: by how much the maximum may exceed the
     # value of the answer, loss_weight * L_i(y) + <theta, m_i(y)>. Finite and >= 0; 0 where the
     # answer is proven best, and always where argmax is exact or bounds nothing.
     cdef readonly double excess
@@ -95,7 +95,7 @@ cdef class Problem:
         self, Py_ssize_t i, Direction delta, double step, double* v
     ) except -1 nogil
 
-    # w = clip(v, lower, upper) at every weight that scatter(i, delta) may have moved
+    # w = clip(v, lower, upper) at every weight that scatter(i, delta) may have changed
     cdef int clip(
         self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
         const double* upper, double* w
@@ -104,7 +104,7 @@ cdef class Problem:
     # || B_i delta ||^2
     cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil
 
-    # Is this the code of a plane of block i? Codes that come from elsewhere are asked first: all
+    # Is this the code of a plane of block i? Codes that come from elsewhere are checked first: all
     # other methods trust them.
     cdef bint knows(self, Py_ssize_t i, const int32_t* code) noexcept nogil
 
@@ -127,6 +127,6 @@ cdef class Problem:
     cdef int check_weights(self, Py_ssize_t length, str name) except -1
 
     # In Python too: fingerprint, which says whether another problem is the same; restrict, the
-    # problem of some blocks alone; n_queries, how often the oracle behind the oracle was asked;
+    # problem of some blocks alone; n_queries, how often the oracle behind the oracle was called;
     # n_candidates, which makes room for those of `choose`; and oracle_pool, decomposition and
     # state_blocks.

@@ -1,4 +1,4 @@
-"""The contract between models and solvers (see the .pxd)."""
+"""The contract of a training problem between models and solvers (see the .pxd)."""
 
 import numpy as np
 
@@ -100,12 +100,12 @@ cdef class Problem:
     def n_candidates(self):
         """Make room for candidates for slack rescaling; return how many a block has at most.
 
-        0: there are none, and nobody calls `choose`.
+        0: there are none, and `choose` is not called.
         """
         return 0
 
     def oracle_pool(self, n_jobs):
-        """Return who finds answers of argmax ahead, or None: then threads ask forks.
+        """Return a pool that finds answers of argmax ahead, or None: then threads use forks.
 
         Parameters
         ----------
@@ -124,7 +124,7 @@ cdef class Problem:
     def decomposition(self):
         """Return the `Factors` over which the joint feature map is a sum, or None.
 
-        It is for solvers that never ask for the best labelling of a whole block.
+        It is for solvers that never need the best labelling of a whole block.
         """
         return None
 
@@ -141,7 +141,7 @@ cdef class Problem:
         return type(self).__name__
 
     def n_queries(self, n_calls):
-        """Return how often the model's own oracle was asked.
+        """Return how often the model's own oracle was called.
 
         Parameters
         ----------
@@ -151,7 +151,7 @@ cdef class Problem:
         Returns
         -------
         n_queries : int
-            The same, unless argmax asks another oracle several times.
+            The same, unless argmax calls another oracle several times.
         """
         return n_calls
 

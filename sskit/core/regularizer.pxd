@@ -3,7 +3,7 @@ from sskit.core.problem cimport Problem
 
 
 cdef class Regularizer:
-    """lam / 2 ||w||^2, on a box if asked, and the map from the dual sum v to the weights w.
+    """lam / 2 ||w||^2, on a box if there is one, and the map from the dual sum v to the weights w.
 
     v = (1 / lam) sum_i c_i B_i q_i is never truncated; w is its image: w = v without a box (and
     then both names are the same memory), w = clip(v, lower, upper) with one. With a prior the norm
@@ -20,7 +20,7 @@ cdef class Regularizer:
     cdef readonly object covector      # of the space of the problem: whose ||w||^2 is meant
 
     # v += step * B_i delta, and w follows
-    cdef int move(
+    cdef int add(
         self, Problem problem, Py_ssize_t i, Direction delta, double step
     ) except -1 nogil
     # make all of w the image of v

@@ -1,4 +1,4 @@
-"""Regularizers: where lam lives, and how the dual sum v becomes the weights w."""
+"""Regularizers: lam / 2 ||w||^2, and the map from the dual sum v to the weights w."""
 
 import numpy as np
 
@@ -33,7 +33,7 @@ cdef class Regularizer:
         self.v = np.zeros(self.n_weights + LANES)
         self.w = self.v
 
-    cdef int move(
+    cdef int add(
         self, Problem problem, Py_ssize_t i, Direction delta, double step
     ) except -1 nogil:
         return problem.scatter(i, delta, step, &self.v[0])
@@ -42,7 +42,7 @@ cdef class Regularizer:
         self.version += 1
 
     def set_prior(self, prior):
-        """Let weights be regularised towards others than zero; v moves there at once.
+        """Let weights be regularised towards others than zero; v is shifted at once.
 
         v then is the prior and the dual sum, so that w, scores and steps are what they always are.
 
@@ -124,8 +124,8 @@ cdef class Regularizer:
         w = self.image(v)
         if self.prior is not None:
             u = self.offset(w)
-            moved = u if w is v else self.offset(v)
-            return loss + self.lam * (0.5 * self.inner(u, u) - self.inner(moved, w))
+            shifted = u if w is v else self.offset(v)
+            return loss + self.lam * (0.5 * self.inner(u, u) - self.inner(shifted, w))
         value = loss - 0.5 * self.lam * self.inner(w, w)
         return value if w is v else value - self.lam * self.inner(v - w, w)
 
@@ -149,7 +149,7 @@ cdef class BoxRegularizer(Regularizer):
         self.upper = np.ascontiguousarray(upper, dtype=np.float64)
         self.refresh()
 
-    cdef int move(
+    cdef int add(
         self, Problem problem, Py_ssize_t i, Direction delta, double step
     ) except -1 nogil:
         problem.scatter(i, delta, step, &self.v[0])

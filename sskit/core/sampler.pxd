@@ -2,7 +2,7 @@ cdef class Sampler:
     """The order in which a pass visits the blocks: one that does not depend on what it finds.
 
     Randomness is drawn in begin_pass(), with the GIL, from the random state of the fit; next()
-    and learned() only read it, so that a pass runs without the GIL and a seed fixes the model.
+    and record_gap() only read it, so that a pass runs without the GIL and a seed fixes the model.
     """
 
     cdef readonly Py_ssize_t n_blocks
@@ -17,8 +17,8 @@ cdef class Sampler:
     # the block that follows the coming ones, or -1 if it is not known yet; only a hint
     cdef Py_ssize_t peek(self, Py_ssize_t ahead) noexcept nogil
     # the oracle has just found that block i has this gap
-    cdef void learned(self, Py_ssize_t i, double gap) noexcept nogil
-    # block i, which next() has just returned, need not come again until learned(i)
+    cdef void record_gap(self, Py_ssize_t i, double gap) noexcept nogil
+    # block i, which next() has just returned, need not come again until record_gap(i)
     cdef void set_aside(self, Py_ssize_t i) noexcept nogil
     # draw anew what was drawn ahead: gaps have changed since
     cdef void redraw(self) noexcept nogil
@@ -41,8 +41,8 @@ cdef class GapTree(Sampler):
 
 
 cdef class GapSampler(GapTree):
-    cdef readonly double uniform_share
-    cdef double[::1] shares      # uniform random numbers of the pass
+    cdef readonly double uniform_fraction
+    cdef double[::1] uniforms    # random numbers of the pass
     cdef Py_ssize_t upcoming     # drawn one step ahead, so that its memory can be fetched
 
     cdef Py_ssize_t draw(self) noexcept nogil

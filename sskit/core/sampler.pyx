@@ -1,4 +1,4 @@
-"""Samplers: in which order a pass visits the blocks (see the .pxd)."""
+"""Samplers: the order in which a pass visits the blocks (see the .pxd)."""
 
 import numpy as np
 
@@ -28,7 +28,7 @@ cdef class Sampler:
         self.order = np.zeros(0, dtype=np.intp)
 
     def set_gaps(self, gaps):
-        """Learn the gaps of all blocks, shape (n_blocks,), from an exact pass."""
+        """Set the gaps of all blocks, shape (n_blocks,), from an exact pass."""
 
     def draw_order(self, Py_ssize_t n_steps):
         """Return the blocks of a pass of at most n_steps."""
@@ -55,7 +55,7 @@ cdef class Sampler:
         cdef Py_ssize_t position = self.position + ahead
         return self.order[position] if position < self.order.shape[0] else -1
 
-    cdef void learned(self, Py_ssize_t i, double gap) noexcept nogil:
+    cdef void record_gap(self, Py_ssize_t i, double gap) noexcept nogil:
         pass
 
     cdef void set_aside(self, Py_ssize_t i) noexcept nogil:
@@ -84,7 +84,7 @@ cdef class PermutationSampler(Sampler):
 
 
 cdef class PromisingSampler(Sampler):
-    """Visit once, in random order, the blocks that lately promised something.
+    """Visit once, in random order, the blocks with a large slope at their last visit.
 
     Parameters
     ----------
@@ -93,9 +93,9 @@ cdef class PromisingSampler(Sampler):
     random_state : RandomState
         Source of randomness.
     slopes : ndarray of shape (n_blocks,)
-        What each block promised when it was last visited; its owner keeps it up to date.
-    share : float
-        A block is visited if it promised at least this share of the mean of all.
+        The slope at each block when it was last visited; kept up to date by its owner.
+    least : float
+        A block is visited if its slope was at least this fraction of the mean of all.
     cached_blocks : callable
         That of the problem: of these blocks only those are visited that it returns.
     arrange : callable, default=None
@@ -103,18 +103,18 @@ cdef class PromisingSampler(Sampler):
     """
 
     cdef object slopes
-    cdef double share
+    cdef double least
     cdef object cached_blocks
 
-    def __cinit__(self, n_blocks, random_state, slopes, double share, cached_blocks, arrange=None):
-        self.slopes, self.share, self.cached_blocks = slopes, share, cached_blocks
+    def __cinit__(self, n_blocks, random_state, slopes, double least, cached_blocks, arrange=None):
+        self.slopes, self.least, self.cached_blocks = slopes, least, cached_blocks
         self.arrange = arrange
 
     def draw_order(self, Py_ssize_t n_steps):
         """Return the blocks that are chosen."""
         # the mean, without what its method spends on a few blocks
         mean = np.add.reduce(self.slopes) / self.n_blocks
-        return self.arranged(self.cached_blocks((self.slopes >= self.share * mean).nonzero()[0]))
+        return self.arranged(self.cached_blocks((self.slopes >= self.least * mean).nonzero()[0]))
 
 
 cdef class GapTree(Sampler):
@@ -129,7 +129,7 @@ cdef class GapTree(Sampler):
         self.set_gaps(np.ones(self.n_blocks))
 
     def set_gaps(self, gaps):
-        """Learn the gaps of all blocks, shape (n_blocks,), from an exact pass."""
+        """Set the gaps of all blocks, shape (n_blocks,), from an exact pass."""
         cdef const double[::1] values = np.clip(gaps, 0.0, LARGEST_GAP)
         cdef Py_ssize_t j
         for j in range(self.n_blocks):
@@ -141,7 +141,7 @@ cdef class GapTree(Sampler):
         self.total[j] = self.total[2 * j] + self.total[2 * j + 1]
         self.largest[j] = max(self.largest[2 * j], self.largest[2 * j + 1])
 
-    cdef void learned(self, Py_ssize_t i, double gap) noexcept nogil:
+    cdef void record_gap(self, Py_ssize_t i, double gap) noexcept nogil:
         cdef Py_ssize_t j = self.n_leaves + i
         self.total[j] = self.largest[j] = min(max(gap, 0.0), LARGEST_GAP)
         j //= 2
@@ -150,7 +150,7 @@ cdef class GapTree(Sampler):
             j //= 2
 
     cdef void set_aside(self, Py_ssize_t i) noexcept nogil:
-        self.learned(i, 0.0)
+        self.record_gap(i, 0.0)
         self.redraw()
 
 
@@ -158,8 +158,8 @@ cdef class GapSampler(GapTree):
     """Draw blocks in proportion to their last known gaps (Osokin et al. 2016, section 3.1).
 
     Known gaps go stale: a block that was solved when it was last seen would not come back
-    before the next exact pass, however much the others have moved w since. Therefore a small
-    share of the draws is uniform. While all gaps are zero every block is equally likely.
+    before the next exact pass, however much the others have changed w since. Therefore a small
+    fraction of the draws is uniform. While all gaps are zero every block is equally likely.
 
     Parameters
     ----------
@@ -167,31 +167,31 @@ cdef class GapSampler(GapTree):
         Number of blocks to draw from.
     random_state : RandomState
         Source of randomness.
-    uniform_share : float, default=0.1
-        Share of the draws that are uniform.
+    uniform_fraction : float, default=0.1
+        Fraction of the draws that are uniform.
     """
 
-    def __cinit__(self, n_blocks, random_state, *, double uniform_share=0.1):
-        self.uniform_share = uniform_share
-        self.shares = np.zeros(0)
+    def __cinit__(self, n_blocks, random_state, *, double uniform_fraction=0.1):
+        self.uniform_fraction = uniform_fraction
+        self.uniforms = np.zeros(0)
 
     def begin_pass(self, Py_ssize_t n_steps):
         """Draw the random numbers of the pass; return n_steps."""
-        self.shares = self.random_state.random_sample(n_steps + 1)
+        self.uniforms = self.random_state.random_sample(n_steps + 1)
         self.position = 0
         self.upcoming = self.draw()
         return n_steps
 
     cdef Py_ssize_t draw(self) noexcept nogil:
-        cdef double share = self.shares[self.position], rest
+        cdef double uniform = self.uniforms[self.position], rest
         cdef Py_ssize_t j = 1
         self.position += 1
         if self.total[1] <= 0.0:
-            return <Py_ssize_t>(share * self.n_blocks)
-        if share < self.uniform_share:
-            return <Py_ssize_t>(share / self.uniform_share * self.n_blocks)
+            return <Py_ssize_t>(uniform * self.n_blocks)
+        if uniform < self.uniform_fraction:
+            return <Py_ssize_t>(uniform / self.uniform_fraction * self.n_blocks)
         # the i with  sum(gaps[:i]) <= rest < sum(gaps[:i + 1])
-        rest = (share - self.uniform_share) / (1.0 - self.uniform_share) * self.total[1]
+        rest = (uniform - self.uniform_fraction) / (1.0 - self.uniform_fraction) * self.total[1]
         while j < self.n_leaves:
             j *= 2
             # rounding must not lead into a branch without weight

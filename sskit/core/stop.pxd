@@ -20,9 +20,9 @@ cdef class Stop:
     early, and Ctrl-C raises KeyboardInterrupt. A pass ends after the first Ctrl-C, or when the
     time is over. An exact pass ends after the second Ctrl-C. The third raises KeyboardInterrupt.
 
-    Loops without the GIL ask due() after every visit. It costs a subtraction and a load; now and
-    then it reads the clock, and every tenth of a second it lets Python run signal handlers. Threads
-    that help the one that asks read over() only.
+    Loops without the GIL call due() after every visit. It costs a subtraction and a load; now and
+    then it reads the clock, and every tenth of a second it lets Python run signal handlers. Worker
+    threads read over() only.
     """
 
     cdef int activity
@@ -31,19 +31,19 @@ cdef class Stop:
     cdef double deadline
     cdef bint late
     cdef bint attentive                  # in the main thread, where signals are delivered?
-    cdef Py_ssize_t left                 # visits until the next look at the clock
-    cdef double looked                   # when was that?
+    cdef Py_ssize_t left                 # visits until the clock is read next
+    cdef double checked                  # when it was read last
     cdef double attended
     cdef atomic[int] fired
     cdef object before                   # handler of Ctrl-C that was there; None if ours is not
 
     cdef int begin(self, int activity) except -1
-    # work out anew whether it fires
+    # compute anew whether it fires
     cdef void review(self) noexcept nogil
 
     # after a visit: is this to end? May run handlers of signals, which may raise
     cdef bint due(self) except -1 nogil
     # the clock now, not only when it is time
-    cdef int look(self) except -1 nogil
-    # the same without a look, from any thread
+    cdef int check(self) except -1 nogil
+    # the same without reading the clock, from any thread
     cdef bint over(self) noexcept nogil

@@ -16,8 +16,8 @@ cdef enum Activity:
 # Where visits take less than this many seconds, the clock is read after every 16th.
 cdef double QUICK = 1e-2
 cdef Py_ssize_t MANY = 16
-# Three presses within so many seconds raise KeyboardInterrupt whatever they met: somebody wants to
-# get out of a loop of short fits.
+# Three presses within so many seconds raise KeyboardInterrupt whatever they met: they are meant to
+# end a loop of short fits.
 IMPATIENCE = 2.0
 # Seconds that are no limit: what is longer may be too large a number for the clock.
 FOREVER = 1e18
@@ -29,12 +29,12 @@ class CutShort(Exception):
 
 
 cdef class Stop:
-    """Says when a fit is to end early.
+    """Whether a fit is to end early.
 
     A context manager. Inside it the first Ctrl-C is a request to end the pass, the second one to
     leave out the exact pass. Outside of the main thread, where Python delivers no signals, and
-    where somebody else handles SIGINT, only the time counts. What is pickled knows of the presses
-    so far, and of the seconds that are left.
+    where SIGINT has another handler, only the time counts. What is pickled keeps the presses
+    so far, and the seconds that are left.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ cdef class Stop:
         self.activity = activity
         self.attentive = threading.current_thread() is threading.main_thread()
         self.left = 0
-        self.looked = seconds()
+        self.checked = seconds()
         self.review()
         return 0
 
@@ -107,16 +107,16 @@ cdef class Stop:
     cdef bint due(self) except -1 nogil:
         self.left -= 1
         if self.left <= 0:
-            self.look()
+            self.check()
         return self.over()
 
     cdef bint over(self) noexcept nogil:
         return self.fired.load(memory_order_relaxed)
 
-    cdef int look(self) except -1 nogil:
+    cdef int check(self) except -1 nogil:
         cdef double now = seconds()
-        self.left = MANY if now - self.looked < QUICK and self.interval > 0.0 else 1
-        self.looked = now
+        self.left = MANY if now - self.checked < QUICK and self.interval > 0.0 else 1
+        self.checked = now
         if now >= self.deadline and not self.late:
             self.late = True
             self.review()

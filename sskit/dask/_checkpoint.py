@@ -1,4 +1,4 @@
-"""Dual variables in a file, from which a fit goes on that was lost."""
+"""Checkpoints: dual variables in a file, from which a lost fit continues."""
 
 import os
 import pickle

@@ -1,4 +1,4 @@
-"""Parts on the workers of a cluster, where the scheduler puts them."""
+"""Workers of a Dask cluster, each with the parts that the scheduler puts there."""
 
 import asyncio
 import sys
@@ -15,8 +15,8 @@ from sskit.dask._worker import DataWorker
 from sskit.dask._workers import Held, Workers
 from sskit.solvers.distributed.run import WorkersLost
 
-# Seconds between two looks whether Ctrl-C was pressed and workers are there.
-LOOK = 0.1
+# Seconds between two checks whether Ctrl-C was pressed and workers are there.
+POLL = 0.1
 # An actor binds the client that is the current one, which Dask keeps in its configuration: two
 # threads that set it in turns would leave it set.
 CURRENT = threading.Lock()
@@ -123,7 +123,7 @@ class ClusterWorkers(Workers):
             missing = [n for n in numbers if n not in futures or futures[n].status != "finished"]
             if not missing:
                 return futures
-            time.sleep(LOOK)
+            time.sleep(POLL)
         raise ValueError(
             f"part {missing[0]}: its data are gone, since a worker was lost, expected data that "
             "can be computed again"
@@ -148,7 +148,7 @@ class ClusterWorkers(Workers):
                 raise TimeoutError(
                     f"waited {self.timeout:g} seconds for {what} {waiting[0]}; see timeout"
                 )
-            time.sleep(LOOK / 2)
+            time.sleep(POLL / 2)
 
     def ask(self, method, *args, n_asked=None):
         """Return what a method of all workers returns, or of some; see `Workers`."""
@@ -176,10 +176,10 @@ class ClusterWorkers(Workers):
         return answers
 
     def answer(self, held, answer):
-        """Wait for the answer of an actor, and let all know meanwhile if Ctrl-C is pressed."""
+        """Wait for the answer of an actor, and pass on meanwhile that Ctrl-C was pressed."""
         while answer is not None and held.future.status == "finished":
             try:
-                return answer.result(LOOK)
+                return answer.result(POLL)
             except LATE:
                 self.press()
             except OSError:
@@ -187,7 +187,7 @@ class ClusterWorkers(Workers):
         raise WorkersLost
 
     def press(self):
-        """Tell all workers how often Ctrl-C was pressed, if they do not know."""
+        """Send all workers how often Ctrl-C was pressed, if that has changed."""
         if self.stop is not None and self.stop.n_presses > self.n_told:
             self.n_told = self.stop.n_presses
             for held in self.held:
@@ -195,7 +195,7 @@ class ClusterWorkers(Workers):
                     held.worker.press(self.n_told)
 
     def lose(self, gone, name):
-        """Forget the workers that are gone, and raise WorkersLost."""
+        """Drop the workers that are gone, and raise WorkersLost."""
         lost = [number for held in gone for number in held.numbers]
         self.held = [held for held in self.held if held not in gone]
         self.missing = sorted({*self.missing, *lost})
@@ -217,7 +217,7 @@ class ClusterWorkers(Workers):
         raise WorkersLost(name)
 
     def close(self):
-        """Let the workers forget the fit."""
+        """Delete the fit on the workers."""
         with suppress(OSError, *LATE):
             self.client.cancel(self.actors)
         super().close()

@@ -33,13 +33,13 @@ def lazily(model, method, X, *given, **options):
         A bag for a bag, a Dask array for an array or dataframe, a list of Delayed for a list; for
         data in one piece what the method returns.
     """
-    if not hasattr(X, "to_delayed") and not (isinstance(X, list | tuple) and any(map(is_lazy, X))):
+    if not hasattr(X, "to_delayed") and not (isinstance(X, (list, tuple)) and any(map(is_lazy, X))):
         return getattr(model, method)(X, *given, **options)
     shared = dask.delayed(model, traverse=False, pure=True), method, given, options
     if hasattr(X, "to_delayed") and not hasattr(X, "columns") and not hasattr(X, "chunks"):
         return X.map_partitions(call_method, *shared)
     calls = [dask.delayed(call_method)(part, *shared) for part in parts_of(X, "X")]
-    if isinstance(X, list | tuple):
+    if isinstance(X, (list, tuple)):
         return calls
     from dask import array
 
@@ -96,7 +96,7 @@ def score_part(model, X, y, sample_weight):
 
 
 def n_known(labels, ignored):
-    """Return how many labels of a sample are not the one that says that there is none."""
+    """Return how many labels of a sample are not the one that stands for none."""
     if not isinstance(labels, np.ndarray):
         labels = np.array(labels, dtype=object)
     return labels.size - np.count_nonzero(is_ignored(labels, ignored))

@@ -1,4 +1,4 @@
-"""The estimator of data in parts."""
+"""The estimator for data in parts (CoCoA+, Ma et al. 2015)."""
 
 import copy
 from os import PathLike
@@ -106,7 +106,7 @@ class Distributed(DelegatingEstimator):
     for structural SVMs. ICML.
 
     Ma, Smith, Jaggi, Jordan, Richtarik, Takac (2015). Adding vs. averaging in distributed
-    primal-dual optimization. ICML. Algorithm 1 with sigma' = S (several sites).
+    primal-dual optimization. ICML. Algorithm 1 with sigma' = S.
 
     Examples
     --------
@@ -267,8 +267,8 @@ class Distributed(DelegatingEstimator):
             )
         if isinstance(model.class_weight, str):
             raise ValueError(
-                "y has labels that are not known, of which class_weight='balanced' counts shares "
-                "of all labels, and parts have only some; give a dict"
+                "y has labels that are not known, which class_weight='balanced' counts as fractions"
+                " of all labels, and parts have only some; give a dict"
             )
 
     def _answer(self, name, X, *given, **options):

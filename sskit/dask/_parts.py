@@ -1,10 +1,10 @@
-"""Parts of data: how collections are cut into them, and what an estimator makes of one."""
+"""Parts of data: how collections are cut into them, and their summary, problem and dual point."""
 
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
 from sskit.core.stop import CutShort
-from sskit.estimators.completion.convex_concave import Rounds
+from sskit.estimators.completion.convex_concave import CompletionRounds
 
 # What a part consists of, by the names of arguments of fit.
 ARGUMENTS = "X", "y", "sample_weight", "token_weight"
@@ -18,11 +18,11 @@ class Part:
     number : int
         Of the part.
     estimator : StructuredEstimator
-        Whose gate it passes.
+        Reads it.
     load : callable
         Returns (X, y, sample_weight, token_weight), each what the estimator takes.
     keeps : bool, default=True
-        Whether the part stays in memory, from the gate on; else it is loaded for each use.
+        Whether the part stays in memory once it is read; else it is loaded for each use.
     remembers : bool, default=False
         Whether a later fit may go on from here: then the fingerprint of its problem is taken.
     start : WarmStart, default=None
@@ -47,7 +47,7 @@ class Part:
         self.task = self.truth = self.round = self.answer = None
 
     def check(self):
-        """Return the part as the gate of the estimator returns it; None if it has no samples."""
+        """Return the part as the estimator reads it; None if it has no samples."""
         X, y, sample_weight, token_weight = self.call(self.load)
         if self.call(_num_samples, X) == 0 and self.call(_num_samples, y) == 0:
             return None
@@ -65,7 +65,7 @@ class Part:
         """Return the `Summary` of the part; None if it has no samples."""
         checked = self.check()
         if self.keeps:
-            # the gate may have made a copy, which is all that is needed from now on
+            # reading may have made a copy, which is all that is needed from now on
             self.checked, self.load = checked, None
         return None if checked is None else self.call(self.estimator._summarize, checked)
 
@@ -139,14 +139,14 @@ class Part:
             return self.answer
         task = self.bind(summary)
         self.complete(task, stage)
-        rounds = Rounds(task.completion.complete, None, None, task.problem, self.truth)
+        rounds = CompletionRounds(task.completion.complete, None, None, task.problem, self.truth)
         self.answer = rounds.gain(later.w)
         self.point = point and rounds.take(point)
         self.truth, self.round = rounds.truth, later.number
         return self.answer
 
     def call(self, function, *args, **kwargs):
-        """Return what a function returns; an error is told with the number of the part."""
+        """Return what a function returns; an error names the number of the part."""
         try:
             return function(*args, **kwargs)
         except (CutShort, MemoryError):
@@ -157,7 +157,7 @@ class Part:
 
 def error_of(number, error):
     """Return an error that names the part in which another one arose."""
-    if isinstance(error, ValueError | TypeError):
+    if isinstance(error, (ValueError, TypeError)):
         kind = TypeError if isinstance(error, TypeError) else ValueError
         return kind(f"part {number}: {error}")
     return RuntimeError(f"part {number}: {type(error).__name__}: {error}")
@@ -208,7 +208,7 @@ def collect(X, y, sample_weight=None, token_weight=None):
 
 def parts_of(data, name):
     """Return the parts of one collection, as a list."""
-    if isinstance(data, list | tuple):
+    if isinstance(data, (list, tuple)):
         return list(data)
     if not hasattr(data, "to_delayed"):
         raise TypeError(

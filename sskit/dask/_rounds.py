@@ -1,4 +1,4 @@
-"""Fits to data in parts of which not all labels are known: they are completed where they lie."""
+"""The convex-concave procedure for data in parts: labels that are not known, completed in place."""
 
 from dataclasses import replace
 from typing import NamedTuple
@@ -58,7 +58,7 @@ class PartRounds:
 
 
 def solve_in_rounds(workers, plan, solve, on_pass, stop, max_iter, tol):
-    """Solve, round after round, from what stretches of known labels say.
+    """Solve, round after round, beginning with the stretches of known labels.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Some parts of the data in one process, from the gate to the certificate."""
+"""A worker: some parts of the data in one process, from validation to the certificate."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -126,7 +126,7 @@ class DataWorker(Worker):
             return super().call(news, method, *args)
 
     def advance(self, summary, stage, later):
-        """Let all parts go on to a later stage; return what `Part.advance` says of each."""
+        """Let all parts go on to a later stage; return the result of `Part.advance` for each."""
         points = super().save()
         return [
             part.advance(summary, stage, later, points.get(number))
@@ -139,14 +139,14 @@ class DataWorker(Worker):
         return {number: (self.data[number].fingerprint, points[number]) for number in points}
 
     async def press(self, n_presses):
-        """Let what is under way know how often Ctrl-C was pressed; not in turn with other calls."""
+        """Pass on how often Ctrl-C was pressed; not in turn with other calls."""
         if self.stop is not None:
             self.stop.request(n_presses)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What every process needs to know to do its part of a fit; it can be pickled.
+    """What every process needs for its part of a fit; it can be pickled.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Who has the parts of a fit: one worker in this process; base of those of a cluster."""
+"""The workers of a fit: one in this process; base of those of a cluster."""
 
 from functools import partial
 from typing import NamedTuple
@@ -122,7 +122,7 @@ class Workers:
         return [getattr(held.worker, method)(*args) for held in self.held[:n_asked]]
 
     def surely(self, method, *args, n_asked=None):
-        """Return what workers answer, which are asked anew if some are lost meanwhile."""
+        """Return the answers of the workers, called anew if some are lost meanwhile."""
         return persist(partial(self.ask, method, *args, n_asked=n_asked), self.settle)
 
     def count(self, summary):
@@ -131,7 +131,7 @@ class Workers:
         return [found[number] for number in sorted(found)]
 
     def begin(self):
-        """Let all workers begin; return what each says, see `Worker.begin`."""
+        """Let all workers begin; return the result of each, see `Worker.begin`."""
         self.settle()
         return self.ask("begin", self.plan, len(self.held), self.stop)
 
@@ -140,7 +140,7 @@ class Workers:
         return union(self.ask("save"))
 
     def close(self):
-        """Forget everything."""
+        """Drop everything."""
         self.held.clear()
 
 

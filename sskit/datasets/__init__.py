@@ -1,4 +1,4 @@
-"""Sequences from files, and synthetic data to try the estimators on."""
+"""Data sets: sequences from files, and artificial data to try the estimators on."""
 
 from sskit.datasets._conll import load_conll
 from sskit.datasets._makers import make_chains, make_digit_strings

@@ -1,4 +1,4 @@
-"""Files with a token a line and an empty line between sentences."""
+"""CoNLL files: a token a line and an empty line between sentences."""
 
 import bz2
 import gzip
@@ -120,7 +120,7 @@ def load_conll(
     attributes = [name for i, name in enumerate(names) if i != k]
     X, y, numbers, begins = [], [], [], True
     # One object for equal values: of some hundred thousand tokens few are different.
-    share = {}.setdefault
+    interned = {}.setdefault
     for number, line in enumerate(lines, 1):
         if _is_between(line):
             begins = True
@@ -141,7 +141,7 @@ def load_conll(
             begins = False
         if k is not None:
             y[-1].append(values.pop(k))
-        X[-1].append(dict(zip(attributes, map(share, values, values), strict=True)))
+        X[-1].append(dict(zip(attributes, map(interned, values, values), strict=True)))
         numbers.append(number)
     if not X:
         raise ValueError(f"{file} holds no tokens")
@@ -151,12 +151,12 @@ def load_conll(
 
 
 def _is_between(line):
-    """Tell whether a line parts sentences."""
+    """Return whether a line parts sentences."""
     return not line.strip(" \t") or line.startswith(_DOCUMENT)
 
 
 def _is_comment(line, comments, whole):
-    """Tell whether a line, which has the columns of a token or not, is a comment."""
+    """Return whether a line, which has the columns of a token or not, is a comment."""
     if line[0] != "#":
         return False
     if comments is None:
@@ -180,7 +180,7 @@ def _check_tags(y, scheme, label):
 
 def _check_columns(columns, place=""):
     """Return the names of columns as a list."""
-    listed = np.iterable(columns) and not isinstance(columns, str | bytes | Mapping)
+    listed = np.iterable(columns) and not isinstance(columns, (str, bytes, Mapping))
     names = [*CONLLU] if isinstance(columns, str) and columns == "conllu" else listed and [*columns]
     if not names or not all(isinstance(name, str) for name in names):
         raise TypeError(f"{place}columns must be a list of names or 'conllu', got {columns!r}")
@@ -190,7 +190,7 @@ def _check_columns(columns, place=""):
 
 
 def _columns_in_file(file, lines):
-    """Return the names that a comment before the first token or the file's name tells, or None."""
+    """Return the names in a comment before the first token or by the file's name, or None."""
     for number, line in enumerate(lines, 1):
         if not line.startswith("#"):
             break

@@ -1,4 +1,4 @@
-"""Makers of data for which structure pays, out of random numbers and scikit-learn's digits."""
+"""Artificial sequences for which structure pays, of random numbers or scikit-learn's digits."""
 
 from functools import lru_cache
 from numbers import Integral, Real
@@ -165,7 +165,7 @@ def _walks(transitions, n_samples, min_length, max_length, rng):
 
 
 def _pieces(values, offsets):
-    """Return the sequences as a list of matrices that do not share memory."""
+    """Return the sequences as a list of matrices, each with memory of its own."""
     return [piece.copy() for piece in RaggedArray(values, offsets)]
 
 

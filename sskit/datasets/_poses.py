@@ -1,4 +1,4 @@
-"""Poses: joints of people, and score maps that are made of them."""
+"""Poses: joints of people, and score maps made of them."""
 
 import numpy as np
 from sklearn.utils import Bunch, check_random_state

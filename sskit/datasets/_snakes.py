@@ -1,4 +1,4 @@
-"""Snakes on grids: labels that only neighbours tell."""
+"""Snakes on grids: labels that only neighbours determine."""
 
 import numpy as np
 from sklearn.utils import check_random_state

@@ -1,4 +1,4 @@
-"""A maker of images to segment: land seen from above, painted out of filtered noise."""
+"""Artificial images to segment: land seen from above, painted out of filtered noise."""
 
 from numbers import Real
 
@@ -16,7 +16,7 @@ def make_segmentation_images(
 ):
     """Make views of land from above: water, forest, fields and sand, each with its texture.
 
-    Regions are large and smooth. They contain spots that look like another class but belong to the
+    Regions are large and smooth. They contain spots that resemble another class but belong to the
     region: clearings, ponds, sandbanks. Only its neighbours show what a spot is, so a model of
     neighbouring superpixels is better than one of single superpixels.
 
@@ -57,7 +57,7 @@ def make_segmentation_images(
         raise ValueError(f"spots must be a number in [0, 0.5], got {spots!r}")
     if isinstance(n_classes, bool) or n_classes not in (2, 3, 4):
         raise ValueError(f"n_classes must be 2, 3 or 4, got {n_classes!r}")
-    if not isinstance(shape, tuple | list) or len(shape) != 2:
+    if not isinstance(shape, (tuple, list)) or len(shape) != 2:
         raise ValueError(f"shape must be (height, width), got {shape!r}")
     check_counts(height=shape[0], width=shape[1])
     rng = check_random_state(random_state)
@@ -87,7 +87,7 @@ def _make_view(shape, n_classes, spots, rng):
 
 
 def _textures(shape, rng):
-    """Return what makes each kind of land brighter or darker, as shares of its colour."""
+    """Return what makes each kind of land brighter or darker, as fractions of its colour."""
     ripples = 0.05 * _fields(shape, (0.7, 3.0), rng)
     crowns = 0.28 * np.tanh(2 * _fields(shape, 1.4, rng))
     angle, period = rng.uniform(np.pi), rng.uniform(4, 6)

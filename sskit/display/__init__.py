@@ -1,4 +1,4 @@
-"""Displays of fits and predictions, computed once and drawn with matplotlib."""
+"""Displays: plots of a fit or a prediction, computed once and drawn with matplotlib."""
 
 from sskit.display._convergence import ConvergenceDisplay
 from sskit.display._feature_weights import FeatureWeightsDisplay

@@ -1,4 +1,4 @@
-"""What displays share: axes, the truth beside predictions."""
+"""Helpers of all displays: axes, the truth beside predictions."""
 
 import numpy as np
 

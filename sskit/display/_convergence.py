@@ -1,4 +1,4 @@
-"""Convergence of fits as pictures."""
+"""Plots of the convergence of fits."""
 
 import numpy as np
 
@@ -77,7 +77,7 @@ class ConvergenceDisplay:
         NotFittedError
             If an estimator is not fitted.
         """
-        if isinstance(estimators, list | tuple):
+        if isinstance(estimators, (list, tuple)):
             raise TypeError("several estimators go into a dict, by the names of the legend")
         if not isinstance(estimators, dict):
             estimators = {None: estimators}
@@ -122,7 +122,7 @@ class ConvergenceDisplay:
         for k, (name, history) in enumerate(self.histories.items()):
             for what, (panel, style) in LINES.items():
                 curve = history[what]
-                # some solvers know their gap in some passes only; a gap of zero has no logarithm
+                # some solvers have a gap in some passes only; a gap of zero has no logarithm
                 known = curve > 0.0 if what == "gap" else ~np.isnan(curve)
                 options = {"color": f"C{k}", "marker": "." if known.sum() == 1 else None}
                 (self.lines_[name][what],) = self.axes_[panel].plot(

@@ -1,4 +1,4 @@
-"""The strongest weights of features as bars."""
+"""Plots of the strongest weights of features as bars."""
 
 import numpy as np
 

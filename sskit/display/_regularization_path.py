@@ -1,4 +1,4 @@
-"""Regularisation paths as pictures."""
+"""Plots of regularisation paths."""
 
 import numpy as np
 

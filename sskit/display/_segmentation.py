@@ -207,7 +207,7 @@ def paint(image, mask, labels, colors):
     Parameters
     ----------
     image : ndarray of shape (H, W) or (H, W, 3)
-        One that passed the gate.
+        One that was validated.
     mask : ndarray of shape (H, W)
         The label of every pixel.
     labels : ndarray of shape (K,)

@@ -1,4 +1,4 @@
-"""Transition weights as a picture."""
+"""Plots of transition weights."""
 
 from numbers import Integral
 

@@ -1,4 +1,4 @@
-"""Estimators: what users fit."""
+"""Estimators with the interface of scikit-learn: parameters, fit, predict."""
 
 from sskit._public import export_from
 from sskit.estimators.base.attributes import BlockAttributes

@@ -1,4 +1,4 @@
-"""Sets of labels: pairs of labels that go together, or a hierarchy of labels."""
+"""Multilabel classification: pairs of labels that go together, or a hierarchy of labels."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -27,7 +27,7 @@ from sskit.estimators.base.summary import (
     same,
 )
 from sskit.estimators.base.weights import check_scores, linear_scores, row_scale
-from sskit.estimators.reasons.columns import read_rows
+from sskit.estimators.explanation.columns import read_rows
 from sskit.inputs.edges import check_edges
 from sskit.inputs.label_sets import (
     check_indicator,
@@ -38,7 +38,7 @@ from sskit.inputs.label_sets import (
 )
 from sskit.inputs.rows import check_classes, check_rows
 from sskit.inputs.weights import check_sample_weight
-from sskit.models.label_sets.label_graph import label_edges, label_shares
+from sskit.models.label_sets.label_graph import label_edges, label_fractions
 from sskit.models.label_sets.model import HierarchyModel, PairwiseModel
 
 # Times the mean squared norm of a row, over their number; chosen on ten tables, see the user guide.
@@ -49,13 +49,13 @@ INFERENCES = "auto", "exhaustive", "tree", "graphcut", "lp"
 
 @dataclass(frozen=True, kw_only=True)
 class LabelSetSummary(RowSummary):
-    """What rows and sets of labels say of all data; `labels` are two classes, or None."""
+    """The summary of rows and sets of labels; `labels` are two classes, or None."""
 
     form: str = same("y has the form {!r}, but that of part {} has the form {!r}")
     n_labels: int = same("y has {} labels, but that of part {} has {}")
     label_names: tuple | None = same("the columns of y are {}, but those of part {} are {}")
     # of rows that have a pair of labels, where the model depends on it
-    shares: np.ndarray | None = averaged()
+    fractions: np.ndarray | None = averaged()
 
 
 @parameters
@@ -64,7 +64,8 @@ class LabelSetClassifier(ClassifierMixin, StandardizeMixin, StructuredEstimator)
 
     A subclass implements ``_make_model(summary)``, the model for training data;
     ``_structure(model)``, fitted attributes of it; ``_kind()``, of which the fitted estimator makes
-    it again; and, where its model depends on which labels go together, ``_shares(truths, weight)``.
+    it again; and, where its model depends on which labels go together, ``_fractions(truths,
+    weight)``.
     """
 
     _summary_class = LabelSetSummary
@@ -113,21 +114,21 @@ class LabelSetClassifier(ClassifierMixin, StandardizeMixin, StructuredEstimator)
         weight = check_sample_weight(sample_weight, len(given), part=part)
         # refuses features that are too large, whatever lam
         scale = row_scale(data, weight)
-        weights, shares = WeightSums.of(len(given), weight), None
+        weights, fractions = WeightSums.of(len(given), weight), None
         if weights.largest:
-            shares = self._shares(given, weights.block_weights(len(given), weight))
+            fractions = self._fractions(given, weights.block_weights(len(given), weight))
         statistics = {
             "labels": Labels(classes, np.zeros(len(classes))) if form == "classes" else None,
             "form": form,
             "n_labels": given.shape[1],
             "label_names": tuple(classes.tolist()) if form == "frame" else None,
-            "shares": shares,
+            "fractions": fractions,
         }
         known = PartialLabels(classes, given)
         return TrainingData(data, known, weight, columns, scale, statistics)
 
-    def _shares(self, sets, weight):
-        """Return what `label_shares` does if the model depends on it, else None."""
+    def _fractions(self, sets, weight):
+        """Return what `label_fractions` does if the model depends on it, else None."""
 
     def _check_summary(self, summary):
         """Raise ValueError if the model cannot have so many labels."""
@@ -142,9 +143,9 @@ class LabelSetClassifier(ClassifierMixin, StandardizeMixin, StructuredEstimator)
             sets = summary.labels.renumber(classes, sets)
             classes = summary.labels.values
         cost = label_costs(self.loss, self.label_weight, summary.n_labels)
-        share = summary.weights.block_weights(len(sets), weight)
+        block_weight = summary.weights.block_weights(len(sets), weight)
         model = self._make_model(summary)
-        problem = model.bind(data, sets, cost, share)
+        problem = model.bind(data, sets, cost, block_weight)
         shared = {
             "classes_": classes,
             "n_features_in_": summary.n_features,
@@ -473,21 +474,21 @@ class MultilabelPairwise(LabelSetClassifier):
     edges: object = parameter("full", StrOptions({"full", "tree"}), "array-like", None)
     inference: str = parameter("auto", StrOptions(set(INFERENCES)))
 
-    def _shares(self, sets, weight):
-        """Return the shares of pairs of labels, if the edges are made of them."""
+    def _fractions(self, sets, weight):
+        """Return the fractions of pairs of labels, if the edges are made of them."""
         tree = isinstance(self.edges, str) and self.edges == "tree"
-        return label_shares(sets, weight) if tree else None
+        return label_fractions(sets, weight) if tree else None
 
     def _make_model(self, summary):
         """Return the model for training data."""
         n_features, n_labels = summary.n_features, summary.n_labels
-        ends = label_edges(self.edges, n_labels, summary.shares)
+        ends = label_edges(self.edges, n_labels, summary.fractions)
         return PairwiseModel(n_features, n_labels, ends, self.fit_intercept, self.inference)
 
     def _solver_for(self, problem, solver):
         """Return the solver for a problem: of relaxed ones "auto" is dual-decomposed training.
 
-        The oracle of the relaxation looks at all pairs of a row, of which few matter: "gdmm" takes
+        The oracle of the relaxation reads all pairs of a row, of which few matter: "gdmm" takes
         half to a sixth of the time for the same objective, the less the more labels there are.
         What it cannot do is left to block-coordinate steps.
         """
@@ -500,7 +501,7 @@ class MultilabelPairwise(LabelSetClassifier):
         return chosen
 
     def _structure(self, model):
-        """Return fitted attributes that say how labels depend on each other."""
+        """Return fitted attributes of the dependence of labels on each other."""
         none = {} if len(model.ends) else {"pairwise_": np.empty(0)}
         return {"edges_": model.ends, "inference_": model.inference} | none
 
@@ -664,7 +665,7 @@ class HierarchicalMultilabel(LabelSetClassifier):
         return HierarchyModel(*sizes, self.hierarchy, self.fit_intercept)
 
     def _structure(self, model):
-        """Return fitted attributes that say how labels depend on each other."""
+        """Return fitted attributes of the dependence of labels on each other."""
         return {"hierarchy_": model.hierarchy.edges}
 
     def _kind(self):
@@ -686,7 +687,7 @@ def label_costs(loss, label_weight, n_labels):
     Parameters
     ----------
     loss : {"hamming", "hamming_sum"}
-        Share or number of wrong labels.
+        Fraction or number of wrong labels.
     label_weight : array-like of shape (n_labels,) or None
         Factors by label.
     n_labels : int

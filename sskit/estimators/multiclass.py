@@ -1,4 +1,4 @@
-"""Multiclass classification."""
+"""Multiclass classification (Crammer, Singer 2001), with hidden components and kernels."""
 
 from dataclasses import replace
 from functools import partial
@@ -41,8 +41,8 @@ from sskit.estimators.base.weights import (
 from sskit.estimators.completion.convex_concave import ConvexConcave
 from sskit.estimators.completion.hidden import Hidden
 from sskit.estimators.completion.states import names_of_states, resolve_states
+from sskit.estimators.explanation.columns import read_rows
 from sskit.estimators.online import OnlineEstimator
-from sskit.estimators.reasons.columns import read_rows
 from sskit.inputs.rows import check_classes, check_rows
 from sskit.inputs.weights import check_sample_weight, class_factors, cost_table
 from sskit.models.multiclass import KernelMulticlassModel, MulticlassModel
@@ -288,20 +288,20 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StandardizeMixin, Online
         if self.class_weight is not None:
             # what factors of the classes, which come with the labels of all parts, multiply
             n_samples, weights = len(target), WeightSums.of(len(target), weight)
-            share = weights.block_weights(n_samples, weight) if weights.largest else None
-            labels = labels._replace(shares=np.bincount(known.labels, share, len(known.classes)))
+            c = weights.block_weights(n_samples, weight) if weights.largest else None
+            labels = labels._replace(fractions=np.bincount(known.labels, c, len(known.classes)))
         return TrainingData(data, known, weight, columns, scale, {"labels": labels})
 
     def _complete(self, summary):
         """Return a merged summary with the weights of the classes among those of the samples."""
-        classes, counts, shares = summary.labels
+        classes, counts, fractions = summary.labels
         if len(classes) < 2:
             raise ValueError(f"y must have at least 2 classes, got 1 class: {classes[0]}")
         cost_table(self.loss, classes)
         if self.class_weight is None:
             return summary
         factors = class_factors(self.class_weight, classes, counts)
-        summary = replace(summary, weights=summary.weights.times_factors(factors, shares))
+        summary = replace(summary, weights=summary.weights.times_factors(factors, fractions))
         summary.check()
         return summary
 

@@ -1,4 +1,4 @@
-"""Implicit online steps over the parts of a stream."""
+"""Online learning: implicit steps over the parts of a stream (partial_fit)."""
 
 from dataclasses import replace
 from functools import partial
@@ -145,7 +145,7 @@ def check_features(estimator, X, summary):
     last, name = vars(estimator), type(estimator).__name__
     # lists of data frames have names too, and so have tokens of any container
     if hasattr(summary, "feature_names") and not (
-        isinstance(X, list | tuple) or "vectorizer_" in last
+        isinstance(X, (list, tuple)) or "vectorizer_" in last
     ):
         _check_feature_names(estimator, X, reset=False)
     for field, noun in FEATURES.items():
@@ -167,7 +167,7 @@ def check_features(estimator, X, summary):
 
 
 def with_all_labels(summary, classes, last, checked):
-    """Return what a part says of itself with the labels, and kinds of edges, of all steps.
+    """Return the summary of a part with the labels, and kinds of edges, of all steps.
 
     Parameters
     ----------
@@ -193,7 +193,7 @@ def with_all_labels(summary, classes, last, checked):
     known = labels.values if last is None else last["classes_"]
     if classes is not None:
         listed = list(classes) if np.iterable(classes) else []
-        if not listed or isinstance(listed[0], list | np.ndarray):
+        if not listed or isinstance(listed[0], (list, np.ndarray)):
             raise ValueError(f"classes must be a list of labels, got {classes!r:.80}")
         given = np.unique(label_array(listed, lambda k: f"classes[{k}]"))
         if last is not None and given.tolist() != known.tolist():
@@ -223,8 +223,8 @@ def with_all_labels(summary, classes, last, checked):
 
 def among(known, labels):
     """Return `Labels` with all labels that are known, of which a part may have none."""
-    shares = None if labels.shares is None else np.zeros(len(known))
-    none = Labels(known, np.zeros(len(known), dtype=np.int64), shares)
+    fractions = None if labels.fractions is None else np.zeros(len(known))
+    none = Labels(known, np.zeros(len(known), dtype=np.int64), fractions)
     return Labels.merge([none, labels], [0.0, 1.0], [0, 1])
 
 
@@ -243,7 +243,7 @@ def counts_before(last, features):
     seen : float
         Number of samples, or sum of their weights.
     counts : ndarray of shape (n_features + 1,)
-        How many rows had each feature, and how many rows there were. After a fit nobody knows:
+        How many rows had each feature, and how many rows there were. After a fit that is not known:
         each feature with a weight counts as often as there were samples.
     """
     size = (features[0].shape[1] if features else 0) + 1

@@ -1,4 +1,4 @@
-"""Poses: places for the parts of a body, found by score maps and springs."""
+"""Pose estimation: places for the parts of a body, by score maps and springs."""
 
 import numbers
 from dataclasses import dataclass, replace
@@ -48,7 +48,7 @@ LAMS = {"log_odds": 10.0, "raw": 1.0}
 
 @dataclass(frozen=True, kw_only=True)
 class PoseSummary(Summary):
-    """What poses say of all data: where springs rest, how far parts are from there, log odds.
+    """The summary of poses: where springs rest, how far parts are from there, log odds.
 
     Until scores are counted there is a number for every part of every sample: the score where it
     is. It goes with the count.
@@ -343,10 +343,10 @@ class PartsModel(StructuredEstimator):
         """Bind the model to checked data, given the summary of all; return a `TrainingTask`."""
         maps, places, weight, parents = checked.data, checked.known, checked.weight, checked.edges
         model = PoseModel(parents, summary.means, spring_unit(summary.square), self.min_square)
-        share = summary.weights.block_weights(len(maps), weight)
+        block_weight = summary.weights.block_weights(len(maps), weight)
         summary = self._summarize_again(summary, lambda summary: [self._count(checked, summary)])
         maps, completion = as_log_odds(maps, summary.curves), None
-        problem = model.bind(maps, places, checked.scale, self.loss, self.cutoff, share)
+        problem = model.bind(maps, places, checked.scale, self.loss, self.cutoff, block_weight)
         if self.latent_types:
             # Given the places, a type has to do with no other: each part takes the best one by
             # itself. The first ones are those whose springs are displaced least.

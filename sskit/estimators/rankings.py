@@ -1,4 +1,4 @@
-"""Rankings of rows within groups."""
+"""Ranking of rows within groups by the ROC area (Joachims 2005)."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.partial_labels import PartialLabels
 from sskit.estimators.base.summary import RowSummary, TrainingData
 from sskit.estimators.base.weights import check_scores, linear_scores, row_scale
-from sskit.estimators.reasons.columns import read_rows
+from sskit.estimators.explanation.columns import read_rows
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.inputs.rows import check_classes, check_rows
 from sskit.inputs.weights import check_sample_weight
@@ -31,7 +31,7 @@ LAM_FACTOR = 0.1
 
 @dataclass(frozen=True, kw_only=True)
 class RowSetSummary(RowSummary):
-    """What sets of rows say of all data; a sample is a set."""
+    """The summary of sets of rows; a sample is a set."""
 
     n_counted: float
 
@@ -212,7 +212,7 @@ class RankingSVM(RegressorMixin, StandardizeMixin, StructuredEstimator):
         data, grades, weight = found.sort(data), found.sort(grades), found.weight
         scale = row_scale(data, weight, found.offsets)
         lowest, highest = (f.reduceat(grades, found.offsets[:-1]) for f in (np.minimum, np.maximum))
-        # rows of groups that say something of the order, as often as their groups count
+        # rows of groups with pairs in order, as often as their groups count
         counts = np.diff(found.offsets) * (lowest < highest) * (1.0 if weight is None else weight)
         if not counts.any():
             where = "" if groups is None else " in a group with a weight"
@@ -228,8 +228,8 @@ class RankingSVM(RegressorMixin, StandardizeMixin, StructuredEstimator):
         """Bind the model to checked data, given the summary of all; return a `TrainingTask`."""
         data, (_, grades, *_), weight, columns, *_ = checked
         model = RankingModel(summary.n_features)
-        share = summary.weights.block_weights(len(data), weight)
-        problem = model.bind(data.values, data.offsets, grades, share)
+        block_weight = summary.weights.block_weights(len(data), weight)
+        problem = model.bind(data.values, data.offsets, grades, block_weight)
         shared = {"n_features_in_": summary.n_features} | columns.attributes()
         # one after the other: their product may overflow
         lam = summary.scale.times(LAM_FACTOR) / max(summary.n_counted, summary.weights.total)
@@ -244,7 +244,7 @@ class RankingSVM(RegressorMixin, StandardizeMixin, StructuredEstimator):
         return CuttingPlane() if few and self._asks_for_no_solver() else solver
 
     def _asks(self):
-        """Return what else than `ASKED` says the estimator asks for."""
+        """Return what the estimator requires besides `ASKED`."""
         return {"groups": "a loss of sets of rows"}
 
     def predict(self, X):
@@ -305,9 +305,9 @@ class RankingSVM(RegressorMixin, StandardizeMixin, StructuredEstimator):
         found = check_groups(groups, weight, data.shape[0])
         both = (found.sort(grades), found.sort(self.predict(data)))
         pieces = (np.split(rows, found.offsets[1:-1]) for rows in both)
-        shares = np.array([*map(ordered_share, *pieces)])
-        counts = ~np.isnan(shares) * (1.0 if weight is None else found.weight)
-        return float(np.average(np.nan_to_num(shares), weights=counts)) if counts.any() else 0.0
+        fractions = np.array([*map(ordered_fraction, *pieces)])
+        counts = ~np.isnan(fractions) * (1.0 if weight is None else found.weight)
+        return float(np.average(np.nan_to_num(fractions), weights=counts)) if counts.any() else 0.0
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -417,8 +417,8 @@ def check_groups(groups, weight, n_rows):
     return Groups(order, np.append(0, np.bincount(codes).cumsum()).astype(np.int64), weight)
 
 
-def ordered_share(grades, scores):
-    """Return which share of pairs of rows is in order, equal scores half; NaN without pairs."""
+def ordered_fraction(grades, scores):
+    """Return the fraction of pairs of rows in order, equal scores half; NaN without pairs."""
     if grades.min() == grades.max():
         return np.nan
     ranks = np.unique(scores, return_inverse=True)[1].astype(np.float64)

@@ -1,4 +1,4 @@
-"""Finding segments of sequences."""
+"""Segment tagging of sequences (semi-Markov models)."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.partial_labels import PartialLabels
 from sskit.estimators.base.summary import Labels, RowSummary, TrainingData, same
 from sskit.estimators.base.tagging import TaggerMixin, check_modest
-from sskit.estimators.reasons.columns import as_fitted, read_columns
+from sskit.estimators.explanation.columns import as_fitted, read_columns
 from sskit.inputs.chains.segments import check_segmentations
 from sskit.inputs.ragged import split, stack_sequences
 from sskit.inputs.ragged_array import RaggedArray, object_array
@@ -44,7 +44,7 @@ LARGEST = 1e100
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentSummary(RowSummary):
-    """What segmented sequences say of all data.
+    """The summary of segmented sequences.
 
     Attributes
     ----------

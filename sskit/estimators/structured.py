@@ -1,4 +1,4 @@
-"""Structures of the user's own."""
+"""StructuredSVM: structures of the user's own."""
 
 import warnings
 from dataclasses import dataclass
@@ -26,12 +26,12 @@ from sskit.inputs.rows import check_pairs, check_samples, plain_labels
 from sskit.inputs.weights import check_sample_weight
 from sskit.models.structured.compiled import CompiledModel, CompiledStructure
 from sskit.models.structured.pystruct import adapted, is_latent, needs_data
-from sskit.models.structured.structure import Structure
+from sskit.models.structured.structure import BoundStructure
 
 
 @dataclass(frozen=True, kw_only=True)
 class StructureSummary(Summary):
-    """What samples of a structure say of all data."""
+    """The summary of samples of a structure."""
 
     n_weights: int | None = same("joint features have length {}, but in part {} length {}")
     # of labels, by which predictions are plain arrays: they are all numbers, or all strings
@@ -231,7 +231,7 @@ class StructuredSVM(OnlineEstimator):
         return self._set_fitted(fitted)
 
     def _read_data(self, X, y, sample_weight, part=False):
-        """Return training data, or a part of them, as lists; the model knows what they hold."""
+        """Return training data, or a part of them, as lists; the model checks their items."""
         if isinstance(self.model, type):
             name = self.model.__name__
             raise TypeError(f"model must be an object, got the class {name}; write {name}(...)")
@@ -245,7 +245,7 @@ class StructuredSVM(OnlineEstimator):
         return TrainingData(inputs, targets, weight, None, None, statistics)
 
     def _asks(self):
-        """Return what the model object asks for, as `refusal` takes it."""
+        """Return what the model object requires, as `refusal` takes it."""
         model = self.model
         asked = {"latent model": is_latent(model), "unready model": needs_data(model)}
         return {name: f"model={type(model).__name__}" for name, true in asked.items() if true}
@@ -407,7 +407,7 @@ class StructuredSVM(OnlineEstimator):
 
 def made_ready(model):
     """Return a model object ready to be bound to samples."""
-    return CompiledStructure(model) if isinstance(model, CompiledModel) else Structure(model)
+    return CompiledStructure(model) if isinstance(model, CompiledModel) else BoundStructure(model)
 
 
 def distinct(arrays):

@@ -1,4 +1,4 @@
-"""What taggers of sequences and trees share."""
+"""Base of the taggers of sequences and trees."""
 
 from dataclasses import replace
 
@@ -12,16 +12,16 @@ from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.summary import TrainingData, matrices
 from sskit.estimators.base.tagging import TaggerMixin, check_modest, check_states
 from sskit.estimators.base.weights import scaled_lam
-from sskit.estimators.completion.gate import gate_labels, training_costs
+from sskit.estimators.completion.labels import read_labels, training_costs
 from sskit.estimators.completion.states import (
     HiddenStatesMixin,
     StateDecoder,
     known_states,
     resolve_states,
 )
+from sskit.estimators.explanation.columns import as_fitted, read_columns
+from sskit.estimators.explanation.explain import explain
 from sskit.estimators.online import step, takes_steps
-from sskit.estimators.reasons.columns import as_fitted, read_columns
-from sskit.estimators.reasons.explain import explain
 from sskit.inputs.weights import check_sample_weight, check_token_weight
 from sskit.models.request import Decoder
 
@@ -50,7 +50,7 @@ class Tagger(HiddenStatesMixin, TaggerMixin, StructuredEstimator):
         """Return training data, or a part of them, checked."""
         X, columns = read_columns(self, X, part, self._trees)
         data, edges = self._read(X)
-        known = gate_labels(self, y, data.lengths, part)
+        known = read_labels(self, y, data.lengths, part)
         weight = check_sample_weight(sample_weight, len(data), part=part)
         token_weight = check_token_weight(token_weight, data.lengths, self._tokens[:-1])
         if not part:

@@ -1,4 +1,4 @@
-"""Labels for the nodes of trees."""
+"""Tagging of the nodes of trees."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from sskit.estimators.base.fitted_state import check_count, check_labels, check_
 from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.summary import Labels, RowSummary, same
 from sskit.estimators.completion.hidden import HiddenNodes
-from sskit.estimators.reasons.explain import Terms
+from sskit.estimators.explanation.explain import Terms
 from sskit.estimators.tagging import Tagger
 from sskit.inputs.trees import check_trees
 from sskit.models.tree import TreeModel, feature_scale
@@ -17,7 +17,7 @@ from sskit.models.tree import TreeModel, feature_scale
 
 @dataclass(frozen=True, kw_only=True)
 class TreeSummary(RowSummary):
-    """What trees say of all data."""
+    """The summary of trees."""
 
     has_kinds: str = same("edges of X have {}, but those of part {} have {}")
     kinds: Labels | None
@@ -267,7 +267,7 @@ class TreeTagger(Tagger):
         return check_trees(X, **expected), None
 
     def _statistics(self, X, trees, edges, weight):
-        """Return how large features are, and what else trees say of all data."""
+        """Return the scale of features, and further fields of the summary."""
         kinds = trees.kinds
         return feature_scale(trees, weight), {
             "has_kinds": "no kinds" if kinds is None else "kinds",

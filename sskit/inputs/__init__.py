@@ -1,1 +1,1 @@
-"""The gate: checks what users hand over and packs it, once."""
+"""Validation: data of users are checked and packed, once."""

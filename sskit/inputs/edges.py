@@ -1,4 +1,4 @@
-"""Checks of edges, which are pairs of nodes or of labels, and of trees given by their parents."""
+"""Validation of edges: pairs of nodes, or of labels."""
 
 import numpy as np
 

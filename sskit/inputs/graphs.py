@@ -1,4 +1,4 @@
-"""The gate of the estimators of graphs: check graphs once, and leave their features in place."""
+"""Validation of graphs: checked once, with their features left in place."""
 
 from copy import copy
 from itertools import pairwise
@@ -204,7 +204,7 @@ def parts_of(item, label, noun, names, hint="", most=3):
         As many as names, None where there is none.
     """
     form = f"({', '.join(names[:most])})"
-    if isinstance(item, tuple | list):
+    if isinstance(item, (tuple, list)):
         if not 2 <= len(item) <= most:
             raise ValueError(f"{label} must be a {noun} {form}, got {len(item)} items")
         return (*item, *[None] * (len(names) - len(item)))
@@ -217,7 +217,7 @@ def parts_of(item, label, noun, names, hint="", most=3):
 
 
 def check_segments(values, n_nodes, where=""):
-    """Return node numbers of pixels, checked; error messages say where after the word."""
+    """Return node numbers of pixels, checked; error messages name the place after the word."""
     shape, high = ("height", "width"), n_nodes - 1
     segments = array(values, "segments", shape, "integers", low=0, high=high, where=where)
     empty = np.flatnonzero(np.bincount(segments.ravel(), minlength=n_nodes) == 0)

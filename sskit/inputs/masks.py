@@ -1,4 +1,4 @@
-"""Checks of images, and of the labels of their nodes and pixels."""
+"""Labels of nodes from labels of pixels, and back."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The gates of the ragged estimators: check sequences and labels once and stack them."""
+"""Validation of sequences and labels: checked once and stacked."""
 
 from itertools import chain
 
@@ -230,7 +230,7 @@ def stack_entries(y, lengths=None, *, name="y", x_name="X"):
     Returns
     -------
     flat : ndarray of shape (N,), or list
-        A list, which is new, if they take a look at each of them.
+        A list, which is new, if they take a loop over them.
     name_of : callable
         Returns what error messages call an entry, by its place.
     """
@@ -302,14 +302,14 @@ def checked_labels(flat, name_of):
 
 
 def check_spelling(labels, ignore_label, name_of):
-    """Raise ValueError if strings are written as a number that says that there is no label.
+    """Raise ValueError if strings are written as the number that stands for no label.
 
     NumPy makes an array of strings of strings with that number among them. The other way round
     too.
     """
     if ignore_label is None or labels.dtype.kind not in "USbiuf":
         return
-    if (labels.dtype.kind in "US") == isinstance(ignore_label, str | bytes):
+    if (labels.dtype.kind in "US") == isinstance(ignore_label, (str, bytes)):
         return
     alike = np.flatnonzero(labels.astype(str) == str(plain(ignore_label)))
     if len(alike):
@@ -331,7 +331,7 @@ def sequence_of(item, label, what="labels", hint=""):
     """Return what a sample has for its tokens as a 1-D ndarray, list or tuple."""
     found = item.to_numpy() if hasattr(item, "iloc") and item.ndim == 1 else item
     array = isinstance(found, np.ndarray)
-    if not isinstance(found, list | tuple) and (not array or found.ndim != 1):
+    if not isinstance(found, (list, tuple)) and (not array or found.ndim != 1):
         shape = f" of shape {found.shape}, which is not one-dimensional" if array else ""
         raise (ValueError if array else TypeError)(
             f"{label} must be a sequence of {what}, got {type(item).__name__}{shape}{hint}"
@@ -373,7 +373,7 @@ def items_of(data, name, what, stacked=(), *, count=None, x_name="X"):
         items = list(items) if objects or items.ndim in stacked else None
     elif stacked and isinstance(items, RaggedArray):
         items = list(items)
-    if not isinstance(items, list | tuple):
+    if not isinstance(items, (list, tuple)):
         shape, told = getattr(data, "shape", ()), f"{name} must be a list with {what}, got "
         if not isinstance(shape, tuple) or not shape:
             raise TypeError(told + type(data).__name__)

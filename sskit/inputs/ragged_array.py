@@ -1,4 +1,4 @@
-"""Sequences of unequal length as one object."""
+"""RaggedArray: sequences of unequal length as one object."""
 
 from itertools import pairwise
 
@@ -129,7 +129,7 @@ class RaggedArray:
         return type(self)(self._values[rows], offsets)
 
     def _rows(self, a, b):
-        """Return the rows a:b; for CSR a matrix that shares data and indices."""
+        """Return the rows a:b; for CSR a matrix with the same data and indices, no copies."""
         values = self._values
         if not sp.issparse(values):
             return values[a:b]
@@ -143,7 +143,7 @@ class RaggedArray:
 
 
 class SoundArray(RaggedArray):
-    """A RaggedArray of finite floats, in canonical format if they are sparse, that nobody checks.
+    """A RaggedArray of finite floats, in canonical format if they are sparse, unchecked.
 
     Only for what was just made so, and is not handed to users, who might change it.
     """
@@ -159,7 +159,7 @@ def one_sequence(values, kind=RaggedArray):
 
 
 def make_csr(data, indices, indptr, shape, kind=sp.csr_array):
-    """Return the CSR matrix of sound arrays, which SciPy does not look at again.
+    """Return the CSR matrix of sound arrays, which SciPy does not check again.
 
     Its constructor takes longer than a sentence to label. Where an empty matrix has other
     attributes than those known, the constructor is called after all.

@@ -1,4 +1,4 @@
-"""The gates of rows, by scikit-learn's checks with the row named, and of samples of any type."""
+"""Validation of rows, by scikit-learn's checks with the row named, and of samples of any type."""
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,7 +10,6 @@ from sskit.inputs.ragged_array import object_array
 from sskit.inputs.stacking import FLOATS, check_finite, is_ready, sound_csr
 
 NO_TARGET = "no_validation"  # as validate_data has it; any other string is a wrong target
-REAL = bool, int, float, np.bool_, np.integer, np.floating
 FITTED = {"reset": False}  # options of what a fitted estimator is given
 
 
@@ -91,8 +90,8 @@ def check_classes(y, name="y"):
     if classes.ndim != 1:
         return y
     long = classes.dtype.kind in "US" and join_arrays([classes]) is None
-    if long or classes.dtype.kind == "O" or isinstance(y, list | tuple):
-        labels = list(y) if isinstance(y, list | tuple) else classes.tolist()
+    if long or classes.dtype.kind == "O" or isinstance(y, (list, tuple)):
+        labels = list(y) if isinstance(y, (list, tuple)) else classes.tolist()
         y = classes = label_array(labels, lambda i: f"{name}[{i}]")
     if classes.dtype.kind == "f":
         missing = np.flatnonzero(np.isnan(classes))
@@ -127,7 +126,7 @@ def check_samples(X, name):
     if sp.issparse(X) and X.ndim == 2:
         X = sound_csr(X, name)
         found = [X[[i]] for i in range(X.shape[0])]
-    elif isinstance(X, str | bytes | dict | set | type) or not (
+    elif isinstance(X, (str, bytes, dict, set, type)) or not (
         hasattr(X, "__len__") and np.iterable(X)
     ):
         raise TypeError(f"{name} must be a sequence of samples, got {type(X).__name__}")
@@ -150,6 +149,6 @@ def plain_labels(labels):
     """Return labels as an array of numbers or strings where they are that, else of objects."""
     if all(isinstance(y, str) for y in labels):
         return string_array([plain(y) for y in labels])
-    if all(isinstance(y, REAL) for y in labels):
+    if all(isinstance(y, (bool, int, float, np.bool_, np.integer, np.floating)) for y in labels):
         return np.array(labels)
     return object_array(labels)

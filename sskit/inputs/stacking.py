@@ -187,7 +187,7 @@ def check_finite(values, name, offsets=None):
 
 
 def finite_matrix(values, name, n_features=None):
-    """Return `as_matrix` of values, all finite; the usual case takes one look."""
+    """Return `as_matrix` of values, all finite; the usual case takes one pass."""
     if not is_ready(values, n_features):
         values = as_matrix(values, name)
         check_finite(values, name)

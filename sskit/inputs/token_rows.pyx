@@ -465,8 +465,8 @@ cdef class TokenReader:
             How many there are then.
         """
         cdef Py_ssize_t row, j, n = 0, k = 0, n_rows = self.ends.size() - 1
-        cdef bint moves = places is not None
-        cdef const int32_t[::1] place = places if moves else np.empty(0, dtype=np.int32)
+        cdef bint placed = places is not None
+        cdef const int32_t[::1] place = places if placed else np.empty(0, dtype=np.int32)
         cdef vector[entry_t] found
         cdef int32_t column
         cdef double number
@@ -483,7 +483,7 @@ cdef class TokenReader:
                 if column < 0:
                     column, number = ~column, self.numbers[k]
                     k += 1
-                if moves:
+                if placed:
                     column = place[column]
                 found.push_back(entry_t(column, number))
             sort(found.begin(), found.end())
@@ -511,7 +511,7 @@ cdef str plain(text):
 
 
 cdef str told(value):
-    """Return what error messages say of a value."""
+    """Return a value for error messages."""
     if value is None or isinstance(value, (Number, np.bool_)):
         return shown(value)
     return f"{shown(value)} of the type {type(value).__name__}"

@@ -9,7 +9,6 @@ from sskit._numbers import shortened
 from sskit.inputs.ragged import check_filled, items_of, sequence_of, stack_sequences
 from sskit.inputs.ragged_array import RaggedArray, locate, make_offsets
 
-_OBJECTS = str, bytes, tuple
 _TOKENS = "one sequence of tokens per sequence"
 
 
@@ -71,7 +70,7 @@ def as_sentences(X, allow_empty=False):
 
 
 def _first_that_tells(X):
-    """Return the first sequence that tells what tokens are, and that: "frames", "objects", "rows".
+    """Return the first sequence that shows what tokens are, and that: "frames", "objects", "rows".
 
     (None, None) if there is no such sequence.
     """
@@ -92,13 +91,13 @@ def _first_that_tells(X):
 
 def _tells(token):
     """Return what a token is, "objects" or "rows"; None if it is empty, which may be either."""
-    if isinstance(token, str | bytes | Mapping | set | frozenset):
+    if isinstance(token, (str, bytes, Mapping, set, frozenset)):
         return "objects"
-    if not isinstance(token, list | tuple) and not (isinstance(token, np.ndarray) and token.ndim):
+    if not isinstance(token, (list, tuple)) and not (isinstance(token, np.ndarray) and token.ndim):
         return "rows"
     if not len(token):
         return None
-    return "objects" if any(isinstance(v, _OBJECTS) for v in token) else "rows"
+    return "objects" if any(isinstance(v, (str, bytes, tuple)) for v in token) else "rows"
 
 
 def _stack_frames(frames, first, allow_empty):
@@ -146,11 +145,11 @@ def _as_tokens(sequence, i):
 
 
 def is_frame(sequence):
-    """Tell whether a sequence is a pandas DataFrame, without importing pandas."""
+    """Return whether a sequence is a pandas DataFrame, without importing pandas."""
     return type(sequence).__module__.startswith("pandas") and hasattr(sequence, "columns")
 
 
 def _holds_items(sequence):
-    """Tell whether something is a list, a tuple, or an array of objects or strings."""
+    """Return whether something is a list, a tuple, or an array of objects or strings."""
     kind = getattr(getattr(sequence, "dtype", None), "kind", "")
-    return isinstance(sequence, list | tuple) or (kind in ("O", "S", "U") and sequence.ndim > 0)
+    return isinstance(sequence, (list, tuple)) or (kind in ("O", "S", "U") and sequence.ndim > 0)

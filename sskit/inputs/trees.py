@@ -1,4 +1,4 @@
-"""The gate of the estimators of trees: check features, parents and kinds of edges once."""
+"""Validation of trees: features, parents and kinds of edges."""
 
 import numpy as np
 
@@ -117,6 +117,6 @@ def _kinds(given, ends, n_nodes):
         kinds = sequence_of(kinds, f"kinds of X[{i}]")
         if len(kinds) != n:
             raise ValueError(f"X[{i}] has {n} nodes but {len(kinds)} kinds of edges")
-        # what a root has is nobody's kind
+        # the entry of a root is not used
         pieces.append(object_array(kinds)[edges[:, 1]])
     return stack_labels(pieces, [len(edges) for edges in ends], name="kinds of edges of X")

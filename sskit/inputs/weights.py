@@ -1,4 +1,4 @@
-"""Checks of the weights of samples and classes, and of the costs of pairs of labels."""
+"""Validation of weights of samples and of classes."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Structured losses of potentials of other models, such as a network.
+"""Structured losses of potentials that come from elsewhere, such as a network.
 
 - :class:`StructuredHinge`: losses of a batch and their subgradients by all potentials; the best
   labellings, max-marginals and marginal probabilities.

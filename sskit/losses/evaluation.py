@@ -1,4 +1,4 @@
-"""What a structured hinge says of a batch: losses, labellings and gradients."""
+"""A structured hinge of a batch: losses, labellings and gradients."""
 
 import numpy as np
 

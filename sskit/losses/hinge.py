@@ -1,4 +1,4 @@
-"""Structured hinge losses of potentials that anything may have made, and their subgradients."""
+"""Structured hinge losses of given potentials, and their subgradients."""
 
 from operator import is_
 

@@ -1,4 +1,4 @@
-"""Batches as users hand them over: lists of arrays or padded arrays, made rows of one array."""
+"""Layout of batches: lists of arrays or padded arrays as rows of one array."""
 
 from itertools import pairwise
 
@@ -11,7 +11,7 @@ IGNORED = -100
 
 
 class Layout:
-    """Which rows are whose, and the way back to the arrays that users know.
+    """Which rows belong to which sample, and the way back to the arrays of the caller.
 
     Parameters
     ----------
@@ -59,14 +59,14 @@ class Layout:
         return f"{item} {i}, {node} {row - self.first[i]}"
 
     def split(self, rows):
-        """Return rows (n_rows, ...) as users know them: a padded array, or a list of views."""
+        """Return rows (n_rows, ...) as the caller has them: a padded array, or a list of views."""
         if self.width is not None:
             return rows.reshape((self.n, self.width, *rows.shape[1:]))
         offsets = make_offsets(self.length).tolist()
         return [rows[first:stop] for first, stop in pairwise(offsets)]
 
     def split_labels(self, flat):
-        """Return labels (n_rows,) as users know them, -100 at padding."""
+        """Return labels (n_rows,) in the form of the caller, -100 at padding."""
         labels = flat.copy()
         if not self.full:
             labels[labels < 0] = IGNORED

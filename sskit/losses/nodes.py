@@ -44,7 +44,7 @@ class NodeProblem:
         trailing = labels if chains else None
         n_states = None
         if isinstance(pairwise, np.ndarray) and pairwise.ndim >= 2:
-            n_states = pairwise.shape[-1]  # where there is no sample to tell
+            n_states = pairwise.shape[-1]  # where there is no sample to infer it from
         self.rows, self.layout = pack_nodes(unary, mask, words, labels=trailing, n_states=n_states)
         self.n_states = self.rows.shape[1]
         self.edges = chain_edges(self.layout) if chains else pack_edges(edges, self.layout)
@@ -89,7 +89,7 @@ class NodeProblem:
         return not self.tables.step and len(self.values) == self.tables.size
 
     def request(self):
-        """Return the potentials, to be asked for labellings."""
+        """Return the potentials as a request for labellings."""
         layout, edges, tables, K = self.layout, self.edges, self.tables, self.n_states
         chains, size = self.structure == "chain", tables.size
         offsets = make_offsets(layout.length)

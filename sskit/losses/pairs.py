@@ -1,4 +1,4 @@
-"""Potentials of edges as users hand them over, made tables of one array."""
+"""Potentials of edges, as tables of one array."""
 
 from dataclasses import dataclass
 
@@ -63,9 +63,9 @@ class Tables:
     first : ndarray of shape (n,), int64
         The first table of a sample.
     step : {0, 1}
-        1 if each edge of a sample has its own, 0 if they share one.
+        1 if each edge of a sample has its own, 0 if all have one.
     own : bool
-        Whether no two edges share one.
+        Whether no two edges have the same one.
     shape : tuple or None
         Of what was given; None: a list.
     length : ndarray of shape (n,), int64
@@ -81,7 +81,7 @@ class Tables:
     length: np.ndarray
 
     def restore(self, flat, table_shape):
-        """Return numbers for all tables as users know them."""
+        """Return numbers for all tables in the form of the caller."""
         if self.shape is not None:
             return flat.reshape(self.shape)
         if not len(self.length):
@@ -207,7 +207,7 @@ def pack_tables(pairwise, layout, edges, n_states, potts, chains):
 def _pack_list(pairwise, layout, edges, table, size):
     """Return the tables of a list with an array for each sample."""
     count, shapes = edges.count, [(m, *table) for m in edges.count.tolist()]
-    # all edges of a sample share a table
+    # all edges of a sample have one table
     one_each = bool(table) and layout.n > 0 and as_potentials(pairwise[0], "pairwise[0]").ndim == 2
     if one_each:
         count, shapes = np.ones_like(count), [table] * layout.n

@@ -1,4 +1,4 @@
-"""Scores of labels of sequences, graphs, images and sets, and of poses, and scorers made of them.
+"""Scores of labels of sequences, graphs, images and sets, and of poses, with scorers.
 
 Scikit-learn's own scorers do not take ragged labels. For ``scoring=`` of its tools there are
 ``token_accuracy_scorer``, ``sequence_accuracy_scorer``, ``span_f1_scorer``, ``mean_iou_scorer``,

@@ -62,8 +62,8 @@ def pdj_score(y_true, y_pred, *, radius=0.2, torso=None, per_part=False, sample_
     if isinstance(radius, bool) or not isinstance(radius, numbers.Real) or not radius >= 0:
         raise ValueError(f"radius must be a number >= 0, got {radius!r}")
     errors, weights = _errors(y_true, y_pred, torso, sample_weight)
-    shares = np.average(errors <= radius, axis=0, weights=weights)
-    return shares if per_part else float(shares.mean())
+    fractions = np.average(errors <= radius, axis=0, weights=weights)
+    return fractions if per_part else float(fractions.mean())
 
 
 def pdj_curve(y_true, y_pred, *, radii=None, torso=None, sample_weight=None):
@@ -84,7 +84,7 @@ def pdj_curve(y_true, y_pred, *, radii=None, torso=None, sample_weight=None):
     -------
     radii : ndarray of shape (n_radii,)
         The distances.
-    shares : ndarray of shape (n_radii,)
+    fractions : ndarray of shape (n_radii,)
         The fraction of parts that are detected within each of them.
 
     Raises
@@ -96,15 +96,15 @@ def pdj_curve(y_true, y_pred, *, radii=None, torso=None, sample_weight=None):
     --------
     >>> from sskit.metrics import pdj_curve
     >>> truth, found = [[[0, 0], [0, 10], [5, 5]]], [[[0, 1], [0, 10], [5, 8]]]
-    >>> radii, shares = pdj_curve(truth, found, torso=(0, 1), radii=[0, 0.1, 0.2, 0.3])
-    >>> shares.round(2)
+    >>> radii, fractions = pdj_curve(truth, found, torso=(0, 1), radii=[0, 0.1, 0.2, 0.3])
+    >>> fractions.round(2)
     array([0.33, 0.67, 0.67, 1.  ])
     """
     radii = np.linspace(0.0, 0.5, 51) if radii is None else radii
     radii = array(radii, "radii", ("n_radii",), low=0)
     errors, weights = _errors(y_true, y_pred, torso, sample_weight)
-    shares = [np.average(errors <= radius, axis=0, weights=weights).mean() for radius in radii]
-    return radii, np.array(shares)
+    fractions = [np.average(errors <= radius, axis=0, weights=weights).mean() for radius in radii]
+    return radii, np.array(fractions)
 
 
 @validate_params({"per_part": ["boolean"]}, prefer_skip_nested_validation=True)

@@ -99,7 +99,7 @@ def mean_iou_score(y_true, y_pred, *, labels="either", ignore_label=None, sample
 
 
 def _chosen(labels, classes, counts):
-    """Return which classes are asked for."""
+    """Return the requested classes."""
     if isinstance(labels, str):
         if labels not in ("either", "true"):
             raise ValueError(f"labels must be 'either', 'true' or a list, got {labels!r}")

@@ -1,4 +1,4 @@
-"""Scores of label sequences by token and by sequence, and scorers that know what is ignored."""
+"""Scores of label sequences by token and by sequence, and scorers that leave out ignored tokens."""
 
 import numpy as np
 from sklearn.metrics._scorer import _Scorer
@@ -140,7 +140,7 @@ sequence_accuracy_scorer = RegionScorer(sequence_accuracy_score)
 
 
 def mean_of(right, weights):
-    """Return the weighted share of what is right; ValueError if nothing counts."""
+    """Return the weighted fraction of what is right; ValueError if nothing counts."""
     if not weights.any():
         raise ValueError("no sequence with a weight has a label in y_true but ignore_label")
     return float(np.average(right, weights=weights))

@@ -1,4 +1,4 @@
-"""Models: base classes of structures.
+"""Models: structures with their feature maps, bound to data as training problems.
 
 Estimators use the models of the package; the classes here are for structures of your own.
 

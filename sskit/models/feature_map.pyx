@@ -477,7 +477,7 @@ cdef class FeatureMap:
         return FeatureMap(**self.parts | dict(features=rows, offsets=offsets, space=space))
 
     def digests(self):
-        """Return what tells maps apart, of the whole and of each block."""
+        """Return what distinguishes maps, of the whole and of each block."""
         whole = {
             "the number of features": self.head_weights // self.n_columns,
             "the number of edge features": (

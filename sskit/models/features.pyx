@@ -1,4 +1,4 @@
-"""Feature matrices as the kernels read them, and what is computed of all rows."""
+"""Feature matrices of compiled kernels, and what is computed of all rows."""
 
 import mmap
 from functools import lru_cache
@@ -30,7 +30,7 @@ cdef extern from "rows.hpp" namespace "sskit":
     uint64_t mixed(uint64_t digest, uint64_t word) noexcept nogil
     uint64_t add_row_digest(const Rows* rows, Py_ssize_t t, uint64_t digest) noexcept nogil
 
-# Below this share of non-zeros a dense matrix is cheaper to hold and to multiply as CSR, which
+# Below this fraction of non-zeros a dense matrix is cheaper to hold and to multiply as CSR, which
 # takes 12 bytes for each of them ...
 SPARSE_BELOW = 0.4
 # ... or 8 in single precision, which is half of what the user's matrix takes at the most.
@@ -189,7 +189,7 @@ def take_weights(FeatureRows rows, coefs, Py_ssize_t room=0):
 
 @lru_cache(maxsize=8)
 def first_columns(n):
-    """Return the numbers 0 to n - 1, which many matrices may share."""
+    """Return the numbers 0 to n - 1, for use by many matrices."""
     columns = np.arange(n, dtype=np.int32)
     columns.flags.writeable = False
     return columns

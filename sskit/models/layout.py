@@ -1,4 +1,4 @@
-"""Names and places of the weights of a model in its flat weight vector."""
+"""Layout of the flat weight vector of a model: names and places."""
 
 import math
 import numbers
@@ -170,7 +170,7 @@ class WeightLayout:
 
 def _set_bounds(name, pair, lower, upper):
     """Write one pair of bounds into two arrays, checked."""
-    if not isinstance(pair, tuple | list) or len(pair) != 2:
+    if not isinstance(pair, (tuple, list)) or len(pair) != 2:
         raise ValueError(f"{name} must be a pair (lower, upper), got {pair!r}")
     for side, value, out in zip(("lower", "upper"), pair, (lower, upper), strict=True):
         if value is None:
@@ -202,6 +202,6 @@ def _set_bounds(name, pair, lower, upper):
 
 
 def _describe(value):
-    if value.ndim == 0 and isinstance(value.item(), numbers.Number | str | type(None)):
+    if value.ndim == 0 and isinstance(value.item(), (numbers.Number, str, type(None))):
         return repr(value.item())
     return f"an array of shape {value.shape} and dtype {value.dtype}"

@@ -1,4 +1,4 @@
-"""The multiclass model."""
+"""The multiclass model (Crammer, Singer 2001)."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""By what structures and samples of users are known again."""
+"""Hashes of structures and samples of users, for fingerprints."""
 
 import joblib
 import numpy as np

@@ -1,4 +1,4 @@
-"""Labelling many blocks with a trained model: one loop for each kind of answer."""
+"""Decoding of many blocks with a trained model: one loop for each kind of answer."""
 
 import heapq
 from concurrent.futures import ThreadPoolExecutor
@@ -58,7 +58,7 @@ cdef class Request:
     structure : Structure
         Their labellings.
     weights : ndarray of shape (n_weights + LANES,)
-        As the map says; spare numbers behind them.
+        As the map lays them out; spare numbers behind them.
     possible : ndarray of shape (n_nodes, n_states), bool, default=None
         States that are possible at each node; None means all.
     n_states : int, default=None
@@ -73,11 +73,11 @@ cdef class Request:
     cdef readonly FeatureMap map
     cdef readonly Structure structure
     cdef readonly NodeLoss known             # its states that are not possible are never chosen
-    cdef bint forbids                        # do potentials say so? Else `best` of the structure
+    cdef bint forbids                        # by the potentials? Else `best` of the structure
     cdef double[::1] weights                 # (n_weights + LANES,)
     cdef readonly Py_ssize_t n_blocks
     cdef const int64_t[::1] offsets          # of the structure
-    cdef readonly Py_ssize_t n_nodes         # or labels, if the structure says how many
+    cdef readonly Py_ssize_t n_nodes         # or labels, if the structure counts them
     cdef readonly Py_ssize_t n_rows          # of arrays by node: more where these are padded
     cdef readonly Py_ssize_t n_states
     cdef dict given                          # the arguments that may be missing
@@ -270,7 +270,7 @@ def find_grid_marginals(Request request, Py_ssize_t start, Py_ssize_t stop, list
 cdef class MaskedBlock:
     """The best labellings of a block under masks, for structures that have only that.
 
-    Scores are less that of the best labelling of all, as differences are what planes tell.
+    Scores are less that of the best labelling of all, as planes give differences.
 
     Parameters
     ----------
@@ -328,7 +328,7 @@ def search_top_k(Request request, Py_ssize_t start, Py_ssize_t stop, tuple out):
     cdef MaskedBlock masked = MaskedBlock(request)
     for i in range(start, stop):
         possible = masked.begin(i)
-        # (less score, a number that tells equal ones apart, states, nodes that are as they are,
+        # (less score, a number to order equal ones, states, nodes that are as they are,
         # mask of the node behind them)
         waiting, found, n_made = [(0.0, 0, masked.top, 0, possible[0].copy())], [], 1
         while waiting and len(found) < out[0]:
@@ -352,7 +352,7 @@ def search_top_k(Request request, Py_ssize_t start, Py_ssize_t stop, tuple out):
 
 
 def search_max_marginals(Request request, Py_ssize_t start, Py_ssize_t stop, double[:, ::1] out):
-    """Write what `find_max_marginals` does, by asking for the best labelling with each state."""
+    """Write what `find_max_marginals` does, by the best labelling with each state."""
     cdef MaskedBlock masked = MaskedBlock(request)
     for i in range(start, stop):
         possible = masked.begin(i)
@@ -541,7 +541,7 @@ def find_hinges(Given given, Py_ssize_t start, Py_ssize_t stop, tuple out):
 
 
 class Decoder:
-    """Labels of the blocks of a request, which threads share.
+    """Labels of the blocks of a request, written by several threads.
 
     Parameters
     ----------
@@ -553,7 +553,7 @@ class Decoder:
 
     def __init__(self, request, n_jobs=None):
         self.request = request
-        # a single input is what is served most: it asks nobody how many threads there are
+        # a single input is what is served most: the number of threads is not looked up
         n = request.n_blocks
         n_parts = 1 if n == 1 or n_jobs == 1 else max(1, min(effective_n_jobs(n_jobs), n))
         self.parts = [(0, n)]
@@ -567,7 +567,7 @@ class Decoder:
         if not others:
             function(self.request, *own, out)
             return out
-        # joblib would look only every hundredth of a second whether its threads are done
+        # joblib would check only every hundredth of a second whether its threads are done
         with ThreadPoolExecutor(len(others)) as executor:
             futures = [
                 executor.submit(function, self.request.fork(), *part, out) for part in others

@@ -6,7 +6,7 @@
 
 namespace sskit {
 
-// float16 of IEEE 754, which not every compiler knows
+// float16 of IEEE 754, which not every compiler has
 struct Half {
     uint16_t bits;
 };
@@ -30,7 +30,7 @@ SSKIT_INLINE float to_float(Half x) {
 }
 SSKIT_INLINE double number(Half x) { return to_float(x); }
 
-// A matrix of feature rows. CSR has an indptr; dense rows share one identity index array. Rows may
+// A matrix of feature rows. CSR has an indptr; dense rows have one identity index array. Rows may
 // have further columns of zeros and ones, which are kept as bits.
 struct Rows {
     const double* values;
@@ -44,7 +44,7 @@ struct Rows {
     int64_t n_further;
 };
 
-// dense rows of doubles, for products that ask for no column indices
+// dense rows of doubles, for products that need no column indices
 static inline Rows dense_rows(const double* values, int64_t width) {
     Rows rows = {};
     rows.values = values;

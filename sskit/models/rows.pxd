@@ -15,7 +15,7 @@ cdef extern from "rows.hpp" namespace "sskit":
         const uint8_t* marks                 # (n_rows,) further columns of zeros and ones, as bits
         int64_t further                      # where these begin
         int64_t n_further
-    # dense rows of doubles, for products that ask for no column indices
+    # dense rows of doubles, for products that need no column indices
     Rows dense_rows(const double* values, int64_t width) noexcept nogil
     # entries stored in rows, without the further columns
     Py_ssize_t entries_of(const Rows* rows, Py_ssize_t first, Py_ssize_t count) noexcept nogil

@@ -10,7 +10,7 @@ cdef struct Block:
     Py_ssize_t i                             # its number
     Py_ssize_t n                             # number of labels, by default one for each node
     Py_ssize_t first                         # number of its first label among all blocks
-    const double* theta                      # potentials, laid out as the FeatureMap says
+    const double* theta                      # potentials, laid out by the FeatureMap
 
 
 cdef class NodeLoss:
@@ -24,7 +24,7 @@ cdef class NodeLoss:
     cdef dict given                          # arguments of its constructor
     cdef readonly Py_ssize_t n_states
     cdef const int32_t[::1] truth            # (n_nodes,) one right state of each
-    cdef const double[::1] cost              # (n_nodes,) 0: no label; empty: the structure knows
+    cdef const double[::1] cost              # (n_nodes,) 0: no label; empty: up to the structure
     cdef const double[:, ::1] table          # (K, K) true by predicted, or (n_nodes, K), or empty
     cdef readonly bint by_node               # has the table a row for each node?
     cdef const unsigned char[:, ::1] right   # (n_nodes, K) all right states; empty: only the truth

@@ -1,4 +1,4 @@
-"""The contract of structures, and the problem that is made of them (see the .pxd)."""
+"""The contract of structures, and the training problem made of one (see the .pxd)."""
 
 import numpy as np
 
@@ -172,7 +172,7 @@ cdef class NodeLoss:
         return len(self.right) > 0
 
     def digests(self, offsets):
-        """Return what tells losses apart, of the whole and of each block."""
+        """Return what distinguishes losses, of the whole and of each block."""
         whole, by_node = {}, ()
         if self.by_node:
             by_node = self.table
@@ -290,11 +290,11 @@ cdef class Structure:
         return self.fork()
 
     def digest(self):
-        """Return what tells structures apart, by the name that users know it by."""
+        """Return what distinguishes structures, by its public name."""
         return {"the model": type(self).__name__.removesuffix("Structure").lower()}
 
     def digests(self):
-        """Return what tells structures of blocks apart, digests (n_blocks,) by name."""
+        """Return what distinguishes structures of blocks, digests (n_blocks,) by name."""
         return {}
 
     def n_candidates(self, loss):
@@ -444,7 +444,7 @@ cdef class StructuredProblem(Problem):
         Returns
         -------
         problem : StructuredProblem
-            Shares all else with this one.
+            All else is that of this one.
         """
         cdef StructuredProblem other = self.fork()
         other.loss = self.loss.with_truth(labels)
@@ -500,7 +500,7 @@ cdef class StructuredProblem(Problem):
         maps, blocks = self.map.digests()
         losses, more = self.loss.digests(self.offsets)
         space, rows = self.space.digests()
-        # what a structure calls by the same name is closer to what users know
+        # what a structure names the same is closer to the public names
         own = self.structure.digest()
         whole = own | space | maps | losses | own
         return Fingerprint(whole, blocks | more | rows | self.structure.digests())
@@ -571,11 +571,11 @@ cdef class StateStructure(Structure):
         return self.n_states
 
     def digest(self):
-        """Return what tells structures apart."""
+        """Return what distinguishes structures."""
         return {"the model": "multiclass"}
 
     def state_blocks(self, problem):
-        """Return what says that a label is one state; None where several may be right."""
+        """Return the one state of each label; None where several may be right."""
         return None if problem.loss.has_sets else SingleStates(problem)
 
 

@@ -7,7 +7,7 @@ data or weights; the models call the same compiled code. All of them but `beam_s
 `expansion`, `trws` and, at undecided nodes, `qpbo` are exact. A potential of ``-inf`` forbids its
 state or pair, except in cuts (`graphcut`, `expansion`, `qpbo`), which need finite ones.
 
-- :func:`viterbi`: the best labelling of a chain, of pairs and, if asked, of three in a row.
+- :func:`viterbi`: the best labelling of a chain, of pairs and, optionally, of three in a row.
 - :func:`viterbi_top_k`: the k best labellings of a chain.
 - :func:`viterbi_by_loss`: for each loss the best labelling of a chain that has it.
 - :func:`beam_search`: a good labelling of a chain with many states.

@@ -1,1 +1,1 @@
-"""Threads that work together: who takes which part of a task, and where they meet."""
+"""A pool of threads for the parts of a task, its queue, and a spin lock."""

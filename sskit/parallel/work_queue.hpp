@@ -1,5 +1,5 @@
-// Where a leader and its helpers meet: the leader opens a round of numbered questions, everybody
-// takes numbers until none is left, and the leader goes on when nobody is inside any more.
+// A queue of numbered items for the threads of a pool: the calling thread opens a round, all take
+// items until none is left, and the calling thread returns when no thread is in the round any more.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -15,7 +15,7 @@
 
 namespace sskit {
 
-// tell the processor, not the system, that somebody waits
+// a spin-wait hint to the processor
 static inline void pause_briefly() {
 #if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86))
     _mm_pause();
@@ -26,27 +26,27 @@ static inline void pause_briefly() {
 #endif
 }
 
-// A round takes microseconds where it can: who waits looks again and again for a moment before it
-// sleeps, helpers are not waited for unless they have entered, so one that the system wakes late
-// costs the leader nothing, and nobody is woken who does not sleep.
+// A round may take microseconds: waiting threads spin for a moment before they sleep, worker
+// threads are not waited for unless they have entered, so that one which the system wakes late
+// costs nothing, and only sleeping threads are notified.
 class WorkQueue {
-    static constexpr int LOOKS = 2000;  // tens of microseconds
-    static constexpr int YIELDS = 4;    // somebody else may need this core to get ready
-    std::mutex door;
+    static constexpr int SPINS = 2000;  // tens of microseconds
+    static constexpr int YIELDS = 4;    // another thread may need this core
+    std::mutex mutex;
     std::condition_variable opened, emptied;
     std::atomic<long> round{0};
     std::atomic<int> inside{0};
     int asleep = 0;
     std::atomic<bool> open_now{false}, closed_for_good{false};
     std::atomic<std::ptrdiff_t> next{0};
-    // Of parts with owners: one bit for each that nobody has taken.
+    // Of parts with owners: one bit for each that has not been taken.
     std::atomic<std::uint64_t> untaken{0};
     std::ptrdiff_t count = 0, chunk = 1;
 
-    // wait a moment for what others will do; whether they did
+    // spin until done() is true, for a moment; whether it is
     template <class Done>
-    static bool look(Done done) {
-        for (int k = 0; k < LOOKS; ++k) {
+    static bool spin(Done done) {
+        for (int k = 0; k < SPINS; ++k) {
             if (done()) return true;
             pause_briefly();
         }
@@ -58,7 +58,7 @@ class WorkQueue {
     }
 
     void begin() {
-        std::lock_guard<std::mutex> lock(door);
+        std::lock_guard<std::mutex> lock(mutex);
         ++round;
         open_now = true;
         if (asleep) opened.notify_all();
@@ -68,7 +68,7 @@ public:
     // parts with owners that there can be at most
     static constexpr std::ptrdiff_t MOST_PARTS = 64;
 
-    // leader: questions 0, .., n - 1 may be taken, `size` at a time, in this order
+    // calling thread: items 0, .., n - 1 may be taken, `size` at a time, in this order
     void open(std::ptrdiff_t n, std::ptrdiff_t size) {
         next = 0;
         untaken = 0;
@@ -77,7 +77,8 @@ public:
         begin();
     }
 
-    // leader: so many parts may be taken; part k is best taken by worker k, who knows its data
+    // calling thread: n parts may be taken; part k is best taken by worker k, which has its data
+    // cached
     void open_parts(std::ptrdiff_t n) {
         next = 0;
         count = 0;
@@ -86,11 +87,12 @@ public:
         begin();
     }
 
-    // helper: wait for a round after `last`, which becomes its number; false if there is none
+    // worker thread: wait for a round after `last`, which becomes its number; false if there is
+    // none
     bool enter(long* last) {
         const auto called = [&] { return closed_for_good || (open_now && round != *last); };
-        look(called);
-        std::unique_lock<std::mutex> lock(door);
+        spin(called);
+        std::unique_lock<std::mutex> lock(mutex);
         ++asleep;
         opened.wait(lock, called);
         --asleep;
@@ -101,11 +103,11 @@ public:
     }
 
     void leave() {
-        std::lock_guard<std::mutex> lock(door);
+        std::lock_guard<std::mutex> lock(mutex);
         if (--inside == 0) emptied.notify_one();
     }
 
-    // anybody inside: the next questions [start, stop), or a part; false if none is left
+    // in a round: the next items [start, stop), or a part; false if none is left
     bool take(std::ptrdiff_t worker, std::ptrdiff_t* start, std::ptrdiff_t* stop) {
         std::uint64_t left = untaken;
         while (left) {
@@ -124,22 +126,22 @@ public:
         return true;
     }
 
-    // anybody inside: hand out no further questions. All that precede a question taken earlier
-    // have been taken too.
+    // in a round: give out no further items. All that precede an item taken earlier have been
+    // taken too.
     void cancel() { next = count; }
 
-    // leader: let nobody in, and wait until the last has left, for at most so many seconds; false if
-    // somebody is inside still
+    // calling thread: close the round, and wait until the last thread has left it, for at most so
+    // many seconds; false if one has not
     bool finish(double patience) {
         open_now = false;
-        look([&] { return inside == 0; });
-        std::unique_lock<std::mutex> lock(door);
+        spin([&] { return inside == 0; });
+        std::unique_lock<std::mutex> lock(mutex);
         return emptied.wait_for(
             lock, std::chrono::duration<double>(patience), [&] { return inside == 0; });
     }
 
     void close() {
-        std::lock_guard<std::mutex> lock(door);
+        std::lock_guard<std::mutex> lock(mutex);
         closed_for_good = true;
         opened.notify_all();
     }

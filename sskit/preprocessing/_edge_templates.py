@@ -14,7 +14,7 @@ MARK = "+"
 
 
 def parse_templates(edges):
-    """Return what the parameter `edges` asks for.
+    """Return the templates of the parameter `edges`.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def parse_templates(edges):
         If there are none, or naming the first that is no template, or that is there twice.
     """
     given, templates = [edges] if isinstance(edges, str) else edges, {}
-    listed = isinstance(given, list | tuple)
+    listed = isinstance(given, (list, tuple))
     if not listed or not all(isinstance(template, str) for template in given):
         raise TypeError(f"edges must be templates such as 'word[-1]|word[0]', got {edges!r:.80}")
     if not given:
@@ -88,7 +88,7 @@ def edge_dicts(sequences, templates):
                     value = tokens[place].get(attribute) if 0 <= place < len(tokens) else None
                     if isinstance(value, str):
                         strings.append(value)
-                    elif isinstance(value, Real | np.bool_):
+                    elif isinstance(value, (Real, np.bool_)):
                         number *= float(value)
                     else:
                         break
@@ -106,7 +106,7 @@ def attributes(token, name):
         return token
     if isinstance(token, str):
         return {"": token}
-    if isinstance(token, list | tuple) and all(isinstance(value, str) for value in token):
+    if isinstance(token, (list, tuple)) and all(isinstance(value, str) for value in token):
         pairs = (value.partition("=") for value in token)
         return {key: value if equals else 1.0 for key, equals, value in pairs}
     raise TypeError(
@@ -116,7 +116,7 @@ def attributes(token, name):
 
 
 def fit_edges(edges, sequences):
-    """Learn which features of edges there are.
+    """Find which features of edges there are.
 
     Parameters
     ----------

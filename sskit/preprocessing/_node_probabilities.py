@@ -1,4 +1,4 @@
-"""NodeProbabilities: what a classifier of single nodes says becomes features of the nodes."""
+"""NodeProbabilities: probabilities by a classifier of single nodes as features of the nodes."""
 
 import warnings
 from copy import copy
@@ -236,7 +236,7 @@ class NodeProbabilities(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_
 
 def _with_features(graph, features):
     """Return a graph like another one with other features."""
-    if isinstance(graph, tuple | list):
+    if isinstance(graph, (tuple, list)):
         return (features, *graph[1:])
     graph = copy(graph)
     graph.features = features

@@ -1,4 +1,4 @@
-"""Regions of an image: who is whose neighbour, what histograms they have, and their graph."""
+"""Regions of an image: their neighbours, their histograms, and their graph."""
 
 import numpy as np
 import scipy.sparse as sp
@@ -37,7 +37,7 @@ def slic_segments(image, n_segments):
 
 
 def adjacent_pairs(segments):
-    """Return the pairs of regions that share a side of a pixel.
+    """Return the pairs of regions that touch along a side of a pixel.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def chi2_distances(histograms, edges):
     Returns
     -------
     distances : ndarray of shape (E,)
-        ``sum((a - b)**2 / (a + b)) / 2``: 0 for equal histograms, 1 for those that share no bin.
+        ``sum((a - b)**2 / (a + b)) / 2``: 0 for equal histograms, 1 for those without a common bin.
     """
     a, b = histograms[edges[:, 0]], histograms[edges[:, 1]]
     # An empty bin on both sides counts nothing.
@@ -187,7 +187,7 @@ def make_graph(image, label, segmenter, vocabulary, neighborhood, power):
 
 
 def region_adjacency(segments):
-    """Find which regions of a label map touch each other: those that share a side of a pixel.
+    """Find which regions of a label map touch each other along a side of a pixel.
 
     Parameters
     ----------

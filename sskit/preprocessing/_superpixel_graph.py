@@ -1,4 +1,4 @@
-"""An image as a graph of superpixels: what a segmentation model sees of it."""
+"""An image as a graph of superpixels."""
 
 import numpy as np
 
@@ -81,7 +81,7 @@ class SuperpixelGraph:
         return self.segments.shape
 
     def __iter__(self):
-        # No __len__ and no __getitem__: to NumPy, which would look into a sequence, a list of
+        # No __len__ and no __getitem__: to NumPy, which would iterate over a sequence, a list of
         # graphs must remain a list of objects.
         return iter((self.features, self.edges, self.edge_features))
 

@@ -1,4 +1,4 @@
-"""SuperpixelGraphs: images become graphs of superpixels with histograms as features."""
+"""SuperpixelGraphs: images as graphs of superpixels with histograms as features."""
 
 from functools import partial
 from numbers import Integral, Real

@@ -1,4 +1,4 @@
-"""TokenTransformer: what scikit-learn does to rows, done to the rows of sequences."""
+"""TokenTransformer: transformers of scikit-learn applied to the rows of sequences."""
 
 from collections.abc import Mapping
 from contextlib import contextmanager
@@ -211,13 +211,13 @@ class TokenTransformer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
         tags = super().__sklearn_tags__()
         try:
             inner = get_tags(self.transformer)
-        except (AttributeError, TypeError):  # not an estimator: fit will say so
+        except (AttributeError, TypeError):  # not an estimator: fit will raise
             inner = tags
         for name in ("sparse", "string", "dict", "allow_nan"):
             setattr(tags.input_tags, name, getattr(inner.input_tags, name))
         tags.target_tags.required = inner.target_tags.required
         tags.non_deterministic = inner.non_deterministic
-        # older versions of scikit-learn say of it that it needs a fit
+        # older versions of scikit-learn tag it as needing a fit
         tags.requires_fit = inner.requires_fit and not isinstance(self.transformer, FeatureHasher)
         tags.requires_fit |= self.edges is not None
         tags.input_tags.two_d_array = False
@@ -273,7 +273,7 @@ class TokenTransformer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
             raise ValueError(f"{name} returned shape {shape} for {offsets[-1]} tokens")
         if sp.issparse(rows):
             rows = stack_csr([sound_csr(rows, "what the transformer returns")])
-        if isinstance(self.transformer, DictVectorizer | FeatureHasher):  # which take all numbers
+        if isinstance(self.transformer, (DictVectorizer, FeatureHasher)):  # which take all numbers
             check_finite(rows, "X", offsets)
         return RaggedArray(rows, offsets)
 

@@ -20,7 +20,7 @@ _ORIENTATIONS = 8
 _CELL_SIZE = 4
 _LARGEST_SEED = np.iinfo(np.int32).max
 _CLIP = 0.2
-# From how many pixels or patches, in equal shares from all images, words are learned.
+# From how many pixels or patches, equally many of each image, words are learned.
 _SAMPLE_SIZE = 40_000
 # Points of a step of k-means, and those for each word that its first centres are drawn from.
 _BATCH = 4096
@@ -119,7 +119,7 @@ def dense_sift(image):
     places = []
     for axis, size in enumerate(gray.shape, 1):
         centers = _cell_centers(size)
-        # neighbouring patches share centres; what lies between is not needed
+        # neighbouring patches have common centres; what lies between is not needed
         kept, found = np.unique(centers, return_inverse=True)
         places.append(found.reshape(centers.shape))
         pooled = ndimage.uniform_filter1d(pooled, _CELL_SIZE, axis=axis, mode="nearest")
@@ -142,12 +142,12 @@ def _gradients(gray):
     # Every gradient is shared by the two directions that it lies between.
     turn = np.arctan2(down, right) * (_ORIENTATIONS / (2 * np.pi)) % _ORIENTATIONS
     first = turn.astype(np.intp)
-    second_share = (turn - first) * strength
-    shares = np.zeros((_ORIENTATIONS, gray.size), dtype=strength.dtype)
+    second_part = (turn - first) * strength
+    strengths = np.zeros((_ORIENTATIONS, gray.size), dtype=strength.dtype)
     pixels, first = np.arange(gray.size), first.ravel() % _ORIENTATIONS
-    shares[first, pixels] = (strength - second_share).ravel()
-    shares[(first + 1) % _ORIENTATIONS, pixels] = second_share.ravel()
-    return shares.reshape(_ORIENTATIONS, *gray.shape)
+    strengths[first, pixels] = (strength - second_part).ravel()
+    strengths[(first + 1) % _ORIENTATIONS, pixels] = second_part.ravel()
+    return strengths.reshape(_ORIENTATIONS, *gray.shape)
 
 
 def _cell_centers(size):
@@ -186,9 +186,9 @@ def learn_words(images, describe, n_words, *, rng, n_jobs):
     *seeds, start = rng.randint(_LARGEST_SEED, size=len(images) + 1).tolist()
     if n_words == 0:
         return np.empty((0, 0), dtype=np.float32)
-    share = math.ceil(_SAMPLE_SIZE / len(images))
+    n_rows = math.ceil(_SAMPLE_SIZE / len(images))
     samples = Parallel(n_jobs=n_workers(n_jobs, len(images)))(
-        delayed(sample)(describe, image, share, seed)
+        delayed(sample)(describe, image, n_rows, seed)
         for image, seed in zip(images, seeds, strict=True)
     )
     return cluster(np.concatenate(samples), n_words, start)

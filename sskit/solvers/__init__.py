@@ -1,4 +1,4 @@
-"""Solvers: how the training problem is optimised.
+"""Solvers: algorithms for the training problem of structured SVMs.
 
 Pass one to the parameter ``solver`` of an estimator. Their parameters can be searched, for
 example ``solver__averaging``.

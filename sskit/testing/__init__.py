@@ -1,6 +1,6 @@
-"""Checks of what training relies on, for structures in Python and compiled problems.
+"""Tests of the laws on which training relies, for structures in Python and compiled problems.
 
-Each check raises an error that says what is wrong and where.
+Each check raises an error that names what is wrong and where.
 """
 
 from sskit.testing.problem_checks import check_problem

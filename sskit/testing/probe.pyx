@@ -1,4 +1,4 @@
-"""The contract of problems, asked from Python: for people who write them.
+"""The contract of problems, called from Python: for tests of compiled problems.
 
 Solvers call problems without the GIL and without checks. Here the same methods take and return
 NumPy arrays, one call at a time. Directions and planes are dense arrays over the statistics of a

@@ -1,4 +1,4 @@
-"""The laws of the contract of a problem, tried: for people who write problems in Cython."""
+"""Tests of the laws of a problem, for authors of problems in Cython."""
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -108,7 +108,7 @@ def check_problem(problem, random_state=None, n_trials=3):
             require(
                 np.array_equal(clipped, np.clip(w + moved, lower, upper)),
                 i,
-                "clip does not reach all weights that scatter moves",
+                "clip does not reach all weights that scatter changes",
             )
 
 
@@ -124,7 +124,7 @@ def close(a, b, scale):
 
 
 def answer(probe, i, theta, loss_weight):
-    """Return what the oracle of a block says: code, loss and excess."""
+    """Return the answer of the oracle of a block: code, loss and excess."""
     code, loss = probe.argmax(i, theta, loss_weight)
     return code.tolist(), loss, probe.problem.excess
 

@@ -1,15 +1,15 @@
-"""The laws of a structure written in Python, tried: for people who write structures."""
+"""Tests of the laws of a structure written in Python, for its author."""
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
 from sskit.inputs.rows import check_pairs
-from sskit.models.structured.checked_structure import Answers, ask, label_key
+from sskit.models.structured.checked_structure import CheckedStructure, ask, label_key
 from sskit.models.structured.pystruct import adapted
-from sskit.models.structured.structure import Structure
+from sskit.models.structured.structure import BoundStructure
 
-# Differences below this share of the numbers that they are of are rounding.
+# Differences below this fraction of the numbers that they are of are rounding.
 ROUNDING = 1e-9
 
 
@@ -79,11 +79,11 @@ def check_structure(model, X, y, *, labellings=None, random_state=None, n_trials
     """
     rng = check_random_state(random_state)
     inputs, truths = check_pairs(X, y)
-    structure = Structure(adapted(model, inputs, truths))
+    structure = BoundStructure(adapted(model, inputs, truths))
     model, full = structure.model, None
     if structure.is_latent:
         full = next(structure.starts(inputs, truths, rng))
-    answers = Answers(model, inputs, truths, getattr(model, "n_weights", None), full)
+    answers = CheckedStructure(model, inputs, truths, getattr(model, "n_weights", None), full)
     laws = Laws(answers, labellings)
     trials = [rng.normal(scale=10.0**-k, size=laws.answers.n_weights) for k in range(n_trials)]
     for i in range(len(inputs)):
@@ -95,7 +95,7 @@ class Laws:
 
     Parameters
     ----------
-    answers : Answers
+    answers : CheckedStructure
         Asks the structure.
     labellings : callable or None
         Returns labellings of an input.
@@ -192,7 +192,7 @@ class Laws:
             )
 
     def agrees(self, i, y):
-        """Return whether a full labelling agrees with what is known: as far as one can tell."""
+        """Return whether a full labelling agrees with what is known, as far as can be checked."""
         if not hasattr(self.answers.model, "observed"):
             return self.answers.loss(i, y) == 0.0
         seen = ask(self.answers.model, "observed", f"sample {i}", y)
@@ -205,7 +205,7 @@ class Laws:
 
 
 def content(x):
-    """Return what tells whether an input was changed; None of what can be no key."""
+    """Return a key by which a change of an input is found; None of what can be no key."""
     try:
         return label_key(x.toarray() if sp.issparse(x) else x)
     except Exception:  # whatever code of the user's raises

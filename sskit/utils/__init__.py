@@ -1,4 +1,4 @@
-"""Ragged data."""
+"""Utilities: ragged data."""
 
 from sskit.inputs.ragged_array import RaggedArray
 

@@ -207,9 +207,9 @@ class TestAgainstEnumeration:
         for item, some in zip(X, drawn, strict=True):
             labels, p = labellings(model, item)
             place = np.searchsorted(TAGS, some) @ 3 ** np.arange(labels.shape[1])[::-1]
-            share = np.bincount(place, minlength=len(p)) / len(some)
-            assert np.abs(share - p).max() < 0.06
-            assert (p[share > 0] > 0).all()
+            fraction = np.bincount(place, minlength=len(p)) / len(some)
+            assert np.abs(fraction - p).max() < 0.06
+            assert (p[fraction > 0] > 0).all()
 
     def test_risks(self, given):
         model, X = given

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sskit.oracles.gate import padded_rows
+from sskit.oracles.validation import padded_rows
 
 from libc.stdint cimport int32_t
 

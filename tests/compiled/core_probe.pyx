@@ -45,7 +45,7 @@ cdef class DualProbe(ProblemProbe):
     problem : Problem
         Whose dual point it is.
     dual : DualState
-        The dual point; moved by the methods that move it.
+        The dual point; changed by the methods that change it.
     """
 
     cdef readonly DualState dual
@@ -75,7 +75,7 @@ cdef class DualProbe(ProblemProbe):
         return dense
 
     def advance(self, Py_ssize_t i, delta, double step, double loss_change):
-        """Move plane 0 by step * delta and its loss by loss_change."""
+        """Shift plane 0 by step * delta and its loss by loss_change."""
         self.dual.advance(self.block(i), self.direction(delta), step, loss_change)
         self.delta.clear()
 
@@ -92,7 +92,7 @@ cdef class DualProbe(ProblemProbe):
         self.dual.blocks[i].weight[p] += step
 
     def shift(self, Py_ssize_t i, Py_ssize_t source, Py_ssize_t target, double amount):
-        """Move weight from one slot to another."""
+        """Shift weight from one slot to another."""
         cdef double* weight = self.dual.blocks[i].weight
         source, target = self.slot(i, source), self.slot(i, target)
         weight[source] = 0.0 if amount >= weight[source] else weight[source] - amount
@@ -138,9 +138,9 @@ cdef class DualProbe(ProblemProbe):
                 known[p, q] = self.dual.blocks[i].gram[p * stride + q]
         return known
 
-    def move(self, Regularizer regularizer, Py_ssize_t i, delta, double step):
-        """Move v of a regularizer by step * B_i delta and let w follow."""
-        regularizer.move(self.problem, self.block(i), self.direction(delta), step)
+    def add(self, Regularizer regularizer, Py_ssize_t i, delta, double step):
+        """Add step * B_i delta to v of a regularizer and let w follow."""
+        regularizer.add(self.problem, self.block(i), self.direction(delta), step)
         self.delta.clear()
 
 
@@ -156,7 +156,7 @@ def visit_all(Problem problem, w, double[:, ::1] out, int32_t[::1] going, Py_ssi
     problem : Problem
         What to ask.
     w : ndarray of shape (n_weights,)
-        Weights, which do not move.
+        Weights, which do not change.
     out : ndarray of shape (n_blocks, 2)
         Written to: the hinge of each block, and ||B_i psi||^2 of the plane that was found.
     going : ndarray of shape (1,), int32
@@ -257,4 +257,4 @@ def learn(Sampler sampler, Py_ssize_t i, double gap):
     """Tell a sampler the gap of block i, as a visit does."""
     if not 0 <= i < sampler.n_blocks:
         raise IndexError(f"block {i} of {sampler.n_blocks}")
-    sampler.learned(i, gap)
+    sampler.record_gap(i, gap)

@@ -8,7 +8,7 @@ from libcpp.vector cimport vector
 from sskit.core.checks cimport check_equal, check_indices
 from sskit.core.decomposition cimport Factors
 from sskit.core.lanes cimport LANES
-from sskit.solvers.dual_decomposition.sweeps cimport FactorSweep, LabelSweep, Share
+from sskit.solvers.dual_decomposition.sweeps cimport FactorSweep, LabelSweep, Atom
 
 cdef extern from "label_block.hpp" namespace "sskit":
     struct Link:
@@ -95,7 +95,7 @@ cdef class FactorProbe:
     cdef tuple known(self, Py_ssize_t i, Py_ssize_t f, const int32_t* state, w):
         """Return score, squared norm and joint features of a state."""
         cdef double[::1] weights = self.padded(w), moved = self.padded(0.0 * w)
-        self.factors.move(i, f, state, 1.0, &moved[0])
+        self.factors.scatter(i, f, state, 1.0, &moved[0])
         return (
             self.factors.score(i, f, state, &weights[0]),
             self.factors.sqnorm(i, f, state),
@@ -131,7 +131,7 @@ cdef class FactorProbe:
 
 
 def look_at(FactorSweep sweep, Py_ssize_t i, Py_ssize_t f):
-    """Ask the oracle of a factor; return the state that it found and the gain of this state.
+    """Call the oracle of a factor; return the state that it found and the gain of this state.
 
     Parameters
     ----------
@@ -152,24 +152,24 @@ def look_at(FactorSweep sweep, Py_ssize_t i, Py_ssize_t f):
         FactorProbe(sweep.factors).check_node(i, f)
     else:
         FactorProbe(sweep.factors).check_edge(i, f - n_nodes)
-    best = sweep.look(i, f, True)
+    best = sweep.score_states(i, f, True)
     return state_of(sweep, f, sweep.mixes[f][best]), sweep.atoms.score[best]
 
 
-cdef state_of(FactorSweep sweep, Py_ssize_t f, Share share):
+cdef state_of(FactorSweep sweep, Py_ssize_t f, Atom atom):
     if f < sweep.factors.n_nodes:
-        return share.label[0]
-    return share.label[0] * sweep.factors.n_states + share.label[1]
+        return atom.label[0]
+    return atom.label[0] * sweep.factors.n_states + atom.label[1]
 
 
 def mixes(FactorSweep sweep):
     """Return copies of the mixes of all nodes and edges, lists of (states, weights)."""
     cdef Py_ssize_t f, n_nodes = sweep.factors.n_nodes
-    cdef Share share
+    cdef Atom atom
     found = []
     for f in range(n_nodes + sweep.factors.n_edges):
-        states = [state_of(sweep, f, share) for share in sweep.mixes[f]]
-        weights = [share.weight for share in sweep.mixes[f]]
+        states = [state_of(sweep, f, atom) for atom in sweep.mixes[f]]
+        weights = [atom.weight for atom in sweep.mixes[f]]
         found.append((np.array(states, int), np.array(weights)))
     return found[:n_nodes], found[n_nodes:]
 
@@ -177,7 +177,7 @@ def mixes(FactorSweep sweep):
 def multipliers(FactorSweep sweep):
     """Return copies of labels and multipliers of all messages, a list of pairs."""
     cdef Py_ssize_t m
-    cdef Share mu
+    cdef Atom mu
     found = []
     for m in range(2 * sweep.factors.n_edges):
         labels = [mu.label[0] for mu in sweep.messages[m]]
@@ -190,7 +190,7 @@ def renew(FactorSweep sweep):
     sweep.search.renew()
 
 
-def shares(LabelSweep sweep):
+def fractions(LabelSweep sweep):
     """Return a copy of y, (n_blocks, n_labels)."""
     cdef Py_ssize_t i, n_labels = sweep.labels.n_labels
     y = np.empty((sweep.labels.n_blocks, n_labels))

@@ -8,7 +8,7 @@ from sskit.oracles.graph.potentials cimport (
 )
 
 from sskit.inputs.edges import check_edges
-from sskit.oracles.gate import check_truth
+from sskit.oracles.validation import check_truth
 
 
 def improve_labelling(

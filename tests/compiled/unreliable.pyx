@@ -88,7 +88,7 @@ cdef class WrappedProblem(Problem):
 cdef class UnreliableProblem(WrappedProblem):
     """Another problem whose oracle, after some good answers, gives the truth ever after.
 
-    It declares itself inexact. Unlike a structure written in Python it never looks at planes that
+    It declares itself inexact. Unlike a structure written in Python it never compares planes that
     it knows, so what makes up for its answers must be the solver.
 
     Parameters
@@ -98,7 +98,7 @@ cdef class UnreliableProblem(WrappedProblem):
     n_good : int
         Number of good answers.
     n_moves : int, default=-1
-        After so many moves of weights they fail; never if it is negative.
+        After so many steps of weights they fail; never if it is negative.
     costly : bool, default=False
         What it says of the cost of its oracle.
 
@@ -145,7 +145,7 @@ cdef class UnreliableProblem(WrappedProblem):
     cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
         if self.n_lengths == 0:
             with gil:
-                raise RuntimeError(f"nobody knows how long a step of block {i} is")
+                raise RuntimeError(f"the length of a step of block {i} is not known")
         self.n_lengths -= 1
         return self.problem.sqnorm(i, delta)
 
@@ -202,7 +202,7 @@ cdef class ForgetfulProblem(UnreliableProblem):
 
 
 cdef class BoundingProblem(WrappedProblem):
-    """Another problem whose oracle searches with too small a share of the loss.
+    """Another problem whose oracle searches with too small a fraction of the loss.
 
     What it then finds is a good labelling, often the best one, and the same for the same
     potentials. Every third block is always answered well, and the excess is 0 there.
@@ -211,7 +211,7 @@ cdef class BoundingProblem(WrappedProblem):
     ----------
     problem : Problem
         Exact; answers everything else.
-    share : float, default=0.5
+    fraction : float, default=0.5
         Of the loss, in the search; 1 finds the maximum.
     loose : float, default=1.0
         By how much the excess is too large, as a factor, at least 1.
@@ -223,15 +223,15 @@ cdef class BoundingProblem(WrappedProblem):
         What it says of the cost of its oracle.
     """
 
-    cdef readonly double share
+    cdef readonly double fraction
     cdef readonly double loose
     cdef readonly double extra
     cdef int32_t[::1] index              # scratch for planes
     cdef double[::1] value
 
-    def __cinit__(self, Problem problem, double share=0.5, double loose=1.0, double extra=0.0,
+    def __cinit__(self, Problem problem, double fraction=0.5, double loose=1.0, double extra=0.0,
                   bint bounds=True, bint costly=False):
-        self.share = share
+        self.fraction = fraction
         self.loose = loose
         self.extra = extra
         self.exact, self.bounds, self.costly = False, bounds, costly
@@ -258,7 +258,7 @@ cdef class BoundingProblem(WrappedProblem):
         if i % 3 == 0:
             return 0
         best = self.above_truth(i, theta, loss_weight, code, loss[0])
-        self.problem.argmax(i, theta, self.share * loss_weight, code, loss)
+        self.problem.argmax(i, theta, self.fraction * loss_weight, code, loss)
         missed = best - self.above_truth(i, theta, loss_weight, code, loss[0])
         if self.bounds:
             self.excess = self.loose * max(missed, 0.0) + self.extra
@@ -270,5 +270,5 @@ cdef class BoundingProblem(WrappedProblem):
 
     cpdef Problem fork(self):
         return BoundingProblem(
-            self.problem.fork(), self.share, self.loose, self.extra, self.bounds, self.costly
+            self.problem.fork(), self.fraction, self.loose, self.extra, self.bounds, self.costly
         )

@@ -34,7 +34,7 @@ ACTIONS = st.lists(
 
 
 class Mirror:
-    """Moves a dual point as a solver with a cache would, next to plain sums of all planes."""
+    """Changes a dual point as a solver with a cache would, next to plain sums of all planes."""
 
     def __init__(self, seed=0):
         self.toy = chain_toy(seed, n=4, n_states=2, lengths=(1, 2, 3))
@@ -50,7 +50,7 @@ class Mirror:
         return code, self.probe.plane(i, code), self.toy.pairs.loss[i][y]
 
     def step(self, i, y, gamma, cached):
-        """Move towards labelling y, storing it if asked."""
+        """Step towards labelling y, storing it if asked."""
         code, _, loss = self.plane(i, y)
         known = self.probe.find(i, code) > 0
         slot = self.probe.insert(i, code, loss)
@@ -60,19 +60,19 @@ class Mirror:
         self.alpha[i] *= 1.0 - gamma
         self.alpha[i][y] += gamma
 
-    def shift(self, i, a, b, share):
-        """Move weight between two stored planes, as a pairwise step does."""
+    def shift(self, i, a, b, fraction):
+        """Shift weight between two stored planes, as a pairwise step does."""
         code, weights, _, _ = planes_of(self.dual, i)
         if len(code) < 2:
             return
         source, target = a % len(code), b % len(code)
-        amount = weights[source] if share > 0.8 else share * weights[source]
+        amount = weights[source] if fraction > 0.8 else fraction * weights[source]
         self.probe.shift(i, source + 1, target + 1, amount)
         for slot, change in ((source, -amount), (target, amount)):
             labels = self.toy.pairs.labels[i]
             y = next(y for y, s in enumerate(labels) if np.array_equal(s, code[slot]))
             self.alpha[i][y] += change
-        if share > 0.8 and source != target:
+        if fraction > 0.8 and source != target:
             assert planes_of(self.dual, i)[1][source] == 0.0
 
     def evict(self, i, slot):
@@ -120,12 +120,12 @@ class Mirror:
             assert loss == pytest.approx(self.alpha[i] @ self.toy.pairs.loss[i], abs=1e-12)
 
     def run(self, actions):
-        for name, i, number, share in actions:
+        for name, i, number, fraction in actions:
             y = number % len(self.alpha[i])
             if name in ("step", "cached"):
-                self.step(i, y, share, name == "cached")
+                self.step(i, y, fraction, name == "cached")
             elif name == "shift":
-                self.shift(i, number, number + 1, share)
+                self.shift(i, number, number + 1, fraction)
             elif name == "evict":
                 self.evict(i, number)
             else:
@@ -260,14 +260,16 @@ def test_restore_leaves_further_blocks_alone(name):
 def test_shares_of_one_block_only(name):
     toy = TOYS[name](4)
     dual, regularizer = busy_dual(toy)
-    shares = np.ones(toy.pairs.n)
-    shares[1] = 0.25
+    fractions = np.ones(toy.pairs.n)
+    fractions[1] = 0.25
     before = [DualProbe(toy.problem, dual).mix(i) for i in range(toy.pairs.n)]
     losses, (_, weights, _, rest) = dual.losses(), planes_of(dual, 1)
-    dual.keep_shares(shares)
+    dual.keep_fractions(fractions)
     for i, mix in enumerate(before):
-        np.testing.assert_allclose(DualProbe(toy.problem, dual).mix(i), shares[i] * mix, atol=1e-13)
-    np.testing.assert_allclose(dual.losses(), shares * losses, atol=1e-13)
+        np.testing.assert_allclose(
+            DualProbe(toy.problem, dual).mix(i), fractions[i] * mix, atol=1e-13
+        )
+    np.testing.assert_allclose(dual.losses(), fractions * losses, atol=1e-13)
     assert planes_of(dual, 1)[1].sum() + planes_of(dual, 1)[3] == pytest.approx(1.0, abs=1e-13)
     assert weights.sum() + rest == pytest.approx(1.0, abs=1e-13)
 

@@ -51,8 +51,8 @@ def test_a_method_that_is_forgotten_is_named_when_it_is_needed(forgotten):
 def test_an_oracle_that_misses_and_bounds_keeps_the_contract(name):
     exact = TOYS[name](3).problem
     check_problem(WrappedProblem(exact), 0)
-    for share, loose in [(1.0, 1.0), (0.5, 1.0), (0.5, 4.0), (0.0, 1.0)]:
-        problem = BoundingProblem(exact, share, loose)
+    for fraction, loose in [(1.0, 1.0), (0.5, 1.0), (0.5, 4.0), (0.0, 1.0)]:
+        problem = BoundingProblem(exact, fraction, loose)
         assert problem.bounds and problem.fork().bounds and not problem.exact
         check_problem(problem, 0)
     check_problem(BoundingProblem(exact, bounds=False), 0)
@@ -65,7 +65,7 @@ def test_a_bound_that_is_none_is_reported():
         ({"extra": np.inf}, "the excess inf is no bound"),
         ({"extra": np.nan}, "the excess nan is no bound"),
     ]:
-        problem = BoundingProblem(chain_toy(3, n=9).problem, share=0.0, **broken)
+        problem = BoundingProblem(chain_toy(3, n=9).problem, fraction=0.0, **broken)
         with pytest.raises(AssertionError, match=r"block \d: .*" + pattern):
             check_problem(problem, 0)
 
@@ -89,7 +89,7 @@ def test_a_fork_that_is_another_problem_is_found(monkeypatch):
     right, wrong = (chain_toy(seed, lengths=(3,)).problem for seed in range(2))
 
     class Shell:
-        """Looks like the one problem, but its fork is the other."""
+        """Has the sizes of the one problem, but its fork is the other."""
 
         fork = staticmethod(lambda: wrong)
 
@@ -115,7 +115,7 @@ def test_block_weights_sum_to_one():
         copy = None if given is None else given.copy()
         np.testing.assert_allclose(block_weights(4, given), expected)
         assert given is None or (given == copy).all()
-    # those of some blocks are a share of those of all
+    # those of some blocks are a fraction of those of all
     weights = np.array([1e-200, 3e-200, 4e-200])
     some = block_weights(2, weights[:2], 4e-200, 2.0)
     np.testing.assert_array_equal(some, block_weights(3, weights)[:2])

@@ -52,7 +52,7 @@ def test_w_is_the_image_of_v_after_any_moves(name, form):
         code = np.atleast_1d(toy.pairs.labels[i][rng.integers(len(toy.pairs.labels[i]))])
         delta, step = probe.plane(i, code) * rng.normal(), rng.normal()
         for regularizer in (plain, boxed):
-            probe.move(regularizer, i, delta, step)
+            probe.add(regularizer, i, delta, step)
         expected += step * toy.assemble(delta, i)
     v = np.asarray(plain.v)[: toy.pairs.d]
     np.testing.assert_allclose(toy.flat(v), expected, atol=1e-12)

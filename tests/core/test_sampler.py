@@ -52,15 +52,15 @@ def test_given_orders(kind):
 
 def test_blocks_set_aside_come_in_proportion_to_the_gaps_of_the_others():
     gaps, n_draws = np.array([5.0, 3.0, 1.0, 1.0]), 20_000
-    sampler = GapSampler(4, np.random.RandomState(0), uniform_share=0.0)
+    sampler = GapSampler(4, np.random.RandomState(0), uniform_fraction=0.0)
     counts = np.zeros((4, 4))
     for _ in range(n_draws):
         sampler.set_gaps(gaps)
         order = draw_batch(sampler, 4)
         assert sorted(order) == [0, 1, 2, 3]
         counts[order[0], order[1]] += 1
-    share = gaps / gaps.sum()
-    expected = share[:, None] * share / (1 - share[:, None]) * n_draws
+    fraction = gaps / gaps.sum()
+    expected = fraction[:, None] * fraction / (1 - fraction[:, None]) * n_draws
     np.fill_diagonal(expected, 0.0)
     off = expected > 0
     # chi square with 11 degrees of freedom: 31.3 is its 99.9 % quantile
@@ -131,13 +131,13 @@ SIZES = [1, 2, 5, 8, 13, 100]
 
 
 def gap_sampler(n, seed=0, **options):
-    return GapSampler(n, np.random.RandomState(seed), **{"uniform_share": 0.0, **options})
+    return GapSampler(n, np.random.RandomState(seed), **{"uniform_fraction": 0.0, **options})
 
 
-def expected_draws(values, shares):
-    """Where the shares fall among the running sums of the values."""
+def expected_draws(values, fractions):
+    """Where the fractions fall among the running sums of the values."""
     ends = np.cumsum(values)
-    return np.searchsorted(ends, shares * ends[-1], side="right")
+    return np.searchsorted(ends, fractions * ends[-1], side="right")
 
 
 @pytest.mark.parametrize("n", SIZES)
@@ -151,24 +151,24 @@ def test_draws_are_those_of_running_sums(n):
     sampler = gap_sampler(n, seed=4)
     sampler.set_gaps(gaps)
     order = draw(sampler, 300)
-    shares = np.random.RandomState(4).random_sample(301)
-    np.testing.assert_array_equal(order[:, 0], expected_draws(gaps, shares)[:300])
+    fractions = np.random.RandomState(4).random_sample(301)
+    np.testing.assert_array_equal(order[:, 0], expected_draws(gaps, fractions)[:300])
     # the next block is known while a block is visited, the one after it is not
     np.testing.assert_array_equal(order[:-1, 1], order[1:, 0])
     assert (order[:, 2] == -1).all()
 
 
-@pytest.mark.parametrize("uniform_share", [0.0, 0.2])
-def test_frequencies(uniform_share):
+@pytest.mark.parametrize("uniform_fraction", [0.0, 0.2])
+def test_frequencies(uniform_fraction):
     gaps, n_steps = np.array([0.0, 1.0, 2.0, 0.0, 4.0, 0.5, 0.0]), 40_000
-    sampler = gap_sampler(7, uniform_share=uniform_share)
+    sampler = gap_sampler(7, uniform_fraction=uniform_fraction)
     sampler.set_gaps(gaps)
     counts = np.bincount(draw(sampler, n_steps)[:, 0], minlength=7)
-    expected = n_steps * (uniform_share / 7 + (1 - uniform_share) * gaps / np.sum(gaps))
+    expected = n_steps * (uniform_fraction / 7 + (1 - uniform_fraction) * gaps / np.sum(gaps))
     used = expected > 0
     assert not counts[~used].any()
     # chi square with 3 and 6 degrees of freedom: their 99.9 % quantiles
-    most = 22.5 if uniform_share else 16.3
+    most = 22.5 if uniform_fraction else 16.3
     assert ((counts - expected)[used] ** 2 / expected[used]).sum() < most
 
 

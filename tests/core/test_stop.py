@@ -46,7 +46,7 @@ def visits(kind, toy):
     solver = BCFW(steps=steps, averaging=False)
     run = start_run(solver, toy, LAM)
     sampler.begin_pass(LONG)
-    return lambda stop: run_pass(run.visitors[0], sampler, LONG, stop=stop)
+    return lambda stop: run_pass(run.updates[0], sampler, LONG, stop=stop)
 
 
 @pytest.mark.parametrize("kind", ["plain", "pairwise", "ssg"])

@@ -389,7 +389,7 @@ def test_a_callback_sees_the_weights_of_the_moment(monkeypatch):
 
 
 def watched(estimator, watch):
-    """A clone that tells somebody of its passes."""
+    """A clone that reports its passes."""
     model = clone(estimator)
     model._watch = watch
     return model

@@ -201,7 +201,7 @@ def test_the_cluster_is_started_anew(cluster, long_optimum):
     wait_for_rounds(client)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        # there may be nobody who starts workers again
+        # there may be nothing that starts workers again
         with suppress(TimeoutError):
             client.restart(timeout=20, wait_for_workers=False)
     complete()
@@ -243,7 +243,7 @@ def test_scattered_data_that_are_lost_are_named(cluster):
     assert re.match("part [0-6]: its data are gone", str(ends[0]))
 
 
-def test_nobody_waits_for_ever_for_workers():
+def test_there_is_an_end_to_waiting_for_workers():
     with (
         distributed.LocalCluster(
             n_workers=0, processes=False, protocol="tcp", dashboard_address=":0", silence_logs=50

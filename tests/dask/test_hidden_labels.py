@@ -109,7 +109,7 @@ def test_what_is_refused(tmp_path):
     for changed, options, message in (
         ({"warm_start": True}, {}, "no completion of them is kept: set warm_start=False"),
         ({}, {"checkpoint": tmp_path}, "no completion of them is kept"),
-        ({"class_weight": "balanced"}, {}, "class_weight='balanced' counts shares"),
+        ({"class_weight": "balanced"}, {}, "class_weight='balanced' counts as fractions"),
         ({"n_states_per_label": 2}, {}, "data in parts cannot .* n_states_per_label=2"),
     ):
         model = Distributed(SequenceTagger(**GIVEN | changed), client=False, **options)

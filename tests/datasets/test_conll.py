@@ -278,7 +278,7 @@ def written(tokens, tags, names, separator="\t"):
     return "\n".join([*lines, ""])
 
 
-# Strings that only look as if the format gave them a meaning.
+# Strings that only seem to have a meaning in the format.
 VALUES = st.sampled_from(["x", "=", "a = b", "1-x", "-", "\x85", "\u2028", "\xa0", "\x1c"])
 
 

@@ -186,8 +186,8 @@ def test_shapes_and_types():
     assert target.shape == (3, 14, 2)
     assert (target >= 0).all() and (target <= [29, 19]).all()
     # every figure fills one of the two directions but for the margin
-    share = (np.ptp(target, axis=1) / [29, 19]).max(axis=1)
-    np.testing.assert_allclose(share, 0.8)
+    fraction = (np.ptp(target, axis=1) / [29, 19]).max(axis=1)
+    np.testing.assert_allclose(fraction, 0.8)
 
 
 def test_the_skeleton():

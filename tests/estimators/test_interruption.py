@@ -201,7 +201,7 @@ def test_before_its_first_model_a_path_is_as_it_was(monkeypatch):
 
     def make_stop(max_time=None):
         stop = PressedStop(*moments)
-        stop.begun = True  # looks count from the beginning
+        stop.begun = True  # checks count from the beginning
         return stop
 
     model, moments = path().fit(X, y), (5,)
@@ -283,7 +283,7 @@ def test_three_presses_end_a_search(monkeypatch):
 
         def __init__(self, max_time=None):
             made.append(self)
-            self.moments, self.n_looks, self.n_pass_looks = (5,), 0, 0
+            self.moments, self.n_compared, self.n_pass_looks = (5,), 0, 0
             self.begun = self.passing = False
 
         def __new__(cls, max_time=None):

@@ -105,7 +105,7 @@ def test_sparse_features_are_dense_ones(name):
 
 
 def frozen(data):
-    """Let nobody write to arrays, at any depth."""
+    """Make arrays read-only, at any depth."""
     if isinstance(data, np.ndarray):
         data.flags.writeable = False
     if isinstance(data, list | tuple) or getattr(data, "dtype", None) is np.dtype(object):

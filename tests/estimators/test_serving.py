@@ -42,12 +42,12 @@ MODELS = [case for case in CASES if case not in HOLDERS]
 
 
 def unusual(x):
-    """Return the same numbers in a form that the fast gates leave to the others."""
+    """Return the same numbers in a form that the fast validation leaves to the full one."""
     if sp.issparse(x):
         return x.tocoo()
     if isinstance(x, np.ndarray):
         return np.asfortranarray(x) if x.ndim == 2 and min(x.shape) > 1 else x[::1].view(Sub)
-    return type(x)(map(unusual, x)) if isinstance(x, list | tuple) else x
+    return type(x)(map(unusual, x)) if isinstance(x, (list, tuple)) else x
 
 
 class Sub(np.ndarray):

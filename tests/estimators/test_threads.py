@@ -52,7 +52,7 @@ def bits(value):
     """Return something made of arrays and numbers such that equal means equal to the last bit."""
     if isinstance(value, dict):
         return {name: bits(part) for name, part in value.items() if name not in CLOCKS}
-    if isinstance(value, list | tuple) or getattr(value, "dtype", None) is np.dtype(object):
+    if isinstance(value, (list, tuple)) or getattr(value, "dtype", None) is np.dtype(object):
         return [bits(part) for part in value]
     return (np.shape(value), np.asarray(value).tobytes())
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import sskit
-from sskit.estimators.base.combinations import REASONS
+from sskit.estimators.base.combinations import REFUSALS
 
 PAGE = Path(__file__).parents[2] / "doc" / "user_guide" / "what_works.rst"
 COLUMNS = {
@@ -57,7 +57,7 @@ def test_the_page_is_true(name):
 def test_the_page_has_words_for_all_that_the_table_names():
     pytest.importorskip("docutils")
     found = runpy.run_path(str(PAGE.parents[1] / "combinations.py"))
-    named = {name for row in REASONS for side in found["sides"](row) for name in side}
+    named = {name for row in REFUSALS for side in found["sides"](row) for name in side}
     assert named == set(found["WORDS"])
     assert found["told"]("kernel", "bounds") == "no" and found["told"]("bounds", "kernel") == "no"
     assert found["told"]("node by node", "bounds") == "no"

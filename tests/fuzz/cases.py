@@ -46,7 +46,7 @@ HARMLESS = (
     r"|least populated class|training graphs score more than|converting a masked element"
     r"|none of which is in y|keys that are no labels|of the squared norm|stopped before)"
 )
-# scikit-learn casts targets and multiplies weights before it looks at them
+# scikit-learn casts targets and multiplies weights before it checks them
 THEIRS = r"sklearn\.(utils\.(multiclass|sparsefuncs|extmath)|preprocessing|externals)"
 # What is refused on purpose: combinations that make no sense.
 UNABLE = re.compile(
@@ -159,7 +159,7 @@ class Case:
         for _ in range(1 + (self.rng.random() < 0.2)):
             name = pick(self.rng, sorted(before))
             value, how = self.odd(name, before[name])
-            if name.rpartition("__")[2] in EFFORT and isinstance(value, int | np.integer):
+            if name.rpartition("__")[2] in EFFORT and isinstance(value, (int, np.integer)):
                 value = min(value, LARGEST_EFFORT)
             chosen[name] = value
             self.report.story.append(f"{name} = {value!r:.80} ({how})")

@@ -11,7 +11,7 @@ from fuzz.cases import run_case
 from fuzz.pool import run_cases
 from fuzz.products import Findings, run_problems
 
-SHARE = 10  # problems that a process is given at once
+PORTION = 10  # problems that a process is given at once
 
 
 def main(arguments=None):
@@ -104,11 +104,11 @@ def run_calls(given):
 
 def run_products(given):
     """Solve many problems in random ways and print what they found."""
-    began, shares = time.time(), range(given.first, given.first + given.n, SHARE)
-    ends = [min(start + SHARE, given.first + given.n) for start in shares]
+    began, starts = time.time(), range(given.first, given.first + given.n, PORTION)
+    ends = [min(start + PORTION, given.first + given.n) for start in starts]
     parts = Parallel(n_jobs=given.processes, return_as="generator_unordered")(
         delayed(run_problems)(given.seed, start, end, given.ways)
-        for start, end in zip(shares, ends, strict=True)
+        for start, end in zip(starts, ends, strict=True)
     )
     whole = Findings()
     for part in parts:

@@ -26,7 +26,7 @@ RELATIVE = 1e-9
 # What calls functions of users: those in C leave no place of their own.
 CALLERS = {
     ("sskit/models/kernel/functions.py", "__call__"),
-    ("sskit/stopping/held_out.py", "look"),
+    ("sskit/stopping/held_out.py", "evaluate"),
     ("sskit/estimators/path/selection.py", "trace_fold"),
     ("sskit/estimators/path/selection.py", "choose"),
 }
@@ -84,7 +84,7 @@ def is_theirs(error):
 
 
 def is_their_arithmetic(warning):
-    """Whether a warning is of sums that scikit-learn makes to look at numbers, or to scale them."""
+    """Whether a warning is of sums that scikit-learn makes to check numbers, or to scale them."""
     return any(
         function.startswith("_assert_all_finite")
         or name.startswith(("sklearn/utils/extmath", "sklearn/preprocessing/"))
@@ -124,14 +124,14 @@ def names_item(error, names):
 def fingerprint(value, seen=None):
     """Return what tells a value from all others, deep: equal before and after means unchanged."""
     seen = {} if seen is None else seen
-    if value is None or isinstance(value, bool | int | float | complex | str | bytes | type):
+    if value is None or isinstance(value, (bool, int, float, complex, str, bytes, type)):
         return type(value).__name__, repr(value)
     if id(value) in seen:
         return "seen", seen[id(value)][0]
     seen[id(value)] = len(seen), value  # kept, so that nothing else takes its place in memory
     kind = type(value).__qualname__
     if isinstance(value, np.random.RandomState):
-        return (kind,)  # moves on with each draw, as in scikit-learn
+        return (kind,)  # changes with each draw, as in scikit-learn
     if isinstance(value, np.ma.MaskedArray):
         return kind, fingerprint(value.data, seen), fingerprint(np.asarray(value.mask), seen)
     if isinstance(value, np.ndarray):
@@ -141,7 +141,7 @@ def fingerprint(value, seen=None):
         else:
             entries = value.tobytes()
         return kind, value.dtype.str, value.shape, value.strides, value.flags.writeable, entries
-    if isinstance(value, np.generic | datetime.date | datetime.timedelta):
+    if isinstance(value, (np.generic, datetime.date, datetime.timedelta)):
         return kind, repr(value)
     if isinstance(value, PANDAS):
         entries = np.asarray(value, dtype=object)
@@ -153,13 +153,13 @@ def fingerprint(value, seen=None):
         return kind, value.shape, *(fingerprint(part, seen) for part in held)
     if isinstance(value, dict):
         return kind, tuple((fingerprint(k, seen), fingerprint(v, seen)) for k, v in value.items())
-    if isinstance(value, list | tuple):
+    if isinstance(value, (list, tuple)):
         return kind, *(fingerprint(item, seen) for item in value)
-    if isinstance(value, set | frozenset):
+    if isinstance(value, (set, frozenset)):
         return kind, tuple(sorted(map(repr, value)))
     if isinstance(value, functools.partial):
         return kind, fingerprint((value.func, value.args, value.keywords), seen)
-    if isinstance(value, types.FunctionType | types.ModuleType):
+    if isinstance(value, (types.FunctionType, types.ModuleType)):
         return kind, id(value)
     return kind, id(value), fingerprint(getattr(value, "__dict__", None), seen)
 
@@ -212,5 +212,5 @@ def results(model):
         for name, value in vars(model).items()
         if name.endswith("_")
         and name not in ("times_",)
-        and isinstance(value, np.ndarray | np.generic | int | float)
+        and isinstance(value, (np.ndarray, np.generic, int, float))
     }

@@ -102,17 +102,17 @@ def mutated_by_kind(rng, value):
     """Return a changed copy of a value, by what it is."""
     if rng.random() < 0.08:
         return junk(rng), "junk"
-    if isinstance(value, bool | np.bool_ | str | bytes) or value is None:
+    if isinstance(value, (bool, np.bool_, str, bytes)) or value is None:
         return junk(rng), "junk"
-    if isinstance(value, int | np.integer):
+    if isinstance(value, (int, np.integer)):
         return mutated_whole(rng, value)
-    if isinstance(value, float | np.floating):
+    if isinstance(value, (float, np.floating)):
         return pick(rng, [*EXTREMES, float(value) * 1e6, float(value) * 1e-6, junk(rng)]), "extreme"
     if isinstance(value, np.ndarray) and value.dtype != object and value.ndim:
         return mutated_array(rng, value)
     if sp.issparse(value):
         return mutated_sparse(rng, value)
-    if isinstance(value, list | tuple | np.ndarray | dict):
+    if isinstance(value, (list, tuple, np.ndarray, dict)):
         return mutated_container(rng, value)
     if isinstance(value, PANDAS):
         return mutated_by_kind(rng, np.asarray(value))

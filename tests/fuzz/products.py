@@ -236,8 +236,10 @@ def trace(rng, problem, findings, story):
         require(dual <= exact.primal_objective_ + slackness, f"the dual is too large; {told}")
         if not path.certified_:
             continue
-        share = path.relative_gap_at(lam)
-        require(share <= path.max_gap_ * (1 + 1e-9), f"{share} is above {path.max_gap_}; {told}")
+        fraction = path.relative_gap_at(lam)
+        require(
+            fraction <= path.max_gap_ * (1 + 1e-9), f"{fraction} is above {path.max_gap_}; {told}"
+        )
         primal, most = primal_at(exact, X, y, weight, path.coef_at(lam))
         told += f", the objective is {primal}, at most {most}"
         require(most >= exact.dual_objective_ - slackness, f"no objective; {told}")
@@ -261,7 +263,7 @@ def primal_at(estimator, X, y, weight, w):
     """
     task = estimator._make_task(X, y, weight)
     regularizer = estimator._make_regularizer(task, estimator.lam, flat_prior(estimator, task))
-    answers = make_pool(task.problem).ask(regularizer.padded(w))
+    answers = make_pool(task.problem).evaluate(regularizer.padded(w))
     primal = regularizer.primal(w, float(task.problem.block_weight @ answers.hinges()))
     return primal, primal + float(task.problem.block_weight @ answers.excesses())
 

@@ -362,10 +362,10 @@ def states_tagger(rng):
     subject = hidden_tagger(rng) if rng.random() < 0.3 else tagger(rng)
     target = subject.target
     others = {"rescaling": "margin", "warm_start": False, "prior": None}
-    if target.solver in ("gdmm", "soft_bcfw") or isinstance(target.solver, GDMM | SoftBCFW):
+    if target.solver in ("gdmm", "soft_bcfw") or isinstance(target.solver, (GDMM, SoftBCFW)):
         others["solver"] = "auto"
     label = subject.arguments["y"][0][0]
-    numbers = [2, 3] if isinstance(label, set | frozenset) else [2, 3, {label: 2}]
+    numbers = [2, 3] if isinstance(label, (set, frozenset)) else [2, 3, {label: 2}]
     target.set_params(n_states_per_label=pick(rng, numbers), n_init=pick(rng, [1, 2]), **others)
     return subject
 

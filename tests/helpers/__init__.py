@@ -1,1 +1,1 @@
-"""References that share no code with the package, and toy problems in both forms."""
+"""References with no code of the package, and toy problems in both forms."""

@@ -63,7 +63,7 @@ def kill_later(client, which=0):
 
 
 def start_worker(address, folder):
-    """A worker for a scheduler, without anybody who starts it again."""
+    """A worker for a scheduler, which is not started again."""
     command = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--no-nanny"]
     options = ["--nthreads", "1", "--no-dashboard", "--local-directory", str(folder)]
     # what tests send to it is found where they find it

@@ -44,7 +44,7 @@ class Fit(NamedTuple):
     factored : bool
         Whether the model is a sum over nodes and edges that solvers can visit.
     one_table : bool
-        Whether these edges share one table of weights.
+        Whether these edges have one table of weights.
     """
 
     estimator: object

@@ -68,7 +68,7 @@ def graph_feature(graph, y, n_states, form="potts"):
 
 
 def enumerate_graphs(graphs, Y, n_states, c, form="potts"):
-    """All labellings of graphs, in lexicographic order, with the share of wrong nodes as loss."""
+    """All labellings of graphs, in lexicographic order; the loss is the fraction of wrong nodes."""
     psi, loss, labels = [], [], []
     for graph, truth in zip(graphs, Y, strict=True):
         found = [np.array(y) for y in itertools.product(range(n_states), repeat=len(truth))]

@@ -52,7 +52,7 @@ class Started(Styles):
 
 
 class Careless(Started):
-    """Neither the best labelling nor the best completion: the better of two that it looks at."""
+    """Neither the best labelling nor the best completion: the better of two that it evaluates."""
 
     exact = False
 

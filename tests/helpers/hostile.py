@@ -1,4 +1,4 @@
-"""Saved models with parts that somebody has changed: ``python -m helpers.hostile EVERY NAME...``.
+"""Saved models with parts that were changed: ``python -m helpers.hostile EVERY NAME...``.
 
 Every so many changes are tried, one at a time; a crash ends the process.
 """
@@ -17,7 +17,7 @@ from sklearn.base import clone
 
 from helpers.saved import MODELS, PATHS, answers
 
-# What tells of the course of a fit and is read by nobody.
+# Records of the course of a fit, which are not read.
 TOLD = ("history_", "cv_results_", "scores_", "times_", "validation_indices_", "random_state")
 PATIENCE = 20  # seconds
 OTHER_KINDS = (np.complex128, "U3", "S2", "M8[s]", [("a", float)])

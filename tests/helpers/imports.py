@@ -29,7 +29,7 @@ def absolute(package, path, level, module):
 
 
 def with_names(module, names):
-    """Return one entry per name, for a room or a module may hide among the names."""
+    """Return one entry per name, for a folder or a module may hide among the names."""
     return [f"{module}.{name}" for name in names]
 
 
@@ -45,7 +45,7 @@ def python_imports(package, path, text):
             module = absolute(package, path, node.level, node.module or "")
             names = [alias.name for alias in node.names]
             found.extend(Import(name, False, in_function) for name in with_names(module, names))
-        inside = in_function or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        inside = in_function or isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
         for child in ast.iter_child_nodes(node):
             visit(child, inside)
 

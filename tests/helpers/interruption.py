@@ -7,7 +7,7 @@ from sskit.core.stop import Stop
 
 
 class PressedStop(Stop):
-    """Looks up after every visit; at some looks, counted from the first pass on, Ctrl-C is pressed.
+    """Checks for signals after every visit; at some checks since the first pass Ctrl-C is pressed.
 
     A moment that is given twice is a key that is pressed twice.
     """
@@ -17,7 +17,7 @@ class PressedStop(Stop):
 
     def __init__(self, *moments, max_time=None):
         self.moments = moments
-        self.n_looks = self.n_pass_looks = 0
+        self.n_compared = self.n_pass_looks = 0
         self.begun = self.passing = False
         _stop.presses.clear()  # of other tests
 
@@ -31,7 +31,7 @@ class PressedStop(Stop):
 
     def attend(self):
         super().attend()
-        self.n_looks += self.begun
+        self.n_compared += self.begun
         self.n_pass_looks += self.passing
-        for _ in range(self.moments.count(self.n_looks) if self.begun else 0):
+        for _ in range(self.moments.count(self.n_compared) if self.begun else 0):
             signal.raise_signal(signal.SIGINT)

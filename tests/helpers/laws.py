@@ -72,7 +72,7 @@ def check_shards(problem, lam=0.01):
     regularizer = Regularizer(lam, problem.n_weights)
     pool = make_pool(problem, 4)
     run = BCFW().start(problem, regularizer, np.random.RandomState(0), None, pool)
-    assert len(run.visitors) == 4
+    assert len(run.updates) == 4
     for _ in range(3):
         run.run_pass()
     v = np.array(regularizer.v)[: problem.n_weights]

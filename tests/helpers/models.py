@@ -82,21 +82,21 @@ def possible(y, allowed, start, end):
     return bool(allowed[y[:-1], y[1:]].all() and start[y[0]] and end[y[-1]])
 
 
-def chains(n_states=3, form="dense", *, order=1, share=0.0, ruled=False, sets=False, seed=0):
-    """Chains; of `share` the entries of features of edges are not zero, and one edge has none."""
+def chains(n_states=3, form="dense", *, order=1, fraction=0.0, ruled=False, sets=False, seed=0):
+    """Chains; a `fraction` of the features of edges is not zero, and one edge has none."""
     rng, p, q = np.random.default_rng(seed), 3, 4
     lengths = np.array([1, 2, 3] if n_states > 3 else [1, 2, 4, 3])
     offsets, n = np.concatenate([[0], lengths.cumsum()]), len(lengths)
     X, labels = rng.normal(size=(offsets[-1], p)), rng.integers(n_states, size=offsets[-1])
     n_edges = offsets[-1] - n
-    z = rng.normal(size=(n_edges, q)) * (rng.random((n_edges, q)) < share)
+    z = rng.normal(size=(n_edges, q)) * (rng.random((n_edges, q)) < fraction)
     z[1] = 0.0
     labels *= not ruled
     given = rules(n_states) if ruled else (None, None, None)
-    sizes = {"order": order, "n_edge_features": q if share else None}
+    sizes = {"order": order, "n_edge_features": q if fraction else None}
     model = ChainModel(p, n_states, *given, **sizes)
     stacked, c = RaggedArray(FORMS[form](X), offsets), block_weights(n)
-    edges = {"edges": FORMS[form](z)} if share else {}
+    edges = {"edges": FORMS[form](z)} if fraction else {}
     problem = model.bind(stacked, labels, np.ones(offsets[-1]), c, **edges)
     truths, right = split(labels, offsets), split(np.eye(n_states, dtype=bool)[labels], offsets)
     if sets:  # further labels that cost nothing
@@ -109,7 +109,7 @@ def chains(n_states=3, form="dense", *, order=1, share=0.0, ruled=False, sets=Fa
         on = np.eye(n_states)[np.asarray(y)]
         blocks = {"coef": on.T @ x[0], "transitions": on[:-1].T @ on[1:]}
         blocks |= {"start": on[0], "end": on[-1]}
-        if share:
+        if fraction:
             blocks["edge_coef"] = np.einsum("tq,ta,tb->qab", x[1], on[:-1], on[1:])
         if order == 2:
             blocks["triples"] = np.einsum("ta,tb,tc->abc", on[:-2], on[1:-1], on[2:])
@@ -377,23 +377,23 @@ MODELS |= {
         "tokens": {},
         "rules": {"ruled": True},
         "sets": {"sets": True},
-        "edges": {"share": 0.5},
-        "edges, csr": {"share": 0.5, "form": "csr"},
-        "all edges": {"share": 1.0},
-        "few edges": {"share": 0.15, "form": "csr"},
-        "edges and rules": {"share": 0.5, "ruled": True},
-        "edges and rules, csr": {"share": 0.5, "ruled": True, "form": "csr"},
-        "edges of one state": {"share": 0.5, "n_states": 1},
-        "edges of two states": {"share": 1.0, "n_states": 2},
-        "edges of nine states": {"share": 0.5, "n_states": 9},
-        "edges of nine states, ruled": {"share": 0.5, "n_states": 9, "ruled": True},
+        "edges": {"fraction": 0.5},
+        "edges, csr": {"fraction": 0.5, "form": "csr"},
+        "all edges": {"fraction": 1.0},
+        "few edges": {"fraction": 0.15, "form": "csr"},
+        "edges and rules": {"fraction": 0.5, "ruled": True},
+        "edges and rules, csr": {"fraction": 0.5, "ruled": True, "form": "csr"},
+        "edges of one state": {"fraction": 0.5, "n_states": 1},
+        "edges of two states": {"fraction": 1.0, "n_states": 2},
+        "edges of nine states": {"fraction": 0.5, "n_states": 9},
+        "edges of nine states, ruled": {"fraction": 0.5, "n_states": 9, "ruled": True},
         "triples of one state": {"order": 2, "n_states": 1},
         "triples of nine states": {"order": 2, "n_states": 9, "form": "csr"},
         "triples and rules": {"order": 2, "ruled": True},
         "triples of nine states, ruled": {"order": 2, "ruled": True, "n_states": 9},
         "triples and sets": {"order": 2, "sets": True, "seed": 3},
-        "triples and edges": {"order": 2, "share": 0.6},
-        "triples, edges and rules": {"order": 2, "share": 0.6, "ruled": True, "form": "csr"},
+        "triples and edges": {"order": 2, "fraction": 0.6},
+        "triples, edges and rules": {"order": 2, "fraction": 0.6, "ruled": True, "form": "csr"},
     }.items()
 }
 MODELS |= {

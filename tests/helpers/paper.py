@@ -109,7 +109,7 @@ def enumerate_classes(X, y, n_classes, c, intercept):
 def bcfw(pairs, lam, order, box=None):
     """Lacoste-Julien et al. 2013, algorithm 4; yields (w, l, w_i, l_i) after every step.
 
-    With a box, w = clip(v) is where the oracle is asked, as in Osokin et al. 2016, appendix H.
+    With a box, w = clip(v) is where the oracle is called, as in Osokin et al. 2016, appendix H.
     """
     w_i, l_i = np.zeros((pairs.n, pairs.d)), np.zeros(pairs.n)
     v, loss = np.zeros(pairs.d), 0.0

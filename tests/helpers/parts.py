@@ -38,7 +38,7 @@ SPANS = [np.array(["B-x", "O"] if i < 10 else ["B-yy", "I-yy"]).repeat(3)[1:4] f
 EDGED = [(x, np.diff(x, axis=0)[:, :2]) for x in TOKENS]
 THREES = [rng.normal(size=(3, 3)) for _ in range(N)]
 PARENTS = [random_parents(rng, int(n)) for n in LENGTHS]
-TREES = list(zip(TOKENS, PARENTS, strict=True))
+TREES = [(x, parents) for x, parents in zip(TOKENS, PARENTS, strict=True)]
 KINDS = [
     (*tree, np.array(["k", "l", "mmm"])[rng.integers(1 if i < 10 else 3, size=len(tree[1]))])
     for i, tree in enumerate(TREES)
@@ -90,7 +90,7 @@ CASES = {
     "sequences": (SequenceTagger(), TOKENS, TAGS, None),
     "edges": (SequenceTagger(), EDGED, TAGS, WEIGHT),
     "second order": (SequenceTagger(order=2), TOKENS, TAGS, WEIGHT),
-    "share of tokens": (SequenceTagger(loss="hamming"), TOKENS, TAGS, WEIGHT),
+    "fraction of tokens": (SequenceTagger(loss="hamming"), TOKENS, TAGS, WEIGHT),
     "balanced tags": (SequenceTagger(class_weight="balanced"), TOKENS, TAGS, WEIGHT),
     "weights of tags": (SequenceTagger(class_weight={"I-yy": 2.0}), TOKENS, TAGS, None),
     "spans": (SequenceTagger(allowed_transitions="bio"), THREES, SPANS, WEIGHT),
@@ -109,7 +109,7 @@ CASES = {
     "graphs": (SegmentationModel(ignore_label=-1), GRAPHS, HALVES, WEIGHT),
     "areas": (SegmentationModel(ignore_label=-1, node_weights="areas", loss="balanced"), GRAPHS,
      NODES, None),
-    "share of areas": (SegmentationModel(ignore_label=-1, node_weights="areas", loss="hamming",
+    "fraction of areas": (SegmentationModel(ignore_label=-1, node_weights="areas", loss="hamming",
      pairwise_form="full", inference="elimination", rescaling="slack"), GRAPHS, NODES, WEIGHT),
     "sum of areas": (SegmentationModel(ignore_label=-1, node_weights="areas"), GRAPHS, HALVES,
      WEIGHT),

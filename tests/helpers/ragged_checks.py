@@ -89,7 +89,7 @@ def assert_same_results(a, b, what):
             for name, value in vars(estimator).items()
             if name.endswith("_")
             and not name.startswith("_")
-            and isinstance(value, np.ndarray | np.generic | int | float)
+            and isinstance(value, (np.ndarray, np.generic, int, float))
         }
         for estimator in (a, b)
     )
@@ -455,7 +455,7 @@ def grid(estimator, prefix=""):
 
 
 def with_errors(y):
-    """Return labels that nobody gets all right, so that scores tell weights and folds apart."""
+    """Return labels that no fit gets all right, so that scores tell weights and folds apart."""
     return [labels[::-1] if i % 3 == 0 else labels for i, labels in enumerate(y)]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 
 def all_rankings(relevance):
-    """(coefficients of the rows in psi, share of wrong pairs) of all rankings."""
+    """(coefficients of the rows in psi, fraction of wrong pairs) of all rankings."""
     relevance = np.asarray(relevance, dtype=float)
     n = len(relevance)
     pairs = [(i, j) for i in range(n) for j in range(n) if relevance[i] > relevance[j]]

@@ -83,7 +83,7 @@ CASES = {
     "hierarchy": MODELS["hierarchy"],
     "two regions": MODELS["graphs"],
     "two regions, tables": MODELS["graphs, tables"],
-    "three regions": MODELS["graphs, moves"],
+    "three regions": MODELS["graphs, expansions"],
     "any regions": MODELS["graphs, any"],
     "any regions, hidden states": MODELS["graphs, hidden states"],
     "any two regions": (GraphTagger(inference="qpbo", **FAST), saved.graphs),
@@ -94,7 +94,7 @@ OF_ROWS = ("rows", "label sets", "hierarchy")  # a request is a matrix, not a li
 
 @cache
 def served(case):
-    """Return a fitted estimator, which nobody changes, and its requests."""
+    """Return a fitted estimator, which stays unchanged, and its requests."""
     estimator, make = CASES[case]
     X, y = make()
     model = clone(estimator).fit(X, y)

@@ -203,7 +203,7 @@ MODELS = {
     "graphs": (SegmentationModel(**FAST), graphs),
     "graphs, tables": (SegmentationModel(pairwise_form="full", inference="elimination", **FAST),
      lambda: graphs(3)),
-    "graphs, moves": (SegmentationModel(**FAST), lambda: graphs(3)),
+    "graphs, expansions": (SegmentationModel(**FAST), lambda: graphs(3)),
     "graphs, any": (GraphTagger(**FAST), lambda: graphs(3)),
     "graphs, hidden states": (GraphTagger(n_states_per_label=2, **FAST), lambda: graphs(3)),
     "graphs, any pairs": (GraphTagger(allowed_pairs=np.ones((3, 3), dtype=bool),
@@ -251,7 +251,7 @@ WARM = {
         "tagger, rbf",
         "trees, kinds",
         "graphs, tables",
-        "graphs, moves",
+        "graphs, expansions",
         "sets",
         "sets, tree",
         "sets, relaxed",
@@ -313,7 +313,7 @@ def answers(model, X):
             found.extend(items(part))
     path = model[-1] if hasattr(model, "named_steps") else model
     if hasattr(path, "lams_"):
-        # a path whose model was chosen by folds predicts without a look at its pieces
+        # a path whose model was chosen by folds predicts without its pieces
         found.append(path.coef_at(path.lam_))
         for lam in np.geomspace(3 * path.lams_[0], path.lam_end_ or 0.1 * path.lams_[-1], 4):
             found += [path.coef_at(lam), path.gap_at(lam), path.dual_objective_at(lam)]

@@ -17,7 +17,7 @@ def slack_pairs(pairs):
 def random_points(rng, kind):
     """Losses g and potentials theta of labels; label 0 is the truth, h = 1 + theta.
 
-    Kinds: "any"; "counts", losses that many share; "flat", labels of nearly one product, most
+    Kinds: "any"; "counts", losses that many have; "flat", labels of nearly one product, most
     of which no lambda-oracle can reach.
     """
     m = int(rng.integers(1, 30))

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
 
 from sskit.models import StructuredModel
-from sskit.models.structured.checked_structure import Answers
+from sskit.models.structured.checked_structure import CheckedStructure
 from sskit.models.structured.structure import python_problem
 from sskit.oracles import viterbi
 
@@ -161,7 +161,7 @@ def bind(model, X, Y, block_weight=None, **options):
     """The problem of a structure and samples."""
     if block_weight is None:
         block_weight = np.full(len(X), 1.0 / len(X))
-    return python_problem(Answers(model, X, Y), block_weight, **options)
+    return python_problem(CheckedStructure(model, X, Y), block_weight, **options)
 
 
 def scribble(x, w, y_true=None):

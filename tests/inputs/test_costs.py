@@ -31,7 +31,7 @@ class Tag(str, Enum):
         | {"O": {"B-PER": 2}, "B-LOC": {"O": 9}},
     ],
 )
-def test_all_forms_are_one_table_that_is_nobody_elses(given):
+def test_all_forms_are_one_table_without_other_owners(given):
     before = copy.deepcopy(given)
     found = cost_table(given, LABELS)
     np.testing.assert_array_equal(found, TABLE)

@@ -1,4 +1,4 @@
-"""The gate of graphs: nothing copied that need not be, areas and segments, labels of pixels."""
+"""Validation of graphs: nothing copied that need not be, areas and segments, labels of pixels."""
 
 from types import SimpleNamespace
 

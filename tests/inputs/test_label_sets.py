@@ -1,4 +1,4 @@
-"""The gate of label indicators."""
+"""Validation of label indicators."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The ragged array is a list to scikit-learn, and the gates name what they refuse."""
+"""The ragged array is a list to scikit-learn, and validation names what it refuses."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""The gates of rows: what is wrong is named by row."""
+"""Validation of rows: what is wrong is named by row."""
 
 import numpy as np
 import pandas as pd

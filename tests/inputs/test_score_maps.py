@@ -1,4 +1,4 @@
-"""The gate of score maps and positions."""
+"""Validation of score maps and positions."""
 
 import numpy as np
 import pytest

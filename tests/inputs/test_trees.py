@@ -1,4 +1,4 @@
-"""The gate of trees."""
+"""Validation of trees."""
 
 from types import SimpleNamespace
 

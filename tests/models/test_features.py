@@ -24,14 +24,14 @@ from sskit.testing.problem_checks import check_problem
 
 
 def multiclass(X, n_classes=3):
-    """A multiclass problem over any matrix, bound without the gate of an estimator."""
+    """A multiclass problem over any matrix, bound without the validation of an estimator."""
     n = X.shape[0]
     labels = np.arange(n, dtype=np.int32) % n_classes
     return MulticlassModel(X.shape[1], n_classes, False).bind(X, labels, np.full(n, 1.0 / n))
 
 
 def answers(X, n_classes=3):
-    """Scores, moves and curvatures of all rows."""
+    """Scores, steps and curvatures of all rows."""
     problem, rng = multiclass(X, n_classes), np.random.default_rng(0)
     probe, w = ProblemProbe(problem), rng.normal(size=X.shape[1] * n_classes)
     delta = np.zeros(problem.max_statistics)
@@ -51,11 +51,11 @@ def agree(X, others, n_classes=3):
             np.testing.assert_allclose(b, a, rtol=1e-13, atol=1e-13)
 
 
-@pytest.mark.parametrize(("share", "n_classes"), [(0.0, 3), (0.1, 8), (0.9, 33), (0.1, 33)])
-def test_dense_and_sparse_are_one(share, n_classes):
+@pytest.mark.parametrize(("fraction", "n_classes"), [(0.0, 3), (0.1, 8), (0.9, 33), (0.1, 33)])
+def test_dense_and_sparse_are_one(fraction, n_classes):
     """A dense matrix with few non-zeros (kept as CSR), one with many, and CSR as given."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(6, 10)) * (rng.random((6, 10)) < share)
+    X = rng.normal(size=(6, 10)) * (rng.random((6, 10)) < fraction)
     agree(X, [sp.csr_array(X), sp.csr_matrix(X)], n_classes)
     padded = np.hstack([X, np.zeros((6, 40))])
     crowded = np.hstack([X, np.ones((6, 40))])
@@ -98,7 +98,7 @@ def test_nothing_is_copied():
 
 
 def broken(**arrays):
-    """A CSR matrix whose arrays somebody has changed."""
+    """A CSR matrix whose arrays were changed."""
     X = sp.csr_array(np.arange(1.0, 7.0).reshape(2, 3))
     for name, array in arrays.items():
         setattr(X, name, np.array(array, dtype=getattr(X, name).dtype))

@@ -138,7 +138,7 @@ def test_what_cannot_be_pickled_is_named():
 
 
 def test_edges_and_orders_of_chains():
-    toy, other = MODELS["chain of edges"](), chain_model(share=0.5)
+    toy, other = MODELS["chain of edges"](), chain_model(fraction=0.5)
     first = toy.problem.fingerprint()
     z = [features.copy() for _, features in other.X]
     z[3][-1, 0] += 1.0

@@ -91,5 +91,5 @@ def test_sums_over_labellings(kind):
     at_best = [enumerate_block(i, ends[p], tables[p])[1].max() for i, p in enumerate(parts)]
     np.testing.assert_allclose(decoder.scores(np.concatenate(best)), at_best)
     drawn = decoder.sample(np.random.default_rng(1).uniform(size=(20_000, 8)))
-    share = (drawn[:, :, np.newaxis] == np.arange(K)).mean(axis=0)
-    np.testing.assert_allclose(share, marginals, atol=0.02)
+    fraction = (drawn[:, :, np.newaxis] == np.arange(K)).mean(axis=0)
+    np.testing.assert_allclose(fraction, marginals, atol=0.02)

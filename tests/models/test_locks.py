@@ -1,4 +1,4 @@
-"""Problems that say so never take the interpreter's lock, and forks of theirs share none."""
+"""Problems that say so never take the interpreter's lock, and each of their forks has its own."""
 
 import sys
 import threading
@@ -48,7 +48,7 @@ def test_visits_go_on_while_another_thread_holds_the_lock(name):
     assert problem.lock_free
     assert problem.fork().lock_free
     w, interval = weights_of(problem), sys.getswitchinterval()
-    # nobody makes this thread give the lock away: it does so where it sleeps
+    # this thread is not made to give the lock away: it does so where it sleeps
     sys.setswitchinterval(100 * SECONDS)
     visits = Visits(problem.fork(), w)
     try:

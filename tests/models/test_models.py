@@ -137,5 +137,5 @@ def test_predictions_are_those_of_the_enumeration(name):
             assert log_sums[i] == pytest.approx(logsumexp(values))
             expected = np.array([np.bincount(column, p, minlength=K) for column in known.T])
             np.testing.assert_allclose(marginals[rows], expected, atol=1e-9)
-            share = (drawn[:, rows, None] == np.arange(K)).mean(axis=0)
-            np.testing.assert_allclose(share, expected, atol=0.05)
+            fraction = (drawn[:, rows, None] == np.arange(K)).mean(axis=0)
+            np.testing.assert_allclose(fraction, expected, atol=0.05)

@@ -18,7 +18,7 @@ COUNTS = [0, -3, 1.5, True, "2", None]
 
 
 def arrays(name):
-    """The arguments of a call as arrays that nobody else has."""
+    """The arguments of a call as arrays of its own."""
     return {
         argument: np.array(value) if isinstance(value, list | np.ndarray) else value
         for argument, value in CALLS[name].items()

@@ -1,4 +1,4 @@
-"""The place of meeting of a pool's threads by itself, under a sanitizer of threads."""
+"""The work queue of a thread pool by itself, under a sanitizer of threads."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ ENVIRONMENT["TSAN_OPTIONS"] = "halt_on_error=1 exitcode=66"
 # What a header of which one thing is left out does to the driver.
 FAULTS = {
     "finish does not wait": (
-        "look([&] { return inside == 0; });\n        std::unique_lock<std::mutex> lock(door);\n"
+        "spin([&] { return inside == 0; });\n        std::unique_lock<std::mutex> lock(mutex);\n"
         "        return emptied.wait_for(\n"
         "            lock, std::chrono::duration<double>(patience), [&] { return inside == 0; });",
         "return true;",

@@ -25,12 +25,12 @@ constexpr long NEVER = -1;
         }                                     \
     } while (0)
 
-// What a team shares: the place of meeting, and plain fields that the leader sets between rounds.
+// The state of a team: the queue, and plain fields that the calling thread sets between rounds.
 struct Team {
-    sskit::WorkQueue place;
+    sskit::WorkQueue queue;
     const Questions* questions = nullptr;
     Questions answers;      // by question: one more for each time it was answered
-    long fails_at = NEVER;  // the question that nobody can answer
+    long fails_at = NEVER;  // the item that fails
     long slow_at = NEVER;   // the question that takes so long that the others have to wait
 };
 
@@ -42,12 +42,12 @@ struct Member {
 
 static void work(Team& team, Member& member) {
     std::ptrdiff_t start, stop;
-    while (team.place.take(member.number, &start, &stop)) {
+    while (team.queue.take(member.number, &start, &stop)) {
         for (std::ptrdiff_t k = start; k < stop; ++k) {
             if (k == team.fails_at) {
-                team.place.cancel();
+                team.queue.cancel();
                 member.failed = k;
-                EXPECT(!team.place.take(member.number, &start, &stop), "question %ld is after the end", long(start));
+                EXPECT(!team.queue.take(member.number, &start, &stop), "question %ld is after the end", long(start));
                 return;
             }
             if (k == team.slow_at) std::this_thread::sleep_for(std::chrono::microseconds(300));
@@ -58,17 +58,17 @@ static void work(Team& team, Member& member) {
 
 static void help(Team& team, Member& member) {
     long last = 0, before = 0;
-    while (team.place.enter(&last)) {
+    while (team.queue.enter(&last)) {
         EXPECT(last > before, "round %ld was entered after round %ld", last, before);
         before = last;
         ++member.n_rounds;
         work(team, member);
-        team.place.leave();
+        team.queue.leave();
     }
 }
 
-// One round as a leader holds it; what was found is looked at when everybody has left. The last
-// may be closed early: who is inside goes on, and nobody else comes.
+// One round of the calling thread; the results are checked when all threads have left. The last
+// may be closed early: a thread inside goes on, and no other one comes.
 static void lead(Team& team, std::vector<Member>& members, long n, long chunk, long fails_at,
                  long slow_at, bool close_early) {
     const Questions questions(n, 1);
@@ -76,15 +76,15 @@ static void lead(Team& team, std::vector<Member>& members, long n, long chunk, l
     team.answers.assign(n, 0);
     team.fails_at = fails_at;
     team.slow_at = slow_at;
-    // parts with owners, if there are few enough and nobody gives up
+    // parts with owners, if there are few enough and none is cancelled
     if (n <= sskit::WorkQueue::MOST_PARTS && fails_at == NEVER && n % 3 == 0)
-        team.place.open_parts(n);
+        team.queue.open_parts(n);
     else
-        team.place.open(n, chunk);
-    if (close_early) team.place.close();
+        team.queue.open(n, chunk);
+    if (close_early) team.queue.close();
     work(team, members[0]);
-    // half of the time as a leader who has to look up now and then
-    while (!team.place.finish(n % 2 ? 1e-4 : 60.0)) continue;
+    // half of the time with a wait that ends now and then
+    while (!team.queue.finish(n % 2 ? 1e-4 : 60.0)) continue;
     team.questions = nullptr;
 
     long failed = NEVER;
@@ -102,7 +102,7 @@ static void lead(Team& team, std::vector<Member>& members, long n, long chunk, l
     }
 }
 
-// Hire, lead some rounds, let go: at once after the last round, when many have not woken yet.
+// Start threads, run some rounds, end: at once after the last round, when many have not woken yet.
 static long drive(long n_rounds, long n_helpers, std::mt19937& random) {
     auto draw = [&](long least, long most) {
         return std::uniform_int_distribution<long>(least, most)(random);
@@ -120,7 +120,7 @@ static long drive(long n_rounds, long n_helpers, std::mt19937& random) {
         lead(*team, members, n, draw(1, 9), fails_at, slow_at, r == n_rounds - 1 && draw(0, 1));
         if (draw(0, 7) == 0) std::this_thread::yield();
     }
-    team->place.close();
+    team->queue.close();
     for (std::thread& thread : threads) thread.join();
     long n_entered = 0;
     for (const Member& member : members) n_entered += member.n_rounds;

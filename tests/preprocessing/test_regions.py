@@ -178,10 +178,10 @@ def test_sift_against_loops():
     turns = np.arctan2(down, right) * 4 / np.pi % 8
     by_direction = np.zeros((*gray.shape, 8))
     for i, j in np.ndindex(gray.shape):
-        first, share = int(turns[i, j]), turns[i, j] % 1
+        first, fraction = int(turns[i, j]), turns[i, j] % 1
         strength = np.hypot(down[i, j], right[i, j])
-        by_direction[i, j, first % 8] += (1 - share) * strength
-        by_direction[i, j, (first + 1) % 8] += share * strength
+        by_direction[i, j, first % 8] += (1 - fraction) * strength
+        by_direction[i, j, (first + 1) % 8] += fraction * strength
     around = np.pad(by_direction, [(2, 1), (2, 1), (0, 0)], mode="edge")
     found = dense_sift(image)
     for i, j in np.ndindex(4, 5):

@@ -12,7 +12,7 @@ from helpers.toys import chain_toy, multilabel_toy
 from sskit.core.dual import DualState
 from sskit.solvers import GDMM
 from sskit.core.regularizer import Regularizer
-from sskit.solvers.oracle_calls.pool import ThreadPool
+from sskit.solvers.oracle_calls.pool import ParallelPool
 
 gc.disable()
 chains, sets = chain_toy().problem, multilabel_toy(inference="lp").problem
@@ -27,7 +27,7 @@ made = {
     "factors": lambda: sweep_of(chains),
     "labels": lambda: sweep_of(sets),
     "dual": lambda: DualState(bind(Classes(2), [np.ones(2)] * 3, [0, 1, 0])),
-    "pool": lambda: ThreadPool(chain_toy().problem, 3),
+    "pool": lambda: ParallelPool(chain_toy().problem, 3),
 }
 gc.collect()
 gc.freeze()  # what is there by now need not be looked through again and again

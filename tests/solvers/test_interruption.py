@@ -1,4 +1,4 @@
-"""Fits that end early: at every look a whole dual point, a true certificate or none."""
+"""Fits that end early: at every check a whole dual point, a true certificate or none."""
 
 import itertools
 import threading
@@ -78,7 +78,7 @@ def test_at_every_look_there_is_a_dual_point_with_its_gap(kind, name):
             assert solution.dual >= dual - 1e-11  # that of the average may be better
         else:
             assert solution.dual == pytest.approx(dual, abs=1e-11)
-        # the steps are those of the whole fit, one more at every look
+        # the steps are those of the whole fit, one more at every check
         assert dual >= before - 1e-12
         before = dual
     assert before <= toy.dual(whole.fit.run.dual, LAM) + 1e-12
@@ -175,7 +175,7 @@ def test_the_second_leaves_out_the_exact_pass(kind):
         assert "it is not certified" in solution.status.value
         assert not solution.certified
         assert np.isnan([solution.primal, solution.dual, solution.gap]).all()
-        assert stop.n_looks == moment + later
+        assert stop.n_compared == moment + later
         # what was certified before stays so; nothing is added
         assert len(solution.history["gap"]) == len(certified.history["gap"]) - 1
         assert solution.n_iter == certified.n_iter
@@ -188,7 +188,7 @@ def test_the_second_leaves_out_the_exact_pass(kind):
             np.testing.assert_allclose(toy.flat(solution.w), v, atol=1e-12)
     if kind not in ("averaged", "ssg"):
         return
-    # the fifth look of the certificate ends the exact pass of the last iterate, which is enough
+    # the fifth check of the certificate ends the exact pass of the last iterate, which is enough
     solution, _ = solve(solver, toy, 7, 7 + 5 + 2)
     assert solution.status is Status.INTERRUPTED
     assert solution.certified
@@ -227,7 +227,7 @@ def test_before_the_first_pass_the_first_raises_and_three_in_a_row_end_a_loop_of
     stop = PressedStop()
     with pytest.raises(KeyboardInterrupt), stop:
         stop.press()
-    # while the oracles are asked for the first time
+    # while the oracles are called for the first time
     stop = PressedStop(1)
     stop.begun = True
     with pytest.raises(KeyboardInterrupt):
@@ -253,8 +253,8 @@ def test_threads(kind):
     optimum = solve_primal(toy.pairs, LAM)[1]
     for moment in range(1, 12):
         solution, stop = solve(solver, toy, moment, n_jobs=2)
-        # the leader looks up after its own answers; how many it has is for the clock to say
-        expected = Status.INTERRUPTED if stop.n_looks >= moment else Status.MAX_ITER
+        # the calling thread checks after its own answers; how many it has is up to the clock
+        expected = Status.INTERRUPTED if stop.n_compared >= moment else Status.MAX_ITER
         assert solution.status is expected
         primal = toy.pairs.primal(toy.flat(solution.w), LAM)
         assert solution.primal == pytest.approx(primal, abs=1e-11)
@@ -284,7 +284,7 @@ def test_factors(solver):
         assert solution.dual <= optimum + 1e-10
         history = solution.history
         assert {len(column) for column in history.values()} == {solution.n_iter}
-        # nobody can tell how far apart factors are that were not visited
+        # it is not known how far apart factors are that were not visited
         assert np.isnan(history["infeasibility"]).tolist() == [False] * (solution.n_iter - 1) + [
             True
         ]

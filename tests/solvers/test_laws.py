@@ -109,7 +109,7 @@ def test_runs_keep_their_laws_and_end_at_the_optimum(options, monkeypatch):
         toy.problem, toy.regularizer(LAM, box), np.random.RandomState(0), None,
         make_pool(toy.problem, n_jobs),
     )  # fmt: skip
-    assert len(run.visitors) == (n_jobs if options["batch_size"] == 1 else 1)
+    assert len(run.updates) == (n_jobs if options["batch_size"] == 1 else 1)
     if steps == "fw":
         certificate, tolerance = follow(toy, run, 300, lam=LAM, box=box, tol=1e-5), 0.1
         _, optimum = solve_primal(toy.pairs, LAM, box)
@@ -120,7 +120,7 @@ def test_runs_keep_their_laws_and_end_at_the_optimum(options, monkeypatch):
         certificate = follow(toy, run, 6000, lam=LAM, box=box, rounding=1e-11)
         check_optimum(toy, certificate, box, LAM, tolerance=tolerance)
     assert certificate.gap <= tolerance
-    if len(run.visitors) > 1:
+    if len(run.updates) > 1:
         dual = toy.dual(run.dual, LAM, box)
         assert run.rounds.increase <= dual + 1e-10
         if not bounded and steps != "fw":

@@ -107,7 +107,7 @@ def test_a_fit_goes_on_with_other_samples(name, solver):
     point = None
     for which in STAGES:
         toy, lam, optimum = stage(name, which)
-        # a look at once, one before anything is repaired by passes, and one at the end
+        # a pass at once, one before anything is repaired by passes, and one at the end
         for tol, max_iter in ((np.inf, 1), (1e-12, 1), (5e-3, 250)):
             solution = solve_toy(SOLVERS[solver], toy, lam, tol=tol, max_iter=max_iter, start=point)
             check(toy, lam, optimum, solution)

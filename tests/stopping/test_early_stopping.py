@@ -195,9 +195,9 @@ def test_checks_of_ragged_estimators(check):
 
 def test_the_smallest_share_is_one_pair(chains):
     X, y = chains
-    for share, count in ((1e-6, 1), (1 - 1e-6, 4)):
+    for fraction, count in ((1e-6, 1), (1 - 1e-6, 4)):
         model = EarlyStopping(
-            tagger(solver="gdmm"), validation_fraction=share, n_iter_no_change=1, random_state=0
+            tagger(solver="gdmm"), validation_fraction=fraction, n_iter_no_change=1, random_state=0
         ).fit(X[:5], y[:5])
         assert len(model.validation_indices_) == count
 
@@ -246,7 +246,7 @@ def test_a_model_object_is_asked_for_what_is_trained_on_only():
 
 
 def test_complaints_of_a_model_object_name_the_items_of_the_data():
-    """Not those of the share that is trained on."""
+    """Not those of the fraction that is trained on."""
     rng = np.random.default_rng(0)
     X, labels = rng.normal(size=(12, 3)), list(rng.choice([-1, 1], size=12))
     model = StructuredSVM(Signs(), random_state=0)

@@ -1,1 +1,1 @@
-"""What all estimators share: the one fit, callbacks, kernels, warm starts, weights."""
+"""The base of all estimators: the one fit, callbacks, kernels, warm starts, weights."""

@@ -1,4 +1,4 @@
-"""What weights are called once a fit is over."""
+"""Fitted attributes for the weights of a model."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ class BlockAttributes:
     shared : dict
         Fitted attributes that do not depend on the weights.
     one_score : bool, default=False
-        Whether two classes share one function: that of the second less that of the first.
+        Whether two classes have one function: that of the second less that of the first.
     kernel : Kernel, default=None
         That of the space, if it is one of functions.
     X : {ndarray, CSR matrix} of shape (n_rows, n_features), default=None

@@ -1,4 +1,4 @@
-"""Columns of features that are centred and scaled inside a fit, and weights in the user's units."""
+"""Columns of features, centred and scaled inside a fit, with weights in the user's units."""
 
 import tempfile
 import warnings
@@ -13,7 +13,7 @@ from sskit.estimators.base.summary import matrices
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.models.features import float64_blocks, is_mapped
 
-# A column with more than this share of the squared norm of all leaves the others without a say.
+# A column with more than this fraction of the squared norm of all leaves the others without a say.
 NEARLY_ALL = 0.99
 ENTRIES_AT_ONCE = 1 << 18
 
@@ -142,36 +142,36 @@ class ColumnSums:
         weight = np.ones(n) if weight is None else weight
         total = float(weight.sum())
         # of rows of any weight the sums stay finite
-        share = weight / total if total else np.zeros(n)
+        fraction = weight / total if total else np.zeros(n)
         if sp.issparse(X):
             squared = type(X)(
                 (np.square(X.data, dtype=np.float64), X.indices, X.indptr), shape=X.shape
             )
-            mean, squares = share @ X, share @ squared
+            mean, squares = fraction @ X, fraction @ squared
             squares = np.maximum(squares - np.square(mean), 0.0)
         else:
             mean, squares = np.zeros(p), np.zeros(p)
             for part in float64_blocks(X):
-                mean += np.einsum("i,ij->j", share[part], X[part], dtype=np.float64)
+                mean += np.einsum("i,ij->j", fraction[part], X[part], dtype=np.float64)
             for part in float64_blocks(X):
-                squares += np.einsum("i,ij->j", share[part], np.square(X[part] - mean))
+                squares += np.einsum("i,ij->j", fraction[part], np.square(X[part] - mean))
         return cls(total, n, np.asarray(mean).ravel(), total * np.asarray(squares).ravel(), centred)
 
     def __add__(self, other):
         """Return the sums over the rows of both (Chan, Golub, LeVeque 1983)."""
         weight = self.weight + other.weight
-        share = other.weight / weight if weight else 0.0
+        fraction = other.weight / weight if weight else 0.0
         apart = other.mean - self.mean
         return replace(
             self,
             weight=weight,
             n_rows=self.n_rows + other.n_rows,
-            mean=self.mean + share * apart,
-            squares=self.squares + other.squares + self.weight * share * np.square(apart),
+            mean=self.mean + fraction * apart,
+            squares=self.squares + other.squares + self.weight * fraction * np.square(apart),
         )
 
     def columns(self):
-        """Return the `Columns` that these sums ask for.
+        """Return the `Columns` that follow from these sums.
 
         A column that only differs from its mean (if it is not centred: from zero) by rounding is
         not scaled.

@@ -1,4 +1,4 @@
-"""What cannot be combined: parameters, data and tools, as one table."""
+"""The table of capabilities: parameters, data and tools that cannot be combined."""
 
 from functools import cache
 from itertools import product
@@ -7,17 +7,17 @@ from sskit.solvers import GDMM, SoftBCFW
 
 
 def _is(name, value):
-    """Return a function that says whether a parameter, where there is one, has a value."""
+    """Return a function that tests whether a parameter, where there is one, has a value."""
     return lambda estimator: str(getattr(estimator, name, None)) == str(value)
 
 
 def _has(name, without=None):
-    """Return a function that says whether a parameter is another than the one that asks nothing."""
+    """Return a function that tests whether a parameter is not at its neutral value."""
     return lambda estimator: str(getattr(estimator, name, without)) != str(without)
 
 
 def _has_several(name):
-    """Return a function that says whether a number by label, or one for all, exceeds one."""
+    """Return a function that tests whether a number by label, or one for all, exceeds one."""
 
     def asked(estimator):
         given = getattr(estimator, name, 1)
@@ -27,7 +27,7 @@ def _has_several(name):
 
 
 def _drops(what):
-    """Return a function that says whether the solver cannot keep something."""
+    """Return a function that tests whether the solver cannot keep something."""
     return lambda estimator: not getattr(estimator._make_solver(), f"keeps_{what}")
 
 
@@ -38,8 +38,8 @@ def _averages(estimator):
 
 
 several_states = _has_several("n_states_per_label")
-# What parameters ask for: how messages call it, and whether an estimator does. Data and tools ask
-# for more, of which their checks tell.
+# What parameters can require: its name in messages, and a test of an estimator. Data and tools
+# require more, see their checks.
 ASKED = {
     "kernel": ("kernel={e.kernel!r:.80}", _has("kernel", "linear")),
     "order": ("order=2", _is("order", 2)),
@@ -77,12 +77,12 @@ ASKED = {
     "projection": ("steps={e.steps!r}", _is("steps", "projection")),
     "node by node": (
         "solver={e.solver!r:.80}",
-        lambda e: isinstance(e._make_solver(), GDMM | SoftBCFW),
+        lambda e: isinstance(e._make_solver(), (GDMM, SoftBCFW)),
     ),
 }
 HIDDEN = "states", "components", "latent types", "latent model", "hidden"
 # What cannot be combined with what, each with its reason.
-REASONS = (
+REFUSALS = (
     ("kernel", "prior", "the weights are functions of these training data"),
     ("kernel", "bounds", "the weights are functions, which have no entries to put bounds on"),
     ("kernel", "order", "in a kernel space there are weights of two labels in a row only"),
@@ -144,7 +144,7 @@ def refusal(estimator, **given):
     estimator : StructuredEstimator
         Has the parameters, each within its constraints.
     **given : str
-        What else is asked for, by the names of `REASONS`: how messages call it.
+        What else is asked for, by the names of `REFUSALS`: how messages call it.
 
     Returns
     -------
@@ -161,7 +161,7 @@ def refusal(estimator, **given):
         words, asked = ASKED[name]
         return words.format(e=estimator) if asked(estimator) else None
 
-    for one, other, why in REASONS:
+    for one, other, why in REFUSALS:
         for pair in product(*([x] if isinstance(x, str) else x for x in (one, other))):
             if named(pair[0]) and named(pair[1]):
                 return f"{named(pair[0])} cannot be combined with {named(pair[1])}: {why}"

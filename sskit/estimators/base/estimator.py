@@ -1,4 +1,4 @@
-"""What all estimators share: parameters, their checks, and the one fit."""
+"""The base class of estimators: parameters, their validation, and the one fit."""
 
 from dataclasses import replace
 from functools import partial
@@ -31,7 +31,7 @@ from sskit.estimators.base.outcome import (
 from sskit.estimators.base.prior import flat_prior
 from sskit.estimators.base.summary import RowSummary, matrices, merge_summaries, with_matrices
 from sskit.estimators.base.weights import check_entries_by_label, resolved_lam
-from sskit.estimators.reasons.weights import weights_frame
+from sskit.estimators.explanation.weights import weights_frame
 from sskit.inputs.weights import labels_with_costs
 from sskit.models.slack.model import SlackRescaling
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
@@ -207,7 +207,7 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         return self.rescaling
 
     def _make_task(self, X, y, sample_weight, **further):
-        """Bind the model to training data, rescaled if asked for; return a `TrainingTask`."""
+        """Bind the model to training data, under slack rescaling if chosen; as `_bind`."""
         checked = self._read_data(X, y, sample_weight, **further)
         summary = self._agree([self._summarize(checked)], stacklevel=6 + FRAMES_AROUND_FIT)
         if summary.columns is None and getattr(summary, "scale", None) is not None:
@@ -228,7 +228,7 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         return replace(summary, columns=columns, scale=summary.scale.of_norm(columns.n_varying))
 
     def _bind_scaled(self, checked, summary):
-        """Bind as `_bind` does, with scaled columns and under another rescaling if asked for."""
+        """Bind as `_bind` does, with scaled columns and under slack rescaling if chosen."""
         columns, rescaling, scaled = summary.columns, self._rescaling(), checked
         if columns is not None:
             features = [columns.applied(matrix) for matrix in matrices(checked.data)]
@@ -284,7 +284,7 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         Returns
         -------
         summary : Summary
-            By default these, without another look.
+            By default these, without another pass.
         """
         return summary
 
@@ -293,7 +293,7 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         return summary
 
     def _check_summary(self, summary):
-        """Raise ValueError if all parts together lack what the gate asks of data in one piece."""
+        """Raise ValueError for what `_read_data` checks of data in one piece, of all parts."""
 
     def _warn_of_labels(self, summary, stacklevel):
         """Warn of parameters by label whose keys seem to be written otherwise than labels are."""
@@ -308,11 +308,11 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
                 warn_of_unmatched(given, labels.values.tolist(), name, optional, stacklevel)
 
     def _asks(self):
-        """Return what else than `ASKED` says the estimator asks for, as `refusal` takes it."""
+        """Return what the estimator requires besides `ASKED`, as `refusal` takes it."""
         return {}
 
     def _make_solver(self):
-        """Return the solver object that the parameters ask for."""
+        """Return the solver object of the parameters."""
         given = {name: getattr(self, name) for name in OF_SOLVER if getattr(self, name) != "auto"}
         if "cache" in given:
             given["cache"] = bool(given["cache"])  # searches over arrays set numpy's bool
@@ -342,7 +342,7 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         return solver
 
     def _asks_for_no_solver(self):
-        """Return whether no parameter asks for a solver, or for what only some of them do."""
+        """Return whether no parameter chooses a solver, or needs one of some."""
         asked = (getattr(self, name) for name in ("solver", *OF_SOLVER))
         auto = all(isinstance(value, str) and value == "auto" for value in asked)
         return auto and not self.warm_start
@@ -374,7 +374,7 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         X, y, sample_weight : object
             Arguments of fit.
         **further : dict
-            Those that the gate of a subclass takes besides.
+            Those that `_read_data` of a subclass takes besides.
 
         Returns
         -------
@@ -389,7 +389,7 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         return fitted | self._seen(task.problem.n_blocks, sample_weight)
 
     def _seen(self, n_samples, sample_weight):
-        """Return the fitted attribute that says how many samples were seen, for further steps."""
+        """Return the fitted attribute with the number of samples seen, for further steps."""
         if not hasattr(type(self), "partial_fit"):
             return {}
         if sample_weight is None:
@@ -438,7 +438,7 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         return fitted
 
     def _limits(self):
-        """Return what a solver is told beside the problem, by the names of its arguments."""
+        """Return the arguments of a solver beside the problem, by name."""
         names = "tol", "max_iter", "n_jobs", "random_state", "verbose"
         return {name: getattr(self, name) for name in names}
 
@@ -519,7 +519,7 @@ def replace_fitted(estimator, fitted):
 
 def check_constraints(estimator, *names):
     """Raise an error for the first parameter, of some or all, that cannot have its value."""
-    # predictions ask for some, often
+    # predictions need some, often
     given = {name: getattr(estimator, name) for name in names} or estimator.get_params(deep=False)
     constraints = estimator._parameter_constraints
     validate_parameter_constraints(constraints, given, type(estimator).__name__)

@@ -1,6 +1,4 @@
-"""Whether the arrays of a fitted object fit each other: what compiled code relies on is looked at
-before each use.
-"""
+"""Checks that the arrays of a fitted object fit each other, before compiled code reads them."""
 
 import numpy as np
 import scipy.sparse as sp
@@ -114,7 +112,7 @@ def check_labels(owner, name="classes_", least=1):
 def check_count(owner, name):
     """Return an attribute that counts something, or raise ValueError if it does not."""
     value = getattr(owner, name, None)
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 0:
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 0:
         raise_damaged(owner, f"{name} must be a whole number, got {value!r}")
     return int(value)
 

@@ -25,13 +25,13 @@ PARAMETERS = {
     "poly": ("gamma", "degree", "coef0"),
     "sigmoid": ("gamma", "coef0"),
 }
-# Coefficients below this share of the largest are noise of rounding.
+# Coefficients below this fraction of the largest are noise of rounding.
 NOISE = 1e-14
 
 
 @parameters
 class KernelMixin:
-    """Parameters of estimators that also learn in a kernel space."""
+    """Parameters of estimators that may be fitted in a kernel space."""
 
     kernel: object = parameter(
         "linear", StrOptions({"linear", "precomputed", *PARAMETERS}), callable
@@ -43,12 +43,12 @@ class KernelMixin:
 
 
 def is_kernel(estimator):
-    """Return whether an estimator asks for a kernel that is not the linear one."""
+    """Return whether an estimator has a kernel that is not the linear one."""
     return not (isinstance(estimator.kernel, str) and estimator.kernel == "linear")
 
 
 def make_kernel(estimator, X):
-    """Return the kernel that the parameters of an estimator ask for.
+    """Return the kernel of the parameters of an estimator.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def variance_of(X):
 
 
 def support_of(coefficients, labels, kernel, X):
-    """Return the fitted attributes that say which training rows matter.
+    """Return the fitted attributes of the support rows of training.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What is known of labels before they are predicted."""
+"""Constraints on predictions: labels that are known beforehand."""
 
 from collections.abc import Hashable
 

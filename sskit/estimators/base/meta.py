@@ -1,4 +1,4 @@
-"""What estimators share that fit another one of this package."""
+"""Base of estimators that fit another estimator of this package."""
 
 from numbers import Real
 

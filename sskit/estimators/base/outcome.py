@@ -1,4 +1,4 @@
-"""The outcome of a fit: fitted attributes, warnings, warm starts and callbacks of scikit-learn."""
+"""The outcome of a fit: its attributes, warnings, and the state for a warm start."""
 
 import warnings
 from dataclasses import dataclass
@@ -186,7 +186,7 @@ class PassReporter:
         self.active = self.context is not None and bool(getattr(estimator, "_skl_callbacks", []))
 
     def on_pass(self, n_iter, weights):
-        """Report the end of a pass; return whether somebody asks to stop.
+        """Report the end of a pass; return whether a callback asks to stop.
 
         Parameters
         ----------

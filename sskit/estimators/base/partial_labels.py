@@ -1,4 +1,4 @@
-"""Labels of which only a part is known: some tokens have none, or a set of which one is right."""
+"""Partial labels: tokens with no label, or with a set of labels of which one is right."""
 
 from typing import NamedTuple
 
@@ -67,7 +67,7 @@ class PartialLabels(NamedTuple):
         if self.possible is None:
             return {"labels": Labels.of(self.classes, self.labels), "n_certain": len(self.labels)}
         certain = int(((self.n_possible == 1) & ~self.ignored).sum())
-        labels = Labels(self.classes, known_share(self))
+        labels = Labels(self.classes, label_counts(self))
         return {"labels": labels, "n_hidden": len(self.labels) - certain, "n_certain": certain}
 
     def place_in(self, offsets):
@@ -163,8 +163,8 @@ def spread(entries, sets):
     return entries, np.repeat(np.arange(len(sizes)), sizes)
 
 
-def known_share(partial, weights=None):
-    """Return how often each label occurs; a set counts for each of its labels by its share.
+def label_counts(partial, weights=None):
+    """Return how often each label occurs; one of a set of k possible labels counts 1 / k.
 
     Parameters
     ----------

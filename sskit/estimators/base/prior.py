@@ -1,4 +1,4 @@
-"""Weights that a fit is regularised towards, read and aligned."""
+"""Priors: weights towards which a fit is regularised, read and aligned."""
 
 import warnings
 
@@ -11,7 +11,7 @@ from sskit.estimators.base.fitted_state import LARGEST
 from sskit.estimators.base.outcome import FRAMES_AROUND_FIT
 from sskit.models.layout import AXES, EDGE_FEATURE, FEATURE, KIND, LABEL, PAIR
 
-# What a prior may say of its entries
+# What a prior may name of its entries
 NAMES = (LABEL, FEATURE, EDGE_FEATURE, KIND, PAIR)
 
 
@@ -112,7 +112,7 @@ def blocks_to_flat(blocks, task, name, strict=True):
         _, axes = AXES.get((key, len(shape)), (None, (None,) * len(shape)))
         sides = [_sides(theirs.get(by), ours.get(by), n) for by, n in zip(axes, shape, strict=True)]
         expected = [len(source) for source, _ in sides]
-        # where two classes share one score it is that of both
+        # where two classes have one score it is that of both
         one = key in ("coef_", "intercept_") and len(theirs.get(LABEL, labels[1])) == 2
         one = one and given.shape[:1] == (1,) < shape[:1]
         if one:
@@ -138,7 +138,7 @@ def _names_by_axis(attributes, name, classes=(), checked=False):
             continue
         told = f"{name}[{by!r}] must be a list of names, each of them once, got {given!r:.80}"
         try:
-            names = list(given if isinstance(given, list | tuple) else np.asarray(given).tolist())
+            names = list(given if isinstance(given, (list, tuple)) else np.asarray(given).tolist())
             if by == PAIR:
                 # numbers of labels, which other data may number otherwise
                 place = dict(enumerate(found.get(LABEL, classes)))
@@ -152,7 +152,7 @@ def _names_by_axis(attributes, name, classes=(), checked=False):
 
 
 def _sides(source, target, n):
-    """Return what entries along a dimension are of there and here, their numbers if nobody says."""
+    """Return what entries along a dimension are of there and here, by default their numbers."""
     if source is None or target is None or len(target) != n:
         return range(n), range(n)
     return source, target

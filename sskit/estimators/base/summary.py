@@ -53,15 +53,15 @@ class WeightSums(NamedTuple):
         """Return the sum of the weights divided by another largest one; 0 if that is zero."""
         return self.scaled * (self.largest / largest) if largest else 0.0
 
-    def times_factors(self, factors, shares):
+    def times_factors(self, factors, fractions):
         """Return the sums of weights that are multiplied by a factor of their class.
 
         Parameters
         ----------
         factors : ndarray of shape (K,)
             By class.
-        shares : ndarray of shape (K,)
-            Share of the sum that each class has.
+        fractions : ndarray of shape (K,)
+            Fraction of the sum that each class has.
 
         Returns
         -------
@@ -69,7 +69,7 @@ class WeightSums(NamedTuple):
             With a bound in place of the largest weight.
         """
         largest = float(factors.max())
-        scaled = float(shares @ (factors / largest)) if largest else 0.0
+        scaled = float(fractions @ (factors / largest)) if largest else 0.0
         if not scaled:
             return WeightSums(0.0, 0.0, 0.0)
         with np.errstate(over="ignore"):
@@ -91,13 +91,13 @@ class Labels(NamedTuple):
         The labels, sorted.
     counts : ndarray of shape (K,)
         How many there are of each, or what these weigh.
-    shares : ndarray of shape (K,), default=None
-        Which share of the sum of the sample weights each has.
+    fractions : ndarray of shape (K,), default=None
+        Fraction of the sum of the sample weights that each has.
     """
 
     values: np.ndarray
     counts: np.ndarray
-    shares: np.ndarray | None = None
+    fractions: np.ndarray | None = None
 
     @classmethod
     def of(cls, values, codes):
@@ -113,7 +113,7 @@ class Labels(NamedTuple):
         parts : list of Labels
             Of the parts.
         portions : list of float
-            Which share of the sample weights each part has.
+            Of the sample weights, of each part.
         numbers : list of int
             What error messages call the parts.
 
@@ -129,13 +129,13 @@ class Labels(NamedTuple):
         """
         values = union([part.values for part in parts], numbers)
         counts = np.zeros(len(values), dtype=np.result_type(*(part.counts for part in parts)))
-        shares = None if parts[0].shares is None else np.zeros(len(values))
+        fractions = None if parts[0].fractions is None else np.zeros(len(values))
         for part, portion in zip(parts, portions, strict=True):
             places = places_in(values, part.values)
             counts[places] += part.counts
-            if shares is not None and portion:
-                shares[places] += portion * part.shares
-        return cls(values, counts, shares)
+            if fractions is not None and portion:
+                fractions[places] += portion * part.fractions
+        return cls(values, counts, fractions)
 
     def renumber(self, values, codes):
         """Return labels of a part by their numbers here.
@@ -177,7 +177,7 @@ def union(pieces, numbers):
     """Return the union of labels of several parts, sorted; see `Labels.merge`."""
     filled = [piece for piece in pieces if len(piece)] or pieces[:1]
     if len({piece.dtype.kind for piece in filled}) == 1:
-        with suppress(TypeError):  # which is told below
+        with suppress(TypeError):  # which is raised below
             return np.unique(np.concatenate(filled))
     owners = np.repeat(numbers, [len(piece) for piece in pieces])
     labels = [label for piece in pieces for label in piece.tolist()]
@@ -210,7 +210,7 @@ def same(sentence):
 
 
 def united(values, portions, numbers):
-    """Return what all parts say together: a sum, or what their type makes of several; or None."""
+    """Return the values of all parts merged: by `merge` of their type, or a sum; or None."""
     if values[0] is None:
         return None
     if isinstance(values[0], frozenset):
@@ -235,7 +235,7 @@ def averaged():
 
 
 def _told(value):
-    """Return what error messages say of a value."""
+    """Return a value for error messages."""
     if isinstance(value, tuple):
         return shortened(value)
     return "none" if value is None else value
@@ -282,7 +282,7 @@ class Summary:
         parts : list of Summary
             Of the parts.
         portions : list of float
-            Which share of the sample weights each part has.
+            Of the sample weights, of each part.
 
         Returns
         -------
@@ -334,7 +334,7 @@ class TrainingData(NamedTuple):
         What is known of the labels, or of what stands for them.
     weight : ndarray of shape (n,) or None
         Weights of the samples.
-    columns : Columns
+    columns : ColumnNames
         What the features are.
     scale : FeatureScale or None
         How large features are; None in a kernel space, where it depends on the kernel.

@@ -1,4 +1,4 @@
-"""What fitted taggers have and say of sequences."""
+"""Scores, candidates and other predictions of fitted taggers."""
 
 import numpy as np
 from sklearn.utils._param_validation import StrOptions

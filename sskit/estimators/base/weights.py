@@ -1,4 +1,4 @@
-"""Scores of rows, default regularisation and weights of samples and classes."""
+"""Weights of samples and classes, and the default lam that follows from them."""
 
 import numbers
 

@@ -1,4 +1,4 @@
-"""Completing the labels of sequences of which not all are known."""
+"""Completion of the labels of partially labelled sequences."""
 
 import numpy as np
 from sklearn.utils import check_random_state

@@ -1,4 +1,4 @@
-"""How a fitted SequenceTagger labels: what its weights and parameters say of new sequences."""
+"""Decoding: the labels of new sequences by a fitted SequenceTagger."""
 
 from functools import lru_cache
 
@@ -9,9 +9,9 @@ from sskit.estimators.base.estimator import check_constraints
 from sskit.estimators.base.fitted_state import check_count, check_weights
 from sskit.estimators.base.kernels import function_values
 from sskit.estimators.completion.states import fitted_states
-from sskit.estimators.reasons.columns import check_columns, edge_column_names
-from sskit.estimators.reasons.explain import Terms
-from sskit.inputs.chains.gate import stack_pairs
+from sskit.estimators.explanation.columns import check_columns, edge_column_names
+from sskit.estimators.explanation.explain import Terms
+from sskit.inputs.chains.pairs import stack_pairs
 from sskit.inputs.ragged_array import RaggedArray, SoundArray
 from sskit.models.chain.model import ChainModel, check_lengths, make_request
 from sskit.models.chain.transitions import check_possible, resolve_transitions

@@ -1,4 +1,4 @@
-"""Sequence tagging."""
+"""SequenceTagger: linear chains, features of edges, three labels in a row."""
 
 import warnings
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ from sskit.estimators.base.outcome import FRAMES_AROUND_FIT, with_callbacks
 from sskit.estimators.base.summary import RowSummary, same
 from sskit.estimators.chain.completion import HiddenChains
 from sskit.estimators.chain.decoding import fitted_pairs, fitted_request, terms_of
-from sskit.estimators.reasons.columns import edge_column_names
+from sskit.estimators.explanation.columns import edge_column_names
 from sskit.estimators.tagging import Tagger
-from sskit.inputs.chains.gate import stack_pairs
+from sskit.inputs.chains.pairs import stack_pairs
 from sskit.inputs.ragged_array import locate, row_namer
 from sskit.models.chain.model import ChainModel, KernelChainModel, edge_scale, token_scale
 from sskit.models.chain.transitions import (
@@ -37,7 +37,7 @@ RULES_HINT = (
 
 @dataclass(frozen=True, kw_only=True)
 class ChainSummary(RowSummary):
-    """What sequences say of all data."""
+    """The summary of sequences."""
 
     n_edge_features: int | None = same(
         "the number of edge features of X is {}, but that of part {} is {}"
@@ -342,7 +342,7 @@ class SequenceTagger(KernelMixin, Tagger):
         return resolve_transitions(self.allowed_transitions, classes, place)
 
     def _allowed(self, known, offsets):
-        """Return labels to train on, by what `on_violation` says of those that are not allowed.
+        """Return labels to train on, with those that are not allowed treated by `on_violation`.
 
         Parameters
         ----------
@@ -388,7 +388,7 @@ class SequenceTagger(KernelMixin, Tagger):
         return known._replace(labels=repaired)
 
     def _statistics(self, X, stacked, edges, weight):
-        """Return how large features are, and what else sequences say of all data."""
+        """Return the scale of features, and further fields of the summary."""
         scale = None if is_kernel(self) else token_scale(stacked, weight)
         names = None
         if edges is not None:
@@ -399,7 +399,7 @@ class SequenceTagger(KernelMixin, Tagger):
         }
 
     def _check_summary(self, summary):
-        """Raise ValueError if what parameters say of labels does not fit those of all parts."""
+        """Raise ValueError if parameters by label do not fit the labels of all parts."""
         self._rules(summary.labels.values)
         super()._check_summary(summary)
 

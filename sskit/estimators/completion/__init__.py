@@ -1,1 +1,1 @@
-"""Training where not all labels are known: which may be right, and how they are completed."""
+"""Training with labels that are not known: which are possible, and how they are completed."""

@@ -1,4 +1,4 @@
-"""Hidden states to begin with: clusters of the rows of each label."""
+"""Initial hidden states: clusters of the rows of each label."""
 
 import warnings
 

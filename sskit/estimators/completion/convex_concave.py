@@ -1,4 +1,4 @@
-"""The convex-concave procedure: labels that are not known are completed, round after round."""
+"""The convex-concave procedure (Yuille, Rangarajan 2003) for labels that are not known."""
 
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -8,7 +8,7 @@ import numpy as np
 from sskit.core.fingerprint import Fingerprint
 from sskit.core.regularizer import Regularizer
 from sskit.models.features import value_digests
-from sskit.solvers.common.snapshot import move_truths, truth_gains
+from sskit.solvers.common.snapshot import change_truths, truth_gains
 from sskit.solvers.common.solution import Status, Tolerance
 
 MAX_ROUNDS = 50
@@ -26,7 +26,7 @@ class ConvexConcave:
     where Y_i are the labellings that agree with what is known, and L_i counts errors at tokens
     of which something is known. A round takes the best labelling of Y_i under the present w
     for the truth and solves the convex problem that remains; P never rises from round to round.
-    The dual point moves with the truths, so that a round begins where the last one ended.
+    The dual point changes with the truths, so that a round begins where the last one ended.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class ConvexConcave:
             point, starts = start.point, lambda solved: [start.continued(self.complete)]
         for labels in starts(solved):
             given = self.complete, solver, make_regularizer, problem, labels, point
-            rounds = Rounds(*given, None if exact else self.hidden.data.offsets)
+            rounds = CompletionRounds(*given, None if exact else self.hidden.data.offsets)
             descent = descend(rounds, total, options)
             if best is None or descent.objectives[-1] < best.objectives[-1]:
                 best = descent
@@ -132,7 +132,7 @@ class ConvexConcave:
         return Fingerprint(found.whole | {"whether all labels are known": False}, blocks)
 
     def attributes(self):
-        """Return the fitted attributes that tell of the rounds, by name."""
+        """Return the fitted attributes of the rounds, by name."""
         return {
             "n_rounds_": len(self.best.objectives),
             "round_objectives_": np.array(self.best.objectives),
@@ -169,7 +169,7 @@ class Completed:
         return truth
 
 
-class Rounds:
+class CompletionRounds:
     """Rounds over data in one piece.
 
     Parameters
@@ -236,7 +236,7 @@ class Rounds:
         self.truth = self.completed
         if point is None:
             return None
-        blocks = move_truths(point.blocks, self.problem, earlier)
+        blocks = change_truths(point.blocks, self.problem, earlier)
         return replace(point, blocks=blocks, average=None)
 
 
@@ -274,7 +274,7 @@ def descend(rounds, total, options):
 
     Parameters
     ----------
-    rounds : Rounds
+    rounds : CompletionRounds
         Solve, and complete.
     total : Totals
         Passes and calls so far, and how many passes are left.
@@ -329,7 +329,7 @@ class Totals:
         return self.max_iter - self.n_iter
 
     def on_pass(self, n_iter, weights):
-        """Tell of a pass of the round that runs."""
+        """Report a pass of the present round."""
         return self.given(self.n_iter + n_iter, weights)
 
     def add(self, solution, n_round):

@@ -1,4 +1,4 @@
-"""Labels, or states of labels, of which not all are known: where completions begin."""
+"""Initial completions of labels, or states of labels, that are not known."""
 
 from dataclasses import dataclass, replace
 from functools import partial
@@ -66,7 +66,7 @@ class Hidden:
         return self.labelled is None
 
     def completion(self, problem, random_state):
-        """Return the `ConvexConcave` of a problem, which is told where several labels are right."""
+        """Return the `ConvexConcave` of a problem, given where several labels are possible."""
         accepted = set_mask(self.partial, self.states.hidden)
         # losses by node are zero at all right labels
         if accepted is not None and not problem.loss.by_node:

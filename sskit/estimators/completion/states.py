@@ -1,4 +1,4 @@
-"""Hidden states of labels: what taggers fit and predict where labels have several."""
+"""Hidden states of labels: parameters and attributes of taggers with several per label."""
 
 from dataclasses import dataclass
 

@@ -1,1 +1,1 @@
-"""Segmentation."""
+"""Segmentation and tagging of graphs."""

@@ -1,4 +1,4 @@
-"""What the estimators of graphs share: checks, what data say, and prediction."""
+"""Base of the estimators of graphs: validation, summary, and prediction."""
 
 from dataclasses import dataclass
 
@@ -26,7 +26,7 @@ from sskit.estimators.base.tagging import (
 )
 from sskit.estimators.completion.hidden import HiddenNodes
 from sskit.estimators.completion.states import fitted_states, resolve_states
-from sskit.estimators.reasons.columns import Columns
+from sskit.estimators.explanation.columns import ColumnNames
 from sskit.inputs.graphs import check_graphs, kind_codes
 from sskit.inputs.masks import node_targets, paint
 from sskit.inputs.ragged import PREDICTS, check_kinds, split
@@ -47,7 +47,7 @@ LOSSES = StrOptions({"hamming", "hamming_sum", "balanced"}), "array-like", dict
 
 @dataclass(frozen=True, kw_only=True)
 class GraphSummary(RowSummary):
-    """What graphs say of all data; the counts of labels are weights of nodes."""
+    """The summary of graphs; the counts of labels are weights of nodes."""
 
     n_edge_features: int = same("X has {} edge features, but part {} has {}")
     labels_of: str = same("y has labels of {}, but part {} has labels of {}")
@@ -109,7 +109,7 @@ class GraphEstimator(StructuredEstimator):
             "kind_labels": pairs,
         }
         known = PartialLabels(classes, labels, ignored=~labelled)
-        return TrainingData(graphs, known, weight, Columns(), scale, statistics)
+        return TrainingData(graphs, known, weight, ColumnNames(), scale, statistics)
 
     def _check_summary(self, summary):
         """Raise ValueError if no node of all parts has a label, or parameters do not fit."""
@@ -153,7 +153,7 @@ class GraphEstimator(StructuredEstimator):
         given = len(classes), self._areas(graphs), graphs.n_nodes
         sums = summary.n_labelled, summary.labels.counts
         cost = node_costs(loss, labels, labelled, *given, sums)
-        share = summary.weights.block_weights(len(graphs), checked.weight)
+        block_weight = summary.weights.block_weights(len(graphs), checked.weight)
         model, states = self._model(summary)
         if callable(self.loss):
             given = labels, labelled, classes, graphs.node_offsets
@@ -166,7 +166,7 @@ class GraphEstimator(StructuredEstimator):
             losses["allowed"] = mask[node_codes(graphs, kinds.values)][:, states.labels]
         truth = states.first[labels]
         model.check_pairs(graphs, truth, labelled, classes[states.labels])
-        problem = model.bind(graphs, truth, cost, labelled, share, **losses)
+        problem = model.bind(graphs, truth, cost, labelled, block_weight, **losses)
         shared = {
             "classes_": classes,
             "n_features_in_": summary.n_features,
@@ -183,7 +183,7 @@ class GraphEstimator(StructuredEstimator):
         if states.hidden:
             partial = states.known(labels, None)
             partial.possible[~labelled] = np.arange(len(states.labels)) == 0
-            given = graphs.without_edges(labelled), partial, cost, share, self.n_jobs, None
+            given = graphs.without_edges(labelled), partial, cost, block_weight, self.n_jobs, None
             hidden = HiddenNodes(model, *given, states, self.n_init, labelled=labelled)
             shared["n_states_"] = states.counts
             completion = hidden.completion(problem, self.random_state)
@@ -263,7 +263,7 @@ class GraphEstimator(StructuredEstimator):
         return None
 
     def _ask(self, method, X, known=None):
-        """Return what a method of the decoder says of all graphs, and the graphs."""
+        """Return the result of a method of the decoder for all graphs, and the graphs."""
         decoder, graphs = self._decoder(X, known)
         try:
             return getattr(decoder, method)(), graphs

@@ -1,4 +1,4 @@
-"""Graphs: a label for every node, where edges attract, or whatever the signs of interactions."""
+"""GraphTagger and SegmentationModel: a label for every node, with attractive edges or any."""
 
 import numpy as np
 from sklearn.utils._param_validation import StrOptions

@@ -1,4 +1,4 @@
-"""Choosing lam by cross-validation: a few fits in each fold, around the default."""
+"""The choice of lam by cross-validation: a few fits in each fold, around the default."""
 
 from functools import partial
 
@@ -159,7 +159,7 @@ def score_fold(estimator, scorer, tol, factors, ratio, X, y, further, scored, tr
     fits = FallingFits(estimator, X_train, y_train, tol=tol, **given)
     scores, default = np.full(len(factors), np.nan), factors.index(1.0)
     for k, factor in enumerate(factors):
-        # the default says how lam goes with the number of samples
+        # the default has the dependence of lam on the number of samples
         model = fits.fit(factor * ratio * fits.default_lam)
         scores[k] = checked_score(scorer(model, *held_out, **of_score))
         if k > default and scores[k] < scores[default]:

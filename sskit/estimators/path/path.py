@@ -1,4 +1,4 @@
-"""Regularisation paths."""
+"""Regularisation paths as estimators."""
 
 import numbers
 import warnings
@@ -287,9 +287,9 @@ class RegularizationPath(DelegatingEstimator):
         """
         lam = self._check_lam(lam)
         if lam >= self.lams_[0]:
-            share = self.lams_[0] / lam
+            fraction = self.lams_[0] / lam
             # convex in 1 / lam, from what the oracle may have missed at the origin
-            return float(self.dual_gaps_[0] * share + self._origin_gap * (1.0 - share))
+            return float(self.dual_gaps_[0] * fraction + self._origin_gap * (1.0 - fraction))
         return max(self.primal_objective_at(lam) - self.dual_objective_at(lam), 0.0)
 
     def relative_gap_at(self, lam):
@@ -302,7 +302,7 @@ class RegularizationPath(DelegatingEstimator):
 
         Returns
         -------
-        share : float
+        fraction : float
             Of the primal objective plus P(0) / 1000; at most `max_gap_`.
         """
         return relative(self.gap_at(lam), self.primal_objective_at(lam), self._unit)

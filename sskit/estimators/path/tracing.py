@@ -1,4 +1,4 @@
-"""Paths of estimators on training data."""
+"""Regularisation paths of estimators on training data."""
 
 import warnings
 
@@ -14,9 +14,9 @@ from sskit.estimators.base.outcome import check_overflow
 from sskit.estimators.base.weights import resolved_lam
 from sskit.solvers.common.fit import begin
 from sskit.solvers.common.solution import Proof, Status
-from sskit.solvers.path.tracer import PathTracer, largest_share
+from sskit.solvers.path.tracer import PathTracer, largest_fraction
 
-# The end of a path whose user names none, as a share of the default lam of the estimator.
+# The end of a path whose user names none, as a fraction of the default lam of the estimator.
 END = 1e-3
 # What ends a path early, and what would let it go on: neither lam nor tol, which it has no use for.
 REACHED = "The maximum {} was reached; increase {} or eps, or end the path before by lam_min."
@@ -86,7 +86,7 @@ def trace(path, X, y, sample_weight, further):
         )
 
     def column(name):
-        """Return what all pieces say."""
+        """Return the fitted attributes of all pieces."""
         return np.array([getattr(piece, name) for piece in pieces])
 
     return common_attributes(task.attributes(pieces[0].w)) | {
@@ -96,7 +96,7 @@ def trace(path, X, y, sample_weight, further):
         "sqnorms_": column("sqnorm"),
         "dual_gaps_": column("gap"),
         "hinges_": column("hinge"),
-        "max_gap_": largest_share(path.eps, pieces, tracer.origin_gap, fit.unit),
+        "max_gap_": largest_fraction(path.eps, pieces, tracer.origin_gap, fit.unit),
         "certified_": Proof.of(task.problem) > Proof.NOTHING and task.certifiable,
         "n_support_planes_": column("n_support_planes"),
         "n_iter_": column("n_iter"),

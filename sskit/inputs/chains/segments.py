@@ -1,4 +1,4 @@
-"""The gate of segmentations: tags of a scheme, or lists of segments."""
+"""Validation of segmentations: tags of a scheme, or lists of segments."""
 
 from operator import index
 from typing import NamedTuple

@@ -1,1 +1,1 @@
-"""Probabilities from scores: calibration, inference, and what follows from them for spans."""
+"""Probabilities from scores: calibration, inference, and probabilities of spans."""

@@ -11,7 +11,7 @@ from sskit.models.calibration.scores import Calibration
 # held out of its training set, log-loss hardly differs from 1 to 10 and gets worse towards 100; see
 # the user guide.
 PRECISION = 10.0
-# Factors of scores beyond them would say that held-out labels are certain, or pure chance.
+# Factors of scores beyond them would make held-out labels certain, or pure chance.
 SMALLEST, LARGEST = 1e-3, 1e3
 
 

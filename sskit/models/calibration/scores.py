@@ -1,4 +1,4 @@
-"""Calibrated scores of labellings: likelihood, marginals and probabilities of spans."""
+"""Scores of labellings before calibration."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -94,8 +94,8 @@ class Scores:
         self.is_owner = (owner[:, None] == np.arange(n_labels)).astype(np.float64)
         # how a state scores in those that a matrix of labels mixes: as it is in its own, as the
         # mean of all states of its label elsewhere
-        share = 1.0 / np.bincount(owner, minlength=1)[owner]
-        self.mixing = np.where(owner[:, None] == owner, np.eye(len(owner)), share)
+        fraction = 1.0 / np.bincount(owner, minlength=1)[owner]
+        self.mixing = np.where(owner[:, None] == owner, np.eye(len(owner)), fraction)
         # which sequences have tokens, their first and last nodes, and which trees are blocks
         self.filled = np.diff(self.offsets) > 0
         self.ends = self.offsets[:-1][self.filled], self.offsets[1:][self.filled] - 1
@@ -187,7 +187,7 @@ class Scores:
         return PaddedChain(nodes, table, triples).marginals(True, True)[1:]
 
     def decoder(self, calibration, possible=None, n_jobs=None):
-        """Return calibrated scores as what is asked for labellings.
+        """Return calibrated scores as a request for labellings.
 
         Its blocks are the trees, or the sequences that have tokens; its head the tables of pairs.
         """
@@ -310,7 +310,7 @@ def find_steps(marginals, pairs, triples, own, goes_on):
     -------
     steps : Steps
     """
-    # what goes on is of the same kind, so other states before or behind need no look
+    # what goes on is of the same kind, so other states before or behind need no check
     inside = goes_on.astype(np.float64)
     p, both = marginals[:, own], pairs[:, own[:, None], own]
     if triples is None:

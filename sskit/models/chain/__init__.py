@@ -1,1 +1,1 @@
-"""A label for every node of a chain."""
+"""Linear chains: a label for every token of a sequence."""

@@ -360,7 +360,7 @@ def token_costs(loss, class_weight, classes, labels, lengths, counts=None):
     Parameters
     ----------
     loss : {"hamming", "hamming_sum"}
-        Share or number of wrong tokens.
+        Fraction or number of wrong tokens.
     class_weight : dict, "balanced" or None
         Factors by true label.
     classes : ndarray of shape (K,)

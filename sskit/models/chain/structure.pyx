@@ -190,7 +190,7 @@ cdef class ChainStructure(Structure):
         return self.oracle.k_best(self.chain(b), k, codes, scores)
 
     def prepare_marginals(self, const double[::1] theta):
-        """Transpose the tables that all blocks share."""
+        """Transpose the tables that are the same for all blocks."""
         cdef Block b
         b.i, b.n, b.theta = 0, 0, &theta[0]
         self.oracle.begin(self.chain(&b))
@@ -333,7 +333,7 @@ cdef class ChainFactors(Factors):
                 &self.map.edge_rows, f - self.n_nodes,
                 w + self.map.edge_weights + pair, self.map.edge_columns
             )
-        # a pair that is forbidden is no truth and is never found, but may be asked for
+        # a pair that is forbidden is no truth and is never found, but may be evaluated
         return score if self.free else score + self.map.mask[a * self.map.stride + b]
 
     cdef double sqnorm(self, Py_ssize_t i, Py_ssize_t f, const int32_t* s) noexcept nogil:
@@ -342,7 +342,7 @@ cdef class ChainFactors(Factors):
             return self.row_sqnorm[f]
         return 1.0 + (self.edge_row_sqnorm[e] if self.map.edge_pairs else 0.0)
 
-    cdef void move(
+    cdef void scatter(
         self, Py_ssize_t i, Py_ssize_t f, const int32_t* s, double step, double* w
     ) noexcept nogil:
         cdef Py_ssize_t pair = s[0] * self.n_states + s[1]

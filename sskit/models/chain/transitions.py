@@ -1,4 +1,4 @@
-"""Which transitions between labels are allowed, and what becomes of labels that break the rules."""
+"""Allowed transitions between labels, and repair of labels that break the rules."""
 
 from functools import lru_cache
 
@@ -161,7 +161,7 @@ def check_possible(
     name : str, default="known"
         What the error message calls what is known.
     every : bool, default=False
-        Whether to look at sequences of which nothing is known, too.
+        Whether to repair sequences of which nothing is known, too.
 
     Raises
     ------

@@ -1,1 +1,1 @@
-"""A label for every node of a graph."""
+"""Graphs: a label for every node, with scores of pairs of neighbours."""

@@ -1,4 +1,4 @@
-"""Arrays that the graph model makes of graphs before it is bound to them."""
+"""Arrays of the graph model, made of graphs before it is bound to them."""
 
 import numpy as np
 import scipy.sparse as sp
@@ -30,7 +30,7 @@ def allows_cuts(tables):
     Returns
     -------
     allows : bool
-        Whether there are cuts, or moves by cuts, for edge features that are not negative.
+        Whether there are cuts, or expansions by cuts, for edge features that are not negative.
     """
     if tables.ndim == 1:
         return bool(tables.min(initial=0.0) >= 0.0)
@@ -56,8 +56,8 @@ def node_costs(loss, labels, labelled, n_states, node_weight, n_nodes, sums=None
     Parameters
     ----------
     loss : {"hamming", "hamming_sum", "balanced"}
-        Share or number of wrong nodes; or their share, in which every class counts the same over
-        all graphs.
+        Fraction or number of wrong nodes; or their fraction, in which every class counts the same
+        over all graphs.
     labels : ndarray of shape (N,)
         True labels, 0 to K - 1.
     labelled : ndarray of shape (N,), bool
@@ -90,10 +90,10 @@ def node_costs(loss, labels, labelled, n_states, node_weight, n_nodes, sums=None
         return weight * (n_labelled / total)
     graph = np.repeat(np.arange(len(n_nodes)), n_nodes)
     of_graph = np.bincount(graph, weight, len(n_nodes))
-    share = weight / np.where(of_graph > 0, of_graph, 1.0)[graph]
+    fraction = weight / np.where(of_graph > 0, of_graph, 1.0)[graph]
     if loss == "hamming":
-        return share
-    return share * (total / (n_states * np.where(of_class > 0, of_class, 1.0)))[labels]
+        return fraction
+    return fraction * (total / (n_states * np.where(of_class > 0, of_class, 1.0)))[labels]
 
 
 def losses_by_callable(loss, labels, labelled, classes, offsets):
@@ -171,7 +171,7 @@ def default_lam(scale, loss):
     """Return 4 R^2 / n, with R^2 the mean squared norm of a node's features, for "hamming_sum".
 
     The scale of the features cancels. The factor is the one that served horses and MSRC together:
-    horses take any between 1 and 4, MSRC wants 3 to 8. Losses that are shares are smaller by the
+    horses take any between 1 and 4, MSRC wants 3 to 8. Losses that are fractions are smaller by the
     number of nodes, and then the same labellings are learned with a lam that much larger.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Graphs whose potentials are given, and with them, anew in each call, the oracles to ask."""
+"""Graphs whose potentials are given anew in each call, and their oracles."""
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from sskit.oracles.graph.potentials cimport (
 )
 from sskit.oracles.tree.max_sum cimport TreeOracle
 
-# Elimination may look at so many numbers beside those of the nodes: some 3 ms.
+# Elimination may read so many numbers beside those of the nodes: some 3 ms.
 cdef Py_ssize_t MODEST_ENTRIES = 2**20
 
 
@@ -85,7 +85,7 @@ cdef class GivenGraphs(GraphStructure):
         if self.topology.closing_edge() >= 0:
             finite = isfinite(4.0 * size_of(p, &forbids)) and not forbids
             cuts = p.n_states == 2 and finite and self.takes_cuts(p)
-        # nodes of one possible state are in nobody's way, however many there are
+        # nodes of one possible state cost nothing, however many there are
         most = MODEST_ENTRIES + p.n_nodes * p.n_states
         k = choose_oracle(&self.topology, p.n_states, cuts, p.potts, not finite, most, 0.0)
         (<GraphOracle>self.oracle_of[k]).arrange(&self.topology, p.n_states)

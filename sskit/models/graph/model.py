@@ -142,7 +142,7 @@ class GraphModel:
         return self._choices(self._topologies(graphs), len(graphs))
 
     def _topologies(self, graphs):
-        """Return what follows from the edges of graphs, None where no oracle asks for it."""
+        """Return what follows from the edges of graphs, None where no oracle needs it."""
         if self.inference in ("graphcut", "expansion"):
             return None
         return Topologies(graphs.n_nodes, graphs.ends, graphs.edge_offsets)

@@ -29,10 +29,10 @@ cdef class GraphStructure(Structure):
     cdef readonly tuple oracles              # keeps the next ones alive
     cdef vector[void*] oracle_of
     cdef const int8_t[::1] choice
-    cdef Topologies topologies               # forks share them; None: oracles do without
+    cdef Topologies topologies               # the same in forks; None: oracles do without
     cdef const double[::1] forbidden         # (width,) 0 or -inf, added to all tables; empty: none
     cdef bint marginals_are_true
-    # What is kept from call to call, which forks share: a graph is asked by one thread at a time.
+    # What is kept from call to call, also by forks: a graph is used by one thread at a time.
     cdef int32_t[::1] last                   # (n_nodes,) last labelling, -1: none; empty: none is
     cdef float[::1] messages
     cdef const int64_t[::1] message_offset   # (n_blocks,) where those of a graph begin, -1: none

@@ -256,7 +256,7 @@ cdef class GraphStructure(Structure):
         return other
 
     def digest(self):
-        """Return what tells structures apart."""
+        """Return what distinguishes structures."""
         return {
             "the model": "graph",
             "the form of the pairs": self.form.width,
@@ -264,7 +264,7 @@ cdef class GraphStructure(Structure):
         }
 
     def digests(self):
-        """Return what tells the graphs apart: their edges, and which share a table."""
+        """Return a key that tells the graphs apart: their edges, and which have one table."""
         edges = np.append(self.edge_first, self.edge_stop[-1:])
         out = {"the edges of X": value_digests(np.ravel(self.ends), 2 * edges)}
         if len(self.table):
@@ -305,7 +305,7 @@ def cut_single(features, const int32_t[:, ::1] ends, edge_features, coef, pairs)
     -------
     labels : ndarray of shape (n_nodes,), int32, or None
         None if features of an edge are negative, or other numbers so large that a score may
-        overflow: whoever takes all graphs knows what to say of that.
+        overflow: the caller that takes all graphs raises the error.
     """
     cdef const double[:, ::1] node = features.dot(np.asarray(coef, dtype=np.float64).T)
     cdef const double[::1] pair = edge_features.dot(np.asarray(pairs, dtype=np.float64))

@@ -1,1 +1,1 @@
-"""Scores that are functions of a kernel space: what models of any structure share."""
+"""Kernel spaces: scores as functions in a reproducing kernel Hilbert space, for any structure."""

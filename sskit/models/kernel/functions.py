@@ -71,7 +71,7 @@ class Kernel(SimpleNamespace):
                     f"{X.shape} and {Y.shape}: {error}"
                 ) from error
             return checked_matrix(matrix, (X.shape[0], Y.shape[0]))
-        # both have been checked at the gate
+        # both have been checked by validation
         with config_context(assume_finite=True), np.errstate(over="ignore", invalid="ignore"):
             matrix = pairwise_kernels(X, Y, metric=self.function, **self.parameters)
         if not np.isfinite(matrix).all():

@@ -1,4 +1,4 @@
-"""Rows of Gaussian kernel matrices, worked out some columns after the other."""
+"""Rows of Gaussian kernel matrices, computed in groups of columns."""
 
 import numpy as np
 import scipy.sparse as sp

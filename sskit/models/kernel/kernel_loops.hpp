@@ -110,13 +110,13 @@ template <class V, class I, class N> SSKIT_INLINE V exponential(const V& any) {
     V x = any < none ? any : none;
     x = x < least ? least : x;
     // the last bits of the sum are those of k
-    const V moved = x * (N)1.4426950408889634 + E::shift;
-    const V k = moved - E::shift;
+    const V shifted = x * (N)1.4426950408889634 + E::shift;
+    const V k = shifted - E::shift;
     const V rest = (x - k * E::high) - k * E::low;
     V p = series<V, N, E::degree>(none, rest);
     I bits, power;
     std::memcpy(&bits, &p, sizeof bits);
-    std::memcpy(&power, &moved, sizeof power);
+    std::memcpy(&power, &shifted, sizeof power);
     bits += power << E::mantissa;
     std::memcpy(&p, &bits, sizeof p);
     return any < least ? none : p;

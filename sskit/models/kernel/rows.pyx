@@ -44,11 +44,11 @@ STRIP = C_STRIP
 # Rows that work together (see `WorkingRows`). Larger sets take fewer passes, but more steps.
 WORKING_ROWS = 512
 # Columns that are brought up to date at a time: so many numbers of all rows stay in the cache of
-# the processor while one function after the other takes its share of them.
+# the processor while one function after the other reads its part of them.
 cdef Py_ssize_t TILE = 256
 # Rows that may be added before F is worked out afresh: the errors of 2^-53 add up to 2^-32.
 cdef Py_ssize_t MOST_ADDED = 2**21
-# Coefficients that are smaller than this share of the largest are what rounding has left.
+# Coefficients that are smaller than this fraction of the largest are what rounding has left.
 cdef double NOISE = 2.0**-40
 cdef int32_t HERE = 0  # a row by itself
 
@@ -112,7 +112,7 @@ cdef class KernelRows:
     cdef readonly Py_ssize_t n_slots
     cdef readonly Py_ssize_t n_computed      # rows computed so far, repetitions counted
     cdef readonly Py_ssize_t block_size      # rows that are computed at a time
-    cdef readonly int64_t n_required         # rows asked for so far
+    cdef readonly int64_t n_required         # rows required so far
     # working sets work rows out whenever they need them: that takes less time than room for them
     cdef readonly bint direct
     cdef readonly bint single                # are they in single precision?
@@ -125,7 +125,7 @@ cdef class KernelRows:
     cdef int64_t[::1] last_used              # (n_slots,) by the clock
     cdef unsigned char[::1] seen             # (n_rows,) 1 for rows that were ever there
     cdef int64_t clock
-    # rows that will be asked for soon, computed with the next one that is missing
+    # rows that will be required soon, computed with the next one that is missing
     cdef int32_t[::1] expected               # (n_rows,)
     cdef Py_ssize_t n_expected
 
@@ -207,7 +207,7 @@ cdef class KernelRows:
         table : ndarray of shape (n, size), float64 or float32
             Kernels from that column on, and maybe numbers without meaning beyond the last one.
         slots : ndarray of shape (m,), int32
-            The rows of the table that hold those that were asked for.
+            The rows of the table that hold the required ones.
         """
         if not self.direct:
             self.ensure(rows)
@@ -299,7 +299,7 @@ cdef class KernelRows:
         self.n_computed += len(missing)
         return matrix
 
-    # hint: row t will be asked for soon
+    # hint: row t will be required soon
     cdef void expect(self, Py_ssize_t t) noexcept nogil:
         if self.n_expected == self.n_rows:
             self.n_expected = 0  # nothing was missing for so long that the hints are old
@@ -443,9 +443,9 @@ cdef class WorkingRows:
         if values is None:
             return
         target = values
-        moved = np.flatnonzero(change.any(axis=0))
-        for first in range(0, len(moved), size):
-            some = moved[first : first + size]
+        changed = np.flatnonzero(change.any(axis=0))
+        for first in range(0, len(changed), size):
+            some = changed[first : first + size]
             functions, places = np.nonzero(change[:, some])
             # a spare one, for there may be none
             factor = np.append(change[functions, some[places]], 0.0)
@@ -482,7 +482,7 @@ cdef class WorkingRows:
         add_scaled(<const char*>&self.gram[place, 0], True, self.n, factor, &self.value[k, 0])
         self.change[k, place] += factor
 
-    # learn the kernels of row t, which is present
+    # read the kernels of row t, which is present
     cdef void learn(self, Py_ssize_t t) noexcept nogil:
         cdef Py_ssize_t j, place = self.place_of[t], first = self.rows.slot_of[t] * self.rows.n_rows
         cdef const int32_t* column = &self.column[0]
@@ -503,7 +503,7 @@ cdef class KernelExpansion(FeatureSpace):
     values on the training rows, F = beta K, and by its coefficients beta. Both are linear in f, so
     that sums and multiples of weight vectors are those of the functions, and <f, g> is the dot
     product of the coefficients of the one with the values of the other (see covector).
-    Reading a score is reading F; a step moves F along the kernel rows of the block that it
+    Reading a score is reading F; a step changes F along the kernel rows of the block that it
     changes. A sum of many blocks adds up coefficients only; F then follows by what has changed.
 
     Rounding: F is beta K but for 2^-53 of its largest size with every row that was added, and it
@@ -556,7 +556,7 @@ cdef class KernelExpansion(FeatureSpace):
         return KernelExpansion(*self.given)
 
     def digests(self):
-        """Return what tells spaces apart, of the whole and of each block."""
+        """Return what distinguishes spaces, of the whole and of each block."""
         X = self.support.X
         whole = {"the kernel": self.support.kernel, "the number of features": X.shape[1]}
         return whole, {"X": row_digests(FeatureRows(X, sparsify=False), self.offsets)}
@@ -681,7 +681,7 @@ cdef class KernelExpansion(FeatureSpace):
         values, coefficients : ndarray of shape (n_states, n_rows)
             Of the functions. The values belong to coefficients that there were before.
         stop : Stop
-            Asked after every block of rows.
+            Read after every block of rows.
 
         Raises
         ------
@@ -693,20 +693,20 @@ cdef class KernelExpansion(FeatureSpace):
         # adding up again changes the last digits: where nothing else did, F and beta both stay
         noise = NOISE * np.abs(coefficients).max(initial=0.0)
         steady = (np.abs(change) <= noise).all(axis=0)
-        present, moved = np.flatnonzero(coefficients.any(axis=0)), np.flatnonzero(~steady)
+        present, changed = np.flatnonzero(coefficients.any(axis=0)), np.flatnonzero(~steady)
         cheap = len(present) <= size and self.rows.held(present).all()
         n_added = self.rows.n_required - self.fresh
-        afresh = cheap or len(present) <= len(moved) or n_added > self.most_added
+        afresh = cheap or len(present) <= len(changed) or n_added > self.most_added
         if afresh:
             values[:] = 0.0
-            change, moved = coefficients, present
+            change, changed = coefficients, present
         else:
             coefficients[:, steady] = self.before[:, steady]
         self.before = None
-        for start in range(0, len(moved), size):
-            some = moved[start : start + size]
+        for start in range(0, len(changed), size):
+            some = changed[start : start + size]
             values += change[:, some] @ self.rows.take(some)
-            if stop.due() and start + size < len(moved):
+            if stop.due() and start + size < len(changed):
                 raise CutShort
         if afresh:
             self.fresh = self.rows.n_required

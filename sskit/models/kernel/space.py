@@ -1,4 +1,4 @@
-"""Problems in a kernel space, and the problem of some of their blocks."""
+"""Base of models whose scores are functions of a kernel space."""
 
 from functools import partial
 

@@ -1,1 +1,1 @@
-"""A set of labels for a row."""
+"""Multilabel models: a set of labels for every row."""

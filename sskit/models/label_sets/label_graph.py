@@ -1,4 +1,4 @@
-"""Which labels go together: the edges of multilabel models."""
+"""Graphs of labels: the edges of multilabel models (Chow, Liu 1968)."""
 
 import numpy as np
 import scipy.sparse as sp
@@ -9,14 +9,14 @@ from sskit.oracles.graph.potentials import Topologies, choose
 from sskit.oracles.label_sets.functions import read_hierarchy
 from sskit.oracles.label_sets.sets import MAX_EXHAUSTIVE
 
-# What the rule of graphs is asked: trying all sets of up to 14 labels takes less time than the
+# The rule of graphs: trying all sets of up to 14 labels takes less time than the
 # relaxation, or little more where that is easy; and it is exact.
 RULE = {"max_entries": 0, "max_labellings": 2**14}
 NAMES = {"tree": "tree", "elimination": "exhaustive", "qpbo": "lp"}
 
 
-def label_edges(edges, n_labels, shares=None):
-    """Return the edges that a parameter asks for.
+def label_edges(edges, n_labels, fractions=None):
+    """Return the edges of a parameter.
 
     Parameters
     ----------
@@ -24,8 +24,8 @@ def label_edges(edges, n_labels, shares=None):
         All pairs of labels; the tree of Chow and Liu; none; or these.
     n_labels : int
         Number of labels L.
-    shares : ndarray of shape (n_labels, n_labels), default=None
-        From `label_shares`; the tree is made of it.
+    fractions : ndarray of shape (n_labels, n_labels), default=None
+        From `label_fractions`; the tree is made of it.
 
     Returns
     -------
@@ -42,7 +42,7 @@ def label_edges(edges, n_labels, shares=None):
     if isinstance(edges, str):
         if edges == "full":
             return np.stack(np.triu_indices(n_labels, 1), axis=1).astype(np.int32)
-        return chow_liu_tree(shares)
+        return chow_liu_tree(fractions)
     return given_edges(edges, n_labels)
 
 
@@ -60,8 +60,8 @@ def given_edges(edges, n_labels):
     return ends
 
 
-def label_shares(truths, weight):
-    """Return the share of rows that have a pair of labels.
+def label_fractions(truths, weight):
+    """Return the fraction of rows that have a pair of labels.
 
     Parameters
     ----------
@@ -72,22 +72,22 @@ def label_shares(truths, weight):
 
     Returns
     -------
-    shares : ndarray of shape (n_labels, n_labels)
+    fractions : ndarray of shape (n_labels, n_labels)
         Of the labels alone on the diagonal.
     """
-    share = weight / weight.sum()
+    fraction = weight / weight.sum()
     # float32 counts would lose digits, and a product of integers is slow
     dense = truths.astype(np.float64)
-    return (dense * share[:, None]).T @ dense
+    return (dense * fraction[:, None]).T @ dense
 
 
-def chow_liu_tree(shares):
+def chow_liu_tree(fractions):
     """Return the spanning tree of the labels with the largest mutual information.
 
     Parameters
     ----------
-    shares : ndarray of shape (n_labels, n_labels)
-        From `label_shares`.
+    fractions : ndarray of shape (n_labels, n_labels)
+        From `label_fractions`.
 
     Returns
     -------
@@ -99,7 +99,7 @@ def chow_liu_tree(shares):
     Chow, Liu (1968). Approximating discrete probability distributions with dependence trees.
     IEEE Transactions on Information Theory 14.
     """
-    information = mutual_information(shares)
+    information = mutual_information(fractions)
     n_labels = len(information)
     # any tree spans: a graph with no zeros, and a minimum of what is positive
     cost = information.max(initial=0.0) - information + 1.0
@@ -112,7 +112,7 @@ def chow_liu_tree(shares):
 
 
 def mutual_information(both):
-    """Return the mutual information of all pairs of labels in nats, shape (L, L), of shares."""
+    """Return the mutual information of all pairs of labels in nats, shape (L, L), of fractions."""
     one = np.diag(both)
     total = np.zeros_like(both)
     for joint, marginal in (

@@ -34,7 +34,7 @@ STATES = 4
 
 
 class LabelSetModel:
-    """A set of labels for every row of a matrix; a subclass says which sets there are.
+    """A set of labels for every row of a matrix; a subclass has which sets there are.
 
     It has ``make_oracle()``, which returns a new oracle of them, and ``make_slack(cost)``, which
     for losses (L,) of wrong labels returns an oracle with candidates for slack rescaling, or None.
@@ -53,7 +53,7 @@ class LabelSetModel:
     layout : WeightLayout
         Places of the weights.
     domain : dict
-        What decides which sets there are, by the name that users know it by.
+        What decides which sets there are, by its public name.
     costly : bool
         Whether the oracle takes far longer than the scores of a row.
     tight : bool or None

@@ -16,7 +16,7 @@ from sskit.oracles.label_sets.sets cimport ONE, LabelSetOracle, SetScores, write
 
 # Rounding may let single labels go back and forth between sets that are equally good.
 cdef Py_ssize_t MAX_SWEEPS = 1000
-# From this share of the labels on one run through the features for all is the faster.
+# From this fraction of the labels on one run through the features for all is the faster.
 cdef Py_ssize_t FEW = 8
 
 
@@ -56,7 +56,7 @@ cdef class LabelSetStructure(Structure):
     # scratch
     cdef double[::1] augmented               # (n_labels,) scores of labels with the loss
     cdef int32_t[::1] true_code
-    cdef SetScores asked                     # what the oracle is asked
+    cdef SetScores scored                     # input of the oracle
 
     def __cinit__(self, LabelSetOracle oracle, cost, ends, domain, bint costly,
                   LabelSetOracle slack=None, tight=None):
@@ -68,8 +68,8 @@ cdef class LabelSetStructure(Structure):
         self.exact, self.lock_free, self.costly = oracle.exact, oracle.lock_free, costly
         self.augmented = np.zeros(self.n_labels)
         self.true_code = np.zeros(self.max_code_length, dtype=np.int32)
-        self.asked.n_labels, self.asked.n_edges = self.n_labels, self.n_edges
-        self.asked.ends = &self.ends[0, 0]
+        self.scored.n_labels, self.scored.n_edges = self.n_labels, self.n_edges
+        self.scored.ends = &self.ends[0, 0]
 
     cdef bint knows(self, const Block* b, const int32_t* code) noexcept nogil:
         return all_below(code, self.max_code_length, ONE + 1)
@@ -83,7 +83,7 @@ cdef class LabelSetStructure(Structure):
         cdef Py_ssize_t j
         for j in range(self.n_labels):
             code[j] = ONE * truth[j]
-        write_pairs(&self.asked, code)
+        write_pairs(&self.scored, code)
 
     cdef int best(
         self, const Block* b, NodeLoss loss, double weight, int32_t* code
@@ -94,8 +94,8 @@ cdef class LabelSetStructure(Structure):
         for j in range(self.n_labels):
             # the loss is cost |y - t| = cost (t + (1 - 2 t) y)
             self.augmented[j] = label[j] + weight * self.cost[j] * (1 - 2 * truth[j])
-        self.asked.label, self.asked.pair = &self.augmented[0], b.theta
-        return self.oracle.find(&self.asked, code)
+        self.scored.label, self.scored.pair = &self.augmented[0], b.theta
+        return self.oracle.find(&self.scored, code)
 
     cdef double loss_of(self, const Block* b, NodeLoss loss, const int32_t* code) noexcept nogil:
         cdef const int32_t* truth = &loss.truth[b.first]
@@ -124,14 +124,14 @@ cdef class LabelSetStructure(Structure):
     cdef Py_ssize_t candidates(
         self, const Block* b, NodeLoss loss, double* h, double* g
     ) except -1 nogil:
-        self.asked.label, self.asked.pair = b.theta + self.base, b.theta
-        return self.slack.candidates(&self.asked, &loss.truth[b.first], self.goal, h, g)
+        self.scored.label, self.scored.pair = b.theta + self.base, b.theta
+        return self.slack.candidates(&self.scored, &loss.truth[b.first], self.goal, h, g)
 
     cdef int take(
         self, const Block* b, NodeLoss loss, Py_ssize_t candidate, int32_t* code
     ) except -1 nogil:
         self.slack.take(candidate, code)
-        write_pairs(&self.asked, code)
+        write_pairs(&self.scored, code)
         return 0
 
     def n_candidates(self, loss):
@@ -143,7 +143,7 @@ cdef class LabelSetStructure(Structure):
         return LabelSetStructure(self.oracle.fork(), *self.args[1:5], slack, self.tight)
 
     def digest(self):
-        """Return what tells structures apart."""
+        """Return what distinguishes structures."""
         cost, ends, domain = self.args[1:4]
         known = {"the model": "multilabel", "the number of labels": self.n_labels}
         return known | domain | {"the edges": ends.tobytes(), "the loss": cost.tobytes()}
@@ -172,7 +172,7 @@ cdef class LabelSetStructure(Structure):
         sets : ndarray of shape (n, n_labels), uint8
             0 or 1.
         """
-        cdef SetScores* s = &self.asked
+        cdef SetScores* s = &self.scored
         cdef Py_ssize_t i, j, n_labels = self.n_labels, n_edges = self.n_edges
         cdef int32_t[::1] code = np.zeros(self.max_code_length + 1, dtype=np.int32)
         cdef const double[::1] given = np.append(pairs, 0.0)
@@ -214,22 +214,22 @@ cdef void condition(
 cdef void climb(const SetScores* s, unsigned char* has, double* gain) noexcept nogil:
     """Add and drop single labels until none gains anything: coordinate ascent."""
     cdef Py_ssize_t e, j, side, _sweep
-    cdef bint moved
+    cdef bint changed
     memcpy(gain, s.label, s.n_labels * sizeof(double))
     for e in range(s.n_edges):
         for side in range(2):
             gain[s.ends[2 * e + side]] += s.pair[e] * has[s.ends[2 * e + 1 - side]]
     for _sweep in range(MAX_SWEEPS):
-        moved = False
+        changed = False
         for j in range(s.n_labels):
             if has[j] == (gain[j] > 0.0):
                 continue
-            has[j], moved = not has[j], True
+            has[j], changed = not has[j], True
             for e in range(s.n_edges):
                 for side in range(2):
                     if s.ends[2 * e + side] == j:
                         gain[s.ends[2 * e + 1 - side]] += s.pair[e] if has[j] else -s.pair[e]
-        if not moved:
+        if not changed:
             break
 
 
@@ -262,7 +262,7 @@ cdef class LabelSetFactors(LabelFactors):
             &self.map.rows, i, 1, w, self.n_labels, out, padded(self.n_labels)
         )
 
-    cdef void move_labels(
+    cdef void scatter_labels(
         self, Py_ssize_t i, const double* change, double step, double* w
     ) noexcept nogil:
         cdef Py_ssize_t j, n = 0
@@ -303,7 +303,7 @@ cdef class LabelSetFactors(LabelFactors):
             return s[0] * self.row_sqnorm[i]
         return s[0] & s[1]
 
-    cdef void move(
+    cdef void scatter(
         self, Py_ssize_t i, Py_ssize_t f, const int32_t* s, double step, double* w
     ) noexcept nogil:
         cdef Py_ssize_t j = f % self.n_labels

@@ -1,1 +1,1 @@
-"""Places of parts on springs."""
+"""Pictorial structures: places of parts on springs."""

@@ -1,4 +1,4 @@
-"""What the parts model makes of true positions before it is bound to them."""
+"""Rest positions of springs, computed of true positions before the model is bound."""
 
 import numpy as np
 
@@ -37,10 +37,10 @@ def spring_means(places, parents, n_types, weight, random_state):
     n_types = min(int(n_types), len(places))
     means = np.full((len(parents), n_types, 2), np.nan)
     for k in np.flatnonzero(parents >= 0):
-        moved = (places[:, k] - places[:, parents[k]]).astype(np.float64)
-        n_clusters = min(n_types, len(np.unique(moved, axis=0)))
+        apart = (places[:, k] - places[:, parents[k]]).astype(np.float64)
+        n_clusters = min(n_types, len(np.unique(apart, axis=0)))
         clusters = KMeans(n_clusters, n_init=4, random_state=random_state)
-        labels = clusters.fit_predict(moved, sample_weight=used)
+        labels = clusters.fit_predict(apart, sample_weight=used)
         size = np.bincount(labels, used, n_clusters)
         means[k, :n_clusters] = clusters.cluster_centers_[np.argsort(-size, kind="stable")]
     return means
@@ -68,12 +68,12 @@ def spring_square(places, parents, means, weight):
     hung = np.flatnonzero(parents >= 0)
     if not hung.size:
         return 0.0
-    moved = places[:, hung] - places[:, parents[hung]]
-    distance = ((moved[:, :, None] - means[hung]) ** 2).sum(axis=-1)
+    apart = places[:, hung] - places[:, parents[hung]]
+    distance = ((apart[:, :, None] - means[hung]) ** 2).sum(axis=-1)
     return float(np.average(np.nanmin(distance, axis=2).mean(axis=1), weights=weight))
 
 
-def pooled_square(means, squares, shares, pooled):
+def pooled_square(means, squares, fractions, pooled):
     """Return the mean squared displacement of several parts of the data from common means.
 
     Parameters
@@ -82,8 +82,8 @@ def pooled_square(means, squares, shares, pooled):
         Where springs rest in each part of the data: with several types, the same in all.
     squares : sequence of float
         From `spring_square`, of each part of the data and its means.
-    shares : sequence of float
-        Which share of the sample weights each has.
+    fractions : sequence of float
+        Of the sample weights, of each part of the data.
     pooled : ndarray of shape (n_parts, n_types, 2)
         Means of the means.
 
@@ -95,8 +95,8 @@ def pooled_square(means, squares, shares, pooled):
     hung = ~np.isnan(pooled[:, 0, 0])
     if not hung.any():
         return 0.0
-    moved = [((own - pooled)[hung] ** 2).sum(axis=-1).mean() for own in means]
-    return float(np.dot(shares, np.add(squares, moved)))
+    apart = [((own - pooled)[hung] ** 2).sum(axis=-1).mean() for own in means]
+    return float(np.dot(fractions, np.add(squares, apart)))
 
 
 def spring_unit(square):

@@ -6,7 +6,7 @@ import numpy as np
 
 # With less than so many true scores in a bin, as of few samples, there are fewer bins.
 N_BINS, LEAST_BINS, TRUE_IN_BIN = 12, 3, 7
-# Least share of the true places whose score is thought to be below all that were seen.
+# Least fraction of the true places whose score is thought to be below all that were seen.
 UNSEEN = 0.01
 # By how much rounded sums of weights may miss a quantile.
 ROUNDING = 1e-9
@@ -15,7 +15,7 @@ ROUNDING = 1e-9
 class TrueScores(NamedTuple):
     """Scores at true places, by which those anywhere are counted: in one piece, or part by part.
 
-    Bins hold equal shares of the scores at true places, and there is one below. The log of the
+    Bins hold equal fractions of the scores at true places, and there is one below. The log of the
     ratio of the frequencies never falls: isotonic regression takes out what is noise.
 
     Attributes
@@ -61,13 +61,16 @@ class TrueScores(NamedTuple):
         )
 
     def starts(self):
-        """Return for each part where bins start that hold equal shares of these scores."""
-        share, n_bins = self._share(), int(np.clip(self._size() // TRUE_IN_BIN, LEAST_BINS, N_BINS))
+        """Return for each part where bins start that hold equal fractions of these scores."""
+        weight, n_bins = (
+            self._weight(),
+            int(np.clip(self._size() // TRUE_IN_BIN, LEAST_BINS, N_BINS)),
+        )
         found = []
         for true in self.scores:
             order = np.argsort(true, kind="stable")
             reached = np.searchsorted(
-                np.cumsum(share[order]), np.arange(n_bins) / n_bins + ROUNDING, side="right"
+                np.cumsum(weight[order]), np.arange(n_bins) / n_bins + ROUNDING, side="right"
             )
             found.append(np.unique(true[order[np.minimum(reached, len(true) - 1)]]))
         return found
@@ -85,17 +88,17 @@ class TrueScores(NamedTuple):
         Returns
         -------
         counts : ndarray of shape (n_parts, 2 + N_BINS)
-            The share of the cells in each bin, by the weights relative to the largest, and at the
-            end the sum of the scores below the first start.
+            The fraction of the cells in each bin, by the weights relative to the largest, and at
+            the end the sum of the scores below the first start.
         """
-        share = np.ones(len(maps)) if weight is None else weight
-        share = share / self.weight.max()
+        fraction = np.ones(len(maps)) if weight is None else weight
+        fraction = fraction / self.weight.max()
         counts, starts_of = np.zeros((len(self.scores), 2 + N_BINS)), self.starts()
-        for i in np.flatnonzero(share):
+        for i in np.flatnonzero(fraction):
             for x, starts, count in zip(maps[i], starts_of, counts, strict=True):
                 scores = x.ravel()
                 bins = np.searchsorted(starts, scores, side="right")
-                part = share[i] / scores.size
+                part = fraction[i] / scores.size
                 count[:-1] += part * np.bincount(bins, minlength=1 + N_BINS)
                 count[-1] += part * float(scores[bins == 0].sum(dtype=np.float64))
         return counts
@@ -114,13 +117,13 @@ class TrueScores(NamedTuple):
             Scores, which never fall, and their log odds. Where there are fewer bins, as of few
             different scores, the last is repeated.
         """
-        share, unseen = self._share(), max(UNSEEN, 1.0 / (1.0 + self._size()))
+        weight, unseen = self._weight(), max(UNSEEN, 1.0 / (1.0 + self._size()))
         counts = counts / (self.weight / self.weight.max()).sum()
         curves = np.empty((len(self.scores), 1 + N_BINS, 2))
         for curve, true, starts, count in zip(
             curves, self.scores, self.starts(), counts, strict=True
         ):
-            knots = _curve(true, share, starts, count[: 1 + len(starts)], count[-1], unseen)
+            knots = _curve(true, weight, starts, count[: 1 + len(starts)], count[-1], unseen)
             curve[: len(knots)] = knots
             curve[len(knots) :] = knots[-1]
         return curves
@@ -130,26 +133,26 @@ class TrueScores(NamedTuple):
         with np.errstate(over="ignore"):
             return float((self.weight / self.weight.min()).sum())
 
-    def _share(self):
+    def _weight(self):
         """Return weights that sum to one, without overflow."""
-        share = self.weight / self.weight.max()
-        return share / share.sum()
+        fraction = self.weight / self.weight.max()
+        return fraction / fraction.sum()
 
 
-def _curve(true, share, starts, anywhere, below, unseen):
+def _curve(true, weight, starts, anywhere, below, unseen):
     """Return the knots of one part, (n_knots, 2)."""
     from sklearn.isotonic import isotonic_regression
 
     bins = np.searchsorted(starts, true, side="right")
-    at_truth = np.bincount(bins, share, len(anywhere))
-    knots = np.bincount(bins, share * true, len(anywhere))
+    at_truth = np.bincount(bins, weight, len(anywhere))
+    knots = np.bincount(bins, weight * true, len(anywhere))
     knots[1:] /= at_truth[1:]  # there is the score that it starts with
     at_truth[0] = unseen
     first = 0 if anywhere[0] > 0 else 1
     if first == 0:
         knots[0] = below / anywhere[0]
     at_truth = at_truth[first:] / (1 + unseen)
-    # the logs of ratios of shares of bins, made to rise from bin to bin
+    # the logs of ratios of fractions of bins, made to rise from bin to bin
     rising = isotonic_regression(np.log(at_truth / anywhere[first:]), sample_weight=at_truth)
     return np.column_stack([np.maximum.accumulate(knots[first:]), rising])
 

@@ -1,4 +1,4 @@
-"""The parts model: parts that stand where their score maps and their springs like it."""
+"""The parts model: a tree of springs between parts with score maps."""
 
 import numpy as np
 
@@ -76,8 +76,8 @@ class PoseModel:
         types : ndarray of shape (n, n_parts), int32
             0 for roots.
         """
-        blocks, moved = self.layout.split(w), self.displaced(places) / self.unit
-        costs = blocks["springs"][..., 0] * moved + blocks["springs"][..., 1] * moved**2
+        blocks, apart = self.layout.split(w), self.displaced(places) / self.unit
+        costs = blocks["springs"][..., 0] * apart + blocks["springs"][..., 1] * apart**2
         return self._best(blocks["types"] - costs.sum(axis=-1))
 
     def truths(self, maps, places, types):

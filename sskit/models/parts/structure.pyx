@@ -1,4 +1,4 @@
-"""Parts on a tree of springs."""
+"""Pictorial structures: parts on a tree of springs."""
 
 import numpy as np
 
@@ -75,7 +75,7 @@ cdef class PartsStructure(Structure):
     def __cinit__(self, maps, scale, loss, double cutoff, parents, types_of, means, double unit):
         cdef const double[:, :, ::1] doubles
         cdef const float[:, :, ::1] singles
-        # not the list, which somebody may change
+        # not the list, which the caller may change
         self.maps = tuple(maps)
         for scores in self.maps:
             height, width = scores.shape[1:]
@@ -212,7 +212,7 @@ cdef class PartsStructure(Structure):
         return n
 
     def digest(self):
-        """Return what tells structures apart."""
+        """Return what distinguishes structures."""
         return {
             "the model": "parts",
             "parents": tuple(self.parents),
@@ -222,6 +222,6 @@ cdef class PartsStructure(Structure):
         }
 
     def digests(self):
-        """Return what tells samples apart besides their truth."""
+        """Return what distinguishes samples besides their truth."""
         scale = np.array(self.scale)
         return {"X": sample_digests(self.maps, "X"), "the unit of the loss of y": scale}

@@ -1,1 +1,1 @@
-"""Sets of rows that are ranked as a whole."""
+"""Rankings of sets of rows."""

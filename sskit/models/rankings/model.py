@@ -1,4 +1,4 @@
-"""The model of sets of rows that are ranked as a whole."""
+"""The ranking model: pairs of rows in the wrong order (Joachims 2005)."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Sets of rows that are ranked as a whole."""
+"""Rankings of sets of rows, scored by pairs."""
 
 from libc.stdint cimport int32_t
 from libc.string cimport memset
@@ -11,7 +11,7 @@ from sskit.oracles.rankings.swapped_pairs cimport SwappedPairs
 cdef class RankingStructure(Structure):
     """Rankings of sets of rows by their grades, which are the truth.
 
-    The code of a plane says by how much each row is wrong, see `SwappedPairs`.
+    The code of a plane is by how much each row is wrong, see `SwappedPairs`.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ cdef class RankingStructure(Structure):
     cdef FeatureMap map
     cdef const int32_t[::1] grades
     cdef SwappedPairs pairs
-    cdef double share                        # of the pairs that best found wrong
+    cdef double fraction                        # of the pairs that best found wrong
 
     def __cinit__(self, FeatureMap map, grades):
         self.map, self.grades, self.costly = map, grades, True
@@ -42,14 +42,14 @@ cdef class RankingStructure(Structure):
     cdef int best(
         self, const Block* b, NodeLoss loss, double weight, int32_t* code
     ) except -1 nogil:
-        self.share = self.pairs.find(
+        self.fraction = self.pairs.find(
             b.n, &loss.truth[b.first], b.theta, self.map.stride, weight, code
         )
         return 0
 
     cdef double loss_of(self, const Block* b, NodeLoss loss, const int32_t* code) noexcept nogil:
-        # asked for what best has just found; with many grades no code tells it
-        return self.share
+        # of what best has just found; with many grades it does not follow from the code
+        return self.fraction
 
     cdef Py_ssize_t plane(
         self, const Block* b, const int32_t* truth, const int32_t* code, int32_t* index,

@@ -334,7 +334,7 @@ cdef class SegmentStructure(Structure):
         return n + self.count_apart(b, code, truth, -1.0, index + n, value + n)
 
     def digest(self):
-        """Return what tells structures apart, by the name that users know it by."""
+        """Return what distinguishes structures, by its public name."""
         return {
             "the model": "segments",
             "the number of labels": self.n_states,
@@ -344,7 +344,7 @@ cdef class SegmentStructure(Structure):
         }
 
     def digests(self):
-        """Return what tells the features of whole segments apart."""
+        """Return what distinguishes the features of whole segments."""
         return {"segment_features": value_digests(self.whole, self.places)} if self.n_whole else {}
 
 

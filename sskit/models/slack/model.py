@@ -1,4 +1,4 @@
-"""Slack rescaling: which search finds the most violating labelling."""
+"""Slack rescaling: which search finds the most violating labelling (Choi et al. 2016)."""
 
 import sys
 
@@ -10,7 +10,7 @@ from sskit._parameters import AT_LEAST_ONE, NON_NEGATIVE, parameter, parameters
 from sskit._public import PublicMixin
 from sskit.models.slack.problem import SEARCHES, rescaled
 
-# Searches that need candidates, and how users know these.
+# Searches that need candidates, and their public names.
 NEEDS = {"exact": "an exact oracle for slack rescaling", "angular": "a constrained oracle"}
 
 

@@ -24,7 +24,7 @@ cdef class SlackProblem(StructuredProblem):
     For labels that count g h <= (h + lam g)^2 / (4 lam), so every query bounds Phi from above:
     with the largest K, or, where argmax misses it and bounds it, with that upper bound of K.
 
-    What argmax found last for a block is held, and is where its next search begins; forks share
+    The last answer of argmax for a block is held, and is where its next search begins; forks hold
     it, and the memory of it. Where a search may miss the maximum, its bound of the product says
     by how much (`excess`).
 
@@ -36,7 +36,7 @@ cdef class SlackProblem(StructuredProblem):
     cdef int search
     cdef double tol                       # stop where bound <= (1 + tol) best, but for rounding
     cdef Py_ssize_t max_queries           # of one search
-    cdef readonly int64_t[::1] counter    # (1,) queries of all searches; parts share it
+    cdef readonly int64_t[::1] counter    # (1,) queries of all searches, those of forks too
     cdef list counters                    # those of all forks
     cdef public int32_t[::1] held         # codes of the answers held, block after block
     cdef const int64_t[::1] places        # (n_blocks + 1,) where they begin

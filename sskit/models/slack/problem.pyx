@@ -1,4 +1,4 @@
-"""Problems under slack rescaling (see the .pxd)."""
+"""The training problem under slack rescaling (see the .pxd)."""
 
 import sys
 
@@ -17,7 +17,7 @@ cdef double ROUNDING = 1e-12
 # Slopes that are closer than this, relatively, are equal, and an interval of lam between such is
 # empty.
 cdef double EQUAL = 1e-9
-# While an end of the interval is not known, lam moves by this factor ..
+# While an end of the interval is not known, lam changes by this factor ..
 cdef double STRIDE = 8.0
 # .. and no further than from one of these to the other.
 cdef double LEAST = 1e-15
@@ -41,7 +41,7 @@ cdef class SlackProblem(StructuredProblem):
     name : {"exact", "angular", "bisecting"}
         The search that finds the answers of argmax; all but the last need candidates.
     tol : float
-        A label is good enough if no other one can be better by a larger share; 0 makes the
+        A label is good enough if no other one can be better by a larger fraction; 0 makes the
         search by angles exact, and nothing to the exact one.
     max_queries : int
         Largest number of questions of a search.
@@ -57,10 +57,10 @@ cdef class SlackProblem(StructuredProblem):
         self.search, self.tol, self.max_queries = SEARCHES.index(name), tol, max_queries
         whole = name == "exact" or name == "angular" and tol == 0.0 and max_queries == sys.maxsize
         self.exact = structure.exact and whole
-        # oracles with candidates do not say how much they miss
+        # oracles with candidates do not bound what they miss
         told = structure.exact or name == "bisecting" and structure.bounds
         self.bounds = told and name != "exact" and not whole
-        self.takes_turns = False    # a search asks again and again
+        self.takes_turns = False    # a search calls the oracle again and again
         self.code, self.best_code = np.zeros((2, length), dtype=np.int32)
         self.index = np.zeros(max(self.max_support, 1), dtype=np.int32)
         self.value = np.zeros(max(self.max_support, 1))
@@ -136,7 +136,7 @@ cdef class SlackProblem(StructuredProblem):
             self.cones.pop()
             lam = 1.0 / (sqrt(lower) * sqrt(upper))
 
-    # ask about a cone, and replace it by the parts of it where better labels may be
+    # search a cone, and replace it by the parts of it where better labels may be
     cdef int split(self, double lower, double upper, double bound, double lam) except -1 nogil:
         cdef SlackGoal goal = SlackGoal(False, self.offset, lam, lower, upper)
         cdef double value, root, middle = 1.0 / lam, steep, flat
@@ -167,11 +167,11 @@ cdef class SlackProblem(StructuredProblem):
 
     # Minimises the bound U(lam) = K(lam)^2 / (4 lam), which is convex (their lemma 1).
     #
-    # The sign of its slope, that of lam g - h at the label found, says where to go on. The losses
-    # and margins that a better label can have are bisected together with lam (their 4.3): better
-    # labels lie below the line h + lam g = K of a query and above the hyperbola of the best label,
-    # which cross at two points, and h and g of better labels lie between theirs. The search ends
-    # when the labels at both ends of the interval are the only ones that the lambda-oracle can
+    # The sign of its slope, that of lam g - h at the label found, decides where to go on. The
+    # losses and margins that a better label can have are bisected together with lam (their 4.3):
+    # better labels lie below the line h + lam g = K of a query and above the hyperbola of the best
+    # label, which cross at two points, and h and g of better labels lie between theirs. The search
+    # ends when the labels at both ends of the interval are the only ones that the lambda-oracle can
     # still give, or when the bound proves that nothing better exists (their appendix D).
     cdef int bisect(self) except -1 nogil:
         cdef double low = 0.0, high = INFINITY, lam = self.first_weight()
@@ -200,7 +200,7 @@ cdef class SlackProblem(StructuredProblem):
                 high, high_h, high_g = lam, self.h, self.g
             if low_h == high_h and low_g == high_g:
                 return 0
-            # fewer lam to go on from, by what this query told
+            # fewer lam to go on from, by what this query found
             value = self.h + lam * self.g
             root = sqrt(max(value * value - 4.0 * lam * self.best, 0.0))
             least_h = max(least_h, 0.5 * (value - root))
@@ -209,7 +209,7 @@ cdef class SlackProblem(StructuredProblem):
             most_g = min(most_g, 0.5 * (value + root) / lam)
             if least_h > most_h or least_g > most_g:
                 return 0
-            # U is least at h / g of the label that it bounds best: look there if it is possible
+            # U is least at h / g of the label that it bounds best: evaluate there if it is possible
             least = max(low, least_h / most_g)
             most = min(high, most_h / least_g) if least_g > 0.0 else high
             if not least < most * (1.0 - EQUAL):
@@ -298,7 +298,7 @@ cdef class SlackProblem(StructuredProblem):
         return other
 
     def n_queries(self, n_calls):
-        """Return how often the oracle behind the searches was asked, by all forks."""
+        """Return how often the oracle behind the searches was called, by all forks."""
         return int(np.sum(self.counters))
 
     def fingerprint(self):

@@ -1,1 +1,1 @@
-"""Structures that users write in Python."""
+"""Structures written by users, in Python or compiled."""

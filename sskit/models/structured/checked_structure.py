@@ -1,4 +1,4 @@
-"""The gate between Python structures and compiled code: every answer of a user's is checked."""
+"""Validation of a Python structure: every answer is checked before compiled code reads it."""
 
 import pickle
 
@@ -13,8 +13,8 @@ LARGEST = 1e150
 PLAIN = {bool, bytes, float, int, str, type(None), np.bool_, np.float64, np.int32, np.int64}
 
 
-class Answers:
-    """What a structure says of its training samples, asked by number and checked.
+class CheckedStructure:
+    """Answers of a structure for its training samples, by number, checked.
 
     Exceptions of the structure's own code pass through with the number of the sample added.
 
@@ -53,11 +53,11 @@ class Answers:
 
         Returns
         -------
-        answers : Answers
+        answers : CheckedStructure
             Has dicts in place of the lists of samples.
         """
         X, Y = ({i: samples[i] for i in numbers} for samples in (self.X, self.Y))
-        return Answers(self.model, X, Y, self.n_weights)
+        return CheckedStructure(self.model, X, Y, self.n_weights)
 
     def truth(self, i):
         """Return (index, value) of the joint feature of the true labelling, and its key.
@@ -135,7 +135,7 @@ class Answers:
         return self._ask(i, "argmax", self.X[i], w)
 
     def key(self, i, y):
-        """Return what tells labellings of one sample apart.
+        """Return what distinguishes labellings of one sample.
 
         Parameters
         ----------
@@ -201,7 +201,7 @@ def checked_loss(loss, sample):
     """Return a loss as a float; raise ValueError unless it is finite and not negative."""
     try:
         # what is masked would be NaN, with a warning
-        if np.ndim(loss) or isinstance(loss, str | bytes | complex) or loss is np.ma.masked:
+        if np.ndim(loss) or isinstance(loss, (str, bytes, complex)) or loss is np.ma.masked:
             raise TypeError
         value = float(loss)
     except (TypeError, ValueError, OverflowError):
@@ -230,7 +230,7 @@ def label_key(y):
         # of plain values, which are saved without pickle
         kind = y.dtype.str if y.dtype.names is None else str(y.dtype)
         return "ndarray", kind, y.shape, y.tobytes()
-    if isinstance(y, list | tuple):
+    if isinstance(y, (list, tuple)):
         return type(y), tuple(y) if {*map(type, y)} <= PLAIN else tuple(map(label_key, y))
     if type(y).__hash__ not in (None, object.__hash__):
         try:

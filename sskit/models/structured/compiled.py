@@ -1,4 +1,4 @@
-"""Structures that users write in compiled code, bound to samples."""
+"""Structures compiled by users, bound to samples."""
 
 from itertools import pairwise
 

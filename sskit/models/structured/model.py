@@ -1,4 +1,4 @@
-"""Structures that users write in Python."""
+"""The base class of structures written in Python."""
 
 from sklearn.base import BaseEstimator
 

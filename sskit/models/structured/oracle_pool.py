@@ -1,4 +1,4 @@
-"""Answers of Python structures from other processes."""
+"""Oracle calls of Python structures in other processes."""
 
 import os
 import pickle
@@ -24,21 +24,21 @@ def uses_processes(prefer):
     Returns
     -------
     answer : bool
-        False if workers share memory.
+        False if workers have the same memory.
     """
     backend, _ = get_active_backend(prefer=prefer)
     return not getattr(backend, "supports_sharedmem", False)
 
 
 class OraclePool:
-    """Asks a structure, in several processes, about samples that a solver will ask for next.
+    """Calls a structure, in several processes, for samples that a solver will need next.
 
     What the processes find waits here until the solver asks. Where the structure raised an error
     they find nothing: the solver asks it here, and meets the error as without processes.
 
     Parameters
     ----------
-    answers : Answers
+    answers : CheckedStructure
         The structure and its samples.
     n_jobs : int
         Number of processes.
@@ -64,15 +64,15 @@ class OraclePool:
         w : ndarray of shape (n_weights,)
             Weights.
         """
-        shares = [
-            (self.answers.subset(share.tolist()), w)
-            for share in np.array_split(blocks, min(self.n_jobs, len(blocks)))
+        parts = [
+            (self.answers.subset(part.tolist()), w)
+            for part in np.array_split(blocks, min(self.n_jobs, len(blocks)))
         ]
-        for part in run_shares(find_answers, shares, self.answers.model, "processes"):
+        for part in run_parts(find_answers, parts, self.answers.model, "processes"):
             self.found.update(part)
 
     def clear(self):
-        """Forget what nobody asked for."""
+        """Drop the answers that were not used."""
         self.found.clear()
 
 
@@ -81,7 +81,7 @@ def find_answers(answers, w):
 
     Parameters
     ----------
-    answers : Answers
+    answers : CheckedStructure
         The structure and some samples.
     w : ndarray of shape (n_weights,)
         Weights.
@@ -99,14 +99,14 @@ def find_answers(answers, w):
     return found
 
 
-def run_shares(function, shares, model, prefer):
+def run_parts(function, parts, model, prefer):
     """Call a function in parallel and return its results in order.
 
     Parameters
     ----------
     function : callable
         What to call.
-    shares : list of tuple
+    parts : list of tuple
         Its arguments for each call.
     model : object
         The structure, for error messages.
@@ -116,7 +116,7 @@ def run_shares(function, shares, model, prefer):
     Returns
     -------
     results : list
-        One for each share.
+        One for each part.
 
     Raises
     ------
@@ -126,9 +126,9 @@ def run_shares(function, shares, model, prefer):
         What the function raised.
     """
     # no memory maps that are read only: a structure may change its input or return a part of it
-    parallel, leader = Parallel(len(shares), prefer=prefer, max_nbytes=None), os.getpid()
+    parallel, leader = Parallel(len(parts), prefer=prefer, max_nbytes=None), os.getpid()
     try:
-        return parallel(delayed(call)(leader, function, *share) for share in shares)
+        return parallel(delayed(call)(leader, function, *part) for part in parts)
     except pickle.PicklingError as error:
         raise TypeError(
             f"{type(model).__name__} or its samples cannot be sent to other processes. Let them "

@@ -1,4 +1,4 @@
-"""Objects written for pystruct, used as structures."""
+"""Adapters for models written for pystruct."""
 
 import copy
 import inspect
@@ -109,7 +109,7 @@ class PystructAdapter(StructuredModel):
 
     @property
     def n_weights(self):
-        """Length of the joint features, None if the object does not say."""
+        """Length of the joint features, None if the object does not have it."""
         return getattr(self.model, "size_joint_feature", None)
 
     @property
@@ -174,7 +174,7 @@ class PystructAdapter(StructuredModel):
         """
         inference, asked = self.model.inference, (x, w)
         if y_true is not None:
-            # it looks at the known part alone, but takes a whole labelling
+            # it takes the loss of the known part alone, but needs a whole labelling
             y_true = self.model.latent(x, y_true, w) if hasattr(self, "complete") else y_true
             inference, asked = self.model.loss_augmented_inference, (x, y_true, w)
         # one whole labelling, whatever else it can return
@@ -286,7 +286,7 @@ def adapted(model, X, Y):
 def _as_arrays(X, Y):
     """Return inputs and labellings as arrays if they are rows, and numbers or rows; else as lists.
 
-    Classifiers and models of sets of labels of pystruct look at their shapes.
+    Classifiers and models of sets of labels of pystruct check their shapes.
     """
     if len({_row(x) for x in X}) != 1 or _row(X[0]) in (None, 0):
         return X, Y
@@ -296,8 +296,8 @@ def _as_arrays(X, Y):
 
 def _row(item):
     """Return the length of a row of numbers, 0 for a single number or word, None for all else."""
-    masked = isinstance(item, np.ma.MaskedArray)  # an array would forget what is masked
-    if isinstance(item, np.ndarray | np.generic | int | float | str) and not masked:
+    masked = isinstance(item, np.ma.MaskedArray)  # an array would lose what is masked
+    if isinstance(item, (np.ndarray, np.generic, int, float, str)) and not masked:
         array = np.asarray(item)
         if array.dtype.kind in "biufU" and array.ndim < 2:
             return len(array) if array.ndim else 0

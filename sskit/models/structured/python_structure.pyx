@@ -1,4 +1,4 @@
-"""Structures written in Python with their samples, and the planes that they have found."""
+"""Structures written in Python with their samples, and a store of the planes found."""
 
 from threading import Lock
 
@@ -20,7 +20,7 @@ cdef enum:
     UNKNOWN = -1
     OVERHEAD = 160   # bytes of a plane without entries
 
-# Share of the size of the numbers by which an exact oracle may miss its maximum: rounding.
+# Relative error by which an exact oracle may miss its maximum: rounding.
 cdef double ROUNDING = 1e-9
 
 
@@ -83,10 +83,10 @@ cdef class Plane:
 
 
 cdef class HandleStore(PlaneStore):
-    """Planes of all blocks, by handle; each stays until nobody holds it.
+    """Planes of all blocks, by handle; each stays until its last holder lets it go.
 
     There are none to begin with but the truth of each block, which has the handle 0. Methods that
-    look for keys take the lock of the store: keys may be compared by Python code. Codes may have
+    search for keys take the lock of the store: keys may be compared by Python code. Codes may have
     words behind the handle, of a problem that wraps the one of the planes.
 
     Invariant: known[i] maps the keys of the truth and of the held planes of block i to their
@@ -102,7 +102,7 @@ cdef class HandleStore(PlaneStore):
 
     cdef list truths             # (n_blocks,) of Plane, phi of the truth
     cdef list completions        # (n_blocks,) of lists of handles of those met
-    cdef list slots              # the plane with this handle, an empty one if nobody holds it
+    cdef list slots              # the plane with this handle, an empty one if it is not held
     cdef list spare              # handles of such slots
     cdef list known              # (n_blocks,) dict
     cdef list kept               # (n_blocks,) dict: handle to how often, as they first were kept
@@ -118,10 +118,10 @@ cdef class HandleStore(PlaneStore):
 
     @property
     def n_planes(self):
-        """Number of planes that somebody holds, those of the truth not counted."""
+        """Number of planes that are held, those of the truth not counted."""
         return len(self.slots) - 1 - len(self.spare)
 
-    # the plane of a handle that somebody holds, or has held
+    # the plane of a handle that is held, or has been
     cdef Plane at(self, int32_t handle):
         return <Plane>self.slots[handle]
 
@@ -140,7 +140,7 @@ cdef class HandleStore(PlaneStore):
                 plane.n_held += 1
         return handle
 
-    # hold a plane more often; let it go once nobody holds it
+    # hold a plane more often; drop it once it is not held
     cdef int hold(self, int32_t handle, int times) except -1:
         cdef Plane plane = self.at(handle)
         if handle != TRUTH:
@@ -232,8 +232,8 @@ cdef class PythonStructure(Structure):
     """A structure written in Python, with its samples.
 
     Statistics are the joint features themselves: the `FeatureMap` is one of `weights_alone`. A
-    plane has one word, its handle in a store that all forks share; 0 is the truth. What `best`
-    found is held by the block's pending place of this object until the block is asked again
+    plane has one word, its handle in a store for all forks; 0 is the truth. What `best`
+    found is held by the block's pending place of this object until argmax is called for it again
     through the same object, or while the plane is kept.
 
     Where labellings have hidden parts the truth of a block is a completion. Planes are stored
@@ -242,19 +242,19 @@ cdef class PythonStructure(Structure):
 
     Parameters
     ----------
-    answers : Answers
+    answers : CheckedStructure
         The structure and its samples.
     exact : bool, default=True
         Whether the structure's argmax truly maximises.
     costly : bool, default=True
         Whether its argmax is slow compared with a step of the solver.
     parallel : {"threads", "processes"}, default="threads"
-        What should ask argmax of many samples, if there are several workers.
+        What calls argmax of many samples, if there are several workers.
     planes : HandleStore, default=None
         Those of a structure of which this is a fork.
     """
 
-    cdef readonly object answers         # checks what the structure says
+    cdef readonly object answers         # checks what the structure returns
     cdef readonly HandleStore planes
     cdef int32_t[::1] pending            # (n_blocks,) handles; 0 holds nothing
     cdef readonly str parallel           # "threads" or "processes", as the structure prefers
@@ -277,7 +277,7 @@ cdef class PythonStructure(Structure):
         for handle in self.pending if self.planes is not None else ():
             self.planes.hold(handle, -1)
 
-    # is it the truth, or a plane that somebody holds, or has held?
+    # is it the truth, or a plane that is held, or has been?
     cdef bint knows(self, const Block* b, const int32_t* code) noexcept with gil:
         return code[0] == TRUTH or (
             TRUTH < code[0] < len(self.planes.slots) and self.planes.at(code[0]).block == b.i
@@ -291,7 +291,7 @@ cdef class PythonStructure(Structure):
         weights = np.empty(self.max_support)  # a copy: the structure may keep or change it
         cdef double[::1] w = weights
         for j in range(self.max_support):
-            # the same maximiser, and the structure knows whole losses only
+            # the same maximiser, and the structure takes whole losses only
             w[j] = b.theta[j] / (weight or 1.0)
         known = None
         if self.ahead is not None and weight == 1.0:
@@ -334,7 +334,7 @@ cdef class PythonStructure(Structure):
     ) except? -1:
         """Return the best of an answer and of other handles, which an exact one is.
 
-        Only where argmax is not exact need nothing but rounding tell them apart.
+        Only where argmax is not exact may they differ by nothing but rounding.
         """
         cdef double size, other_size, true_size, value, other_value
         cdef int32_t best = handle, other
@@ -414,11 +414,11 @@ cdef class PythonStructure(Structure):
         return self.ahead
 
     def digest(self):
-        """Return what tells structures apart."""
+        """Return what distinguishes structures."""
         model = model_digest(self.answers.model)
         return {"the model object": model, "the number of weights": self.answers.n_weights}
 
     def digests(self):
-        """Return what tells samples apart."""
+        """Return what distinguishes samples."""
         samples = {"X": self.answers.X, "y": self.answers.Y}
         return {name: sample_digests(items, name) for name, items in samples.items()}

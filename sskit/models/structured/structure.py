@@ -8,14 +8,14 @@ from joblib import effective_n_jobs
 from sskit.models.feature_map import weights_alone
 from sskit.models.layout import WeightLayout
 from sskit.models.structure import NodeLoss, StructuredProblem
-from sskit.models.structured.checked_structure import Answers, ask, checked_loss
-from sskit.models.structured.oracle_pool import PARALLEL, run_shares
+from sskit.models.structured.checked_structure import CheckedStructure, ask, checked_loss
+from sskit.models.structured.oracle_pool import PARALLEL, run_parts
 from sskit.models.structured.python_structure import PythonStructure
 
 METHODS = ("joint_feature", "loss", "argmax")
 
 
-class Structure:
+class BoundStructure:
     """A user's structure, made ready to be bound to samples.
 
     Parameters
@@ -75,9 +75,9 @@ class Structure:
         """
         flags = {name: getattr(self.model, name, True) for name in ("exact", "costly")}
         for name, flag in flags.items():
-            if not isinstance(flag, bool | np.bool_):
+            if not isinstance(flag, (bool, np.bool_)):
                 raise ValueError(f"{name} of the model is {flag!r}, expected True or False")
-        answers = Answers(self.model, X, Y, self._n_weights(), full)
+        answers = CheckedStructure(self.model, X, Y, self._n_weights(), full)
         problem = python_problem(answers, block_weight, parallel=self.parallel, **flags)
         bounds = getattr(self.model, "bounds", None)
         layout = WeightLayout(coef=(problem.n_weights,))
@@ -85,14 +85,14 @@ class Structure:
         return problem, layout
 
     def n_weights(self, X, Y):
-        """Return the length of the joint features, for which the first sample may be asked."""
-        return Answers(self.model, X, Y, self._n_weights()).n_weights
+        """Return the length of the joint features, for which the first sample may be used."""
+        return CheckedStructure(self.model, X, Y, self._n_weights()).n_weights
 
     def _n_weights(self):
         n_weights = getattr(self.model, "n_weights", None)
         if n_weights is None:
             return None
-        whole = isinstance(n_weights, int | np.integer) and not isinstance(n_weights, bool)
+        whole = isinstance(n_weights, (int, np.integer)) and not isinstance(n_weights, bool)
         if not whole or not 0 < n_weights < 2**31:
             raise ValueError(
                 f"n_weights of the model is {n_weights!r:.80}, expected the length of its joint "
@@ -120,17 +120,17 @@ class Structure:
         return self._ask_all("argmax", "X[{}]", (X,), w, n_jobs)
 
     def _ask_all(self, name, sample, samples, w, n_jobs):
-        """Return what a method says of all samples, asked by several workers if there are some."""
+        """Return the result of a method for all samples, by several workers if there are some."""
         n = len(samples[0])
         n_jobs = min(effective_n_jobs(n_jobs), n)
         if n_jobs <= 1:
             return ask_some(self.model, name, sample, samples, w, 0)
         cuts = np.linspace(0, n, n_jobs + 1).astype(int)
-        shares = [
+        parts = [
             (self.model, name, sample, [items[start:stop] for items in samples], w, start)
             for start, stop in pairwise(cuts)
         ]
-        return [*chain.from_iterable(run_shares(ask_some, shares, self.model, self.parallel))]
+        return [*chain.from_iterable(run_parts(ask_some, parts, self.model, self.parallel))]
 
     def complete(self, X, Y, w, n_jobs=None):
         """Return the best full labelling of each sample that agrees with what is known.
@@ -179,7 +179,7 @@ class Structure:
         ------
         ValueError
             If ``start`` returns another number of labellings; or if there is no such method and
-            nobody says how long the weights are.
+            the number of weights is not given.
         """
         name = type(self.model).__name__
         if callable(getattr(self.model, "start", None)):
@@ -203,7 +203,7 @@ class Structure:
             w = random_state.normal(size=n_weights)
 
     def observed(self, Y):
-        """Return full labellings without their hidden parts, if the structure can tell them.
+        """Return full labellings without their hidden parts, if the structure has `observed`.
 
         Parameters
         ----------
@@ -247,7 +247,7 @@ def python_problem(answers, block_weight, **options):
 
     Parameters
     ----------
-    answers : Answers
+    answers : CheckedStructure
         The structure and its samples.
     block_weight : ndarray of shape (n,)
         Weights of the samples, summing to one.
@@ -266,7 +266,7 @@ def python_problem(answers, block_weight, **options):
 
 
 def ask_some(model, name, sample, samples, w, first):
-    """Return what a method of a structure says of some samples under weights.
+    """Return the results of a method of a structure for some samples under weights.
 
     Parameters
     ----------

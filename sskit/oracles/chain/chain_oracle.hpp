@@ -24,7 +24,7 @@ class SecondSumProduct {
     void backward(double* marginals, double* pairs, ptrdiff_t step, double* triples,
                   ptrdiff_t triple_step) {
         const ptrdiff_t K = c.n_states, stride = c.stride;
-        double *both = &scratch[2 * c.size + 2 * stride], *shares = both + c.size;
+        double *both = &scratch[2 * c.size + 2 * stride], *fractions = both + c.size;
         std::fill_n(marginals, c.n_nodes * stride, 0.0);
         if (c.n_nodes == 1) normalise(c.node, K, marginals);
         second_backward<PairSum>(c, scratch.data(), [&](ptrdiff_t t, const double* ahead) {
@@ -32,14 +32,14 @@ class SecondSumProduct {
             for (ptrdiff_t b = 0, at = 0; b < K; ++b)
                 for (ptrdiff_t d = 0; d < stride; ++d, ++at)
                     both[at] = d < K ? here[at] + ahead[d * stride + b] : NOTHING;
-            const double total = normalise(both, c.size, shares);
+            const double total = normalise(both, c.size, fractions);
             for (ptrdiff_t b = 0, at = 0; b < K; ++b)
                 for (ptrdiff_t d = 0; d < stride; ++d, ++at) {
-                    marginals[t * stride + d] += shares[at];
-                    if (t == 1) marginals[b] += shares[at];
+                    marginals[t * stride + d] += fractions[at];
+                    if (t == 1) marginals[b] += fractions[at];
                 }
             for (ptrdiff_t at = 0; pairs && at < c.size; ++at)
-                pairs[(t - 1) * step + at] += shares[at];
+                pairs[(t - 1) * step + at] += fractions[at];
             if (!triples || t == 1) return;
             for (ptrdiff_t b = 0; b < K; ++b)
                 for (ptrdiff_t d = 0; d < K; ++d)

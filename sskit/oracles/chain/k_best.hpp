@@ -47,7 +47,7 @@ static inline int32_t best_of(const Sources& from, int32_t) {
 }
 
 // One answer of a programme, from its end: of each union the source that `pick` says, given what
-// `write` is told of the list.
+// `write` gets the list.
 template <class G, class Pick>
 void trace_back(const G& of, ptrdiff_t v, int32_t* out, Pick pick) {
     for (Sources from = of.sources(v); from.n > 0; from = of.sources(v)) {
@@ -59,7 +59,7 @@ void trace_back(const G& of, ptrdiff_t v, int32_t* out, Pick pick) {
 
 // Lists of a programme G, best first. Its first entries are known by max-sum; here they are taken
 // again where a list is opened, which happens when an answer has an entry of it. A list grows by an
-// entry when one is asked for that is not there: what follows its last entry waits then beside
+// entry when one is needed that is not there: what follows its last entry waits then beside
 // what did before, and the best of these is taken, of equal ones that of the earliest source.
 //
 // G has sources(v), what list v is made of; load(v, from), which makes `added` valid until the next
@@ -73,7 +73,7 @@ class LazyLists {
         double score;
         int32_t list, next, rank; // the next entry of the list; how many come before
         int32_t source, below;    // of a union: source and its entry; of a product: both entries
-        int32_t place;            // of a union: what `write` is told of its list; -1
+        int32_t place;            // of a union: what `write` gets of its list; -1
     };
 
     struct Candidate {
@@ -153,7 +153,7 @@ class LazyLists {
         return l;
     }
 
-    // look up what an entry goes on from, if it was known as the first of its list only
+    // find what an entry goes on from, if it was known as the first of its list only
     void resolve(int32_t entry) {
         if (entries[entry].below != FIRST) return;
         const Sources from = lists[entries[entry].list].from;

@@ -1,5 +1,5 @@
-// Chains of the second order on raw arrays, compiled for several CPUs; second_order.pxd says what
-// functions are for.
+// Max-sum and sum-product on chains of the second order, compiled for several CPUs; see
+// second_order.pxd for the functions.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -45,11 +45,11 @@ SSKIT_INLINE void raise_row(double value, const double* row, ptrdiff_t n, double
     }
 }
 
-// What is this far below a sum changes nothing in it.
+// exp(-50) is below the rounding of a sum: rows whose largest term is so far below are left out.
 constexpr double FAR_BELOW = 50.0;
 
 // out = top + log of the sum over a of exp(value[a, b] + triples[a, b, c] - top), where out holds
-// top, the largest; rows that reach too little are left out
+// top, the largest. A row a is left out for b if its best term is FAR_BELOW less than every top
 SSKIT_INLINE void add_up_rows(const double* value, const double* triples, const double* most,
                               ptrdiff_t n_states, const double* floor, double* sums, double* out) {
     const ptrdiff_t stride = padded(n_states);

@@ -265,7 +265,7 @@ class Beam {
 // see viterbi.pxd
 class LossIndexed {
     ptrdiff_t size = 0;                     // numbers of a node: a row for each loss
-    std::vector<double> value, moved;
+    std::vector<double> value, shifted;
 
   public:
     std::vector<double> best;
@@ -276,7 +276,7 @@ class LossIndexed {
         ptrdiff_t reach = 0;
         size = (most + 1) * stride;
         if ((ptrdiff_t)value.size() < c.n_nodes * size) value.resize(c.n_nodes * size);
-        moved.resize(stride);
+        shifted.resize(stride);
         best.resize(most + 1);
         for (ptrdiff_t t = 0; t < c.n_nodes; ++t) {
             const ptrdiff_t level = levels[t], right = truth[t];
@@ -284,14 +284,14 @@ class LossIndexed {
             const double* node = c.node + t * stride;
             std::fill_n(here, (reach + level + 1) * stride, nothing);
             for (ptrdiff_t e = 0; e <= reach; ++e) {
-                double* out = moved.data();
+                double* out = shifted.data();
                 if (t == 0) std::copy_n(node, stride, out);
                 else viterbi_step(here - size + e * stride, c.at(t - 1), c.n_states, node, out);
                 // each state is reached with this loss by one way at most: the true one from as
                 // much, the others from `level` less
-                here[e * stride + right] = moved[right];
+                here[e * stride + right] = shifted[right];
                 for (ptrdiff_t k = 0; k < c.n_states; ++k)
-                    if (k != right) here[(e + level) * stride + k] = moved[k];
+                    if (k != right) here[(e + level) * stride + k] = shifted[k];
             }
             reach += level;
         }

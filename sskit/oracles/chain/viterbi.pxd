@@ -53,7 +53,7 @@ cdef extern from "viterbi.hpp" namespace "sskit":
         double decode(const Chain& c, int32_t* labels) noexcept nogil
 
 cdef extern from "chain_oracle.hpp" namespace "sskit":
-    # What is asked of chains: scratch memory for one thread.
+    # Oracles of chains, with scratch memory for one thread.
     #
     # Sums are over labellings, whose probabilities are exp(score) / Z. Of the first order they are
     # made of numbers that are scaled at each node. Where all transitions are possible and differ by
@@ -84,7 +84,7 @@ cdef extern from "chain_oracle.hpp" namespace "sskit":
         # out[t, k] = the best score of any labelling whose node t has state k, -inf if none is
         # allowed; the padding of out is arbitrary
         void max_marginals(const Chain& c, double* out) except + nogil
-        # log Z, -inf if no labelling is possible; then nothing else may be asked
+        # log Z, -inf if no labelling is possible; then nothing else may be called
         double forward(const Chain& c) except + nogil
         # Of the last chain of `forward`: marginals (n_nodes, stride) of the nodes. Unless it is
         # NULL, the probabilities of the states of neighbours, (n_states, stride), are added at

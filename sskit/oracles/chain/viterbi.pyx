@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sskit.oracles.gate import (
+from sskit.oracles.validation import (
     check_allowed, check_chain, check_count, count_answers, padded_rows
 )
 

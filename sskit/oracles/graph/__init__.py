@@ -1,1 +1,1 @@
-"""Oracles of graphs: cuts, moves, message passing, roof duality, elimination."""
+"""Oracles of graphs: cuts, expansion, message passing, roof duality, elimination."""

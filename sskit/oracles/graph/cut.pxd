@@ -29,7 +29,7 @@ cdef extern from "networks.hpp" namespace "sskit" nogil:
         void prepare(const int32_t* halves, Network& to) except +
         void read(const Network& network, const unsigned char* sides, int32_t* halves)
 
-    cppclass Moves:
+    cppclass BinaryChoices:
         Scratch[int32_t] certain, trial, second
         void begin(const Potentials& p) except +
         void cut_off(const Potentials& p, int32_t k, Network& to)
@@ -42,10 +42,10 @@ cdef extern from "networks.hpp" namespace "sskit" nogil:
 cdef class Cut(GraphOracle):
     """The better of two options at every node, for all nodes at once, by one minimum cut.
 
-    choose() between the states 0 and 1 of a graph of two states is the exact oracle; the moves
+    choose() between the states 0 and 1 of a graph of two states is the exact oracle; expansions
     of approximate oracles for more states are choices between a present and a new state.
 
-    PyMaxflow 1.3.2 keeps the interpreter's lock in all that it does. It is asked by send(), in
+    PyMaxflow 1.3.2 keeps the interpreter's lock in all that it does. It is called by send(), in
     turns, and by marginals() alone, and nothing else here takes the lock, but for more memory.
     """
 

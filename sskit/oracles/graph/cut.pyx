@@ -1,4 +1,4 @@
-"""Minimum cuts, and what is made of them: two states exactly, more by moves, others by halves."""
+"""Minimum cuts: two states exactly, more by expansions or swaps, any potentials by roof duality."""
 
 import threading
 
@@ -12,13 +12,13 @@ from libc.string cimport memcpy, memset
 from sskit.oracles.graph.potentials cimport (
     ROUNDING, GraphPotentials, Topology, labelling_score, pair_score
 )
-from sskit.parallel.turnstile cimport Turnstile
+from sskit.parallel.spin_lock cimport SpinLock
 
 cdef extern from "Python.h":
     int PyGILState_Check() nogil
 
 # All cuts of all threads.
-cdef Turnstile turnstile
+cdef SpinLock spin_lock
 
 
 cdef class Cut(GraphOracle):
@@ -89,13 +89,13 @@ cdef class Cut(GraphOracle):
         # who holds the lock already must not let those wait who are on their way to it
         cdef bint queues = not PyGILState_Check()
         if queues:
-            turnstile.enter()
+            spin_lock.enter()
         try:
             with gil:
                 return self.run()
         finally:
             if queues:
-                turnstile.leave()
+                spin_lock.leave()
 
     cdef double run(self) except? -1:
         cdef object graph = self.graph
@@ -176,24 +176,23 @@ cdef leave_cut(Cut cut):
 
 
 cdef class Expansion(GraphOracle):
-    """Labellings of many states that no move improves; a move is found by one cut.
+    """Labellings of many states that no expansion (or swap) improves, each found by one cut.
 
-    Before the moves, nodes of Potts potentials whose best label is certain get it for good.
+    Nodes of Potts potentials whose best label is certain get it first, for good.
 
     Parameters
     ----------
     persistency : bool, default=True
-        Whether to look for nodes of Potts potentials whose best label is certain, before the
-        moves.
+        Whether to search first for nodes of Potts potentials whose best label is certain.
     swaps : bool, default=False
-        Whether a move lets all nodes of two states choose between these (alpha-beta-swap), or
+        Whether a cut lets all nodes of two states choose between these (alpha-beta-swap), or
         every node change to one state (alpha-expansion).
     """
 
     cdef readonly bint persistency
     cdef readonly bint swaps
     cdef Cut cut
-    cdef Moves moves
+    cdef BinaryChoices choices
 
     def __cinit__(self, bint persistency=True, bint swaps=False):
         self.persistency, self.swaps = persistency, swaps
@@ -212,14 +211,14 @@ cdef class Expansion(GraphOracle):
                             f"{p.ends[2 * e + 1]} cannot be represented by a cut: its potential "
                             f"is {p.pair[e]:.6g}, expected a number >= 0"
                         )
-        self.moves.begin(p[0])
+        self.choices.begin(p[0])
         if p.potts and self.persistency:
             self.find_certain(p)
         for v in range(p.n_nodes):
-            if self.moves.certain[v] >= 0:
+            if self.choices.certain[v] >= 0:
                 # no labelling gets worse by this: the property that makes them certain
-                labels[v] = self.moves.certain[v]
-        # a gain below the rounding of the score is none, or moves would go in circles
+                labels[v] = self.choices.certain[v]
+        # a gain below the rounding of the score is none, or cuts would go in circles
         for v in range(p.n_nodes):
             least += fabs(p.node[v * p.stride + labels[v]])
         for e in range(p.n_edges):
@@ -227,12 +226,12 @@ cdef class Expansion(GraphOracle):
         least *= ROUNDING
         score = labelling_score(p, labels)
         while idle < n_moves:
-            self.moves.options(p[0], self.swaps, m, labels)
-            self.cut.choose(p, self.moves.second.data(), self.moves.trial.data())
-            value = labelling_score(p, self.moves.trial.data())
+            self.choices.options(p[0], self.swaps, m, labels)
+            self.cut.choose(p, self.choices.second.data(), self.choices.trial.data())
+            value = labelling_score(p, self.choices.trial.data())
             idle += 1
             if value > score + least:    # nor where a score is not a number
-                memcpy(labels, self.moves.trial.data(), p.n_nodes * sizeof(int32_t))
+                memcpy(labels, self.choices.trial.data(), p.n_nodes * sizeof(int32_t))
                 score, idle = value, 0
             m = (m + 1) % n_moves
         return 0
@@ -242,11 +241,11 @@ cdef class Expansion(GraphOracle):
         cdef int32_t k
         self.cut.reserve(p.n_nodes, p.n_edges)
         for k in range(<int32_t>p.n_states):
-            self.moves.cut_off(p[0], k, self.cut.network)
+            self.choices.cut_off(p[0], k, self.cut.network)
             if self.cut.network.n_nodes == 0:
                 return 0
             self.cut.send()
-            self.moves.keep(p[0], k, self.cut.network, &self.cut.sides[0])
+            self.choices.keep(p[0], k, self.cut.network, &self.cut.sides[0])
         return 0
 
 
@@ -438,12 +437,12 @@ def graph_max_marginals(nodes, edges=None, pairwise=None):
 
 def expansion(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0, start=None,
               moves="expansion", persistency=True):
-    """Find a good labelling of a graph with any number of states by moves, each a minimum cut.
+    """Find a good labelling of a graph with any number of states by expansions or swaps.
 
     Maximises ``sum_v nodes[v, y_v] + sum_e pairwise[e, y_u, y_v]`` with ``(u, v) = edges[e]``,
     plus, if `truth` is given, the loss ``sum_v cost_v [y_v != truth_v]``. An expansion lets all
     nodes at once choose between their state and a given one; a swap lets all nodes of two states
-    choose between these. Stops when no move raises the score; not exact.
+    choose between these. Stops when none of these minimum cuts raises the score; not exact.
 
     Parameters
     ----------
@@ -464,7 +463,7 @@ def expansion(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0, start=N
     start : array-like of int of shape (n_nodes,), default=None
         States to start from. None means the best state of every node without edges.
     moves : {"expansion", "swap"}, default="expansion"
-        Kind of moves.
+        Which of the two.
     persistency : bool, default=True
         Whether to fix nodes of Potts potentials first whose best state is certain, by a cut for
         each state (Kovtun 2003).
@@ -472,7 +471,7 @@ def expansion(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0, start=N
     Returns
     -------
     labels : ndarray of shape (n_nodes,), int32
-        A labelling that no move improves, no worse than `start`.
+        A labelling that none of them improves, no worse than `start`.
     score : float
         Its score. For Potts potentials and expansions, its difference to the sum of all maxima is
         at most twice the least of any labelling.
@@ -481,7 +480,7 @@ def expansion(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0, start=N
     ------
     ValueError
         If shapes do not match, a number is not finite, an edge has a node that does not exist or
-        joins a node to itself, a cut cannot represent a move at an edge (the error names it), a
+        joins a node to itself, a cut cannot represent a choice at an edge (the error names it), a
         true state or one of `start` is out of range, a cost is negative or `moves` is unknown.
 
     See Also

@@ -1,6 +1,6 @@
 """Variable elimination: exact maximisation over the labellings of graphs of small treewidth."""
 
-from sskit.oracles.gate import check_allowed, check_count
+from sskit.oracles.validation import check_allowed, check_count
 from sskit.oracles.graph.potentials import DEFAULT_ENTRIES
 
 from libc.math cimport INFINITY

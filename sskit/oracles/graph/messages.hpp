@@ -233,14 +233,14 @@ SSKIT_INLINE PassSums run(const MessageGraph& graph, int32_t* labels) {
         result.size += std::fabs(most);
         if (most == FORBIDDEN) break;
         const ptrdiff_t n_most = std::max(end - begin, behind_end - behind);
-        const double share = 1.0 / (double)(n_most ? n_most : 1);
+        const double fraction = 1.0 / (double)(n_most ? n_most : 1);
         for (ptrdiff_t k = begin; k < end; ++k) {
             const ptrdiff_t e = g.ahead[k];
             double* message = g.message + e * n;
             // A forbidden state may have got -inf from this edge: larger() turns the difference,
             // which is not a number, back into -inf.
             for (ptrdiff_t c = 0; c < n; c += HALF)
-                store(value + c, larger((load_half(belief + c) - most) * share -
+                store(value + c, larger((load_half(belief + c) - most) * fraction -
                                             load_half(message + c),
                                         half_constant(FORBIDDEN)));
             send<N, POTTS>(g, n, e, true, value, message);
@@ -271,7 +271,7 @@ SSKIT_CLONES PassSums pass_over(const MessageGraph& g, int32_t* labels) {
     SSKIT_CHOOSE(run, labels)
 }
 
-// Nodes such that each has at most one neighbour before it among them, and hence a forest; a share
+// Nodes such that each has at most one neighbour before it among them, and hence a forest; a fraction
 // of the nodes is left out, at random. Its best labelling, given the labels of all other nodes, is
 // found from the leaves to the roots. parent (n_nodes,): the edge to the neighbour before it,
 // NO_PARENT, or OUTSIDE; value (n_nodes, stride): best scores of the node with its children.
@@ -334,7 +334,7 @@ SSKIT_INLINE void label_forest(const MessageGraph& graph, const int32_t* parent,
     }
 }
 
-SSKIT_CLONES void move_forest(const MessageGraph& g, const int32_t* parent, double* value,
+SSKIT_CLONES void relabel_forest(const MessageGraph& g, const int32_t* parent, double* value,
                               int32_t* labels) {
     SSKIT_CHOOSE(label_forest, parent, value, labels)
 }
@@ -342,7 +342,7 @@ SSKIT_CLONES void move_forest(const MessageGraph& g, const int32_t* parent, doub
 #undef SSKIT_CHOOSE_ROWS
 
 // A graph at hand, visited to the last node, with the memory of its rows. Tables are kept once for
-// each edge; those that edges share are kept once for either direction.
+// each edge; a table of several edges is kept once for either direction.
 struct Messages : MessageGraph {
     std::vector<double> nodes, packed, agreement, messages, scratch, values;
     std::vector<int64_t> places;
@@ -413,7 +413,7 @@ struct Messages : MessageGraph {
     }
 
     // Label forests anew, each given the other nodes; no messages are read.
-    void move(ptrdiff_t n_forests, int32_t* labels) {
+    void relabel(ptrdiff_t n_forests, int32_t* labels) {
         const MessageGraph ways[] = {*this, turned()};
         uint64_t random = 1;  // the same question has the same answer
         if (n_edges == 0) return;
@@ -421,7 +421,7 @@ struct Messages : MessageGraph {
         values.resize(n_nodes * stride);
         for (ptrdiff_t m = 0; m < n_forests; ++m) {
             plant(ways[m % 2], &random, parents.data());
-            move_forest(ways[m % 2], parents.data(), values.data(), labels);
+            relabel_forest(ways[m % 2], parents.data(), values.data(), labels);
         }
     }
 

@@ -229,10 +229,10 @@ public:
     }
 };
 
-// Moves of labellings of many states, each a choice: expansions to one state, or swaps of two.
-struct Moves {
+// Choices of two options at each node of a labelling: expansions to one state, or swaps of two.
+struct BinaryChoices {
     std::vector<int32_t> certain;        // (n_nodes,) the state that a node has for good, or -1
-    std::vector<int32_t> trial, second;  // (n_nodes,) the options of a move
+    std::vector<int32_t> trial, second;  // (n_nodes,) the options of a cut
     std::vector<double> reduced;         // (n_nodes, n_states) potentials given the certain nodes
 
     void begin(const Potentials& p) {
@@ -274,7 +274,7 @@ struct Moves {
         }
     }
 
-    // The two options of each node in move m from these labels
+    // The two options of each node in cut m from these labels
     void options(const Potentials& p, bool swaps, ptrdiff_t m, const int32_t* labels) {
         int32_t low = 0;
         if (swaps)  // m counts the pairs (0, 1), (0, 2), ..., (1, 2), ...

@@ -39,7 +39,7 @@ cdef extern from "topology.hpp" namespace "sskit" nogil:
 
 
 cdef class Topologies:
-    """What follows from the edges of graphs, made once; graphs with the same edges share it."""
+    """What follows from the edges of graphs, made once for graphs with the same edges."""
 
     cdef Scratch[Topology] different
     cdef int32_t[::1] number         # (n_graphs,) which of them is that of a graph

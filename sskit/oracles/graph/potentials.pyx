@@ -5,12 +5,12 @@ from functools import lru_cache
 import numpy as np
 
 from sskit.inputs.edges import check_edges
-from sskit.oracles.gate import check_table, check_truth
+from sskit.oracles.validation import check_table, check_truth
 
 from libc.math cimport isfinite, pow
 
 
-# Numbers that elimination looks at are fewer: some 50 ms, 60 MB of tables.
+# Numbers that elimination reads are fewer: some 50 ms, 60 MB of tables.
 DEFAULT_ENTRIES = 2**24
 
 # By which the oracles of graphs are known.
@@ -238,7 +238,7 @@ cdef class GraphPotentials:
 
 
 def _pairs(edges, pairwise, n_nodes, n_states, forbids):
-    """Return edges as int32, numbers as float64 rows, their kind, and if all edges share a row."""
+    """Return edges as int32, numbers as float64 rows, their kind, and if all edges have one row."""
     if (edges is None) != (pairwise is None):
         missing = "edges" if edges is None else "pairwise"
         raise ValueError(f"edges and pairwise go together, but {missing} is None")

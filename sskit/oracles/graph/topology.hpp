@@ -14,7 +14,7 @@
 
 namespace sskit {
 
-// What follows from the edges of a graph. Each part is made when it is asked for, and then kept;
+// What follows from the edges of a graph. Each part is made when it is needed, and then kept;
 // what several threads read has been made before.
 struct Topology {
     ptrdiff_t n_nodes = -1, n_edges = 0;  // -1: no graph yet
@@ -165,7 +165,7 @@ private:
         for (ptrdiff_t k = 0; k < n; ++k) ++begin[key(k) + 1];
         for (ptrdiff_t v = 0; v < n_nodes; ++v) begin[v + 1] += begin[v];
         for (ptrdiff_t k = 0; k < n; ++k) sorted[begin[key(k)]++] = (int32_t)k;
-        // each was moved on to where the next node begins
+        // each was advanced to where the next node begins
         std::copy_backward(begin.begin(), begin.end() - 1, begin.end());
         begin[0] = 0;
     }
@@ -267,7 +267,7 @@ inline void Topology::make_elimination(ptrdiff_t limit) {
 // Potentials of a graph. The score of a labelling y, to be maximised, is
 //     sum_v node[v, y_v] + sum_e pair[t, column[y_u, y_v]]
 // with (u, v) = ends[e], t = table[e], so that symmetric and full tables are one; or, of Potts
-// potentials, sum_e [y_u = y_v] pair[e], which share no tables.
+// potentials, sum_e [y_u = y_v] pair[e], without tables.
 struct Potentials {
     ptrdiff_t n_nodes, n_edges, n_states;
     ptrdiff_t stride;        // of the rows of node, >= n_states
@@ -279,17 +279,17 @@ struct Potentials {
     const int32_t* table;    // (n_edges,) the row of pair of an edge; NULL: each has its own
     const int32_t* column;   // (n_states, n_states)
     bool potts;              // does agreement of states count alone? Then width is one
-    // what the oracle that is asked reads of that; NULL: it makes it for the call
+    // what the oracle reads of that; NULL: it makes it for the call
     const Topology* topology = nullptr;
 };
 
-// Share of the size of the numbers below which a difference is rounding
+// Relative size below which a difference of numbers is rounding
 constexpr double ROUNDING = 1e-12;
 
 inline ptrdiff_t table_of(const Potentials* p, ptrdiff_t e) { return p->table ? p->table[e] : e; }
 
 inline double pair_score(const Potentials* p, ptrdiff_t e, int32_t a, int32_t b) {
-    if (p->potts) return a == b ? p->pair[e * p->width] : 0.0;  // the same, with nothing to look up
+    if (p->potts) return a == b ? p->pair[e * p->width] : 0.0;  // the same, without a table
     return p->pair[table_of(p, e) * p->width + p->column[a * p->n_states + b]];
 }
 

@@ -4,7 +4,7 @@ from numbers import Real
 
 import numpy as np
 
-from sskit.oracles.gate import check_allowed, check_count
+from sskit.oracles.validation import check_allowed, check_count
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
@@ -25,7 +25,7 @@ cdef extern from "messages.hpp" namespace "sskit" nogil:
     cppclass Messages(MessageGraph):
         void load(const Potentials& p, const float* messages) except +
         MessageGraph turned()
-        void move(Py_ssize_t n_forests, int32_t* labels) except +
+        void relabel(Py_ssize_t n_forests, int32_t* labels) except +
         void save(float* messages)
 
     PassSums pass_over(const MessageGraph& g, int32_t* labels) noexcept
@@ -46,7 +46,7 @@ cdef class TRWS(GraphOracle):
     max_sweeps : int, default=20
         Number of sweeps at most.
     tol : float, default=1e-2
-        There is an end when a sweep lowers the bound by no more than this share of what it is
+        There is an end when a sweep lowers the bound by no more than this fraction of what it is
         above the best score.
     n_moves : int, default=20
         Number of forests.
@@ -85,7 +85,7 @@ cdef class TRWS(GraphOracle):
                     check_allowed(False, p.n_nodes)
             self.take(&p, pass_over(self.messages, self.trial.data()).score, labels)
             memcpy(self.trial.data(), labels, p.n_nodes * sizeof(int32_t))
-            self.messages.move(self.n_moves, self.trial.data())
+            self.messages.relabel(self.n_moves, self.trial.data())
             self.take(&p, INFINITY, labels)
         self.bound = max(self.bound, self.score)
         return 0
@@ -114,7 +114,7 @@ cdef class TRWS(GraphOracle):
                 return False
         return False
 
-    # take the labelling in `trial`, which is said to have this score, if it is better
+    # take the labelling in `trial`, of this score, if it is better
     cdef void take(self, const Potentials* p, double score, int32_t* labels) noexcept nogil:
         if score > self.score:
             # the same sum in the same order for all, lest rounding decides
@@ -132,7 +132,7 @@ def trws(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0, start=None, 
     plus, if `truth` is given, the loss ``sum_v cost_v [y_v != truth_v]``. Sequential
     tree-reweighted message passing, for pairwise tables of any kind. Each sweep lowers a bound,
     towards that of the linear programming relaxation over the local polytope, and yields a
-    labelling. The best one is improved by moves, each of which relabels a forest. Labelling and
+    labelling. The best one is improved by relabelling forests, one at a time. Labelling and
     bound prove each other to be the best if they are equal, as they are on trees after enough
     sweeps.
 
@@ -160,7 +160,7 @@ default=None
         The sweeps end when one lowers the bound by no more than `tol` times the difference of
         bound and best score, non-negative.
     n_moves : int, default=20
-        Number of moves of forests at the end, if score and bound are not equal.
+        Number of forests relabelled at the end, if score and bound are not equal.
 
     Returns
     -------

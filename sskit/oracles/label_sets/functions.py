@@ -1,12 +1,12 @@
-"""The best sets of labels on users' arrays."""
+"""Oracles of sets of labels, as functions of arrays."""
 
 import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from sskit.inputs.edges import check_edges, check_parents
-from sskit.oracles.gate import check_numbers
 from sskit.oracles.label_sets.sets import DagClosure, RoofDuality, TreeSets, find_label_set
+from sskit.oracles.validation import check_numbers
 
 
 def check_dag(edges, n_labels):

@@ -22,7 +22,7 @@ cdef struct SetScores:
 cdef class LabelSetOracle:
     """Finds a set of labels of a high score; the object is scratch memory for one thread.
 
-    Which sets there are, the oracle knows.
+    Which sets there are is up to the oracle.
     """
 
     cdef readonly bint exact         # is its answer always the best of those that there are?

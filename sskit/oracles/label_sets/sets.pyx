@@ -1,4 +1,4 @@
-"""Oracles of label sets, and of relaxed ones, by what is known of the edges (see the .pxd)."""
+"""Oracles of label sets, and of relaxed ones, by the signs of the edges (see the .pxd)."""
 
 import numpy as np
 
@@ -347,7 +347,7 @@ cdef class EnumeratedSlack(EnumeratedSets):
         if most <= self.best:
             return
         k -= 1
-        # first the choice that promises more: good sets early let more branches be left
+        # first the choice with the higher bound: good sets early let more branches be left
         has = gain[k] + self.slope * self.cost[k] * (1 - 2 * self.truth[k]) > 0.0
         for _j in range(2):
             self.decide(k, has)
@@ -466,7 +466,7 @@ cdef class CountedSlack(TreeSets):
                 after[rest + e] = max(after[rest + e], before[rest] + self.message[e])
 
     cdef void take(self, Py_ssize_t candidate, int32_t* code) noexcept nogil:
-        cdef Py_ssize_t k, e, rest, parent, s, share, n_labels = self.levels.shape[0]
+        cdef Py_ssize_t k, e, rest, parent, s, taken, n_labels = self.levels.shape[0]
         cdef double top, score
         cdef double* before
         self.state[n_labels], self.units[n_labels] = 0, <int32_t>candidate
@@ -475,17 +475,17 @@ cdef class CountedSlack(TreeSets):
             parent = self.above(k)
             s = self.state[parent]
             before = &self.before[(2 * k + s) * self.stride]
-            top, share = -INFINITY, -1
+            top, taken = -INFINITY, -1
             for e in range(min(self.reach[k], self.units[parent]) + 1):
                 rest = self.units[parent] - e
                 if rest > self.reached[k]:
                     continue
                 score = before[rest] + self.part(k, s, e)
-                if share < 0 or score > top:
-                    top, share = score, e
-            self.units[parent] -= <int32_t>share
-            self.units[k] = <int32_t>share
-            self.state[k] = self.present(k, s, share) > self.value[2 * k * self.stride + share]
+                if taken < 0 or score > top:
+                    top, taken = score, e
+            self.units[parent] -= <int32_t>taken
+            self.units[k] = <int32_t>taken
+            self.state[k] = self.present(k, s, taken) > self.value[2 * k * self.stride + taken]
             code[self.order[k]] = ONE * self.state[k]
 
     cpdef LabelSetOracle fork(self):

@@ -4,7 +4,7 @@ import numpy as np
 
 from sskit._numbers import array, as_floats
 from sskit.inputs.edges import check_parents
-from sskit.oracles.gate import check_values
+from sskit.oracles.validation import check_values
 
 
 cdef class GridPotentials:

@@ -149,7 +149,7 @@ class PartsMaxSum {
             transform.grid(&belief[k * n_cells], p.height, p.width,
                            up ? axes[0] : axes[0].reversed(), up ? axes[1] : axes[1].reversed(),
                            best.data(), place.data());
-            // arithmetic instead of a branch that nobody can predict
+            // arithmetic instead of a branch that cannot be predicted
             for (ptrdiff_t q = 0; q < n_cells; ++q) {
                 const double score = best[q] + bias;
                 where[q] = score > to[q] ? place[q] : where[q];
@@ -212,7 +212,7 @@ class PartsMaxSum {
                 for (ptrdiff_t q = 0; q < n_cells; ++q) here[q] += others;
                 continue;
             }
-            // what the parent hears from all but this part, seen from this part
+            // the messages to the parent of all but this part, seen from this part
             const double* above = out + p.parents[k] * n_cells;
             for (ptrdiff_t q = 0; q < n_cells; ++q) from[q] = above[q] - sent[q];
             pass_on(p, k, false);

@@ -62,7 +62,7 @@ class SwappedPairs {
         // the highest score first, of equal ones the first row
         std::sort(rows.begin(), rows.begin() + n);
         // a pair is in order if the lower score plus the weight is at most the higher one; both
-        // sweeps ask that in the same words, so that they count the same pairs
+        // sweeps test that by the same expression, so that they count the same pairs
         for (const bool upper : {false, true}) {
             tree.assign(below.size(), 0);
             ptrdiff_t q = n - 1;

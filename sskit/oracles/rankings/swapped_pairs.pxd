@@ -1,10 +1,10 @@
 from libc.stdint cimport int32_t
 
 cdef extern from "swapped_pairs.hpp" namespace "sskit":
-    # The ranking of a set of rows that violates most, by the share of its swapped pairs.
+    # The ranking of a set of rows that violates most, by the fraction of its swapped pairs.
     #
     # A row has a grade: the higher, the further up it belongs. Pairs are those of rows of different
-    # grades. The code of a row says how many pairs with rows of lower grade are in the wrong order,
+    # grades. The code of a row is how many pairs with rows of lower grade are in the wrong order,
     # less how many with rows of higher grade; the truth has zeros only. psi, the joint features of
     # the truth less those of the ranking, is sum_t psi_t x_t with the code over the number of all
     # pairs: the mean over the pairs that are wrong of the higher row less the lower one.

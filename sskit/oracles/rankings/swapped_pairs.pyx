@@ -3,7 +3,7 @@
 import numpy as np
 
 from sskit._numbers import as_array, as_floats
-from sskit.oracles.gate import check_numbers
+from sskit.oracles.validation import check_numbers
 
 from libc.stdint cimport int32_t
 

@@ -1,4 +1,4 @@
-// Semi-Markov recursions in any algebra, and the step that looks at all lengths, compiled for
+// Semi-Markov recursions in any algebra, and the step over all lengths, compiled for
 // several CPUs; semi_markov.pxd says what functions are for.
 #pragma once
 #include <algorithm>
@@ -138,7 +138,7 @@ class Segmentations {
         }
     }
 
-    // From the last token to the first; visit(t, k) looks at all segments of state k that begin at
+    // From the last token to the first; visit(t, k) reads all segments of state k that begin at
     // token t, and returns all that follows that token.
     template <class A, class Visit>
     void backward(const SegmentPotentials& p, Visit visit) {
@@ -210,10 +210,10 @@ class Segmentations {
             if (best == NOTHING) return best;
             const double scale = std::exp(leads[t * stride + k] + best - log_partition);
             for (ptrdiff_t d = n - 1; d >= 0; --d) {
-                const double share = std::exp(scores[d] - best);
-                total += share;
+                const double fraction = std::exp(scores[d] - best);
+                total += fraction;
                 tokens[(t + d) * K + k] += scale * total;
-                segments[(t * p.max_length + d) * K + k] = scale * share;
+                segments[(t * p.max_length + d) * K + k] = scale * fraction;
             }
             return best + std::log(total);
         });

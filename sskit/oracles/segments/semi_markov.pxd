@@ -4,7 +4,7 @@ cdef extern from "semi_markov.hpp" namespace "sskit":
     # Scores of the segments of one sequence. A segment of the tokens s .. s + d, of state k, has
     #     opening[s, k] + closing[s + d, k] + lengths[d, k] + whole[s, d, k] ,
     # a labelling the sum over its segments and the transitions between these. Rows have
-    # padded(n_states) columns; -inf forbids. A score of each token is told by its running sums:
+    # padded(n_states) columns; -inf forbids. A score of each token is given by its running sums:
     # taken away by opening, added by closing.
     struct SegmentPotentials:
         Py_ssize_t n_tokens

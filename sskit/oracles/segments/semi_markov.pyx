@@ -3,7 +3,7 @@
 import numpy as np
 
 from sskit._numbers import as_floats
-from sskit.oracles.gate import check_allowed, check_table, count_answers, padded_rows
+from sskit.oracles.validation import check_allowed, check_table, count_answers, padded_rows
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t

@@ -1,4 +1,4 @@
-"""The oracles of graphs by their names: here, where trees are known too."""
+"""The choice among the oracles of graphs and trees, by name."""
 
 from sskit.oracles.graph.cut import QPBO, Cut, Expansion
 from sskit.oracles.graph.elimination import Elimination

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sskit.oracles.gate import check_allowed, count_answers
+from sskit.oracles.validation import check_allowed, count_answers
 
 from libc.math cimport INFINITY
 

@@ -19,7 +19,7 @@ class TreeProgramme {
     std::vector<double> message;     // the same with the edge to the parent, by the parent's state
     std::vector<double> beyond;      // of the rest of the tree, by the state of the place
     // tables (K, stride) of edges, first node by second, or turned: of one edge at a time, or,
-    // where edges share them, each once: that of row t from 2 t on
+    // where several edges have them, each once: that of row t from 2 t on
     std::vector<double> tables;
     std::vector<char> ready;         // which of them are made; empty if they are not kept
     std::vector<double> rows;        // (5, stride) zeros, and scratch
@@ -128,13 +128,14 @@ class TreeProgramme {
     }
 
 public:
-    // The graph that is asked about from now on
+    // The graph of the calls that follow
     void begin(const Potentials& potentials, const Topology* topology) {
         p = potentials, forest = topology;
         n = p.n_nodes, K = p.n_states, stride = padded(K);
         value.resize(n * stride);
         message.resize(n * stride);
-        // what edges share is made once, as long as that takes no more memory than the edges would
+        // what several edges have is made once, as long as that takes no more memory than the edges
+        // would
         const ptrdiff_t n_kept = 2 * p.n_tables <= p.n_edges ? 2 * p.n_tables : 0;
         ready.assign(n_kept, 0);
         tables.resize(std::max<ptrdiff_t>(n_kept, 1) * K * stride);
@@ -235,7 +236,7 @@ public:
         return lists.decode(*this, 3 * n * K + 1, n * K, k, n, labels, out);
     }
 
-    // what `lists` asks
+    // for `lists`
     Sources sources(ptrdiff_t list) const {
         const ptrdiff_t size = n * K, i = list % size / K, s = list % K;
         if (list == 3 * size) return {0, 0.0};

@@ -1,1 +1,1 @@
-"""Block-coordinate Frank-Wolfe."""
+"""Block-coordinate Frank-Wolfe (Lacoste-Julien et al. 2013) and the multi-plane algorithm."""

@@ -1,4 +1,4 @@
-"""Block-coordinate Frank-Wolfe, and the multi-plane algorithm."""
+"""Block-coordinate Frank-Wolfe (Lacoste-Julien et al. 2013, algorithm 4) and its variants."""
 
 from sklearn.utils._param_validation import StrOptions
 
@@ -24,7 +24,7 @@ STORING = ("cache", "block_steps", "cache_size")
 
 @parameters
 class BlockCoordinate(Solver):
-    """What block-coordinate Frank-Wolfe has in common with its multi-plane variant."""
+    """Base of block-coordinate Frank-Wolfe and its multi-plane variant."""
 
     cache_size: float = parameter(1000.0, POSITIVE_OR_INFINITE)
     batch_size: object = parameter("auto", AUTO, COUNT)

@@ -1,4 +1,4 @@
-// Weight vectors that were the same before they moved, and how far they came together.
+// Weight vectors that were the same before the steps of a round, and the sum of these steps.
 #pragma once
 #include <cstddef>
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace sskit {
 
-// All vectors are read in whole LANES, up to their spare room. Threads may ask for different runs of
-// weights at once.
+// All vectors are read in whole LANES, up to their spare room. Threads may work on different runs
+// of weights at once.
 struct Comparison {
     std::vector<double*> v, w;  // of every shard; w is clipped if there are bounds
     std::vector<double> before, lower, upper;
@@ -35,18 +35,18 @@ SSKIT_INLINE void put(const Comparison& all, const vec& x, ptrdiff_t j) {
     for (double* each : all.w) store(each + j, clipped(all, x, j));
 }
 
-// A round is over: all vectors move as far as all have moved together. Returns 2 <w, move> +
-// ||move||^2 with w of the beginning.
+// A round is over: the steps of all vectors are added to each. With d their sum, returns 2 <w, d> +
+// ||d||^2 with w of the beginning.
 SSKIT_OWN_CLONES double join(Comparison& all, ptrdiff_t start, ptrdiff_t stop) {
     vec products = constant(0.0), squares = constant(0.0);
     for (ptrdiff_t j = start; j < stop; j += LANES) {
         const vec old = load(&all.before[j]);
-        vec move = constant(0.0);
-        for (const double* each : all.v) move += load(each + j) - old;
-        products += move * (all.lower.empty() ? old : clipped(all, old, j));
-        squares += move * move;
-        store(&all.before[j], old + move);
-        put(all, old + move, j);
+        vec d = constant(0.0);
+        for (const double* each : all.v) d += load(each + j) - old;
+        products += d * (all.lower.empty() ? old : clipped(all, old, j));
+        squares += d * d;
+        store(&all.before[j], old + d);
+        put(all, old + d, j);
     }
     return 2.0 * total(products) + total(squares);
 }

@@ -1,4 +1,4 @@
-"""Which stored planes stay: their life, their number and the memory that they take."""
+"""Eviction of stored planes, by age, number and memory (Shah et al. 2015, section 3.2)."""
 
 from libc.stdint cimport int32_t
 
@@ -43,7 +43,7 @@ def tidy(
 
 
 def retire_all(DualState dual, int32_t oldest, bint keep_weighted, double light=0.0):
-    """Evict all planes that were last used before `oldest`; those with weight stay if asked.
+    """Evict all planes that were last used before `oldest`; those with weight stay on request.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Batch Frank-Wolfe."""
+"""Batch Frank-Wolfe (Lacoste-Julien et al. 2013, algorithm 2)."""
 
 import numpy as np
 
@@ -95,7 +95,7 @@ class FrankWolfeRun(DualRun):
         """Take one step on all blocks; return the gap before it. A pass cut short takes none."""
         self.dual.merge_all()
         try:
-            self.vertices.look(self.regularizer.w)
+            self.vertices.evaluate(self.regularizer.w)
             target = self.vertices.sum(np.arange(len(self.gaps)), self.problem.block_weight)
         except CutShort:
             return np.inf
@@ -106,7 +106,7 @@ class FrankWolfeRun(DualRun):
         return gap
 
     def step(self, target, gap):
-        """Move all blocks towards what their oracles have found, by an exact line search."""
+        """Step in all blocks towards what their oracles have found, by an exact line search."""
         regularizer = self.regularizer
         v = np.asarray(regularizer.v)[: self.problem.n_weights]
         direction = regularizer.from_prior(target / regularizer.lam) - v

@@ -1,4 +1,4 @@
-"""Rounds: many workers on one dual point."""
+"""Sharded dual ascent: several workers on one dual point, merged after each round."""
 
 import numpy as np
 
@@ -12,8 +12,8 @@ from sskit.core.problem cimport Problem
 from sskit.core.regularizer cimport BoxRegularizer, Regularizer
 from sskit.core.sampler cimport Sampler
 from sskit.core.stop cimport Stop
-from sskit.parallel.crew cimport Crew, Task
-from sskit.solvers.oracle_calls.minibatch cimport Visitor, known
+from sskit.parallel.thread_pool cimport ThreadPool, Task
+from sskit.solvers.oracle_calls.minibatch cimport BlockUpdate, known
 
 cdef extern from "comparison.hpp" namespace "sskit" nogil:
     cdef cppclass Comparison:
@@ -22,29 +22,29 @@ cdef extern from "comparison.hpp" namespace "sskit" nogil:
         void bound(const double* lower, const double* upper, Py_ssize_t n_weights) except +
         # the present weights are those of the beginning
         void renew(Py_ssize_t n_weights) except +
-    # all move as far as all have moved together; returns 2 <w, move> + ||move||^2
+    # the sum d of the steps of all is added to each; returns 2 <w, d> + ||d||^2
     double join(Comparison& all, Py_ssize_t start, Py_ssize_t stop)
 
 cdef enum Phase:
     VISITS
-    MOVES
+    FOLLOW
     RETREAT
 
-# Blocks in flight, those of all shards together, are at most so many, and this share of all. Beyond
-# that passes gain less, even where merges keep nearly all that moves would gain by themselves.
+# Blocks in flight, those of all shards together, are at most so many, and this fraction of all.
+# Beyond that passes gain less, even where merges keep nearly all that steps would gain alone.
 cdef double MOST_IN_FLIGHT = 40.0
-cdef double LARGEST_SHARE = 0.25
-# A merge should gain this share of what the moves would gain one by one: rounds become shorter
+cdef double LARGEST_FRACTION = 0.25
+# A merge should gain this fraction of what the steps would gain one by one: rounds become shorter
 # while merges gain less, and longer again while they gain enough, by this factor at a time.
 cdef double ENOUGH = 0.9
 cdef double PACE = 1.05
-# Every shard follows the moves of all others.
+# Every shard adds the steps of all others.
 MOST_SHARDS = 8
-# More weights are not compared as a whole, with what they were: shards follow each other's logs.
+# More weights are not compared as a whole, with what they were: shards read each other's logs.
 MOST_COMPARED = 32768
 
 
-cdef struct Move:
+cdef struct LoggedStep:
     Py_ssize_t block, n, first       # first: of its entries in the log
     double step
 
@@ -56,47 +56,47 @@ cdef struct BlockBefore:
 
 
 cdef class LoggingRegularizer(Regularizer):
-    """Weights of a shard whose moves are logged.
+    """Weights of a shard whose steps are logged.
 
     Parameters
     ----------
     lam, n_weights, covector : object
         As for every regularizer.
     silent : Regularizer
-        Holds the weights, and moves them.
+        Holds the weights, and changes them.
     """
 
     cdef Regularizer silent
-    cdef vector[Move] moves          # of this round, and their entries
+    cdef vector[LoggedStep] steps    # of this round, and their entries
     cdef vector[int32_t] index
     cdef vector[double] value
 
     def __cinit__(self, double lam, n_weights, covector, Regularizer silent):
         self.silent, self.v, self.w = silent, silent.v, silent.w
 
-    cdef int move(
+    cdef int add(
         self, Problem problem, Py_ssize_t i, Direction delta, double step
     ) except -1 nogil:
         cdef Py_ssize_t e
-        self.moves.push_back(Move(i, delta.n, self.index.size(), step))
+        self.steps.push_back(LoggedStep(i, delta.n, self.index.size(), step))
         for e in range(delta.n):
             self.index.push_back(delta.index[e])
             self.value.push_back(delta.value[delta.index[e]])
-        return self.silent.move(problem, i, delta, step)
+        return self.silent.add(problem, i, delta, step)
 
     # a new round begins
     cdef void clear(self) noexcept nogil:
-        self.moves.clear()
+        self.steps.clear()
         self.index.clear()
         self.value.clear()
 
 
 cdef class Shard:
-    """What one worker at a time does in a round, with nothing that others write.
+    """Blocks that one thread at a time updates in a round, with nothing that others write.
 
-    Whoever begins a pass sets the visitor, which moves the weights of this shard, and lam. A round:
-    begin_round(), hand() for every block, all by one thread; then visit(), by any. Then the weights
-    of all shards follow the moves of all, or of one alone: the blocks of the others go_back().
+    run_pass() sets the update, which changes the weights of this shard, and lam. A round:
+    begin_round(), add() for every block, all by one thread; then visit(), by any. Then the steps
+    of all shards are added to the weights of each, or of one alone: the others go_back().
 
     Parameters
     ----------
@@ -112,12 +112,12 @@ cdef class Shard:
     """
 
     cdef readonly Problem problem
-    # Moves the weights of this shard: a copy, or of the first shard those of the run themselves.
+    # Changes the weights of this shard: a copy, or of the first shard those of the run themselves.
     # Between rounds all shards have the same weights, but for rounding.
     cdef readonly LoggingRegularizer regularizer
     cdef DualState dual
-    cdef Sampler silent              # visitors tell it what they learn; all hear it after the round
-    cdef Visitor visitor
+    cdef Sampler silent              # ignores the gaps that updates record; read after the round
+    cdef BlockUpdate update
     cdef vector[Py_ssize_t] blocks   # to be visited, in this order
     cdef Py_ssize_t n_done
     cdef double load                 # work of the blocks
@@ -150,16 +150,16 @@ cdef class Shard:
         self.regularizer.clear()
         self.n_done = 0
         self.load = self.loss = 0.0
-        self.before = self.visitor.increase
+        self.before = self.update.increase
 
     # block i is to be visited too
-    cdef int hand(self, Py_ssize_t i) except -1 nogil:
+    cdef int add(self, Py_ssize_t i) except -1 nogil:
         self.blocks.push_back(i)
         self.load += self.problem.code_length(i)
         return 0
 
     # visit the blocks; owner: by block, negative unless it is still to be kept for go_back()
-    cdef int visit(self, int64_t* owner, Stop stop, bint leads) except -1 nogil:
+    cdef int visit(self, int64_t* owner, Stop stop, bint calling) except -1 nogil:
         cdef Py_ssize_t n = self.blocks.size(), i
         cdef double loss
         while self.n_done < n:
@@ -171,11 +171,11 @@ cdef class Shard:
                 self.keep(i)
                 owner[i] = -1
             loss = self.dual.loss(i)
-            self.visitor.visit(i, self.silent)
+            self.update.run(i, self.silent)
             self.loss += self.problem.block_weight[i] * (self.dual.loss(i) - loss)
             self.n_done += 1
-            # only the leader may look at the clock and at signals
-            if stop.due() if leads else stop.over():
+            # only the calling thread may read the clock and handle signals
+            if stop.due() if calling else stop.over():
                 break
         return 0
 
@@ -192,27 +192,27 @@ cdef class Shard:
 
     # by how much the visits of this round would increase the dual objective by themselves
     cdef double gain(self) noexcept nogil:
-        return self.visitor.increase - self.before
+        return self.update.increase - self.before
 
     # By how much ||v||^2 has grown by them; if there are bounds, that with w in the place of v in
-    # <v, move>
+    # <v, step>
     cdef double grown(self) noexcept nogil:
         return 2.0 / self.regularizer.lam * (self.loss - self.gain())
 
-    # v += factor * the logged moves of another shard; by how much ||v||^2 grows, if that counts
+    # v += factor * the logged steps of another shard; by how much ||v||^2 grows, if that counts
     cdef double follow(self, Shard other, double factor, bint counts) except? -1 nogil:
         cdef Py_ssize_t k
-        cdef Move* move
+        cdef LoggedStep* logged
         cdef double growth = 0.0
-        for k in range(<Py_ssize_t>other.regularizer.moves.size()):
-            move = &other.regularizer.moves[k]
+        for k in range(<Py_ssize_t>other.regularizer.steps.size()):
+            logged = &other.regularizer.steps[k]
             self.scratch.add(
-                other.regularizer.index.data() + move.first,
-                other.regularizer.value.data() + move.first, move.n, factor * move.step
+                other.regularizer.index.data() + logged.first,
+                other.regularizer.value.data() + logged.first, logged.n, factor * logged.step
             )
             if counts:
-                growth += self.growth(move.block)
-            self.regularizer.silent.move(self.problem, move.block, self.scratch, 1.0)
+                growth += self.growth(logged.block)
+            self.regularizer.silent.add(self.problem, logged.block, self.scratch, 1.0)
             self.scratch.clear()
         return growth
 
@@ -251,18 +251,18 @@ cdef class Shard:
 
 
 cdef class Rounds(Task):
-    """Sharded dual ascent: passes in rounds, of which every shard does its part by itself.
+    """Sharded dual ascent: passes in rounds, in which every shard updates blocks by itself.
 
-    In a round each shard visits some blocks, which are nobody else's, one after the other, and
-    moves weights of its own, which were the common ones at its beginning. Then all follow the
-    moves of all: few weights are compared with what they were; where they are very many, of which
-    a visit moves few, shards follow each other's logs. With the changes l of the mean loss and m
-    of v the dual objective increases by
+    In a round each shard visits some blocks, which no other one has, one after the other, and
+    changes weights of its own, which were the common ones at its beginning. Then the steps of all
+    are added to the weights of each: few weights are compared with what they were; where they are
+    very many, of which a visit changes few, shards read each other's logs. With the changes l of
+    the mean loss and m of v the dual objective increases by
 
         l - lam / 2 (2 <w, m> + ||m||^2)
 
-    at every move, or, with bounds, at least by this much, since clipping brings no two points
-    further apart. Unless that is less than what one shard has gained by itself: then its moves
+    at every step, or, with bounds, at least by this much, since clipping brings no two points
+    further apart. Unless that is less than what one shard has gained by itself: then its steps
     alone are kept. So the dual objective never falls.
 
     What comes out is a function of the random state and the number of shards, whichever thread does
@@ -270,21 +270,21 @@ cdef class Rounds(Task):
 
     Parameters
     ----------
-    crew : Crew
-        The workers.
+    thread_pool : ThreadPool
+        Runs the shards.
     problems : list of Problem
         One for each shard, forks of each other.
     dual : DualState
-        The dual point; moved.
+        The dual point; changed.
     regularizer : Regularizer
-        Holds lam, v and w; moved.
+        Holds lam, v and w; changed.
     gaps : ndarray of shape (n_blocks,)
-        Block gaps, which the visitors keep up to date: samplers hear of them after each round.
+        Block gaps, which the updates keep up to date: samplers get them after each round.
 
     Attributes
     ----------
     shards : list of Shard
-        What the visitors are to be made of.
+        With the arguments of their updates.
     increase : float
         Of the dual objective by all rounds so far; with bounds a lower bound of it.
     n_rounds : int
@@ -293,7 +293,7 @@ cdef class Rounds(Task):
         Visits so far.
     """
 
-    cdef readonly Crew crew
+    cdef readonly ThreadPool thread_pool
     cdef Stop stop
     cdef Regularizer regularizer
     cdef readonly list shards
@@ -307,7 +307,7 @@ cdef class Rounds(Task):
     cdef vector[Py_ssize_t] drawn    # blocks of this round
     cdef double[::1] size            # blocks of a shard in a round, by kind of pass
     cdef double most                 # of them
-    cdef Py_ssize_t version          # of the common weights, when the shards last knew them
+    cdef Py_ssize_t version          # of the common weights, when the shards last had them
     # of the merge
     cdef Py_ssize_t best             # the shard that has gained most
     cdef bint compares               # are there few weights?
@@ -317,10 +317,10 @@ cdef class Rounds(Task):
     cdef readonly Py_ssize_t n_rounds
     cdef readonly Py_ssize_t n_visits
 
-    def __cinit__(self, Crew crew, problems, DualState dual, Regularizer regularizer,
+    def __cinit__(self, ThreadPool thread_pool, problems, DualState dual, Regularizer regularizer,
                   double[::1] gaps):
         cdef Shard shard
-        self.crew, self.stop = crew, crew.stop
+        self.thread_pool, self.stop = thread_pool, thread_pool.stop
         self.regularizer, self.gaps = regularizer, gaps
         self.n_shards = len(problems)
         self.shards = [
@@ -338,7 +338,7 @@ cdef class Rounds(Task):
             )
         self.growth = np.zeros(self.n_shards)
         self.owner = np.full(dual.n_blocks, -1, dtype=np.int64)
-        self.most = min(MOST_IN_FLIGHT, LARGEST_SHARE * dual.n_blocks) / self.n_shards
+        self.most = min(MOST_IN_FLIGHT, LARGEST_FRACTION * dual.n_blocks) / self.n_shards
         self.size = np.full(2, max(self.most, 1.0))
         self.version = -1
 
@@ -362,7 +362,7 @@ cdef class Rounds(Task):
             self.comparison, n * k // self.n_shards * LANES, n * (k + 1) // self.n_shards * LANES
         )
 
-    # the weights of shard k, which has made its own moves, follow those of all others
+    # add the steps of all other shards to the weights of shard k, which has its own
     cdef int follow(self, Py_ssize_t k) except -1 nogil:
         cdef Py_ssize_t j
         cdef double growth = (<Shard>self.shard[k]).grown()
@@ -372,7 +372,7 @@ cdef class Rounds(Task):
         self.growth[k] = growth if k == 0 else 0.0
         return 0
 
-    # its weights and blocks go back to where only the best shard has moved
+    # its weights and blocks go back to those after the steps of the best shard alone
     cdef int retreat(self, Py_ssize_t k) except -1 nogil:
         cdef Py_ssize_t j
         for j in range(self.n_shards):
@@ -382,7 +382,7 @@ cdef class Rounds(Task):
             (<Shard>self.shard[k]).go_back()
         return 0
 
-    # take all moves, or those of one shard; returns the increase, and what they gain one by one
+    # add up all steps, or keep those of one shard; returns the increase; alone: that one by one
     cdef double merge(self, double* alone) except? -1 nogil:
         cdef Py_ssize_t k
         cdef double loss = 0.0, gain, most = -1.0, increase
@@ -393,19 +393,19 @@ cdef class Rounds(Task):
             alone[0] += gain
             if gain > most:
                 most, self.best = gain, k
-        self.phase = MOVES
-        self.crew.run_parts(self.n_shards)
+        self.phase = FOLLOW
+        self.thread_pool.run_parts(self.n_shards)
         increase = loss
         for k in range(self.n_shards):
             increase -= 0.5 * self.regularizer.lam * self.growth[k]
         if increase < most:
             self.phase = RETREAT
-            self.crew.run_parts(self.n_shards)
+            self.thread_pool.run_parts(self.n_shards)
             if self.compares:
                 self.comparison.renew(self.regularizer.n_weights)
         return max(increase, most)
 
-    # a round begins: share out the next n blocks
+    # a round begins: give the next n blocks to shards
     cdef int draw(self, Sampler sampler, Py_ssize_t n) except -1 nogil:
         cdef Py_ssize_t i, k, _
         cdef int64_t first = self.n_rounds * self.n_shards
@@ -417,28 +417,28 @@ cdef class Rounds(Task):
             sampler.set_aside(i)
             self.drawn.push_back(i)
             if self.owner[i] < first:
-                self.owner[i] = first + self.idlest()
-            (<Shard>self.shard[self.owner[i] - first]).hand(i)
+                self.owner[i] = first + self.least_loaded()
+            (<Shard>self.shard[self.owner[i] - first]).add(i)
         return 0
 
-    cdef Py_ssize_t idlest(self) noexcept nogil:
+    cdef Py_ssize_t least_loaded(self) noexcept nogil:
         cdef Py_ssize_t k, best = 0
         for k in range(1, self.n_shards):
             if (<Shard>self.shard[k]).load < (<Shard>self.shard[best]).load:
                 best = k
         return best
 
-    # a round ends: merge, and let the sampler hear of the gaps
+    # a round ends: merge, and give the sampler the gaps
     cdef int close(self, Sampler sampler, Py_ssize_t kind) except -1 nogil:
-        cdef Py_ssize_t k, n_moved = 0
+        cdef Py_ssize_t k, n_gaining = 0
         cdef double alone, size, increase = self.merge(&alone)
         self.increase += increase
         for k in range(<Py_ssize_t>self.drawn.size()):
-            sampler.learned(self.drawn[k], known(self.gaps[self.drawn[k]]))
+            sampler.record_gap(self.drawn[k], known(self.gaps[self.drawn[k]]))
         for k in range(self.n_shards):
             self.n_visits += (<Shard>self.shard[k]).n_done
-            n_moved += (<Shard>self.shard[k]).gain() > 0.0
-        if n_moved > 1:
+            n_gaining += (<Shard>self.shard[k]).gain() > 0.0
+        if n_gaining > 1:
             size = self.size[kind] * (PACE if increase >= ENOUGH * alone else 1.0 / PACE)
             self.size[kind] = max(min(size, self.most), 1.0)
         self.n_rounds += 1
@@ -449,7 +449,7 @@ cdef class Rounds(Task):
         self.draw(sampler, n)
         self.phase = VISITS
         try:
-            self.crew.run_parts(self.n_shards)
+            self.thread_pool.run_parts(self.n_shards)
         finally:
             self.close(sampler, kind)
         return 0
@@ -465,17 +465,17 @@ cdef class Rounds(Task):
         self.version = self.regularizer.version
         return 0
 
-    def run_pass(self, visitors, Sampler sampler, Py_ssize_t n_steps, Py_ssize_t kind=0):
+    def run_pass(self, updates, Sampler sampler, Py_ssize_t n_steps, Py_ssize_t kind=0):
         """Visit blocks in rounds, without the GIL.
 
         Parameters
         ----------
-        visitors : list of Visitor
-            What each shard does at a block.
+        updates : list of BlockUpdate
+            The block update of each shard.
         sampler : Sampler
-            Says which blocks; its begin_pass(n_steps) has been called.
+            Order of the blocks; its begin_pass(n_steps) has been called.
         n_steps : int
-            Number of visits; fewer if the stop of the crew is due before.
+            Number of visits; fewer if the stop of the thread pool is due before.
         kind : {0, 1}, default=0
             Of the pass: each kind has a length of rounds of its own.
 
@@ -485,11 +485,11 @@ cdef class Rounds(Task):
             Number of visits made.
         """
         cdef Py_ssize_t left = n_steps, n, before = self.n_visits
-        self.crew.begin(self)
+        self.thread_pool.begin(self)
         cdef Shard shard
-        for shard, visitor in zip(self.shards, visitors, strict=True):
-            shard.visitor, shard.regularizer.lam = <Visitor?>visitor, self.regularizer.lam
-        # the run of another part of the data may have moved the weights
+        for shard, update in zip(self.shards, updates, strict=True):
+            shard.update, shard.regularizer.lam = <BlockUpdate?>update, self.regularizer.lam
+        # the run of another part of the data may have changed the weights
         if self.version != self.regularizer.version:
             self.renew()
         try:
@@ -499,7 +499,7 @@ cdef class Rounds(Task):
                     self.run_round(sampler, n, kind)
                     left -= n
         finally:
-            self.crew.end()
+            self.thread_pool.end()
             self.regularizer.version += 1
             self.version = self.regularizer.version
         return self.n_visits - before

@@ -1,4 +1,4 @@
-"""The state of a run of block-coordinate Frank-Wolfe."""
+"""A run of block-coordinate Frank-Wolfe: its state and its passes."""
 
 import time
 
@@ -14,24 +14,24 @@ from sskit.core.sampler import (
 )
 from sskit.solvers.block_coordinate.eviction import tidy
 from sskit.solvers.block_coordinate.rounds import MOST_SHARDS, Rounds
-from sskit.solvers.block_coordinate.visitors import (
-    CorrectiveVisitor,
-    PlainVisitor,
-    ProjectionVisitor,
+from sskit.solvers.block_coordinate.updates import (
+    CorrectiveUpdate,
+    PlainUpdate,
+    ProjectionUpdate,
 )
 from sskit.solvers.common.averaging import Averager
 from sskit.solvers.common.run import DualRun
 from sskit.solvers.oracle_calls.minibatch import Batches, run_pass
-from sskit.solvers.oracle_calls.pool import Pool, ThreadPool
+from sskit.solvers.oracle_calls.pool import ParallelPool, Pool
 from sskit.solvers.simplex_qp.program import AwayStep, PairwiseStep, PlainStep
 
-# A stored pass, or one that goes back to some blocks, leaves out those that promised less than this
-# share of the mean when they were last visited: they cost as much as the others and gain next to
-# nothing.
+# A stored pass, or one that goes back to some blocks, leaves out those whose slope was less than
+# this fraction of the mean when they were last visited: they cost as much as the others and gain
+# next to nothing.
 LEAST_PROMISE = 0.1
 # A plane of at most this weight goes at the end of its life, where steps leave some to all.
 LIGHT = 0.05
-# Work of a pass with the oracle, in passes over stored planes, where nobody has measured it: a
+# Work of a pass with the oracle, in passes over stored planes, where it is not measured: a
 # cheap oracle costs about as much as scoring the stored planes, and of a costly one this is a
 # cautious guess.
 WORK_OF_CHEAP_ORACLE, WORK_OF_COSTLY_ORACLE = 1.0, 100.0
@@ -95,7 +95,7 @@ def take_turns(runs, n_visits, n_slices):
 
 
 class BlockCoordinateRun(DualRun):
-    """The dual point, its averages, its certificate, and who moves it.
+    """A run of block-coordinate Frank-Wolfe: dual point, averages, certificate, block updates.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ class BlockCoordinateRun(DualRun):
     gaps : ndarray of shape (n_blocks,) or None
         Block gaps at the start, if known.
     pool : Pool or None
-        Asks the oracles of a batch, or has workers that visit blocks at the same time, in
+        Calls the oracles of a batch, or has workers that visit blocks at the same time, in
         `Rounds`; None asks one after the other.
     """
 
@@ -124,7 +124,7 @@ class BlockCoordinateRun(DualRun):
         options = {"arrange": space.arrange} if arranged else {}
         self.sampler = SAMPLERS[solver.sampling](n_blocks, random_state, **options)
         # where a step needs much to be fetched first, blocks with the least gaps do without
-        self.least_share = LEAST_PROMISE if in_sets else 0.0
+        self.least_fraction = LEAST_PROMISE if in_sets else 0.0
         # where many steps cost less than one after the other; an average follows every step
         together = in_sets and not solver.averaging
         if gaps is not None:
@@ -155,29 +155,29 @@ class BlockCoordinateRun(DualRun):
             n_shards = shards_for(problem, pool)
         if n_shards > 1:
             self.rounds = Rounds(
-                pool.crew, pool.problems[:n_shards], self.dual, regularizer, self.gaps
+                pool.thread_pool, pool.problems[:n_shards], self.dual, regularizer, self.gaps
             )
             places = self.rounds.shards
         # what `tidy` takes to decide which planes stay; None if none are stored
         self.keep, options = None, ()
         if solver.steps == "projection":
-            visitor = ProjectionVisitor
+            update = ProjectionUpdate
         elif all(getattr(solver, name) in values for name, values in PLAIN.items()):
-            visitor = PlainVisitor
+            update = PlainUpdate
         else:
-            visitor = CorrectiveVisitor
+            update = CorrectiveUpdate
             options = STEPS[solver.steps](), capped(solver.block_steps), solver.cache
             # plain steps never take all weight from a plane: all would stay for ever
             light = LIGHT if solver.steps == "fw" else 0.0
             n_bytes = float(solver.cache_size) * MEGABYTE
             self.keep = capped(solver.plane_life), capped(solver.max_planes), n_bytes, light
         common = self.averager, self.gaps, self.promises
-        self.visitors = [
-            visitor(place.problem, self.dual, place.regularizer, *common, *options)
+        self.updates = [
+            update(place.problem, self.dual, place.regularizer, *common, *options)
             for place in places
         ]
-        # passes over stored planes after one with the oracle; where none are stored, these ask the
-        # oracles of the blocks that promised something
+        # passes over stored planes after one with the oracle; where none are stored, these call the
+        # oracles of the blocks with a large slope
         if solver.stored_passes == "slope":
             work = WORK_OF_COSTLY_ORACLE if problem.costly else WORK_OF_CHEAP_ORACLE
             self.schedule = Schedule(solver.max_stored_passes, work, solver.clock)
@@ -188,12 +188,12 @@ class BlockCoordinateRun(DualRun):
     @property
     def n_oracle_calls(self):
         """Calls of the oracle so far."""
-        return sum(visitor.n_oracle_calls for visitor in self.visitors)
+        return sum(update.n_oracle_calls for update in self.updates)
 
     @property
     def increase(self):
-        """By how much all moves so far have increased the dual objective."""
-        return (self.rounds or self.visitors[0]).increase
+        """By how much all steps so far have increased the dual objective."""
+        return (self.rounds or self.updates[0]).increase
 
     def run_pass(self):
         """Visit every block once, and stored planes again; return the last known gap."""
@@ -216,34 +216,34 @@ class BlockCoordinateRun(DualRun):
         self.stored = stored
         if self.keep is None:
             self.dual.merge_all()
-        for visitor in self.visitors:
-            visitor.begin_pass(stored)
+        for update in self.updates:
+            update.begin_pass(stored)
         self.averager.attend(int(stored))
         return (self.promising if stored else self.sampler).begin_pass(self.problem.n_blocks)
 
     def visit(self, n_steps):
         """Make some of the visits of the pass that has begun."""
-        sampler, visitor = self.promising if self.stored else self.sampler, self.visitors[0]
+        sampler, update = self.promising if self.stored else self.sampler, self.updates[0]
         if self.rounds is not None:
-            self.rounds.run_pass(self.visitors, sampler, n_steps, int(self.stored))
+            self.rounds.run_pass(self.updates, sampler, n_steps, int(self.stored))
         elif self.batches is None or (self.stored and not self.batches.together):
-            run_pass(visitor, sampler, n_steps, self.stop)
+            run_pass(update, sampler, n_steps, self.stop)
         else:
-            if self.least_share:
-                self.batches.least = self.least_share * self.gaps.mean()
-            self.batches.run_pass(visitor, sampler, n_steps, self.stored)
+            if self.least_fraction:
+                self.batches.least = self.least_fraction * self.gaps.mean()
+            self.batches.run_pass(update, sampler, n_steps, self.stored)
 
     def end_pass(self):
         """Drop planes that are of no more use."""
         if self.keep is not None:
-            tidy(self.dual, self.visitors[0].clock, *self.keep)
+            tidy(self.dual, self.updates[0].clock, *self.keep)
 
     def learn_gaps(self, gaps):
         """Take over the exact gaps of all blocks."""
         self.gaps[:] = self.promises[:] = gaps
         self.sampler.set_gaps(gaps)
-        for visitor in self.visitors:
-            visitor.mean_gap = float(np.mean(gaps))
+        for update in self.updates:
+            update.mean_gap = float(np.mean(gaps))
 
 
 def shards_for(problem, pool):
@@ -253,7 +253,8 @@ def shards_for(problem, pool):
     ----------
     problem : Problem
         The problem. Where an oracle takes the interpreter's lock, as structures in Python do,
-        workers would wait for each other, and in a kernel space a step needs rows that all share.
+        workers would wait for each other, and in a kernel space a step needs rows that all
+        fraction.
     pool : Pool or None
         Whose workers.
 
@@ -262,15 +263,15 @@ def shards_for(problem, pool):
     n_shards : int
         1 if blocks are to be visited one after the other.
     """
-    if not isinstance(pool, ThreadPool) or problem.space.is_kernel_space:
+    if not isinstance(pool, ParallelPool) or problem.space.is_kernel_space:
         return 1
     most = MOST_SHARDS if problem.lock_free else MOST_IN_TURNS if problem.takes_turns else 1
     most = min(most, problem.n_blocks // LEAST_BLOCKS, 1 + MOST_COPIED // max(problem.n_weights, 1))
-    return max(min(pool.crew.n_workers, most), 1)
+    return max(min(pool.thread_pool.n_workers, most), 1)
 
 
 class Schedule:
-    """A fixed number, or as long as one gains more per unit of work than the iteration so far.
+    """How many stored passes follow: a number, or while the slope rises (Shah et al. 2015, 3.4).
 
     The increase of the dual objective over the work, drawn as a curve from the beginning of the
     pass with the oracle, is followed while it is steeper than the line from its first to its
@@ -305,14 +306,14 @@ class Schedule:
         self.first = self.last = (self.work, increase)
 
     def another(self, increase, work):
-        """Tell whether a stored pass should follow.
+        """Return whether a stored pass should follow.
 
         Parameters
         ----------
         increase : float
             Increase of the dual objective by all passes so far.
         work : float
-            Share of the blocks whose oracle the last pass has asked, or, of a stored pass, that
+            Fraction of the blocks whose oracle the last pass has asked, or, of a stored pass, that
             it has visited.
 
         Returns
@@ -326,7 +327,7 @@ class Schedule:
         if self.clock:
             self.work = time.perf_counter()
         else:
-            # blocks of the first pass that did not ask the oracle looked at stored planes
+            # blocks of the first pass that did not call the oracle looked at stored planes
             first = work * self.oracle_work + (1.0 - work)
             self.work += work if self.n_done else first
         before, self.last = self.last, (self.work, increase)

@@ -1,1 +1,1 @@
-"""What all solvers share: base class, driver loop, solution, certificate, averaging, checks."""
+"""Base class of solvers, loop of a fit, solution, certificate, averaging, checks."""

@@ -29,7 +29,7 @@ cdef class Averager:
         self.n_steps = np.zeros(max(n_phases, 1))
 
     def attend(self, Py_ssize_t phase):
-        """Say which kind of pass begins: 0 with the oracle, 1 over stored planes."""
+        """Set which kind of pass begins: 0 with the oracle, 1 over stored planes."""
         self.phase = min(phase, self.n_steps.shape[0] - 1)
 
     cdef void begin_step(self) noexcept nogil:
@@ -39,7 +39,7 @@ cdef class Averager:
         cdef double n = self.n_steps[p] - (p == self.phase)
         return 0.5 * n * (n + 1.0)
 
-    cdef int moved(
+    cdef int add_step(
         self, Problem problem, Py_ssize_t i, Direction delta, double step, double loss_change
     ) except -1 nogil:
         cdef Py_ssize_t p
@@ -61,19 +61,19 @@ cdef class Averager:
             return ends[0] if ends else None
         (v, loss), (other_v, other_loss) = ends
 
-        def on_segment(share):
-            return v + share * (other_v - v), loss + share * (other_loss - loss)
+        def on_segment(fraction):
+            return v + fraction * (other_v - v), loss + fraction * (other_loss - loss)
 
         best = minimize_scalar(
-            lambda share: -regularizer.dual(*on_segment(share)), bounds=(0.0, 1.0),
+            lambda fraction: -regularizer.dual(*on_segment(fraction)), bounds=(0.0, 1.0),
             method="bounded",
         )
         # the search never tries the ends themselves
-        shares = (float(best.x), 0.0, 1.0)
-        return max(map(on_segment, shares), key=lambda point: regularizer.dual(*point))
+        fractions = (float(best.x), 0.0, 1.0)
+        return max(map(on_segment, fractions), key=lambda point: regularizer.dual(*point))
 
     def restart(self):
-        """Forget all iterates so far."""
+        """Drop all iterates so far."""
         self.behind[:] = 0.0
         self.loss_behind[:] = 0.0
         self.n_steps[:] = 0.0

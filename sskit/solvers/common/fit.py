@@ -1,4 +1,4 @@
-"""The loop of every fit: passes, exact passes, and why it ends."""
+"""The loop of every fit: passes, exact passes, and the stopping criterion."""
 
 import logging
 import time
@@ -29,7 +29,7 @@ EVERY = 1.0
 
 @dataclass(eq=False, repr=False)
 class Fit:
-    """A run at work: it reaches one gap after the other, at one or many lam.
+    """The loop of a fit: passes of a run until a gap is reached, at one lam or many.
 
     A fit of an estimator reaches one gap. A regularisation path changes lam in between and keeps
     everything else: the problem, the dual point, the planes that were met. `begin` makes one of
@@ -40,7 +40,7 @@ class Fit:
     run : Run
         Makes the passes.
     unit : float
-        P(0), the mean maximal loss; that of a sample if the solver does not look at all blocks.
+        P(0), the mean maximal loss; that of a sample if the solver does not evaluate all blocks.
     gap_every : int
         Number of passes between exact passes.
     proof : Proof
@@ -57,7 +57,7 @@ class Fit:
     Attributes
     ----------
     certificate : Certificate or None
-        Of the last exact pass; None if w or lam moved since.
+        Of the last exact pass; None if w or lam changed since.
     best : Certificate or None
         That with the lowest primal of all exact passes of the last `reach`.
     estimate : float
@@ -98,7 +98,7 @@ class Fit:
         return self.certificate
 
     def record(self):
-        """Add an exact pass to the history, and log it; or any pass of which the run tells more."""
+        """Add an exact pass to the history, and log it; or any pass if the run has more columns."""
         known = self.certificate
         if known is None and not self.run.columns:
             self.progress.between(self.n_iter, self.estimate, self.run.lower_bound, self.unit)
@@ -170,7 +170,7 @@ class Fit:
         return status
 
     def change_lam(self, lam):
-        """Move to another lam, see `DualRun.change_lam`.
+        """Change to another lam, see `DualRun.change_lam`.
 
         Parameters
         ----------
@@ -181,19 +181,19 @@ class Fit:
         self.certificate = None
 
     def rescale(self, lam, gap):
-        """Move to another lam with the dual weights as they are, so that v changes.
+        """Change to another lam with the dual weights as they are, so that v changes.
 
         Parameters
         ----------
         lam : float
             The new lam.
         gap : float
-            To what the block gaps, which nobody knows now, are taken to add up: what the last
+            To what the block gaps, which are not known now, are taken to add up: what the last
             known ones lack is shared out in proportion to the largest losses.
         """
         run = self.run
-        share = max(gap - float(run.gaps.sum()), 0.0) / (self.unit or 1.0)
-        run.learn_gaps(run.gaps + share * np.asarray(run.problem.block_weight) * self.largest_loss)
+        excess = max(gap - float(run.gaps.sum()), 0.0) / (self.unit or 1.0)
+        run.learn_gaps(run.gaps + excess * np.asarray(run.problem.block_weight) * self.largest_loss)
         run.regularizer.rescale(lam)
         run.averager.restart()
         self.certificate = None
@@ -291,7 +291,7 @@ def begin(
     stop = Stop(solver.max_time) if stop is None else stop
     evaluator = make_pool(problem, n_jobs, stop)
     gaps = unit = None
-    if solver.looks_at_all:
+    if solver.evaluates_all:
         if start is not None and len(start.largest_loss) == problem.n_blocks:
             largest_loss = start.largest_loss
         if largest_loss is None:
@@ -367,7 +367,7 @@ class ExactPassRule:
         self.last = np.inf
 
     def due(self, n_iter, estimate, lower_bound, last=False):
-        """Tell whether the exact pass should come now.
+        """Return whether the exact pass should come now.
 
         Parameters
         ----------
@@ -421,7 +421,7 @@ class Progress:
     """Lines about a fit: one for each exact pass, and one a second for the passes in between.
 
     The logger "sskit" gets them: all exact passes at level DEBUG, or, if the fit is verbose, all
-    lines at level INFO. Where it does not show these, because nobody has configured logging, lines
+    lines at level INFO. Where it does not show these, because logging is not configured, lines
     of a verbose fit are printed.
 
     Parameters
@@ -443,7 +443,7 @@ class Progress:
         return time.perf_counter() - self.began
 
     def exact_pass(self, n_iter, numbers, unit):
-        """Tell the numbers of an exact pass.
+        """Log the numbers of an exact pass.
 
         Parameters
         ----------
@@ -455,13 +455,13 @@ class Progress:
             P(0).
         """
         told = [f"{name} {number:.6g}" for name, number in numbers.items()]
-        share = relative(numbers["gap"], numbers["primal"], unit)
+        fraction = relative(numbers["gap"], numbers["primal"], unit)
         place = [*numbers].index("gap")
-        told[place] = f"gap {numbers['gap']:.3g} ({share:.3g} of the objective)"
+        told[place] = f"gap {numbers['gap']:.3g} ({fraction:.3g} of the objective)"
         self.say(f"{self.name}: pass {n_iter}, {', '.join(told)}, {self.seconds:.1f} s")
 
     def between(self, n_iter, estimate, lower_bound, unit):
-        """Tell the estimated gap after a pass, if the last line is a second old.
+        """Log the estimated gap after a pass, if the last line is a second old.
 
         Parameters
         ----------
@@ -477,8 +477,8 @@ class Progress:
         if self.verbose and time.perf_counter() - self.last >= EVERY:
             about = ""
             if estimate < float("inf"):
-                share = relative(estimate, lower_bound() + estimate, unit)
-                about = f"gap about {share:.3g} of the objective, "
+                fraction = relative(estimate, lower_bound() + estimate, unit)
+                about = f"gap about {fraction:.3g} of the objective, "
             self.say(f"{self.name}: pass {n_iter}, {about}{self.seconds:.1f} s")
 
     def say(self, line):

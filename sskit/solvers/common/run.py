@@ -11,7 +11,7 @@ from sskit.solvers.common.solution import Tolerance, better_of, certificate_of
 
 
 class Run:
-    """State of one run: makes passes, and says what is known of the weights.
+    """State of one run: makes passes, and has what is known of the weights.
 
     A subclass implements `run_pass` and `certify`. If it has columns of its own in the history,
     the history has a row for every pass.
@@ -22,7 +22,7 @@ class Run:
         Says when a pass is to end early: it is asked after every visit, and wherever a pass
         ends weights and certificate mean what they always do.
     tolerance : Tolerance
-        Says which gap ends the fit; its share is the tolerance of other measures too.
+        Says which gap ends the fit; its fraction is the tolerance of other measures too.
     n_oracle_calls : int
         Calls of the oracle by the passes so far.
     columns : dict
@@ -51,11 +51,11 @@ class Run:
         raise NotImplementedError(f"{type(self).__name__} must implement certify")
 
     def converged(self, certificate):
-        """Return whether an exact pass, the last one, says that the fit may end."""
+        """Return whether the fit may end by an exact pass, the last one."""
         return self.tolerance.holds(certificate)
 
     def lower_bound(self):
-        """Return one of the optimum that needs no exact pass; asked after passes with estimates."""
+        """Return a lower bound of the optimum without an exact pass; for passes with estimates."""
         raise NotImplementedError(f"{type(self).__name__} must implement lower_bound")
 
     def row(self):
@@ -72,7 +72,7 @@ class Run:
 
 
 class DualRun(Run):
-    """A run that moves a dual point: it can be saved, taken up again, and moved to another lam.
+    """A run with a dual point: it can be saved, taken up again, and continued at another lam.
 
     Whatever visits a pass has made, the dual point is whole.
 
@@ -112,7 +112,7 @@ class DualRun(Run):
         """
         problem, regularizer = self.problem, self.regularizer
         self.dual.rebuild(regularizer, self.stop)
-        answers = evaluator.ask(regularizer.w, self.dual)
+        answers = evaluator.evaluate(regularizer.w, self.dual)
         self.learn_gaps(answers.gaps())
         self.hinges[:] = np.asarray(problem.block_weight) * answers.hinges()
         w = np.asarray(regularizer.w)[: problem.n_weights]
@@ -127,11 +127,11 @@ class DualRun(Run):
         return better_of(last, problem, regularizer, w_average, dual, evaluator, self.dual)
 
     def change_lam(self, lam):
-        """Move to another lam, see `DualState.change_lam`; averaging begins anew.
+        """Change to another lam, see `DualState.change_lam`; averaging begins anew.
 
-        A smaller one keeps w (Osokin et al. 2016, proposition 1). Then a block gap keeps the share
-        rho = lam_new / lam_old, and the rest is the hinge: that stays, and the mix keeps the share
-        rho of its value.
+        A smaller one keeps w (Osokin et al. 2016, proposition 1). Then a block gap keeps the
+        fraction rho = lam_new / lam_old, and the rest is the hinge: that stays, and the mix keeps
+        the fraction rho of its value.
 
         Parameters
         ----------
@@ -167,7 +167,7 @@ class DualRun(Run):
 
 @dataclass(frozen=True)
 class DualPoint:
-    """From where a run can go on, in another process, at another lam, with more data.
+    """A saved dual point, to continue from in another process, at another lam, with more data.
 
     Attributes
     ----------
@@ -193,8 +193,8 @@ class DualPoint:
         """Return the same without averages, which are of weights."""
         return replace(self, average=None)
 
-    def shares(self, block_weight, lam):
-        r"""Return the share of their weights that the planes of each block keep.
+    def kept_fractions(self, block_weight, lam):
+        r"""Return the fraction of their weights that the planes of each block keep.
 
         Block i adds :math:`\tfrac{c_i}{\lambda} B_i q_i` to v. With :math:`\rho_i =
         \tfrac{c_i}{\lambda} / \tfrac{c_i'}{\lambda'} \le 1` the mix :math:`\rho_i q_i`, whose
@@ -212,7 +212,7 @@ class DualPoint:
 
         Returns
         -------
-        shares : ndarray of shape (n_blocks,)
+        fractions : ndarray of shape (n_blocks,)
             At most 1.
         """
         new = np.asarray(block_weight)
@@ -244,4 +244,4 @@ class DualPoint:
     def place(self, run, lam):
         """Put the dual variables of a run here, with weights for a lam; its v does not follow."""
         restore(run.dual, self.blocks)
-        run.dual.keep_shares(self.shares(run.problem.block_weight, lam))
+        run.dual.keep_fractions(self.kept_fractions(run.problem.block_weight, lam))

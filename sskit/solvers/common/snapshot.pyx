@@ -10,7 +10,7 @@ from sskit.core.capabilities cimport PlaneStore
 from sskit.core.direction cimport Direction
 from sskit.core.dual cimport Block, DualState
 from sskit.core.problem cimport Problem
-from sskit.solvers.oracle_calls.pool cimport Visit
+from sskit.solvers.oracle_calls.pool cimport OracleCall
 
 
 def save(DualState dual):
@@ -94,7 +94,7 @@ def restore(DualState dual, saved):
         raise ValueError("the saved dual point has other planes than the problem")
     for k, i in enumerate(blocks):
         if not dual.problem.knows(i, &code[first[k]]):
-            raise ValueError(f"the saved dual point has a plane that block {i} does not know")
+            raise ValueError(f"the saved dual point has a plane that block {i} does not have")
     cdef Direction merged = Direction(dual.max_statistics)
     k = 0
     for i in range(n):
@@ -144,7 +144,7 @@ def is_whole(DualState dual, saved, counts):
     )
 
 
-def move_truths(saved, Problem problem, Problem earlier):
+def change_truths(saved, Problem problem, Problem earlier):
     """Return a dual point after truths changed: blocks whose truth is another one begin at it.
 
     Blocks whose truth is as before stay as they are, so that the point is one of the new problem.
@@ -200,15 +200,15 @@ def truth_gains(Problem problem, Problem earlier, const double[::1] w):
     gains : ndarray of shape (n_blocks,)
         <w, B_i (m(y_i) - m(earlier y_i))>.
     """
-    cdef Visit visit = Visit(problem)
+    cdef OracleCall call = OracleCall(problem)
     cdef double[::1] gains = np.zeros(problem.n_blocks)
     cdef Py_ssize_t i
     for i in range(problem.n_blocks):
-        earlier.truth(i, &visit.code[0])
-        visit.load_plane(problem, i, &visit.code[0], 0.0)
-        if visit.n:
-            problem.scores_at(i, &w[0], &visit.index[0], visit.n, &visit.theta[0])
-        gains[i] = -visit.bound()
+        earlier.truth(i, &call.code[0])
+        call.load_plane(problem, i, &call.code[0], 0.0)
+        if call.n:
+            problem.scores_at(i, &w[0], &call.index[0], call.n, &call.theta[0])
+        gains[i] = -call.bound()
     return np.asarray(gains)
 
 

@@ -1,4 +1,4 @@
-"""What a solver returns: weights, their certificate, and whether it is good enough."""
+"""The solution of a training problem: weights, certificate, tolerance."""
 
 from dataclasses import dataclass
 from enum import Enum, IntEnum
@@ -73,7 +73,7 @@ UNKNOWN = Certificate(None, np.nan, np.nan, np.nan, False, np.nan)
 
 
 def certificate_of(problem, regularizer, w, dual, answers):
-    """Return the certificate of the weights at which all oracles were asked.
+    """Return the certificate of the weights at which all oracles were called.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def certify_weights(problem, regularizer, w, dual, evaluator, known=None):
     certificate : Certificate
         With that dual.
     """
-    answers = evaluator.ask(regularizer.padded(w), known)
+    answers = evaluator.evaluate(regularizer.padded(w), known)
     return certificate_of(problem, regularizer, w, dual, answers)
 
 
@@ -152,9 +152,9 @@ def better_of(last, *average):
 
 
 class Tolerance:
-    """A duality gap that is at most a share of the objective: gap <= share * (P(w) + offset).
+    """A duality gap that is at most a fraction of the objective: gap <= tol * (P(w) + offset).
 
-    As P(w) - P* is at most the gap, P(w) exceeds the optimum P* by at most that share of itself,
+    As P(w) - P* is at most the gap, P(w) exceeds the optimum P* by at most that fraction of itself,
     but for the offset. Unlike a gap relative to P(0), the loss of who knows nothing, it means the
     same where most labels are known without learning.
 
@@ -163,23 +163,23 @@ class Tolerance:
 
     Parameters
     ----------
-    share : float
+    tol : float
         At least 0. From 1 on any dual point will do, for dual objectives are not negative.
     unit : float, default=0.0
         P(0), the mean largest loss; the offset is `NEGLIGIBLE` times that.
     """
 
-    def __init__(self, share, unit=0.0):
-        self.share = share
+    def __init__(self, tol, unit=0.0):
+        self.tol = tol
         self.offset = NEGLIGIBLE * unit
 
     def gap_at(self, primal):
         """Return the largest gap that is small enough where P(w) is `primal`."""
-        return self.share * (primal + self.offset)
+        return self.tol * (primal + self.offset)
 
     def gap_above(self, dual):
         """Return the largest gap that is small enough where D is `dual`, and P(w) is D + gap."""
-        return self.gap_at(max(dual, 0.0)) / (1.0 - self.share) if self.share < 1.0 else np.inf
+        return self.gap_at(max(dual, 0.0)) / (1.0 - self.tol) if self.tol < 1.0 else np.inf
 
     def holds(self, certificate):
         """Return whether the numbers of a `Certificate` are finite and the gap is small enough."""
@@ -188,7 +188,7 @@ class Tolerance:
 
 
 def relative(gap, primal, unit):
-    """Return the share of the objective that a gap is, see `Tolerance`; 0 where there is none."""
+    """Return a gap as a fraction of the objective, see `Tolerance`; 0 where there is none."""
     return gap / (primal + NEGLIGIBLE * unit) if gap else 0.0
 
 
@@ -209,7 +209,7 @@ class Proof(IntEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Solution(Certificate):
-    """A solved problem: its weights, their certificate, and how they came about.
+    """A solved problem: its weights, their certificate, and the history of the fit.
 
     Attributes
     ----------
@@ -320,5 +320,5 @@ class History:
         }
 
     def numbers(self, certificate):
-        """Return what a certificate says, by the names of the columns."""
+        """Return the values of a certificate, by the names of the columns."""
         return {name: getattr(certificate, name) for name in self.known}

@@ -1,4 +1,4 @@
-"""What all solvers share."""
+"""The base class of solvers."""
 
 from contextlib import nullcontext
 
@@ -12,18 +12,18 @@ from sskit.solvers.common.fit import begin
 
 @parameters
 class Solver(PublicMixin, BaseEstimator):
-    """Base of all solvers: hyperparameters, and how a problem is solved with them.
+    """Base of all solvers: hyperparameters, and `solve`.
 
     A subclass has the parameter or attribute `gap_every`, and implements `start`, which returns the
     state of one run, a `Run`; ``_auto(problem, bounded)`` says what "auto" stands for. A solver
-    that does not look at all blocks (`looks_at_all`) has P(0), or an estimate of it, from its run,
+    that does not evaluate all blocks (`evaluates_all`) takes P(0), or an estimate, from its run,
     as `unit`. A solver that `keeps_dual_point` starts a `DualRun`, which can be saved and
     continued.
     """
 
     keeps_dual_point = True
     keeps_bounds = keeps_prior = True
-    looks_at_all = True
+    evaluates_all = True
     max_time: float | None = parameter(None, POSITIVE_OR_INFINITE, None)
 
     def check(self):

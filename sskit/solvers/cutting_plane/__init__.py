@@ -1,1 +1,1 @@
-"""Cutting planes of the mean hinge."""
+"""Cutting planes (Joachims, Finley, Yu 2009; Yu, Joachims 2008)."""

@@ -1,4 +1,4 @@
-"""Cutting planes."""
+"""Cutting planes in the one-slack formulation, exact or from samples."""
 
 from numbers import Real
 
@@ -19,7 +19,7 @@ DEFAULTS = {
 
 @parameters
 class CuttingPlane(Solver):
-    r"""The 1-slack cutting-plane method: the classical solver of structured SVMs.
+    r"""The 1-slack cutting-plane method (Joachims et al. 2009, algorithm 3).
 
     A pass calls the oracle of every training pair at one w, in parallel with `n_jobs`. The mean of
     the planes that they find, with their weights :math:`c_i`, is a *cut*, a lower bound of the
@@ -143,7 +143,7 @@ class CuttingPlane(Solver):
     gap_every = 1  # every pass is an exact one, or all that there is
 
     @property
-    def looks_at_all(self):
+    def evaluates_all(self):
         """Whether a fit calls the oracles of all training pairs."""
         return self.cuts != "constant"
 

@@ -1,4 +1,4 @@
-r"""The small dual program over cuts of the mean hinge.
+r"""The master program of cutting planes: a small dual program over the cuts.
 
 A cut is a linear lower bound, :math:`\sum_i c_i H_i(w) \ge \text{loss} - \langle w, g \rangle`.
 """
@@ -22,7 +22,7 @@ RIDGE = 1e-12
 
 
 @dataclass(frozen=True)
-class Cut:
+class HingeCut:
     r"""A linear lower bound of the mean hinge, :math:`\text{loss} - \langle w, g \rangle`.
 
     Attributes
@@ -72,9 +72,9 @@ class CutVectors:
     def combine(self, weight):
         """Return the sum of the vectors with these weights, shape (n_weights,)."""
         total = np.zeros(self.n_weights)
-        for share, (place, entries) in zip(weight, self._rows, strict=True):
-            if share != 0.0:
-                total[place] += share * entries
+        for fraction, (place, entries) in zip(weight, self._rows, strict=True):
+            if fraction != 0.0:
+                total[place] += fraction * entries
         return total
 
     def gram_at(self, columns):
@@ -90,7 +90,7 @@ class CutVectors:
 
 
 class MixProgram:
-    r"""Maximise the dual objective over mixes of cuts, which are known by their inner products.
+    r"""The master program over mixes of cuts, given by their inner products.
 
     .. math::
         \max_{\alpha \ge 0, \sum_t \alpha_t = 1} \langle \alpha, \text{loss} \rangle
@@ -142,7 +142,7 @@ class MixProgram:
         self.average += 2.0 / (self.n_averaged + 1) * (self.weight - self.average)
 
     def solve(self, tolerance):
-        """Move the weights to the maximum.
+        """Set the weights to the maximum.
 
         Parameters
         ----------
@@ -167,7 +167,7 @@ class MixProgram:
 
 
 class CutProgram(MixProgram):
-    r"""The same of cuts that are held as vectors, so that w is known too.
+    r"""The master program over cuts that are vectors, so that w is computed too.
 
     If all cuts are lower bounds of the mean hinge, the maximum is one of the optimum. With a prior
     the program is that of w - prior: the losses here are what the cuts are at the prior.
@@ -185,7 +185,7 @@ class CutProgram(MixProgram):
     Parameters
     ----------
     regularizer : Regularizer
-        Holds lam, v and w; moved by `solve`.
+        Holds lam, v and w; changed by `solve`.
 
     Attributes
     ----------
@@ -233,7 +233,7 @@ class CutProgram(MixProgram):
         )
 
     def solve(self, tolerance):
-        """Move weights, v and w to the maximum; as in `MixProgram`."""
+        """Set weights, v and w to the maximum; as in `MixProgram`."""
         if self.regularizer.bounded:
             self.climb(tolerance)
         else:
@@ -242,7 +242,7 @@ class CutProgram(MixProgram):
         return self.value()
 
     def climb(self, tolerance):
-        """Move the weights to the maximum with bounds on w."""
+        """Set the weights to the maximum with bounds on w."""
         lam, image = self.lam, self.regularizer.image
         lower, upper = self.regularizer.box()
         v = self.dual_sum(self.weight)
@@ -368,9 +368,9 @@ def newton_step(score, weight, gram, lam):
         Where it is that much larger.
     """
     support = np.union1d(np.flatnonzero(weight), score.argmax())
-    K, score, share = gram[np.ix_(support, support)] / lam, score[support], weight[support]
+    K, score, fraction = gram[np.ix_(support, support)] / lam, score[support], weight[support]
     increase, full = 0.0, False
-    while not full and len(share) > 1:
+    while not full and len(fraction) > 1:
         change = newton_change(K, score)
         if not score @ change > 0.0:
             # rounding, or the function is not concave: from the worst atom to the best
@@ -381,20 +381,20 @@ def newton_step(score, weight, gram, lam):
         if slope <= 0.0:
             break
         falls = np.flatnonzero(change < 0.0)
-        limits = -share[falls] / change[falls]
+        limits = -fraction[falls] / change[falls]
         limit = float(limits.min(initial=np.inf))
         full = slope <= limit * curvature
         step = slope / curvature if full else limit
         increase += step * (slope - 0.5 * step * curvature)
-        share = share + step * change
+        fraction = fraction + step * change
         score = score - step * (K @ change)
         if not full:
-            share[falls[limits.argmin()]] = 0.0
-            stay = share > 0.0
-            support, share, score = support[stay], share[stay], score[stay]
+            fraction[falls[limits.argmin()]] = 0.0
+            stay = fraction > 0.0
+            support, fraction, score = support[stay], fraction[stay], score[stay]
             K = K[np.ix_(stay, stay)]
     solved = np.zeros_like(weight)
-    solved[support] = share / share.sum()
+    solved[support] = fraction / fraction.sum()
     return increase, solved
 
 

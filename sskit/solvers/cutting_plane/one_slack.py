@@ -1,4 +1,4 @@
-"""Cuts of what oracles find at one w, and runs of cutting planes that look at all pairs."""
+"""Cutting planes in the one-slack formulation, whose cuts are sums over all pairs."""
 
 from typing import NamedTuple
 
@@ -7,10 +7,10 @@ import numpy as np
 from sskit.core.stop import CutShort
 from sskit.solvers.common.run import Run
 from sskit.solvers.common.solution import Certificate, certify_weights
-from sskit.solvers.cutting_plane.master_program import Cut, CutProgram
+from sskit.solvers.cutting_plane.master_program import CutProgram, HingeCut
 from sskit.solvers.oracle_calls.pool import Answers, Pool
 
-# The program over the cuts is solved to this share of the gap, but not beyond what rounding
+# The program over the cuts is solved to this fraction of the gap, but not beyond what rounding
 # leaves of the objective.
 ACCURACY = 1e-3
 ROUNDING = 1e-15
@@ -19,25 +19,25 @@ DRAWS = 100
 
 
 class Finding(NamedTuple):
-    """What was found at one w.
+    """The result of one round of oracle calls at one w.
 
     Attributes
     ----------
     hinge : float
         Mean hinge there, of all who were asked.
-    cut : Cut
+    cut : HingeCut
         Made of them, or of some of them.
     excess : float
         How much larger the mean hinge may be, where the oracle bounds what it misses.
     """
 
     hinge: float
-    cut: Cut
+    cut: HingeCut
     excess: float = 0.0
 
 
 def mean_of(vertices, weight):
-    """Return the mean hinge of those who were asked, and the excess, with these weights."""
+    """Return the mean hinge of the answers, and their excess, with these weights."""
     return float(np.dot(weight, vertices.hinges())), float(np.dot(weight, vertices.excesses()))
 
 
@@ -57,7 +57,7 @@ def draw(weight, size, random_state):
     -------
     places : ndarray
         What was drawn, in rising order.
-    share : ndarray
+    fraction : ndarray
         How often, in parts of all draws.
     """
     drawn = random_state.choice(len(weight), size, p=weight / weight.sum())
@@ -66,7 +66,7 @@ def draw(weight, size, random_state):
 
 
 def exact_cut(vertices, padded, weight):
-    """Ask oracles at w and return the cut of all of them.
+    """Call oracles at w and return the cut of all of them.
 
     Parameters
     ----------
@@ -85,17 +85,17 @@ def exact_cut(vertices, padded, weight):
     Raises
     ------
     CutShort
-        If a stop was due before all oracles had been asked.
+        If a stop was due before all oracles had been called.
     """
-    vertices.look(padded)
+    vertices.evaluate(padded)
     loss = float(np.dot(weight, vertices.losses()))
     hinge, excess = mean_of(vertices, weight)
     vector = vertices.sum(np.arange(len(weight)), weight)
-    return Finding(hinge, Cut(loss, vector), excess)
+    return Finding(hinge, HingeCut(loss, vector), excess)
 
 
 def linear_cut(vertices, padded, weight, level, size, random_state):
-    """Ask all oracles at w; a sample makes the gradient (Yu, Joachims 2008, algorithm 3).
+    """Call all oracles at w; a sample makes the gradient (Yu, Joachims 2008, algorithm 3).
 
     Parameters
     ----------
@@ -116,24 +116,24 @@ def linear_cut(vertices, padded, weight, level, size, random_state):
         loss of the exact one and the mean gradient of r draws from the pairs that have a
         loss or a hinge, with their weights.
     """
-    vertices.look(padded)
+    vertices.evaluate(padded)
     losses, hinges = vertices.losses(), vertices.hinges()
     (hinge, excess), loss = mean_of(vertices, weight), float(np.dot(weight, losses))
     # an answer may be wrong without a loss, where a mistake costs nothing
     wrong = np.flatnonzero(((losses > 0.0) | (hinges > 0.0)) & (weight > 0.0))
     if not len(wrong):
-        return Finding(hinge, Cut(0.0, vertices.sum(wrong, weight[wrong])), excess)
+        return Finding(hinge, HingeCut(0.0, vertices.sum(wrong, weight[wrong])), excess)
     mass = weight[wrong].sum()
     scores = mass * (losses[wrong] - hinges[wrong])  # <w, B psi>
     best = -np.inf
     for _ in range(DRAWS):
-        places, share = draw(weight[wrong], size, random_state)
-        value = loss - float(share @ scores[places])
+        places, fraction = draw(weight[wrong], size, random_state)
+        value = loss - float(fraction @ scores[places])
         if value > best:
-            best, drawn = value, (wrong[places], mass * share)
+            best, drawn = value, (wrong[places], mass * fraction)
         if value > level or hinge <= level:
             break
-    return Finding(hinge, Cut(loss, vertices.sum(*drawn)), excess)
+    return Finding(hinge, HingeCut(loss, vertices.sum(*drawn)), excess)
 
 
 class CuttingPlaneRun(Run):
@@ -148,7 +148,7 @@ class CuttingPlaneRun(Run):
     pool : Pool or None
         Calls the oracles; None calls them one after the other.
     damping : float
-        Share of the best w in the next one.
+        Fraction of the best w in the next one.
     cut_life : int
         Number of passes after which a cut without weight is dropped.
 
@@ -188,7 +188,7 @@ class CuttingPlaneRun(Run):
         return self.best.copy()
 
     def next_weights(self):
-        """Return the weights that the next pass asks about."""
+        """Return the weights at which the next pass calls the oracles."""
         return self.damping * self.best + (1.0 - self.damping) * self.regularizer.coef()
 
     def run_pass(self):
@@ -240,7 +240,9 @@ class CuttingPlaneRun(Run):
 
 
 class LinearCutRun(CuttingPlaneRun):
-    """The same with sampled cuts: the objective is exact, the bound holds with high probability.
+    """The linear-time algorithm, with sampled cuts (Yu, Joachims 2008, algorithm 3).
+
+    The objective is exact, the bound holds with high probability.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Cutting planes from samples, which never look at all training pairs."""
+"""Cutting planes from samples of the training pairs (Yu & Joachims 2008)."""
 
 from collections import deque
 
@@ -62,14 +62,14 @@ class SampleRun(Run):
         self.program = CutProgram(self.regularizer)
         self.vertices = Answers(pool or Pool(self.problem), planes=True)
 
-    def at(self, blocks, share):
-        """Ask the oracles of some blocks.
+    def at(self, blocks, weight):
+        """Call the oracle of some blocks.
 
         Parameters
         ----------
         blocks : ndarray of shape (m,)
             Their numbers, which rise.
-        share : ndarray of shape (m,)
+        weight : ndarray of shape (m,)
             Their weights, summing to one.
 
         Returns
@@ -82,13 +82,13 @@ class SampleRun(Run):
         Raises
         ------
         CutShort
-            If a stop was due before all oracles had been asked.
+            If a stop was due before all oracles had been called.
         """
         average = self.weights()
         self.vertices.choose(blocks)
-        self.vertices.look(self.regularizer.padded(average))
-        hinge, excess = mean_of(self.vertices, share)
-        finding = exact_cut(self.vertices, self.regularizer.padded(self.regularizer.coef()), share)
+        self.vertices.evaluate(self.regularizer.padded(average))
+        hinge, excess = mean_of(self.vertices, weight)
+        finding = exact_cut(self.vertices, self.regularizer.padded(self.regularizer.coef()), weight)
         return finding, self.regularizer.primal(average, hinge), excess
 
     def add(self, cut):
@@ -100,7 +100,7 @@ class SampleRun(Run):
         return self.regularizer.image(self.program.dual_sum(self.program.average))
 
     def ask(self):
-        """Draw a sample and ask it."""
+        """Draw a sample and call its oracles."""
         weight = np.asarray(self.problem.block_weight)
         return self.at(*draw(weight, self.size, self.random_state))
 
@@ -135,7 +135,7 @@ class SampleRun(Run):
         return self.bound
 
     def certify(self, evaluator):
-        """Return what the last samples say of the average; nothing is proved."""
+        """Return the estimate for the average by the last samples; nothing is proved."""
         patience = self.primals.maxlen
         # of samples that are not drawn yet no more is known than of the first
         unknown = (patience - len(self.primals)) * np.array([self.unit, 0.0])
@@ -169,10 +169,10 @@ class KernelSampleRun(SampleRun):
         self._place = np.full(self.whole.n_rows, -1, dtype=np.intp)
         self.last = None  # support and space of the sample of last
 
-    def at(self, blocks, share):
-        """Ask the oracles of some blocks; see `SampleRun`."""
+    def at(self, blocks, weight):
+        """Call the oracle of some blocks; see `SampleRun`."""
         program = self.program
-        part = self.problem.restrict(blocks, share)
+        part = self.problem.restrict(blocks, weight)
         support = part.space.support
         space = Regularizer(program.lam, part.n_weights, part.space.covector)
         self.last = support, space
@@ -186,10 +186,10 @@ class KernelSampleRun(SampleRun):
             for (linear, _), own in zip(mixes, values, strict=True)
         )
         vertices = Answers(Pool(part), planes=True)
-        vertices.look(space.padded(average))
-        hinge, excess = mean_of(vertices, share)
+        vertices.evaluate(space.padded(average))
+        hinge, excess = mean_of(vertices, weight)
         primal = 0.5 * program.lam * program.sqnorm(program.average) + hinge
-        finding = exact_cut(vertices, space.padded(view), share)
+        finding = exact_cut(vertices, space.padded(view), weight)
         self.n_oracle_calls += vertices.n_calls
         return finding, primal, excess
 

@@ -1,1 +1,1 @@
-"""Runs on data in parts, which lie in several places or are loaded one after the other."""
+"""Distributed training (CoCoA+, Ma et al. 2015) on data in parts."""

@@ -1,4 +1,4 @@
-"""The run of a fit to data in parts."""
+"""The run of a fit to data in parts, which adds up the steps of all workers (CoCoA+)."""
 
 import time
 from contextlib import suppress
@@ -15,7 +15,7 @@ NOTHING = np.zeros(0, dtype=np.int32), np.zeros(0)
 class WorkersLost(Exception):
     """Workers are gone with the dual variables of their parts.
 
-    Whoever meets it lets all workers begin, and does anew what was under way.
+    The caller that catches it lets all workers begin, and repeats what was under way.
     """
 
 
@@ -29,7 +29,7 @@ def persist(action, begin):
 
 
 class DistributedRun(Run):
-    """Passes of all workers, whose moves are added up.
+    """A run of CoCoA+ (Ma et al. 2015, algorithm 1): the changes of v by all workers are added up.
 
     With one worker a pass is one of the solver. With more, a round may make the dual objective
     fall, since it is extrapolated: then extrapolation begins anew (O'Donoghue, Candes 2015).
@@ -114,7 +114,7 @@ class DistributedRun(Run):
         self.news = None, total
 
     def call(self, method, *args):
-        """Return what all workers answer, which first hear of the last round."""
+        """Return the answers of all workers, which first get the result of the last round."""
         news, self.news = self.news, NOTHING
         start = time.perf_counter()
         answers = self.workers.ask("call", news, method, *args)
@@ -130,12 +130,12 @@ class DistributedRun(Run):
         return persist(self.make_exact_pass, self.begin)
 
     def make_pass(self):
-        """Let all workers make a pass, and add up their moves."""
+        """Let all workers make a pass, and add up their changes of v."""
         start, self.working = time.perf_counter(), 0.0
-        reports, moves = zip(*self.call("visit", self.extrapolation), strict=True)
+        reports, changes = zip(*self.call("visit", self.extrapolation), strict=True)
         self.take(reports)
         step = np.zeros(self.regularizer.n_weights)
-        for places, numbers in moves:
+        for places, numbers in changes:
             step[places] += numbers
         places = np.flatnonzero(step).astype(np.int32)
         self.news = places, step[places]
@@ -161,8 +161,8 @@ class DistributedRun(Run):
         regularizer, w = self.regularizer, self.weights()
         self.replace_sum(sums)
         self.note(start, exact=True)
-        moved = regularizer.image(self.v)
-        excess = float((moved - w) @ (2.0 * self.v - w - moved))
+        image = regularizer.image(self.v)
+        excess = float((image - w) @ (2.0 * self.v - w - image))
         return Certificate(
             w,
             regularizer.primal(w, report.hinge),

@@ -1,4 +1,4 @@
-"""What one process does of a run on data in parts, and what it reports."""
+"""One worker of a run on data in parts: its local subproblem and its report."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -27,7 +27,7 @@ FOREVER = 2**31 - 1
 
 
 class Report(NamedTuple):
-    """What a part, or several, have come to; sums over blocks.
+    """Sums over the blocks of a part, or of several.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Report(NamedTuple):
 
 @dataclass(eq=False)
 class PartRun:
-    """The blocks of one part and their dual variables, at weights that other parts move too.
+    """The blocks of one part and their dual variables, at weights that other parts change too.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class PartRun:
     solver : Solver
         Starts the run; without averaging.
     regularizer : Regularizer
-        Holds the weights that visits move; shared with other parts.
+        Holds the weights that visits change; the same as of other parts.
     lam : float
         Regularisation strength; that of the regularizer may be another.
     random_state : RandomState
@@ -169,7 +169,7 @@ class PartRun:
         """
         self.open()
         run = self.fit.run
-        answers = self.fit.evaluator.ask(self.regularizer.w, run.dual)
+        answers = self.fit.evaluator.evaluate(self.regularizer.w, run.dual)
         weight = np.asarray(run.problem.block_weight)
         run.learn_gaps(answers.gaps())
         self.add_sum(v)
@@ -191,10 +191,10 @@ class PartRun:
 
 
 class Worker:
-    """Some parts of the data in one process, and the weights that their visits move.
+    """Some parts of the data in one process, and the weights that their visits change.
 
     Alone, a worker makes ordinary passes over its parts. Where there are S of them, each makes its
-    pass by itself, from the same weights, against a curvature S times as large, so that the moves
+    pass by itself, from the same weights, against a curvature S times as large, so that the steps
     of all can be added up and the dual objective does not fall (CoCoA+; Ma et al. 2015); and it
     begins where the last rounds point to (Nesterov's extrapolation), for that needs fewer rounds.
     The dual variables are feasible all the time: what is extrapolated is the sum that a round
@@ -203,7 +203,7 @@ class Worker:
     Parameters
     ----------
     parts : dict of int to PartRun
-        The parts by their numbers; they share the regularizer.
+        The parts by their numbers; all have this regularizer.
     regularizer : Regularizer
         Has lam, and weights of this worker alone.
     stop : Stop
@@ -266,7 +266,7 @@ class Worker:
         Parameters
         ----------
         places : ndarray of int or None
-            Where the dual sum of all workers has moved; None replaces all of it.
+            Where the dual sum of all workers has changed; None replaces all of it.
         numbers : ndarray
             How far, or by what.
         """
@@ -290,14 +290,14 @@ class Worker:
         -------
         report : Report
             Of all parts.
-        move : tuple of ndarray
-            Where the dual sum has moved, and how far.
+        change : tuple of ndarray
+            Where the dual sum has changed, and by how much.
         """
         start = self.common + extrapolation * self.drift
         self.regularizer.set_v(start)
         self.stop.begin_pass()
         self.make_pass()
-        # visits have moved the weights n_workers times as far as the dual sum
+        # visits have changed the weights n_workers times as much as the dual sum
         self.drift = (np.asarray(self.regularizer.v)[: len(start)] - start) / self.n_workers
         places = np.flatnonzero(self.drift).astype(np.int32)
         return self.report(), (places, self.drift[places])

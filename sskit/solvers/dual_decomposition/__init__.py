@@ -1,1 +1,1 @@
-"""Solvers that work factor by factor."""
+"""Dual decomposition: training by nodes and edges instead of whole structures (Yen et al. 2016)."""

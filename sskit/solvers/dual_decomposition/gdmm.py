@@ -1,4 +1,4 @@
-"""Solvers that work factor by factor: the greedy direction method of multipliers, a baseline."""
+"""The greedy direction method of multipliers (Yen et al. 2016), and soft BCFW."""
 
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
@@ -13,19 +13,19 @@ from sskit.solvers.dual_decomposition.sweeps import FactorSweep, LabelSweep
 from sskit.solvers.simplex_qp.program import AwayStep, PlainStep
 
 MANY = 80  # labels, from which on ordered pairs pay
-PART = 100  # labels that a node looks at, at least
+PART = 100  # labels that a node scores, at least
 PRODUCTS = 8500  # that the scores of these may take: more labels where features are few
 
 
 @parameters
 class FactorSolver(Solver):
-    """Base of the solvers that visit nodes and edges: whom they refuse.
+    """Base of the solvers by nodes and edges: the problems that they refuse.
 
     A subclass has a `name`, by which estimators know it, says in `_sweep` how blocks are visited,
     and may have a `_run` of its own.
     """
 
-    keeps_dual_point = keeps_bounds = looks_at_all = False
+    keeps_dual_point = keeps_bounds = evaluates_all = False
     name = ""
     rho: float = parameter(1.0, POSITIVE)
     gap_every: int | None = parameter(10, COUNT, None)
@@ -78,14 +78,14 @@ class FactorRun(Run):
     sampler : Sampler
         Order of the blocks.
     exact : bool
-        Whether exact passes ask the oracle of whole structures; else nobody does.
+        Whether exact passes call the oracle of whole structures; else it is not called.
 
     Attributes
     ----------
     unit : float
         P(0) where every labelling is allowed, else a bound of it.
     change : float
-        By how much the last pass moved the augmented Lagrangian.
+        By how much the last pass changed the augmented Lagrangian.
     """
 
     columns = {"n_scores": np.int64, "lagrangian": np.float64, "infeasibility": np.float64}
@@ -102,7 +102,7 @@ class FactorRun(Run):
 
     def row(self):
         """Return the values of `columns` after a pass."""
-        return self.sweep.n_looks, self.sweep.lagrangian, self.sweep.infeasibility
+        return self.sweep.n_compared, self.sweep.lagrangian, self.sweep.infeasibility
 
     def run_pass(self):
         """Let every factor step; there is no estimate of the gap."""
@@ -129,21 +129,21 @@ class FactorRun(Run):
         return self.regularizer.dual(*self.sweep.consistent())
 
     def converged(self, certificate):
-        """Return whether the gap says that the fit may end, or, where there is none, all else."""
+        """Return whether the fit may end by the gap, or, where there is none, by all else."""
         if np.isnan(certificate.gap):
-            stationary = self.change <= self.tolerance.share * abs(self.sweep.lagrangian)
-            return self.sweep.infeasibility <= self.tolerance.share and stationary
+            stationary = self.change <= self.tolerance.tol * abs(self.sweep.lagrangian)
+            return self.sweep.infeasibility <= self.tolerance.tol and stationary
         return super().converged(certificate)
 
     def last_weights(self):
-        """Return the weights without the rounding of many moves."""
+        """Return the weights without the rounding of many steps."""
         self.sweep.rebuild()
         return self.weights()
 
 
 @parameters
 class GDMM(FactorSolver):
-    r"""Greedy direction method of multipliers: training that never decodes a whole structure.
+    r"""Greedy direction method of multipliers (Yen et al. 2016, algorithms 1 to 3).
 
     The dual of a structured SVM is split into the dual variables :math:`q_f` of its factors (nodes
     and edges), each a distribution over the states of one factor:
@@ -298,12 +298,12 @@ class GDMM(FactorSolver):
 
 
 class SoftRun(FactorRun):
-    """State of one run: a `FactorRun` that knows the gap of the softened problem.
+    """State of one run: a `FactorRun` with the gap of the softened problem.
 
     Parameters
     ----------
     problem, regularizer, sweep, sampler, exact : object
-        As for `FactorRun`; the step of the multipliers is 0, the oracles look at all states.
+        As for `FactorRun`; the step of the multipliers is 0, the oracles score all states.
     """
 
     columns = {**FactorRun.columns, "soft_gap": np.float64}
@@ -321,7 +321,7 @@ class SoftRun(FactorRun):
 
 @parameters
 class SoftBCFW(FactorSolver):
-    r"""Block-coordinate Frank-Wolfe on factors that need to agree only softly.
+    r"""Soft BCFW: block-coordinate Frank-Wolfe on factors with a penalty on disagreement.
 
     The dual variables of a structure are split into those of its factors (nodes and edges), as by
     :class:`GDMM`, but their agreement :math:`M_{jf} q_f = q_j` is not a constraint. The solver

@@ -1,5 +1,5 @@
 // A block of labels and the edges between them that are at odds with the rest: what is done at a
-// visit. sweeps.pyx says which problem this is, and why edges may be left alone.
+// visit. See sweeps.pyx for the problem, and why edges may be left alone.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,7 @@
 
 namespace sskit {
 
-// The marginals of an edge between two labels: q(1, 1), and the shares of state 1 at its ends.
+// The marginals of an edge between two labels: q(1, 1), and the fractions of state 1 at its ends.
 // They are those of a distribution if 0 <= both <= ends and end[0] + end[1] - both <= 1.
 struct Marginals {
     double both;
@@ -62,7 +62,7 @@ inline Marginals nearest_pair(double from, double gain, double tie, double a, do
 // that are linked, with q(1, 1) and multipliers in single precision.
 struct KeptLabel {
     int32_t label;
-    double share;
+    double fraction;
 };
 struct KeptLink {
     int32_t edge;
@@ -74,8 +74,8 @@ struct KeptBlock {
     bool open = false;  // as long as it is not its edges are left out altogether
 };
 
-// A link at a visit, with its labels and their shares as it has them. The weights are those of the
-// rounded numbers at all times.
+// A link at a visit, with its labels and their fractions as it has them. The weights are those of
+// the rounded numbers at all times.
 struct Link : KeptLink {
     int32_t label[2];
     double end[2];
@@ -89,8 +89,8 @@ struct Neighbour {
 // The block at hand
 class LabelBlock {
     static constexpr double NOISE = 1e-9;   // weights and marginals below it are rounding
-    static constexpr double CROWDED = 0.9;  // links whose shares sum to more will be needed again
-    static constexpr double DONE = 0.1;     // share of the gradient that a step may leave
+    static constexpr double CROWDED = 0.9;  // links whose fractions sum to more are kept
+    static constexpr double DONE = 0.1;     // fraction of the gradient that a step may leave
     static constexpr int MAX_STEPS = 64;    // of the secant method
     static constexpr int SWEEPS = 2;        // over labels, links and multipliers at a visit
     static constexpr double NEVER = -std::numeric_limits<double>::infinity();
@@ -109,11 +109,11 @@ class LabelBlock {
     std::vector<Marginals> trial;              // where the links of a label would go
 
  public:
-    std::vector<double> y;             // share of state 1 of each label
-    std::vector<double> gain, change;  // of state 1, messages aside; of y since w was moved
+    std::vector<double> y;             // fraction of state 1 of each label
+    std::vector<double> gain, change;  // of state 1, messages aside; of y since w was changed
     std::vector<double> reduced;       // what labels gain with their messages
     std::vector<Link> links;
-    uint64_t n_looks = 0;  // labels and edges that the last visit compared
+    uint64_t n_compared = 0;  // labels and edges that the last visit compared
 
     void bind(ptrdiff_t n_labels, ptrdiff_t n_edges, const int32_t* ends_of_edges,
               const double* costs, double* pair_weights) {
@@ -126,7 +126,7 @@ class LabelBlock {
         y.resize(n), reduced.resize(n), gain.resize(n + LANES), change.resize(n + LANES);
     }
 
-    // Sum the weights that attract labels; once a pass, as they say only where to look for pairs.
+    // Sum the weights that attract labels; once a pass, as they only order the search for pairs.
     void renew() {
         attraction.assign(n, 0.0);
         for (size_t m = 0; m < 2 * linked.size(); ++m)
@@ -137,7 +137,7 @@ class LabelBlock {
         truth = true_set;
         std::fill(change.begin(), change.end(), 0.0);
         std::copy(truth, truth + n, y.begin());
-        for (const KeptLabel& kept : block.labels) y[kept.label] = kept.share;
+        for (const KeptLabel& kept : block.labels) y[kept.label] = kept.fraction;
         for (const Link& link : links) linked[link.edge] = false;
         for (auto& members : member) members.clear();
         links.clear();
@@ -153,9 +153,9 @@ class LabelBlock {
         std::vector<KeptLink>(links.begin(), links.end()).swap(block->links);
     }
 
-    // Write how far labels are from the truth, and move the weights of pairs, which are those of
+    // Write how far labels are from the truth, and change the weights of pairs, which are those of
     // the truth; returns the loss. In a consistent point an edge that is linked keeps q(1, 1) as
-    // far as the shares of its ends allow: that is one of the local polytope.
+    // far as the fractions of its ends allow: that is one of the local polytope.
     double leave_truth(bool consistent, double scale, double* pairs) {
         double loss = 0.0;
         for (ptrdiff_t j = 0; j < n; ++j) {
@@ -177,15 +177,15 @@ class LabelBlock {
     double visit(double kappa_of_block, double penalty_of_block, double sqnorm, bool alone,
                  double step, bool* open, double* distance) {
         kappa = kappa_of_block, penalty = penalty_of_block, slope = kappa * sqnorm;
-        decrease = strain(), n_looks = n;
+        decrease = strain(), n_compared = n;
         // the loss is cost |y - t| = cost (t + (1 - 2 t) y)
         for (ptrdiff_t j = 0; j < n; ++j) gain[j] += cost[j] * (1 - 2 * truth[j]);
         if (alone) {
-            for (ptrdiff_t j = 0; j < n; ++j) shift(j, best_share(j));
+            for (ptrdiff_t j = 0; j < n; ++j) shift(j, best_fraction(j));
             return decrease;
         }
         if (!*open) {
-            // From here the block has the weights that the others ask for. Labels that were moved
+            // From here the block has the weights that the others use. Labels that were changed
             // alone would pull their pairs along with them, all over again in every block.
             for (ptrdiff_t j = 0; j < n; ++j) shift(j, truth[j]);
             for (size_t e = 0; e < linked.size(); ++e)
@@ -195,7 +195,7 @@ class LabelBlock {
         seek();
         for (int k = 0; k < SWEEPS; ++k) {
             for (ptrdiff_t j = 0; j < n; ++j)
-                if (gain[j] > 0.0 || y[j] > 0.0 || !member[j].empty()) move(j);
+                if (gain[j] > 0.0 || y[j] > 0.0 || !member[j].empty()) update(j);
             *distance = ascend(step);
         }
         // at once, not at the next visit: of many rows few are visited at a time
@@ -207,7 +207,7 @@ class LabelBlock {
     // The edge that gains most of those that are not linked, whose labels may rise together; -1 if
     // there is none. If none gains by itself a label may not rise that stays off even where all
     // others that may attract it: the first step of roof duality, as there until it changes nothing
-    // more. Labels gain `reduced` <= 0 by themselves, NEVER those that are not to be asked for.
+    // more. Labels gain `reduced` <= 0 by themselves, NEVER those that are left out.
     ptrdiff_t best_edge() {
         double most = NEVER;
         ptrdiff_t best = -1;
@@ -216,7 +216,7 @@ class LabelBlock {
             for (ptrdiff_t k = 0; k < n; ++k) {
                 double sum = reduced[k];
                 if (sum == NEVER) continue;
-                n_looks += near[k].size();
+                n_compared += near[k].size();
                 for (const Neighbour& other : near[k]) {
                     const double w = weight[other.edge];
                     const double pair = w + reduced[k] + reduced[other.label];
@@ -277,7 +277,7 @@ class LabelBlock {
     }
 
     // q(1, 1) of an edge goes to z, but for rounding, and its weight follows.
-    void move_pair(Link* link, double z) {
+    void set_pair(Link* link, double z) {
         const float both = static_cast<float>(z);
         const double more = static_cast<double>(both) - link->both;
         double& w = weight[link->edge];
@@ -286,56 +286,57 @@ class LabelBlock {
         link->both = both;
     }
 
-    // y_j = share
-    void shift(ptrdiff_t j, double share) {
-        const double more = share - y[j];
+    // y_j = fraction
+    void shift(ptrdiff_t j, double fraction) {
+        const double more = fraction - y[j];
         decrease += more * (gain[j] - 0.5 * slope * more);
         gain[j] -= slope * more;
         change[j] += more;
-        y[j] = share;
+        y[j] = fraction;
     }
 
     // Step with label j and all its links; others that are in its way are linked first.
-    void move(ptrdiff_t j) {
-        double share = best_share(j);
-        while (share > y[j] && link_to(j, share)) share = best_share(j);
-        shift(j, share);
+    void update(ptrdiff_t j) {
+        double fraction = best_fraction(j);
+        while (fraction > y[j] && link_to(j, fraction)) fraction = best_fraction(j);
+        shift(j, fraction);
         for (const int32_t m : member[j]) {
-            move_pair(&links[m], trial[m].both);
+            set_pair(&links[m], trial[m].both);
             std::copy(trial[m].end, trial[m].end + 2, links[m].end);
         }
     }
 
     // The minimum of the Lagrangian over a label and its links is that of a convex function of its
-    // share. The secant method, made safe by halving as the derivative jumps, goes there, until a
-    // tenth of the slope is left; `trial` has where the links go.
-    double best_share(ptrdiff_t j) {
-        double low = -1.0, high = 2.0;  // the root is between them; beyond ends not looked at
-        double share = y[j], value = pose(j, share), bend = slope + 0.5 * penalty * member[j].size();
+    // fraction. The secant method, made safe by halving as the derivative jumps, goes there, until
+    // a tenth of the slope is left; `trial` has where the links go.
+    double best_fraction(ptrdiff_t j) {
+        double low = -1.0, high = 2.0;  // the root is between them; beyond ends not evaluated
+        double part = y[j], value = pose(j, part), bend = slope + 0.5 * penalty * member[j].size();
         const double enough = DONE * std::abs(value);
         for (int k = 0; k < MAX_STEPS && std::abs(value) > enough; ++k) {
-            (value > 0.0 ? low : high) = share;
-            double next = std::min(std::max(share + value / bend, 0.0), 1.0);
+            (value > 0.0 ? low : high) = part;
+            double next = std::min(std::max(part + value / bend, 0.0), 1.0);
             if (!(low < next && next < high))
                 next = 0.5 * (std::max(low, 0.0) + std::min(high, 1.0));
-            if (next == share) break;
-            const double before = value, moved = next - share;
-            value = pose(j, share = next);
-            bend = (before - value) / moved;
+            if (next == part) break;
+            const double before = value, change = next - part;
+            value = pose(j, part = next);
+            bend = (before - value) / change;
         }
-        return share;
+        return part;
     }
 
-    // Returns the gradient by the share of label j where its links are at their best, in `trial`.
-    double pose(ptrdiff_t j, double share) {
+    // Returns the gradient by the fraction of label j where its links are at their best,
+    // in `trial`.
+    double pose(ptrdiff_t j, double fraction) {
         const double per_kappa = 1.0 / kappa, tie = penalty * per_kappa;
-        double value = gain[j] - slope * (share - y[j]);
+        double value = gain[j] - slope * (fraction - y[j]);
         trial.resize(links.size());
         for (const int32_t m : member[j]) {
             const Link& link = links[m];
             const int side = link.label[1] == j;
             double ask[2] = {y[link.label[0]] - link.mu[0], y[link.label[1]] - link.mu[1]};
-            ask[side] = share - link.mu[side];
+            ask[side] = fraction - link.mu[side];
             trial[m] = nearest_pair(link.both, weight[link.edge] * per_kappa, tie, ask[0], ask[1]);
             value += penalty * (trial[m].end[side] - ask[side]);
         }
@@ -354,12 +355,12 @@ class LabelBlock {
     }
 
     // Link label k to others that are on, those that attract it and those that leave no room for a
-    // share of it; returns whether there are any.
-    bool link_to(ptrdiff_t k, double share) {
+    // fraction of it; returns whether there are any.
+    bool link_to(ptrdiff_t k, double fraction) {
         const size_t n_links = links.size();
         for (const Neighbour& other : near[k])
             if (y[other.label] > 0.0 && !linked[other.edge] &&
-                (weight[other.edge] > noise || y[other.label] + share > 1.0))
+                (weight[other.edge] > noise || y[other.label] + fraction > 1.0))
                 join(other.edge);
         return links.size() > n_links;
     }
@@ -420,7 +421,7 @@ class LabelBlock {
             if (both_true(link) || (needed && !idle(k) && !idle(j)))
                 links[n_kept++] = link;
             else  // what is left of disagreement is given up
-                move_pair(&link, 0.0), linked[link.edge] = false;
+                set_pair(&link, 0.0), linked[link.edge] = false;
         }
         links.resize(n_kept);
     }

@@ -15,12 +15,12 @@ namespace sskit {
 
 // A state of a factor with its weight: two labels of an edge; of a node the second one is zero.
 // In mixes weights are positive, except while a step is being taken; their sum is one. In a message
-// they are the multipliers mu_jf(y) of a factor f and its node j, for labels y where they moved.
-struct Share {
+// they are the multipliers mu_jf(y) of a factor f and its node j, for labels y where they changed.
+struct Atom {
     int32_t label[2];
     double weight;
 };
-using Mix = std::vector<Share>;
+using Mix = std::vector<Atom>;
 
 // Numbers for all labels, zero but on a few
 struct Sparse {
@@ -28,10 +28,10 @@ struct Sparse {
     std::vector<int32_t> labels;  // some twice, if their numbers came back from zero
 
     void add(const Mix& mix, int side, double scale) {
-        for (const Share& share : mix) {
-            double& sum = at[share.label[side]];
-            if (sum == 0.0) labels.push_back(share.label[side]);
-            sum += scale * share.weight;
+        for (const Atom& atom : mix) {
+            double& sum = at[atom.label[side]];
+            if (sum == 0.0) labels.push_back(atom.label[side]);
+            sum += scale * atom.weight;
         }
     }
 
@@ -46,23 +46,24 @@ struct Sparse {
 
 // The weight of a state in a mix, where it may not be yet, rises.
 inline void give(Mix* mix, int32_t first, int32_t second, double weight) {
-    for (Share& share : *mix)
-        if (share.label[0] == first && share.label[1] == second) {
-            share.weight += weight;
+    for (Atom& atom : *mix)
+        if (atom.label[0] == first && atom.label[1] == second) {
+            atom.weight += weight;
             return;
         }
     mix->push_back({{first, second}, weight});
 }
 
-// Give the states of a mix these weights, which sum to one but for rounding; those without leave it.
+// Give the states of a mix these weights, which sum to one but for rounding; those without leave
+// it.
 inline void set_weights(Mix* mix, const double* weight) {
     const double total = std::accumulate(weight, weight + mix->size(), 0.0);
-    for (Share& share : *mix) share.weight = *weight++ / total;
-    const auto gone = [](const Share& share) { return !(share.weight > 0.0); };
+    for (Atom& atom : *mix) atom.weight = *weight++ / total;
+    const auto gone = [](const Atom& atom) { return !(atom.weight > 0.0); };
     mix->erase(std::remove_if(mix->begin(), mix->end(), gone), mix->end());
 }
 
-// out += scale (M_jf q_f - q_j + mu_jf), what an edge says to the node at its end `side`. Residuals
+// out += scale (M_jf q_f - q_j + mu_jf), the message of an edge to the node at its end `side`. Residuals
 // are those of the mixes: one that is a sum of steps would never be zero again.
 inline void listen(const Mix& edge, int side, const Mix& node, const Mix& message, double scale,
                    Sparse* out) {
@@ -82,17 +83,17 @@ inline void ascend(const Sparse& residual, double step, Mix* message, double* to
     }
 }
 
-// The pairs of an edge whose first end has this mix: the second one is distributed as the edge says
-// for each label of the first, and where it does not know the label as it is by itself.
+// The pairs of an edge whose first end has this mix: the second one is distributed as in the edge
+// for each label of the first, and where the edge lacks the label as it is by itself.
 inline Mix joint(const Mix& first, const Mix& edge, const Mix& second) {
     Mix pairs;
-    for (const Share& a : first) {
+    for (const Atom& a : first) {
         double total = 0.0;
-        for (const Share& pair : edge) total += pair.weight * (pair.label[0] == a.label[0]);
-        for (const Share& pair : edge)
+        for (const Atom& pair : edge) total += pair.weight * (pair.label[0] == a.label[0]);
+        for (const Atom& pair : edge)
             if (pair.label[0] == a.label[0])
                 pairs.push_back({{a.label[0], pair.label[1]}, a.weight * pair.weight / total});
-        for (const Share& b : second)
+        for (const Atom& b : second)
             if (total == 0.0)
                 pairs.push_back({{a.label[0], b.label[0]}, a.weight * b.weight});
     }
@@ -102,11 +103,11 @@ inline Mix joint(const Mix& first, const Mix& edge, const Mix& second) {
 // The mix of the second end of an edge
 inline Mix marginal(const Mix& pairs) {
     Mix mix;
-    for (const Share& pair : pairs) give(&mix, pair.label[1], 0, pair.weight);
+    for (const Atom& pair : pairs) give(&mix, pair.label[1], 0, pair.weight);
     return mix;
 }
 
-// Move n weights to the maximum over the simplex of
+// Set n weights to the maximum over the simplex of
 //     <gain, d> - scale <d, gram d> / 2
 // for a change d, where the curvature is the same in all directions (equation 19). That is so for
 // nodes; for edges a bound of it, the largest sum of a row, takes the place of the curvatures.

@@ -28,7 +28,7 @@ class PairSearch {
     ptrdiff_t found = 0;
 
  public:
-    uint64_t n_looks = 0;  // pairs that the last call compared
+    uint64_t n_compared = 0;  // pairs that the last call compared
 
     void bind(const double* table, ptrdiff_t n_states) {
         weights = table;
@@ -45,11 +45,11 @@ class PairSearch {
         }
         for (int32_t a = 0; a < n; ++a)
             for (int32_t b = 0; b < n; ++b)
-                if (at(a, b) > 0.0) moved(a, b);
+                if (at(a, b) > 0.0) update(a, b);
     }
 
-    // The weight of a pair has moved.
-    void moved(int32_t a, int32_t b) {
+    // The weight of a pair has changed.
+    void update(int32_t a, int32_t b) {
         const double weight = at(a, b);
         if (!(weight > 0.0)) return;
         for (int side = 0; side < 2; ++side) {
@@ -65,8 +65,8 @@ class PairSearch {
     // so most bounds fall short.
     ptrdiff_t best(const Mix& mix, const std::vector<Sparse>& told) {
         for (int side = 0; side < 2; ++side) count[side] = told[side].at.data();
-        most = -std::numeric_limits<double>::infinity(), found = 0, n_looks = 0;
-        for (const Share& share : mix) offer(share.label[0], share.label[1]);
+        most = -std::numeric_limits<double>::infinity(), found = 0, n_compared = 0;
+        for (const Atom& atom : mix) offer(atom.label[0], atom.label[1]);
         for (const int32_t a : told[0].labels)
             for (const int32_t b : told[1].labels)
                 // of the pair, whose weight is somewhere in a large table
@@ -90,7 +90,7 @@ class PairSearch {
 
     void offer(int32_t a, int32_t b) {
         const double gain = at(a, b) - count[0][a] - count[1][b];
-        ++n_looks;
+        ++n_compared;
         if (gain > most) most = gain, found = static_cast<ptrdiff_t>(a) * n + b;
     }
 

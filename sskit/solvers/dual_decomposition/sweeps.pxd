@@ -7,10 +7,10 @@ from sskit.core.decomposition cimport Factors, LabelFactors
 from sskit.solvers.simplex_qp.program cimport Step, WorkingSet
 
 cdef extern from "mixes.hpp" namespace "sskit" nogil:
-    struct Share:
+    struct Atom:
         int32_t* label
         double weight
-    ctypedef vector[Share] Mix
+    ctypedef vector[Atom] Mix
     cppclass Sparse:
         vector[double] at
         void clear()
@@ -18,10 +18,10 @@ cdef extern from "mixes.hpp" namespace "sskit" nogil:
 
 cdef extern from "pair_search.hpp" namespace "sskit" nogil:
     cppclass PairSearch:
-        unsigned long long n_looks
+        unsigned long long n_compared
         void bind(const double* table, Py_ssize_t n_states) except +
         void renew() except +
-        void moved(int32_t a, int32_t b) except +
+        void update(int32_t a, int32_t b) except +
         Py_ssize_t best(const Mix& mix, const vector[Sparse]& told)
 
 cdef extern from "label_block.hpp" namespace "sskit" nogil:
@@ -30,7 +30,7 @@ cdef extern from "label_block.hpp" namespace "sskit" nogil:
     cppclass LabelBlock:
         vector[double] gain
         vector[double] change
-        unsigned long long n_looks
+        unsigned long long n_compared
         void bind(
             Py_ssize_t n_labels, Py_ssize_t n_edges, const int32_t* ends, const double* costs,
             double* pair_weights
@@ -71,15 +71,15 @@ cdef class Sweep:
     cdef readonly bint certifies         # are consistent marginals a dual point?
     cdef readonly bint stores            # may a pass among the active states follow one?
     cdef readonly Py_ssize_t n_passes    # so far
-    cdef readonly uint64_t n_looks       # states that the oracles looked at so far
-    # The augmented Lagrangian, summed from its changes: one look at all weights costs more than a
+    cdef readonly uint64_t n_compared    # states that the oracles have scored so far
+    # The augmented Lagrangian, summed from its changes: the norm of all weights costs more than a
     # pass where there are more weights than features of factors
     cdef readonly double lagrangian
     # of the last pass, nan if it was cut short: sum_i c_i times the mean total variation between
     # the marginals of an edge at an end and the mix of this node, between 0 and 1
     cdef readonly double infeasibility
     # likewise: sum_i c_i sum_f (the largest gain - the mean gain of the mix), each when the factor
-    # was visited; 0 if nobody sums it
+    # was visited; 0 if it is not summed
     cdef readonly double gap
 
     # Let the factors of a block step, then the multipliers; returns by how much the Lagrangian
@@ -106,8 +106,8 @@ cdef class FactorSweep(Sweep):
     cdef readonly bint ordered           # are the pairs searched in sublinear time?
     cdef PairSearch search
     cdef double[::1] score               # (n_states + LANES,) of a node
-    cdef double[::1] table               # (n_states^2 + LANES,) of an edge, if they share none
-    # What the ends of an edge are told, the first one what its edges say to a node as well:
+    cdef double[::1] table               # (n_states^2 + LANES,) of an edge, if each has its own
+    # Messages to the ends of an edge, the first one those of its edges to a node as well:
     # (n_states + LANES,) zero between calls, but the spare ones of the second are infinite
     cdef vector[Sparse] told
     cdef WorkingSet atoms                # the states of the mix at hand with their gains
@@ -115,13 +115,13 @@ cdef class FactorSweep(Sweep):
 
     # rho c_i / lam: what a message counts in a gradient
     cdef double penalty(self, Py_ssize_t i) noexcept nogil
-    # Find the gains of the states of the mix, which the best one of all joins if the look is
+    # Find the gains of the states of the mix, which the best one of all joins if the pass is
     # `full`, into `atoms`; returns the place of the largest
-    cdef Py_ssize_t look(self, Py_ssize_t i, Py_ssize_t f, bint full) except -1 nogil
-    cdef int look_at_node(self, Py_ssize_t i, Py_ssize_t j, bint full) except -1 nogil
-    cdef int look_at_edge(self, Py_ssize_t i, Py_ssize_t e, bint full) except -1 nogil
+    cdef Py_ssize_t score_states(self, Py_ssize_t i, Py_ssize_t f, bint full) except -1 nogil
+    cdef int score_node(self, Py_ssize_t i, Py_ssize_t j, bint full) except -1 nogil
+    cdef int score_edge(self, Py_ssize_t i, Py_ssize_t e, bint full) except -1 nogil
     # Take the step of a factor whose gains are known; returns the decrease
-    cdef double move(self, Py_ssize_t i, Py_ssize_t f, Py_ssize_t greedy) except? -1 nogil
+    cdef double update(self, Py_ssize_t i, Py_ssize_t f, Py_ssize_t greedy) except? -1 nogil
     # w += scale (phi_f(truth) - the mean of phi_f)
     cdef void add(
         self, Py_ssize_t i, Py_ssize_t f, Mix* mix, double scale, double* w

@@ -36,10 +36,10 @@ cdef Py_ssize_t PASSES_ALONE = 3
 
 
 cdef class Sweep:
-    """Base of both kinds of passes: a subclass keeps the dual variables and overrides two methods.
+    """Base of passes of GDMM: a subclass keeps the dual variables and overrides two methods.
 
-    The messages of a block depend on its own factors only, so moving the multipliers at each
-    visit is algorithm 1, which moves them after a pass over all blocks.
+    The messages of a block depend on its own factors only, so a step of the multipliers at each
+    visit is algorithm 1, which takes it after a pass over all blocks.
 
     Parameters
     ----------
@@ -73,12 +73,12 @@ cdef class Sweep:
         Parameters
         ----------
         sampler : Sampler, default=None
-            Says which blocks; its begin_pass(n_steps) has been called. None is a pass over all of
+            Order of the blocks; its begin_pass(n_steps) has been called. None is a pass over all of
             them, in the order of their memory, among the active states.
         n_steps : int, default=0
-            Number of blocks that the sampler says.
+            Number of blocks that the sampler returns.
         stop : Stop
-            Says after which block to end already.
+            Ends the pass early when due.
         """
         cdef Py_ssize_t k, i
         cdef double c, apart = 0.0, distance
@@ -101,7 +101,7 @@ cdef class Sweep:
             self.infeasibility = self.gap = NAN
 
     def rebuild(self):
-        """Sum the weights from the dual variables anew: they are a sum of many small moves."""
+        """Sum the weights from the dual variables anew: they are a sum of many small changes."""
         self.sum_up(False, self.w)
 
     def consistent(self):
@@ -158,7 +158,7 @@ cdef class Sweep:
 
 
 cdef class FactorSweep(Sweep):
-    """Every factor of a block takes a step among its active states, then the multipliers do.
+    """Passes of GDMM by factors: steps among active states, then a step of the multipliers.
 
     The greedy state of a factor is the one with the largest gain, minus the gradient of the
     augmented Lagrangian over c_i up to a constant of the factor:
@@ -166,12 +166,12 @@ cdef class FactorSweep(Sweep):
         theta_j(y) + L_j(y) + rho c_i / lam sum_f m_jf(y)           of a node,
         v(a, b) - rho c_i / lam (m_if(a) + m_jf(b))                 of an edge,
 
-    with m = M q_f - q_j + mu. A node looks at a random part of its states and at those of its mix.
+    with m = M q_f - q_j + mu. A node scores a random part of its states and those of its mix.
     With one part it finds the best state of all, else with probability 1 / n_parts at each visit
     at least, and one that has weight already always (section 3.2 of Yen et al. 2016, inner-product
     factors).
 
-    A pass that is not full moves factors among the states of their mixes only. The multipliers rest
+    A pass that is not full updates factors among the states of their mixes only; multipliers rest
     then: those of factors that lack a state would run away.
 
     Parameters
@@ -187,7 +187,7 @@ cdef class FactorSweep(Sweep):
     seed : int, default=0
         Of the draws.
     ordered : bool, default=False
-        Whether pairs are searched in sublinear time; for a table of weights that all edges share.
+        Whether pairs are searched in sublinear time; for one table of weights of all edges.
 
     """
 
@@ -223,29 +223,29 @@ cdef class FactorSweep(Sweep):
     cdef double penalty(self, Py_ssize_t i) noexcept nogil:
         return self.rho * self.factors.block_weight[i] / self.lam
 
-    cdef Py_ssize_t look(self, Py_ssize_t i, Py_ssize_t f, bint full) except -1 nogil:
+    cdef Py_ssize_t score_states(self, Py_ssize_t i, Py_ssize_t f, bint full) except -1 nogil:
         self.atoms.reserve(self.mixes[f].size() + 1)
         if f < self.factors.n_nodes:
-            self.look_at_node(i, f, full)
+            self.score_node(i, f, full)
         else:
-            self.look_at_edge(i, f - self.factors.n_nodes, full)
+            self.score_edge(i, f - self.factors.n_nodes, full)
         self.atoms.n_atoms = self.mixes[f].size()
         return self.atoms.highest()
 
-    cdef int look_at_node(self, Py_ssize_t i, Py_ssize_t j, bint full) except -1 nogil:
+    cdef int score_node(self, Py_ssize_t i, Py_ssize_t j, bint full) except -1 nogil:
         cdef Py_ssize_t n_states = self.factors.n_states, start = 0, stop = 0, part = 0, m, k
         cdef double* score = &self.score[0]
-        cdef Share share
+        cdef Atom atom
         if full:
             if self.n_parts > 1:
                 part = self.random() % <size_t>self.n_parts
             start, stop = part * n_states // self.n_parts, (part + 1) * n_states // self.n_parts
             self.factors.node_scores(i, j, &self.w[0], start, stop, score)
-        self.n_looks += stop - start if full else self.mixes[j].size()
+        self.n_compared += stop - start if full else self.mixes[j].size()
         # scores of neither the part nor the mix may be anything
-        for share in self.mixes[j]:
-            if share.label[0] < start or share.label[0] >= stop:
-                score[share.label[0]] = self.factors.score(i, j, share.label, &self.w[0])
+        for atom in self.mixes[j]:
+            if atom.label[0] < start or atom.label[0] >= stop:
+                score[atom.label[0]] = self.factors.score(i, j, atom.label, &self.w[0])
         # the loss is less its constant
         score[self.factors.truth[j]] -= self.factors.cost_of(j)
         for m in self.incident[j]:
@@ -260,7 +260,7 @@ cdef class FactorSweep(Sweep):
             self.atoms.score[k] = score[self.mixes[j][k].label[0]]
         return 0
 
-    cdef int look_at_edge(self, Py_ssize_t i, Py_ssize_t e, bint full) except -1 nogil:
+    cdef int score_edge(self, Py_ssize_t i, Py_ssize_t e, bint full) except -1 nogil:
         cdef Py_ssize_t f = self.factors.n_nodes + e, n_states = self.factors.n_states
         cdef Py_ssize_t pair, side, a, k
         cdef const double* table = &self.w[0] + self.factors.pair_weights
@@ -274,7 +274,7 @@ cdef class FactorSweep(Sweep):
         if full:
             if self.ordered:
                 pair = self.search.best(mix[0], self.told)
-                self.n_looks += self.search.n_looks
+                self.n_compared += self.search.n_compared
             else:
                 if self.factors.pair_weights < 0:
                     table = &self.table[0]
@@ -285,7 +285,7 @@ cdef class FactorSweep(Sweep):
                 pair = best_pair(
                     table, n_states, self.told[0].at.data(), self.told[1].at.data()
                 )
-                self.n_looks += n_states * n_states
+                self.n_compared += n_states * n_states
             give(mix, <int32_t>(pair // n_states), <int32_t>(pair % n_states), 0.0)
         for k in range(<Py_ssize_t>mix.size()):
             label = mix.data()[k].label
@@ -293,28 +293,28 @@ cdef class FactorSweep(Sweep):
                 self.factors.score(i, f, label, &self.w[0])
                 - (self.told[0].at[label[0]] + self.told[1].at[label[1]])
             )
-        self.n_looks += mix.size()
+        self.n_compared += mix.size()
         for side in range(2):
             self.told[side].clear()
         return 0
 
-    cdef double move(self, Py_ssize_t i, Py_ssize_t f, Py_ssize_t greedy) except? -1 nogil:
-        cdef Share* share = self.mixes[f].data()
+    cdef double update(self, Py_ssize_t i, Py_ssize_t f, Py_ssize_t greedy) except? -1 nogil:
+        cdef Atom* atom = self.mixes[f].data()
         cdef double kappa = self.factors.block_weight[i] / self.lam, gap = 0.0, decrease, change
         cdef bint is_edge = f >= self.factors.n_nodes
         cdef double own = 0.0 if is_edge else self.rho * self.incident[f].size()
         cdef size_t k, m, n = self.mixes[f].size()
         self.gram.resize(n * n)
         for k in range(n):
-            self.atoms.weight[k] = share[k].weight
+            self.atoms.weight[k] = atom[k].weight
             # differences, so that the digits remain where all gains are nearly the same
-            gap += share[k].weight * (self.atoms.score[greedy] - self.atoms.score[k])
+            gap += atom[k].weight * (self.atoms.score[greedy] - self.atoms.score[k])
             for m in range(n):
                 self.gram[k * n + m] = self.rho * is_edge * (
-                    (share[k].label[0] == share[m].label[0])
-                    + (share[k].label[1] == share[m].label[1])
+                    (atom[k].label[0] == atom[m].label[0])
+                    + (atom[k].label[1] == atom[m].label[1])
                 )
-            self.gram[k * n + k] += own + self.factors.sqnorm(i, f, share[k].label)
+            self.gram[k * n + k] += own + self.factors.sqnorm(i, f, atom[k].label)
         self.gap += self.factors.block_weight[i] * gap
         if self.towards is None:
             decrease = projected_step(
@@ -327,11 +327,11 @@ cdef class FactorSweep(Sweep):
             self.atoms.sum_up()
             decrease = self.atoms.improve(self.towards, 1, 0.0)
         for k in range(n):
-            change = self.atoms.weight[k] - share[k].weight
+            change = self.atoms.weight[k] - atom[k].weight
             if change != 0.0:
-                self.factors.move(i, f, share[k].label, -kappa * change, &self.w[0])
+                self.factors.scatter(i, f, atom[k].label, -kappa * change, &self.w[0])
                 if is_edge and self.ordered:
-                    self.search.moved(share[k].label[0], share[k].label[1])
+                    self.search.update(atom[k].label[0], atom[k].label[1])
         set_weights(&self.mixes[f], self.atoms.weight.data())
         return decrease
 
@@ -342,10 +342,10 @@ cdef class FactorSweep(Sweep):
         cdef Mix silent
         f = self.factors.first_node[i]
         while f < n_nodes + stop:
-            # nothing can move in a mix of one state, which is the best
+            # a mix of one state, which is the best, cannot change
             if full or self.mixes[f].size() > 1:
-                greedy = self.look(i, f, full)
-                decrease += self.move(i, f, greedy) if self.mixes[f].size() > 1 else 0.0
+                greedy = self.score_states(i, f, full)
+                decrease += self.update(i, f, greedy) if self.mixes[f].size() > 1 else 0.0
             # after the nodes come the edges
             f = n_nodes + start if f + 1 == self.factors.first_node[i + 1] else f + 1
         for e in range(start, stop):
@@ -360,7 +360,7 @@ cdef class FactorSweep(Sweep):
         return decrease - self.penalty(i) * step * squares
 
     def rebuild(self):
-        """Sum the weights from the dual variables anew: they are a sum of many small moves."""
+        """Sum the weights from the dual variables anew: they are a sum of many small changes."""
         Sweep.rebuild(self)
         if self.ordered:
             self.search.renew()
@@ -374,7 +374,7 @@ cdef class FactorSweep(Sweep):
         cdef vector[Mix] nodes
         cdef Mix pairs
         cdef Mix* second
-        cdef Share share
+        cdef Atom atom
         for j in range(start, self.factors.first_node[i + 1]):
             nodes.push_back(self.mixes[j])
         for e in range(self.factors.first_edge[i], self.factors.first_edge[i + 1]):
@@ -384,25 +384,25 @@ cdef class FactorSweep(Sweep):
                 second = &nodes[self.factors.end(i, e, 1) - start]
                 pairs = joint(nodes[self.factors.end(i, e, 0) - start], pairs, second[0])
                 second[0] = marginal(pairs)
-                for share in pairs:
-                    if self.factors.score(i, f, share.label, &self.w[0]) < LEAST:
+                for atom in pairs:
+                    if self.factors.score(i, f, atom.label, &self.w[0]) < LEAST:
                         loss = -INFINITY
             self.add(i, f, &pairs, scale, w)
         for j in range(start, self.factors.first_node[i + 1]):
             self.add(i, j, &nodes[j - start], scale, w)
-            for share in nodes[j - start]:
-                if share.label[0] != self.factors.truth[j]:
-                    loss += self.factors.cost_of(j) * share.weight
+            for atom in nodes[j - start]:
+                if atom.label[0] != self.factors.truth[j]:
+                    loss += self.factors.cost_of(j) * atom.weight
         return loss
 
     cdef void add(
         self, Py_ssize_t i, Py_ssize_t f, Mix* mix, double scale, double* w
     ) noexcept nogil:
         cdef int32_t label[2]
-        cdef Share share
-        self.factors.move(i, f, true_labels(self.factors, i, f, label), scale, w)
-        for share in mix[0]:
-            self.factors.move(i, f, share.label, -scale * share.weight, w)
+        cdef Atom atom
+        self.factors.scatter(i, f, true_labels(self.factors, i, f, label), scale, w)
+        for atom in mix[0]:
+            self.factors.scatter(i, f, atom.label, -scale * atom.weight, w)
 
 
 cdef const int32_t* true_labels(
@@ -455,23 +455,23 @@ def disagreement_scale(Factors factors, double lam):
 
 
 cdef class LabelSweep(Sweep):
-    r"""Labels and the few edges that are at odds with the rest step, then the multipliers do.
+    r"""Passes of GDMM by labels and the few edges that disagree with them, then multipliers.
 
-    Algorithm 3 of Yen et al. 2016 for edges that score in the state (1, 1) only. y_l is the share
-    of state 1 of a label; an edge needs no memory unless it is *linked*.
+    Algorithm 3 of Yen et al. 2016 for edges that score in the state (1, 1) only. y_l is the
+    fraction of state 1 of a label; an edge needs no memory unless it is *linked*.
 
     Invariant of an open block: edges between two true labels are linked, and all whose ends have
-    shares that sum to more than one. Others are linked if there is a need: the weight is positive
-    and both ends are on, or one is and the other rises, or q(1, 1) is positive, or messages hold
-    the ends back. All others are *implied*: they have the mix of states that their ends have, with
-    q(1, 1) = 0, which is possible as the ends sum to no more than one. So they never disagree.
-    A block is not open as long as its edges are left out altogether: those are the first passes,
-    which find out where to start.
+    fractions that sum to more than one. Others are linked if there is a need: the weight is
+    positive and both ends are on, or one is and the other rises, or q(1, 1) is positive, or
+    messages hold the ends back. All others are *implied*: they have the mix of states that their
+    ends have, with q(1, 1) = 0, which is possible as the ends sum to no more than one. So they
+    never disagree. A block is not open as long as its edges are left out altogether: those are the
+    first passes, which find out where to start.
 
     A visit scores all labels, links what violates the optimality of the block, and takes sweeps
     over the labels that are on or linked or would rise: each goes to the minimum of the augmented
     Lagrangian over it and all its links, but for a tenth of the slope. Where it would leave no
-    room for the shares of others it is linked to these first, and asked once more.
+    room for the fractions of others it is linked to these first, and updated once more.
 
     M_jf q_f - q_j has two components, for the states 1 and 0 of a label, that are each other's
     negative, so one is kept and counts twice.
@@ -488,7 +488,7 @@ cdef class LabelSweep(Sweep):
 
     - between an end that is on, even in part, and one that is off: max(w_e, 0) to the latter;
     - between two that are off: max(w_e, 0), split in any way;
-    - between two that are on, with shares that sum to one at most: nothing, if w_e <= 0.
+    - between two that are on, with fractions that sum to one at most: nothing, if w_e <= 0.
 
     In all cases the state of the edge is among the best. So all is at its optimum if no label
     that is off gains with the weights that attract it to labels that are on; if weights between
@@ -523,15 +523,15 @@ cdef class LabelSweep(Sweep):
         cdef bint alone = self.n_passes < PASSES_ALONE and self.labels.n_pairs > 0
         self.block.load(self.kept[i], &self.labels.truth[i * self.labels.n_labels])
         self.labels.label_scores(i, &self.w[0], self.block.gain.data())
-        # labels as if there were no edges say nothing about when to stop
+        # labels as if there were no edges do not decide when to stop
         distance[0] = alone
         decrease = self.block.visit(
             kappa, 2.0 * self.rho * kappa, self.labels.row_sqnorm[i], alone, self.step,
             &self.kept[i].open, distance
         )
         self.block.store(&self.kept[i])
-        self.labels.move_labels(i, self.block.change.data(), -kappa, &self.w[0])
-        self.n_looks += self.block.n_looks
+        self.labels.scatter_labels(i, self.block.change.data(), -kappa, &self.w[0])
+        self.n_compared += self.block.n_compared
         return decrease
 
     def run_pass(self, *args, **options):
@@ -546,5 +546,5 @@ cdef class LabelSweep(Sweep):
             return 0.0
         self.block.load(self.kept[i], &self.labels.truth[i * self.labels.n_labels])
         loss = self.block.leave_truth(consistent, scale, w + self.labels.first_pair)
-        self.labels.move_labels(i, self.block.change.data(), -scale, w)
+        self.labels.scatter_labels(i, self.block.change.data(), -scale, w)
         return loss

@@ -1,4 +1,4 @@
-"""Passes over blocks, one after the other, or asking the oracles of several at the same w."""
+"""Passes over blocks, one after the other, or with the oracles of several called at the same w."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from sskit.core.stop cimport Stop
 from sskit.solvers.oracle_calls.pool cimport Pool
 
 
-# Steps among the blocks of a working set end when a round gains less than this share of what all
+# Steps among the blocks of a working set end when a round gains less than this fraction of what all
 # rounds have gained, or after so many.
 cdef double LEAST_GAIN = 0.01
 cdef int MOST_ROUNDS = 100
@@ -19,35 +19,35 @@ cdef double known(double gap) noexcept nogil:
     return gap if gap < INFINITY else 1.0
 
 
-cdef class Visitor:
-    """Base of the visitors."""
+cdef class BlockUpdate:
+    """Base of the updates of a block."""
 
-    cdef int visit(self, Py_ssize_t i, Sampler sampler) except -1 nogil:
+    cdef int run(self, Py_ssize_t i, Sampler sampler) except -1 nogil:
         return 0
 
-    cdef bint asks(self, Py_ssize_t i) except -1 nogil:
+    cdef bint needs_oracle(self, Py_ssize_t i) except -1 nogil:
         return True
 
-    cdef void learned(self, Py_ssize_t i, double gap, Sampler sampler) noexcept nogil:
+    cdef void record_gap(self, Py_ssize_t i, double gap, Sampler sampler) noexcept nogil:
         pass
 
     cdef int step_towards(self, Answers planes, Py_ssize_t k, Sampler sampler) except -1 nogil:
         return 0
 
 
-def run_pass(Visitor visitor, Sampler sampler, Py_ssize_t n_visits, Stop stop=None):
+def run_pass(BlockUpdate update, Sampler sampler, Py_ssize_t n_visits, Stop stop=None):
     """Visit blocks one after the other, without the GIL.
 
     Parameters
     ----------
-    visitor : Visitor
-        What to do at a block.
+    update : BlockUpdate
+        The update of a block.
     sampler : Sampler
-        Says which blocks; its begin_pass has been called.
+        Order of the blocks; its begin_pass has been called.
     n_visits : int
         Number of visits.
     stop : Stop, default=None
-        Says after which visit to end already; None never does.
+        Ends the pass early when due; None never does.
 
     Returns
     -------
@@ -60,15 +60,15 @@ def run_pass(Visitor visitor, Sampler sampler, Py_ssize_t n_visits, Stop stop=No
     with nogil:
         while n_done < n_visits:
             i = sampler.next()
-            prefetch_next(visitor.problem, visitor.dual, sampler)
-            visitor.visit(i, sampler)
+            prefetch_next(update.problem, update.dual, sampler)
+            update.run(i, sampler)
             n_done += 1
             if stop.due():
                 break
     return n_done
 
 
-# fetch the memory of the blocks that the sampler will visit next, as far as it knows them
+# fetch the memory of the blocks that the sampler will visit next, as far as they are known
 cdef void prefetch_next(Problem problem, DualState dual, Sampler sampler) noexcept nogil:
     cdef Py_ssize_t i = sampler.peek(0)
     if i >= 0:
@@ -80,23 +80,23 @@ cdef void prefetch_next(Problem problem, DualState dual, Sampler sampler) noexce
 
 
 cdef class Batches:
-    """Passes in batches: oracles of several blocks at one w, then a step for each.
+    """Passes in minibatches: oracles of several blocks at one w, then a step for each.
 
-    A block whose oracle is to be asked waits until the batch is full, and samplers that go by
+    A block whose oracle is to be called waits until the batch is full, and samplers that go by
     gaps set it aside until then. If it is drawn again all the same, the batch is closed early:
     no block is in a batch twice, and none misses a visit. What does not need the oracle is
-    done at once; then w moves before the oracles are asked, all at one w still.
+    done at once; then w changes before the oracles are called, all at one w still.
 
-    The problem is told of the steps that follow, so that it can prepare them together. Where that
+    The space of the problem gets the steps that follow, to prepare them together. Where that
     is costly, blocks whose gaps are below `least` take none.
 
-    When the stop of the pool is due, blocks of the batch whose oracles have not been asked are left
-    as if they had not been drawn, and the others take no more steps.
+    When the stop of the pool is due, blocks of the batch whose oracles have not been called are
+    left as if they had not been drawn, and the others take no more steps.
 
     Parameters
     ----------
     pool : Pool
-        Asks the oracles.
+        Calls the oracles.
     dual : DualState
         The dual point.
     regularizer : Regularizer
@@ -134,8 +134,8 @@ cdef class Batches:
         self.together = together
         self.working = np.zeros(2 * self.size, dtype=np.intp)
 
-    # ask, and step
-    cdef int flush(self, Visitor visitor, Sampler sampler) except -1 nogil:
+    # call the oracles, and step
+    cdef int flush(self, BlockUpdate update, Sampler sampler) except -1 nogil:
         cdef Py_ssize_t k, i
         if self.stop.over():
             self.planes.open()
@@ -152,20 +152,20 @@ cdef class Batches:
                 continue
             self.waits[i] = 0
             if not self.planes.answered[k]:
-                sampler.learned(i, known(self.gaps[i]))
+                sampler.record_gap(i, known(self.gaps[i]))
             elif self.planes.gap[k] < self.least or self.stop.over():
-                visitor.learned(i, self.planes.gap[k], sampler)
+                update.record_gap(i, self.planes.gap[k], sampler)
             else:
-                visitor.step_towards(self.planes, k, sampler)
+                update.step_towards(self.planes, k, sampler)
                 self.stop.due()
         self.planes.n = 0
         if self.n_working >= self.size:
-            self.work(visitor, sampler)
+            self.work(update, sampler)
         sampler.redraw()
         return 0
 
     # steps of the blocks that wait for one
-    cdef int work(self, Visitor visitor, Sampler sampler) except -1 nogil:
+    cdef int work(self, BlockUpdate update, Sampler sampler) except -1 nogil:
         cdef bint begun = False, done = False
         cdef double gained = 0.0, more
         cdef Py_ssize_t k, n = self.n_working
@@ -177,19 +177,19 @@ cdef class Batches:
             self.waits[self.working[k]] = 0
         if self.stop.over():
             for k in range(n):
-                sampler.learned(self.working[k], known(self.gaps[self.working[k]]))
+                sampler.record_gap(self.working[k], known(self.gaps[self.working[k]]))
             return 0
         try:
             with gil:
                 blocks = np.array(self.working[:n])
-                begun = visitor.problem.space.begin_steps(blocks, self.regularizer.v)
+                begun = update.problem.space.begin_steps(blocks, self.regularizer.v)
             for _ in range(MOST_ROUNDS if begun else 1):
-                more = -visitor.increase
+                more = -update.increase
                 for k in range(n):
-                    visitor.visit(self.working[k], sampler)
+                    update.run(self.working[k], sampler)
                     if self.stop.due():
                         break
-                more += visitor.increase
+                more += update.increase
                 gained += more
                 if more <= LEAST_GAIN * gained or self.stop.over():
                     break
@@ -197,22 +197,22 @@ cdef class Batches:
         finally:
             if begun:
                 with gil:
-                    visitor.problem.space.end_steps(self.regularizer.v, done)
+                    update.problem.space.end_steps(self.regularizer.v, done)
         return 0
 
-    def run_pass(self, Visitor visitor, Sampler sampler, Py_ssize_t n_steps, bint stored=False):
+    def run_pass(self, BlockUpdate update, Sampler sampler, Py_ssize_t n_steps, bint stored=False):
         """Visit n_steps blocks without the GIL.
 
         Parameters
         ----------
-        visitor : Visitor
-            What to do at a block.
+        update : BlockUpdate
+            The update of a block.
         sampler : Sampler
-            Says which blocks; its begin_pass(n_steps) has been called.
+            Order of the blocks; its begin_pass(n_steps) has been called.
         n_steps : int
             Number of visits; fewer if a stop is due before.
         stored : bool, default=False
-            Whether blocks, all different, take steps by working sets, with no oracle asked ahead.
+            Whether blocks, all different, take steps by working sets, with no oracle called ahead.
         """
         cdef Py_ssize_t _, i
         with nogil:
@@ -222,21 +222,21 @@ cdef class Batches:
                     self.working[self.n_working] = i
                     self.n_working += 1
                     if self.n_working == self.size:
-                        self.work(visitor, sampler)
+                        self.work(update, sampler)
                 else:
-                    self.draw(i, visitor, sampler)
+                    self.draw(i, update, sampler)
                 if self.stop.over():
                     break
             if self.planes.n:
-                self.flush(visitor, sampler)
-            self.work(visitor, sampler)
+                self.flush(update, sampler)
+            self.work(update, sampler)
 
     # block i waits for its oracle if it needs that, or is visited
-    cdef int draw(self, Py_ssize_t i, Visitor visitor, Sampler sampler) except -1 nogil:
+    cdef int draw(self, Py_ssize_t i, BlockUpdate update, Sampler sampler) except -1 nogil:
         if self.waits[i]:
-            self.flush(visitor, sampler)
-            self.work(visitor, sampler)
-        if visitor.asks(i):
+            self.flush(update, sampler)
+            self.work(update, sampler)
+        if update.needs_oracle(i):
             self.planes.block[self.planes.n] = i
             self.planes.n += 1
             self.waits[i] = 1
@@ -244,5 +244,5 @@ cdef class Batches:
         else:
             self.stop.due()
         if self.planes.n == self.size:
-            self.flush(visitor, sampler)
+            self.flush(update, sampler)
         return 0

@@ -5,14 +5,14 @@ from sskit.core.direction cimport Direction
 from sskit.core.dual cimport DualState
 from sskit.core.problem cimport Problem
 from sskit.core.stop cimport Stop
-from sskit.parallel.crew cimport Crew, Task
+from sskit.parallel.thread_pool cimport ThreadPool, Task
 
 
 cdef class Pool(Task)
 
 
-cdef class Visit:
-    """What a solver learns at one block: potentials and the oracle's plane; reused for all.
+cdef class OracleCall:
+    """One call of an oracle at one block: potentials and the plane found; reused for all blocks.
 
     After call_oracle(): theta are the potentials at w; (index, value)[:n] is psi of the plane that
     the oracle found, with code and loss; hinge = loss_weight * loss - <theta, psi> >= 0. No plane
@@ -29,7 +29,7 @@ cdef class Visit:
     cdef double excess
     cdef Direction delta    # scratch, zero between visits
 
-    # Ask the oracle of block i at w. The truth has hinge 0: if an inexact oracle or rounding
+    # Call the oracle of block i at w. The truth has hinge 0: if an inexact oracle or rounding
     # gives less, the answer becomes the truth (n = 0, loss = 0), and the excess shrinks.
     cdef int call_oracle(
         self, Problem problem, Py_ssize_t i, const double* w, double loss_weight
@@ -50,62 +50,62 @@ cdef class Answers:
 
     cdef Pool pool
     cdef Problem problem
-    cdef DualState dual              # whose gaps are wanted; must not move while oracles are asked
-    cdef Visit visit                 # for the planes; None if they are not kept
+    cdef DualState dual              # whose gaps are wanted; fixed while oracles are called
+    cdef OracleCall call             # for the planes; None if they are not kept
     cdef Py_ssize_t[::1] block       # (n_blocks or more,) in range
     cdef Py_ssize_t n
     cdef double loss_weight          # factor of the losses in all questions, one unless set
     cdef double[::1] hinge           # (capacity,) H_i = max_y L_i(y) - <w, psi_i(y)>
-    cdef double[::1] excess          # (capacity,) at most so much is missing from H_i, see Visit
+    cdef double[::1] excess          # (capacity,) so much may be missing from H_i, see OracleCall
     cdef double[::1] gap             # (capacity,) c_i (H_i - (loss_i - <w, psi_i>)) of the mix
     cdef int32_t[:, ::1] code        # (capacity, max_code_length)
     cdef double[::1] loss            # (capacity,)
-    cdef unsigned char[::1] answered  # (capacity,) 1 where the oracle has been asked
-    cdef readonly Py_ssize_t n_calls  # of the oracles, in all looks
+    cdef unsigned char[::1] answered  # (capacity,) 1 where the oracle has been called
+    cdef readonly Py_ssize_t n_calls  # of the oracles, in all calls of evaluate()
 
-    # forget all answers
+    # drop all answers
     cdef void open(self) noexcept nogil
     cdef Py_ssize_t n_answered(self) noexcept nogil
-    # ask the oracle of question k at w, by this problem and this visit, and record the answer
-    cdef int ask(
-        self, Py_ssize_t k, Problem problem, Visit visit, const double* w
+    # call the oracle of question k at w, by this problem and this call, and record the answer
+    cdef int evaluate_one(
+        self, Py_ssize_t k, Problem problem, OracleCall call, const double* w
     ) except -1 nogil
-    # visit.delta += psi of the plane of question k
+    # call.delta += psi of the plane of question k
     cdef int load_plane(self, Py_ssize_t k) except -1 nogil
 
 
 cdef class Pool(Task):
-    """Asks the oracles of several blocks at one w. This one asks one after the other.
+    """Calls the oracles of several blocks at one w. This one calls one after the other.
 
     What is found never depends on the kind of pool and the number of its workers, and neither
     does the error that is raised: that of the first question that has one.
     """
 
     cdef readonly Problem problem
-    cdef readonly Stop stop              # asked after every answer; then the others stay out
+    cdef readonly Stop stop              # read after every answer; ends the calls
     cdef readonly list problems          # of each worker: the problem and its forks
     cdef public Py_ssize_t n_calls       # in exact passes so far, and for their purpose elsewhere
     cdef Py_ssize_t before               # queries of the model's oracle before
-    cdef list visits
+    cdef list calls
     cdef vector[void*] problem_of        # the same, borrowed
-    cdef vector[void*] visit_of
-    # what threads ask
+    cdef vector[void*] call_of
+    # the questions of the threads
     cdef Answers answers
     cdef const double* w
 
     # the answers that there are afterwards are marked; all, unless a stop is due
     cdef int answer(self, Answers answers, const double* w) except -1 nogil
-    # ask some of the questions; returns whether a stop is due
-    cdef bint ask_some(
+    # answer some of the questions; returns whether a stop is due
+    cdef bint evaluate_some(
         self, Answers answers, const double* w, Py_ssize_t start, Py_ssize_t stop,
         Py_ssize_t worker
     ) except -1 nogil
 
 
-cdef class ThreadPool(Pool):
-    cdef readonly Crew crew
+cdef class ParallelPool(Pool):
+    cdef readonly ThreadPool thread_pool
 
-    cdef int run_leader(self, Answers answers, const double* w) except -1
+    cdef int run_threads(self, Answers answers, const double* w) except -1
 
 
 cdef class PrecomputingPool(Pool):
@@ -113,4 +113,4 @@ cdef class PrecomputingPool(Pool):
     cdef Py_ssize_t n_workers
     cdef Py_ssize_t portion              # how many answers are found ahead at a time
 
-    cdef int ask_ahead(self, Answers answers, const double* w) except -1
+    cdef int precompute(self, Answers answers, const double* w) except -1

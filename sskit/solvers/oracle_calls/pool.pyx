@@ -1,4 +1,4 @@
-"""Oracles of many blocks at one w, pools that ask them, and exact passes (see the .pxd)."""
+"""Exact passes: the oracles of many blocks at one w, by one or more workers (see the .pxd)."""
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -11,16 +11,16 @@ from sskit.core.stop cimport seconds
 
 from sskit.core.stop import CutShort
 
-# Portions of questions for each worker: so many that nobody waits long for the slowest oracles.
+# Portions of questions for each worker: so many that no worker waits long for the slowest oracles.
 cdef Py_ssize_t PORTIONS = 8
-# Somebody who asks for more means "all there are": each has scratch memory of its own.
+# More means "all there are": each has scratch memory of its own.
 MOST_WORKERS = 256
-# Seconds for which answers are found ahead without a look.
+# Seconds for which answers are found ahead without reading the clock.
 cdef double AHEAD = 0.5
 
 
-cdef class Visit:
-    """Scratch memory for visiting the blocks of a problem.
+cdef class OracleCall:
+    """Scratch memory for the oracle calls of a problem.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ cdef class Answers:
     Parameters
     ----------
     pool : Pool
-        Asks the oracles.
+        Calls the oracles.
     dual : DualState, default=None
         The dual point whose gaps are wanted, if any.
     capacity : int, default=None
@@ -98,8 +98,8 @@ cdef class Answers:
         self.hinge, self.excess, self.gap, self.loss = np.zeros((4, capacity))
         self.answered = np.zeros(capacity, dtype=np.uint8)
         if planes:
-            self.visit = Visit(problem)
-            self.code = np.zeros((capacity, len(self.visit.code)), dtype=np.int32)
+            self.call = OracleCall(problem)
+            self.code = np.zeros((capacity, len(self.call.code)), dtype=np.int32)
 
     def choose(self, blocks):
         """Make some blocks the questions.
@@ -128,8 +128,8 @@ cdef class Answers:
         """Return the losses of the planes that were found, shape (n,)."""
         return np.asarray(self.loss)[: self.n]
 
-    def look(self, const double[::1] w):
-        """Ask the oracles of the blocks in question at padded weights w.
+    def evaluate(self, const double[::1] w):
+        """Call the oracles of the blocks in question at padded weights w.
 
         Parameters
         ----------
@@ -162,42 +162,42 @@ cdef class Answers:
             total += self.answered[k]
         return total
 
-    cdef int ask(
-        self, Py_ssize_t k, Problem problem, Visit visit, const double* w
+    cdef int evaluate_one(
+        self, Py_ssize_t k, Problem problem, OracleCall call, const double* w
     ) except -1 nogil:
         cdef Py_ssize_t i = self.block[k], p
         cdef double mix = 0.0, weight
         cdef bint compares
-        visit.call_oracle(problem, i, w, self.loss_weight)
-        self.hinge[k], self.excess[k], self.loss[k] = visit.hinge, visit.excess, visit.loss
-        if self.visit is not None:
-            memcpy(&self.code[k, 0], &visit.code[0], problem.code_length(i) * sizeof(int32_t))
+        call.call_oracle(problem, i, w, self.loss_weight)
+        self.hinge[k], self.excess[k], self.loss[k] = call.hinge, call.excess, call.loss
+        if self.call is not None:
+            memcpy(&self.code[k, 0], &call.code[0], problem.code_length(i) * sizeof(int32_t))
         if self.dual is not None:
             # with what is known without the oracle
-            compares = self.visit is None and not (
-                problem.exact or problem.bounds and visit.excess == 0.0
+            compares = self.call is None and not (
+                problem.exact or problem.bounds and call.excess == 0.0
             )
             for p in range(self.dual.blocks[i].n_planes):
                 weight = self.dual.blocks[i].weight[p]
                 if weight > 0.0 or compares:
-                    visit.n = self.dual.plane(problem, i, p, &visit.index[0], &visit.value[0])
-                    visit.loss = self.dual.blocks[i].plane_loss[p]
-                    mix += weight * visit.bound()
+                    call.n = self.dual.plane(problem, i, p, &call.index[0], &call.value[0])
+                    call.loss = self.dual.blocks[i].plane_loss[p]
+                    mix += weight * call.bound()
                     if compares:
-                        self.hinge[k] = max(self.hinge[k], visit.bound())
+                        self.hinge[k] = max(self.hinge[k], call.bound())
             # what is known is above what was found; the upper bound stays
-            self.excess[k] = max(visit.excess - (self.hinge[k] - visit.hinge), 0.0)
+            self.excess[k] = max(call.excess - (self.hinge[k] - call.hinge), 0.0)
             self.gap[k] = problem.block_weight[i] * (self.hinge[k] - mix)
         self.answered[k] = 1
         return 0
 
     cdef int load_plane(self, Py_ssize_t k) except -1 nogil:
-        self.visit.load_plane(self.problem, self.block[k], &self.code[k, 0], self.loss[k])
-        self.visit.delta.add(&self.visit.index[0], &self.visit.value[0], self.visit.n, 1.0)
+        self.call.load_plane(self.problem, self.block[k], &self.code[k, 0], self.loss[k])
+        self.call.delta.add(&self.call.index[0], &self.call.value[0], self.call.n, 1.0)
         return 0
 
     def store(self, DualState dual):
-        """Put all weight of every block on its plane, which is stored; all have been asked."""
+        """Put all weight of every block on its plane, which is stored; all have been called."""
         cdef Py_ssize_t i
         for i in range(self.n):
             dual.clear(i)
@@ -205,12 +205,12 @@ cdef class Answers:
             dual.blocks[i].weight[dual.insert(i, &self.code[i, 0], self.loss[i])] = 1.0
 
     def blend(self, DualState dual, double gamma):
-        """Move the mix of every block towards its plane, by a step of at most 1.
+        """Step from the mix of every block towards its plane, by at most 1.
 
         Parameters
         ----------
         dual : DualState
-            The dual point; moved. All its blocks, of one plane each, have been asked.
+            The dual point; changed. All its blocks, of one plane each, have been called.
         gamma : float
             The step.
         """
@@ -218,9 +218,9 @@ cdef class Answers:
         with nogil:
             for i in range(self.n):
                 self.load_plane(i)
-                dual.add_to(i, self.visit.delta, -1.0)
-                dual.advance(i, self.visit.delta, gamma, gamma * (self.loss[i] - dual.loss(i)))
-                self.visit.delta.clear()
+                dual.add_to(i, self.call.delta, -1.0)
+                dual.advance(i, self.call.delta, gamma, gamma * (self.loss[i] - dual.loss(i)))
+                self.call.delta.clear()
 
     def sum(self, const Py_ssize_t[::1] questions, const double[::1] weight):
         """Return a sum of planes that were found, always in the same order.
@@ -254,20 +254,20 @@ cdef class Answers:
                 for m in range(questions.shape[0]):
                     self.load_plane(questions[m])
                     self.problem.scatter(
-                        self.block[questions[m]], self.visit.delta, weight[m], &out[0]
+                        self.block[questions[m]], self.call.delta, weight[m], &out[0]
                     )
-                    self.visit.delta.clear()
+                    self.call.delta.clear()
                 self.problem.space.end_sum(&out[0], self.pool.stop)
                 done = True
             finally:
                 if not done:
-                    self.visit.delta.clear()
+                    self.call.delta.clear()
                     self.problem.space.abort_sum(&out[0], n_weights)
         return np.asarray(out)[:n_weights]
 
 
 cdef class Pool(Task):
-    """One worker: the problem itself.
+    """Oracle calls by one worker, the problem itself.
 
     What is found in an exact pass, of all blocks at one w, does not depend on the number of
     workers.
@@ -275,38 +275,38 @@ cdef class Pool(Task):
     Parameters
     ----------
     problem : Problem
-        What to ask.
+        The problem.
     n_threads : int, default=1
         Number of workers.
     stop : Stop, default=None
-        Says when to leave out the rest; None never does.
+        Whether to leave out the rest; None never does.
     """
 
     def __cinit__(self, Problem problem, Py_ssize_t n_threads=1, *args, Stop stop=None):
         self.problem = problem
         self.stop = Stop() if stop is None else stop
         self.problems = [problem if k == 0 else problem.fork() for k in range(n_threads)]
-        self.visits = [Visit(problem) for _ in range(n_threads)]
-        for each, visit in zip(self.problems, self.visits):
+        self.calls = [OracleCall(problem) for _ in range(n_threads)]
+        for each, call in zip(self.problems, self.calls):
             self.problem_of.push_back(<void*>each)
-            self.visit_of.push_back(<void*>visit)
+            self.call_of.push_back(<void*>call)
         self.before = problem.n_queries(0)
 
     cdef int answer(self, Answers answers, const double* w) except -1 nogil:
         answers.open()
-        self.ask_some(answers, w, 0, answers.n, 0)
+        self.evaluate_some(answers, w, 0, answers.n, 0)
         return 0
 
-    cdef bint ask_some(
+    cdef bint evaluate_some(
         self, Answers answers, const double* w, Py_ssize_t start, Py_ssize_t stop,
         Py_ssize_t worker
     ) except -1 nogil:
         cdef Py_ssize_t k
         for k in range(start, stop):
-            answers.ask(
-                k, <Problem>self.problem_of[worker], <Visit>self.visit_of[worker], w
+            answers.evaluate_one(
+                k, <Problem>self.problem_of[worker], <OracleCall>self.call_of[worker], w
             )
-            # only the leader may look at the clock and at signals
+            # only the calling thread may read the clock and handle signals
             if self.stop.over() if worker else self.stop.due():
                 return True
         return False
@@ -314,14 +314,14 @@ cdef class Pool(Task):
     cdef bint perform(
         self, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t worker
     ) except -1 nogil:
-        return self.ask_some(self.answers, self.w, start, stop, worker)
+        return self.evaluate_some(self.answers, self.w, start, stop, worker)
 
     def n_queries(self, n_calls):
-        """Return how often the model's oracle has been asked, here and by so many calls."""
+        """Return how often the model's oracle has been called, here and by so many calls."""
         return self.problem.n_queries(self.n_calls + n_calls) - self.before
 
-    def ask(self, const double[::1] w, DualState dual=None, double loss_weight=1.0):
-        """Ask the oracle of every block at w.
+    def evaluate(self, const double[::1] w, DualState dual=None, double loss_weight=1.0):
+        """Call the oracle of every block at w.
 
         Parameters
         ----------
@@ -341,39 +341,39 @@ cdef class Pool(Task):
         Raises
         ------
         CutShort
-            If a stop was due before all oracles had been asked.
+            If a stop was due before all oracles had been called.
         """
         cdef Answers answers = Answers(self, dual)
         answers.loss_weight = loss_weight
         try:
-            answers.look(w)
+            answers.evaluate(w)
         finally:
             self.n_calls += answers.n_calls
         return answers
 
     def hinges(self, const double[::1] w, double loss_weight=1.0):
-        """Ask the oracle of every block at w for the best values known, and for nothing else.
+        """Call the oracle of every block at w for the best values known, and for nothing else.
 
         Parameters
         ----------
         w, loss_weight : object
-            As for `ask`.
+            As for `evaluate`.
 
         Returns
         -------
         hinge : ndarray of shape (n_blocks,)
             H_i = max_y L_i(y) - <w, psi_i(y)>; the best value known if the oracle is not exact.
         """
-        return self.ask(w, None, loss_weight).hinges()
+        return self.evaluate(w, None, loss_weight).hinges()
 
 
-cdef class ThreadPool(Pool):
-    """A thread for each worker, with a fork of the problem; threads start at the first question.
+cdef class ParallelPool(Pool):
+    """Oracle calls in threads, each with a fork of the problem; they start at the first call.
 
     Parameters
     ----------
     problem : Problem
-        What to ask.
+        The problem.
     n_threads : int
         Number of threads, that of the caller included.
     stop : Stop, default=None
@@ -381,35 +381,35 @@ cdef class ThreadPool(Pool):
     """
 
     def __cinit__(self, Problem problem, Py_ssize_t n_threads, *, Stop stop=None):
-        self.crew = Crew(n_threads, stop=self.stop)
+        self.thread_pool = ThreadPool(n_threads, stop=self.stop)
 
     cdef int answer(self, Answers answers, const double* w) except -1 nogil:
         if answers.n == 1:
             return Pool.answer(self, answers, w)
         with gil:
-            return self.run_leader(answers, w)
+            return self.run_threads(answers, w)
 
-    cdef int run_leader(self, Answers answers, const double* w) except -1:
-        cdef Py_ssize_t n_workers = self.crew.n_workers
+    cdef int run_threads(self, Answers answers, const double* w) except -1:
+        cdef Py_ssize_t n_workers = self.thread_pool.n_workers
         answers.open()
         self.answers, self.w = answers, w
-        self.crew.begin(self)
+        self.thread_pool.begin(self)
         try:
             with nogil:
-                self.crew.run(answers.n, answers.n // (PORTIONS * n_workers))
+                self.thread_pool.run(answers.n, answers.n // (PORTIONS * n_workers))
         finally:
-            self.crew.end()
+            self.thread_pool.end()
             self.answers = None
         return 0
 
 
 cdef class PrecomputingPool(Pool):
-    """One worker, whose answers somebody else has found ahead.
+    """Oracle calls by one worker, whose answers other processes have found ahead.
 
     Parameters
     ----------
     problem : Problem
-        What to ask.
+        The problem.
     n_threads : int
         One.
     oracle_pool : object
@@ -417,7 +417,7 @@ cdef class PrecomputingPool(Pool):
     n_workers : int
         Number of workers behind it.
     stop : Stop, default=None
-        As for one worker; asked about now and then.
+        As for one worker; read now and then.
     """
 
     def __cinit__(self, Problem problem, Py_ssize_t n_threads, oracle_pool, Py_ssize_t n_workers,
@@ -430,9 +430,9 @@ cdef class PrecomputingPool(Pool):
         if answers.n == 1 or answers.loss_weight != 1.0:
             return Pool.answer(self, answers, w)
         with gil:
-            return self.ask_ahead(answers, w)
+            return self.precompute(answers, w)
 
-    cdef int ask_ahead(self, Answers answers, const double* w) except -1:
+    cdef int precompute(self, Answers answers, const double* w) except -1:
         cdef double began
         cdef Py_ssize_t stop, k = 0
         weights = np.array(<double[:self.problem.n_weights + LANES]><double*>w)[:-LANES]
@@ -443,7 +443,7 @@ cdef class PrecomputingPool(Pool):
             self.oracle_pool.precompute(np.array(answers.block[k:stop]), weights)
             try:
                 for k in range(k, stop):
-                    answers.ask(k, self.problem, <Visit>self.visits[0], w)
+                    answers.evaluate_one(k, self.problem, <OracleCall>self.calls[0], w)
             finally:
                 self.oracle_pool.clear()
             k = stop
@@ -460,11 +460,11 @@ def make_pool(Problem problem, n_jobs=None, Stop stop=None):
     Parameters
     ----------
     problem : Problem
-        What to ask; says whether others find its answers ahead.
+        The problem; has a pool that finds its answers ahead, or none.
     n_jobs : int, default=None
         Number of workers, as in scikit-learn.
     stop : Stop, default=None
-        Says when to leave out the rest of the questions; None never does.
+        Whether to leave out the rest of the questions; None never does.
 
     Returns
     -------
@@ -477,4 +477,4 @@ def make_pool(Problem problem, n_jobs=None, Stop stop=None):
     oracle_pool = problem.oracle_pool(n_workers)
     if oracle_pool is not None:
         return PrecomputingPool(problem, 1, oracle_pool, n_workers, stop=stop)
-    return ThreadPool(problem, n_workers, stop=stop)
+    return ParallelPool(problem, n_workers, stop=stop)

@@ -1,1 +1,1 @@
-"""Regularisation paths."""
+"""Regularisation paths (Osokin et al. 2016, section 3.4)."""

@@ -1,6 +1,6 @@
-r"""The approximate regularisation path: models that serve all lam, with a certificate.
+r"""The approximate regularisation path (Osokin et al. 2016, algorithm 7), with a certificate.
 
-Two dual points at :math:`\lambda' = \rho \lambda`, :math:`\rho < 1`, say how far the weights of a
+Two dual points at :math:`\lambda' = \rho \lambda`, :math:`\rho < 1`, bound how far the weights of a
 breakpoint serve.
 
 *Dual weights that shrink* (Osokin et al. 2016, proposition 1, equation 13). Every plane but the
@@ -40,7 +40,7 @@ from sskit.solvers.oracle_calls.pool import Answers
 
 @dataclass(frozen=True)
 class Piece:
-    """One model of a path, with the lam that it serves.
+    """One model of a path, with its interval of lam.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ class PathTracer:
     at lam_1.
 
     *Induction.* The model of a breakpoint serves all lam down to the next one, see the module
-    `induction`; there the run goes on until the gap is the share kappa eps of the objective (see
+    `induction`; there the run goes on until the gap is the fraction kappa eps of the objective (see
     `Tolerance`). For lam to zero both gap and objective tend to :math:`\sum_i c_i H_i(w)`: a w with
     next to no hinge serves all smaller lam, and the path ends.
 
@@ -127,9 +127,9 @@ class PathTracer:
     fit : Fit
         A new one, of a solver that keeps a dual point and returns its last iterate.
     eps : float
-        Largest gap of the models, as a share of their objective, see `Tolerance`; below 1.
+        Largest gap of the models, as a fraction of their objective, see `Tolerance`; below 1.
     kappa : float
-        Share of eps to which the model of a breakpoint is solved; below 1.
+        Fraction of eps to which the model of a breakpoint is solved; below 1.
     lam_min : float, default=0.0
         Where to end at the latest; a piece that reaches below it is the last one.
     max_breakpoints : int, default=None
@@ -150,7 +150,7 @@ class PathTracer:
     def __init__(self, fit, *, eps, kappa, lam_min=0.0, max_breakpoints=None, max_iter=1000):
         self.fit = fit
         self.largest = Tolerance(eps, fit.unit)
-        self.share = kappa * eps
+        self.fraction = kappa * eps
         self.stay = False  # do the dual weights stay at the next step?
         self.lam_min = lam_min
         self.max_breakpoints = max_breakpoints
@@ -160,7 +160,7 @@ class PathTracer:
         self.status = Status.CONVERGED
 
     def __iter__(self):
-        """Yield the pieces, from the largest lam on; each is computed when it is asked for."""
+        """Yield the pieces, from the largest lam on; each is computed when it is needed."""
         n_pieces, piece = 1, self.piece(self.start())
         yield piece
         while (
@@ -171,8 +171,8 @@ class PathTracer:
             self.status = asked(self.fit.stop) or self.status
             if self.status is not Status.CONVERGED:
                 return
-            self.move(piece)
-            self.status = self.fit.reach(self.share, max_iter=self.max_iter)
+            self.follow(piece)
+            self.status = self.fit.reach(self.fraction, max_iter=self.max_iter)
             certificate = self.fit.certificate
             if certificate is None or not np.isfinite(certificate.known_gap):
                 return
@@ -183,12 +183,12 @@ class PathTracer:
             n_pieces += 1
 
     def start(self):
-        """Move to lam_1 (algorithm 6); return its certificate."""
+        """Go to lam_1 (algorithm 6); return its certificate."""
         run, regularizer, evaluator = self.fit.run, self.regularizer, self.fit.evaluator
         problem, origin = run.problem, self.origin
         at_origin = regularizer.padded(origin)
         vertices = Answers(evaluator, planes=True)
-        vertices.look(at_origin)
+        vertices.evaluate(at_origin)
         vertices.store(run.dual)
         evaluator.n_calls += vertices.n_calls
         self.origin_gap = float(np.dot(problem.block_weight, vertices.excesses()))
@@ -233,12 +233,12 @@ class PathTracer:
         run, regularizer = self.fit.run, self.regularizer
         loss = float(np.dot(run.problem.block_weight, run.dual.losses()))
         hinge = max(loss - regularizer.inner(v, self.origin), 0.0)
-        wanted = bound / self.share + 0.5 * square
+        wanted = bound / self.fraction + 0.5 * square
         root = np.sqrt(hinge**2 + 2.0 * regularizer.inner(self.origin, self.origin) * wanted)
         return 2.0 * wanted / (hinge + root) if hinge + root > 0.0 else 0.0
 
-    def move(self, piece):
-        """Let the fit go on at the end of a piece."""
+    def follow(self, piece):
+        """Continue the fit at the end of a piece."""
         if self.stay:
             # block gaps are not known, and taken to add up to this until the blocks are visited
             largest = self.largest.gap_at(piece.known_primal(piece.lam_end))
@@ -257,7 +257,7 @@ class PathTracer:
         sqnorm = regularizer.inner(w, w)
         hinge = gap + loss - lam * (sqnorm if v is w else regularizer.inner(v, w))
         excess = max(self.largest.gap_at(0.5 * lam * sqnorm + hinge) - gap, 0.0)
-        rho, self.stay = reach(regularizer, loss, excess, self.largest.share)
+        rho, self.stay = reach(regularizer, loss, excess, self.largest.tol)
         return Piece(
             lam=lam,
             lam_end=rho * lam,
@@ -275,8 +275,8 @@ class PathTracer:
         )
 
 
-def largest_share(eps, pieces, origin_gap, unit):
-    """Return a share of the objective that no gap of a path exceeds.
+def largest_fraction(eps, pieces, origin_gap, unit):
+    """Return a fraction of the objective that no gap of a path exceeds.
 
     Parameters
     ----------
@@ -291,27 +291,27 @@ def largest_share(eps, pieces, origin_gap, unit):
 
     Returns
     -------
-    share : float
+    fraction : float
         `eps`, unless the oracle may have missed something.
     """
-    shares = [float(eps)]
+    fractions = [float(eps)]
     for piece in pieces:
         if piece.inexactness > 0.0:
             # the objective is least at the end of the piece
             known = piece.known_primal(piece.lam_end) + NEGLIGIBLE * unit
-            shares.append((eps * known + piece.inexactness) / (known + piece.inexactness))
+            fractions.append((eps * known + piece.inexactness) / (known + piece.inexactness))
     if origin_gap > 0.0:
         # above the first breakpoint, where the dual objective is larger than there
         first = pieces[0]
         dual, gap = first.primal(first.lam) - first.gap, max(first.gap, origin_gap)
-        shares.append(relative(gap, dual + gap, unit))
-    return max(shares)
+        fractions.append(relative(gap, dual + gap, unit))
+    return max(fractions)
 
 
 def dual_objective_at(lam, breakpoint, loss, conjugate):
     r"""Return the better of the two dual objectives that a dual point has at another lam.
 
-    The dual weights stay, or, for a smaller lam, every plane but the truth keeps the share
+    The dual weights stay, or, for a smaller lam, every plane but the truth keeps the fraction
     lam / breakpoint of its own: both are dual points there, so that both objectives are lower
     bounds of the optimum. See the module `induction`.
 
@@ -342,12 +342,12 @@ def dual_objective_at(lam, breakpoint, loss, conjugate):
         return np.fmax(kept, rho * loss - lam * conjugate(1.0))
 
 
-# Ends of pieces are computed for an excess that is smaller by this share: rounding.
+# Ends of pieces are computed for an excess that is smaller by this fraction: rounding.
 ROUNDING = 1e-9
 
 
 def reach(regularizer, loss, excess, eps):
-    r"""Return the smallest rho down to which one of the bounds is at most the share eps of P(w).
+    r"""Return the smallest rho down to which one of the bounds is at most the fraction eps of P(w).
 
     Without a box dual weights that stay serve down to the root of :math:`s t^2 = (1 - t)
     (\text{excess} - \epsilon s t)` with :math:`t = 1 - \rho` and :math:`s = \tfrac{\lambda}{2}
@@ -362,7 +362,7 @@ def reach(regularizer, loss, excess, eps):
     excess : float
         eps P(w) - gap at lam, not negative.
     eps : float
-        The share, below 1.
+        The fraction, below 1.
 
     Returns
     -------

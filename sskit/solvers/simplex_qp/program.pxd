@@ -54,7 +54,7 @@ cdef class WorkingSet:
     # a step between the end points if its slope exceeds min_slope; returns its gain
     cdef double take_step(self, double min_slope) noexcept nogil
     # scores and image when the mix gains `gamma` of an atom (or loses it)
-    cdef void move_scores(self, Py_ssize_t atom, double gamma) noexcept nogil
+    cdef void shift_scores(self, Py_ssize_t atom, double gamma) noexcept nogil
     cdef double inner(self, Py_ssize_t a, Py_ssize_t b) noexcept nogil
     cdef Py_ssize_t lowest(self) noexcept nogil
     cdef Py_ssize_t highest(self) noexcept nogil

@@ -4,7 +4,7 @@ from sskit.core.lanes cimport LANES
 
 
 cdef class WorkingSet:
-    """Some atoms at a time; memory grows as needed and is used again."""
+    """A small quadratic program over atoms; memory grows as needed and is used again."""
 
     cdef int reserve(self, size_t n) except -1 nogil:
         if n + LANES > self.score.size():
@@ -73,7 +73,7 @@ cdef class WorkingSet:
             return 0.0
         if source == MIX or target == MIX:
             a = target if source == MIX else source
-            # with all weight on one atom there is nothing to move away to
+            # with all weight on one atom there is nothing to step away to
             kept = 1.0 - self.weight[a]
             limit = 1.0 if source == MIX else self.weight[a] / kept if kept > 0.0 else 0.0
             curvature = self.inner(a, a) - 2.0 * self.image[a] + self.image_sqnorm
@@ -88,21 +88,21 @@ cdef class WorkingSet:
         # the mix first, which is meant as it was before the step
         if source == MIX or target == MIX:
             kept = 1.0 - gamma if source == MIX else 1.0 + gamma
-            self.move_scores(MIX, kept - 1.0)
+            self.shift_scores(MIX, kept - 1.0)
             for a in range(self.n_atoms):
                 self.weight[a] *= kept
         if target != MIX:
-            self.move_scores(target, gamma)
+            self.shift_scores(target, gamma)
             self.weight[target] += gamma
         if source != MIX:
-            self.move_scores(source, -gamma)
+            self.shift_scores(source, -gamma)
             # a drop step, exactly
             self.weight[source] = 0.0 if gamma == limit else self.weight[source] - gamma
         if self.with_image:
             self.settle()
         return gamma * (slope - 0.5 * gamma * curvature)
 
-    cdef void move_scores(self, Py_ssize_t atom, double gamma) noexcept nogil:
+    cdef void shift_scores(self, Py_ssize_t atom, double gamma) noexcept nogil:
         cdef Py_ssize_t a
         cdef const double* row = self.gram + atom * self.gram_stride
         if atom == MIX:
@@ -114,14 +114,14 @@ cdef class WorkingSet:
 
 
 cdef class Step:
-    """Base of the steps."""
+    """Base of the Frank-Wolfe steps."""
 
     cdef void choose(self, WorkingSet atoms) noexcept nogil:
         pass
 
 
 cdef class PlainStep(Step):
-    """From the mix to the best atom (Frank-Wolfe)."""
+    """The plain step, from the mix to the best atom (Frank-Wolfe)."""
 
     def __cinit__(self):
         self.uses_mix = True
@@ -132,7 +132,7 @@ cdef class PlainStep(Step):
 
 
 cdef class PairwiseStep(Step):
-    """From the worst atom with weight to the best one (Osokin et al. 2016, algorithm 3)."""
+    """The pairwise step: from the worst atom to the best one (Osokin et al. 2016, algorithm 3)."""
 
     cdef void choose(self, WorkingSet atoms) noexcept nogil:
         atoms.target = atoms.highest()
@@ -140,7 +140,7 @@ cdef class PairwiseStep(Step):
 
 
 cdef class AwayStep(Step):
-    """To the best atom or away from the worst, whichever is steeper (algorithm 4)."""
+    """The away step: to the best atom or away from the worst (Osokin et al. 2016, algorithm 4)."""
 
     def __cinit__(self):
         self.uses_mix = True

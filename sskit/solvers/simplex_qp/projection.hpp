@@ -27,7 +27,7 @@ SSKIT_INLINE double simplex_threshold(const double* z, ptrdiff_t n, double highe
     }
 }
 
-// Below this share of the scores a curvature is lost in their rounding.
+// Below this fraction of the scores a curvature is lost in their rounding.
 constexpr double LEAST_CURVATURE = 1.0 / (1LL << 40);
 
 // score = loss + theta - level; returns the highest, and <weight, score>

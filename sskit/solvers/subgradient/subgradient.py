@@ -1,4 +1,4 @@
-"""Stochastic subgradient descent."""
+"""Stochastic subgradient descent (Shalev-Shwartz et al. 2011), averaged."""
 
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
@@ -39,7 +39,7 @@ class Subgradient(Solver):
     :math:`-1 / \lambda` times the mean of the k subgradients of the hinges so far.
 
     With sampling="permutation" the iterate at the end of a pass is a sum over complete passes,
-    hence has dual variables, equal shares of the planes met so far: their dual value is the
+    hence has dual variables, equal fractions of the planes met so far: their dual value is the
     lower bound behind the gap. With "uniform" there are none and the lower bound is 0, so that
     a fit runs to max_iter unless the optimum is near zero.
 
@@ -123,7 +123,7 @@ class SubgradientRun(Run):
         self.best_dual = 0.0
 
     def weights(self):
-        """Return the current weights, averaged if asked."""
+        """Return the current weights, averaged if chosen."""
         return self.state.average() if self.averaging else self.state.last()
 
     def run_pass(self):

@@ -6,7 +6,7 @@ from sskit.core.lanes cimport LANES
 from sskit.core.problem cimport Problem
 from sskit.core.sampler cimport Sampler
 from sskit.core.stop cimport Stop
-from sskit.solvers.oracle_calls.pool cimport Visit
+from sskit.solvers.oracle_calls.pool cimport OracleCall
 
 
 cdef class SubgradientState:
@@ -24,7 +24,7 @@ cdef class SubgradientState:
     """
 
     cdef Problem problem
-    cdef Visit visit
+    cdef OracleCall call
     cdef double lam
     cdef double[::1] total               # (n_weights + LANES,) sum of all subgradients / -lam
     cdef double[::1] behind              # (n_weights + LANES,) the same, step j weighted by j
@@ -33,7 +33,7 @@ cdef class SubgradientState:
 
     def __cinit__(self, Problem problem, double lam):
         self.problem, self.lam = problem, lam
-        self.visit = Visit(problem)
+        self.call = OracleCall(problem)
         self.total = np.zeros(problem.n_weights + LANES)
         self.behind = np.zeros(problem.n_weights + LANES)
 
@@ -47,16 +47,16 @@ cdef class SubgradientState:
         total, behind = np.asarray(self.total)[:d], np.asarray(self.behind)[:d]
         return ((k + 1.0) * total - behind) * (2.0 / (k * (k + 1.0)))
 
-    cdef int step(self, Problem problem, Visit visit, Py_ssize_t i) except -1 nogil:
+    cdef int step(self, Problem problem, OracleCall call, Py_ssize_t i) except -1 nogil:
         cdef double scale = problem.n_blocks * problem.block_weight[i], size = scale / self.lam
         # the argmax at w_k is that at k w_k with k times the loss
-        visit.call_oracle(problem, i, &self.total[0], max(self.n_steps, 1.0))
+        call.call_oracle(problem, i, &self.total[0], max(self.n_steps, 1.0))
         self.n_steps += 1.0
-        self.loss += scale * visit.loss
-        visit.delta.add(&visit.index[0], &visit.value[0], visit.n, 1.0)
-        problem.scatter(i, visit.delta, size, &self.total[0])
-        problem.scatter(i, visit.delta, self.n_steps * size, &self.behind[0])
-        visit.delta.clear()
+        self.loss += scale * call.loss
+        call.delta.add(&call.index[0], &call.value[0], call.n, 1.0)
+        problem.scatter(i, call.delta, size, &self.total[0])
+        problem.scatter(i, call.delta, self.n_steps * size, &self.behind[0])
+        call.delta.clear()
         return 0
 
     def run_pass(self, Sampler sampler, Py_ssize_t n_steps, Stop stop):
@@ -65,11 +65,11 @@ cdef class SubgradientState:
         Parameters
         ----------
         sampler : Sampler
-            Says of which blocks; its begin_pass(n_steps) has been called.
+            Order of the blocks; its begin_pass(n_steps) has been called.
         n_steps : int
             Number of steps.
         stop : Stop
-            Says after which step to end already.
+            Ends the pass early when due.
 
         Returns
         -------
@@ -79,7 +79,7 @@ cdef class SubgradientState:
         cdef Py_ssize_t n_done = 0
         with nogil:
             while n_done < n_steps:
-                self.step(self.problem, self.visit, sampler.next())
+                self.step(self.problem, self.call, sampler.next())
                 n_done += 1
                 if stop.due():
                     break

@@ -23,7 +23,7 @@ from sskit import (
     StructSVMClassifier,
     TreeTagger,
 )
-from sskit.estimators.base.combinations import ASKED, REASONS
+from sskit.estimators.base.combinations import ASKED, REFUSALS
 
 rng = np.random.default_rng(0)
 N = 6
@@ -181,7 +181,7 @@ OWN_BOUNDS = "attractive graphs", "poses"
 def refused(*features):
     """The reason for which the table refuses features that are asked for together, or None."""
     names = {name for known, given in features for name in (known, *given.names)}
-    for one, other, why in REASONS:
+    for one, other, why in REFUSALS:
         sides = [{side} if isinstance(side, str) else set(side) for side in (one, other)]
         if sides[0] & names and sides[1] & names:
             return why
@@ -254,7 +254,7 @@ ELSEWHERE = {
 
 
 def test_all_of_the_table_is_tried():
-    named = {name for one, other, _ in REASONS for side in (one, other) for name in np.ravel(side)}
+    named = {name for one, other, _ in REFUSALS for side in (one, other) for name in np.ravel(side)}
     tried = {
         name
         for *_, own in FAMILIES.values()

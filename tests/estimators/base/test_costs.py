@@ -204,6 +204,6 @@ def test_labels_that_are_none_are_named():
     model = StructSVMClassifier(random_state=0, tol=0.1)
     with pytest.warns(UserWarning, match=r"loss has keys that are no labels in y, 'A', 'B', and"):
         model.set_params(loss={"A": {"b": 3.0}, "c": {"B": 2.0}}).fit(X, y)
-    # of a fold that lacks a label nobody complains
+    # of a fold that lacks a label there is no complaint
     few = y != "b"
     model.set_params(loss={"a": {"b": 3.0, "c": 2.0}, "b": {"c": 2.0}}).fit(X[few], y[few])

@@ -1,4 +1,4 @@
-"""One idea, one name: parameters and strings that all estimators share."""
+"""One idea, one name: parameters and strings of all estimators."""
 
 import inspect
 import re

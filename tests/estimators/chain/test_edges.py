@@ -46,7 +46,7 @@ def test_other_forms_are_one():
 
 
 def test_a_constant_feature_is_one_more_table():
-    """Two tables that share the weight of one: that of half the regularisation of transitions."""
+    """Two tables that divide the weight of one: that of half the regularisation of transitions."""
     ones = [(x, np.full((len(x) - 1, 1), 1.0)) for x in X]
     lam = 0.05
     edged = SequenceTagger(lam=lam, random_state=0, tol=1e-6).fit(ones, Y)

@@ -26,7 +26,7 @@ def test_far_points_are_states(seed):
     owner = np.repeat(np.arange(3), N_STATES)
     assert (owner[states] == labels).all()
     for k in range(3):
-        pairs = set(zip(states[labels == k], blob[labels == k], strict=True))
+        pairs = {(a, b) for a, b in zip(states[labels == k], blob[labels == k], strict=True)}
         assert len(pairs) == N_STATES[k]
         sizes = np.bincount(states[labels == k] - states[labels == k].min())
         assert (np.diff(sizes) <= 0).all()

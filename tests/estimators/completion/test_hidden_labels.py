@@ -79,7 +79,7 @@ def test_rounds_and_their_history(kind):
     assert (np.diff(model.history_["time"]) >= 0).all()
 
 
-def test_balanced_weights_of_a_label_that_nobody_knows():
+def test_balanced_weights_of_a_label_that_is_not_known():
     y = [np.where(labels == 2, 1, labels).tolist() for labels in Y]
     y[0][0] = ALL
     with pytest.raises(ValueError, match="'balanced' needs tokens of each label, but 2 is in"):

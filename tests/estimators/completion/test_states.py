@@ -20,7 +20,7 @@ from sklearn.model_selection import GridSearchCV
 from sskit import CalibratedTagger, EarlyStopping, GraphTagger, SequenceTagger, TreeTagger
 from sskit.display import TransitionDisplay
 from sskit.estimators.base.combinations import refusal
-from sskit.estimators.completion.convex_concave import Rounds
+from sskit.estimators.completion.convex_concave import CompletionRounds
 from sskit.estimators.completion.hidden import Hidden
 from sskit.inspection import weights_frame
 from sskit.solvers import BCFW
@@ -336,7 +336,7 @@ def test_a_completion_that_is_worse_than_the_truth_is_not_taken():
     # better or the same for even graphs, anything for odd ones
     even = np.repeat(np.arange(len(X)) % 2 == 0, np.diff(offsets))
     found = np.where(even, best, drawn())
-    rounds = Rounds(lambda w: found, None, None, task.problem, truth, offsets=offsets)
+    rounds = CompletionRounds(lambda w: found, None, None, task.problem, truth, offsets=offsets)
     same, gain = rounds.gain(w)
     expected = np.maximum(scores(found), scores(truth))
     np.testing.assert_allclose(scores(rounds.completed), expected)

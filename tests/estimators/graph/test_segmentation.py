@@ -301,8 +301,8 @@ def test_areas_weigh_nodes():
     ]
     assert recall[1] > recall[0] + 0.02
     right = np.concatenate(list(weighted.predict(X))) == np.concatenate(y)
-    share = np.average(right, weights=np.concatenate(areas))
-    assert weighted.score(graphs, y) == pytest.approx(share)
+    fraction = np.average(right, weights=np.concatenate(areas))
+    assert weighted.score(graphs, y) == pytest.approx(fraction)
     assert weighted.score(X, y) == pytest.approx(right.mean())
     half = np.repeat(np.arange(20) < 10, 42)
     expected = np.average(right[half], weights=np.concatenate(areas)[half])

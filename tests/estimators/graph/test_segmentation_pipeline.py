@@ -28,8 +28,8 @@ def test_images_in_masks_out(fitted):
     masks = fitted.predict(X[10:])
     assert masks.shape == (4,)
     assert [mask.shape for mask in masks] == [(48, 64)] * 4
-    share = np.mean(np.stack(list(masks)) == np.stack(Y[10:]))
-    assert fitted.score(X[10:], Y[10:]) == pytest.approx(share)
+    fraction = np.mean(np.stack(list(masks)) == np.stack(Y[10:]))
+    assert fitted.score(X[10:], Y[10:]) == pytest.approx(fraction)
     assert fitted[-1].certified_
 
 

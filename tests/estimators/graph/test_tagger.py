@@ -209,16 +209,16 @@ def test_a_table_of_losses_is_asymmetric():
     rng = np.random.default_rng(0)
     y = [rng.integers(2, size=6) for _ in range(60)]
     X = [(np.c_[t + 1.2 * rng.normal(size=6), np.ones(6)], np.empty((0, 2), int)) for t in y]
-    shares = []
+    fractions = []
     for costs in ([[0, 1], [9, 0]], [[0, 9], [1, 0]]):
         table = np.array(costs, dtype=float)
         model = GraphTagger(loss=table, random_state=0).fit(X, y)
-        shares.append(np.mean(np.concatenate(model.predict(X))))
+        fractions.append(np.mean(np.concatenate(model.predict(X))))
         by_function = clone(model).set_params(
             loss=lambda t, classes, table=table: table[t][:, classes]
         )
         np.testing.assert_allclose(by_function.fit(X, y).coef_, model.coef_, atol=1e-12)
-    assert shares[0] > shares[1] + 0.3
+    assert fractions[0] > fractions[1] + 0.3
     plain = GraphTagger(random_state=0).fit(X, y)
     table = GraphTagger(loss=1.0 - np.eye(2), random_state=0).fit(X, y)
     np.testing.assert_allclose(plain.coef_, table.coef_, rtol=1e-9)

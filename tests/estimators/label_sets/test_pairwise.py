@@ -283,8 +283,8 @@ def test_slack_rescaling(data, params):
     assert other.dual_objective_ <= model.primal_objective_
     assert model.dual_objective_ <= other.primal_objective_
     # the same problem in another unit: a loss, and a lam, of a quarter
-    share = clone(model).set_params(loss="hamming", lam=0.05 / 4).fit(X, Y)
-    np.testing.assert_allclose(4 * share.primal_objective_, model.primal_objective_, rtol=0.05)
+    fraction = clone(model).set_params(loss="hamming", lam=0.05 / 4).fit(X, Y)
+    np.testing.assert_allclose(4 * fraction.primal_objective_, model.primal_objective_, rtol=0.05)
 
 
 def test_slack_rescaling_of_the_relaxation(data):

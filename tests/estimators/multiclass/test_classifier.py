@@ -141,12 +141,12 @@ def test_class_weight_is_sample_weight(blobs):
     keep = (y != 0) | (np.arange(60) % 5 == 0)
     X, y = X[keep], y[keep]
     weight = np.linspace(0.1, 1, len(y))
-    share, factors = len(y) / (4 * np.bincount(y)), np.array([0.5, 2.0, 0.0, 1.5])
+    fraction, factors = len(y) / (4 * np.bincount(y)), np.array([0.5, 2.0, 0.0, 1.5])
     for class_weight, given, expected in (
         (dict(enumerate(factors)), None, factors[y]),
         (dict(enumerate(factors)), weight, factors[y] * weight),
         ({1: 3.0}, None, np.where(y == 1, 3.0, 1.0)),
-        ("balanced", None, share[y]),
+        ("balanced", None, fraction[y]),
     ):
         by_class = fit(X, y, tol=1e-3, class_weight=class_weight, sample_weight=given)
         by_row = fit(X, y, tol=1e-3, sample_weight=expected)
@@ -238,8 +238,8 @@ def test_convergence_warning(iris):
     assert caught[0].filename == __file__
     assert model.n_iter_ == 3
     assert model.dual_gap_ > 1e-6
-    share = model.dual_gap_ / (model.primal_objective_ + 1e-3)
-    assert f"{share:.3g}" in str(caught[0].message)
+    fraction = model.dual_gap_ / (model.primal_objective_ + 1e-3)
+    assert f"{fraction:.3g}" in str(caught[0].message)
 
 
 def test_max_time(iris):

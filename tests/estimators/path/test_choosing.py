@@ -163,7 +163,7 @@ def test_any_estimator(name):
 
 
 def calls_of_all_fits(fits, factors):
-    """How often a problem's oracle is asked by fits at falling lam."""
+    """How often a problem's oracle is called by fits at falling lam."""
     calls = []
     for factor in factors:
         model = fits.fit(factor * fits.default_lam)
@@ -233,7 +233,7 @@ def test_sample_weights_reach_the_folds_and_the_last_fit():
     weight = np.where(y == "setosa", 1e-9, 1.0)
     path = RegularizationPath(StructSVMClassifier(random_state=0), cv=FOLDS)
     path.fit(X, y, sample_weight=weight)
-    assert path.best_score_ < 0.75  # nobody cares for setosa
+    assert path.best_score_ < 0.75  # setosa does not count
     assert path.score(X, y) < 0.75
     assert path.fit(X, y).best_score_ > 0.75
 

@@ -68,9 +68,9 @@ def test_models_are_within_eps_of_independent_fits(case, options, weighted):
 
 def allowed(path, lam):
     """The largest gap that a path promises at a lam."""
-    share = path.gap_at(lam) / path.relative_gap_at(lam) if path.gap_at(lam) else 0.0
-    assert share == pytest.approx(path.primal_objective_at(lam), abs=0.01)  # P(0) is 6 at most
-    return path.max_gap_ * share * (1 + 1e-9)
+    fraction = path.gap_at(lam) / path.relative_gap_at(lam) if path.gap_at(lam) else 0.0
+    assert fraction == pytest.approx(path.primal_objective_at(lam), abs=0.01)  # P(0) is 6 at most
+    return path.max_gap_ * fraction * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -22,9 +22,9 @@ def data(seed=0, n_groups=8, size=6):
     return X, y, groups
 
 
-def two_grades(n=80, p=4, share=0.25, seed=0, distance=1.0):
+def two_grades(n=80, p=4, fraction=0.25, seed=0, distance=1.0):
     rng = np.random.default_rng(seed)
-    y = (rng.random(n) < share).astype(int)
+    y = (rng.random(n) < fraction).astype(int)
     y[:2] = 0, 1
     return rng.normal(size=(n, p)) + distance * y[:, None] * [1.0, 0.5, 0.0, 0.0][:p], y
 
@@ -59,13 +59,13 @@ def test_score_is_the_share_of_pairs_in_order():
     X, y, groups = data()
     X = np.round(X)  # some scores are equal
     model = RankingSVM().fit(X, y, groups)
-    scores, shares = model.predict(X), []
+    scores, fractions = model.predict(X), []
     for g in np.unique(groups):
         s, t = scores[groups == g], y[groups == g]
         a, b = np.nonzero(t[:, None] > t)
         if len(a):
-            shares.append(np.mean((np.sign(s[a] - s[b]) + 1) / 2))
-    assert model.score(X, y, groups) == pytest.approx(np.mean(shares))
+            fractions.append(np.mean((np.sign(s[a] - s[b]) + 1) / 2))
+    assert model.score(X, y, groups) == pytest.approx(np.mean(fractions))
     assert model.score(X, np.zeros(len(y)), groups) == 0.0
 
 

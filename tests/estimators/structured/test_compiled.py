@@ -104,7 +104,7 @@ def samples(family, n=12, seed=0):
 
 
 def loss(truth, y):
-    """Return the share of wrong states among all, of those that are known."""
+    """Return the fraction of wrong states among all, of those that are known."""
     truth = np.array(truth)
     return np.mean((truth != np.array(y)) & (truth >= 0))
 

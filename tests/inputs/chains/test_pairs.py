@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sskit.inputs.chains.gate import stack_pairs
+from sskit.inputs.chains.pairs import stack_pairs
 from sskit.inputs.ragged_array import object_array
 
 TOKENS = [np.arange(6.0).reshape(3, 2), np.ones((1, 2)), np.zeros((2, 2))]

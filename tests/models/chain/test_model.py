@@ -36,8 +36,8 @@ def random_delta(problem, i, seed):
 def test_dense_and_sparse_are_one(n_states):
     rng = np.random.default_rng(0)
     lengths, shape = [1, 4, 7], (12, 6)
-    for share in (0.1, 0.3, 0.9):
-        X = rng.normal(size=shape) * (rng.random(shape) < share)
+    for fraction in (0.1, 0.3, 0.9):
+        X = rng.normal(size=shape) * (rng.random(shape) < fraction)
         dense, sparse = (chain(values, lengths, n_states) for values in (X, sp.csr_array(X)))
         w = rng.normal(size=dense.n_weights)
         # what stands in the places behind the states does not matter
@@ -55,7 +55,7 @@ def test_dense_and_sparse_are_one(n_states):
 def test_curvature_of_long_sequences(form):
     """Long sequences go through the features, short ones through Gram matrices: one number.
 
-    Columns of stored zeros make the features look dear and change nothing else.
+    Columns of stored zeros make the features seem dear and change nothing else.
     """
     rng = np.random.default_rng(1)
     lengths, n_states = [40, 3, 200], 4

@@ -20,7 +20,7 @@ def signed_graphs(rng, n, p, q, n_states, max_nodes=4):
 
 
 def bound(graphs, y, n_states, losses=None, labelled=None, allowed=None, **options):
-    """The model and the problem of graphs, with the share of wrong nodes as loss."""
+    """The model and the problem of graphs, with the fraction of wrong nodes as loss."""
     batch, labels = check_graphs(graphs), np.concatenate(y)
     labelled = np.ones(len(labels), dtype=bool) if labelled is None else labelled
     model = GraphModel(batch.n_features, batch.n_edge_features, n_states, **options)

@@ -17,7 +17,7 @@ from sskit.testing.problem_checks import check_problem
 
 
 def bound(graphs, y, n_states, labelled=None, **options):
-    """The model and the problem of graphs, with the share of wrong nodes as loss."""
+    """The model and the problem of graphs, with the fraction of wrong nodes as loss."""
     batch, labels = check_graphs(graphs), np.concatenate(y)
     labelled = np.ones(len(labels), dtype=bool) if labelled is None else labelled
     model = AttractiveModel(batch.n_features, batch.n_edge_features, n_states, **options)

@@ -98,8 +98,8 @@ def test_neighbours_stand_together(form):
     X = np.repeat(np.arange(8.0), 16)[:, None] * [[3.0, 1.0]]
     order = GaussianRows(form(X), 1.0, False).arrange(np.arange(100), 20, np.random.RandomState(0))
     assert sorted(order) == list(range(100))
-    moves = np.abs(np.diff(X[order, 0])).sum()
-    assert moves < 0.6 * np.abs(np.diff(np.random.RandomState(0).permutation(X[:100, 0]))).sum()
+    length = np.abs(np.diff(X[order, 0])).sum()
+    assert length < 0.6 * np.abs(np.diff(np.random.RandomState(0).permutation(X[:100, 0]))).sum()
     many = GaussianRows(np.ones((128, 40)), 1.0, False)
     random = many.arrange(np.arange(100), 20, np.random.RandomState(0))
     np.testing.assert_array_equal(random, np.random.RandomState(0).permutation(100))

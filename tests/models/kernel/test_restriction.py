@@ -42,7 +42,7 @@ def found(problem, w, blocks=None):
     vertices = Answers(Pool(problem), planes=True)
     blocks = np.arange(problem.n_blocks) if blocks is None else blocks
     vertices.choose(blocks)
-    vertices.look(padded(problem, w))
+    vertices.evaluate(padded(problem, w))
     total = vertices.sum(np.arange(len(blocks)), np.full(len(blocks), 1.0 / len(blocks)))
     return vertices.losses().copy(), vertices.hinges().copy(), total
 
@@ -55,8 +55,8 @@ def test_a_part_finds_what_the_whole_finds_there(name, form, rescaling):
     losses, hinges, sums = found(one, w, SOME)
     part = one.restrict(SOME, np.full(3, 1 / 3))
     # the weights of the whole, by those of a part that is all of it
-    everyone = np.arange(7)
-    other = one.restrict(everyone, np.full(7, 1 / 7))
+    blocks = np.arange(7)
+    other = one.restrict(blocks, np.full(7, 1 / 7))
     source, support, values = other.space.support, part.space.support, one.space.value_slice
     coefficients = source.coefficients(w)
     there = support.gather(source.numbers, coefficients)

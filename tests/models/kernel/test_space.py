@@ -251,7 +251,7 @@ def test_a_sum_that_is_cut_short_leaves_everything_as_it_was(own_handler, name, 
         stop.begin_pass()
         with pytest.raises(CutShort):
             dual.rebuild(regularizer, stop)
-        assert stop.n_looks == 2
+        assert stop.n_compared == 2
     np.testing.assert_array_equal(regularizer.v, before)
     np.testing.assert_array_equal(regularizer.coef(), w)
     regularizer.change_lam(0.5 * regularizer.lam)

@@ -13,8 +13,8 @@ from sskit.models.label_sets.label_graph import (
     Hierarchy,
     chow_liu_tree,
     label_edges,
+    label_fractions,
     label_graph,
-    label_shares,
     mutual_information,
 )
 
@@ -42,12 +42,12 @@ def test_names_of_edges():
     assert label_edges([], 4).shape == (0, 2)
     given_edges = label_edges([[3, 1], [0, 2]], 4)
     assert given_edges.tolist() == [[1, 3], [0, 2]]
-    tree = label_edges("tree", 4, label_shares(sets, weight))
+    tree = label_edges("tree", 4, label_fractions(sets, weight))
     assert tree.shape == (3, 2) and label_graph(tree, 4).is_forest(0)
     for ends in (full, given_edges, tree, label_edges(None, 4)):
         assert ends.dtype == np.int32 and ends.flags.c_contiguous
     assert label_edges("full", 1).shape == (0, 2)
-    assert label_edges("tree", 1, label_shares(sets[:, :1], weight)).shape == (0, 2)
+    assert label_edges("tree", 1, label_fractions(sets[:, :1], weight)).shape == (0, 2)
 
 
 def test_wrong_edges_are_named():
@@ -67,12 +67,12 @@ def test_wrong_edges_are_named():
 
 def plain_information(sets, weight):
     """Mutual information by its definition."""
-    share, n_labels = weight / weight.sum(), sets.shape[1]
+    fraction, n_labels = weight / weight.sum(), sets.shape[1]
     table = np.zeros((n_labels, n_labels))
     for k, j in np.ndindex(table.shape):
         for a, b in itertools.product((0, 1), repeat=2):
-            joint = share @ ((sets[:, k] == a) & (sets[:, j] == b))
-            alone = (share @ (sets[:, k] == a)) * (share @ (sets[:, j] == b))
+            joint = fraction @ ((sets[:, k] == a) & (sets[:, j] == b))
+            alone = (fraction @ (sets[:, k] == a)) * (fraction @ (sets[:, j] == b))
             table[k, j] += joint * np.log(joint / alone) if joint > 0 else 0.0
     return table
 
@@ -82,10 +82,10 @@ def test_the_tree_is_the_best_of_all():
         sets = random_sets(seed)
         sets[:, seed % 4] &= seed != 3  # a label that never occurs tells nothing
         weight = np.random.default_rng(seed).uniform(0.1, 2.0, len(sets))
-        shares = label_shares(sets, weight)
-        information = mutual_information(shares)
+        fractions = label_fractions(sets, weight)
+        information = mutual_information(fractions)
         np.testing.assert_allclose(information, plain_information(sets, weight), atol=1e-12)
-        found = sum(information[k, j] for k, j in chow_liu_tree(shares))
+        found = sum(information[k, j] for k, j in chow_liu_tree(fractions))
         best = max(sum(information[k, j] for k, j in tree) for tree in trees(4))
         assert found == pytest.approx(best, abs=1e-12)
 
@@ -99,7 +99,7 @@ def test_indices_of_the_graph_have_32_bits(monkeypatch):
         return minimum_spanning_tree(graph)
 
     monkeypatch.setattr(sskit.models.label_sets.label_graph, "minimum_spanning_tree", watched)
-    chow_liu_tree(label_shares(random_sets(0), np.ones(40)))
+    chow_liu_tree(label_fractions(random_sets(0), np.ones(40)))
     assert met == [(np.int32, np.int32)]
 
 
@@ -107,8 +107,8 @@ def test_a_weight_of_k_is_k_copies():
     sets, weight = random_sets(7), np.arange(40) % 3
     copies = np.repeat(sets, weight, axis=0)
     np.testing.assert_allclose(
-        mutual_information(label_shares(sets, weight)),
-        mutual_information(label_shares(copies, np.ones(len(copies)))),
+        mutual_information(label_fractions(sets, weight)),
+        mutual_information(label_fractions(copies, np.ones(len(copies)))),
     )
 
 

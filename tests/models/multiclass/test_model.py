@@ -13,7 +13,7 @@ from sskit_probes.core_probe import DualProbe, mix_of, planes_of
 from sskit.core.dual import DualState
 from sskit.core.regularizer import Regularizer
 from sskit.solvers import BCFW
-from sskit.solvers.common.snapshot import move_truths, restore, truth_gains
+from sskit.solvers.common.snapshot import change_truths, restore, truth_gains
 from sskit.solvers.oracle_calls.pool import make_pool
 from sskit.testing.probe import ProblemProbe
 
@@ -83,7 +83,7 @@ def test_moved_truths_are_feasible_and_keep_the_other_blocks():
     new = np.where((old == 1) & (np.arange(30) % 2 == 0), 2, old)
     after = problem.with_truth(new)
     dual = DualState(after)
-    restore(dual, move_truths(point.fit.save().blocks, after, problem))
+    restore(dual, change_truths(point.fit.save().blocks, after, problem))
     probe = DualProbe(after, dual)
     before = DualState(problem)
     restore(before, point.fit.save().blocks)
@@ -98,7 +98,7 @@ def test_moved_truths_are_feasible_and_keep_the_other_blocks():
                 np.testing.assert_array_equal(one, other)
     regularizer = Regularizer(0.05, after.n_weights)
     dual.rebuild(regularizer)
-    gaps = make_pool(after).ask(regularizer.w, dual).gaps()
+    gaps = make_pool(after).evaluate(regularizer.w, dual).gaps()
     assert (gaps >= -1e-12).all()
     w = np.random.default_rng(0).normal(size=problem.n_weights)
     gains = truth_gains(after, problem, regularizer.padded(w))

@@ -25,7 +25,7 @@ def trials(name, n_trials, tol=0.0, limit=NO_LIMIT, seed=0):
 
 
 def check_searches(name, n_trials):
-    """What holds for every search; returns the share of maxima found and the mean of queries."""
+    """What holds for every search; returns the fraction of maxima found and the mean of queries."""
     found, queries = [], []
     for phi, label, best, bound, n_queries in trials(name, n_trials):
         assert best == pytest.approx(phi[label], rel=1e-9, abs=1e-12)

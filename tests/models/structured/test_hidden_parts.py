@@ -9,9 +9,9 @@ from sskit_probes.core_probe import DualProbe, mix_of, planes_of
 
 from sskit.core.dual import DualState
 from sskit.core.regularizer import Regularizer
-from sskit.models.structured.structure import Structure
+from sskit.models.structured.structure import BoundStructure
 from sskit.solvers import BCFW
-from sskit.solvers.common.snapshot import move_truths, restore, truth_gains
+from sskit.solvers.common.snapshot import change_truths, restore, truth_gains
 from sskit.solvers.oracle_calls.pool import make_pool
 from sskit.testing.probe import ProblemProbe
 from sskit.testing.problem_checks import check_problem
@@ -23,7 +23,7 @@ STRUCTURE = Styles()
 
 def bind():
     first = [(y, 0) for y in Y]
-    return Structure(STRUCTURE).bind(X, Y, np.full(len(X), 1 / len(X)), first)[0]
+    return BoundStructure(STRUCTURE).bind(X, Y, np.full(len(X), 1 / len(X)), first)[0]
 
 
 def phi(i, y):
@@ -71,7 +71,7 @@ def test_moved_points_are_dual_points_of_the_new_problem(steps):
     after, current, kept = problem.with_truth(truths), problem, problem.plane_store.n_planes
     saved = point.blocks
     for new in (after, problem, after):  # there, back and there again
-        saved = move_truths(saved, new, current)
+        saved = change_truths(saved, new, current)
         dual = DualState(new)
         restore(dual, saved)
         current, probe = new, DualProbe(new, dual)
@@ -83,14 +83,14 @@ def test_moved_points_are_dual_points_of_the_new_problem(steps):
             mix = np.zeros(new.max_statistics)
             np.add.at(mix, index, value)
             if new is after and truths[i] == 0 and steps == "fw":
-                continue  # the aggregate plane stays, of which nobody knows the labellings
+                continue  # the aggregate plane stays, whose labellings are not known
             expected = [w * np.asarray(probe.plane(i, c)) for w, c in zip(weights, codes)]  # noqa: B905
             if aggregate < 1e-12:
                 np.testing.assert_allclose(mix, np.sum(expected, axis=0), atol=1e-12)
                 assert loss == pytest.approx(weights @ losses)
         regularizer = Regularizer(LAM, new.n_weights)
         dual.rebuild(regularizer)
-        gaps = make_pool(new).ask(regularizer.w, dual).gaps()
+        gaps = make_pool(new).evaluate(regularizer.w, dual).gaps()
         assert (gaps >= -1e-12).all()
     del dual, probe, solution, point, solver
     assert problem.plane_store.n_planes <= kept + len(X)
@@ -112,5 +112,5 @@ def test_an_exact_completion_must_not_be_worse_than_one_before():
         problem.structure.completed([(y, 1 - s) for y, s in best], w)
     inexact = Styles()
     inexact.exact = False
-    problem = Structure(inexact).bind(X, Y, np.full(len(X), 1 / len(X)), best)[0]
+    problem = BoundStructure(inexact).bind(X, Y, np.full(len(X), 1 / len(X)), best)[0]
     assert (problem.structure.completed([(y, 1 - s) for y, s in best], w) == 0).all()

@@ -25,9 +25,9 @@ from sskit.core.stop import CutShort
 from sskit.datasets import make_chains
 from sskit.models import PystructAdapter
 from sskit.models.structured.oracle_pool import OraclePool
-from sskit.models.structured.structure import Structure
+from sskit.models.structured.structure import BoundStructure
 from sskit.solvers import BCFW
-from sskit.solvers.oracle_calls.pool import PrecomputingPool, ThreadPool, make_pool
+from sskit.solvers.oracle_calls.pool import ParallelPool, PrecomputingPool, make_pool
 
 X = [np.array([1.0, k]) for k in range(12)]
 Y = [1, -1] * 6
@@ -88,7 +88,7 @@ def test_joblib_has_the_last_word():
         else:
             with parallel_config(backend=backend, n_jobs=2):
                 kinds.append(type(make_pool(problem)))
-    assert kinds == [ThreadPool, PrecomputingPool, PrecomputingPool, ThreadPool]
+    assert kinds == [ParallelPool, PrecomputingPool, PrecomputingPool, ParallelPool]
 
 
 def test_compiled_models_never_leave_the_process():
@@ -104,7 +104,7 @@ def test_compiled_models_never_leave_the_process():
         np.testing.assert_array_equal(one, other)
 
 
-def test_what_nobody_asked_for_is_forgotten():
+def test_what_is_not_used_is_dropped():
     problem = bind(Signs(), X, Y, parallel="processes")
     oracle_pool = problem.oracle_pool(2)
     assert isinstance(oracle_pool, OraclePool)
@@ -133,17 +133,17 @@ def test_answers_are_found_ahead_in_portions(own_handler):
     problem = bind(Signs(), X, Y, parallel="processes")
     stop = PressedStop(moment)
     evaluator = make_pool(problem, N_JOBS, stop)
-    looks, look = [], evaluator.oracle_pool.precompute
+    sizes, precompute = [], evaluator.oracle_pool.precompute
     evaluator.oracle_pool.precompute = lambda blocks, w: (
-        looks.append(len(blocks)) or look(blocks, w)
+        sizes.append(len(blocks)) or precompute(blocks, w)
     )
     with stop:
         stop.begin_pass()
         with pytest.raises(CutShort):
             evaluator.hinges(np.zeros(2 + 8))
-    # between two portions somebody asks whether to go on; none of their answers is lost
-    assert stop.n_looks == moment == len(looks)
-    assert sum(looks) == evaluator.n_calls < len(X)
+    # between two portions the stop is read; none of their answers is lost
+    assert stop.n_compared == moment == len(sizes)
+    assert sum(sizes) == evaluator.n_calls < len(X)
     assert not evaluator.oracle_pool.found
     stop.begin_certificate()
     assert len(evaluator.hinges(np.zeros(2 + 8))) == len(X)
@@ -211,13 +211,13 @@ def test_objects_of_pystruct_have_a_preference():
         pass
 
     assert PystructAdapter(Sign()).parallel == "threads"
-    assert Structure(PystructAdapter(processes(Sign()))).parallel == "processes"
+    assert BoundStructure(PystructAdapter(processes(Sign()))).parallel == "processes"
 
 
 def test_inputs_may_be_changed_by_the_structure():
     rows = [np.full(300_000, float(k)) for k in range(4)]  # joblib would send these as files
     model = processes(Signs({"argmax": scribble}))
-    found = Structure(model).predict(rows, np.ones(300_000), 2)
+    found = BoundStructure(model).predict(rows, np.ones(300_000), 2)
     assert found == [0.0, 1.0, 2.0, 3.0]
     assert [row[0] for row in rows] == [0.0, 1.0, 2.0, 3.0]
 

@@ -120,13 +120,13 @@ def near(found, expected):
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
-def shares_of(labels, shares, K):
+def fractions_of(labels, fractions, K):
     """Return the probabilities of states, pairs and triples from those of all labellings."""
     T = labels.shape[1]
     sums = [np.zeros((max(T - n, 0), *(K,) * (n + 1))) for n in range(3)]
     for n, total in enumerate(sums):
         for t in range(T - n):
-            np.add.at(total[t], tuple(labels[:, t + i] for i in range(n + 1)), shares)
+            np.add.at(total[t], tuple(labels[:, t + i] for i in range(n + 1)), fractions)
     return sums
 
 
@@ -150,7 +150,7 @@ def test_probabilities(order, each, scale, forbid):
         found = chain_marginals(*chain, **options)
         assert isinstance(found[0], float)
         assert abs(found[0] - log_partition) <= 1e-12 * max(1.0, abs(log_partition))
-        expected = shares_of(labels, np.exp(scores - log_partition), K)[: order + 1]
+        expected = fractions_of(labels, np.exp(scores - log_partition), K)[: order + 1]
         for some, others in zip(found[1:], expected, strict=True):
             assert some.flags.c_contiguous
             np.testing.assert_allclose(some, others, rtol=1e-9, atol=1e-12)
@@ -171,10 +171,10 @@ def test_what_seems_lost_comes_back():
         ):
             chain = nodes[::turn], np.array(table)[::turn, ::turn]
             labels, scores = enumerate_chain(*chain)
-            shares = shares_of(labels, np.exp(scores - logsumexp(scores)), 2)
+            fractions = fractions_of(labels, np.exp(scores - logsumexp(scores)), 2)
             found = chain_marginals(*chain, return_pairs=True)
             assert found[0] == pytest.approx(logsumexp(scores), rel=1e-12)
-            for some, others in zip(found[1:], shares[:2], strict=True):
+            for some, others in zip(found[1:], fractions[:2], strict=True):
                 np.testing.assert_allclose(some, others, rtol=1e-9, atol=1e-13)
 
 
@@ -214,8 +214,8 @@ def test_draws_have_the_probabilities(T, K):
     n = 20_000
     labels = draw_labels(*tables, rng.random((n, T)))
     all_labels, scores = enumerate_chain(*tables)
-    expected = shares_of(all_labels, np.exp(scores - logsumexp(scores)), K)
-    for some, others in zip(shares_of(labels, np.full(n, 1 / n), K), expected, strict=True):
+    expected = fractions_of(all_labels, np.exp(scores - logsumexp(scores)), K)
+    for some, others in zip(fractions_of(labels, np.full(n, 1 / n), K), expected, strict=True):
         assert (some[others == 0.0] == 0.0).all()
         np.testing.assert_allclose(some, others, atol=5 * np.sqrt(0.25 / n))
 

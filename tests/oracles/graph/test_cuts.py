@@ -1,4 +1,4 @@
-"""Cuts: what they represent, moves of many states, roof duality."""
+"""Cuts: what they represent, expansion and swaps, roof duality."""
 
 import numpy as np
 import pytest
@@ -37,11 +37,11 @@ def test_rounding_is_no_reason_to_refuse():
     assert graph_max_marginals([[1.0, 2.0]]).tolist() == [[1, 2]]
 
 
-# --------------------------------------------------------------------------------- moves
+# ---------------------------------------------------------------- expansion and swaps
 
 
 @pytest.mark.parametrize("moves", ["expansion", "swap"])
-def test_no_move_improves(moves):
+def test_no_cut_improves(moves):
     for seed in range(30):
         rng = np.random.default_rng(seed)
         nodes, edges, gains = random_potentials(rng, "attractive", 6, 3)
@@ -66,7 +66,7 @@ def test_certain_nodes_are_right(seed):
     n_states = nodes.shape[1]
     tables = tables_of(gains, len(edges), n_states)
     best = exhaustive(nodes, edges, tables)[1]
-    # what is certain does not depend on where the moves start
+    # what is certain does not depend on where expansions start
     start = rng.integers(n_states, size=len(nodes))
     labels, value = expansion(nodes, edges, gains, start=start)
     assert labelling_score(start, nodes, edges, tables) - 1e-9 <= value <= best + 1e-9
@@ -104,7 +104,7 @@ def test_swaps_take_what_expansions_cannot():
 
 
 def test_start_is_where_the_moves_start():
-    # from equal states no single move reaches the better labelling 1, 2 of this table
+    # from equal states no single expansion reaches the better labelling 1, 2 of this table
     table = np.zeros((3, 3))
     table[1, 2] = table[2, 1] = -0.5
     nodes = np.array([[1, 0.9, 0], [1, 0, 0.9]])

@@ -13,7 +13,7 @@ from sskit.oracles import elimination
 
 
 def clique_chain(n_cliques, size):
-    """Cliques of which each shares all but one of its nodes with the next one."""
+    """Cliques of which each has all but one of its nodes in common with the next one."""
     pairs = itertools.combinations(range(n_cliques + size - 1), 2)
     return np.array([(u, v) for u, v in pairs if v - u < size])
 

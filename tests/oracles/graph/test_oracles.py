@@ -128,7 +128,7 @@ def compare_with_enumeration(kind, n_states, n_graphs, seed):
         if n_states == 2 and kind != "forbidden":
             n_whole += check_qpbo(rng, potentials, tables, best)
         if kind == "attractive":
-            # moves lose at most as much again as the least that all labellings lose
+            # expansions lose at most as much again as the least that all labellings lose
             most = nodes.max(axis=1).sum() + pairwise.sum()
             for options in ({}, {"persistency": False}, {"moves": "swap"}):
                 labels, score = expansion(*potentials, **options)
@@ -269,7 +269,7 @@ ORACLES = {
     "swap": (partial(Expansion, False, True), ["attractive"], None),
     "qpbo": (QPBO, ANY, 2),
     "trws": (partial(TRWS, 5), [*ANY, "forbidden"], None),
-    "trws without moves": (partial(TRWS, 2, 0.1, 0), [*ANY, "forbidden"], None),
+    "trws without forests": (partial(TRWS, 2, 0.1, 0), [*ANY, "forbidden"], None),
 }
 
 

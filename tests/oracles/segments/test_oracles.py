@@ -51,18 +51,18 @@ def check_all_oracles(scores, size):
     np.testing.assert_allclose(best, values[:40])
 
     tokens = scores["tokens"]
-    expected, shares = np.full(tokens.shape, -np.inf), np.zeros(tokens.shape)
+    expected, fractions = np.full(tokens.shape, -np.inf), np.zeros(tokens.shape)
     by_segment = np.zeros((len(tokens), size[2], size[1]))
     log_partition = np.logaddexp.reduce(values)
     for segments, value in zip(segmentations, values, strict=True):
         for a, b, k in segments:
             expected[a:b, k] = np.maximum(expected[a:b, k], value)
-            shares[a:b, k] += np.exp(value - log_partition)
+            fractions[a:b, k] += np.exp(value - log_partition)
             by_segment[a, b - a - 1, k] += np.exp(value - log_partition)
     np.testing.assert_allclose(segment_max_marginals(**scores), expected)
     total, marginals, segments = segment_marginals(**scores, return_segments=True)
     assert total == pytest.approx(log_partition)
-    np.testing.assert_allclose(marginals, shares, atol=1e-12)
+    np.testing.assert_allclose(marginals, fractions, atol=1e-12)
     np.testing.assert_allclose(segments, by_segment, atol=1e-12)
 
 
@@ -76,9 +76,9 @@ def test_segments_of_one_token_are_a_chain(seed, n_tokens, n_states):
     assert [k for _, _, k in segments] == labels.tolist()
     assert score == pytest.approx(best)
     log_partition, marginals = segment_marginals(nodes, table, np.zeros((n_states, 1)))
-    expected, shares = chain_marginals(nodes, table)
+    expected, fractions = chain_marginals(nodes, table)
     assert log_partition == pytest.approx(expected)
-    np.testing.assert_allclose(marginals, shares, atol=1e-9)
+    np.testing.assert_allclose(marginals, fractions, atol=1e-9)
 
 
 @settings(max_examples=30, deadline=None)

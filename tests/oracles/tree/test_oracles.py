@@ -104,13 +104,13 @@ def test_probabilities(form, scale, forbid):
             with pytest.raises(ValueError, match=f"no labelling of {len(nodes)} nodes"):
                 tree_marginals(*problem)
             continue
-        shares = np.exp(scores - log_partition)
+        fractions = np.exp(scores - log_partition)
         marginals, n_states = np.zeros(nodes.shape), nodes.shape[1]
         pairs = np.zeros((len(edges), n_states, n_states))
         for v in range(len(nodes)):
-            np.add.at(marginals[v], labels[:, v], shares)
+            np.add.at(marginals[v], labels[:, v], fractions)
         for e, (u, v) in enumerate(edges):
-            np.add.at(pairs[e], (labels[:, u], labels[:, v]), shares)
+            np.add.at(pairs[e], (labels[:, u], labels[:, v]), fractions)
         found = tree_marginals(*problem, return_pairs=True)
         assert abs(found[0] - log_partition) <= 1e-12 * max(1.0, abs(log_partition))
         np.testing.assert_allclose(found[1], marginals, rtol=1e-9, atol=1e-12)

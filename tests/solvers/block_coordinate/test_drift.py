@@ -1,4 +1,4 @@
-"""Weights are sums of millions of small moves: how far they drift from their dual point."""
+"""Weights are sums of millions of small steps: how far they drift from their dual point."""
 
 import numpy as np
 import pytest
@@ -11,13 +11,13 @@ from sskit.solvers.oracle_calls.pool import make_pool
 
 LAM = 1e-5
 N_BLOCKS = 1000
-# Gap of a block, as a share of P(0) = 1, below which its step moves next to nothing.
+# Gap of a block, as a fraction of P(0) = 1, below which its step changes next to nothing.
 NEGLIGIBLE = 1e-11
 
 
 @pytest.fixture(scope="module")
 def noisy():
-    """Rows of which a fifth has another class: it takes long until no step moves anything."""
+    """Rows of which a fifth has another class: it takes long until no step changes anything."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(N_BLOCKS, 8))
     y = (X @ rng.normal(size=(8, 5))).argmax(axis=1)
@@ -37,7 +37,7 @@ def test_drift_after_a_million_steps(noisy, steps, cache):
     n_visits, n_steps = 0, 0
     while n_steps < 10**6:
         run.run_pass()
-        # where there was a gap at the last oracle call, the dual point moves
+        # where there was a gap at the last oracle call, the dual point changes
         n_steps += int(np.count_nonzero(run.gaps > NEGLIGIBLE))
         n_visits += N_BLOCKS
         assert n_visits < 10**7
@@ -86,7 +86,7 @@ class Evictions:
         self.probe = DualProbe(self.toy.problem, self.run.dual)
 
     def evict(self, n):
-        """Move all but a little of a plane's weight to another one, and evict it; n times."""
+        """Shift all but a little of a plane's weight to another one, and evict it; n times."""
         for _ in range(n):
             i = int(self.rng.integers(self.n_blocks))
             code, weights, _, _ = planes_of(self.run.dual, i)
@@ -99,7 +99,7 @@ class Evictions:
             delta = self.probe.plane(i, code[target]) - self.probe.plane(i, code[source])
             self.probe.shift(i, 1 + source, 1 + target, amount)
             scale = self.toy.pairs.c[i] / self.lam
-            self.probe.move(self.run.regularizer, i, delta, amount * scale)
+            self.probe.add(self.run.regularizer, i, delta, amount * scale)
             self.probe.evict(i, 1 + source)
 
     def worst_mix(self):

@@ -107,10 +107,10 @@ def test_max_planes(seed, max_planes):
     check_unchanged(before, dual)
 
 
-@pytest.mark.parametrize(("name", "share"), in_turn(TOYS, [0.95, 0.7, 0.4, 0.15, 0.01, 1e-6], 2))
-def test_budget(name, share):
+@pytest.mark.parametrize(("name", "fraction"), in_turn(TOYS, [0.95, 0.7, 0.4, 0.15, 0.01, 1e-6], 2))
+def test_budget(name, fraction):
     _, dual, probe = stamped(1, name)
-    before, old, budget = mixes(dual), table(dual, probe), share * counted(dual)
+    before, old, budget = mixes(dual), table(dual, probe), fraction * counted(dual)
     assert plane_bytes(dual) >= counted(dual)
     tidy(dual, CLOCK, FOREVER, MANY, budget)
     left = table(dual, probe)
@@ -128,9 +128,9 @@ def test_budget(name, share):
         assert all(used > stalest for _, used in left.values())
     else:
         assert all(used > max(without) for weight, used in left.values() if weight == 0)
-    if share == 1e-6:
+    if fraction == 1e-6:
         assert not left
-    elif name == "chain" and share == 0.95:
+    elif name == "chain" and fraction == 0.95:
         assert left
 
 
@@ -159,7 +159,7 @@ def test_memory_of_the_problem_counts_and_is_given_back():
     assert plane_bytes(run.dual) >= counted(run.dual) + held * 10 * 12
     budget = 0.4 * plane_bytes(run.dual)
     before = mixes(run.dual)
-    tidy(run.dual, run.visitors[0].clock, FOREVER, MANY, budget)
+    tidy(run.dual, run.updates[0].clock, FOREVER, MANY, budget)
     assert plane_bytes(run.dual) <= budget
     check_unchanged(before, run.dual)
     # the last answers of the oracle, one for each sample, are held until it is asked again

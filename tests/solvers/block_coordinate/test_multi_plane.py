@@ -87,7 +87,7 @@ def test_budget_of_a_fit_without_room():
 
 
 def n_passes_of(toy, monkeypatch, *, seconds, **options):
-    """Visits of the first four iterations by a clock that adds `seconds` at every look."""
+    """Visits of the first four iterations by a clock that adds `seconds` at every call."""
     time, visits = itertools.count(0.0, seconds), []
     monkeypatch.setattr(runs.time, "perf_counter", lambda: next(time))
     run = start(toy, block_steps=1, **options)
@@ -153,7 +153,7 @@ def iterates(toy, box, block_steps, phases):
         run.begin_pass(stored=bool(phase))
         i = twins[phase].permutation(toy.pairs.n)[0]
         samplers[phase].begin_pass(1)
-        run_pass(run.visitors[0], samplers[phase], 1)
+        run_pass(run.updates[0], samplers[phase], 1)
         # a visit that promises nothing takes no step
         if (run.gaps, run.promises)[phase][i] > 0:
             v = np.array(run.regularizer.v)[: toy.pairs.d]
@@ -177,10 +177,10 @@ def test_best_point_between_the_averages_of_both_kinds_of_iterates(name, bounded
     v, loss = run.averager.average(run.regularizer, losses)
     # on the segment ..
     direction = ends[1][0] - ends[0][0]
-    share = float((v - ends[0][0]) @ direction / (direction @ direction))
-    assert -1e-9 <= share <= 1 + 1e-9
-    np.testing.assert_allclose(v, ends[0][0] + share * direction, atol=1e-12)
-    assert loss == pytest.approx(ends[0][1] + share * (ends[1][1] - ends[0][1]), abs=1e-12)
+    fraction = float((v - ends[0][0]) @ direction / (direction @ direction))
+    assert -1e-9 <= fraction <= 1 + 1e-9
+    np.testing.assert_allclose(v, ends[0][0] + fraction * direction, atol=1e-12)
+    assert loss == pytest.approx(ends[0][1] + fraction * (ends[1][1] - ends[0][1]), abs=1e-12)
     # .. and the best there
     grid = [
         run.regularizer.dual(*((1 - s) * ends[0][k] + s * ends[1][k] for k in range(2)))

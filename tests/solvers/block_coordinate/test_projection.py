@@ -16,7 +16,7 @@ from sskit import SequenceTagger, StructSVMClassifier
 from sskit.core.dual import DualState
 from sskit.datasets import make_chains
 from sskit.solvers import BCFW
-from sskit.solvers.block_coordinate.visitors import ProjectionVisitor
+from sskit.solvers.block_coordinate.updates import ProjectionUpdate
 from sskit.solvers.common.averaging import Averager
 
 PROJECTION = BCFW(steps="projection")
@@ -207,4 +207,4 @@ def test_refusals():
     toy = TOYS["chain"](0, n=4)
     dual, regularizer = DualState(toy.problem), toy.regularizer(0.1)
     with pytest.raises(TypeError, match="no blocks of one state"):
-        ProjectionVisitor(toy.problem, dual, regularizer, Averager(0), *np.zeros((2, 4)))
+        ProjectionUpdate(toy.problem, dual, regularizer, Averager(0), *np.zeros((2, 4)))

@@ -99,11 +99,11 @@ def test_clock_counts_seconds(monkeypatch):
     assert n_stored(Schedule(100, 1e9, clock=True), passes) == 3
 
 
-def test_without_clock_nobody_looks_at_it(monkeypatch):
-    def nobody():
+def test_without_clock_it_is_not_read(monkeypatch):
+    def not_read():
         raise AssertionError("the clock was read")
 
-    monkeypatch.setattr(schedule_module.time, "perf_counter", nobody)
+    monkeypatch.setattr(schedule_module.time, "perf_counter", not_read)
     assert n_stored(Schedule(100, 4.0), [(1.0, 1.0)] * 3) == 1 + 2
 
 
@@ -165,15 +165,15 @@ def test_a_gap_above_its_estimate_is_no_ratio():
 
 
 def test_the_dual_objective_is_asked_for_only_where_it_may_decide():
-    def nobody():
-        raise AssertionError("it costs a look at all weights")
+    def not_called():
+        raise AssertionError("it costs a pass over all weights")
 
     rule = ExactPassRule(10, HALF, 1.0)
-    assert not rule.due(1, 0.6, nobody)  # P(0) is 1: no gap above .5 will do
-    assert rule.due(10, 0.6, nobody)
-    assert rule.due(2, 0.6, nobody, last=True)
+    assert not rule.due(1, 0.6, not_called)  # P(0) is 1: no gap above .5 will do
+    assert rule.due(10, 0.6, not_called)
+    assert rule.due(2, 0.6, not_called, last=True)
     rule.learn(0.6, found(0.2, dual=0.1))  # now P(w) is .3
-    assert not rule.due(11, 0.5, nobody)
+    assert not rule.due(11, 0.5, not_called)
     assert rule.due(12, 0.4, lambda: 0.15)
 
 

@@ -60,7 +60,7 @@ def solve(solver, toy, box=None, **options):
 
 def missed(toy, w):
     """What the oracle misses at w by its own account: sum of c_i excess_i."""
-    answers = make_pool(toy.problem).ask(toy.regularizer(LAM).padded(w))
+    answers = make_pool(toy.problem).evaluate(toy.regularizer(LAM).padded(w))
     return float(toy.pairs.c @ answers.excesses())
 
 
@@ -131,7 +131,7 @@ def test_a_fit_ends_by_what_is_found(solver, n_jobs):
 @every_pair(solver=SOLVERS, name=NAMES, bounded=[False, True], n_jobs=[1, 2])
 def test_without_excess_every_bit_is_that_of_an_exact_oracle(solver, name, bounded, n_jobs):
     exact = TOYS[name](61, n=9)
-    toy = exact.bound_to(BoundingProblem(exact.problem, share=1.0))
+    toy = exact.bound_to(BoundingProblem(exact.problem, fraction=1.0))
     box = binding_box(toy.pairs.d) if bounded and SOLVERS[solver].keeps_bounds else None
     assert not toy.problem.exact
     ours, theirs = (solve(SOLVERS[solver], t, box, n_jobs=n_jobs) for t in (toy, exact))
@@ -171,7 +171,7 @@ def test_the_inexact_part_is_what_is_between_the_bounds_and_what_is_known(name, 
     for scale in (0.0, 0.3, 3.0):
         w = toy.flat(run.weights()) + rng.normal(scale=scale, size=toy.pairs.d)
         padded = run.regularizer.padded(toy.unflat(w))
-        bare, known = evaluator.ask(padded), evaluator.ask(padded, run.dual)
+        bare, known = evaluator.evaluate(padded), evaluator.evaluate(padded, run.dual)
         upper = np.maximum(bare.hinges() + bare.excesses(), known.hinges())
         np.testing.assert_allclose(known.hinges() + known.excesses(), upper, atol=1e-12)
         assert (known.hinges() >= bare.hinges()).all()
@@ -186,10 +186,10 @@ def test_the_inexact_part_is_what_is_between_the_bounds_and_what_is_known(name, 
 
 def test_answers_below_the_truth_and_weights_alone_have_bounds():
     """The hinge is 0 then, and the upper bound that of the answer."""
-    toy = bounding("multiclass", share=0.0)
+    toy = bounding("multiclass", fraction=0.0)
     w = 5 * np.random.default_rng(3).normal(size=toy.pairs.d)
     padded = toy.regularizer(LAM).padded(toy.unflat(w))
-    answers = make_pool(toy.problem).ask(padded)
+    answers = make_pool(toy.problem).evaluate(padded)
     for i in range(toy.pairs.n):
         upper = answers.hinges()[i] + answers.excesses()[i]
         assert upper == pytest.approx(toy.pairs.hinge(i, w), abs=1e-12)
@@ -240,7 +240,7 @@ def test_bisecting_bounds_the_product(name, how):
     for scale in (0.0, 0.1, 1.0, 10.0):
         w = rng.normal(scale=scale, size=pairs.d)
         for loss_weight in (1.0, 0.0):
-            answers = make_pool(toy.problem).ask(
+            answers = make_pool(toy.problem).evaluate(
                 toy.regularizer(LAM).padded(toy.unflat(w)), None, loss_weight
             )
             for i in range(pairs.n):

@@ -64,7 +64,7 @@ def strings():
 
 
 def calls_on_strings(problem, tol, lam=0.01, stored_passes=0, **options):
-    """Oracle calls of the moves until an exact pass after one of the passes finds the gap."""
+    """Oracle calls of the steps until an exact pass after one of the passes finds the gap."""
     run = BCFW(averaging=False, stored_passes=stored_passes, **options).start(
         problem, Regularizer(lam, problem.n_weights), np.random.RandomState(0)
     )

@@ -132,7 +132,7 @@ def test_more_data_other_weights_and_another_box(solver, name):
     # every old block has 6 / 9 of its weight, and the new ones add nothing
     np.testing.assert_allclose(more.run.regularizer.coef(), w * 6 / 9, rtol=0, atol=1e-12)
     check_going_on(more, large)
-    # with the same n lam nothing moves at all
+    # with the same n lam nothing changes at all
     same = begin(solver, large, LAM * 6 / 9, start=point)
     np.testing.assert_allclose(same.run.regularizer.coef(), w, rtol=0, atol=1e-12)
     # nor does v in a box
@@ -141,14 +141,14 @@ def test_more_data_other_weights_and_another_box(solver, name):
     inside = np.clip(boxed.run.regularizer.v, *BOXES[True])[: small.pairs.d]
     np.testing.assert_array_equal(boxed.run.regularizer.coef(), inside)
     check_going_on(boxed, small, bounded=True)
-    # a block that weighs more adds what it did before, through fewer shares of its planes
+    # a block that weighs more adds what it did before, through fewer fractions of its planes
     old = np.array([1.0, 2.0, 0.0, 1.0, 1.0, 0.5])
     new = np.array([1.0, 1.0, 2.0, 0.0, 3.0, 0.5])
     first, toy = begin(solver, toy_of(name, 6, old)), toy_of(name, 6, new)
     first.reach(0.02, max_iter=3000)
     ratio = block_weights(6, old) / np.maximum(block_weights(6, new), 1e-300)
-    shares = first.save().shares(toy.problem.block_weight, LAM)
-    np.testing.assert_allclose(shares, np.minimum(ratio, 1.0), rtol=1e-14)
+    fractions = first.save().kept_fractions(toy.problem.block_weight, LAM)
+    np.testing.assert_allclose(fractions, np.minimum(ratio, 1.0), rtol=1e-14)
     check_going_on(begin(solver, toy, start=first.save()), toy)
 
 
@@ -173,7 +173,7 @@ def test_planes_of_structures_survive_the_problem():
             zip(others[2], others[1], strict=True)
         )
         assert rest == others[3]
-    # nobody but the dual point keeps the planes: with it they go
+    # only the dual point keeps the planes: with it they go
     planes = again.run.problem.plane_store
     held = planes.n_planes
     retire_all(again.run.dual, 10**6, False)

@@ -55,7 +55,7 @@ def test_gaps_are_those_of_the_best_known_planes(name, solver, n_jobs):
     for scale in (0.0, 0.3, 3.0):
         w = toy.flat(run.weights()) + rng.normal(scale=scale, size=toy.pairs.d)
         padded = run.regularizer.padded(toy.unflat(w))
-        answers = evaluator.ask(padded, run.dual)
+        answers = evaluator.evaluate(padded, run.dual)
         hinges, gaps = answers.hinges(), answers.gaps()
         assert not evaluator.hinges(padded).any()
         for i in range(toy.pairs.n):
@@ -104,7 +104,7 @@ def test_stored_planes_are_solved_when_the_oracle_has_given_up(name, solver):
         gap = run.certify(evaluator).gap
         assert gap >= -1e-12
     assert gap <= (1e-3 if solver == "multi-plane" else 1e-9)
-    gaps = evaluator.ask(run.regularizer.w, run.dual).gaps()
+    gaps = evaluator.evaluate(run.regularizer.w, run.dual).gaps()
     for i in range(toy.pairs.n):
         best, mix = best_known(toy, run.dual, i, toy.flat(run.weights()))
         assert gaps[i] == pytest.approx(toy.pairs.c[i] * (best - mix), abs=1e-12)
@@ -116,7 +116,7 @@ def test_an_exact_oracle_is_taken_at_its_word():
     w = toy.regularizer(LAM).padded(np.random.default_rng(0).normal(size=toy.pairs.d))
     evaluator = make_pool(toy.problem)
     dual = DualState(toy.problem)
-    answers = evaluator.ask(w, dual)
+    answers = evaluator.evaluate(w, dual)
     hinges, gaps = answers.hinges(), answers.gaps()
     np.testing.assert_array_equal(hinges, evaluator.hinges(w))
     np.testing.assert_array_equal(gaps, toy.pairs.c * hinges)

@@ -10,7 +10,7 @@ from sskit.core.regularizer import Regularizer
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.models.chain.model import ChainModel
 from sskit.solvers import BCFW
-from sskit.solvers.common.snapshot import move_truths, restore, save, truth_gains
+from sskit.solvers.common.snapshot import change_truths, restore, save, truth_gains
 from sskit.solvers.oracle_calls.pool import make_pool
 
 K, P, LAM = 3, 2, 0.1
@@ -50,7 +50,7 @@ def test_moved_points_are_dual_points_of_the_new_problem(steps, allowed):
     solution = solver.solve(problem, Regularizer(LAM, problem.n_weights), tol=0.05, random_state=0)
     point = solution.fit.save()
     new = problem.with_truth(completed(labels, allowed))
-    moved = move_truths(point.blocks, new, problem)
+    moved = change_truths(point.blocks, new, problem)
     dual, probe = DualState(new), DualProbe(new, DualState(new))
     restore(dual, moved)
     for i in range(new.n_blocks):
@@ -74,10 +74,10 @@ def test_moved_points_are_dual_points_of_the_new_problem(steps, allowed):
             assert losses[codes.tolist().index(code.tolist())] == pytest.approx(wrong.sum())
     regularizer = Regularizer(LAM, new.n_weights)
     dual.rebuild(regularizer)
-    gaps = make_pool(new).ask(regularizer.w, dual).gaps()
+    gaps = make_pool(new).evaluate(regularizer.w, dual).gaps()
     assert (gaps >= -1e-12).all()
     # the same truths leave all as it is
-    same = move_truths(point.blocks, problem, problem)
+    same = change_truths(point.blocks, problem, problem)
     for name, array in point.blocks.items():
         np.testing.assert_array_equal(same[name], array)
 
@@ -98,4 +98,4 @@ def test_gains_are_differences_of_scores():
 def test_codes_of_other_structures_are_no_labellings():
     structure, another = (bind(Chains(3), [np.ones((2, 2))], [[0, 1]]) for _ in range(2))
     with pytest.raises(ValueError, match="are no labellings"):
-        move_truths(save(DualState(structure)), another, structure)
+        change_truths(save(DualState(structure)), another, structure)

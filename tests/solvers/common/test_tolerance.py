@@ -11,17 +11,17 @@ NUMBERS = st.floats(0.0, 1e6, allow_subnormal=False)
 
 
 @given(NUMBERS, NUMBERS, st.floats(0.0, 0.99, allow_subnormal=False), NUMBERS)
-def test_both_forms_agree(dual, gap, share, unit):
-    tolerance = Tolerance(share, unit)
+def test_both_forms_agree(dual, gap, fraction, unit):
+    tolerance = Tolerance(fraction, unit)
     largest = tolerance.gap_above(dual)
     if abs(gap - largest) > 1e-9 * max(gap, largest):
         assert tolerance.holds(Certificate(None, dual + gap, dual, gap)) == (gap <= largest)
 
 
 def test_what_is_proved():
-    dual, share = 3.0, 0.2
-    primal = dual + Tolerance(share).gap_above(dual)
-    assert primal - dual == pytest.approx(share * primal)
+    dual, fraction = 3.0, 0.2
+    primal = dual + Tolerance(fraction).gap_above(dual)
+    assert primal - dual == pytest.approx(fraction * primal)
 
 
 def test_any_dual_point_will_do_for_all_of_the_objective():
@@ -50,9 +50,9 @@ def test_relative():
 
 
 @given(NUMBERS, NUMBERS, st.floats(0.0, 0.99), st.floats(0.1, 1.0))
-def test_the_share_that_is_told_is_the_one_that_is_asked_for(dual, gap, share, unit):
+def test_the_share_that_is_told_is_the_one_that_is_asked_for(dual, gap, fraction, unit):
     told = relative(gap, dual + gap, unit)
-    if abs(told - share) > 1e-9:
-        assert Tolerance(share, unit).holds(Certificate(None, dual + gap, dual, gap)) == (
-            told <= share
+    if abs(told - fraction) > 1e-9:
+        assert Tolerance(fraction, unit).holds(Certificate(None, dual + gap, dual, gap)) == (
+            told <= fraction
         )

@@ -20,9 +20,9 @@ from sskit.datasets import make_digit_strings
 from sskit.solvers import CuttingPlane
 from sskit.solvers.common.solution import Status
 from sskit.solvers.cutting_plane.master_program import (
-    Cut,
     CutProgram,
     CutVectors,
+    HingeCut,
     longest_rise,
     maximum,
 )
@@ -197,7 +197,7 @@ def test_what_needs_a_dual_point_says_so():
 def random_cuts(rng, n_cuts, d, rank):
     basis = rng.normal(size=(rank, d))
     vectors = rng.normal(size=(n_cuts, rank)) @ basis
-    return [Cut(float(rng.uniform()), vector) for vector in vectors]
+    return [HingeCut(float(rng.uniform()), vector) for vector in vectors]
 
 
 @pytest.mark.parametrize("bounded", [False, True])

@@ -105,12 +105,12 @@ def test_a_linear_cut_is_drawn_until_it_stands_out():
 @pytest.mark.parametrize("weights", [None, WEIGHTS])
 def test_draws_are_in_proportion_to_the_weights(weights):
     weight = np.ones(6) / 6 if weights is None else weights / weights.sum()
-    blocks, share = draw(weight, 20_000, np.random.RandomState(0))
-    assert share.sum() == pytest.approx(1.0, abs=1e-12)
+    blocks, fraction = draw(weight, 20_000, np.random.RandomState(0))
+    assert fraction.sum() == pytest.approx(1.0, abs=1e-12)
     assert (np.diff(blocks) > 0).all()
     assert (weight[blocks] > 0).all()
     deviation = np.sqrt(weight[blocks] * (1 - weight[blocks]) / 20_000)
-    assert (np.abs(share - weight[blocks]) <= 5 * deviation).all()
+    assert (np.abs(fraction - weight[blocks]) <= 5 * deviation).all()
     assert len(blocks) == np.count_nonzero(weight)
 
 

@@ -1,4 +1,4 @@
-"""Workers that move one dual point: certificates are true, whatever lies where."""
+"""Workers that change one dual point: certificates are true, whatever lies where."""
 
 from functools import partial
 
@@ -64,14 +64,14 @@ def optimum_of(task, half_width=None):
 
 
 def primal_of(solution, task, half_width=None):
-    """The primal value of weights on all data, by a slow look."""
+    """The primal value of weights on all data, by a slow pass."""
     regularizer = regularizer_of(task, LAM, half_width)
     hinges = make_pool(task.problem).hinges(regularizer.padded(solution.w))
     return regularizer.primal(solution.w, float(np.dot(task.problem.block_weight, hinges)))
 
 
 def assert_true(solution, task, half_width=None):
-    """The certificate is what a slow look at all data finds."""
+    """The certificate is what a slow pass over all data finds."""
     primal = primal_of(solution, task, half_width)
     if solution.inexactness:  # what the oracle finds is a lower bound, what is said an upper one
         assert primal - 1e-9 <= solution.primal * (1 + 1e-9)
@@ -117,7 +117,7 @@ def test_of_parts_that_pass_four_are_visited_while_four_are_loaded():
     )
     driver = make_fit(workers)
     (worker,) = workers.workers
-    assert worker.most == 2  # the beginning looks at one at a time
+    assert worker.most == 2  # the beginning reads one at a time
     n_calls = driver.run.n_calls
     driver.run.run_pass()
     assert worker.most == 8

@@ -51,7 +51,7 @@ def always_ordered(monkeypatch):
 
 
 def random_table(rng, n_states):
-    """Weights of pairs: a share is zero, some are equal, of either or of one sign."""
+    """Weights of pairs: a fraction is zero, some are equal, of either or of one sign."""
     table = rng.integers(-3, 4, size=n_states**2) * rng.choice([0.03, 0.3, 3.0])
     if rng.random() < 0.5:
         table = table + rng.normal(size=len(table))
@@ -120,7 +120,7 @@ def test_oracles_follow_the_weights(many, monkeypatch):
 
 
 def test_ordered_search_looks_at_fewer_pairs(monkeypatch):
-    looks = {}
+    compared = {}
     for n_states in (40, 80):
         toy = chains(0, n_states, n=10, lengths=(5,), p=3)
         for name, many in (("plain", 1000), ("ordered", 1)):
@@ -128,11 +128,11 @@ def test_ordered_search_looks_at_fewer_pairs(monkeypatch):
             run = start(toy)
             for _ in range(5):
                 run.run_pass()
-            # nodes look at all labels
-            looks[name, n_states] = run.sweep.n_looks - 5 * 50 * n_states
-    assert looks["plain", 80] > 3.9 * looks["plain", 40]
-    assert looks["ordered", 80] < 2.0 * looks["ordered", 40]
-    assert looks["ordered", 80] < 0.1 * looks["plain", 80]
+            # nodes score all labels
+            compared[name, n_states] = run.sweep.n_compared - 5 * 50 * n_states
+    assert compared["plain", 80] > 3.9 * compared["plain", 40]
+    assert compared["ordered", 80] < 2.0 * compared["ordered", 40]
+    assert compared["ordered", 80] < 0.1 * compared["plain", 80]
 
 
 def test_pairs_of_messages_that_cannot_be_best_are_not_looked_at(always_ordered):
@@ -141,12 +141,12 @@ def test_pairs_of_messages_that_cannot_be_best_are_not_looked_at(always_ordered)
         run.run_pass()
     probe = FactorProbe(run.problem.decomposition())
     sizes = [len(labels) for labels, _ in multipliers(run.sweep)]
-    edges, before = probe.edges(0), run.sweep.n_looks
+    edges, before = probe.edges(0), run.sweep.n_compared
     products = sum(sizes[2 * e] * sizes[2 * e + 1] for e, _, _ in edges)
     for e, _, _ in edges:
         look_at(run.sweep, 0, probe.factors.n_nodes + e)
-    n_looks = run.sweep.n_looks - before
-    assert 0 < n_looks < 0.6 * products, (n_looks, products)
+    n_compared = run.sweep.n_compared - before
+    assert 0 < n_compared < 0.6 * products, (n_compared, products)
 
 
 def test_parts_of_the_labels(monkeypatch):

@@ -19,7 +19,7 @@ from sskit.solvers.oracle_calls.pool import make_pool
 METHODS = ["afw", "bgcd"]
 ALLOWED = np.array([[True, True, False], [False, True, True], [True, False, True]])
 WEIGHTS = [None, [1.0, 2.0, 0.0, 0.5, 3.0]]
-# the multipliers as good as rest, so nothing but the steps moves the Lagrangian
+# the multipliers as good as rest, so nothing but the steps changes the Lagrangian
 RESTING = {
     "afw": GDMM(method="afw", step=1e-300),
     "bgcd": GDMM(method="bgcd", step=1e-300),
@@ -362,7 +362,7 @@ def test_softened_optima_tend_to_the_optimum():
 
 @pytest.mark.parametrize("steps", ["fw", "away"])
 def test_gap_is_that_of_its_definition(steps):
-    """Where one pass moves nearly nothing all factors are asked at the same point."""
+    """Where one pass changes nearly nothing all factors are evaluated at the same point."""
     toy = chain_toy(7, n=4)
     run = start_run(SoftBCFW(rho=0.7, steps=steps), toy)
     run.run_pass()

@@ -5,7 +5,7 @@ import pytest
 from helpers.laws import solve_toy, start_run
 from helpers.qp import solve_primal
 from helpers.toys import multilabel_toy
-from sskit_probes.factor_probe import links, shares
+from sskit_probes.factor_probe import fractions, links
 
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import Regularizer
@@ -32,7 +32,7 @@ def truths_of(toy):
 
 def from_scratch(toy, run, rho, lam=LAM):
     """Weights, augmented Lagrangian and links of a run, by their definitions."""
-    y = shares(run.sweep)
+    y = fractions(run.sweep)
     truths, n_states = truths_of(toy), toy.n_states
     ends = np.stack(np.triu_indices(n_states, 1), axis=1)
     cost = 1.0 + 0.25 * np.arange(n_states)
@@ -145,25 +145,25 @@ def test_labels_are_linked_where_they_need_it():
     run = GDMM().start(problem, Regularizer(0.05, problem.n_weights), np.random.RandomState(0))
     for _ in range(200):
         run.run_pass()
-    y = shares(run.sweep)
+    y = fractions(run.sweep)
     # weights of pairs come last
     weight = np.asarray(run.weights())[-len(ends) :]
     apart, needed, idle = [], 0, 0
     for i in range(len(truths)):
         linked = {e: state for e, *state in links(run.sweep, i)}
         for e, pair in enumerate(ends):
-            share = y[i, pair]
+            fraction = y[i, pair]
             if truths[i, pair].all():
                 assert e in linked
                 continue
             if e not in linked:
-                assert share.sum() <= 1.0 + 1e-8
-                if (share > 0.0).all():
+                assert fraction.sum() <= 1.0 + 1e-8
+                if (fraction > 0.0).all():
                     apart.append(weight[e])
                 continue
             both, marginals, multipliers = linked[e]
-            odd = both > 1e-9 or np.max(np.abs(marginals - share)) > 1e-9
-            if weight[e] > -1e-3 or odd or min(multipliers) < -1e-9 or share.sum() > 0.9:
+            odd = both > 1e-9 or np.max(np.abs(marginals - fraction)) > 1e-9
+            if weight[e] > -1e-3 or odd or min(multipliers) < -1e-9 or fraction.sum() > 0.9:
                 needed += 1
             else:
                 idle += 1
@@ -195,7 +195,7 @@ def test_memory_of_rows_with_many_labels():
     run = GDMM().start(problem, Regularizer(0.2, problem.n_weights), np.random.RandomState(0))
     for _ in range(8):
         run.run_pass()
-        y = shares(run.sweep)
+        y = fractions(run.sweep)
         n_links = sum(len(links(run.sweep, i)) for i in range(n))
     in_play, large = (y > 0.0) | (truths == 1), (y > 0.5) | (truths == 1)
     first, second = ends.T

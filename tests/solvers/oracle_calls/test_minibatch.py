@@ -12,7 +12,7 @@ from helpers.toys import TOYS, chain_toy
 
 from sskit.core.regularizer import Regularizer
 from sskit.solvers import BCFW
-from sskit.solvers.oracle_calls.pool import Pool, ThreadPool, make_pool
+from sskit.solvers.oracle_calls.pool import ParallelPool, Pool, make_pool
 
 PLAIN = {"steps": "fw", "cache": False, "block_steps": 1, "stored_passes": 0}
 PLAIN |= {"averaging": False}
@@ -119,15 +119,15 @@ def test_a_team_is_as_large_as_asked_but_not_larger_than_the_problem():
     assert type(make_pool(toy.problem, 1)) is Pool
     assert type(make_pool(toy.problem)) is Pool
     pool = make_pool(toy.problem, 16)
-    assert type(pool) is ThreadPool
+    assert type(pool) is ParallelPool
     zero = toy.regularizer(LAM).padded(np.zeros(toy.pairs.d))
     evaluator = make_pool(toy.problem, 16)
-    assert evaluator.crew.threads == []
+    assert evaluator.thread_pool.threads == []
     expected = make_pool(toy.problem).hinges(zero)
     for _ in range(200):
         np.testing.assert_array_equal(evaluator.hinges(zero), expected)
     # they end with their team
-    threads = evaluator.crew.threads
+    threads = evaluator.thread_pool.threads
     assert [thread.is_alive() for thread in threads] == [True, True]
     del evaluator
     for thread in threads:

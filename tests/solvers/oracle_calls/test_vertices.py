@@ -1,4 +1,4 @@
-"""Sums of the planes that all oracles find, where a move fails on the way."""
+"""Sums of the planes that all oracles find, where a step fails on the way."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ PROBLEMS = {name: lambda make=make: make().problem for name, make in TOYS.items(
 def test_after_a_sum_that_fails_the_next_one_is_right(name):
     problem = UnreliableProblem(PROBLEMS[name](), 10**6)
     vertices = Answers(Pool(problem), planes=True)
-    vertices.look(np.zeros(problem.n_weights + 16))
+    vertices.evaluate(np.zeros(problem.n_weights + 16))
     every = np.arange(problem.n_blocks), problem.block_weight
     expected = vertices.sum(*every)
     assert np.abs(expected).max() > 0

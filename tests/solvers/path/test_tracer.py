@@ -16,7 +16,7 @@ from sskit.solvers import BCFW, FrankWolfe
 from sskit.solvers.common.fit import begin
 from sskit.solvers.common.solution import Status
 from sskit.solvers.path import tracer as tracer_module
-from sskit.solvers.path.tracer import PathTracer, dual_objective_at, largest_share, reach
+from sskit.solvers.path.tracer import PathTracer, dual_objective_at, largest_fraction, reach
 
 EPS = 0.1
 SOLVERS = {
@@ -118,10 +118,10 @@ def test_every_lam_is_served(name, kind):
         assert primal - dual <= EPS * (primal + 1e-3 * path.fit.unit) + 1e-7
 
 
-def shares_of(toy, solver):
-    """The distance to the optimum at each breakpoint of a path, as a share of the objective."""
+def fractions_of(toy, solver):
+    """The distance to the optimum at each breakpoint of a path, as a fraction of the objective."""
     path = tracer(toy, solver, kappa=0.7, lam_min=5e-3)
-    pieces, shares = list(path), []
+    pieces, fractions = list(path), []
     assert path.status is Status.CONVERGED
     assert pieces[-1].lam_end <= 5e-3
     for name in ("n_iter", "n_oracle_calls", "time"):
@@ -129,8 +129,8 @@ def shares_of(toy, solver):
     for piece in pieces:
         primal = toy.pairs.primal(toy.flat(piece.w), piece.lam)
         _, optimum = solve_primal(toy.pairs, piece.lam)
-        shares.append((primal - optimum) / (primal + 1e-3 * path.fit.unit))
-    return shares
+        fractions.append((primal - optimum) / (primal + 1e-3 * path.fit.unit))
+    return fractions
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def shares_of(toy, solver):
     [*in_turn(TOYS, ["pairwise", "plain", "cache", "fw"], 2), ("multiclass", "projection")],
 )
 def test_every_solver(name, solver):
-    assert max(shares_of(toy_of(name), solver)) <= EPS
+    assert max(fractions_of(toy_of(name), solver)) <= EPS
 
 
 def test_start_is_algorithm_6():
@@ -177,7 +177,7 @@ def test_induction_is_proposition_1(name, kind, short):
         assert piece.lam_end == pytest.approx(rho * piece.lam, rel=1e-6)
         # the gaps that follow from it, block by block, are those of an exact pass
         before = run.save()
-        path.move(piece)
+        path.follow(piece)
         np.testing.assert_allclose(run.run.regularizer.coef(), piece.w, rtol=0, atol=1e-14)
         gaps = run.run.gaps.copy()
         assert gaps.sum() == pytest.approx(largest, rel=1e-6)
@@ -281,13 +281,13 @@ def bounding(name, weighted=False, **how):
 
 @every_pair(name=["chain", "multiclass"], extra=[0.0, 0.02], kind=BOXES)
 def test_gaps_count_what_the_oracle_may_have_missed(name, extra, kind):
-    toy = bounding(name, weighted=True, extra=extra, share=0.3)
+    toy = bounding(name, weighted=True, extra=extra, fraction=0.3)
     box = box_of(toy, kind)
     path = tracer(toy, box=box, lam_min=2e-3)
     origin, pieces = toy.flat(path.origin), list(path)
     assert path.status is Status.CONVERGED
     unit = path.fit.unit
-    most = largest_share(EPS, pieces, path.origin_gap, unit)
+    most = largest_fraction(EPS, pieces, path.origin_gap, unit)
     assert most > EPS or not extra
     for piece in pieces:
         w = toy.flat(piece.w)
@@ -304,19 +304,19 @@ def test_gaps_count_what_the_oracle_may_have_missed(name, extra, kind):
         assert piece.gap == pytest.approx(primal - dual, abs=1e-12)
     first = pieces[0]
     assert path.origin_gap == pytest.approx(extra * toy.pairs.c[np.arange(6) % 3 > 0].sum())
-    for share in (0.9, 0.5, 1e-3):
-        lam = first.lam / share
-        w = origin + share * (toy.flat(first.w) - origin)
+    for fraction in (0.9, 0.5, 1e-3):
+        lam = first.lam / fraction
+        w = origin + fraction * (toy.flat(first.w) - origin)
         dual = bounds_at(toy, first, lam, box)[1]
-        gap = share * first.gap + (1 - share) * path.origin_gap
+        gap = fraction * first.gap + (1 - fraction) * path.origin_gap
         assert toy.pairs.primal(w, lam) - dual <= gap + 1e-10
         assert gap <= most * (dual + gap + 1e-3 * unit)
 
 
 def test_a_path_without_excess_is_that_of_an_exact_oracle():
-    toy = bounding("chain", share=1.0)
+    toy = bounding("chain", fraction=1.0)
     ours, theirs = (list(tracer(t, lam_min=5e-3)) for t in (toy, toy_of("chain")))
-    assert largest_share(EPS, ours, 0.0, 1.0) == EPS
+    assert largest_fraction(EPS, ours, 0.0, 1.0) == EPS
     for one, other in zip(ours, theirs, strict=True):
         np.testing.assert_array_equal(one.w, other.w)
         assert (one.lam, one.lam_end, one.gap, one.hinge) == (

@@ -126,7 +126,7 @@ def test_slack_rescaling_ends_at_the_optimum_of_the_quadratic_program(name, sear
     toy = toy.bound_to(SlackRescaling(search).wrap(toy.problem))
     toy.pairs = pairs = slack_pairs(toy.pairs)
     run, evaluator = start_run(BCFW(), toy, n_jobs=4), make_pool(toy.problem)
-    assert len(run.visitors) == 4
+    assert len(run.updates) == 4
     for _ in range(400):
         run.run_pass()
         certificate = run.certify(evaluator)

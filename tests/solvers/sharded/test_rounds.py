@@ -15,7 +15,7 @@ from sskit_probes.unreliable import UnreliableProblem
 from sskit.core.regularizer import Regularizer
 from sskit.models.chain.model import ChainModel
 from sskit.models.multiclass import MulticlassModel
-from sskit.parallel import crew
+from sskit.parallel import thread_pool
 from sskit.solvers import BCFW, MultiPlane
 from sskit.solvers.block_coordinate import rounds
 from sskit.solvers.block_coordinate.runs import shards_for
@@ -45,13 +45,13 @@ def shards(problem, n_jobs):
 
 
 @pytest.fixture
-def nobody_helps(monkeypatch):
-    """The system has no room for threads: the leader does all parts."""
+def no_threads(monkeypatch):
+    """The system allows no threads: the calling one does all parts."""
 
     def refuse(**options):
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(crew, "Thread", refuse)
+    monkeypatch.setattr(thread_pool, "Thread", refuse)
 
 
 @pytest.mark.parametrize("options", [*OPTIONS, None])
@@ -66,12 +66,12 @@ def test_bits_depend_on_seed_and_number_of_jobs_only(options, request):
     np.testing.assert_array_equal(one.w, other.w)
     assert solve(2).w.tolist() != one.w.tolist()
     np.testing.assert_array_equal(solve(1).w, solve(None).w)
-    # whoever does the parts
-    request.getfixturevalue("nobody_helps")
+    # whichever thread does the parts
+    request.getfixturevalue("no_threads")
     np.testing.assert_array_equal(solve(3).w, one.w)
 
 
-def test_every_block_is_visited_once_in_a_pass(nobody_helps):
+def test_every_block_is_visited_once_in_a_pass(no_threads):
     toy = chain_toy(3, n=50, lengths=(1, 2, 3, 4))
     run = start_run(BCFW(), toy, n_jobs=4)
     calls = Counter()
@@ -89,7 +89,7 @@ def test_a_run_ends_with_its_last_user():
     toy = make()
     run = start_run(BCFW(), toy, n_jobs=3)
     run.run_pass()
-    threads = run.rounds.crew.threads
+    threads = run.rounds.thread_pool.threads
     gone = weakref.ref(run)
     gc.disable()
     try:
@@ -109,15 +109,15 @@ def test_few_blocks_are_for_fewer_workers():
     rows = TOYS["multiclass"](0, n=40)
     assert shards(rows.problem, 200) == 8
     many = chain_toy(0, n=400, lengths=(1,)).problem
-    assert make_pool(many, 10**30).crew.n_workers == 256
+    assert make_pool(many, 10**30).thread_pool.n_workers == 256
     assert shards(many, 10**30) == 8
     # an average follows one worker
     for solver in (BCFW(steps="fw"), BCFW(averaging=True), MultiPlane()):
-        assert len(start_run(solver, rows, n_jobs=3).visitors) == 1
+        assert len(start_run(solver, rows, n_jobs=3).updates) == 1
 
 
 def test_blocks_that_are_alike_are_not_moved_too_far():
-    # forty of them in flight want the same move, of which a twentieth is enough for all
+    # forty of them in flight take the same step, of which a twentieth is enough for all
     n = 400
     X, y = sp.csr_array(np.tile([[1.0, 0.5]], (n, 1))), np.ones(n, dtype=np.int32)
     problem = MulticlassModel(2, 2, False).bind(X, y, np.full(n, 1 / n))
@@ -145,7 +145,7 @@ def test_a_stop_leaves_the_dual_point_whole():
 @pytest.mark.parametrize(("who", "alone"), [(0, False), (1, False), (2, False), (1, True)])
 def test_an_error_of_one_worker_is_raised_and_all_go_on(who, alone, request):
     if alone:
-        request.getfixturevalue("nobody_helps")
+        request.getfixturevalue("no_threads")
     toy = make(40)
     problem = UnreliableProblem(toy.problem, 10**9)
     pool = make_pool(problem, 3)
@@ -154,7 +154,7 @@ def test_an_error_of_one_worker_is_raised_and_all_go_on(who, alone, request):
     )
     run.run_pass()
     pool.problems[who].n_lengths = 2
-    with pytest.raises(RuntimeError, match=r"nobody knows how long a step of block \d+ is"):
+    with pytest.raises(RuntimeError, match=r"the length of a step of block \d+ is not known"):
         run.run_pass()
     pool.problems[who].n_lengths = -1
     check_dual_point(toy, run.dual, 1e-11)

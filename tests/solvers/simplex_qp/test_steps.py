@@ -70,7 +70,7 @@ def test_line_search_between_any_end_points(seed):
         if source != MIX and block.alpha[source] == 0.0:
             continue
         if target == MIX and block.alpha[source] > 1 - 1e-6:
-            continue  # next to nothing is left to move away to
+            continue  # next to nothing is left to step away to
         gain, after = block.probe().search(target, source)
         assert gain >= block.best_gain(target, source) - block.size
         assert gain == pytest.approx(block.value(after) - block.value(block.alpha), abs=block.size)

@@ -1,4 +1,4 @@
-"""Threads that do the parts of a task (see the .pxd)."""
+"""A pool of threads that do the parts of a task (see the .pxd)."""
 
 from operator import itemgetter
 from threading import Thread
@@ -6,7 +6,7 @@ from threading import Thread
 cdef extern from "Python.h":
     const Py_ssize_t PY_SSIZE_T_MAX
 
-# Seconds for which a leader waits before it looks up.
+# Seconds for which the calling thread waits before it handles signals.
 cdef double PATIENCE = 0.05
 
 
@@ -19,110 +19,110 @@ cdef class Task:
         return True
 
 
-cdef class Meeting:
-    """The place of meeting, the task, and what went wrong."""
+cdef class PoolState:
+    """The queue, the task, and the errors of worker threads."""
 
     def __cinit__(self):
         self.failures = []
 
-    # take questions until none is left, or nobody needs further ones; at: those under way
+    # take items until none is left or needed; at: those under way
     cdef int work(self, Py_ssize_t worker, Py_ssize_t* at) except -1 nogil:
         cdef Py_ssize_t stop
-        while self.place.take(worker, at, &stop):
+        while self.queue.take(worker, at, &stop):
             if self.task.perform(at[0], stop, worker):
-                self.place.cancel()
+                self.queue.cancel()
         return 0
 
     def run_worker(self, Py_ssize_t worker):
-        """Take part in all rounds: what a helper's thread runs."""
+        """Take part in all rounds: what a worker thread runs."""
         cdef long last = 0
         cdef Py_ssize_t at = 0
         while True:
             try:
                 with nogil:
-                    while self.place.enter(&last):
+                    while self.queue.enter(&last):
                         self.work(worker, &at)
-                        self.place.leave()
+                        self.queue.leave()
                 return
             except BaseException as error:
-                self.place.cancel()
+                self.queue.cancel()
                 self.failures.append((at, error))
                 self.n_failed += 1
-                self.place.leave()
+                self.queue.leave()
 
 
-cdef class Crew:
-    """Workers for tasks.
+cdef class ThreadPool:
+    """A pool of threads, the calling one among them.
 
     Parameters
     ----------
     n_workers : int
         Number of threads, that of the caller included.
     stop : Stop, default=None
-        The leader gives Python a chance to handle signals while it waits; None never does.
+        Lets Python handle signals while the calling thread waits; None never does.
     """
 
     def __cinit__(self, Py_ssize_t n_workers, *, Stop stop=None):
         self.n_workers = n_workers
         self.stop = Stop() if stop is None else stop
         self.threads = []
-        self.meeting = Meeting()
+        self.state = PoolState()
 
     def __del__(self):
-        # after an error in the making the meeting may not be there, nor be None
-        if self.hired:
-            self.meeting.place.close()
+        # after an error in the making the state may not be there, nor be None
+        if self.started:
+            self.state.queue.close()
 
     cdef int begin(self, Task task) except -1:
-        self.meeting.task = task
-        for worker in range(1, 1 if self.hired else self.n_workers):
+        self.state.task = task
+        for worker in range(1, 1 if self.started else self.n_workers):
             try:
-                # Python ends without those who sleep at the place of meeting
-                thread = Thread(target=self.meeting.run_worker, args=(worker,), daemon=True)
+                # Python ends without waiting for daemon threads
+                thread = Thread(target=self.state.run_worker, args=(worker,), daemon=True)
                 thread.start()
             except RuntimeError:
-                # the system has no room for it: those who are there do its share
+                # the system allows no more threads: those that run do all the work
                 break
             self.threads.append(thread)
-        self.hired = True
+        self.started = True
         return 0
 
     cdef void end(self):
-        # a task may hold the crew, and would live as long as both
-        self.meeting.task = None
+        # a task may hold the thread pool: a cycle that would keep both alive
+        self.state.task = None
 
     cdef int run(self, Py_ssize_t n, Py_ssize_t chunk) except -1 nogil:
-        self.meeting.place.open(n, max(chunk, 1))
-        return self.lead()
+        self.state.queue.open(n, max(chunk, 1))
+        return self.work_and_wait()
 
     cdef int run_parts(self, Py_ssize_t n) except -1 nogil:
-        self.meeting.place.open_parts(n)
-        return self.lead()
+        self.state.queue.open_parts(n)
+        return self.work_and_wait()
 
     # work, then wait for the others
-    cdef int lead(self) except -1 nogil:
+    cdef int work_and_wait(self) except -1 nogil:
         cdef Py_ssize_t at = 0
         cdef bint done = False
         try:
-            self.meeting.work(0, &at)
-            while not self.meeting.place.finish(PATIENCE):
-                self.stop.look()
+            self.state.work(0, &at)
+            while not self.state.queue.finish(PATIENCE):
+                self.stop.check()
             done = True
         finally:
             if not done:
-                self.meeting.place.cancel()
-                while not self.meeting.place.finish(PATIENCE):
+                self.state.queue.cancel()
+                while not self.state.queue.finish(PATIENCE):
                     pass
-            if self.meeting.n_failed:
+            if self.state.n_failed:
                 self.raise_first(PY_SSIZE_T_MAX if done else at)
         return 0
 
-    # the error of the first question of all that failed, if it precedes the leader's
+    # the error of the first item of all that failed, if it precedes that of the calling thread
     cdef int raise_first(self, Py_ssize_t at) except -1 nogil:
         with gil:
-            failures = self.meeting.failures
-            self.meeting.failures = []
-            self.meeting.n_failed = 0
+            failures = self.state.failures
+            self.state.failures = []
+            self.state.n_failed = 0
             first, error = min(failures, key=itemgetter(0))
             if first < at:
                 raise error

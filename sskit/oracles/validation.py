@@ -1,4 +1,4 @@
-"""Checks of what oracles get from users, and its form in the hot loops."""
+"""Validation of the arguments of oracles, and their padded form."""
 
 from numbers import Integral
 
@@ -117,7 +117,7 @@ def check_truth(truth, cost, n_nodes, n_states, name="truth"):
 
 
 def check_numbers(numbers, name, shape):
-    """Return a copy of finite numbers as a contiguous float64 vector; `shape` says what it is."""
+    """Return a copy of finite numbers as a contiguous float64 vector; `shape` is for messages."""
     numbers = as_floats(numbers, name)
     if numbers.ndim != 1:
         raise ValueError(f"{name} must have shape {shape}, got {numbers.shape}")
@@ -148,7 +148,7 @@ def check_allowed(is_any, n_nodes, text="no labelling of {} nodes is allowed by 
 
 
 def padded_rows(table, fill=0.0):
-    """Return a copy of a 2-D array whose rows are padded as the hot loops want them."""
+    """Return a copy of a 2-D array whose rows are padded for the hot loops."""
     n_rows, n_columns = table.shape
     rows = np.full((n_rows, -(-n_columns // ROW_MULTIPLE) * ROW_MULTIPLE), fill)
     rows[:, :n_columns] = table

@@ -1,4 +1,4 @@
-"""What speaks for a label: the scores of two labellings, taken apart around a token."""
+"""Explanation of a label: the scores of two labellings, compared around a token."""
 
 from numbers import Integral
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.utils.validation import _num_samples, check_is_fitted, check_scalar
 
 from sskit._labels import is_same
-from sskit.estimators.reasons.weights import (
+from sskit.estimators.explanation.weights import (
     check_edge_names,
     check_names,
     linear_coef,

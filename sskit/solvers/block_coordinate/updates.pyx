@@ -1,4 +1,4 @@
-"""What block-coordinate Frank-Wolfe does at a block: plain steps, steps between stored planes, and
+"""Block updates of block-coordinate Frank-Wolfe: plain steps, steps between stored planes, and
 projections."""
 
 import numpy as np
@@ -15,8 +15,8 @@ from sskit.core.problem cimport Problem
 from sskit.core.regularizer cimport Regularizer
 from sskit.core.sampler cimport Sampler
 from sskit.solvers.common.averaging cimport Averager
-from sskit.solvers.oracle_calls.minibatch cimport Visitor
-from sskit.solvers.oracle_calls.pool cimport Answers, Visit
+from sskit.solvers.oracle_calls.minibatch cimport BlockUpdate
+from sskit.solvers.oracle_calls.pool cimport Answers, OracleCall
 from sskit.solvers.simplex_qp.program cimport Step, WorkingSet, best_step
 
 cdef extern from "projection.hpp" namespace "sskit":
@@ -29,39 +29,39 @@ cdef extern from "projection.hpp" namespace "sskit":
         const double* weight, const double* score, Py_ssize_t n, double curvature, double* result
     ) noexcept nogil
 
-# Scores differ by less than this share of what they are made of: nothing but rounding, with which
-# steps could go back and forth for ever.
+# Scores differ by less than this fraction of what they are made of: nothing but rounding, with
+# which steps could go back and forth for ever.
 cdef double ROUNDING = 2.0**-51
-# Steps within a block end when the slope has fallen to this share of the first one: the rest is
-# better gained after other blocks have moved w.
+# Steps within a block end when the slope has fallen to this fraction of the first one: the rest is
+# better gained after steps of other blocks.
 cdef double LEAST_SLOPE = 0.02
 # F and nu in the rule of the cache (Osokin et al. 2016, algorithm 5)
-cdef double LEAST_SHARE = 0.25
-cdef double LEAST_TOTAL_SHARE = 0.01
+cdef double LEAST_FRACTION = 0.25
+cdef double LEAST_TOTAL_FRACTION = 0.01
 
 
-cdef class BlockVisitor(Visitor):
-    """Base of the visitors of block-coordinate runs.
+cdef class BCFWUpdate(BlockUpdate):
+    """Base of the block updates of block-coordinate Frank-Wolfe.
 
     Parameters
     ----------
     problem : Problem
         The problem.
     dual : DualState
-        The dual point; moved.
+        The dual point; changed.
     regularizer : Regularizer
-        Holds lam, v and w; moved.
+        Holds lam, v and w; changed.
     averager : Averager
         Follows the steps.
     gaps : ndarray of shape (n_blocks,)
-        Receives the gap that each visited block had when its oracle was asked.
+        Receives the gap that each block had when its oracle was called last.
     promises : ndarray of shape (n_blocks,)
-        Receives what each block promised when it was last visited, by oracle or stored planes.
+        Receives the slope at each block when it was last visited, by oracle or stored planes.
     """
 
     cdef Regularizer regularizer
     cdef Averager averager
-    cdef Direction delta             # zero between visits
+    cdef Direction delta             # zero between steps
     cdef double[::1] gaps
     cdef double[::1] promises
     cdef readonly Py_ssize_t n_oracle_calls
@@ -85,33 +85,33 @@ cdef class BlockVisitor(Visitor):
         self.stored = stored
         self.clock += not stored
 
-    cdef void learned(self, Py_ssize_t i, double gap, Sampler sampler) noexcept nogil:
+    cdef void record_gap(self, Py_ssize_t i, double gap, Sampler sampler) noexcept nogil:
         self.n_oracle_calls += 1
         self.gaps[i] = gap
         self.promises[i] = gap
-        sampler.learned(i, gap)
+        sampler.record_gap(i, gap)
 
 
-cdef class PlainVisitor(BlockVisitor):
-    """A step from the mix of the block to the plane of its oracle.
+cdef class PlainUpdate(BCFWUpdate):
+    """A Frank-Wolfe step from the mix of the block to the plane of its oracle.
 
     In batches that is a plane that the oracle found at a w of a little earlier. Line numbers are
     those of Lacoste-Julien et al. 2013, algorithm 4.
     """
 
-    cdef Visit call
+    cdef OracleCall call
 
     def __cinit__(self, Problem problem, *args):
-        self.call = Visit(problem)
+        self.call = OracleCall(problem)
 
-    cdef int visit(self, Py_ssize_t i, Sampler sampler) except -1 nogil:
+    cdef int run(self, Py_ssize_t i, Sampler sampler) except -1 nogil:
         cdef double slope
         self.averager.begin_step()
         self.call.call_oracle(self.problem, i, &self.regularizer.w[0], 1.0)     # lines 4, 5
         self.turn(i)
         slope = self.slope(i)
-        self.learned(i, self.problem.block_weight[i] * slope, sampler)
-        return self.move(i, slope)
+        self.record_gap(i, self.problem.block_weight[i] * slope, sampler)
+        return self.line_search(i, slope)
 
     # delta is the way from the mix of block i to the plane of the call
     cdef void turn(self, Py_ssize_t i) noexcept nogil:
@@ -128,8 +128,8 @@ cdef class PlainVisitor(BlockVisitor):
             slope -= self.delta.value[j] * self.call.theta[j]
         return slope
 
-    # line search on the way
-    cdef int move(self, Py_ssize_t i, double slope) except -1 nogil:
+    # the step of greatest increase
+    cdef int line_search(self, Py_ssize_t i, double slope) except -1 nogil:
         cdef double weight = self.problem.block_weight[i], scale = weight / self.regularizer.lam
         cdef double loss_change = self.call.loss - self.dual.blocks[i].plane_loss[0]
         cdef double curvature, gamma
@@ -137,8 +137,8 @@ cdef class PlainVisitor(BlockVisitor):
             curvature = scale * self.problem.sqnorm(i, self.delta)
             gamma = best_step(slope, curvature, 1.0)                            # line 6
             self.increase += weight * gamma * (slope - 0.5 * gamma * curvature)
-            self.regularizer.move(self.problem, i, self.delta, gamma * scale)   # line 8
-            self.averager.moved(
+            self.regularizer.add(self.problem, i, self.delta, gamma * scale)   # line 8
+            self.averager.add_step(
                 self.problem, i, self.delta, gamma * scale, gamma * weight * loss_change
             )
             if gamma == 1.0:
@@ -153,7 +153,7 @@ cdef class PlainVisitor(BlockVisitor):
     cdef int step_towards(self, Answers planes, Py_ssize_t k, Sampler sampler) except -1 nogil:
         cdef Py_ssize_t i = planes.block[k]
         self.averager.begin_step()
-        self.learned(i, planes.gap[k], sampler)
+        self.record_gap(i, planes.gap[k], sampler)
         if planes.gap[k] <= 0.0:
             return 0
         self.call.load_plane(self.problem, i, &planes.code[k, 0], planes.loss[k])
@@ -161,14 +161,14 @@ cdef class PlainVisitor(BlockVisitor):
         self.problem.scores_at(
             i, &self.regularizer.w[0], &self.delta.index[0], self.delta.n, &self.call.theta[0]
         )
-        return self.move(i, self.slope(i))
+        return self.line_search(i, self.slope(i))
 
 
 cdef class BlockAtoms(WorkingSet):
     """The planes of one block as the atoms of a small quadratic program.
 
     Memory grows as needed and is used again. load() brings a block in, store() turns the sum of all
-    steps between its atoms into one move of w.
+    steps between its atoms into one change of w.
 
     Invariants between load() and store(): the weights sum to one; score belongs to the w that
     store() would leave.
@@ -257,7 +257,7 @@ cdef class BlockAtoms(WorkingSet):
         dual.blocks[i].n_gram = self.n_atoms
         return 0
 
-    # move the weights of the planes, v and w by what the steps changed
+    # change the weights of the planes, v and w by the sum of the steps
     cdef int store(
         self, Problem problem, DualState dual, Regularizer regularizer, Averager averager,
         Py_ssize_t i, Direction scratch
@@ -275,29 +275,29 @@ cdef class BlockAtoms(WorkingSet):
             if change != 0.0:
                 loss_change += change * self.loss[p]
                 self.add_plane(p, scratch, change)
-        regularizer.move(problem, i, scratch, self.scale)
-        averager.moved(problem, i, scratch, self.scale, self.block_weight * loss_change)
+        regularizer.add(problem, i, scratch, self.scale)
+        averager.add_step(problem, i, scratch, self.scale, self.block_weight * loss_change)
         scratch.clear()
         return 0
 
 
-cdef class CorrectiveVisitor(BlockVisitor):
-    """Steps between the stored planes of a block.
+cdef class CorrectiveUpdate(BCFWUpdate):
+    """Corrective steps between the stored planes of a block (Shah et al. 2015, section 3.3).
 
-    With a cache the oracle is asked only if the stored planes promise too little: less than a share
-    F of the block's gap at its last oracle call, or than nu times the mean block gap of the last
-    exact pass (Osokin et al. 2016, algorithm 5). In passes over stored planes it is never asked:
-    these are the approximate passes of multi-plane BCFW.
+    With a cache the oracle is called only if the slope towards the stored planes is too small: less
+    than F times the block's gap at its last oracle call, or than nu times the mean block gap of the
+    last exact pass (Osokin et al. 2016, algorithm 5). In passes over stored planes it is never
+    called: these are the approximate passes of multi-plane BCFW.
 
     Parameters
     ----------
     problem, dual, regularizer, averager, gaps, promises : object
-        As for every visitor.
+        As for every block update.
     step : Step
         End points of the steps within a block.
     max_steps : int
         Steps within a block at one visit. With a box on w they climb a lower bound of the
-        dual: that of weights which all move freely, though some are held by their bounds.
+        dual: that of weights which are all free, though some are at their bounds.
     cached : bool
         Whether there is a cache.
     """
@@ -305,7 +305,7 @@ cdef class CorrectiveVisitor(BlockVisitor):
     cdef Step step
     cdef Py_ssize_t max_steps
     cdef bint cached
-    cdef Visit call
+    cdef OracleCall call
     cdef BlockAtoms atoms
 
     def __cinit__(self, Problem problem, dual, regularizer, averager, gaps, promises, Step step,
@@ -313,7 +313,7 @@ cdef class CorrectiveVisitor(BlockVisitor):
         self.step = step
         self.max_steps = max_steps
         self.cached = cached
-        self.call = Visit(problem)
+        self.call = OracleCall(problem)
         self.atoms = BlockAtoms()
 
     # improve block i over its atoms, which are loaded; slope: of the first step
@@ -332,23 +332,23 @@ cdef class CorrectiveVisitor(BlockVisitor):
             )
         return 0
 
-    cdef int visit(self, Py_ssize_t i, Sampler sampler) except -1 nogil:
-        if not self.asks(i):
+    cdef int run(self, Py_ssize_t i, Sampler sampler) except -1 nogil:
+        if not self.needs_oracle(i):
             return 0
         self.call.call_oracle(self.problem, i, &self.regularizer.w[0], 1.0)
         self.store_plane(i, &self.call.code[0], self.call.loss)
         self.atoms.gather(self.problem, self.dual, i)
-        # an inexact oracle may miss what a stored plane knows: the gap is that of the best
-        self.learned(i, self.load(i), sampler)
+        # an inexact oracle may find less than a stored plane: the gap is that of the best
+        self.record_gap(i, self.load(i), sampler)
         return self.improve(i, self.gaps[i])
 
-    cdef bint asks(self, Py_ssize_t i) except -1 nogil:
+    cdef bint needs_oracle(self, Py_ssize_t i) except -1 nogil:
         cdef double slope, enough
         if not (self.cached or self.stored):
             return True
-        slope = self.look(i)
+        slope = self.evaluate(i)
         if not self.stored:
-            enough = max(LEAST_SHARE * self.gaps[i], LEAST_TOTAL_SHARE * self.mean_gap)
+            enough = max(LEAST_FRACTION * self.gaps[i], LEAST_TOTAL_FRACTION * self.mean_gap)
             if slope < enough or slope <= 0.0:
                 return True
         if slope > 0.0:
@@ -359,9 +359,9 @@ cdef class CorrectiveVisitor(BlockVisitor):
 
     cdef int step_towards(self, Answers planes, Py_ssize_t k, Sampler sampler) except -1 nogil:
         cdef Py_ssize_t i = planes.block[k]
-        self.learned(i, planes.gap[k], sampler)
+        self.record_gap(i, planes.gap[k], sampler)
         self.store_plane(i, &planes.code[k, 0], planes.loss[k])
-        return self.improve(i, self.look(i))
+        return self.improve(i, self.evaluate(i))
 
     cdef int store_plane(self, Py_ssize_t i, const int32_t* code, double loss) except -1 nogil:
         cdef Py_ssize_t slot = self.dual.insert(i, code, loss)
@@ -377,8 +377,8 @@ cdef class CorrectiveVisitor(BlockVisitor):
             self.atoms.score[self.atoms.best] - self.atoms.mix_score
         )
 
-    # the same of the planes that are known
-    cdef double look(self, Py_ssize_t i) except? -1 nogil:
+    # the same of the stored planes
+    cdef double evaluate(self, Py_ssize_t i) except? -1 nogil:
         self.atoms.gather(self.problem, self.dual, i)
         self.problem.scores_at(
             i, &self.regularizer.w[0], self.atoms.index.data(),
@@ -388,15 +388,15 @@ cdef class CorrectiveVisitor(BlockVisitor):
         return self.promises[i]
 
 
-cdef class ProjectionVisitor(BlockVisitor):
-    """The exact maximum of the dual over the mixes of one block.
+cdef class ProjectionUpdate(BCFWUpdate):
+    """Exact maximisation of the dual over the mixes of one block (Keerthi et al. 2008).
 
     With alpha the mix, s the scores of the planes and kappa = c / lam times the curvature, the dual
-    grows by c (<d, s> - kappa / 2 ||d||^2) where the mix moves by d: its maximum is the projection
+    grows by c (<d, s> - kappa / 2 ||d||^2) if the mix changes by d: its maximum is the projection
     of alpha + s / kappa onto the simplex.
 
     With bounds on w the dual is replaced by a lower bound that touches it at the mix: that of
-    weights which all move freely.
+    weights which are all free.
 
     References
     ----------
@@ -426,7 +426,7 @@ cdef class ProjectionVisitor(BlockVisitor):
         self.loss = np.full(self.n_padded, UNUSED)
         self.change, self.index = np.zeros(n), np.zeros(n, dtype=np.int32)
 
-    cdef int visit(self, Py_ssize_t i, Sampler sampler) except -1 nogil:
+    cdef int run(self, Py_ssize_t i, Sampler sampler) except -1 nogil:
         cdef Py_ssize_t truth = self.blocks.truth(i), k, e
         cdef double weight = self.problem.block_weight[i], best, mix
         cdef double curvature = weight / self.regularizer.lam * self.blocks.curvature(i)
@@ -443,14 +443,14 @@ cdef class ProjectionVisitor(BlockVisitor):
             &self.theta[0], self.theta[truth], &self.loss[0], &self.alpha[0], self.n_padded,
             &self.score[0], &mix
         )
-        self.learned(i, weight * (best - mix), sampler)
+        self.record_gap(i, weight * (best - mix), sampler)
         if self.gaps[i] <= 0.0:
             return 0
         best_mix(&self.alpha[0], &self.score[0], self.n_padded, curvature, &self.target[0])
-        return self.move(i, truth, curvature)
+        return self.project(i, truth, curvature)
 
-    # to the target
-    cdef int move(self, Py_ssize_t i, Py_ssize_t truth, double curvature) except -1 nogil:
+    # replace the mix by the target
+    cdef int project(self, Py_ssize_t i, Py_ssize_t truth, double curvature) except -1 nogil:
         cdef Py_ssize_t k, n = 0
         cdef double weight = self.problem.block_weight[i], gain = 0.0, loss = 0.0, change
         cdef double scale = weight / self.regularizer.lam
@@ -469,8 +469,8 @@ cdef class ProjectionVisitor(BlockVisitor):
             return 0
         self.increase += weight * gain
         self.delta.add(index, value, n, 1.0)
-        self.regularizer.move(self.problem, i, self.delta, scale)
-        self.averager.moved(
+        self.regularizer.add(self.problem, i, self.delta, scale)
+        self.averager.add_step(
             self.problem, i, self.delta, scale, weight * (loss - self.dual.blocks[i].plane_loss[0])
         )
         self.delta.clear()
@@ -485,4 +485,4 @@ cdef class ProjectionVisitor(BlockVisitor):
         return 0
 
     cdef int step_towards(self, Answers planes, Py_ssize_t k, Sampler sampler) except -1 nogil:
-        return self.visit(planes.block[k], sampler)
+        return self.run(planes.block[k], sampler)

@@ -59,7 +59,7 @@ def weights_frame(model, top, feature_names, edge_feature_names):
         for k, index in zip(order, np.unravel_index(places, table.shape), strict=True):
             by = axes[k]
             if by == LABEL:
-                # where two classes share one row, it is that of the second
+                # where two classes have one row, it is that of the second
                 found[next(columns)] = labels[index - weights.shape[k]]
             elif by == PAIR:
                 found["label"], found["to_label"] = labels[model.edges_[index].T]
@@ -160,7 +160,7 @@ def check_names(model, names, n, what="feature_names", counted="features"):
     Returns
     -------
     names : ndarray of shape (n,) or None
-        None if nobody knows them.
+        None if they are not known.
 
     Raises
     ------

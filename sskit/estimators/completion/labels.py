@@ -1,15 +1,15 @@
-"""What training can do where labels, or parts of labellings, are not known."""
+"""Training labels of which some are not known: validation and costs."""
 
 import numpy as np
 
 from sskit.estimators.base.combinations import check_combinations
-from sskit.estimators.base.partial_labels import check_partial_labels, known_share, set_mask
+from sskit.estimators.base.partial_labels import check_partial_labels, label_counts, set_mask
 from sskit.inputs.ragged_array import locate, make_offsets
 from sskit.inputs.weights import class_factors, cost_table, factored
 from sskit.models.chain.model import token_costs
 
 
-def gate_labels(estimator, y, lengths, part=False):
+def read_labels(estimator, y, lengths, part=False):
     """Return labels for training, checked.
 
     Parameters
@@ -105,4 +105,4 @@ def training_costs(estimator, labels, lengths, known, partial=None, token_weight
     factors = np.ones(len(partial.classes))
     if class_weight is not None:
         factors = class_factors(class_weight, partial.classes, known.counts)
-    return cost * known_share(partial, factors), table
+    return cost * label_counts(partial, factors), table

@@ -48,11 +48,11 @@ def test_strongest_of_each_sign(tagger, top):
         assert rows["weight"].tolist() == expected
         assert [coef[int(name[1:])] for name in rows["feature"]] == expected
         assert rows["to_label"].isna().all()
-        moves = frame[(frame["kind"] == "transition") & (frame["label"] == label)]
-        for to, weight in zip(moves["to_label"], moves["weight"], strict=True):
+        pairs = frame[(frame["kind"] == "transition") & (frame["label"] == label)]
+        for to, weight in zip(pairs["to_label"], pairs["weight"], strict=True):
             assert weight == tagger.transitions_[k, "abc".index(to)]
         finite = np.isfinite(tagger.transitions_[k])
-        assert len(moves) == (finite.sum() if n >= 3 else min(finite.sum(), len(moves)))
+        assert len(pairs) == (finite.sum() if n >= 3 else min(finite.sum(), len(pairs)))
     start = frame[frame["kind"] == "start"]
     assert all(tagger.start_["abc".index(a)] == w for a, w in start[["label", "weight"]].values)
 
@@ -99,9 +99,9 @@ def test_trees_with_kinds():
     model = TreeTagger(random_state=0).fit(X, [["a", "b", "a"], ["b", "a", "b"]])
     frame = model.weights_frame(None)
     assert frame["kind"].drop_duplicates().tolist() == ["node", "transition", "root", "leaf"]
-    moves = frame[frame["kind"] == "transition"]
-    assert len(moves) == np.count_nonzero(model.transitions_)
-    for _, row in moves.iterrows():
+    pairs = frame[frame["kind"] == "transition"]
+    assert len(pairs) == np.count_nonzero(model.transitions_)
+    for _, row in pairs.iterrows():
         place = ["l", "r"].index(row["feature"]), *("ab".index(row[c]) for c in COLUMNS[1:3])
         assert row["weight"] == model.transitions_[place]
 

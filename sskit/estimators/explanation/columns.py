@@ -1,4 +1,4 @@
-"""What the columns of training data are, and how tokens that are dicts come to have some."""
+"""Names of the columns of training data, and how tokens that are dicts get columns."""
 
 import copy
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from sskit.inputs.token_vectorizer import TokenVectorizer
 from sskit.inputs.tokens import holds_objects, is_frame
 
 
-class Columns(NamedTuple):
+class ColumnNames(NamedTuple):
     """What the columns of features are.
 
     Attributes
@@ -58,14 +58,14 @@ def column_names(items, where="X"):
     ValueError
         Naming the first data frame whose columns differ from those of the first one.
     """
-    if not isinstance(items, list | tuple) or not items or not is_frame(_features(items[0])):
+    if not isinstance(items, (list, tuple)) or not items or not is_frame(_features(items[0])):
         return None
     frames = [_features(item) for item in items]
     first = _get_feature_names(frames[0])
     if first is None or not all(map(is_frame, frames)):
         return None
     for i, frame in enumerate(frames):
-        # other numbers of columns are the gate's to refuse
+        # other numbers of columns are refused by validation
         if frame.shape[1] == len(first) and (frame.columns != first).any():
             raise ValueError(
                 f"the columns of {where}[{i}] are {shortened(list(frame.columns))}, but those of "
@@ -95,7 +95,7 @@ def edge_column_names(X, where="the edge features of X"):
     ValueError
         As `column_names`.
     """
-    items = X if isinstance(X, list | tuple) else ()
+    items = X if isinstance(X, (list, tuple)) else ()
     edges = [item[1] for item in items if isinstance(item, tuple) and len(item) == 2]
     first = next(filter(is_frame, edges), None)
     if first is None:
@@ -140,7 +140,7 @@ def read_columns(estimator, X, part=False, trees=False):
     -------
     X : object
         The same, or rows of the tokens.
-    columns : Columns
+    columns : ColumnNames
         Of these.
 
     Raises
@@ -151,13 +151,13 @@ def read_columns(estimator, X, part=False, trees=False):
     """
     tokens = tokens_of(X, trees)
     if tokens is None:
-        return X, Columns(column_names(X))
+        return X, ColumnNames(column_names(X))
     if part and "n_features_in_" in vars(estimator):
         rows, names = _vectorizer(estimator).transform(tokens), estimator.feature_names_in_
-        return put_back(rows, X, tokens), Columns(names, estimator.vectorizer_)
+        return put_back(rows, X, tokens), ColumnNames(names, estimator.vectorizer_)
     vectorizer = TokenVectorizer()
     rows = vectorizer.fit_transform(tokens)
-    return put_back(rows, X, tokens), Columns(vectorizer.get_feature_names_out(), vectorizer)
+    return put_back(rows, X, tokens), ColumnNames(vectorizer.get_feature_names_out(), vectorizer)
 
 
 def read_rows(estimator, X, y, check=check_rows, **options):
@@ -178,12 +178,12 @@ def read_rows(estimator, X, y, check=check_rows, **options):
     -------
     X, y : object
         Checked.
-    columns : Columns
+    columns : ColumnNames
         What is known of the columns of X.
     """
     probe = copy.copy(estimator)
     X, y = check(probe, X, y, **options)
-    return X, y, Columns(getattr(probe, "feature_names_in_", None))
+    return X, y, ColumnNames(getattr(probe, "feature_names_in_", None))
 
 
 def _vectorizer(estimator):
@@ -198,7 +198,7 @@ def _vectorizer(estimator):
 
 
 def as_fitted(estimator, X, trees=False):
-    """Return sequences for a fitted estimator as matrices, with the columns that it knows.
+    """Return sequences for a fitted estimator as matrices, with its columns.
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ def tokens_of(X, trees=False):
     """
     if not trees and holds_objects(X):
         return X
-    if not isinstance(X, list | tuple) or not (trees or any(isinstance(x, tuple) for x in X)):
+    if not isinstance(X, (list, tuple)) or not (trees or any(isinstance(x, tuple) for x in X)):
         return None
     first = [_features(item) for item in X]
     return first if holds_objects(first) else None

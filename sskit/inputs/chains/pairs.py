@@ -1,4 +1,4 @@
-"""The gate of sequences that may have features of edges."""
+"""Validation of sequences that may have features of edges."""
 
 import numpy as np
 
@@ -35,14 +35,14 @@ def stack_pairs(X, *, n_edge_features=None, **options):
 
     Examples
     --------
-    >>> from sskit.inputs.chains.gate import stack_pairs
+    >>> from sskit.inputs.chains.pairs import stack_pairs
     >>> stacked, edges = stack_pairs([([[1, 2], [3, 4]], [[0.5]]), ([[5, 6]], [])])
     >>> len(stacked), edges
     (2, array([[0.5]]))
     """
     if isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype == object:
         X = X.tolist()
-    pairs = [is_pair(item) for item in X] if isinstance(X, list | tuple) else []
+    pairs = [is_pair(item) for item in X] if isinstance(X, (list, tuple)) else []
     if not any(pairs):
         return stack_sequences(X, **options), None
     if not all(pairs):
@@ -78,6 +78,6 @@ def is_pair(item):
     shape = getattr(first, "shape", None)
     if isinstance(shape, tuple):
         return len(shape) == 2
-    if not isinstance(first, list | tuple):
+    if not isinstance(first, (list, tuple)):
         return False
     return not len(first) or hasattr(first[0], "__len__") and not isinstance(first[0], str)

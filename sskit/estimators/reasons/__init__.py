@@ -1,1 +1,0 @@
-"""Why a model says what it says: its strongest weights by name, and what speaks for one label."""

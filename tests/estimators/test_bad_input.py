@@ -138,6 +138,7 @@ FIT = {
 }  # fmt: skip
 USE = {
     SequenceTagger: [
+        ("X must hold one sample or more", {"X": []}),
         (r"^X\[2\] contains NaN at row 1", {"X": put(XS, 2, put(XS[2], (1, 0), NAN))}),
         ("^X has 6 features, but SequenceTagger is expecting 3", {"X": WIDE}),
         (r"^X\[1\] has 6 features but X\[0\] has 3", {"X": put(XS, 1, WIDE[1])}),

@@ -359,3 +359,18 @@ def hinge_objective(found, model, lam, scale=1.0, constant=None):
     constant = model.intercept_ if constant is None else constant
     norm = ((model.coef_ * scale) ** 2).sum() + (constant**2).sum()
     return 0.5 * lam * norm + margins.max(axis=1).mean()
+
+
+def test_warm_starts_go_on_with_columns_as_they_are():
+    rows = UNIT * X + OFFSET
+    model = StructSVMClassifier(lam=0.02, tol=1e-3, warm_start=True, random_state=0)
+    model.fit(rows[:30], LABELS[:30])
+    bracket(model.fit(rows, LABELS), clone(model).fit(rows, LABELS))
+    model.set_params(standardize=False, lam=1e7)
+    plain = clone(model).set_params(warm_start=False)
+    for each in (model, plain):
+        with pytest.warns(UserWarning, match="by standardize=True, or leave this one out$"):
+            each.fit(rows, LABELS)
+    bracket(model, plain)
+    with pytest.raises(ValueError, match=r"X\[7\] changed"):
+        model.set_params(standardize="auto").fit(rows + (np.arange(N) == 7)[:, None], LABELS)

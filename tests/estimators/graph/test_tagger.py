@@ -106,23 +106,6 @@ def test_every_solver_brackets_the_optimum(solver, inference, rescaling):
     assert model.dual_gap_ >= model.primal_objective_ - model.dual_objective_ - 1e-9
 
 
-@pytest.mark.parametrize(
-    ("steps", "options"),
-    [("fw", {"inference": "trws"}), ("pairwise", {}), ("away", {"bounds": (-0.2, 0.3)})],
-)
-def test_threads_warm_starts_and_caches(steps, options):
-    X, y = small(16)
-    options = {"steps": steps, "random_state": 0, **options}
-    one = GraphTagger(**options).fit(X, y)
-    two = GraphTagger(n_jobs=2, cache=True, **options).fit(X, y)
-    assert one.certified_ and two.certified_
-    lowest = min(one.primal_objective_, two.primal_objective_)
-    assert max(one.dual_objective_, two.dual_objective_) <= lowest
-    warm = GraphTagger(warm_start=True, **options).fit(X[:10], y[:10])
-    passes = warm.fit(X, y).n_iter_
-    assert warm.certified_ and passes <= one.n_iter_ + 2
-
-
 def test_two_labels_that_are_known_are_cut_around():
     X, y = board(10, n_labels=2)
     model = GraphTagger(inference="qpbo", random_state=0).fit(X, y)

@@ -1,6 +1,7 @@
 """
 Gap sampling: fewer calls of a costly oracle
-=====================================
+============================================
+
 Block-coordinate Frank-Wolfe visits one training example at a time. A permutation visits all
 equally often; gap sampling visits an example in proportion to its duality gap. If most examples
 are easy, that saves many calls of the oracle.

@@ -95,7 +95,7 @@ def with_blocks():
         yield pytest.param(page, marks=marks, id=str(page.relative_to(ROOT)))
 
 
-@pytest.mark.parametrize("page", with_blocks())
+@pytest.mark.parametrize("page", list(with_blocks()))
 def test_python_blocks_run(page, monkeypatch, tmp_path):
     """From top to bottom, without a screen, in an empty folder, warnings as errors."""
     parser = importlib.import_module("sskit_probes.projective_parse")

@@ -63,7 +63,7 @@ def test_another_problem_of_the_same_data(case, solver):
         assert other.dual_gap_ == pytest.approx(gap, abs=1e-12)
         np.testing.assert_allclose(flat(other), w, rtol=0, atol=1e-11)
         assert other.history_["n_passes"].tolist() == [0]
-    for factor in (0.3, 3.0):
+    for factor in (0.4, 3.0):
         model.set_params(lam=factor * 0.05).fit(X[:n], y[:n])
         assert model.lam_ == factor * 0.05
         overlap(model, clone(model).fit(X[:n], y[:n]))

@@ -232,7 +232,7 @@ def by_label(given, labels, default):
     Parameters
     ----------
     given : dict
-        By label; keys that are none of the labels say nothing.
+        By label; keys that are none of the labels are ignored.
     labels : ndarray of shape (K,)
         Labels.
     default : object

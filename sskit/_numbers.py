@@ -66,7 +66,7 @@ def array(values, name, shape, kind="numbers", *, low=-np.inf, high=np.inf, wher
     low, high : float, default=-inf, inf
         Between what all entries are; both belong to the range.
     where : str, default=""
-        What error messages say after the name and the place of an entry.
+        Text of error messages after the name and the place of an entry.
 
     Returns
     -------

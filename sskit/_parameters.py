@@ -43,7 +43,7 @@ def parameter(default, *allowed, positional=False):
     default : object
         Its value if not given; `REQUIRED` means that it must be.
     *allowed : object
-        What it may be, as scikit-learn's `_parameter_constraints` say it; nothing allows all.
+        What it may be, in the form of scikit-learn's `_parameter_constraints`; nothing allows all.
     positional : bool, default=False
         Whether its name may be left out, as the first ones may.
 

@@ -1,4 +1,4 @@
-"""Taggers that tell probabilities."""
+"""Taggers with calibrated probabilities."""
 
 import numbers
 

@@ -570,7 +570,7 @@ def limits_of(max_length, outside, summary):
     outside : object
         Label of tokens outside, segments of one token.
     summary : SegmentSummary
-        What all data say.
+        Of all data.
 
     Returns
     -------

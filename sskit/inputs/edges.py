@@ -16,7 +16,7 @@ def check_edges(edges, n_nodes=None, *, where="", noun="node", loops=False):
     n_nodes : int, default=None
         Number of nodes; None takes as many as the edges name.
     where : str, default=""
-        What error messages say after the word "edges".
+        Text of error messages after the word "edges".
     noun : str, default="node"
         What error messages call a node.
     loops : bool, default=False

@@ -194,7 +194,7 @@ def parts_of(item, label, noun, names, hint="", most=3):
     names : tuple of str
         Names of the parts: two that it must have, and others.
     hint : str, default=""
-        What error messages say of where to get one.
+        Text of error messages on where to get one.
     most : int, default=3
         Most items of a tuple.
 
@@ -236,7 +236,7 @@ def kind_codes(kinds, known, what, things, offsets, nodes=None):
     known : ndarray of shape (n_kinds,) or None
         Those that were there in fit, sorted; None if there must be none.
     what, things : str
-        What error messages say has a kind, such as "a node", and in what, such as "graph".
+        What has a kind in error messages, such as "a node", and in what, such as "graph".
     offsets : ndarray of shape (n + 1,)
         Where the kinds of the graphs begin.
     nodes : ndarray of shape (N,), default=None

@@ -21,7 +21,7 @@ def node_targets(y, graphs, ignore_label=None):
     graphs : GraphBatch
         The graphs.
     ignore_label : object, default=None
-        A label that says that there is none; None means that all are labels.
+        A label that stands for none; None means that all are labels.
 
     Returns
     -------
@@ -59,7 +59,7 @@ def check_masks(items, graphs, ignore_label=None):
     graphs : GraphBatch
         The graphs.
     ignore_label : object, default=None
-        A label that says that there is none; None means that all are labels.
+        A label that stands for none; None means that all are labels.
 
     Returns
     -------

@@ -108,7 +108,7 @@ def stack_sequences(
 def ready_sequence(X, n_features):
     """Return a single sequence that needs no copy and has no fault, else None.
 
-    It is what fitted estimators, who know their number of features, are given most. Everything
+    It is what fitted estimators, with a fixed number of features, are given most. Everything
     else, all faults with it, is left to others.
     """
     if type(X) is SoundArray and X.values.shape[1] == n_features:
@@ -349,7 +349,7 @@ def items_of(data, name, what, stacked=(), *, count=None, x_name="X"):
     name : str
         What error messages call it.
     what : str
-        What they say of its items.
+        Text of error messages for its items.
     stacked : tuple of int, default=()
         Dimensions that an array of all items may have; then they may be a RaggedArray, too.
     count : int, default=None

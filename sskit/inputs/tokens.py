@@ -29,7 +29,7 @@ def holds_objects(X):
     Parameters
     ----------
     X : object
-        As users give it. The first token that is not empty tells.
+        As users give it. The first token that is not empty decides.
 
     Returns
     -------

@@ -143,7 +143,7 @@ def cost_table(loss, classes, name="loss"):
     ----------
     loss : str, array-like of shape (K, K), or dict of dict
         Costs in the order of the classes, or by label, ``{true: {predicted: cost}}``, where those
-        that are not named are 1, and labels that are no classes say nothing. A string is the name
+        that are not named are 1, and labels that are no classes are ignored. A string is the name
         of a loss that has no such table.
     classes : ndarray of shape (K,)
         The labels, sorted.

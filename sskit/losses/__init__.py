@@ -2,7 +2,7 @@
 
 - :class:`StructuredHinge`: losses of a batch and their subgradients by all potentials; the best
   labellings, max-marginals and marginal probabilities.
-- :class:`HingeEvaluation`: what it says of a batch.
+- :class:`HingeEvaluation`: its evaluation of a batch.
 """
 
 from sskit.losses.evaluation import HingeEvaluation

@@ -39,7 +39,7 @@ def model_digest(model):
     Returns
     -------
     digest : bytes
-        Equal for structures that say the same of the same samples.
+        Equal for structures with the same results for the same samples.
     """
     if hasattr(model, "get_params"):
         parameters = model.get_params(deep=False)

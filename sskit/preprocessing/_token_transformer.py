@@ -297,7 +297,7 @@ def _labels_for(inner, y, offsets):
 def _dict_rows(vectorizer, X):
     """Return lists of plain dicts as a DictVectorizer transforms them, or None.
 
-    None if something is unusual or wrong: the vectorizer itself then says what comes of it.
+    None if something is unusual or wrong: then the vectorizer itself is called.
     """
     plain = type(vectorizer) is DictVectorizer and vectorizer.sparse
     if not plain or vectorizer.dtype is not np.float64 or type(X) is not list or not X:

@@ -13,7 +13,7 @@ from sskit.estimators.base.summary import matrices
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.models.features import float64_blocks, is_mapped
 
-# A column with more than this fraction of the squared norm of all leaves the others without a say.
+# A column with more than this fraction of the squared norm of all leaves the others without effect.
 NEARLY_ALL = 0.99
 ENTRIES_AT_ONCE = 1 << 18
 

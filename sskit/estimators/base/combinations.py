@@ -131,7 +131,7 @@ REFUSALS = (
     ("steps", "kernel", "the weights are functions of all training data"),
     ("steps", HIDDEN[1:], "hidden parts are completed over all data"),
     ("steps", "warm start", "steps keep no dual point of the samples before"),
-    ("steps", "balanced", "it does not know all labels in advance; give a dict"),
+    ("steps", "balanced", "it does not have all labels in advance; give a dict"),
     ("steps", "standardize", "it never sees whole columns; leave it at 'auto'"),
 )
 

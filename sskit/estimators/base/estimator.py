@@ -189,7 +189,7 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         Returns
         -------
         solver : Solver
-            The solver that the parameters ask for.
+            The solver of the parameters.
         """
         check_constraints(self)
         rescaling = self._rescaling()

@@ -28,7 +28,7 @@ def check_known(known, sizes, classes, name="known", ignored=None, lenient=False
     name : str, default="known"
         What error messages call `known`.
     ignored : object, default=None
-        A label that says as little as None does.
+        A label that stands for none, as None does.
     lenient : bool, default=False
         Whether others than the labels count as not known, in place of being errors.
 
@@ -42,7 +42,7 @@ def check_known(known, sizes, classes, name="known", ignored=None, lenient=False
     TypeError
         If an item is of a wholly wrong type.
     ValueError
-        Naming the first entry that has no possible label, or one that the model does not know.
+        Naming the first entry that has no possible label, or one that the model does not have.
     """
     if known is None:
         return None

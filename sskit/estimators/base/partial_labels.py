@@ -22,7 +22,7 @@ class PartialLabels(NamedTuple):
     possible : ndarray of shape (N, K), bool, or None
         Which labels are possible; None if all are known.
     ignored : ndarray of shape (N,), bool, or None
-        Which tokens have the label that says that there is none; None if all are known.
+        Which tokens have the label that stands for none; None if all are known.
     """
 
     classes: np.ndarray

@@ -190,7 +190,7 @@ def same(sentence):
     Parameters
     ----------
     sentence : str
-        What error messages say of a part that differs, with places for its value, the number of
+        Text of error messages for a part that differs, with places for its value, the number of
         the first part, and the value there.
 
     Returns

@@ -354,7 +354,7 @@ class SequenceTagger(KernelMixin, Tagger):
         Returns
         -------
         known : PartialLabels
-            The same, or with other labels that are allowed; of these a warning tells.
+            The same, or with other labels that are allowed, with a warning.
 
         Raises
         ------

@@ -38,7 +38,7 @@ class ConvexConcave:
         Returns an iterable of the truths (N,) to begin with. There are local optima, so of several
         starts the one that ends with the lowest objective is kept.
     hidden : Hidden, default=None
-        What is completed, if the problem's truths do not say all that is known.
+        What is completed, if the problem's truths are not all that is known.
 
     best : Descent, default=None
         The rounds of the start that was kept, once it is solved.

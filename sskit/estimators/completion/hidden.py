@@ -19,7 +19,7 @@ class Hidden:
 
     A subclass has ``complete(w)``, which returns the best labels (n_tokens,) under flat weights
     that agree with what is known, and ``bind(known=None)``, the problem of all tokens, or of those
-    that a mask (n_tokens,) says and the edges between them; if these are none, there is nothing to
+    of a mask (n_tokens,) and the edges between them; if these are none, there is nothing to
     lose in it.
 
     Attributes
@@ -77,7 +77,7 @@ class Hidden:
     def starts(self, solved, random_state):
         """Yield labels, or states, to begin with, given what solves a problem.
 
-        Labels are completed by what stretches of known ones say; without any they are drawn.
+        Labels are completed by a fit to stretches of known ones; without any they are drawn.
         """
         random_state = check_random_state(random_state)
         if self.states.hidden:

@@ -40,7 +40,7 @@ def read_labels(estimator, y, lengths, part=False):
     if partial.ignored.all():
         raise ValueError(f"y has no labels but ignore_label={estimator.ignore_label!r}")
     if partial.possible.all() and not part:
-        raise ValueError("y says nothing: every label is possible at every token")
+        raise ValueError("y determines nothing: every label is possible at every token")
     t = np.flatnonzero(partial.n_possible > 1)[:1]
     if len(t):
         place = "y[{}][{}]".format(*locate(make_offsets(lengths), t[0]))

@@ -133,7 +133,7 @@ def fitted_states(tagger):
 def known_states(tagger, known, lengths):
     """Return the `LabelStates` of a fitted tagger, or None, and which states are possible.
 
-    Parameters are those of `check_known`, which says what is known of labels.
+    Parameters are those of `check_known`.
     """
     states = fitted_states(tagger)
     possible = check_known(known, lengths, tagger.classes_)

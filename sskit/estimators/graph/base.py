@@ -67,7 +67,7 @@ class GraphSummary(RowSummary):
 class GraphEstimator(StructuredEstimator):
     """Base of the estimators that label the nodes of graphs.
 
-    A subclass says of which ``_kind`` its models are, and has the parameters `pairwise_form` and
+    A subclass has the ``_kind`` of its models, and the parameters `pairwise_form` and
     `inference`.
     """
 

@@ -109,7 +109,7 @@ def score_folds(path, X, y, groups, further):
     Parameters
     ----------
     path : RegularizationPath
-        What says how; not changed.
+        The estimator; not changed.
     X, y : object
         The data.
     groups : array-like or None

@@ -51,7 +51,7 @@ class Scores:
     """Scores of the labellings of sequences or trees by one model.
 
     A labelling is one of states. Each label has one, or several, which are hidden, or none, if the
-    model does not know the label; the probability of labels is that of all their states.
+    model lacks the label; the probability of labels is that of all their states.
 
     Parameters
     ----------

@@ -48,7 +48,7 @@ def scheme_transitions(scheme, classes, place=None):
 def _scheme_transitions(scheme, classes):
     """Return what a scheme allows, or the first label that is not of it.
 
-    Every request asks, so that it is remembered.
+    Every request needs it, so that it is cached.
     """
     codes, kinds = read_tags(classes, scheme)
     if codes.min() < 0:

@@ -20,7 +20,7 @@ def spring_means(places, parents, n_types, weight, random_state):
     n_types : int
         Number of clusters; fewer where there are not so many different displacements.
     weight : ndarray of shape (n,) or None
-        Weights of the samples; those of weight zero have no say.
+        Weights of the samples; those of weight zero have no effect.
     random_state : RandomState
         Where the clustering begins.
 

@@ -40,7 +40,7 @@ class TrueScores(NamedTuple):
         places : ndarray of shape (n, n_parts, 2), int64
             True x and y of the parts.
         weight : ndarray of shape (n,) or None
-            Weights of the samples; those of weight zero have no say.
+            Weights of the samples; those of weight zero have no effect.
 
         Returns
         -------

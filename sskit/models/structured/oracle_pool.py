@@ -33,8 +33,8 @@ def uses_processes(prefer):
 class OraclePool:
     """Calls a structure, in several processes, for samples that a solver will need next.
 
-    What the processes find waits here until the solver asks. Where the structure raised an error
-    they find nothing: the solver asks it here, and meets the error as without processes.
+    What the processes find waits here until the solver needs it. Where the structure raised an
+    error they find nothing: the solver calls it here, and raises the error as without processes.
 
     Parameters
     ----------

@@ -111,7 +111,7 @@ class BlockCoordinateRun(DualRun):
         Block gaps at the start, if known.
     pool : Pool or None
         Calls the oracles of a batch, or has workers that visit blocks at the same time, in
-        `Rounds`; None asks one after the other.
+        `Rounds`; None calls one after the other.
     """
 
     def __init__(self, solver, problem, regularizer, random_state, gaps, pool):

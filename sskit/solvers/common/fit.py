@@ -117,7 +117,7 @@ class Fit:
         """Go on until an exact pass finds a gap that is small enough, see `Tolerance`.
 
         What the oracle may have missed does not count, for passes cannot close it. Exact passes
-        come every `gap_every` passes, and earlier when the gaps met during a pass say that it may
+        come every `gap_every` passes, and earlier if by the gaps met during a pass it may
         be time.
 
         Parameters
@@ -262,7 +262,7 @@ def begin(
     random_state : int, RandomState or None, default=None
         Source of randomness.
     verbose : int, default=0
-        Above 0, tell of every exact pass, and of others now and then; see `Progress`.
+        Above 0, log every exact pass, and others now and then; see `Progress`.
     start : DualPoint, default=None
         Where to start; its certificate is computed at once. None is the truth, w = 0.
     stop : Stop, default=None

@@ -47,7 +47,7 @@ class Certificate:
         Whether they are such bounds; those of sampled cuts are estimates.
     inexactness : float
         What is to be added for the oracle: the sum of c_i (upper bound - best known value) of the
-        hinges. 0 if it is exact, or tells nothing of what it misses.
+        hinges. 0 if it is exact, or does not bound what it misses.
     """
 
     w: np.ndarray | None

@@ -15,7 +15,7 @@ class Solver(PublicMixin, BaseEstimator):
     """Base of all solvers: hyperparameters, and `solve`.
 
     A subclass has the parameter or attribute `gap_every`, and implements `start`, which returns the
-    state of one run, a `Run`; ``_auto(problem, bounded)`` says what "auto" stands for. A solver
+    state of one run, a `Run`; ``_auto(problem, bounded)`` returns what "auto" stands for. A solver
     that does not evaluate all blocks (`evaluates_all`) takes P(0), or an estimate, from its run,
     as `unit`. A solver that `keeps_dual_point` starts a `DualRun`, which can be saved and
     continued.
@@ -96,7 +96,7 @@ class Solver(PublicMixin, BaseEstimator):
 
         It stops when an exact pass finds a gap that is small enough, see `Tolerance`. Exact passes
         come every `gap_every` passes, and earlier if the gaps in a pass suggest it. The notes of
-        solvers that may have no gap say when they stop.
+        solvers that may have no gap explain when they stop.
 
         Parameters
         ----------

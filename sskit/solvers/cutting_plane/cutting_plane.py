@@ -85,7 +85,7 @@ class CuttingPlane(Solver):
     quadratic; it is then solved by Newton steps with exact line searches.
 
     If the oracle is not exact, the objective is the largest of its answer and the cuts; sampled
-    cuts cannot say what it has missed. The upper bounds of an oracle that bounds what it misses
+    cuts do not show what it has missed. The upper bounds of an oracle that bounds what it misses
     are summed at the best w.
 
     *Sampled cuts* may be above the mean hinge, so that D, the optimum of their program, is not a

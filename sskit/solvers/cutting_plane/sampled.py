@@ -146,7 +146,7 @@ class SampleRun(Run):
 class KernelSampleRun(SampleRun):
     """The same in a kernel space, with cuts as functions of the rows that were drawn.
 
-    A sample asks for its kernels with the support of w and of the average, and if its cut is
+    A sample needs its kernels with the support of w and of the average, and if its cut is
     added, those that were wrong for theirs with the support of all cuts. Cuts are vectors of the
     weights that belong to no function and of coefficients, row by row as they came: rows that
     several cuts have in common are held once.

@@ -37,7 +37,7 @@ class DistributedRun(Run):
     Parameters
     ----------
     workers : object
-        Who makes the passes: has `begin` and `ask`, which raise WorkersLost.
+        Makes the passes: has `begin` and `ask`, which raise WorkersLost.
     regularizer : Regularizer
         Has lam, the box, and weights of this run alone.
     before : DistributedRun, default=None

@@ -21,7 +21,7 @@ PRODUCTS = 8500  # that the scores of these may take: more labels where features
 class FactorSolver(Solver):
     """Base of the solvers by nodes and edges: the problems that they refuse.
 
-    A subclass has a `name`, by which estimators know it, says in `_sweep` how blocks are visited,
+    A subclass has a `name`, its name in estimators, implements `_sweep`, which visits blocks,
     and may have a `_run` of its own.
     """
 

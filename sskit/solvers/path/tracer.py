@@ -10,9 +10,9 @@ truth keeps the fraction rho of its dual weight. Then v stays, so w does, and wi
 .. math::
     \text{gap} + (1 - \rho) \Delta, \qquad \Delta = \ell - \lambda \langle v, w \rangle ,
 
-while the objective falls by :math:`(1 - \rho) \tfrac{\lambda}{2} \|w\|^2`. Nothing here asks that w
-be v or that block weights be equal, so it holds with bounds on the weights and with sample weights
-too. The gap of each block is known without the oracle.
+while the objective falls by :math:`(1 - \rho) \tfrac{\lambda}{2} \|w\|^2`. Nothing here requires
+that w be v or that block weights be equal, so it holds with bounds on the weights and with sample
+weights too. The gap of each block is known without the oracle.
 
 *Dual weights that stay.* Then v becomes :math:`v / \rho`. That is a dual point at :math:`\lambda'`,
 and w need not belong to it to be judged by it: without a box

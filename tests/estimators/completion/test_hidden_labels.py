@@ -223,7 +223,7 @@ def test_wrong_token_weights_and_labels(kind):
             make(kind).fit(DATA[kind][1], [[first, *HIDDEN[0][1:]], *HIDDEN[1:]])
     for y, message in (
         ([[-1] * len(labels) for labels in Y], "y has no labels but ignore_label=-1"),
-        ([[ALL] * len(labels) for labels in Y], "y says nothing: every label is possible"),
+        ([[ALL] * len(labels) for labels in Y], "y determines nothing: every label is possible"),
         ([HIDDEN[0][:-1], *HIDDEN[1:]], r"X\[0\] has \d rows but y\[0\] has \d labels"),
     ):
         with pytest.raises(ValueError, match=message):

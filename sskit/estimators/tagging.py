@@ -36,8 +36,7 @@ class Tagger(HiddenStatesMixin, TaggerMixin, StructuredEstimator):
       are apart, or None; of a fitted estimator they must be what it was fitted to;
     - ``_statistics(X, data, edges, weight)`` returns the scale of features, None if it depends on
       a kernel, and fields of the `Summary` besides;
-    - ``_model(summary, states, X)`` returns the model of data with this summary, whose features are
-    X;
+    - ``_model(summary, states, X)`` returns the model of data with features X;
     - ``_shared(summary)`` returns the fitted attributes that are no weights, beside the usual ones;
     - ``_latent`` is the class of `Hidden` that binds models;
     - ``_request(data, edges, n_states, states, possible)`` returns the request of checked samples

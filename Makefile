@@ -17,6 +17,9 @@ PIP_OPTIONS := --quiet --disable-pip-version-check
 # What takes minutes says how far it is.
 PROGRESS := $(PYTHON) .ci/progress.py
 PIP_VERBOSE := --verbose --disable-pip-version-check
+# Python compiles modules when they are first imported. Compiling thousands that never are costs more
+# than everything else that pip does.
+PIP_LAZY := $(PIP_VERBOSE) --no-compile
 BUILD_TOOLS := "setuptools>=77.0.1" "Cython>=3.1.2"
 METADATA := pyproject.toml setup.py
 COMPILED := $(shell find sskit -name '*.pyx' -o -name '*.pxd' -o -name '*.hpp' 2>/dev/null)
@@ -25,7 +28,7 @@ PROBES := $(wildcard tests/compiled/*.py* examples/compiled/*.pyx)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-slow test-deep debug fuzz lint doc doc-noplot bench inplace clean
+.PHONY: help demo test test-slow test-deep debug fuzz mutants lint doc doc-noplot bench inplace clean
 
 help:
 	@echo "make demo          train on handwritten digit strings to a certified duality gap"
@@ -34,6 +37,7 @@ help:
 	@echo "make test-deep     run the suite on every supported Python, and more of it in debug"
 	@echo "make debug         run DEBUG_TESTS on a build that checks indices and undefined behaviour"
 	@echo "make fuzz          make N random calls of all public functions, N / 200 random products"
+	@echo "make mutants       break compiled code in N places, one at a time: do the tests see it?"
 	@echo "make lint          check style, spelling, words and docstrings"
 	@echo "make doc           build the documentation with its gallery into doc/_build/html"
 	@echo "make doc-noplot    build the documentation without running the gallery"
@@ -47,12 +51,12 @@ help:
 $(VENV)/.tools: pyproject.toml
 	@echo "making an environment, $(VENV)"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PROGRESS) $(BIN)/python -m pip install $(PIP_VERBOSE) $(BUILD_TOOLS)
+	$(PROGRESS) $(BIN)/python -m pip install $(PIP_LAZY) $(BUILD_TOOLS)
 	touch $@
 
 # The package, editable: compiled again when a compiled source or a header has changed.
 $(VENV)/.installed: $(VENV)/.tools $(METADATA) $(COMPILED)
-	$(PROGRESS) $(BIN)/python -m pip install $(PIP_VERBOSE) --no-build-isolation -e .
+	$(PROGRESS) $(BIN)/python -m pip install $(PIP_LAZY) --no-build-isolation -e .
 	touch $@
 
 # What else is needed for the suite: once, for what has been compiled since is found as it is.
@@ -105,6 +109,10 @@ fuzz: $(VENV)/.installed
 	$(BIN)/python -m tests.fuzz calls -n $(N) --seed $(SEED) --processes $(PYTEST_WORKERS)
 	$(BIN)/python -m tests.fuzz products -n $$(($(N) / 200)) --seed $(SEED) \
 		--processes $(PYTEST_WORKERS)
+
+mutants: N = 50
+mutants: $(VENV)/.installed $(VENV)/.test
+	$(BIN)/python .ci/mutants.py -n $(N) --seed $(SEED)
 
 # Python is built without the sanitizers: it loads what they need at run time before all else, and
 # takes memory for each object by itself. Reports go to files, since pytest keeps what tests print.

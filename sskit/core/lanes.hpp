@@ -9,7 +9,9 @@
 // CPU picks at load time, so that a wheel built anywhere runs at the speed of the machine it lands
 // on. Each clone is compiled wherever its header is included: such headers are included by one
 // module, which hands the functions on, or they say SSKIT_OWN_CLONES: then a module has only those
-// that it calls. SSKIT_PORTABLE chooses the code for compilers without vector extensions on any
+// that it calls. The vectors are halves of LANES: CPUs with AVX-512 gain from code of their own only
+// where sums fill their 32 registers, and such functions are marked SSKIT_WIDE_CLONES.
+// SSKIT_PORTABLE chooses the code for compilers without vector extensions on any
 // compiler.
 #pragma once
 #include <cstddef>
@@ -22,9 +24,13 @@
 #if defined(SSKIT_VECTORS) && !defined(__clang__) && __GNUC__ >= 12 && defined(__x86_64__) && \
     defined(__linux__) && defined(__GLIBC__)
 #define SSKIT_CLONED
-#define SSKIT_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#define SSKIT_CLONES __attribute__((target_clones("arch=x86-64-v3", "default")))
+#define SSKIT_WIDE_CLONES                                                                        \
+    [[maybe_unused]] static __attribute__((                                                      \
+        target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define SSKIT_CLONES
+#define SSKIT_WIDE_CLONES [[maybe_unused]] static
 #endif
 #define SSKIT_OWN_CLONES [[maybe_unused]] static SSKIT_CLONES
 #if defined(SSKIT_VECTORS)

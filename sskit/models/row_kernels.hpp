@@ -4,6 +4,10 @@
 
 namespace sskit {
 
+// halves are dense
+template <class V> constexpr bool MAY_BE_SPARSE = true;
+template <> constexpr bool MAY_BE_SPARSE<Half> = false;
+
 template <int NV, class V>
 SSKIT_INLINE void row_scores(const V* x, const Columns& f, ptrdiff_t n, const double* weights,
                              ptrdiff_t stride, double* out) {
@@ -69,7 +73,7 @@ SSKIT_INLINE void score_rows_of(const Rows* rows, const V* values, ptrdiff_t fir
             else
                 packed_scores<2>(x, rows->width, weights, scores);
         }
-    } else {
+    } else if constexpr (MAY_BE_SPARSE<V>) {
         for (ptrdiff_t t = 0; t < count; ++t) {
             const ptrdiff_t n = columns_of(*rows, first + t, f);
             const V* x = values_of(*rows, values, first + t);
@@ -154,7 +158,8 @@ SSKIT_INLINE void add_rows_of(const Rows* rows, const V* values, ptrdiff_t first
                               const double* direction, ptrdiff_t n_states, double* weights) {
     const ptrdiff_t stride = padded(n_states);
     if (rows->indptr) {
-        add_sparse(rows, values, first, active, n_active, step, direction, n_states, weights);
+        if constexpr (MAY_BE_SPARSE<V>)
+            add_sparse(rows, values, first, active, n_active, step, direction, n_states, weights);
     } else if (n_states == 2) {
         for (ptrdiff_t a = 0; a < n_active; ++a) {
             const double* row = direction + active[a] * stride;

@@ -67,25 +67,24 @@ SSKIT_INLINE void add_tile(const double* const* x, ptrdiff_t n, const double* we
     }
 }
 
-// scores of NR dense rows
-template <int NR, class V>
-SSKIT_INLINE void score_tile(const V* x, ptrdiff_t width, const double* weights,
-                             ptrdiff_t n_states, double* out, ptrdiff_t stride) {
-    alignas(64) double buffer[NR * PIECE];
-    const double* rows[NR];
-    for (ptrdiff_t k = 0; k < NR * stride; k += LANES) store(out + k, constant(0.0));
-    for (ptrdiff_t j = 0, n; j < width; j += n, weights += n * n_states) {
-        n = next_piece<V>(j, width);
-        for (int r = 0; r < NR; ++r) {
-            rows[r] = read_piece(x + r * width + j, n, buffer + r * PIECE);
-            // the piece after this one, while this one is used
-            if (PIECE_OF<V> == PIECE)
-                prefetch_memory(x + (j + n < width ? r * width + j + n : (r + NR) * width),
-                                PIECE * sizeof(V));
-        }
+// out (n_rows, n_states) += rows (n_rows, n) @ weights (n, n_states). Apart from what reads numbers
+// of some type, so that it is compiled once for all types.
+template <int NR>
+SSKIT_INLINE void add_tiles(const double* const* rows, ptrdiff_t n, const double* weights,
+                            ptrdiff_t n_states, double* out, ptrdiff_t stride) {
 #define SSKIT_ACT(NV) add_tile<NR, NV>(rows, n, weights + c, n_states, out + c, stride)
-        SSKIT_STRETCHES(n_states, SSKIT_ACT)
+    SSKIT_STRETCHES(n_states, SSKIT_ACT)
 #undef SSKIT_ACT
+}
+
+SSKIT_WIDE_CLONES void add_products_of(int n_rows, const double* const* rows, ptrdiff_t n,
+                                       const double* weights, ptrdiff_t n_states, double* out,
+                                       ptrdiff_t stride) {
+    switch (n_rows) {
+        case 8: add_tiles<8>(rows, n, weights, n_states, out, stride); break;
+        case 4: add_tiles<4>(rows, n, weights, n_states, out, stride); break;
+        case 2: add_tiles<2>(rows, n, weights, n_states, out, stride); break;
+        default: add_tiles<1>(rows, n, weights, n_states, out, stride);
     }
 }
 
@@ -93,17 +92,26 @@ SSKIT_INLINE void score_tile(const V* x, ptrdiff_t width, const double* weights,
 template <class V>
 SSKIT_INLINE void score_dense(const V* x, ptrdiff_t count, ptrdiff_t width, const double* weights,
                               ptrdiff_t n_states, double* out, ptrdiff_t stride) {
-    ptrdiff_t t = 0;
-#define SSKIT_TILES(NR)                  \
-    for (; t + NR <= count; t += NR)     \
-        score_tile<NR>(x + t * width, width, weights, n_states, out + t * stride, stride);
-    if (has_wide_registers()) {
-        SSKIT_TILES(8)
-        SSKIT_TILES(4)
+    constexpr int MOST = 8;
+    alignas(64) double buffer[MOST * PIECE];
+    const double* rows[MOST];
+    int n_rows = has_wide_registers() ? MOST : 2;
+    for (ptrdiff_t t = 0; t < count; t += n_rows, x += n_rows * width, out += n_rows * stride) {
+        while (n_rows > count - t) n_rows /= 2;
+        for (ptrdiff_t k = 0; k < n_rows * stride; k += LANES) store(out + k, constant(0.0));
+        const double* w = weights;
+        for (ptrdiff_t j = 0, n; j < width; j += n, w += n * n_states) {
+            n = next_piece<V>(j, width);
+            for (int r = 0; r < n_rows; ++r) {
+                rows[r] = read_piece(x + r * width + j, n, buffer + r * PIECE);
+                // the piece after this one, while this one is used
+                if (PIECE_OF<V> == PIECE)
+                    prefetch_memory(x + (j + n < width ? r * width + j + n : (r + n_rows) * width),
+                                    PIECE * sizeof(V));
+            }
+            add_products_of(n_rows, rows, n, w, n_states, out, stride);
+        }
     }
-    SSKIT_TILES(2)
-    SSKIT_TILES(1)
-#undef SSKIT_TILES
 }
 
 // weights[:, c : c + HALF] += outer(x_r, d_r) of up to four rows, one after the other, so that the
@@ -120,13 +128,33 @@ SSKIT_INLINE void add_outer(const double* const* x, const half_vec* d, ptrdiff_t
     }
 }
 
-SSKIT_INLINE void add_outers(const double* const* x, const half_vec* d, int n_rows, ptrdiff_t n,
-                             ptrdiff_t stride, double* weights) {
-    switch (n_rows) {
-        case 1: add_outer<1>(x, d, n, stride, weights); break;
-        case 2: add_outer<2>(x, d, n, stride, weights); break;
-        case 3: add_outer<3>(x, d, n, stride, weights); break;
-        default: add_outer<4>(x, d, n, stride, weights);
+// weights (n, n_states) += outer(row r, row active[r] of a direction) of `count` rows; compiled
+// once for all types, too
+SSKIT_OWN_CLONES void add_outers(const double* const* rows, const int32_t* active, ptrdiff_t count,
+                                 ptrdiff_t n, double step, const double* direction,
+                                 ptrdiff_t n_states, double* weights) {
+    const ptrdiff_t stride = padded(n_states);
+    for (ptrdiff_t c = 0; c < stride; c += HALF, weights += HALF) {
+        const double* x[4];
+        half_vec d[4];
+        int n_rows = 0;
+        for (ptrdiff_t r = 0; r < count; ++r) {
+            const double* row = direction + active[r] * stride + c;
+            // few states differ between two labellings: most of a direction is zero
+            bool zero = true;
+            for (ptrdiff_t l = 0; l < HALF; ++l) zero &= row[l] == 0.0;
+            if (!zero) {
+                x[n_rows] = rows[r];
+                d[n_rows++] = step * load_half(row);
+            }
+            const bool last = r + 1 == count;
+            switch (n_rows) {
+                case 4: add_outer<4>(x, d, n, n_states, weights); n_rows = 0; break;
+                case 3: if (last) add_outer<3>(x, d, n, n_states, weights); break;
+                case 2: if (last) add_outer<2>(x, d, n, n_states, weights); break;
+                case 1: if (last) add_outer<1>(x, d, n, n_states, weights);
+            }
+        }
     }
 }
 
@@ -136,7 +164,6 @@ SSKIT_INLINE void add_dense(const V* values, ptrdiff_t width, const int32_t* act
                             ptrdiff_t n_active, double step, const double* direction,
                             ptrdiff_t n_states, double* weights) {
     constexpr ptrdiff_t AT_ONCE = 16;
-    const ptrdiff_t stride = padded(n_states);
     alignas(64) double buffer[AT_ONCE * PIECE];
     const double* rows[AT_ONCE];
     for (ptrdiff_t a = 0; a < n_active; a += AT_ONCE) {
@@ -145,26 +172,8 @@ SSKIT_INLINE void add_dense(const V* values, ptrdiff_t width, const int32_t* act
             n = next_piece<V>(j, width);
             for (ptrdiff_t r = 0; r < count; ++r)
                 rows[r] = read_piece(values + active[a + r] * width + j, n, buffer + r * PIECE);
-            for (ptrdiff_t c = 0; c < stride; c += HALF) {
-                const double* x[4];
-                half_vec d[4];
-                int n_rows = 0;
-                double* w = weights + j * n_states + c;
-                for (ptrdiff_t r = 0; r < count; ++r) {
-                    const double* row = direction + active[a + r] * stride + c;
-                    // few states differ between two labellings: most of a direction is zero
-                    bool zero = true;
-                    for (ptrdiff_t l = 0; l < HALF; ++l) zero &= row[l] == 0.0;
-                    if (zero) continue;
-                    x[n_rows] = rows[r];
-                    d[n_rows] = step * load_half(row);
-                    if (++n_rows == 4) {
-                        add_outers(x, d, 4, n, n_states, w);
-                        n_rows = 0;
-                    }
-                }
-                if (n_rows) add_outers(x, d, n_rows, n, n_states, w);
-            }
+            add_outers(rows, active + a, count, n, step, direction, n_states,
+                       weights + j * n_states);
         }
     }
 }

@@ -336,7 +336,8 @@ SSKIT_INLINE void label_forest(const MessageGraph& graph, const int32_t* parent,
 
 SSKIT_CLONES void relabel_forest(const MessageGraph& g, const int32_t* parent, double* value,
                               int32_t* labels) {
-    SSKIT_CHOOSE(label_forest, parent, value, labels)
+    if (g.potts) return label_forest<0, true>(g, parent, value, labels);
+    label_forest<0, false>(g, parent, value, labels);
 }
 #undef SSKIT_CHOOSE
 #undef SSKIT_CHOOSE_ROWS
